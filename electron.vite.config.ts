@@ -4,6 +4,7 @@
  */
 import { defineConfig } from 'electron-vite'
 import { assetPack } from './scripts/vite-asset-pack.ts'
+import { emulatorWorker } from './scripts/vite-emulator-worker.ts'
 import renderer from './vite.renderer.config.ts'
 
 // scripts/lib/build.mjs builds the UI by itself, so that a change in src-main does not rebuild it.
@@ -11,7 +12,10 @@ const withoutRenderer = process.env['KERNEL_LADDER_BUILD'] === 'without-renderer
 
 export default defineConfig({
   main: {
-    plugins: [assetPack({ root: import.meta.dirname, embed: false })],
+    plugins: [
+      assetPack({ root: import.meta.dirname, embed: false }),
+      emulatorWorker({ root: import.meta.dirname }),
+    ],
     build: {
       externalizeDeps: false,
       outDir: 'out/main',

@@ -1,10 +1,14 @@
 /** The command line program as one file that needs no node_modules: dist/cli/kernel-ladder.mjs. */
 import { defineConfig } from 'vite'
 import { assetPack } from './scripts/vite-asset-pack.ts'
+import { emulatorWorker } from './scripts/vite-emulator-worker.ts'
 
 export default defineConfig({
   publicDir: false,
-  plugins: [assetPack({ root: import.meta.dirname, embed: true })],
+  plugins: [
+    assetPack({ root: import.meta.dirname, embed: true }),
+    emulatorWorker({ root: import.meta.dirname }),
+  ],
   ssr: { noExternal: true },
   build: {
     ssr: 'src-main/hosts/cli/main.ts',

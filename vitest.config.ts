@@ -2,6 +2,8 @@ import { availableParallelism } from 'node:os'
 import vue from '@vitejs/plugin-vue'
 import { configDefaults, defineConfig } from 'vitest/config'
 import { assetPack } from './scripts/vite-asset-pack.ts'
+import { yamlModules } from './scripts/vite-yaml.ts'
+import { emulatorWorker } from './scripts/vite-emulator-worker.ts'
 
 const exclude = [
   ...configDefaults.exclude,
@@ -15,7 +17,12 @@ const exclude = [
 const mocking = ['test/hosts/electron/**/*.test.ts', 'test/services/report/save.test.ts']
 
 export default defineConfig({
-  plugins: [vue(), assetPack({ root: import.meta.dirname, embed: false })],
+  plugins: [
+    vue(),
+    yamlModules(),
+    assetPack({ root: import.meta.dirname, embed: false }),
+    emulatorWorker({ root: import.meta.dirname }),
+  ],
   test: {
     globalSetup: 'test/setup.ts',
     setupFiles: 'test/setup-each.ts',

@@ -5,6 +5,7 @@
  *
  * UI: from opening the URL to a ladder whose rows react to a click, in a fresh browser profile each
  * time, with the real web host and a shipped recording.
+ * Start: `--help` and `ladders` of both programs; the npm package's size and installation.
  * Replay: `run --target recorded` as a process, from start to exit.
  * Compare: switching the pair, with sources of 1,500 lines.
  * Grids: scrolling 200 rungs and their metrics; the size of the initial scripts; the page's memory.
@@ -12,7 +13,7 @@
  * Report, csv: parsing ncu files: a 100 MB table compared with papaparse, an ncu report, and the memory of both.
  * GPU: the cost of profiling; needs a GPU with access to its performance counters.
  *
- *     npm run bench [-- replay ui compare grids reports report csv gpu]
+ *     npm run bench [-- start replay ui compare grids reports report csv gpu]
  */
 import { spawn } from 'node:child_process'
 import { cpus } from 'node:os'
@@ -23,6 +24,7 @@ import { benchGpu } from './bench/gpu.mjs'
 import { benchGrids } from './bench/grids.mjs'
 import { benchCsv, benchReport } from './bench/imports.mjs'
 import { benchReports } from './bench/reports.mjs'
+import { benchStart } from './bench/start.mjs'
 import { describe, median } from './bench/support.mjs'
 import { ensureBuilt } from './lib/build.mjs'
 import { obtainChromium } from './lib/chromium.mjs'
@@ -103,6 +105,7 @@ async function benchReplay() {
 }
 
 const parts = {
+  start: benchStart,
   replay: benchReplay,
   ui: benchUi,
   compare: benchCompare,
@@ -125,7 +128,7 @@ function chosen(words) {
 await runScript(async () => {
   const wanted = chosen(process.argv.slice(2))
   await ensureInstalled()
-  await ensureBuilt(['cli'])
+  await ensureBuilt(['cli', 'package'])
   say(`On ${cpus().length} × ${cpus()[0]?.model ?? 'unknown processor'}`)
   const tally = budgetTally()
   for (const part of wanted) await parts[part](tally.judge)

@@ -16,7 +16,7 @@ await runScript(async () => {
   if (unknown !== undefined)
     throw new PlainError(`There is no target "${unknown}": ${Object.keys(targets).join(', ')}.`, 2)
   await ensureInstalled()
-  await ensureBuilt(names.length > 0 ? names.filter(isTarget) : ['electron', 'cli'], {
+  await ensureBuilt(names.length > 0 ? names.filter(isTarget) : ['electron', 'cli', 'package'], {
     force: words.includes('--force'),
   })
   return 0

@@ -1,10 +1,11 @@
 // @ts-check
 /**
- * `npm run fuzz -- [--seconds N] [--reader NAME] [--seed S] [--again NUMBER] [--keep]`: feeds every reader with damaged inputs. A find
+ * `npm run fuzz -- [--seconds N] [--reader NAME] [--seed S] [--again NUMBER] [--keep] [--fewest N]`: feeds every reader with damaged inputs. A find
  * is printed with the seed and the number that make its input again, and becomes a case of the reader's own test.
- * `--keep` writes the counts that docs/RELIABILITY.md shows.
+ * `--keep` adds the counts to those that docs/RELIABILITY.md shows, so that a long run can be made in pieces, each with a seed of
+ * its own; `--fewest N` gives the time to the readers that have had fewer inputs than that.
  */
-import { writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { runnerImport } from 'vite'
@@ -18,6 +19,19 @@ function whole(word, name) {
   return value
 }
 
+/** @typedef {{ reader: string, inputs: number, refused: number, slowestMs: number, finds: number }} Row */
+
+const countsFile = join(root, 'test/fuzz/counts.json')
+
+/** @param {Row} a @param {Row} b @returns {Row} */
+const added = (a, b) => ({
+  reader: a.reader,
+  inputs: a.inputs + b.inputs,
+  refused: a.refused + b.refused,
+  slowestMs: Math.max(a.slowestMs, b.slowestMs),
+  finds: a.finds + b.finds,
+})
+
 await runScript(async () => {
   await ensureInstalled()
   const { values } = parseArgs({
@@ -27,18 +41,29 @@ await runScript(async () => {
       reader: { type: 'string' },
       again: { type: 'string' },
       keep: { type: 'boolean', default: false },
+      fewest: { type: 'string' },
     },
   })
   const [seconds, seed] = [whole(values.seconds, 'seconds'), whole(values.seed, 'seed')]
   /** @type {{ module: typeof import('../test/fuzz/fuzz.ts') }} */
   const { module } = await runnerImport(join(root, 'test/fuzz/fuzz.ts'))
-  const readers = module.readers.filter(({ name }) => [undefined, name].includes(values.reader))
-  if (readers.length === 0)
+  /** @type {{ seeds: number[], rows: Row[] }} */
+  const kept = existsSync(countsFile)
+    ? JSON.parse(readFileSync(countsFile, 'utf8'))
+    : { seeds: [], rows: [] }
+  if (values.keep && kept.seeds.includes(seed))
+    throw new PlainError(`The inputs of seed ${seed} are counted already: give another.`, 2)
+  const before = (/** @type {string} */ name) =>
+    kept.rows.find(({ reader }) => reader === name)?.inputs ?? 0
+  const fewest = values.fewest === undefined ? Infinity : whole(values.fewest, 'fewest')
+  const named = module.readers.filter(({ name }) => [undefined, name].includes(values.reader))
+  const readers = named.filter(({ name }) => before(name) < fewest)
+  if (named.length === 0)
     throw new PlainError(
       `There is no reader "${values.reader}": ${module.readers.map(({ name }) => name).join(', ')}.`,
       2,
     )
-  const [only] = readers
+  const [only] = named
   if (values.again !== undefined && only) {
     if (values.reader === undefined) throw new PlainError('--again needs --reader.', 2)
     const file = `fuzz-${seed}-${values.again}.bin`
@@ -48,6 +73,7 @@ await runScript(async () => {
   }
   say(`seed ${seed}, ${seconds} s`)
   let finds = 0
+  /** @type {Row[]} */
   const rows = []
   for (const reader of readers) {
     const end = performance.now() + (seconds * 1000) / readers.length
@@ -66,10 +92,13 @@ await runScript(async () => {
       finds: tally.finds.length,
     })
   }
-  if (values.keep)
-    writeFileSync(
-      join(root, 'test/fuzz/counts.json'),
-      `${JSON.stringify({ seed, seconds, rows }, null, 2)}\n`,
-    )
+  if (values.keep) {
+    const sums = module.readers.flatMap(({ name }) => {
+      const all = [...kept.rows, ...rows].filter(({ reader }) => reader === name)
+      return all.length === 0 ? [] : [all.reduce(added)]
+    })
+    const counts = { seeds: [...kept.seeds, seed], rows: sums }
+    writeFileSync(countsFile, `${JSON.stringify(counts, null, 2)}\n`)
+  }
   return finds === 0 ? 0 : 1
 })

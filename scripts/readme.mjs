@@ -2,10 +2,10 @@
 /**
  * Writes the generated parts of the documents: in README.md and docs/RESULTS.md recorded runs and screenshots
  * of the UI, in docs/METRICS.md and others the tables of the registries, in docs/WHY.md the causes of recorded steps.
- * `npm run readme [-- figures|pictures|reference|causes|reliability]`.
+ * `npm run readme [-- figures|pictures|reference|causes|reliability|agents|library]`.
  */
 import { spawn } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { runnerImport } from 'vite'
@@ -37,6 +37,11 @@ function output(args) {
 async function writeFigures() {
   await ensureBuilt(['cli'])
   for (const [path, text] of await figureDocs(output)) writeFileSync(join(root, path), text)
+  /** @type {{ module: typeof import('./lib/ladders-doc.ts') }} */
+  const { module } = await runnerImport(join(root, 'scripts/lib/ladders-doc.ts'))
+  const recorded = await module.recordedLadders(join(root, 'resources/recordings'))
+  for (const [path, part] of module.laddersParts(recorded))
+    writeFileSync(join(root, path), await documentWith(path, [['ladders', part]]))
   say('Wrote the recorded runs in README.md and docs/RESULTS.md.')
 }
 
@@ -111,12 +116,33 @@ async function writeReliability() {
   say('Wrote the tables in docs/RELIABILITY.md and docs/SECURITY.md.')
 }
 
+async function writeAgents() {
+  await ensureBuilt(['package'])
+  const dir = mkdtempSync(join(tmpdir(), 'kernel-ladder-agents-'))
+  try {
+    const { agentsDoc } = await import('./lib/agents-doc.mjs')
+    const { text } = await agentsDoc(join(root, 'dist/package/lib/kernel-ladder.js'), dir)
+    writeFileSync(join(root, 'docs/AGENTS.md'), text)
+    say('Wrote the conversations in docs/AGENTS.md.')
+  } finally {
+    rmSync(dir, { recursive: true, force: true })
+  }
+}
+
+async function writeLibrary() {
+  const { libraryDoc } = await import('./lib/library-docs.mjs')
+  writeFileSync(join(root, 'docs/LIBRARY.md'), await libraryDoc())
+  say('Wrote the pages of the library in docs/LIBRARY.md.')
+}
+
 const parts = {
   figures: writeFigures,
   pictures: takePictures,
   reference: writeReference,
   causes: writeCauses,
   reliability: writeReliability,
+  agents: writeAgents,
+  library: writeLibrary,
 }
 
 await runScript(async () => {

@@ -99,7 +99,7 @@ const all = {
   build: {
     needs: ['dependencies'],
     async run() {
-      await ensureBuilt(['electron', 'cli'])
+      await ensureBuilt(['electron', 'cli', 'package'])
       return nothing
     },
   },

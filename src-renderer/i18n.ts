@@ -3,6 +3,7 @@ import { watch } from 'vue'
 import { createI18n } from 'vue-i18n'
 import en from './locales/en/screens.json'
 import { isLanguage, language, languages, pickLanguage, type Language } from './ui/language'
+import { learn, type Translations } from './ui/authored'
 import { keptChoice } from './ui/preference'
 
 type LanguageChoice = 'system' | Language
@@ -12,7 +13,10 @@ export const languageChoices = [
 ] as const satisfies readonly LanguageChoice[]
 export const languageChoice = keptChoice<LanguageChoice>('language', languageChoices)
 
-const loaders: Record<Exclude<Language, 'en'>, () => Promise<{ default: object }>> = {
+const loaders: Record<
+  Exclude<Language, 'en'>,
+  () => Promise<{ default: object; ladders: Translations }>
+> = {
   ko: () => import('./locales/ko'),
   'zh-CN': () => import('./locales/zh-CN'),
 }
@@ -26,13 +30,16 @@ export const i18n = createI18n({
 
 async function show(choice: LanguageChoice): Promise<void> {
   const name = choice === 'system' ? pickLanguage(navigator.languages) : choice
+  let ladders: Translations | null = null
   if (name !== 'en') {
     const words = await loaders[name]()
+    ladders = words.ladders
     // Same keys as English, which test/renderer/words-and-colours.test.ts checks.
     i18n.global.setLocaleMessage(name, words.default as typeof en)
   }
   // The user may have switched again while the locale was loading.
   if (choice !== languageChoice.value) return
+  learn('ladders', ladders)
   i18n.global.locale.value = name
   language.value = name
   document.documentElement.lang = name

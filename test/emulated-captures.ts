@@ -4,11 +4,12 @@
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { gunzipSync } from 'node:zlib'
+import { brotliDecompressSync } from 'node:zlib'
 import { createDevice, type Allocation } from '../src-main/domain/emulator/device'
 import { fillBuffer, type FillRule } from '../src-main/domain/emulator/fills'
 import type { LaunchOptions } from '../src-main/domain/emulator/launch'
 import { runRung, type EmulatedLaunch } from '../src-main/domain/emulator/rung'
+import { waitingLoops } from '../src-main/domain/emulator/waiting-loops'
 import { readCubin } from '../src-main/parsers/cubin/cubin'
 
 export const captureFolder = new URL('captures/emulation/', import.meta.url).pathname
@@ -36,13 +37,14 @@ export interface CapturedBuffer {
 
 export interface CapturedRung {
   id: string
-  /** Base64. */
+  /** In hexadecimal, in which what rungs have in common is found again. */
   cubins: string[]
   launches: {
     kernel: string
     grid: [number, number, number]
     block: [number, number, number]
     dynamicSharedBytes: number
+    clusterBlocks?: number
     arguments: string
   }[]
   memory: {
@@ -68,11 +70,13 @@ export interface Capture {
 
 export const captures = (): string[] =>
   readdirSync(captureFolder)
-    .filter((name) => name.endsWith('.json.gz'))
-    .map((name) => name.replace('.json.gz', ''))
+    .filter((name) => name.endsWith('.json.br'))
+    .map((name) => name.replace('.json.br', ''))
 
 export const readCapture = (name: string): Capture =>
-  JSON.parse(gunzipSync(readFileSync(join(captureFolder, `${name}.json.gz`))).toString()) as Capture
+  JSON.parse(
+    brotliDecompressSync(readFileSync(join(captureFolder, `${name}.json.br`))).toString(),
+  ) as Capture
 
 export interface RungRun {
   launches: EmulatedLaunch[]
@@ -101,7 +105,7 @@ export function emulate(
   }
   const launches = runRung({
     device,
-    machineCode: rung.cubins.map((cubin) => readCubin(Buffer.from(cubin, 'base64'))),
+    machineCode: rung.cubins.map((cubin) => readCubin(Buffer.from(cubin, 'hex'))),
     launches: rung.launches.map((launch) => ({
       ...launch,
       arguments: new Uint8Array(Buffer.from(launch.arguments, 'hex')),
@@ -119,7 +123,7 @@ export function emulate(
   return { launches, contents: (name) => device.bytes(named.get(name)!) }
 }
 
-/** Figures of one kernel: those of all its launches together, as ncu's report of a rung has them. */
+/** Figures of one kernel, without the instructions of waiting loops among the unequal ones: those of all its launches together, as ncu's report of a rung has them. */
 export interface KernelComparison {
   kernel: string
   instructions: number
@@ -139,11 +143,14 @@ export function compareKernels(rung: CapturedRung, launches: EmulatedLaunch[]): 
     const launch = launches[index]
     if (!launch)
       throw new Error(`${rung.id} launches ${launches.length} kernels, not ${rung.kernels.length}`)
+    const waits = waitingLoops(launch.code)
     const totals = Object.fromEntries(
       counted.map((what, place) => {
         const measured = counts[place]!
         const emulated = launch.result.counts[what]
-        const unequal = measured.filter((value, at) => value !== emulated[at]).length
+        const unequal = measured.filter(
+          (value, at) => value !== emulated[at] && !waits.has(at),
+        ).length
         return [what, { emulated: sum(emulated), measured: sum(measured), unequal }]
       }),
     ) as KernelComparison['totals']

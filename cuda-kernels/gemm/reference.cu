@@ -5,12 +5,13 @@
 #include <algorithm>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
+#include <vector>
 
 namespace {
 
 constexpr int kTile = 64, kDepth = 16, kSide = 16;  // 16 x 16 threads, 4 x 4 elements of a tile each
 
-__device__ float load(const void* data, int dtype, long long i) {
+__host__ __device__ float load(const void* data, int dtype, long long i) {
   if (dtype == KL_F16) return __half2float(static_cast<const __half*>(data)[i]);
   if (dtype == KL_BF16) return __bfloat162float(static_cast<const __nv_bfloat16*>(data)[i]);
   return static_cast<const float*>(data)[i];
@@ -18,7 +19,7 @@ __device__ float load(const void* data, int dtype, long long i) {
 
 // alpha * product + beta * C0 + bias, then the activation; and its scale. ReLU never moves two numbers further
 // apart: the bound on its input also holds for its output.
-__device__ void finish(const KlReference& p, int row, int col, double product, float productAbs) {
+__host__ __device__ void finish(const KlReference& p, int row, int col, double product, float productAbs) {
   const long long i = (long long)row * p.n + col;
   const double c0 = p.beta == 0 ? 0 : double(p.c_in[i]);  // else C may hold NaN
   const double bias = p.bias ? double(p.bias[col]) : 0;
@@ -94,4 +95,25 @@ extern "C" cudaError_t kl_reference_device(const KlReference* p, cudaStream_t st
     p->progress(double(first + blocks) / double(tiles));
   }
   return cudaSuccess;
+}
+
+// The same on the host, for the emulated GPU. Rows of B are passed over in turn, so that the compiler can vectorize.
+extern "C" void kl_reference_host(const KlReference* p) {
+  const long long m = p->m, n = p->n, k = p->k;
+  std::vector<float> b(size_t(k * n)), bAbs(size_t(k * n));
+  for (long long i = 0; i < k * n; ++i) bAbs[i] = fabsf(b[i] = load(p->b, p->dtype, i));
+  std::vector<double> sum(n), sumAbs(n);
+  for (long long row = 0; row < m; ++row) {
+    std::fill(sum.begin(), sum.end(), 0.0);
+    std::fill(sumAbs.begin(), sumAbs.end(), 0.0);
+    for (long long d = 0; d < k; ++d) {
+      const double a = load(p->a, p->dtype, row * k + d), aAbs = fabs(a);
+      const float *values = &b[d * n], *magnitudes = &bAbs[d * n];
+      for (long long col = 0; col < n; ++col) {
+        sum[col] += a * values[col];
+        sumAbs[col] += aAbs * magnitudes[col];
+      }
+    }
+    for (long long col = 0; col < n; ++col) finish(*p, int(row), int(col), sum[col], float(sumAbs[col]));
+  }
 }

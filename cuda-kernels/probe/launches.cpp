@@ -5,8 +5,11 @@
 // shared memory come from the compiler and are not known here.
 //
 //   kl-launches --struct BYTES --field OFFSET:WHAT … --sm 90 [--sms 132] [--shared-optin 232448]
-//     [--threads-per-sm 2048] [--blocks-per-sm 32] [--shared-per-sm 233472] [--kernel NAME=OFFSET+SIZE,… …] --library rung.so
+//     [--threads-per-sm 2048] [--blocks-per-sm 32] [--shared-per-sm 233472] [--kernel NAME=OFFSET+SIZE,… …]
+//     [--resources NAME=REGISTERS,SHARED …] --library rung.so
 //   kl-launches --reference reference.so
+//   kl-launches --expect reference.so --struct BYTES --field OFFSET:WHAT … --sm 90 [--sms 132] [--kernel …]
+//     --array in:NAME=FILE … --array out:NAME=FILE … --array scale:NAME=FILE …
 //
 // The launch struct is described as for the runner; ../runner/README.md lists the forms of a field.
 //
@@ -16,19 +19,29 @@
 // the runtime for something that only a GPU knows gets an error, as from CUDA. With --kernel, which tells how the
 // parameters of a kernel are laid out, each kernel of that name also has its "arguments" in hexadecimal, "memory"
 // lists the fills and copies between them: {"before":launches before it, "to", "from" or "value", "bytes"}, and
-// "workspaceBytes" is what the rung asked for. Addresses are dummies, one range a buffer; see `place`. For a reference,
+// "workspaceBytes" is what the rung asked for. --resources, a kernel's registers per thread and
+// static shared memory, lets the rung ask how many of its blocks an SM holds. Addresses are dummies, one range a buffer; see `place`. For a reference,
 // {"event":"reference","reason":null}, or what is wrong with it.
+//
+// With --expect the reference computes what is expected, without a GPU. One that exports kl_reference or kl_reference_host
+// runs here, over the arrays in the files, and {"event":"expected","reason":null} follows. Of one that has only
+// kl_reference_device, the line "launches" says what it would launch: array i of the command line, from 1 on, is dummy i.
 #include "../runner/json.hpp"
 #include "../runner/struct.hpp"
 #include "names.hpp"
 
+#include <algorithm>
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 #include <cstring>
 #include <cxxabi.h>
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <map>
 #include <string>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <vector>
 
 namespace {
@@ -58,6 +71,10 @@ struct Parameter {
 };
 std::map<std::string, std::vector<Parameter>> layouts;  // by mangled name
 std::string memory;                                     // JSON: fills and copies
+struct Resources {
+  long long registers, shared;  // of a thread; static, of a block
+};
+std::map<std::string, Resources> resources;  // by mangled name
 size_t workspaceWanted = 0;
 cudaError_t last = cudaSuccess;
 
@@ -80,6 +97,24 @@ std::string demangled(const std::string& name) {
   const std::string result = status == 0 && plain ? plain : name;
   free(plain);
   return result;
+}
+
+// By the rules of cuda_occupancy.h, for compute capabilities from 7.5 on.
+cudaError_t blocksPerSm(int* blocks, const void* function, int threads, size_t dynamicShared) {
+  const auto name = names.find(function);
+  const auto own = name == names.end() ? resources.end() : resources.find(name->second);
+  if (own == resources.end() || gpu.threadsPerSm < 0 || gpu.blocksPerSm < 0 || gpu.sharedPerSm < 0 || threads < 1)
+    return notKnown("how many blocks an SM holds");
+  const auto roundUp = [](long long value, long long step) { return (value + step - 1) / step * step; };
+  const long long warps = (threads + 31) / 32, registersPerWarp = roundUp(32 * own->second.registers, 256);
+  long long most = std::min<long long>(gpu.blocksPerSm, gpu.threadsPerSm / (32 * warps));
+  // The registers of an SM are those of its four schedulers.
+  if (registersPerWarp) most = std::min(most, 65536 / 4 / registersPerWarp * 4 / warps);
+  const long long shared = own->second.shared + (long long)dynamicShared;
+  const long long allocated = gpu.sm < 80 ? roundUp(shared, 256) : roundUp(shared + 1024, 128);
+  if (allocated) most = std::min(most, gpu.sharedPerSm / allocated);
+  *blocks = int(most);
+  return cudaSuccess;
 }
 
 std::string extent(dim3 e) { return "[" + Json::text(e.x) + "," + Json::text(e.y) + "," + Json::text(e.z) + "]"; }
@@ -135,8 +170,46 @@ cudaError_t record(const void* function, dim3 grid, dim3 block, void** arguments
   return cudaSuccess;
 }
 
-// Fills in a tensor map that is never read.
-CUresult encodeNothing() { return CUDA_SUCCESS; }
+// The driver's encoding of a tensor map is not documented. This one keeps what it was asked for, in the same 128
+// bytes: the arguments of a launch carry it, and the emulator reads it (domain/emulator/tensor-map.ts).
+struct TensorMapRecord {
+  char magic[4];
+  uint8_t type, rank, interleave, swizzle;
+  uint64_t address;
+  uint32_t size[5];  // the innermost dimension first, in elements
+  uint16_t box[5];
+  uint8_t step[5], fill;
+  uint32_t unused;
+  uint64_t stride[4];  // in bytes; the innermost dimension has none
+};
+static_assert(sizeof(TensorMapRecord) == 88 && sizeof(TensorMapRecord) <= sizeof(CUtensorMap));
+
+CUresult encodeTiled(CUtensorMap* map, CUtensorMapDataType type, cuuint32_t rank, void* address, const cuuint64_t* size,
+                     const cuuint64_t* stride, const cuuint32_t* box, const cuuint32_t* step,
+                     CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle, CUtensorMapL2promotion,
+                     CUtensorMapFloatOOBfill fill) {
+  if (!map || rank < 1 || rank > 5) return CUDA_ERROR_INVALID_VALUE;
+  TensorMapRecord record = {{'K', 'L', 'T', 'M'}, uint8_t(type), uint8_t(rank), uint8_t(interleave), uint8_t(swizzle)};
+  record.address = reinterpret_cast<uint64_t>(address);
+  record.fill = uint8_t(fill);
+  for (cuuint32_t i = 0; i < rank; ++i) {
+    if (!size[i] || size[i] > 1ull << 32 || !box[i] || box[i] > 256 || !step[i] || step[i] > 8)
+      return CUDA_ERROR_INVALID_VALUE;
+    record.size[i] = uint32_t(size[i]);
+    record.box[i] = uint16_t(box[i]);
+    record.step[i] = uint8_t(step[i]);
+    if (i > 0) record.stride[i - 1] = stride[i - 1];
+  }
+  *map = {};
+  memcpy(map, &record, sizeof record);
+  return CUDA_SUCCESS;
+}
+
+// Fills in a tensor map of another kind, which the emulator does not know.
+CUresult encodeNothing(CUtensorMap* map) {
+  if (map) *map = {};
+  return CUDA_SUCCESS;
+}
 
 }  // namespace
 
@@ -224,6 +297,9 @@ cudaError_t cudaMemcpy2DAsync(void* to, size_t toPitch, const void* from, size_t
     recordCopy(static_cast<char*>(to) + row * toPitch, static_cast<const char*>(from) + row * fromPitch, width);
   return cudaSuccess;
 }
+cudaError_t cudaMemset(void* to, int value, size_t bytes) { return recordFill(to, value, bytes); }
+cudaError_t cudaStreamSynchronize(cudaStream_t) { return cudaSuccess; }
+cudaError_t cudaDeviceSynchronize() { return cudaSuccess; }
 cudaError_t cudaMemcpyToSymbol(const void*, const void*, size_t, size_t, cudaMemcpyKind) { return cudaSuccess; }
 cudaError_t cudaMemcpyToSymbolAsync(const void*, const void*, size_t, size_t, cudaMemcpyKind, cudaStream_t) {
   return cudaSuccess;
@@ -236,11 +312,13 @@ cudaError_t cudaGetSymbolAddress(void** pointer, const void* symbol) {
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes*, const void*) {
   return notKnown("what a kernel was compiled to");
 }
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int*, const void*, int, size_t) {
-  return notKnown("how many blocks an SM holds");
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* function, int threads,
+                                                          size_t dynamicShared) {
+  return blocksPerSm(blocks, function, threads, dynamicShared);
 }
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int*, const void*, int, size_t, unsigned) {
-  return notKnown("how many blocks an SM holds");
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, const void* function, int threads,
+                                                                   size_t dynamicShared, unsigned) {
+  return blocksPerSm(blocks, function, threads, dynamicShared);
 }
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp*, int) { return notKnown("the properties of the GPU"); }
 cudaError_t cudaGetDevice(int* device) {
@@ -269,7 +347,8 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
 }
 cudaError_t cudaGetDriverEntryPointByVersion(const char* symbol, void** function, unsigned, unsigned long long,
                                              cudaDriverEntryPointQueryResult* result) {
-  *function = reinterpret_cast<void*>(encodeNothing);
+  *function = strcmp(symbol, "cuTensorMapEncodeTiled") == 0 ? reinterpret_cast<void*>(encodeTiled)
+                                                            : reinterpret_cast<void*>(encodeNothing);
   if (std::string(symbol).rfind("cuTensorMapEncode", 0) != 0) return notKnown(std::string("the driver's ") + symbol);
   if (result) *result = cudaDriverEntryPointSuccess;
   return cudaSuccess;
@@ -370,6 +449,62 @@ std::string referenceFault(const std::string& path) {
   return scriptFault ? scriptFault() : "";
 }
 
+// An array of a reference, in a file; its name is `what`, in:a or scale:c.
+struct Array {
+  std::string what, path;
+};
+
+void* mapped(const Array& array) {
+  const int file = open(array.path.c_str(), O_RDWR | O_CLOEXEC);
+  struct stat facts;
+  if (file < 0 || fstat(file, &facts) != 0 || facts.st_size == 0) badArgument("--array: cannot read " + array.path);
+  void* const data = mmap(nullptr, size_t(facts.st_size), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  close(file);
+  if (data == MAP_FAILED) badArgument("--array: cannot map " + array.path);
+  return data;
+}
+
+void noProgress(double) {}
+
+// `addressOf` gives an array's address by its number from 0 on.
+template <typename AddressOf>
+StructBytes referenceStruct(size_t bytes, const std::vector<Field>& fields, const std::vector<Array>& arrays,
+                            AddressOf addressOf) {
+  StructBytes filled(bytes);
+  filled.put(fields, [&](const Field& field) -> unsigned long long {
+    if (field.kind == Field::kProgress) return reinterpret_cast<unsigned long long>(&noProgress);
+    if (field.kind == Field::kSmCount) return gpu.sms > 0 ? (unsigned long long)gpu.sms : 1;
+    const char* kind = field.kind == Field::kIn ? "in:" : field.kind == Field::kOut ? "out:" : "scale:";
+    for (size_t i = 0; i < arrays.size(); ++i)
+      if (arrays[i].what == kind + field.buffer) return addressOf(i);
+    return 0;
+  });
+  return filled;
+}
+
+void printLaunches(const Outcome& outcome);
+
+void expect(const std::string& path, size_t bytes, const std::vector<Field>& fields, const std::vector<Array>& arrays) {
+  void* library = dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL);
+  if (!library) return printLaunches(failed(std::string("it cannot be loaded: ") + dlerror()));
+  auto onHost = find<void (*)(const void*)>(library, "kl_reference");
+  if (!onHost) onHost = find<void (*)(const void*)>(library, "kl_reference_host");
+  if (onHost) {
+    const StructBytes filled = referenceStruct(
+        bytes, fields, arrays, [&](size_t i) { return reinterpret_cast<unsigned long long>(mapped(arrays[i])); });
+    onHost(filled.data());
+    Json("expected").null("reason").print();
+    return;
+  }
+  const auto onDevice = find<cudaError_t (*)(const void*, cudaStream_t)>(library, "kl_reference_device");
+  if (!onDevice) return printLaunches(failed("it defines neither kl_reference nor kl_reference_device"));
+  const StructBytes filled = referenceStruct(bytes, fields, arrays, [&](size_t i) { return place(i + 1); });
+  const cudaError_t status = onDevice(filled.data(), nullptr);
+  printLaunches(!unknown.empty()         ? Outcome{"it queries the device: " + unknown}
+                : status != cudaSuccess ? failed("its launch failed with " + nameOf(status))
+                                        : Outcome{kernels.empty() ? "it launches no kernel" : ""});
+}
+
 void printReference(const std::string& reason) {
   Json line("reference");
   if (reason.empty()) line.null("reason");
@@ -383,14 +518,16 @@ int main(int count, char** words) {
   Json::claimStdout();
   size_t bytes = 0;
   std::vector<Field> fields;
-  std::string library, reference;
+  std::vector<std::string> fieldWords;
+  std::string library, reference, expected;
+  std::vector<Array> arrays;
   try {
     for (int i = 1; i < count; i += 2) {
       const std::string option = words[i];
       if (i + 1 == count) badArgument(option + " needs a value");
       const std::string value = words[i + 1];
       if (option == "--struct") bytes = size_t(parseInteger(option, value, 1, kMostStructBytes));
-      else if (option == "--field") fields.push_back(parseField(option, value, StructOf::kRung));
+      else if (option == "--field") fieldWords.push_back(value);
       else if (option == "--sm") gpu.sm = int(parseInteger(option, value, 10, 1000));
       else if (option == "--sms") gpu.sms = int(parseInteger(option, value, 1, INT_MAX));
       else if (option == "--shared-optin") gpu.sharedOptin = int(parseInteger(option, value, 0, INT_MAX));
@@ -398,20 +535,34 @@ int main(int count, char** words) {
       else if (option == "--blocks-per-sm") gpu.blocksPerSm = int(parseInteger(option, value, 0, INT_MAX));
       else if (option == "--shared-per-sm") gpu.sharedPerSm = int(parseInteger(option, value, 0, INT_MAX));
       else if (option == "--kernel") readLayout(option, value);
+      else if (option == "--resources") {
+        const auto [name, numbers] = parsePair(option, value, '=', "NAME=REGISTERS,SHARED");
+        const std::vector<std::string> parts = split(numbers, ',');
+        if (parts.size() != 2) badArgument(option + ": NAME=REGISTERS,SHARED is needed, not '" + value + "'");
+        resources[name] = {parseInteger(option, parts[0], 0, 65536), parseInteger(option, parts[1], 0, INT_MAX)};
+      }
       else if (option == "--library") library = value;
       else if (option == "--reference") reference = value;
+      else if (option == "--expect") expected = value;
+      else if (option == "--array") {
+        const auto [what, path] = parsePair(option, value, '=', "in|out|scale:NAME=FILE");
+        arrays.push_back({what, path});
+      }
       else badArgument("unknown option: " + option);
     }
+    const StructOf whose = expected.empty() ? StructOf::kRung : StructOf::kReference;
+    for (const std::string& word : fieldWords) fields.push_back(parseField("--field", word, whose));
     if (reference.empty()) {
-      if (!bytes || !gpu.sm || library.empty()) badArgument("--struct, --sm and --library are required");
+      if (!bytes || !gpu.sm || library.empty() == expected.empty())
+        badArgument("--struct, --sm and one of --library and --expect are required");
       requireLayout("--field", bytes, fields);
     }
+    if (!expected.empty()) expect(expected, bytes, fields, arrays);
+    else if (reference.empty()) printLaunches(launch(library, bytes, fields));
+    else printReference(referenceFault(reference));
   } catch (const RunnerError& error) {
     error.print();
     return error.exitCode;
   }
-
-  if (reference.empty()) printLaunches(launch(library, bytes, fields));
-  else printReference(referenceFault(reference));
   _exit(0);  // skips the rung's destructors, which belong to a runtime that is not there
 }

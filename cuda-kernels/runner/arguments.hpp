@@ -15,9 +15,9 @@ struct RungPath {
   const Case* at = nullptr;
 };
 
-// Two builds of a rung, timed in turn.
+// Two builds of a rung and a copy of the old one, timed in turn.
 struct RungPair {
-  std::string now, before;
+  std::string now, before, copy;
 };
 
 struct Arguments {
@@ -28,7 +28,7 @@ struct Arguments {
   std::string reference;  // id of the rung that the others are timed against, or empty
   double maxSeconds = 2;  // of sampling per rung or pair
   long long maxSamples = 100, minSamples = 5;
-  bool newFirst = false;  // compare: blocks of new, old, old, new instead of old, new, new, old
+  long long round = 0;     // compare: decides where builds lie and which is launched first
   long long ownerPid = 0;  // 0: no owner
   std::list<Case> cases;   // a list, because rungs point into it
   std::vector<RungPath> rungs;
@@ -62,9 +62,10 @@ inline void finishArguments(Arguments& args, const std::map<std::string, std::st
   if (!args.reference.empty() && !ids.count(args.reference))
     badArgument("--reference " + args.reference + " is not one of the rungs");
   for (const RungPair& pair : args.pairs) {
-    for (const std::string& id : {pair.now, pair.before})
+    for (const std::string& id : {pair.now, pair.before, pair.copy})
       if (!ids.count(id)) badArgument("--pair names " + id + ", which is not one of the rungs");
-    if (pair.now == pair.before) badArgument("--pair " + pair.now + " names one rung twice");
+    if (std::set<std::string>{pair.now, pair.before, pair.copy}.size() < 3)
+      badArgument("--pair " + pair.now + " names one rung twice");
   }
   if (args.command == Arguments::kCompare && args.pairs.empty()) badArgument("at least one --pair is required");
   if (args.minSamples > args.maxSamples) badArgument("--min-samples is more than --max-samples");
@@ -121,8 +122,10 @@ inline Arguments parseArguments(int count, char** values) {
       }
       if (option == "--pair") {
         only(comparing);
-        const auto [now, before] = parsePair(option, next(), '=', "NEW=OLD");
-        args.pairs.push_back({now, before});
+        const char* const form = "NEW=OLD=COPY";
+        const auto [now, others] = parsePair(option, next(), '=', form);
+        const auto [before, copy] = parsePair(option, others, '=', form);
+        args.pairs.push_back({now, before, copy});
         continue;
       }
       if (option == "--rung-case") {
@@ -149,9 +152,9 @@ inline Arguments parseArguments(int count, char** values) {
     } else if (option == "--reference") {
       only(measuring);
       args.reference = next();
-    } else if (option == "--new-first") {
+    } else if (option == "--round") {
       only(comparing);
-      args.newFirst = true;
+      args.round = parseInteger(option, next(), 0, 1 << 20);
     } else if (option == "--max-seconds") {
       only(timing);
       args.maxSeconds = parseReal(option, next(), 0, 3600);

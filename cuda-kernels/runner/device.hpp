@@ -44,6 +44,12 @@ struct Device {
   size_t freeBytes = 0, totalBytes = 0;
   int driver = 0, runtime = 0;
 
+  // The highest SM clock; a guess of about that size where the driver does not tell.
+  double clockHz() const {
+    int kHz = 0;
+    return cudaDeviceGetAttribute(&kHz, cudaDevAttrClockRate, 0) == cudaSuccess && kHz > 0 ? 1e3 * kHz : 2e9;
+  }
+
   // Opens GPU 0 of those visible through CUDA_VISIBLE_DEVICES, and creates its context.
   Device() {
     cudaDriverGetVersion(&driver);

@@ -150,34 +150,41 @@ void measure(const Arguments& args, const Device& device, const Nvml& nvml) {
 // Times pairs of builds in turn. Results are not checked here: whoever asks has verified both builds.
 void compare(const Arguments& args, const Device& device, const Nvml& nvml) {
   constexpr Purpose purpose{/*checked*/ false, /*guarded*/ true};
-  requireMemory(bytesOf(args.usedCases(), purpose) + (args.flushL2 ? Stopwatch::flushBytes(device) : 0), device);
+  // In front of everything else, so that each round has its buffers and its code at other addresses.
+  const size_t ballastBytes = size_t(args.round * 7 % 32) << 21;
+  requireMemory(bytesOf(args.usedCases(), purpose) + ballastBytes + (args.flushL2 ? Stopwatch::flushBytes(device) : 0),
+                device);
+  const DeviceBuffer ballast(ballastBytes);
   Problems problems(args, device, purpose);
   Rungs rungs = rungsOf(args, problems);
   Stopwatch stopwatch(args, device);
   const ClockStamps stamps;
   const double emptyCycles = stopwatch.emptyCycles(stamps);
 
-  const auto find = [&](const std::string& id) -> Rung& {
-    return *std::find_if(rungs.begin(), rungs.end(), [&](const Rung& rung) { return rung.id == id; });
+  const auto find = [&](const std::string& id) {
+    return &*std::find_if(rungs.begin(), rungs.end(), [&](const Rung& rung) { return rung.id == id; });
   };
-  // Loaded, and launched once: lazily loaded code is loaded, library handles are created.
-  const auto ready = [&](Rung& rung) {
-    if (rung.state == Rung::kNew) {
-      rung.state = Rung::kOut;
-      if (stage(rung, "load", [&] { rung.load(device); }) && stage(rung, "time", [&] {
-            rung.problem.resetOutputs(stopwatch.stream());
-            rung.launchAndWait("time", stopwatch.stream());
-          }))
-        rung.state = Rung::kReady;
-    }
-    return rung.state == Rung::kReady;
-  };
+  const Order& order = orderOf(args.round);
   for (const RungPair& pair : args.pairs) {
-    Rung &now = find(pair.now), &before = find(pair.before);
-    if (ready(before) && ready(now))
-      stage(now, "time", [&] { compareRungs(now, before, args, stopwatch, stamps, emptyCycles, nvml); });
-    now.releaseWorkspace();
-    before.releaseWorkspace();
+    const Builds builds{find(pair.now), find(pair.before), find(pair.copy)};
+    bool ready = true;
+    for (const int which : order) ready = ready && stage(*builds[which], "load", [&] { builds[which]->open(device); });
+    // One workspace for all: where it lies is then the same for each.
+    Rung& largest = **std::max_element(builds.begin(), builds.end(), [](const Rung* a, const Rung* b) {
+      return a->workspaceBytes() < b->workspaceBytes();
+    });
+    ready = ready && stage(largest, "load", [&] { largest.giveWorkspace(); });
+    if (ready)
+      for (Rung* rung : builds) rung->shareWorkspace(largest);
+    for (const int which : order) ready = ready && stage(*builds[which], "load", [&] { builds[which]->prepare(); });
+    // Launched once each, in that order: lazily loaded code is loaded, library handles are created.
+    for (const int which : order)
+      ready = ready && stage(*builds[which], "time", [&] {
+                builds[which]->problem.resetOutputs(stopwatch.stream());
+                builds[which]->launchAndWait("time", stopwatch.stream());
+              });
+    if (ready) stage(*builds[0], "time", [&] { compareRungs(builds, args, stopwatch, stamps, emptyCycles, nvml); });
+    for (Rung* rung : builds) rung->releaseWorkspace();
   }
 }
 
@@ -233,7 +240,7 @@ void sanitize(const Arguments& args, const Device& device) {
 // One small marked kernel, to test whether a profiler can read counters.
 void probe() {
   check(cudaProfilerStart(), "cudaProfilerStart");
-  runway<<<1, 32>>>();
+  runway<<<1, 32>>>(kRunwayCycles);
   check(cudaDeviceSynchronize(), "the probe's kernel");
   check(cudaProfilerStop(), "cudaProfilerStop");
 }

@@ -3,6 +3,7 @@
 
 #include "problem.hpp"
 
+#include <chrono>
 #include <dlfcn.h>
 #include <memory>
 #include <string>
@@ -19,29 +20,79 @@ class Rung {
   Problem& problem;
   enum State { kNew, kReady, kOut } state = kNew;
 
-  // A library is never closed: its kernels may be registered, and it may cache handles.
   void load(const Device& device) {
-    void* library = dlopen(path_.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (!library) throw RungError{"load", dlerror()};
-    launch_ = find<decltype(launch_)>(library, "kl_launch");
+    open(device);
+    giveWorkspace();
+    prepare();
+  }
+
+  // All but its workspace and what it prepares. A library is never closed: its kernels may be registered, and it may
+  // cache handles.
+  void open(const Device& device) {
+    library_ = dlopen(path_.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (!library_) throw RungError{"load", dlerror()};
+    launch_ = find<decltype(launch_)>(library_, "kl_launch");
     if (!launch_) throw RungError{"load", path_ + " does not define kl_launch"};
-    if (const auto version = find<int (*)()>(library, "kl_abi_version"); version && version() != KL_ABI_VERSION)
+    if (const auto version = find<int (*)()>(library_, "kl_abi_version"); version && version() != KL_ABI_VERSION)
       throw RungError{"load", "built for launch ABI " + std::to_string(version()) + ", the runner speaks " +
                                   std::to_string(KL_ABI_VERSION)};
 
     struct_ = problem.launchStruct();
-    const auto unsupported = find<const char* (*)(const void*, int)>(library, "kl_unsupported");
+    const auto unsupported = find<const char* (*)(const void*, int)>(library_, "kl_unsupported");
     if (const char* reason = unsupported ? unsupported(struct_.data(), device.sm()) : nullptr)
       throw Unsupported{reason};
 
-    const auto workspaceBytes = find<size_t (*)(const void*)>(library, "kl_workspace_bytes");
-    const size_t bytes = workspaceBytes ? workspaceBytes(struct_.data()) : 0;
-    if (bytes) giveWorkspace(bytes);
+    const auto workspaceBytes = find<size_t (*)(const void*)>(library_, "kl_workspace_bytes");
+    workspaceBytes_ = workspaceBytes ? workspaceBytes(struct_.data()) : 0;
+    failure_ = find<decltype(failure_)>(library_, "kl_failure");
+  }
+
+  size_t workspaceBytes() const { return workspaceBytes_; }
+
+  void giveWorkspace() {
+    if (!workspaceBytes_) return;
+    try {
+      workspace_ = std::make_shared<DeviceBuffer>(workspaceBytes_);
+    } catch (const RunnerError&) {
+      cudaGetLastError();  // clears it
+      throw RungError{"load",
+                      "its workspace of " + std::to_string(workspaceBytes_) + " bytes does not fit into GPU memory"};
+    }
+    pointAtWorkspace();
+  }
+
+  // Uses the workspace of a rung that is never launched at the same time and has one at least as large.
+  void shareWorkspace(const Rung& other) {
+    if (!workspaceBytes_) return;
+    workspace_ = other.workspace_;
+    pointAtWorkspace();
+  }
+
+  // A rung may compile its kernels in this process: that is over before it is verified, and its time is told.
+  void prepare() {
+    const auto prepare = find<const char* (*)(const void*, cudaStream_t)>(library_, "kl_prepare");
+    if (!prepare) return;
+    problem.resetOutputs(nullptr);
+    check(cudaDeviceSynchronize(), "preparing the buffers");
+    const auto start = std::chrono::steady_clock::now();
+    if (const char* why = prepare(struct_.data(), nullptr)) throw RungError{"load", why};
+    const cudaError_t status = cudaDeviceSynchronize();
+    if (status != cudaSuccess) throw RungError{"load", "the kernel failed: " + describe(status)};
+    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+    const auto about = find<const char* (*)(const void*)>(library_, "kl_about");
+    const char* with = about ? about(struct_.data()) : nullptr;
+    Json line("prepared");
+    line.string("rung", id).number("seconds", taken.count());
+    if (with) line.string("with", with);
+    else line.null("with");
+    line.print();
   }
 
   // A launch error may be returned, left as the last error, or reported by the next synchronization.
   void launch(const char* stage, cudaStream_t stream) const {
     cudaError_t status = launch_(struct_.data(), stream);
+    if (status != cudaSuccess && failure_)
+      if (const char* why = failure_(struct_.data())) throw RungError{stage, why};
     if (status == cudaSuccess) status = cudaGetLastError();
     if (status != cudaSuccess) throw RungError{stage, "the launch failed: " + describe(status)};
   }
@@ -60,16 +111,10 @@ class Rung {
     return reinterpret_cast<Function>(dlsym(library, name));
   }
 
-  void giveWorkspace(size_t bytes) {
-    try {
-      workspace_ = std::make_unique<DeviceBuffer>(bytes);
-    } catch (const RunnerError&) {
-      cudaGetLastError();  // clears it
-      throw RungError{"load", "its workspace of " + std::to_string(bytes) + " bytes does not fit into GPU memory"};
-    }
+  void pointAtWorkspace() {
     bool given = false;
     for (const Field& field : problem.of.fields) {
-      if (field.kind == Field::kWorkspaceBytes) struct_.put(field.offset, bytes);
+      if (field.kind == Field::kWorkspaceBytes) struct_.put(field.offset, workspaceBytes_);
       if (field.kind != Field::kWorkspace) continue;
       struct_.put(field.offset, workspace_->get());
       given = true;
@@ -78,7 +123,10 @@ class Rung {
   }
 
   std::string path_;
+  void* library_ = nullptr;
   cudaError_t (*launch_)(const void*, cudaStream_t) = nullptr;
+  const char* (*failure_)(const void*) = nullptr;
   StructBytes struct_;
-  std::unique_ptr<DeviceBuffer> workspace_;
+  size_t workspaceBytes_ = 0;
+  std::shared_ptr<DeviceBuffer> workspace_;
 };

@@ -4,8 +4,10 @@
 #include "rung.hpp"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
+#include <map>
 #include <vector>
 
 class Samples {
@@ -54,13 +56,15 @@ class Samples {
   double total_ = 0;
 };
 
-// Keeps the GPU busy for about 20 us while the host enqueues the work after it, so that the host's launch
-// overhead does not fall between the two events of a sample.
-__global__ void runway() {
+// Keeps the GPU busy while the host enqueues the work after it, so that the host's launch overhead does not fall
+// between the two events of a sample.
+__global__ void runway(long long cycles) {
   const long long start = clock64();
-  while (clock64() - start < 40000) {
+  while (clock64() - start < cycles) {
   }
 }
+constexpr long long kRunwayCycles = 40000;       // about 20 us
+constexpr double kLongestRunwaySeconds = 0.002;  // a host that takes longer is waiting for the GPU
 
 // SM cycles of a launch: a one-thread kernel before it and one after it write down the clock of the SM that they ran
 // on. Cycles do not change with the clock rate, which time does.
@@ -104,7 +108,7 @@ class ClockStamps {
 class Stopwatch {
  public:
   Stopwatch(const Arguments& args, const Device& device)
-      : flushBytes_(args.flushL2 ? flushBytes(device) : 0), flush_(flushBytes_) {
+      : clockHz_(device.clockHz()), flushBytes_(args.flushL2 ? flushBytes(device) : 0), flush_(flushBytes_) {
     check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreate");
     check(cudaEventCreate(&start_), "cudaEventCreate");
     check(cudaEventCreate(&stop_), "cudaEventCreate");
@@ -118,7 +122,7 @@ class Stopwatch {
   double emptyCycles(const ClockStamps& stamps) {
     Samples samples;
     for (int i = 0; i < 9; ++i) {
-      runway<<<1, 1, 0, stream_>>>();
+      runway<<<1, 1, 0, stream_>>>(kRunwayCycles);
       stamps.before(stream_);
       check(cudaEventRecord(start_, stream_), "cudaEventRecord");
       check(cudaEventRecord(stop_, stream_), "cudaEventRecord");
@@ -132,10 +136,13 @@ class Stopwatch {
   double sample(const Rung& rung, const ClockStamps* stamps = nullptr) {
     rung.problem.resetInOuts(stream_);  // untimed
     if (flushBytes_) check(cudaMemsetAsync(flush_.get(), 0, flushBytes_, stream_), "flushing L2");
-    runway<<<1, 1, 0, stream_>>>();
+    runway<<<1, 1, 0, stream_>>>(runwayOf(rung));
     if (stamps) stamps->before(stream_);
     check(cudaEventRecord(start_, stream_), "cudaEventRecord");
+    const auto start = std::chrono::steady_clock::now();
     rung.launch("time", stream_);
+    if (std::vector<double>& first = enqueued_[&rung]; first.size() < kEnqueuesKept)
+      first.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
     check(cudaEventRecord(stop_, stream_), "cudaEventRecord");
     if (stamps) stamps->after(stream_);
     const cudaError_t status = cudaEventSynchronize(stop_);
@@ -146,6 +153,19 @@ class Stopwatch {
   }
 
  private:
+  // As long as the host takes to enqueue a rung, and half again, from its first launches on: a compiled rung is there
+  // within 20 us, a script may take ten times that.
+  long long runwayOf(const Rung& rung) {
+    std::vector<double> first = enqueued_[&rung];
+    if (first.size() < kEnqueuesKept) return kRunwayCycles;
+    std::nth_element(first.begin(), first.begin() + kEnqueuesKept / 2, first.end());
+    const double wanted = std::min(1.5 * first[kEnqueuesKept / 2], kLongestRunwaySeconds);
+    return std::max(kRunwayCycles, (long long)(wanted * clockHz_));
+  }
+
+  static constexpr size_t kEnqueuesKept = 9;
+  double clockHz_;
+  std::map<const Rung*, std::vector<double>> enqueued_;
   size_t flushBytes_;
   DeviceBuffer flush_;
   cudaStream_t stream_ = nullptr;
@@ -237,53 +257,65 @@ inline void timeRung(const Rung& rung, const Rung* reference, const Arguments& a
       .print();
 }
 
-// Times two builds of a rung in blocks of four launches, old, new, new, old, or the other way round: a drift that is
-// steady within a block does not favor either. Element 2i and 2i + 1 of each list belong to block i.
-inline void compareRungs(const Rung& now, const Rung& before, const Arguments& args, Stopwatch& stopwatch,
-                         const ClockStamps& stamps, double emptyCycles, const Nvml& nvml) {
+// The orders of three builds. Where code lies in memory, and what ran just before it, moves the time of a launch of ten
+// microseconds by percents; over six rounds, and over six blocks, each build has each place equally often.
+using Order = std::array<int, 3>;
+
+inline const Order& orderOf(long long number) {
+  static const Order orders[] = {{0, 1, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}, {0, 2, 1}, {1, 0, 2}};
+  return orders[number % 6];
+}
+
+// The new build, the old one, and a copy of the old one: how far that differs from the old build is no change of code.
+using Builds = std::array<Rung*, 3>;
+
+// Times them in blocks of six launches, there and back, so that a drift that is steady within a block favors none.
+// Elements 2i and 2i + 1 of each list belong to block i.
+inline void compareRungs(const Builds& builds, const Arguments& args, Stopwatch& stopwatch, const ClockStamps& stamps,
+                         double emptyCycles, const Nvml& nvml) {
   constexpr double kWarmUpSeconds = 0.05;
   const auto clock = [] { return std::chrono::steady_clock::now(); };
   const auto secondsSince = [&](auto start) { return std::chrono::duration<double>(clock() - start).count(); };
   struct Side {
-    const Rung& rung;
-    const char* whose;
-    std::vector<double> ms = {}, cycles = {};
-  } fresh{now, ""}, old{before, "the old code: "};
-  Side* const block[4] = {args.newFirst ? &fresh : &old, args.newFirst ? &old : &fresh, args.newFirst ? &old : &fresh,
-                          args.newFirst ? &fresh : &old};
-  const auto sample = [&](Side& side) {
+    std::vector<double> ms, cycles;
+  } sides[3];
+  const auto sample = [&](int which) {
     try {
-      return stopwatch.sample(side.rung, &stamps);
+      return stopwatch.sample(*builds[which], &stamps);
     } catch (const RungError& error) {
-      throw RungError{error.stage, side.whose + error.reason};
+      throw RungError{error.stage, (which == 0 ? "" : "the old code: ") + error.reason};
     }
   };
+  // Six orders that six rounds with the same order of loading do not begin alike.
+  const long long first = args.round + args.round / 6;
 
   const auto warmUp = clock();
-  while (secondsSince(warmUp) < std::min(kWarmUpSeconds, args.maxSeconds)) {
-    sample(old);
-    sample(fresh);
-  }
+  for (long long turn = first; secondsSince(warmUp) < std::min(kWarmUpSeconds, args.maxSeconds); ++turn)
+    for (const int which : orderOf(turn)) sample(which);
 
-  Heartbeat heartbeat(now.id);
+  const std::string& id = builds[0]->id;
+  Heartbeat heartbeat(id);
   const double clockBefore = nvml.smClock();
   const auto start = clock();
-  for (long long blocks = 0; blocks < args.maxSamples; ++blocks) {
-    if (blocks > 0 && secondsSince(start) >= args.maxSeconds) break;
-    for (Side* side : block) {
-      side->ms.push_back(sample(*side));
+  for (long long block = 0; block < args.maxSamples; ++block) {
+    if (block > 0 && secondsSince(start) >= args.maxSeconds) break;
+    const Order& order = orderOf(first + block);
+    for (const int place : {0, 1, 2, 2, 1, 0}) {
+      Side& side = sides[order[place]];
+      side.ms.push_back(sample(order[place]));
       const double cycles = emptyCycles < 0 ? -1 : stamps.cycles(stopwatch.stream());
-      side->cycles.push_back(cycles < 0 ? NAN : cycles - emptyCycles);
+      side.cycles.push_back(cycles < 0 ? NAN : cycles - emptyCycles);
       heartbeat.beat({});
     }
   }
   Json("pair")
-      .string("rung", now.id)
-      .string("against", before.id)
-      .numbers("newMs", fresh.ms)
-      .numbers("oldMs", old.ms)
-      .numbers("newCycles", fresh.cycles)
-      .numbers("oldCycles", old.cycles)
+      .string("rung", id)
+      .string("against", builds[1]->id)
+      .numbers("newMs", sides[0].ms)
+      .numbers("oldMs", sides[1].ms)
+      .numbers("copyMs", sides[2].ms)
+      .numbers("newCycles", sides[0].cycles)
+      .numbers("oldCycles", sides[1].cycles)
       .numberOrNull("smClockBeforeMHz", clockBefore)
       .numberOrNull("smClockAfterMHz", nvml.smClock())
       .print();

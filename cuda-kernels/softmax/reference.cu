@@ -8,7 +8,7 @@ namespace {
 
 constexpr int kThreads = 256;
 
-__device__ double load(const KlReference& p, long long i) {
+__host__ __device__ double load(const KlReference& p, long long i) {
   if (p.dtype == KL_BF16) return __bfloat162float(static_cast<const __nv_bfloat16*>(p.x)[i]);
   return static_cast<const float*>(p.x)[i];
 }
@@ -45,4 +45,15 @@ __global__ void __launch_bounds__(kThreads) softmaxRows(KlReference p) {
 extern "C" cudaError_t kl_reference_device(const KlReference* p, cudaStream_t stream) {
   softmaxRows<<<4096, kThreads, 0, stream>>>(*p);
   return cudaGetLastError();
+}
+
+// The same on the host, for the emulated GPU.
+extern "C" void kl_reference_host(const KlReference* p) {
+  for (long long row = 0; row < p->ROWS; ++row) {
+    const long long first = row * p->COLS, end = first + p->COLS;
+    double largest = -INFINITY, sum = 0;
+    for (long long i = first; i < end; ++i) largest = fmax(largest, load(*p, i));
+    for (long long i = first; i < end; ++i) sum += p->y[i] = exp(load(*p, i) - largest);
+    for (long long i = first; i < end; ++i) p->y[i] /= sum;
+  }
 }

@@ -34,6 +34,9 @@ const budgets = /** @satisfies {Record<string, Budget>} */ ({
   cardOverBare: { what: 'Card level over plain ncu', most: 1.15, unit: '×', digits: 2 },
   cardOverFull: { what: 'Card level over ncu --set full', most: 0.1, unit: '×', digits: 3 },
   standardPasses: { what: 'Passes of the standard level', most: 8, unit: 'passes per kernel' },
+  startHelp: { what: 'Start of --help, median', most: 250, unit: 'ms' },
+  startLadders: { what: 'Start of ladders, median', most: 500, unit: 'ms' },
+  packageSize: { what: 'npm package', most: 12, unit: 'MB', digits: 2 },
   pdfTime: { what: 'PDF report of 14 deep rungs, median', most: 20, unit: 's', digits: 2 },
 })
 

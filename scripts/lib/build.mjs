@@ -9,7 +9,7 @@ import { nodePath, toolEnv } from './node.mjs'
 import { PlainError, root, say } from './project.mjs'
 import { inputState, isFresh, removeStamp, writeStamp } from './stamp.mjs'
 
-/** @typedef {'renderer' | 'report' | 'electron' | 'cli'} TargetName */
+/** @typedef {'renderer' | 'report' | 'electron' | 'cli' | 'package'} TargetName */
 
 const vite = 'node_modules/vite/bin/vite.js'
 const always = ['package-lock.json', 'tsconfig.base.json', 'scripts/lib/build.mjs']
@@ -56,7 +56,13 @@ export const targets = {
   electron: {
     what: 'the desktop app',
     needs: ['renderer', 'report'],
-    inputs: [...always, 'package.json', 'electron.vite.config.ts', 'src-main'],
+    inputs: [
+      ...always,
+      'package.json',
+      'electron.vite.config.ts',
+      'scripts/vite-emulator-worker.ts',
+      'src-main',
+    ],
     except: /^src-main\/hosts\/cli$/,
     outputs: ['out/main/index.js', 'out/preload/index.cjs'],
     stamp: 'out/electron.stamp.json',
@@ -71,6 +77,7 @@ export const targets = {
       'package.json',
       'vite.cli.config.ts',
       'scripts/vite-asset-pack.ts',
+      'scripts/vite-emulator-worker.ts',
       'src-main',
       'cuda-kernels',
       'resources/recordings',
@@ -82,6 +89,32 @@ export const targets = {
     outputs: ['dist/cli/kernel-ladder.mjs'],
     stamp: 'dist/cli.stamp.json',
     command: [vite, 'build', '--config', 'vite.cli.config.ts'],
+  },
+  package: {
+    what: 'the npm package',
+    needs: ['renderer', 'report', 'electron'],
+    inputs: [
+      ...always,
+      'package.json',
+      'vite.package.config.ts',
+      'tsconfig.library.json',
+      'scripts/lib/npm-package.mjs',
+      'scripts/vite-asset-pack.ts',
+      'src-main',
+      'cuda-kernels',
+      'resources/recordings',
+      'resources/templates',
+      'out/renderer',
+      'out/report',
+      'out/main',
+      'out/preload',
+      'docs',
+      'README.md',
+    ],
+    except: /\.ncu-rep$|^docs\/images$/,
+    outputs: ['dist/package/package.json'],
+    stamp: 'dist/package.stamp.json',
+    command: ['scripts/lib/npm-package.mjs'],
   },
 }
 

@@ -6,7 +6,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { gzipSync } from 'node:zlib'
+import { brotliCompressSync, constants } from 'node:zlib'
 import { instructionsOf } from '../../src-main/domain/emulator/rung'
 import type { FillRule } from '../../src-main/domain/emulator/fills'
 import { readCubin } from '../../src-main/parsers/cubin/cubin'
@@ -181,12 +181,13 @@ function keepRung(
     seed: Number(valuesOf(measured.argv, '--seed')[0]),
     rung: {
       id,
-      cubins: cubins.map((cubin) => Buffer.from(cubin).toString('base64')),
+      cubins: cubins.map((cubin) => Buffer.from(cubin).toString('hex')),
       launches: answer.kernels.map((kernel) => ({
         kernel: kernel.mangled,
         grid: kernel.grid,
         block: kernel.block,
         dynamicSharedBytes: kernel.dynamicSharedBytes,
+        ...(kernel.clusterBlocks > 1 ? { clusterBlocks: kernel.clusterBlocks } : {}),
         arguments: kernel.arguments ?? '',
       })),
       memory: answer.memory ?? [],
@@ -202,7 +203,7 @@ function keepRung(
   }
 }
 
-/** Writes `name`.json.gz from the session in `folder`; answers the rungs that are in it. */
+/** Writes `name`.json.br from the session in `folder`; answers the rungs that are in it. */
 export function keepEmulation(name: string, session: string, only?: readonly string[]): string[] {
   const recorded = readFileSync(join(session, 'raw.jsonl'), 'utf8')
     .trim()
@@ -239,8 +240,11 @@ export function keepEmulation(name: string, session: string, only?: readonly str
     }
     mkdirSync(captureFolder, { recursive: true })
     writeFileSync(
-      join(captureFolder, `${name}.json.gz`),
-      gzipSync(JSON.stringify(capture), { level: 9 }),
+      join(captureFolder, `${name}.json.br`),
+      brotliCompressSync(JSON.stringify(capture), {
+        // Rungs have a lot in common, far apart.
+        params: { [constants.BROTLI_PARAM_LGWIN]: constants.BROTLI_MAX_WINDOW_BITS },
+      }),
     )
     return kept.map(({ rung }) => rung.id)
   } finally {

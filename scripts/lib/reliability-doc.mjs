@@ -6,7 +6,7 @@ import { documentWith } from './document.mjs'
 import { root } from './project.mjs'
 
 /**
- * @typedef {{ id: string, verdict: string, ratio: number | null, interval: { low: number, high: number } | null }} Rung
+ * @typedef {{ id: string, verdict: string, byTimes?: string | null, ratio: number | null, interval: { low: number, high: number } | null }} Rung
  * @typedef {{ work?: number, ladder?: string, gpu: { name: string, driver: string }, rungs: Rung[] }} Line
  */
 
@@ -61,31 +61,43 @@ function plantedPart(lines) {
     'measured',
     'widest interval',
   ]
-  return `${gpu.name}, driver ${gpu.driver}, threshold 0.5 %, 20 rounds of 0.1 s per rung:\n\n${table([header, ...rows])}`
+  return `${gpu.name}, driver ${gpu.driver}, threshold 0.5 %, 24 rounds of 0.1 s per rung:\n\n${table([header, ...rows])}`
 }
 
 /** @param {readonly Line[]} lines */
 function samePart(lines) {
   if (lines.length === 0) return 'Whole ladders of the same code were not measured yet.'
-  const all = lines.flatMap(({ rungs }) => rungs)
-  const wrong = all.filter(({ verdict }) => !['same', 'unresolved', 'skipped'].includes(verdict))
-  const rows = lines.map(({ ladder = '', rungs }) => [
-    `\`${ladder}\``,
-    String(rungs.length),
-    ...['same', 'unresolved', 'slower', 'faster'].map((verdict) =>
-      String(rungs.filter((rung) => rung.verdict === verdict).length),
-    ),
-  ])
-  return `${all.length} verdicts, of which ${wrong.length} are neither same nor unresolved:\n\n${table([['ladder', 'rungs', 'same', 'unresolved', 'slower', 'faster'], ...rows])}`
+  const timed = lines.flatMap(({ rungs }) => rungs).filter(({ byTimes }) => byTimes)
+  const share = (/** @type {string[]} */ ...wrong) => {
+    const count = timed.filter(({ byTimes }) => wrong.includes(byTimes ?? '')).length
+    return `${count} (${((100 * count) / timed.length).toFixed(1)} %)`
+  }
+  const names = [...new Set(lines.map(({ ladder = '' }) => ladder))]
+  const rows = names.map((name) => {
+    const rungs = lines.filter(({ ladder }) => ladder === name).flatMap((line) => line.rungs)
+    return [
+      `\`${name}\``,
+      String(rungs.length),
+      ...['same', 'unresolved', 'slower', 'faster'].map((verdict) =>
+        String(rungs.filter(({ byTimes }) => byTimes === verdict).length),
+      ),
+    ]
+  })
+  const { gpu } = /** @type {Line} */ (lines[0])
+  const judged = timed.filter(({ verdict }) => ['slower', 'faster'].includes(verdict)).length
+  return [
+    `${gpu.name}, driver ${gpu.driver}, 24 rounds. By the times alone, ${share('slower', 'faster')} of ${timed.length} verdicts are slower or faster, and ${share('unresolved')} unresolved. Since both builds are the same machine code, ${judged} were reported as slower or faster.`,
+    table([['ladder', 'verdicts', 'same', 'unresolved', 'slower', 'faster'], ...rows]),
+  ].join('\n\n')
 }
 
 function fuzzPart() {
-  /** @type {{ seed: number, seconds: number, rows: { reader: string, inputs: number, refused: number, slowestMs: number, finds: number }[] }} */
-  const { seed, rows } = JSON.parse(readFileSync(join(root, 'test/fuzz/counts.json'), 'utf8'))
+  /** @type {{ seeds: number[], rows: { reader: string, inputs: number, refused: number, slowestMs: number, finds: number }[] }} */
+  const { seeds, rows } = JSON.parse(readFileSync(join(root, 'test/fuzz/counts.json'), 'utf8'))
   const number = (/** @type {number} */ value) => value.toLocaleString('en-US')
   const total = rows.reduce((sum, { inputs }) => sum + inputs, 0)
   const finds = rows.reduce((sum, row) => sum + row.finds, 0)
-  return `Seed ${seed}, ${number(total)} inputs, ${finds} finds:\n\n${table([
+  return `Seeds ${seeds.join(', ')}: ${number(total)} inputs, ${finds} finds:\n\n${table([
     ['reader', 'inputs', 'refused in a sentence', 'slowest', 'finds'],
     ...rows.map((row) => [
       row.reader,

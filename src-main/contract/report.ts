@@ -18,6 +18,14 @@ export const ReportRequest = z.object({
   rungs: z.array(Identifier).min(1).optional(),
   /** Markdown: with its pictures, all in one zip. */
   pictures: z.boolean().optional(),
+  /** In place of the title that says what was measured, which then follows it. */
+  title: z.string().trim().min(1).max(300).optional(),
+  /** Paragraphs of its author's, below the title. */
+  notes: z.array(z.string().trim().min(1).max(5000)).max(50).optional(),
+  /** Charts of the Charts screen as `roofline:l2`, `throughput`, and counters as bars; by default a few of each. */
+  charts: z.array(z.string().min(1).max(200)).min(1).max(100).optional(),
+  /** Under charts, by their words. */
+  captions: z.record(z.string(), z.string().trim().min(1).max(2000)).optional(),
   /** A date to print in it, as 2026-11-21. */
   date: z.iso.date().optional(),
 })

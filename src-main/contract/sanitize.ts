@@ -5,6 +5,7 @@ import { ErrorShape } from '../domain/errors'
 import { At } from '../domain/task/choose'
 import { LadderName } from './ladder-name'
 import { Identifier, Parameters } from '../domain/ladder/rung'
+import { SanitizeTarget } from '../domain/target/targets'
 import { SanitizeReport, SanitizerTool, sanitizerTools } from '../domain/session/sanitizer'
 
 export const SanitizeRequest = z.object({
@@ -20,6 +21,8 @@ export const SanitizeRequest = z.object({
   /** Its sizes, scalars and options by name; by default the ladder's. */
   at: At.optional(),
   params: Parameters.default({}),
+  /** This machine's GPU by default. */
+  target: SanitizeTarget.optional(),
 })
 export type SanitizeRequest = z.infer<typeof SanitizeRequest>
 

@@ -3,7 +3,7 @@
  * determines the CLI's exit code. Hosts turn it into `ErrorShape` for transport.
  */
 import { z } from 'zod'
-import { Statement } from './messages/message'
+import { message, Statement } from './messages/message'
 import { inEnglish } from './text/wording'
 
 export const errorKinds = ['usage', 'input', 'missing', 'failed', 'cancelled', 'internal'] as const
@@ -52,9 +52,18 @@ export const missingError = (message: Statement, remedy?: Statement): KernelLadd
 export const errorText = (error: unknown): string =>
   error instanceof Error ? error.message : String(error)
 
+/** The process, or the whole system, has as many open files as it may have. */
+const isOutOfFiles = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && (error.code === 'EMFILE' || error.code === 'ENFILE')
+
 /** Any thrown value as a shape that can cross a transport; a foreign error is `internal`. */
 export function toErrorShape(error: unknown): ErrorShape {
   if (error instanceof KernelLadderError) return error.toShape()
+  if (isOutOfFiles(error))
+    return missingError(
+      message('files.tooManyOpen', { text: errorText(error) }),
+      message('files.raiseLimit'),
+    ).toShape()
   return { kind: 'internal', message: errorText(error) }
 }
 

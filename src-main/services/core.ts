@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { basename, dirname, resolve } from 'node:path'
 import type { Setup } from '../adapters/machine/machine'
 import { inEnglish } from '../domain/text/wording'
-import { printPdf } from '../adapters/print/chromium'
+import { drawInPage, printPdf } from '../adapters/print/chromium'
 import { readKernelLibrary } from '../adapters/kernels/kernel-library'
 import { readMachines } from '../adapters/remote/machines-store'
 import type { PdfPrinter } from '../adapters/print/pdf'
@@ -221,7 +221,7 @@ export function createCore(setup: Setup, options: CoreOptions): Core {
       return { ladders, problems: [...new Set(problems)] }
     },
     'ladders.measured': async ({ ladder }: CallInput<'ladders.measured'>) => {
-      return measuredRungs(assets, await readKernelLibrary(assets.kernelsDir), ladder)
+      return measuredRungs(setup, await readKernelLibrary(assets.kernelsDir), ladder)
     },
     'sessions.list': () => listAll(places),
     'sessions.get': async ({ ref }: CallInput<'sessions.get'>) => (await open(ref)).session,
@@ -247,7 +247,7 @@ export function createCore(setup: Setup, options: CoreOptions): Core {
       const first = await open(ref)
       const opened =
         compare === undefined ? ([first] as const) : ([first, await open(compare)] as const)
-      const tools = { assets, printPdf: options.printPdf ?? printPdf }
+      const tools = { assets, places, drawInPage, printPdf: options.printPdf ?? printPdf }
       return makingReports.make((onStage) => answerReport({ ...tools, onStage }, opened, choice))
     },
     'report.current': () => Promise.resolve({ stage: makingReports.stage }),

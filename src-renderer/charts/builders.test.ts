@@ -2,10 +2,13 @@
 import { describe, expect, it } from 'vitest'
 import { dotRows } from './dot-rows'
 import { linePanels, type LinePanelsSpec } from './line-panels'
-import { labelPlaces, rooflineChart, rooflineExtent } from './roofline-chart'
+import { withZoom } from './chart-axes'
+import { legendOf, rungPoints, withHidden } from './chart-links'
+import { labelPlaces, rooflineChart, rooflineExtent, type RooflineSpec } from './roofline-chart'
 import { niceEnd, spreadLabels } from './spread-labels'
 import { inkOn, stackedBars } from './stacked-bars'
 import { waveChart, wavePlaces } from './wave-chart'
+import { beyondFrame, logTicks, pannedSpan, unzoomed, valueAt, wholeAxis, zoomedSpan } from './zoom'
 import { palette } from '../../test/renderer/chart-samples'
 
 const size = { width: 800, height: 400 }
@@ -133,16 +136,33 @@ describe('places of labels', () => {
 })
 
 describe('a roofline', () => {
-  const point = { mark: '01', title: 'Naive', x: 20, y: 500, lines: [], quiet: false }
-  const spec = {
-    points: [point, { ...point, mark: '00', title: 'cuBLAS', x: 300, y: 51_000, quiet: true }],
-    bandwidth: { value: 4500, name: 'DRAM' },
+  const point = {
+    rung: '01_naive',
+    mark: '01',
+    title: 'Naive',
+    x: 20,
+    y: 500,
+    lines: [],
+    quiet: false,
+  }
+  const reference = { ...point, mark: '00', title: 'cuBLAS', x: 300, y: 51_000, quiet: true }
+  const dram = {
+    name: 'DRAM',
+    points: [point, reference],
+    bandwidth: { value: 4500, name: 'DRAM roof' },
+  }
+  const spec: RooflineSpec = {
+    paths: [dram],
     compute: { value: 64_000, name: 'FP32' },
     xAxis: 'x',
     yAxis: 'y',
     xText: String,
     yText: String,
   }
+  const labelsOf = (option: { series?: unknown }) =>
+    seriesOf(option).flatMap(({ data }) =>
+      data.flatMap(({ label }) => (label?.show ? [label.formatter] : [])),
+    )
 
   it('joins the rungs and leaves the reference beside the path', () => {
     const [path, beside] = seriesOf(rooflineChart(spec)(palette, size))
@@ -150,39 +170,150 @@ describe('a roofline', () => {
     expect(beside!.data.map(({ value }) => value)).toEqual([[300, 51_000]])
   })
 
-  it('has its ridge and every point within the window, which ends at powers of ten', () => {
+  it('is framed on its points, with a roof of arithmetic that is near', () => {
     const { xMin, xMax, yMin, yMax } = rooflineExtent(spec)
-    expect([xMin, xMax, yMin, yMax]).toEqual([1, 1000, 100, 100_000])
+    expect([xMin, xMax]).toEqual([20 / 1.5, 450])
+    expect([yMin, yMax]).toEqual([500 / 1.5, 64_000 * 1.35])
+    const far = rooflineExtent({ ...spec, compute: { value: 990_000, name: 'tensor' } })
+    expect(far.yMax).toBeCloseTo(51_000 * 1.35, 6)
+    // Rungs that hardly differ do not fill the drawing.
+    const close = rooflineExtent({ ...spec, paths: [{ ...dram, points: [point] }], compute: null })
+    expect(close.xMax / close.xMin).toBeCloseTo(10, 6)
   })
 
-  it('names points that lie on each other one below the other, each beside its point where it can be', () => {
-    const close = [500, 505, 510, 40_000].map((y) => ({ ...point, y }))
-    const places = labelPlaces({ ...spec, points: close }, { width: 900, height: 600 })
-    const pixels = (y: number) => (518 * Math.log(100_000 / y)) / Math.log(100_000 / 100)
-    const at = places.map(({ y }) => pixels(y)).sort((a, b) => a - b)
-    for (const [index, place] of at.slice(1).entries())
-      expect(place - at[index]!).toBeGreaterThan(13.9)
-    expect(places.map(({ moved }) => moved)).toEqual([true, false, true, false])
-    expect(places[3]!.y).toBeCloseTo(40_000, 6)
+  it('names points such that no name lies on another or on a point', () => {
+    const points = Array.from({ length: 14 }, (_, index) => ({
+      ...point,
+      mark: String(index),
+      title: 'Shared-memory tile',
+      x: 20 * 1.05 ** index,
+      y: 500 * 1.03 ** (index % 5),
+    }))
+    const room = { width: 900, height: 600 }
+    const places = labelPlaces({ ...spec, paths: [{ ...dram, points }] }, room)
+    const found = places.filter((place) => place !== null)
+    expect(found.length).toBeGreaterThan(10)
+    const { xMin, xMax, yMin, yMax } = rooflineExtent({ ...spec, paths: [{ ...dram, points }] })
+    const boxes = found.map(({ text, x, y }) => {
+      const left = ((900 - 88) * Math.log(x / xMin)) / Math.log(xMax / xMin)
+      const middle = ((600 - 92) * Math.log(yMax / y)) / Math.log(yMax / yMin)
+      return { left, right: left + text.length * 6, top: middle - 6.9, bottom: middle + 6.9 }
+    })
+    for (const [index, a] of boxes.entries())
+      for (const b of boxes.slice(index + 1))
+        expect(a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom).toBe(
+          false,
+        )
   })
 
-  it('has the slope’s name on the side where no rung can be, if it fits there', () => {
-    const sideAt = (width: number) => {
-      const [slope] = seriesOf(rooflineChart(spec)(palette, { ...size, width })).filter(
-        ({ name }) => name === 'DRAM',
-      )
-      return slope!.data[1]!.label!.position
-    }
-    expect([sideAt(800), sideAt(360)]).toEqual(['left', 'right'])
+  it('leaves names out where there is no room, and draws every point of 300', () => {
+    const points = Array.from({ length: 300 }, (_, index) => ({
+      ...point,
+      rung: `r${index}`,
+      mark: String(index),
+      x: 20 + (index % 20),
+      y: 500 + index,
+    }))
+    const option = rooflineChart({ ...spec, paths: [{ ...dram, points }] })(palette, size)
+    expect(seriesOf(option)[0]!.data.length).toBe(300)
+    expect(labelsOf(option).length).toBeLessThan(250)
   })
 
   it('draws only the roofs that are known', () => {
-    const roofs = (of: typeof spec | { bandwidth: null }) =>
-      seriesOf(rooflineChart({ ...spec, ...of })(palette, size))
-        .map(({ name }) => name)
-        .filter((name) => name !== '')
-    expect(roofs(spec)).toEqual(['DRAM', 'FP32'])
-    expect(roofs({ bandwidth: null })).toEqual(['FP32'])
+    const named = (over: Partial<RooflineSpec>) =>
+      labelsOf(rooflineChart({ ...spec, ...over })(palette, size)).filter(
+        (text) => !/^\d/.test(text ?? ''),
+      )
+    expect(named({})).toEqual(['FP32', 'DRAM roof'])
+    expect(named({ paths: [{ ...dram, bandwidth: null }] })).toEqual(['FP32'])
+    expect(named({ compute: null })).toEqual(['DRAM roof'])
+  })
+
+  it('has every level at once, each a series to switch off, and names the points of the last', () => {
+    const l2 = {
+      name: 'L2',
+      points: [{ ...point, x: 9 }],
+      bandwidth: { value: 9000, name: 'L2 roof' },
+    }
+    const option = rooflineChart({ ...spec, paths: [l2, dram] })(palette, size)
+    expect(legendOf(option).map(({ name, symbol }) => [name, symbol])).toEqual([
+      ['L2', 'circle'],
+      ['DRAM', 'rect'],
+    ])
+    expect(labelsOf(option).filter((text) => text === '01 Naive')).toHaveLength(1)
+    expect(labelsOf(option)).toEqual(expect.arrayContaining(['L2 roof', 'DRAM roof']))
+    expect(rungPoints(option).map(({ rung, at }) => [rung, at[0]])).toEqual([
+      ['01_naive', 9],
+      ['01_naive', 20],
+      ['01_naive', 300],
+    ])
+  })
+})
+
+describe('zooming', () => {
+  it('keeps the place under the pointer on linear and logarithmic axes', () => {
+    for (const log of [false, true]) {
+      const axis = { min: 1, max: 10_000, log }
+      const span = zoomedSpan(wholeAxis, 4, 0.75, wholeAxis)
+      // Three quarters along what is shown is still the value that was there.
+      const [from, to] = span
+      expect(valueAt(axis, from + 0.75 * (to - from))).toBeCloseTo(valueAt(axis, 0.75), 6)
+      expect(to - from).toBeCloseTo(0.25, 9)
+    }
+  })
+
+  it('stays within its limits, and never shows nothing', () => {
+    expect(zoomedSpan(wholeAxis, 0.1, 0.5, wholeAxis)).toEqual([0, 1])
+    const deep = zoomedSpan([0.5, 0.6], 1e9, 0.5, wholeAxis)
+    expect(deep[1] - deep[0]).toBeCloseTo(1 / 50, 9)
+    expect(pannedSpan([0.5, 0.75], 9, wholeAxis)).toEqual([0.75, 1])
+    expect(zoomedSpan(wholeAxis, 0.5, 0, beyondFrame)).toEqual([0, 2])
+  })
+
+  it('cuts the axes of an option, categories to whole ones', () => {
+    const option = {
+      xAxis: { type: 'log' as const, min: 1, max: 10_000, interval: 5 },
+      yAxis: { type: 'category' as const, data: ['a', 'b', 'c', 'd'] },
+    }
+    expect(withZoom(option, { x: [0.25, 0.5], y: [0.25, 0.75] })).toEqual({
+      xAxis: [expect.objectContaining({ min: 10, max: 100, interval: undefined })],
+      yAxis: [expect.objectContaining({ min: 1, max: 2 })],
+    })
+    expect(withZoom(option, unzoomed)).toEqual(option)
+  })
+
+  it('has ticks at 1, 2 and 5 of each decade, fewer over many', () => {
+    expect(logTicks(8, 120)).toEqual([10, 20, 50, 100])
+    expect(logTicks(1, 100_000)).toEqual([1, 10, 100, 1000, 10_000, 100_000])
+    expect(logTicks(12, 18)).toHaveLength(3)
+  })
+})
+
+describe('series that are switched off', () => {
+  it('are left out of the drawing and named in the legend', () => {
+    const option = stackedBars({
+      rows: [{ label: '01 Naive', parts: [2, 3], end: '5' }],
+      series: [{ name: 'barrier' }, { name: 'wait' }],
+      axis: 'warps',
+      valueText: String,
+    })(palette, size)
+    expect(legendOf(option).map(({ name }) => name)).toEqual(['barrier', 'wait'])
+    expect(withHidden(option, ['wait']).legend).toEqual([
+      expect.objectContaining({ selected: { wait: false } }),
+    ])
+  })
+})
+
+describe('bars of differences', () => {
+  it('lie on both sides of zero, on an axis that holds both', () => {
+    const option = stackedBars({
+      rows: [{ label: '01 Naive', parts: [-2, 3], end: '+1' }],
+      series: [{ name: 'barrier' }, { name: 'wait' }],
+      axis: 'warps',
+      valueText: String,
+      isDifference: true,
+    })(palette, size)
+    expect(option.xAxis).toMatchObject({ min: -2, max: 3 })
   })
 })
 

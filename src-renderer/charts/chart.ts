@@ -4,8 +4,17 @@ import type { Palette } from './palette'
 
 export type { ChartOption, ChartSize }
 
-/** Returns a chart's option for a theme and a size in CSS pixels; a pure function. */
-export type ChartBuilder = (palette: Palette, size: ChartSize) => ChartOption
+/** The values that each axis shows; null where its ends are not known. */
+export interface ShownPart {
+  x: [number, number] | null
+  y: [number, number] | null
+}
+
+/**
+ * Returns a chart's option for a theme and a size in CSS pixels; a pure function. `shown` is set where it is zoomed:
+ * the axes are then cut to it, and a chart may place its labels by it.
+ */
+export type ChartBuilder = (palette: Palette, size: ChartSize, shown?: ShownPart) => ChartOption
 
 export const axisText = (palette: Palette) => ({
   color: palette.text2,
@@ -48,6 +57,8 @@ export function tipElement(title: string, lines: readonly string[]): HTMLElement
 interface TipItem {
   dataIndex: number
   seriesIndex?: number | undefined
+  /** As the option has it. */
+  data?: unknown
 }
 
 export const tooltip = (
@@ -56,8 +67,10 @@ export const tooltip = (
   text: (item: TipItem) => { title: string; lines: readonly string[] } | undefined,
 ): NonNullable<ChartOption['tooltip']> => ({
   trigger,
-  ...(trigger === 'axis' ? { axisPointer: { type: 'shadow' } } : {}),
+  // The band of the rung that is pointed at is drawn under the chart, for every chart that has it.
+  ...(trigger === 'axis' ? { axisPointer: { type: 'none' } } : {}),
   confine: true,
+  className: 'chart-tip',
   backgroundColor: palette.surface,
   borderColor: palette.ruleStrong,
   padding: [6, 8],

@@ -58,7 +58,6 @@ export const dotRows =
         itemWidth: 11,
         itemHeight: 11,
         itemGap: 16,
-        selectedMode: false,
         textStyle: text,
         data: kinds.map((name) => ({ name })),
       },

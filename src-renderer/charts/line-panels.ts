@@ -9,6 +9,8 @@ export interface PanelLine {
   /** Index into the theme's series colors; `mark` is the reference. */
   colour: number | 'mark'
   dashed?: boolean
+  /** The rung of each position. */
+  rungs?: readonly (string | undefined)[]
 }
 
 export interface Panel {
@@ -125,6 +127,7 @@ export const linePanels =
           emphasis: { focus: 'series' as const, lineStyle: { width: 2.5 } },
           data: line.values.map((value, place) => ({
             value: value ?? '-',
+            rung: value === null ? undefined : line.rungs?.[place],
             label: {
               show: place === last,
               position: 'right' as const,

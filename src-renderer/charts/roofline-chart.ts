@@ -1,228 +1,382 @@
 /** Throughput over arithmetic intensity, both logarithmic, under the roofs; a line joins the rungs in order. */
-import { axisLines, axisName, axisText, tooltip, type ChartBuilder } from './chart'
-import { spreadLabels } from './spread-labels'
+import { axisLines, axisName, axisText, tooltip, type ChartBuilder, type ShownPart } from './chart'
+import { placeLabels, type Box } from './place-labels'
+import { logTicks } from './zoom'
 
-export interface RooflineSpec {
-  points: readonly {
-    /** Text on the mark: the rung's number. */
-    mark: string
-    title: string
-    /** Operations per byte. */
-    x: number
-    /** GFLOP/s. */
-    y: number
-    /** Further lines of the tooltip. */
-    lines: readonly string[]
-    quiet: boolean
-  }[]
+export interface RooflinePoint {
+  rung: string
+  /** Text on the mark: the rung's number. */
+  mark: string
+  title: string
+  /** Operations per byte. */
+  x: number
+  /** GFLOP/s. */
+  y: number
+  /** Further lines of the tooltip. */
+  lines: readonly string[]
+  quiet: boolean
+}
+
+/** The rungs at one level of memory, and its roof. */
+export interface RooflinePath {
+  name: string
+  points: readonly RooflinePoint[]
   /** GB/s; null if unknown, and then no slope is drawn. */
   bandwidth: { value: number; name: string } | null
+}
+
+export interface RooflineSpec {
+  /** One, or every level at once; the last is labeled. */
+  paths: readonly RooflinePath[]
   /** GFLOP/s. */
   compute: { value: number; name: string } | null
+  /** The point that others are held against. */
+  base?: { x: number; y: number; title: string } | undefined
   xAxis: string
   yAxis: string
   xText: (value: number) => string
   yText: (value: number) => string
 }
 
-const decade = (value: number, round: (exponent: number) => number): number =>
-  10 ** round(Math.log10(value))
+export interface Extent {
+  xMin: number
+  xMax: number
+  yMin: number
+  yMax: number
+}
 
-/** Axis ranges that hold every point and the ridge, if any, with a margin. */
-export function rooflineExtent({ points, bandwidth, compute }: RooflineSpec) {
-  const ridge = bandwidth && compute ? [compute.value / bandwidth.value] : []
-  const xs = [...points.map(({ x }) => x), ...ridge]
-  const ys = [...points.map(({ y }) => y), ...(compute ? [compute.value] : [])]
+/** A roof this many times above the best rung still belongs into the picture. */
+const nearRoof = 4
+
+/** Around the points, and the roof of arithmetic if it is near: what else there is, zooming out shows. */
+export function rooflineExtent({ paths, compute }: RooflineSpec): Extent {
+  const points = paths.flatMap((path) => path.points)
+  const xs = points.map(({ x }) => x)
+  const ys = points.map(({ y }) => y)
+  const top = Math.max(...ys)
+  const roof = compute && compute.value < nearRoof * top ? [compute.value] : []
+  const [xMin, xMax] = spread(Math.min(...xs) / 1.5, Math.max(...xs) * 1.5)
+  const [yMin, yMax] = spread(Math.min(...ys) / 1.5, Math.max(top, ...roof) * 1.35)
+  return { xMin, xMax, yMin, yMax }
+}
+
+/** At least a decade, so that small differences look small. */
+function spread(min: number, max: number): [number, number] {
+  const more = Math.max(1, Math.sqrt(10 / (max / min)))
+  return [min / more, max * more]
+}
+
+const margin = { left: 64, right: 24, top: 44, bottom: 48 }
+/** Symbols of the levels, by their place. */
+const symbols = ['circle', 'rect', 'diamond'] as const
+
+const extentOf = (spec: RooflineSpec, shown: ShownPart | undefined): Extent => {
+  const whole = rooflineExtent(spec)
+  const [xMin, xMax] = shown?.x ?? [whole.xMin, whole.xMax]
+  const [yMin, yMax] = shown?.y ?? [whole.yMin, whole.yMax]
+  return { xMin, xMax, yMin, yMax }
+}
+
+/** Pixels within the drawing, and back. */
+function planeOf({ xMin, xMax, yMin, yMax }: Extent, size: { width: number; height: number }) {
+  const width = Math.max(1, size.width - margin.left - margin.right)
+  const height = Math.max(1, size.height - margin.top - margin.bottom)
   return {
-    xMin: decade(Math.min(...xs) / 1.5, Math.floor),
-    xMax: decade(Math.max(...xs) * 2, Math.ceil),
-    yMin: decade(Math.min(...ys) / 1.5, Math.floor),
-    yMax: decade(Math.max(...ys) * 1.2, Math.ceil),
+    room: { left: 0, right: width, top: 0, bottom: height },
+    right: (x: number) => (width * Math.log(x / xMin)) / Math.log(xMax / xMin),
+    down: (y: number) => (height * Math.log(yMax / y)) / Math.log(yMax / yMin),
+    x: (right: number) => xMin * (xMax / xMin) ** (right / width),
+    y: (down: number) => yMax * (yMin / yMax) ** (down / height),
   }
 }
 
-const margin = { left: 64, right: 150, top: 34, bottom: 48 }
-/** Line height of a label and its distance from its point, in pixels. */
-const line = 14
-const beside = 12
-/** Width of a letter, on average. */
-const letter = 6
-
-/**
- * Position of each point's label in axis coordinates: beside the point, or moved up or down where labels
- * would overlap.
- */
-export function labelPlaces(spec: RooflineSpec, size: { width: number; height: number }) {
-  const { xMin, xMax, yMin, yMax } = rooflineExtent(spec)
-  const width = Math.max(1, size.width - margin.left - margin.right)
-  const height = Math.max(1, size.height - margin.top - margin.bottom)
-  const down = (y: number) => (height * Math.log(yMax / y)) / Math.log(yMax / yMin)
-  const wanted = spec.points.map(({ y }) => down(y))
-  const places = spreadLabels(wanted, line, 0, height)
-  return spec.points.map(({ x }, index) => ({
-    x: x * (xMax / xMin) ** (beside / width),
-    y: yMax * (yMin / yMax) ** (places[index]! / height),
-    moved: Math.abs(places[index]! - wanted[index]!) > line / 2,
-  }))
+/** A straight line on logarithmic axes, cut to what is shown; null if none of it is. */
+function slopeOf(bandwidth: number, ridge: number, { xMin, xMax, yMin, yMax }: Extent) {
+  const from = Math.max(xMin, yMin / bandwidth)
+  const to = Math.min(xMax, ridge, yMax / bandwidth)
+  return from < to ? { from, to } : null
 }
 
-/** Nothing is above the slope, so its label is left of it, unless the y axis leaves no room there. */
-function slopeLabelSide(
-  slope: { from: number; to: number },
-  name: string,
-  { xMin, xMax }: { xMin: number; xMax: number },
-  { width }: { width: number },
-): 'left' | 'right' {
-  const middle = Math.sqrt(slope.from * slope.to)
-  const room =
-    ((width - margin.left - margin.right) * Math.log(middle / xMin)) / Math.log(xMax / xMin)
-  return room > name.length * letter + beside ? 'left' : 'right'
+/** Of the labeled path; null for a rung that is not shown or has no place. */
+export function labelPlaces(
+  spec: RooflineSpec,
+  size: { width: number; height: number },
+  shown?: ShownPart,
+  taken: readonly Box[] = [],
+) {
+  const extent = extentOf(spec, shown)
+  const plane = planeOf(extent, size)
+  const points = spec.paths.at(-1)?.points ?? []
+  const isShown = ({ x, y }: RooflinePoint): boolean =>
+    x >= extent.xMin && x <= extent.xMax && y >= extent.yMin && y <= extent.yMax
+  const seen = points.filter(isShown)
+  const others = spec.paths
+    .slice(0, -1)
+    .flatMap((path) => path.points.filter(isShown))
+    .map(({ x, y }) => {
+      const [right, down] = [plane.right(x), plane.down(y)]
+      return { left: right - 5, right: right + 5, top: down - 5, bottom: down + 5 }
+    })
+  const placed = placeLabels(
+    seen.map(({ x, y, mark, title }) => ({
+      x: plane.right(x),
+      y: plane.down(y),
+      texts: [`${mark} ${title}`, mark],
+    })),
+    plane.room,
+    [...taken, ...others],
+  )
+  return points.map((point) => {
+    const found = placed[seen.indexOf(point)]
+    return found
+      ? { text: found.text, x: plane.x(found.x), y: plane.y(found.y), moved: found.moved }
+      : null
+  })
 }
 
 export const rooflineChart =
   (spec: RooflineSpec): ChartBuilder =>
-  (palette, size) => {
-    const { points, bandwidth, compute } = spec
-    const { xMin, xMax, yMin, yMax } = rooflineExtent(spec)
+  (palette, size, shown) => {
+    const { paths, compute, base } = spec
+    const whole = rooflineExtent(spec)
+    const extent = extentOf(spec, shown)
+    const { xMin, xMax, yMin, yMax } = extent
+    const plane = planeOf(extent, size)
     const text = axisText(palette)
-    const log = {
-      type: 'log' as const,
-      ...axisLines(palette),
-      minorSplitLine: { show: false },
+    const axis = (min: number, max: number, from: number, to: number) => {
+      const ticks = { customValues: logTicks(from, to) }
+      return {
+        type: 'log' as const,
+        ...axisLines(palette),
+        axisTick: { show: false, ...ticks },
+        minorSplitLine: { show: false },
+        min,
+        max,
+        labels: { ...text, ...ticks, hideOverlap: true },
+      }
     }
-    // The slope starts where it enters the plot, on the left or at the bottom.
-    const slope = bandwidth && {
-      from: Math.max(xMin, yMin / bandwidth.value),
-      to: Math.min(xMax, (compute?.value ?? yMax) / bandwidth.value),
-    }
-    const roof = (name: string, data: [number, number][], label: object) => ({
-      type: 'line' as const,
-      name,
-      silent: true,
-      symbol: 'circle',
-      symbolSize: 0,
-      showSymbol: true,
-      lineStyle: { color: palette.mark, width: 1.5 },
-      data: data.map((value, index) => ({
-        value,
-        label: { show: index === 1, formatter: name, ...text, color: palette.text, ...label },
-      })),
-    })
-    const climbed = points.filter(({ quiet }) => !quiet)
-    const mark = (point: (typeof points)[number]) => ({
-      value: [point.x, point.y],
-      itemStyle: { color: point.quiet ? palette.rest : (palette.series[0] ?? palette.accent) },
-    })
-    /** A point's label, with a thin line to the point if the label had to move. */
-    const named = (
-      point: (typeof points)[number],
-      place: { x: number; y: number; moved: boolean },
-    ) => ({
-      type: 'line' as const,
-      name: '',
-      silent: true,
-      symbol: 'circle',
-      symbolSize: 0,
-      showSymbol: true,
-      lineStyle: { color: palette.ruleStrong, width: place.moved ? 1 : 0 },
-      data: [
-        [point.x, point.y],
+    const colour = (path: number) => palette.series[path] ?? palette.accent
+    // Names of the roofs are placed first: they are few, and belong to lines.
+    const taken: Box[] = []
+    /** `left` and `middle` are where its name is put, moved down where another name is. */
+    const roof = (
+      name: string,
+      path: { name: string; colour: string },
+      ends: [number, number][],
+      { left: wanted, middle: from }: { left: number; middle: number },
+    ) => {
+      const width = name.length * 6.1
+      const left = Math.max(2, Math.min(plane.room.right - width, wanted))
+      const isTaken = (middle: number): boolean =>
+        taken.some(
+          (box) =>
+            left < box.right &&
+            left + width > box.left &&
+            middle - 7 < box.bottom &&
+            middle + 7 > box.top,
+        )
+      let middle = Math.max(8, from)
+      while (isTaken(middle)) middle += 3
+      taken.push({ left, right: left + width, top: middle - 7, bottom: middle + 7 })
+      return [
         {
-          value: [place.x, place.y],
-          label: {
-            show: true,
-            position: 'right' as const,
-            distance: 1,
-            formatter: `${point.mark} ${point.title}`,
-            fontFamily: palette.font,
-            fontSize: 11,
-            color: palette.text,
-            // Keeps the label legible over points and lines that it cannot avoid.
-            textBorderColor: palette.surface,
-            textBorderWidth: 3,
-          },
+          type: 'line' as const,
+          name: path.name,
+          silent: true,
+          symbol: 'none',
+          lineStyle: { color: path.colour, width: 1.5 },
+          data: ends,
         },
-      ],
+        {
+          type: 'scatter' as const,
+          name: path.name,
+          silent: true,
+          symbolSize: 0.01,
+          data: [
+            {
+              value: [plane.x(left), plane.y(middle)],
+              label: {
+                show: true,
+                position: 'right' as const,
+                distance: 0,
+                formatter: name,
+                ...text,
+                color: palette.text,
+                textBorderColor: palette.surface,
+                textBorderWidth: 3,
+              },
+            },
+          ],
+        },
+      ]
+    }
+    const ridges = paths.flatMap(({ bandwidth }) =>
+      compute && bandwidth ? [compute.value / bandwidth.value] : [],
+    )
+    const flatFrom = ridges.length > 0 ? Math.max(xMin, Math.min(...ridges)) : xMin
+    const isFlatShown =
+      compute !== null && compute.value > yMin && compute.value < yMax && flatFrom < xMax
+    const roofs = [
+      ...(isFlatShown
+        ? roof(
+            compute.name,
+            { name: '', colour: palette.mark },
+            [
+              [flatFrom, compute.value],
+              [xMax, compute.value],
+            ],
+            // At its end: slopes come from the left.
+            { left: plane.right(xMax), middle: plane.down(compute.value) - 10 },
+          )
+        : []),
+      ...paths.flatMap(({ name, bandwidth }, index) => {
+        const ridge = compute && bandwidth ? compute.value / bandwidth.value : Infinity
+        const slope = bandwidth && slopeOf(bandwidth.value, ridge, extent)
+        if (!slope) return []
+        const halfway = Math.sqrt(slope.from * slope.to)
+        const [right, middle] = [plane.right(halfway), plane.down(halfway * bandwidth.value)]
+        const width = bandwidth.name.length * 6.1
+        return roof(
+          bandwidth.name,
+          { name, colour: paths.length > 1 ? colour(index) : palette.mark },
+          [
+            [slope.from, slope.from * bandwidth.value],
+            [slope.to, slope.to * bandwidth.value],
+          ],
+          // No rung is above a slope, so its name is, if there is room.
+          { left: right - width > 10 ? right - width - 8 : right + 14, middle },
+        )
+      }),
+    ]
+    const places = labelPlaces(spec, size, shown, taken)
+    const labeled = paths.at(-1)
+    const mark = (point: RooflinePoint, path: number) => ({
+      value: [point.x, point.y],
+      rung: point.rung,
+      tip: {
+        title: `${point.mark} ${point.title}`,
+        lines: [
+          ...(paths.length > 1 ? [paths[path]!.name] : []),
+          spec.yText(point.y),
+          spec.xText(point.x),
+          ...point.lines,
+        ],
+      },
+      itemStyle: { color: point.quiet ? palette.rest : colour(path) },
     })
-    const places = labelPlaces(spec, size)
+    const [x, y] = [
+      axis(whole.xMin, whole.xMax, xMin, xMax),
+      axis(whole.yMin, whole.yMax, yMin, yMax),
+    ]
+    const { labels: xLabels, ...xAxis } = x
+    const { labels: yLabels, ...yAxis } = y
     return {
       animation: false,
       aria: { enabled: false },
-      grid: { ...margin, outerBoundsMode: 'none' },
-      tooltip: tooltip(palette, 'item', ({ dataIndex, seriesIndex }) => {
-        const of = [climbed, points.filter(({ quiet }) => quiet)][seriesIndex ?? -1]
-        const point = of?.[dataIndex]
-        return (
-          point && {
-            title: `${point.mark} ${point.title}`,
-            lines: [spec.yText(point.y), spec.xText(point.x), ...point.lines],
+      ...(paths.length > 1
+        ? {
+            legend: {
+              top: 0,
+              left: margin.left,
+              itemWidth: 11,
+              itemHeight: 11,
+              itemGap: 16,
+              textStyle: text,
+              data: paths.map(({ name }) => name),
+            },
           }
-        )
-      }),
+        : {}),
+      grid: { ...margin, outerBoundsMode: 'none' },
+      tooltip: tooltip(
+        palette,
+        'item',
+        ({ data }) => (data as ReturnType<typeof mark> | undefined)?.tip,
+      ),
       xAxis: {
-        ...log,
-        min: xMin,
-        max: xMax,
+        ...xAxis,
         ...axisName(palette, spec.xAxis, 'x'),
-        axisLabel: { ...text, formatter: (value: number) => String(+value.toPrecision(3)) },
+        axisLabel: { ...xLabels, formatter: (value: number) => String(+value.toPrecision(3)) },
       },
       yAxis: {
-        ...log,
-        min: yMin,
-        max: yMax,
+        ...yAxis,
         ...axisName(palette, spec.yAxis, 'y'),
         axisLabel: {
-          ...text,
+          ...yLabels,
           formatter: (value: number) => String(+(value / 1000).toPrecision(3)),
         },
       },
       series: [
-        {
-          // The path up the ladder; the reference is not part of it.
-          type: 'line',
-          name: '',
-          symbol: 'circle',
-          symbolSize: 9,
-          showAllSymbol: true,
-          lineStyle: { color: palette.series[0] ?? palette.accent, width: 1.25 },
-          data: climbed.map(mark),
-        },
-        {
-          type: 'scatter',
-          name: '',
-          symbolSize: 9,
-          data: points.filter(({ quiet }) => quiet).map(mark),
-        },
-        ...points.map((point, index) => named(point, places[index]!)),
-        ...(slope && slope.from < slope.to
-          ? [
-              roof(
-                bandwidth.name,
-                [slope.from, Math.sqrt(slope.from * slope.to), slope.to].map((x) => [
-                  x,
-                  x * bandwidth.value,
-                ]),
+        ...paths.flatMap(({ name, points }, path) => [
+          {
+            // The path up the ladder; the reference is not part of it.
+            type: 'line' as const,
+            name,
+            symbol: symbols[path % symbols.length] ?? 'circle',
+            symbolSize: 9,
+            showAllSymbol: true,
+            itemStyle: { color: colour(path) },
+            lineStyle: { color: colour(path), width: 1.25 },
+            data: points.filter(({ quiet }) => !quiet).map((point) => mark(point, path)),
+          },
+          {
+            type: 'scatter' as const,
+            name,
+            symbol: symbols[path % symbols.length] ?? 'circle',
+            symbolSize: 9,
+            data: points.filter(({ quiet }) => quiet).map((point) => mark(point, path)),
+          },
+        ]),
+        ...(labeled?.points ?? []).flatMap((point, index) => {
+          const place = places[index]
+          if (!place) return []
+          // A label, with a thin line to its point if it had to move.
+          return [
+            {
+              type: 'line' as const,
+              name: labeled!.name,
+              silent: true,
+              symbol: 'circle',
+              symbolSize: 0,
+              showSymbol: true,
+              lineStyle: { color: palette.ruleStrong, width: place.moved ? 1 : 0 },
+              data: [
+                { value: [point.x, point.y] },
                 {
-                  position: slopeLabelSide(slope, bandwidth.name, { xMin, xMax }, size),
-                  distance: 10,
+                  value: [place.x, place.y],
+                  label: {
+                    show: true,
+                    position: 'right' as const,
+                    distance: 0,
+                    formatter: place.text,
+                    fontFamily: palette.font,
+                    fontSize: 11,
+                    color: palette.text,
+                    // Keeps the label legible over lines that it cannot avoid.
+                    textBorderColor: palette.surface,
+                    textBorderWidth: 3,
+                  },
                 },
-              ),
-            ]
-          : []),
-        ...(compute
+              ],
+            },
+          ]
+        }),
+        ...roofs,
+        ...(base
           ? [
-              // Labeled at its start: the rungs near it, and their labels, are at its end.
-              roof(
-                compute.name,
-                [
-                  [xMax, compute.value],
-                  [
-                    bandwidth ? Math.max(xMin, compute.value / bandwidth.value) : xMin,
-                    compute.value,
-                  ],
-                ],
-                { position: 'top', align: 'left', distance: 5 },
-              ),
+              {
+                type: 'scatter' as const,
+                name: '',
+                silent: true,
+                symbol: 'circle',
+                symbolSize: 15,
+                itemStyle: {
+                  color: 'transparent',
+                  borderColor: palette.mark,
+                  borderWidth: 1.5,
+                  borderType: 'dashed' as const,
+                },
+                data: [{ value: [base.x, base.y] }],
+              },
             ]
           : []),
       ],

@@ -12,6 +12,8 @@ export interface RungBar {
   /** The value with its unit. */
   text: string
   quiet: boolean
+  /** What it is against the baseline. */
+  against?: string | undefined
 }
 
 export interface RungBarsSpec {
@@ -21,11 +23,13 @@ export interface RungBarsSpec {
   max?: number | undefined
   axisText: (value: number) => string
   reference?: { value: number; name: string } | undefined
+  /** The pinned rung, as a dashed line. */
+  base?: { value: number; name: string } | undefined
 }
 
 /** One bar per rung, in ladder order. */
 export function rungBars(spec: RungBarsSpec, palette: Palette): ChartOption {
-  const { bars, reference } = spec
+  const { bars, reference, base } = spec
   const positive = bars.flatMap(({ value }) => (value !== null && value > 0 ? [value] : []))
   const floor = positive.length ? 10 ** Math.floor(Math.log10(Math.min(...positive))) : 1
   const label = axisText(palette)
@@ -35,7 +39,12 @@ export function rungBars(spec: RungBarsSpec, palette: Palette): ChartOption {
     grid: { left: 8, right: 12, top: 12, bottom: 4, outerBoundsMode: 'same' },
     tooltip: tooltip(palette, 'axis', ({ dataIndex }) => {
       const bar = bars[dataIndex]
-      return bar && { title: `${bar.number} ${bar.title}`, lines: [bar.text] }
+      return (
+        bar && {
+          title: `${bar.number} ${bar.title}`,
+          lines: [bar.text, ...(bar.against ? [bar.against] : [])],
+        }
+      )
     }),
     xAxis: {
       type: 'category',
@@ -63,17 +72,31 @@ export function rungBars(spec: RungBarsSpec, palette: Palette): ChartOption {
           value: value ?? '-',
           itemStyle: { color: quiet ? palette.barQuiet : palette.bar },
         })),
-        ...(reference
-          ? {
-              markLine: {
-                silent: true,
-                symbol: 'none',
-                label: { show: false },
-                lineStyle: { color: palette.mark, type: 'solid', width: 1.5 },
-                data: [{ yAxis: reference.value, name: reference.name }],
-              },
-            }
-          : {}),
+        markLine: {
+          silent: true,
+          symbol: 'none',
+          label: { show: false },
+          data: [
+            ...(reference
+              ? [
+                  {
+                    yAxis: reference.value,
+                    name: reference.name,
+                    lineStyle: { color: palette.mark, type: 'solid' as const, width: 1.5 },
+                  },
+                ]
+              : []),
+            ...(base
+              ? [
+                  {
+                    yAxis: base.value,
+                    name: base.name,
+                    lineStyle: { color: palette.accent, type: 'dashed' as const, width: 1.5 },
+                  },
+                ]
+              : []),
+          ],
+        },
       },
     ],
   }

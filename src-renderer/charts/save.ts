@@ -1,5 +1,6 @@
 /** A chart as a file: redrawn at the text width of a page, on white, with its origin in the caption. */
 import type { ChartBuilder, ChartSize } from './chart'
+import { withHidden } from './chart-links'
 import { createDetached, type Chart } from './echarts'
 import { printPalette } from './palette'
 
@@ -15,12 +16,14 @@ export interface Print {
   /** Device, problem, tools and date of the measurements. */
   origin: string
   height?: number | undefined
+  /** Names of the series that are switched off. */
+  hidden?: readonly string[]
 }
 
-function draw(chart: Chart, { build, title, origin }: Print, size: ChartSize): void {
+function draw(chart: Chart, { build, title, origin, hidden = [] }: Print, size: ChartSize): void {
   const palette = printPalette()
   const inner = { width: size.width, height: size.height - captionHeight }
-  const option = build(palette, inner)
+  const option = withHidden(build(palette, inner), hidden)
   // Every grid moves down to make space for the caption; the rest is as on screen.
   const grids = [option.grid ?? {}].flat().map((grid) => ({
     ...grid,

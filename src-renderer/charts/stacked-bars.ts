@@ -1,9 +1,10 @@
 /** One horizontal stacked bar per row; a part that is wide enough is labeled. */
 import { axisLines, axisName, axisText, tooltip, type ChartBuilder } from './chart'
+import { niceEnd } from './spread-labels'
 
 export interface StackedRow {
   label: string
-  /** One value per series, in the same order; 0 draws nothing. */
+  /** One value per series, in the same order; 0 draws nothing, and a difference may be negative. */
   parts: readonly number[]
   /** Label at the end of the bar. */
   end: string
@@ -16,6 +17,8 @@ export interface StackedBarsSpec {
   axis: string
   max?: number | undefined
   valueText: (value: number) => string
+  /** Parts are differences, to both sides of zero. */
+  isDifference?: boolean
   /** Formats an axis value that is more than a plain number. */
   axisText?: (value: number) => string
 }
@@ -29,13 +32,24 @@ const letter = 6.2
 export const stackedBarsHeight = (rows: number): number => rows * rowHeight + 92
 
 export const stackedBars =
-  ({ rows, series, axis, max, valueText, axisText: tick }: StackedBarsSpec): ChartBuilder =>
+  ({
+    rows,
+    series,
+    axis,
+    max,
+    valueText,
+    isDifference,
+    axisText: tick,
+  }: StackedBarsSpec): ChartBuilder =>
   (palette, size) => {
-    const totals = rows.map(({ parts }) => parts.reduce((sum, part) => sum + part, 0))
+    const sums = (sign: 1 | -1) =>
+      rows.map(({ parts }) => parts.reduce((sum, part) => sum + Math.max(0, sign * part), 0))
+    const totals = sums(1)
     const longest = Math.max(...totals, 0)
+    const lowest = isDifference ? Math.max(...sums(-1), 0) : 0
     const room = Math.max(0, size.width - labelWidth - 70)
     const fits = (value: number, text: string) =>
-      longest > 0 && (value / longest) * room > text.length * letter + 8
+      (Math.abs(value) / (longest + lowest || 1)) * room > text.length * letter + 8
     const text = axisText(palette)
     const colour = (index: number, rest: boolean | undefined) =>
       rest ? palette.rest : (palette.series[index] ?? palette.rest)
@@ -48,7 +62,6 @@ export const stackedBars =
         itemWidth: 10,
         itemHeight: 10,
         itemGap: 14,
-        selectedMode: false,
         textStyle: text,
         data: series.map(({ name }) => name),
       },
@@ -58,8 +71,8 @@ export const stackedBars =
         if (!row) return undefined
         const lines = series
           .map(({ name }, index) => ({ name, value: row.parts[index] ?? 0 }))
-          .filter(({ value }) => value > 0)
-          .sort((a, b) => b.value - a.value)
+          .filter(({ value }) => value !== 0)
+          .sort((a, b) => Math.abs(b.value) - Math.abs(a.value))
         return {
           title: row.label,
           lines: lines.map(({ name, value }) => `${valueText(value)}  ${name}`),
@@ -67,8 +80,8 @@ export const stackedBars =
       }),
       xAxis: {
         type: 'value',
-        min: 0,
-        ...(max === undefined ? {} : { max }),
+        min: lowest > 0 ? -niceEnd(lowest) : 0,
+        max: max ?? (isDifference && longest === 0 ? 0 : niceEnd(longest)),
         ...axisName(palette, axis, 'x'),
         ...axisLines(palette),
         axisLabel: { ...text, ...(tick ? { formatter: tick } : {}) },
@@ -115,7 +128,7 @@ export const stackedBars =
           data: rows.map(({ end }, index) => ({
             value: 0,
             label: {
-              show: (totals[index] ?? 0) > 0,
+              show: isDifference || (totals[index] ?? 0) > 0,
               position: 'right' as const,
               formatter: end,
               fontFamily: palette.font,

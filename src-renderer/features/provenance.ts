@@ -23,6 +23,7 @@ export function useProvenance() {
       return t('provenance.unavailable', {
         reason: value.reason ? text(value.reason) : t('provenance.noReason'),
       })
+    if (value.evidence === 'emulated') return t('provenance.emulated', { name: ncuNames(id) })
     if (value.evidence === 'derived' && value.reason) return text(value.reason)
     const key = value.evidence === 'derived' ? 'derived' : 'measured'
     const passes = rung.profile?.passes ?? 0

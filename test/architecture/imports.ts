@@ -24,6 +24,7 @@ type Layer =
   | 'adapters'
   | 'services'
   | 'hosts'
+  | 'library'
   | 'preload'
   | 'renderer'
   | 'outside'
@@ -35,13 +36,14 @@ const mayImport: Record<Layer, readonly Layer[]> = {
   adapters: ['parsers', 'domain'],
   services: ['adapters', 'contract', 'domain'],
   hosts: ['services', 'adapters', 'parsers', 'contract', 'domain'],
+  library: ['parsers', 'domain'],
   preload: ['contract'],
   renderer: ['contract', 'domain'],
   outside: [],
 }
 
 /** A kind of host beside its own and `shared`: `serve` is a command, and starts the web host. */
-const mayStart: Record<string, readonly string[]> = { cli: ['web'] }
+const mayStart: Record<string, readonly string[]> = { cli: ['web', 'mcp'] }
 
 /** The only importers of a library or virtual module: a file, or a folder ending in `/`. */
 const owners: Record<string, readonly string[]> = {
@@ -52,6 +54,9 @@ const owners: Record<string, readonly string[]> = {
   yaml: ['src-main/parsers/'],
   commander: ['src-main/hosts/cli/'],
   electron: ['src-main/hosts/electron/'],
+  'virtual:emulator-worker': ['src-main/adapters/emulator/pool.ts'],
+  '@modelcontextprotocol/server': ['src-main/hosts/mcp/'],
+  open: ['src-main/adapters/tools/desktop.ts'],
   'virtual:kernel-ladder-assets': ['src-main/adapters/kernels/assets.ts'],
   echarts: ['src-renderer/charts/'],
   zrender: ['src-renderer/charts/'],
@@ -66,6 +71,7 @@ const owners: Record<string, readonly string[]> = {
 const libraries: Partial<Record<Layer, readonly string[]>> = {
   domain: ['zod'],
   contract: ['zod'],
+  library: [],
   preload: ['electron'],
 }
 
@@ -79,6 +85,7 @@ const builtins: Record<Layer, 'any' | 'none' | 'pure'> = {
   adapters: 'any',
   services: 'any',
   hosts: 'any',
+  library: 'none',
   preload: 'none',
   renderer: 'none',
   outside: 'none',
@@ -95,6 +102,7 @@ function layerOf(path: string): Layer {
     case 'adapters':
     case 'services':
     case 'hosts':
+    case 'library':
       return name
     default:
       return 'outside'

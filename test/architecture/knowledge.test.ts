@@ -55,6 +55,8 @@ describe('kinds of targets', () => {
     // A check of a lab that looks at the build alone.
     /\b(check|item)\.kind === 'static'/,
     /case 'static':/,
+    // Where a figure comes from.
+    /evidence === 'emulated'/,
     // A space of memory.
     /space === 'local'/,
     // Where a rule of ncu says that its speedup applies.
@@ -128,7 +130,11 @@ describe('the task', () => {
     [/runner\/dtype\.hpp$/, /"b?f16"|\.bias\b/, 'types of elements, and the bias of an exponent'],
     [/include\/kl_hopper\.cuh$/, /"b?f16"/, 'element types, as an instruction names them'],
     [/task\/python-reference\.ts$/, /"b?f16"/, 'element types, as numpy names them'],
-    [/domain\/(?:sass|emulator)\//, /relu|"?b?f16/i, 'modifiers and types of machine instructions'],
+    [
+      /domain\/(?:sass|emulator|emulation)\//,
+      /relu|"?b?f16/i,
+      'modifiers and types of machine instructions',
+    ],
     [/sessions\/sessions\.ts$/, /'gemm-fp32'/, 'the ladder whose recording is opened first'],
   ]
 

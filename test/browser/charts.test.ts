@@ -1,6 +1,7 @@
 /** The charts, the instruction mix among them. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Session } from '../../src-main/domain/session/session'
 import { type Harness, ladderRoute, type OpenPage, ownStore, startHarness } from './support'
@@ -77,6 +78,99 @@ describe('charts', async () => {
       expect(await page.locator('canvas').count()).toBe(0)
       await page.close()
     }
+  })
+
+  describe('pointer and keys', () => {
+    /** The middle of a row, beside its name. */
+    async function rowAt(page: Page, chart: number, index: number, rows: number) {
+      const box = (await page.locator('.chart-host').nth(chart).boundingBox())!
+      const [top, bottom] = [24, 44]
+      return {
+        x: box.x + 100,
+        y: box.y + top + ((box.height - top - bottom) * (index + 0.5)) / rows,
+      }
+    }
+
+    it('light a rung in every chart, pick two for comparison, and open one', async () => {
+      const { rungs } = await get(climb)
+      const { page, faults } = await open(climb, 'stalls?beside=traffic', { width: 1920 })
+      await page.locator('.chart-figure canvas').nth(1).waitFor()
+      const first = await rowAt(page, 0, 2, rungs.length)
+      await page.mouse.move(first.x, first.y)
+      const lit = page.locator('.chart-host').nth(1).locator('.lit.band')
+      await expect.poll(() => lit.count()).toBe(1)
+      const other = await rowAt(page, 1, 2, rungs.length)
+      const band = (await lit.boundingBox())!
+      expect(Math.abs(band.y + band.height / 2 - other.y)).toBeLessThan(4)
+
+      await page.keyboard.down('Shift')
+      await page.mouse.click(first.x, first.y)
+      const second = await rowAt(page, 0, 5, rungs.length)
+      await page.mouse.click(second.x, second.y)
+      await page.keyboard.up('Shift')
+      expect(await page.locator('.lit.picked').count()).toBe(4)
+      await page.getByRole('button', { name: /^Compare / }).click()
+      await expect.poll(() => page.url()).toContain(`compare/${rungs[2]!.id}/${rungs[5]!.id}`)
+      await page.goBack()
+
+      await page.locator('.chart-figure canvas').first().waitFor()
+      await page.locator('.chart-host').first().focus()
+      for (const key of ['Home', 'ArrowDown', 'ArrowDown']) await page.keyboard.press(key)
+      await expect
+        .poll(() => page.locator('.chart-host [aria-live]').first().innerText())
+        .toContain(rungs[2]!.title)
+      await page.keyboard.press('Enter')
+      await page.locator(`tr[data-rung="${rungs[2]!.id}"] [aria-expanded="true"]`).waitFor()
+      expect(faults).toEqual([])
+    })
+
+    it('zoom the roofline about the pointer and back', async () => {
+      const { page, faults } = await open(climb, 'roofline')
+      const box = (await page.locator('.chart-host').boundingBox())!
+      const whole = page.getByRole('button', { name: 'Show everything again' })
+      expect(await whole.isDisabled()).toBe(true)
+      await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2)
+      await page.mouse.wheel(0, -400)
+      await expect.poll(() => whole.isDisabled()).toBe(false)
+      await page.mouse.down()
+      await page.mouse.move(box.x + box.width / 2 + 80, box.y + box.height / 2, { steps: 3 })
+      await page.mouse.up()
+      // A drag opens nothing.
+      expect(page.url()).toContain('/charts/roofline')
+      await page.locator('.chart-host').focus()
+      await page.keyboard.press('0')
+      await expect.poll(() => whole.isDisabled()).toBe(true)
+      expect(faults).toEqual([])
+    })
+
+    it('switch series off and on', async () => {
+      const { page } = await open(climb, 'stalls')
+      const entry = page.getByRole('button', { name: 'barrier', exact: true })
+      await entry.click()
+      expect(await entry.getAttribute('aria-pressed')).toBe('false')
+      const saving = page.waitForEvent('download')
+      await page.getByRole('button', { name: 'Save as SVG' }).click()
+      const svg = await readFile(await (await saving).path(), 'utf8')
+      // Once in the legend, and on no bar.
+      expect(svg.split('>barrier<').length - 1).toBe(1)
+    })
+
+    it('share one filter with the ladder, which keeps its pins', async () => {
+      const { page, faults } = await open(climb, 'stalls')
+      const { rungs } = await get(climb)
+      await page.getByPlaceholder('Find a rung').fill('warp tile')
+      await page.getByText(`of ${rungs.length} rungs`).waitFor()
+      await page.getByRole('link', { name: 'Ladder', exact: true }).click()
+      await page.locator('tr[data-rung]').first().waitFor()
+      const shown = await page.locator('tr[data-rung]').count()
+      expect(shown).toBeLessThan(rungs.length)
+      await page.locator('tr[data-rung]').first().focus()
+      await page.keyboard.press('p')
+      await page.reload()
+      await page.locator('tbody.pinned tr[data-rung]').waitFor()
+      expect(await page.locator('tr[data-rung]').count()).toBe(rungs.length)
+      expect(faults).toEqual([])
+    })
   })
 
   describe('the table behind a chart', () => {

@@ -199,7 +199,7 @@ describe('controls', () => {
     const button = page.getByRole('button', { name: 'Chart Shared-memory loads' })
     await button.click()
     expect(await button.getAttribute('aria-pressed')).toBe('true')
-    await page.getByRole('img', { name: /^Shared-memory loads across the rungs/ }).waitFor()
+    await page.getByRole('application', { name: /^Shared-memory loads across the rungs/ }).waitFor()
   })
 
   it('switch the throughput axis', async () => {

@@ -8,7 +8,8 @@ import { faultOfRow, kinds, leftProcesses, writeSubmissions } from '../gpu/submi
 import { faultsOf } from '../json-schemas'
 import { tempDir } from '../services/support'
 import { labText } from '../services/labs/support'
-import { bundle, fakeTools, run, runBundle } from './support'
+import { bundle, fakeTools, run, runBundle, start } from './support'
+import type { GradeRow } from '../../src-main/domain/labs/grade'
 import { type LabOutcome } from '../../src-main/domain/labs/outcome'
 import { said } from '../said'
 
@@ -152,6 +153,48 @@ describe('labs over fake tools', () => {
         rows: [{ student: 'one' }],
       })
       expect((await grade('--readable', join(dir, 'none'))).stderr).toMatch(/none does not exist/)
+    }, 60_000)
+
+    it('goes on with the rows that an interrupted grading finished', async () => {
+      const { dir, lab, solution, starter, env } = await labMachine()
+      const folder = join(dir, 'handed-in')
+      await mkdir(folder)
+      await writeFile(join(folder, 'a.cu'), solution)
+      await writeFile(join(folder, 'b.cu'), `${solution}// fault: crash\n`)
+      await writeFile(join(folder, 'c.cu'), `${solution}// fault: hang\n`)
+      const words = ['lab', 'grade', folder, '--lab', lab, '--json', '--jobs', '1', ...overFakes]
+      const killed = start([...words, '--timeout', '400'], env)
+      await killed.says('2/3 b')
+      killed.signal('SIGKILL')
+      await killed.finished
+
+      await writeFile(join(folder, 'c.cu'), starter)
+      const resumed = await runBundle([...words, '--timeout', '400'], env)
+      expect(resumed.code, resumed.stderr).toBe(0)
+      expect(resumed.stderr).toContain(
+        '2 rows are of a grading of this folder that was interrupted',
+      )
+      expect(resumed.stderr).not.toMatch(/\/3 [ab]:/)
+      const { rows } = JSON.parse(resumed.stdout) as { rows: GradeRow[] }
+      expect(rows.map(({ student, status }) => [student, status])).toEqual([
+        ['a', 'passed'],
+        ['b', 'failed'],
+        ['c', 'failed'],
+      ])
+      // It was complete: the next one grades all anew.
+      expect((await runBundle([...words, '--timeout', '400'], env)).stderr).toMatch(/3\/3 c/)
+    }, 120_000)
+
+    it('ends with 3 where not even the solution can be judged', async () => {
+      const { dir, lab, solution, env } = await labMachine()
+      const folder = join(dir, 'handed-in')
+      await mkdir(folder)
+      await writeFile(join(folder, 'a.cu'), solution)
+      const words = ['lab', 'grade', folder, '--lab', lab, '--json', ...overFakes]
+      const graded = await runBundle(words, { ...env, FAKE_RUNNER: 'no-device' })
+      expect(graded.code, graded.stderr).toBe(3)
+      expect(graded.stderr).toContain('Nothing could be judged')
+      expect(JSON.parse(graded.stdout)).toMatchObject({ rows: [{ status: 'unavailable' }] })
     }, 60_000)
 
     it('is safe in a spreadsheet, refuses what is not source code, and flags similarity for review', async () => {

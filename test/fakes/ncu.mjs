@@ -29,7 +29,9 @@ export async function ncu(call) {
   // `counters-busy:2` fails so the first two times that it is asked to profile.
   const [fault = '', times = 'Infinity'] = (env.FAKE_NCU ?? '').split(':')
   const profiled = callsOf('ncu').filter((call) => !call.includes('--version')).length
-  if (fault && !ncuFailures[fault]) throw new Error(`FAKE_NCU names no failure: ${fault}`)
+  const isKilled = env.FAKE_NCU === 'killed'
+  if (fault && !isKilled && !ncuFailures[fault])
+    throw new Error(`FAKE_NCU names no failure: ${fault}`)
 
   // An ncu that does not know these counters, by base name: asked for one, it profiles nothing.
   const unknown = (env.FAKE_NCU_UNKNOWN ?? '').split(',').filter(Boolean)
@@ -58,6 +60,10 @@ export async function ncu(call) {
   // ncu's own words go where it was told to write them.
   const told = option('--log-file')
   const speak = told ? (text) => writeFileSync(path(told), text) : say
+  if (isKilled) {
+    if (report) writeFileSync(path(report), 'cut', { flag: 'wx' })
+    call.die('SIGKILL')
+  }
   if (ncuFailures[fault] && profiled < Number(times)) {
     const { text, exitCode } = ncuFailures[fault]
     speak(`==PROF== Connected to process 1 (./kl-runner)\n${text}\n`)

@@ -62,21 +62,20 @@ async function misbehave(fault, artefact, { env, isProcess, complain, logWords, 
 const slownessOf = (artefact) => Number(/^\/\/ slower: (\S+)/m.exec(artefact)?.[1] ?? 1)
 
 /** Two builds in turn: as slow as recorded, times what a source says, with noise that is the same in every run. */
-function compare({ words, options, option, path, line, die }, events) {
+function compare({ env, options, option, path, line, die }, events) {
   const artefacts = new Map(
     options('--rung').map((word) => {
       const at = word.indexOf('=')
       return [word.slice(0, at), readFileSync(path(word.slice(at + 1)), 'utf8')]
     }),
   )
-  const newFirst = words.includes('--new-first')
-  let state = newFirst ? 1 : 2
+  let state = 1 + Number(option('--round'))
   const noise = () => {
     state = (state * 48271) % 2147483647
     return 1 + 0.002 * (state / 2147483647 - 0.5)
   }
   for (const pair of options('--pair')) {
-    const [rung, against] = pair.split('=')
+    const [rung, against, copy] = pair.split('=')
     line({ event: 'start', rung, stage: 'load' })
     line({ event: 'start', rung, stage: 'time' })
     const fault = faultIn(artefacts.get(rung))
@@ -84,13 +83,14 @@ function compare({ words, options, option, path, line, die }, events) {
     const like = likeOf(artefacts.get(rung)) ?? rung.replace(/@\w+$/, '')
     const { medianMs } = events.find(({ event, rung: of }) => event === 'timing' && of === like)
     const times = (id) => {
-      const slower = slownessOf(artefacts.get(id))
+      const placed = id === rung ? Number(env.FAKE_NEW_SLOWER ?? 1) : 1
+      const slower = placed * slownessOf(artefacts.get(id))
       return Array.from({ length: 20 }, () => medianMs * slower * noise())
     }
-    const [newMs, oldMs] = [times(rung), times(against)]
+    const [newMs, oldMs, copyMs] = [times(rung), times(against), times(copy)]
     const cycles = (all) => all.map((ms) => Math.round(ms * 1.98e6))
     line({
-      ...{ event: 'pair', rung, against, newMs, oldMs },
+      ...{ event: 'pair', rung, against, newMs, oldMs, copyMs },
       newCycles: cycles(newMs),
       oldCycles: cycles(oldMs),
       smClockBeforeMHz: 1980,

@@ -142,6 +142,10 @@ const ofText: readonly Mutation<string>[] = [
       text.slice(0, found.index) + pick(random, tokens) + text.slice(found.index + found[0].length)
     )
   },
+]
+
+/** Long texts take a reader a hundred times as long as others, so few inputs have one. */
+const bulky: readonly Mutation<string>[] = [
   // One character many times, which a pattern may take quadratic time for.
   (text, random) => {
     const at = random(text.length + 1)
@@ -207,11 +211,16 @@ const ofBytes: readonly Mutation<Uint8Array>[] = [
   },
 ]
 
-function several<T>(input: T, random: Random, mutations: readonly Mutation<T>[]): T {
+function several<T>(
+  input: T,
+  random: Random,
+  mutations: readonly Mutation<T>[],
+  rare: readonly Mutation<T>[] = [],
+): T {
   let damaged = input
   for (let count = 1 + random(4); count > 0; count -= 1)
     damaged = pick(random, mutations)(damaged, random)
-  return damaged
+  return rare.length > 0 && random(50) === 0 ? pick(random, rare)(damaged, random) : damaged
 }
 
 /** Beyond that an input says nothing new. */
@@ -219,5 +228,5 @@ const mostLetters = 500_000
 
 export const mutate = <T extends string | Uint8Array>(input: T, random: Random): T =>
   (typeof input === 'string'
-    ? several<string>(input, random, ofText).slice(0, mostLetters)
+    ? several<string>(input, random, ofText, bulky).slice(0, mostLetters)
     : several<Uint8Array>(input, random, ofBytes)) as T

@@ -35,6 +35,10 @@ import { parseSourcePage } from '../../src-main/parsers/ncu/ncu-source'
 import { parseDrawnPage } from '../../src-main/parsers/report/drawn-page'
 import { placesInPdf, stablePdf } from '../../src-main/parsers/report/pdf'
 import { parseReportHtml } from '../../src-main/parsers/report/report-html'
+import { instructionsOf } from '../../src-main/domain/emulator/rung'
+import { controlFlow } from '../../src-main/domain/sass/control-flow'
+import { listingOf } from '../../src-main/domain/sass/listing'
+import { liveRegisters } from '../../src-main/domain/sass/live-registers'
 import { parseExpression } from '../../src-main/domain/task/expression'
 import { gemm } from '../gemm'
 import { capture, captures, ncuCapture, ncuReport } from '../parsers/captures'
@@ -162,7 +166,7 @@ export const readers: readonly Reader[] = [
     'runner events',
     () => [
       ...eventLines(),
-      '{"event":"pair","rung":"a","against":"a@old","newMs":[1,2],"oldMs":[1,2],"newCycles":[1,null],"oldCycles":[2,3],"smClockBeforeMHz":1980,"smClockAfterMHz":null}',
+      '{"event":"pair","rung":"a","against":"a@old","newMs":[1,2],"oldMs":[1,2],"copyMs":[1,2],"newCycles":[1,null],"oldCycles":[2,3],"smClockBeforeMHz":1980,"smClockAfterMHz":null}',
     ],
     (lines) => lines.split('\n').map(parseRunnerLine),
   ),
@@ -213,6 +217,24 @@ export const readers: readonly Reader[] = [
     read: ((bytes: Uint8Array) =>
       cubinsOf(bytes).map((cubin) => readCubin(cubin).kernels.length)) as never,
   },
+  {
+    name: 'instructions',
+    seeds: () => {
+      const whole = brotliDecompressSync(readFileSync(join(import.meta.dirname, 'tile.fatbin.br')))
+      return cubinsOf(new Uint8Array(whole)).flatMap((cubin) =>
+        readCubin(cubin).kernels.map(({ code }) => new Uint8Array(code)),
+      )
+    },
+    read: ((code: Uint8Array) => {
+      const { instructions, unknown } = listingOf({ code, lines: [] }, 90, (path) => path)
+      return [
+        unknown.length,
+        controlFlow(instructions).branches,
+        liveRegisters(instructions),
+        instructionsOf(code, 90).length,
+      ]
+    }) as never,
+  },
   text(
     'session',
     () => [...rowsOf('sessions', 'softmax-lab-h200'), ...rowsOf('sessions', 'gemm-fp32-h200-1024')],
@@ -226,9 +248,9 @@ export const readers: readonly Reader[] = [
   text(
     'drawn page',
     () => [
-      '<html><body><div data-drawing="done"><svg a="&lt;b"><text>1</text></svg></div></body></html>',
+      '<html><body><main><h2>Roofline</h2></main><pre id="kernel-ladder-drawing-0" data-label="a">&lt;svg a="&amp;lt;b"&gt;&lt;/svg&gt;</pre></body></html>',
     ],
-    parseDrawnPage,
+    (dom) => parseDrawnPage(dom, 2),
   ),
   {
     name: 'PDF',

@@ -3,17 +3,19 @@
 /**
  * For a person with a GPU: what `regress` says of code that is the same, and of code that is known to be slower.
  *
- *     node regress.mjs path/to/kernel-ladder.mjs planted|same [--seconds 450] [--part 0/1] [--out DIR]
+ *     node regress.mjs path/to/kernel-ladder.mjs planted|same [--seconds 450] [--sampling 0.1] [--part 0/1] [--out DIR]
  *
  * `planted`: the kernels of planted/ with 0, 0.5, 1, 2 and 5 % more work, each against a session without. `same`: whole
- * ladders against a session of the same code, over and over until the seconds are gone; `--part 1/4` takes every fourth
- * ladder from the second on, for one of four GPUs. Writes one JSON object per line to
+ * ladders against a session of the same code, over and over until the seconds are gone. `--part 1/4` takes every fourth
+ * ladder, or amount of work, from the second on, for one of four GPUs. There the builds are the same machine code, of which regress says
+ * neither slower nor faster: what counts is `byTimes`. Writes one JSON object per line to
  * regress-planted.jsonl or regress-same.jsonl in DIR, as each is measured; docs/RELIABILITY.md shows the kept ones.
  */
 import { spawnSync } from 'node:child_process'
 import {
   appendFileSync,
   cpSync,
+  existsSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -29,6 +31,7 @@ const { values, positionals } = parseArgs({
   options: {
     seconds: { type: 'string', default: '450' },
     part: { type: 'string', default: '0/1' },
+    sampling: { type: 'string', default: '0.1' },
     out: { type: 'string', default: '.' },
   },
 })
@@ -55,22 +58,39 @@ function run(...words) {
   return stdout
 }
 
+const keptOfRung = [
+  ...['id', 'verdict', 'byTimes', 'ratio', 'interval', 'sameCode', 'thresholdPercent'],
+  ...['cycles', 'newMs', 'rounds', 'sameBuild', 'first'],
+]
+
 /**
  * @param {string[]} ladder and its sizes @param {string} session @param {object} more about the line
  */
 function measure(ladder, session, more) {
   const words = ['regress', '--ladder', ...ladder, '--against', session, '--trust', '--json']
+  words.push('--seconds', values.sampling)
   const { gpu, problem, headline, thresholdPercent, sameCode, rungs } = JSON.parse(run(...words))
   const rows = rungs.map((/** @type {Record<string, unknown>} */ rung) =>
-    Object.fromEntries(
-      ['id', 'verdict', 'ratio', 'interval', 'cycles', 'newMs', 'rounds', 'sameBuild', 'first'].map(
-        (key) => [key, rung[key]],
-      ),
-    ),
+    Object.fromEntries(keptOfRung.map((key) => [key, rung[key]])),
   )
-  const line = { ...more, gpu, problem, headline, thresholdPercent, sameCode, rungs: rows }
+  const line = {
+    ...more,
+    samplingSeconds: Number(values.sampling),
+    gpu,
+    problem,
+    headline,
+    thresholdPercent,
+    sameCode,
+    rungs: rows,
+  }
   appendFileSync(kept, `${JSON.stringify(line)}\n`)
   console.log(`${ladder.join(' ')} ${JSON.stringify(more)}: ${headline}`)
+}
+
+/** @template T @param {readonly T[]} all @returns {T[]} what `--part` leaves */
+function mine(all) {
+  const [part = 0, parts = 1] = values.part.split('/').map(Number)
+  return all.filter((_, number) => number % parts === part)
 }
 
 function planted() {
@@ -78,7 +98,7 @@ function planted() {
   cpSync(join(import.meta.dirname, 'planted'), folder, { recursive: true })
   const session = join(scratch, 'base')
   run('run', '--ladder', folder, '--trust', '--profile', 'none', '--out', session)
-  for (const work of [1010, 1000, 1005, 1020, 1050, 1010, 1000, 1020]) {
+  for (const work of mine([1010, 1000, 1005, 1020, 1050, 1010, 1000, 1020])) {
     for (const name of readdirSync(folder).filter(
       (file) => file.endsWith('.cu') && file !== 'reference.cu',
     )) {
@@ -89,17 +109,20 @@ function planted() {
   }
 }
 
+/** Those with the shortest kernels first, because their times depend most on where code and data lie. */
 const ladders = [
-  ['reduction'],
-  ['gemm-fp32', '--size', '1024'],
-  ['transpose'],
-  ['gemm-3xtf32', '--size', '2048'],
-  ['scan'],
-  ['gemm-tensor', '--size', '4096'],
-  ['seed-t4', '--size', '1024'],
-  ['seed-cutlass', '--size', '1024'],
   ['reduction', '--at', 'N=4194304'],
   ['scan', '--at', 'N=4194304'],
+  ['reduction', '--at', 'N=1048576'],
+  ['scan', '--at', 'N=1048576'],
+  ['gemm-fp32', '--size', '1024'],
+  ['seed-t4', '--size', '1024'],
+  ['reduction'],
+  ['scan'],
+  ['transpose'],
+  ['gemm-3xtf32', '--size', '2048'],
+  ['gemm-tensor', '--size', '4096'],
+  ['seed-cutlass', '--size', '1024'],
   ['gemm-fp32', '--size', '2048'],
   ['seed-rtx3090', '--size', '1024'],
   ['gemm-tensor', '--size', '2048'],
@@ -109,12 +132,12 @@ const ladders = [
 ]
 
 function same() {
-  const [part = 0, parts = 1] = values.part.split('/').map(Number)
-  const mine = ladders.filter((_, number) => number % parts === part)
-  for (let number = 0; mine.length > 0; number++) {
-    const ladder = mine[number % mine.length] ?? []
-    const session = join(scratch, `base-${number}`)
-    run('run', '--ladder', ...ladder, '--profile', 'none', '--out', session)
+  const own = mine(ladders)
+  for (let number = 0; own.length > 0; number++) {
+    const ladder = own[number % own.length] ?? []
+    const session = join(scratch, `base-${number % own.length}`)
+    if (!existsSync(session))
+      run('run', '--ladder', ...ladder, '--profile', 'none', '--out', session)
     measure(ladder, session, { ladder: ladder.join(' ') })
   }
 }

@@ -117,6 +117,7 @@ export async function fakeMachine(
     templatesDir,
     rendererDir: '',
     reportTemplate: '',
+    desktopMain: '',
   }
   const setup = { assets, machine: processes ? localMachine() : machineOfFakes() }
   /** A copy, from when a test first asks where the kernels are, which it may do to edit them. */
@@ -195,6 +196,7 @@ export const setupIn = (dir: string, over: Partial<Setup['assets']> = {}): Setup
       templatesDir,
       rendererDir: '',
       reportTemplate: '',
+      desktopMain: '',
       ...over,
     },
     machine: { ...machine, folders },

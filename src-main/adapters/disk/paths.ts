@@ -1,13 +1,28 @@
 /** Where this program stores user files, following the XDG base directory specification. */
 import { homedir } from 'node:os'
 import { isAbsolute, join, resolve } from 'node:path'
+import { KernelLadderError } from '../../domain/errors'
+import { message } from '../../domain/messages/message'
+
+/** Throws for a user of a container, say, who has none: a relative folder would depend on where a command is run. */
+function home(): string {
+  let found = ''
+  try {
+    found = homedir()
+  } catch {
+    // HOME is not set, and the user is not in the system's list.
+  }
+  if (!isAbsolute(found))
+    throw new KernelLadderError('missing', message('files.noHome'), message('files.setFolders'))
+  return found
+}
 
 /** An empty variable counts as unset, and the specification requires relative paths to be ignored. */
 function base(own: string, xdg: string, ...fallback: string[]): string {
   const moved = process.env[own]
   if (moved) return resolve(moved)
   const shared = process.env[xdg]
-  return join(shared && isAbsolute(shared) ? shared : join(homedir(), ...fallback), 'kernel-ladder')
+  return join(shared && isAbsolute(shared) ? shared : join(home(), ...fallback), 'kernel-ladder')
 }
 
 /** User data. `KERNEL_LADDER_DATA` overrides it. */
@@ -21,7 +36,7 @@ const configDir = (): string => base('KERNEL_LADDER_CONFIG', 'XDG_CONFIG_HOME', 
 
 /** According to the current environment. */
 export const userFolders = () => ({
-  home: homedir(),
+  home: home(),
   /** machines.yaml. */
   config: configDir(),
   cache: cacheDir(),

@@ -22,6 +22,8 @@ export interface Assets {
   rendererDir: string
   /** The template of HTML reports. */
   reportTemplate: string
+  /** The desktop program, for Electron; the one-file program does not contain it. */
+  desktopMain: string
 }
 
 const below = (root: string): Assets => ({
@@ -30,6 +32,7 @@ const below = (root: string): Assets => ({
   templatesDir: join(root, 'resources', 'templates'),
   rendererDir: join(root, 'out', 'renderer'),
   reportTemplate: join(root, 'out', 'report', 'template.html'),
+  desktopMain: join(root, 'out', 'main', 'index.js'),
 })
 
 const holdsAssets = (root: string): boolean => existsSync(join(root, 'cuda-kernels', 'include'))

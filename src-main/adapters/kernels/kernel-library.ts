@@ -2,10 +2,11 @@
 import { readFile, readdir } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { inEnglish } from '../../domain/text/wording'
-import { together } from '../../domain/messages/message'
+import { together, type Statement } from '../../domain/messages/message'
 import { toErrorShape } from '../../domain/errors'
 import type { LadderFile } from '../../domain/ladder/ladder'
-import type { RungHeader } from '../../domain/ladder/rung'
+import { isPythonFile, rungFileId, type RungHeader } from '../../domain/ladder/rung'
+import { pythonRungFiles } from '../../domain/task/python-rung'
 import { referenceFile, type Task } from '../../domain/task/task'
 import { parseLadderFile } from '../../parsers/kernels/ladder'
 import { parseRungHeader } from '../../parsers/kernels/rung-header'
@@ -16,6 +17,8 @@ export interface RungSource {
   /** Relative to cuda-kernels, with `/`. */
   file: string
   text: string
+  /** What it is built with in place of its task's headers, text by path. */
+  headers?: ReadonlyMap<string, string>
 }
 
 /** A source file of a task that is not a rung. */
@@ -40,6 +43,8 @@ export interface KernelLibrary {
   rungs: Map<string, RungSource>
   /** Unusable files, by task, rung or ladder id, each with the reason as a sentence. */
   faults: Map<string, string>
+  /** What a run of it should say. */
+  notes?: readonly Statement[]
 }
 
 const taskFile = 'task.yaml'
@@ -104,7 +109,7 @@ export async function readKernelLibrary(root: string): Promise<KernelLibrary> {
       ),
     )
     for (const name of names)
-      if (name.endsWith('.cu') && name !== referenceFile(task))
+      if (rungFileId(name) !== null && name !== referenceFile(task))
         await readRung(library, task, `${task.id}/${name}`)
     for (const name of await entriesOf(join(root, task.id, 'ladders')))
       if (name.endsWith('.json')) await readLadder(library, `${task.id}/ladders/${name}`)
@@ -134,7 +139,7 @@ async function readLadder(library: KernelLibrary, file: string): Promise<void> {
 }
 
 async function readRung(library: KernelLibrary, task: Task, file: string): Promise<void> {
-  const id = basename(file, '.cu')
+  const id = rungFileId(basename(file))!
   try {
     const text = await readFile(join(library.root, file), 'utf8')
     const header = parseRungHeader(text, file, task)
@@ -142,10 +147,15 @@ async function readRung(library: KernelLibrary, task: Task, file: string): Promi
       library.faults.set(id, `${file} declares @rung ${header.id}; the file must have that name.`)
     else if (library.rungs.has(id))
       library.faults.set(id, `${file} and ${library.rungs.get(id)!.file} have the same rung id.`)
-    else library.rungs.set(id, { header, file, text })
+    else library.rungs.set(id, { header, file, text, ...(await builtWith(library.root, file)) })
   } catch (error) {
     library.faults.set(id, sentenceOf(error))
   }
+}
+
+/** A Python rung is built with the program's own files alone; `root` is that of the shipped library. */
+export async function builtWith(root: string, file: string): Promise<Pick<RungSource, 'headers'>> {
+  return isPythonFile(file) ? { headers: await readTexts(root, pythonRungFiles) } : {}
 }
 
 /** The compiled files of a library folder, for hashing and for storing with a session. */

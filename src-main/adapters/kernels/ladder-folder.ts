@@ -7,13 +7,14 @@ import { basename, join, posix, relative, resolve, sep } from 'node:path'
 import { inputError } from '../../domain/errors'
 import { message } from '../../domain/messages/message'
 import type { LadderFile } from '../../domain/ladder/ladder'
+import { rungEndings } from '../../domain/ladder/rung'
 import { referenceHeaderFile, taskHeaderFile } from '../../domain/task/headers'
 import { isPython, pythonHeaderFile } from '../../domain/task/python-reference'
 import { fillFiles, referenceFile, type Task } from '../../domain/task/task'
 import { parseLadderDocument, type ParsedLadder } from '../../parsers/kernels/ladder-document'
 import { parseRungHeader } from '../../parsers/kernels/rung-header'
 import { errorCode, pathExists } from '../disk/disk'
-import { sentenceOf, type KernelLibrary } from './kernel-library'
+import { builtWith, sentenceOf, type KernelLibrary } from './kernel-library'
 
 export interface LadderFolder {
   /** Absolute. */
@@ -158,7 +159,7 @@ export async function readLadderFolder(
     await required(['task', 'buffers', buffer, 'fill', 'path'], name)
 
   for (const [index, { id }] of ladder.rungs.entries()) {
-    const name = `${id}.cu`
+    const name = await rungFile(path, id)
     if (files.includes(name)) continue
     try {
       await readRung(library, parsed, index, path, shown)
@@ -197,10 +198,11 @@ function checkEntries(library: KernelLibrary, { ladder, at }: ParsedLadder, show
     if (!source) continue
     const { after, params: declared } = source.header
     if (after !== null && !names.includes(after)) {
-      const line = source.text.split('\n').findIndex((text) => /^\/\/\s*@after\b/.test(text)) + 1
+      const line =
+        source.text.split('\n').findIndex((text) => /^(?:\/\/|#)\s*@after\b/.test(text)) + 1
       report(
         `${id} @after`,
-        `${join(shown, `${id}.cu`)}:${line}: @after names ${after}; the rungs are ${names.join(', ')}.`,
+        `${join(shown, basename(source.file))}:${line}: @after names ${after}; the rungs are ${names.join(', ')}.`,
       )
     }
     for (const [name, value] of Object.entries(params)) {
@@ -217,6 +219,19 @@ function checkEntries(library: KernelLibrary, { ladder, at }: ParsedLadder, show
   }
 }
 
+/** The file of a rung, which is CUDA C++ unless there is only one in Python. */
+export async function rungFile(folder: string, id: string): Promise<string> {
+  const names = rungEndings.map((ending) => `${id}${ending}`)
+  const there = await Promise.all(names.map((name) => pathExists(join(folder, name))))
+  const found = names.filter((_, index) => there[index])
+  if (found.length > 1)
+    throw inputError(
+      `${shownPath(folder)} contains ${found.join(' and ')}, which are both the rung ${id}.`,
+      'Give one of them another name.',
+    )
+  return found[0] ?? names[0]!
+}
+
 async function readRung(
   library: KernelLibrary,
   { task, ladder, at }: ParsedLadder,
@@ -225,7 +240,7 @@ async function readRung(
   shown: string,
 ): Promise<void> {
   const { id } = ladder.rungs[index]!
-  const name = `${id}.cu`
+  const name = await rungFile(folder, id)
   const why = await refusalOf(folder, name)
   if (why !== null) throw inputError(at(['rungs', index, 'id'], why))
   const text = await readTextIn(folder, name)
@@ -234,5 +249,6 @@ async function readRung(
     throw inputError(
       `${join(shown, name)} declares @rung ${header.id}; the file must have that name.`,
     )
-  library.rungs.set(id, { header, file: `${task.id}/${basename(name)}`, text })
+  const file = `${task.id}/${basename(name)}`
+  library.rungs.set(id, { header, file, text, ...(await builtWith(library.root, file)) })
 }

@@ -1,8 +1,8 @@
 /** A folder as it was at a git revision, written elsewhere: neither the work tree nor the index is touched. */
 import { join } from 'node:path'
-import { inputError, missingError } from '../../domain/errors'
+import { inputError } from '../../domain/errors'
 import { makeFolder } from '../disk/disk'
-import { runProcess } from '../tools/process'
+import { gitIn } from './git'
 import { shownPath } from './ladder-folder'
 
 export interface Revision {
@@ -12,11 +12,6 @@ export interface Revision {
   folder: string
 }
 
-/** What a repository may bring along runs no code of its own here. */
-const settings = ['-c', 'core.hooksPath=/dev/null', '-c', 'core.fsmonitor=false']
-
-const timeoutMs = 120_000
-
 /** `into`: an empty folder for the files and git's index of them. */
 export async function checkOutRevision(
   folder: string,
@@ -24,25 +19,7 @@ export async function checkOutRevision(
   into: string,
   signal: AbortSignal,
 ): Promise<Revision> {
-  const git = async (args: readonly string[], env: Record<string, string> = {}, cwd = folder) => {
-    const result = await runProcess({
-      file: 'git',
-      args: [...settings, ...args],
-      cwd,
-      env,
-      timeoutMs,
-      signal,
-    })
-    if (result.outcome === 'not-found')
-      throw missingError(
-        `git is not installed, so the revision ${revision} cannot be read.`,
-        'Install it, or name a session with --against.',
-      )
-    const ok = result.outcome === 'exited' && result.exitCode === 0
-    const said = result.stderr.trim().split('\n').pop() ?? ''
-    return { ok, text: result.stdout.replace(/\n$/, ''), said }
-  }
-
+  const git = gitIn(folder, revision, signal)
   const top = await git(['rev-parse', '--show-toplevel'])
   if (!top.ok || top.text === '')
     throw inputError(
@@ -66,12 +43,12 @@ export async function checkOutRevision(
       `${revision} has no folder ${prefix}.`,
       'Name a revision in which the ladder exists.',
     )
-  const own = { GIT_INDEX_FILE: join(into, 'index') }
+  const atTop = { env: { GIT_INDEX_FILE: join(into, 'index') }, cwd: top.text }
   const target = join(into, 'tree')
   await makeFolder(target)
-  const read = await git(['read-tree', tree.text], own, top.text)
+  const read = await git(['read-tree', tree.text], atTop)
   const written = read.ok
-    ? await git(['checkout-index', '--all', `--prefix=${target}/`], own, top.text)
+    ? await git(['checkout-index', '--all', `--prefix=${target}/`], atTop)
     : read
   if (!written.ok) throw inputError(`git could not write the files of ${revision}: ${written.said}`)
   return { commit, folder: target }

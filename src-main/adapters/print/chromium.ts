@@ -5,6 +5,7 @@ import { delimiter, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { KernelLadderError, missingError } from '../../domain/errors'
 import { message, together } from '../../domain/messages/message'
+import { drawingAddress } from '../../domain/report/drawing'
 import { parseDrawnPage, type DrawnPage } from '../../parsers/report/drawn-page'
 import { diskError } from '../disk/disk'
 import type { PdfPrinter } from './pdf'
@@ -170,10 +171,11 @@ export const drawPng = (
 /** Far more than a page needs; the browser's virtual clock skips idle time. */
 const patienceMs = 20_000
 
-/** Opens one of our pages, whose policy allows its own scripts, at an address that draws a chart. */
-export type PageDrawer = (html: string, hash: string) => Promise<DrawnPage>
+/** Has one of our pages, whose policy allows its own scripts, draw these charts. */
+export type PageDrawer = (html: string, words: readonly string[]) => Promise<DrawnPage>
 
-export const drawInPage: PageDrawer = async (html, hash) => {
+export const drawInPage: PageDrawer = async (html, words) => {
+  const hash = drawingAddress(words)
   const work = { input: 'report.html', output: null, text: html, hash }
   const dom = await run('picture', work, () => [
     // The text in a picture does not depend on the user's language.
@@ -181,5 +183,5 @@ export const drawInPage: PageDrawer = async (html, hash) => {
     `--virtual-time-budget=${patienceMs}`,
     '--dump-dom',
   ])
-  return parseDrawnPage(Buffer.from(dom).toString('utf8'))
+  return parseDrawnPage(Buffer.from(dom).toString('utf8'), words.length)
 }

@@ -1,5 +1,5 @@
 /** The machine code in a rung's library. */
-import type { MachineKernel } from '../../domain/sass/machine-code'
+import type { MachineCode, MachineKernel } from '../../domain/sass/machine-code'
 import type { BuiltKernel } from '../../domain/sass/static-profile'
 import { readCubin } from '../../parsers/cubin/cubin'
 import { cubinsOf } from '../../parsers/cubin/fatbin'
@@ -18,6 +18,12 @@ export async function readBuiltCode(toolbox: Toolbox, library: string): Promise<
   if (!cubin) return null
   const { architecture, kernels } = readCubin(cubin)
   return { architecture, kernels: new Map(kernels.map((kernel) => [kernel.name, kernel])) }
+}
+
+/** Every module in a library; empty where there is no library. */
+export async function readModules(toolbox: Toolbox, library: string): Promise<MachineCode[]> {
+  const bytes = await toolbox.readBuilt(library)
+  return bytes ? cubinsOf(bytes).map((cubin) => readCubin(cubin)) : []
 }
 
 /** What is launched, in order; null if a kernel is not in this code. */

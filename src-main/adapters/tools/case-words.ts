@@ -100,6 +100,12 @@ export function launchWords(task: Task, own: Case): string[] {
   return ['--struct', String(layout.bytes), ...fieldWords('--field', task, own, layout)]
 }
 
+/** The struct of the reference, for the probe, which computes what is expected. */
+export function expectationWords(task: Task, own: Case): string[] {
+  const layout = referenceLayout(task)
+  return [...['--struct', String(layout.bytes)], ...fieldWords('--field', task, own, layout)]
+}
+
 const bufferWords = (task: Task, own: Case, folder: string | null): string[] => {
   const buffers = buffersOf(task, own)
   return [

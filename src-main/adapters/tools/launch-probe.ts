@@ -5,16 +5,18 @@ import type { Case } from '../../domain/task/problem'
 import type { Task } from '../../domain/task/task'
 import { smLimits } from '../../domain/gpu/sm-limits'
 import {
+  parseExpected,
   parseProbedLaunches,
   parseProbedReference,
   type ProbedLaunch,
   type ProbedMemory,
 } from '../../parsers/cuda/launch-probe'
-import { launchWords } from './case-words'
+import type { PtxasKernel } from './nvcc'
+import { expectationWords, launchWords } from './case-words'
 import type { ProcessResult } from './process'
 import type { Toolbox } from './toolbox'
 
-export type { ProbedLaunch }
+export type { ProbedLaunch, ProbedMemory }
 
 export interface LaunchProbeCall {
   probe: string
@@ -27,6 +29,8 @@ export interface LaunchProbeCall {
   gpu: BuildGpu
   /** How parameters are laid out, by mangled name, for kernels whose arguments are wanted. */
   layouts?: ReadonlyMap<string, readonly { offset: number; size: number }[]>
+  /** What the compiler gave each kernel, for rungs that ask how many of their blocks an SM holds. */
+  resources?: readonly Pick<PtxasKernel, 'name' | 'registers' | 'staticSharedBytes'>[]
   signal: AbortSignal
 }
 
@@ -36,36 +40,97 @@ export interface NotLaunched {
   fault?: 'failed' | 'unsupported'
 }
 
-export async function probeLaunches(
-  toolbox: Toolbox,
-  { probe, rung, library, task, own, gpu, layouts, signal }: LaunchProbeCall,
-): Promise<{ kernels: ProbedLaunch[]; memory: ProbedMemory[] } | NotLaunched> {
+export interface Launched {
+  kernels: ProbedLaunch[]
+  /** Empty unless `layouts` were given. */
+  memory: ProbedMemory[]
+  workspaceBytes: number
+}
+
+const gpuWords = (gpu: BuildGpu): string[] => {
   const { threadsPerSm, blocksPerSm, sharedPerSm, sharedPerBlock } = smLimits(
     gpu.computeCapability,
   )!
+  return [
+    ...['--sm', gpu.computeCapability.replace('.', '')],
+    ...(gpu.smCount === null ? [] : ['--sms', String(gpu.smCount)]),
+    ...['--shared-optin', String(sharedPerBlock), '--shared-per-sm', String(sharedPerSm)],
+    ...['--threads-per-sm', String(threadsPerSm), '--blocks-per-sm', String(blocksPerSm)],
+  ]
+}
+
+const layoutWords = (layouts: LaunchProbeCall['layouts']): string[] =>
+  [...(layouts ?? [])].flatMap(([name, list]) => [
+    '--kernel',
+    `${name}=${list.map(({ offset, size }) => `${offset}+${size}`).join(',')}`,
+  ])
+
+const launchedOf = (result: ProcessResult): Launched | NotLaunched => {
+  const answer = parseProbedLaunches(result.stdout)
+  if (!answer) return { reason: unfinished(result) }
+  const { kernels, reason, fault, memory = [], workspaceBytes = 0 } = answer
+  return reason === null
+    ? { kernels, memory, workspaceBytes }
+    : { reason, ...(fault === null ? {} : { fault }) }
+}
+
+export async function probeLaunches(
+  toolbox: Toolbox,
+  { probe, rung, library, task, own, gpu, layouts, resources = [], signal }: LaunchProbeCall,
+): Promise<Launched | NotLaunched> {
   const result = await toolbox.exec({
     tool: 'runner',
     key: `runner/launches-${rung}`,
     file: probe,
     args: [
       ...launchWords(task, own),
-      ...['--sm', gpu.computeCapability.replace('.', '')],
-      ...(gpu.smCount === null ? [] : ['--sms', String(gpu.smCount)]),
-      ...['--shared-optin', String(sharedPerBlock), '--shared-per-sm', String(sharedPerSm)],
-      ...['--threads-per-sm', String(threadsPerSm), '--blocks-per-sm', String(blocksPerSm)],
-      ...[...(layouts ?? [])].flatMap(([name, list]) => [
-        '--kernel',
-        `${name}=${list.map(({ offset, size }) => `${offset}+${size}`).join(',')}`,
-      ]),
+      ...gpuWords(gpu),
+      ...layoutWords(layouts),
+      ...resources.flatMap(({ name, registers, staticSharedBytes }) =>
+        registers === null ? [] : ['--resources', `${name}=${registers},${staticSharedBytes ?? 0}`],
+      ),
       ...['--library', library],
     ],
     timeoutMs: 30_000,
     signal,
   })
-  const answer = parseProbedLaunches(result.stdout)
-  if (!answer) return { reason: unfinished(result) }
-  const { kernels, reason, fault, memory = [] } = answer
-  return reason === null ? { kernels, memory } : { reason, ...(fault === null ? {} : { fault }) }
+  return launchedOf(result)
+}
+
+export interface ExpectationCall extends Pick<
+  LaunchProbeCall,
+  'probe' | 'library' | 'task' | 'own' | 'gpu' | 'layouts' | 'signal'
+> {
+  /** Files of its arrays, by what they are: `in:a`, `out:c`, `scale:c`. */
+  arrays: readonly { what: string; path: string }[]
+}
+
+/** A reference has minutes for what a GPU takes seconds for. */
+const expectationTimeoutMs = 10 * 60_000
+
+/**
+ * Has a reference compute what is expected, into the files: null when it has. One that runs on a GPU alone is not run;
+ * its launches are, then, over dummy addresses in the order of `arrays`.
+ */
+export async function probeExpectation(
+  toolbox: Toolbox,
+  { probe, library, task, own, gpu, layouts, arrays, signal }: ExpectationCall,
+): Promise<Launched | NotLaunched | null> {
+  const result = await toolbox.exec({
+    tool: 'runner',
+    key: 'runner/expected',
+    file: probe,
+    args: [
+      ...expectationWords(task, own),
+      ...gpuWords(gpu),
+      ...layoutWords(layouts),
+      ...arrays.flatMap(({ what, path }) => ['--array', `${what}=${path}`]),
+      ...['--expect', library],
+    ],
+    timeoutMs: expectationTimeoutMs,
+    signal,
+  })
+  return parseExpected(result.stdout) ? null : launchedOf(result)
 }
 
 /** What is wrong with a reference, as the rest of a sentence about it; null if nothing is, or if that stays unknown. */

@@ -263,3 +263,32 @@ export async function runProcess(call: ProcessCall): Promise<ProcessResult> {
     call.signal?.removeEventListener('abort', onAbort)
   }
 }
+
+export interface LetGo {
+  /** `running`: it had not ended when we stopped waiting. */
+  outcome: 'running' | 'exited' | 'not-found'
+  exitCode: number | null
+}
+
+/** Starts a program of the user's that outlives this one, such as an editor with unsaved work; its output is not ours. */
+export async function letGo(
+  file: string,
+  args: readonly string[],
+  patienceMs: number,
+): Promise<LetGo> {
+  const child = execa(file, [...args], {
+    stdio: 'ignore',
+    detached: true,
+    cleanup: false,
+    reject: false,
+  })
+  child.unref()
+  const ended = await Promise.race([
+    child,
+    new Promise<null>((still) => setTimeout(() => still(null), patienceMs)),
+  ])
+  if (ended === null) return { outcome: 'running', exitCode: null }
+  return ended.code === 'ENOENT' || ended.code === 'EACCES'
+    ? { outcome: 'not-found', exitCode: null }
+    : { outcome: 'exited', exitCode: ended.exitCode ?? null }
+}

@@ -98,9 +98,9 @@ const uncheckedArgs = (command: string, call: UncheckedCall): string[] => {
 
 export interface CompareCall extends UncheckedCall {
   /** Ids among `rungs`. */
-  pairs: readonly { now: string; before: string }[]
-  /** Begin each block of launches with the new build instead of the old one. */
-  newFirst: boolean
+  pairs: readonly { now: string; before: string; copy: string }[]
+  /** Decides where the builds lie in memory and which is launched first; in six rounds each has each place. */
+  round: number
   flushL2: boolean
   /** Maximum sampling time per pair. */
   maxSeconds: number
@@ -108,8 +108,8 @@ export interface CompareCall extends UncheckedCall {
 
 export const compareArgs = (call: CompareCall): string[] => [
   ...uncheckedArgs('compare', call),
-  ...call.pairs.flatMap(({ now, before }) => ['--pair', `${now}=${before}`]),
-  ...(call.newFirst ? ['--new-first'] : []),
+  ...call.pairs.flatMap(({ now, before, copy }) => ['--pair', `${now}=${before}=${copy}`]),
+  ...['--round', String(call.round)],
   ...(call.flushL2 ? ['--flush-l2'] : []),
   ...['--max-seconds', String(call.maxSeconds)],
 ]

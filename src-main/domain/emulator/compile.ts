@@ -3,7 +3,8 @@ import type { Instruction } from '../sass/instruction'
 import type { Device } from './device'
 import { fastAccess, type FastAccess, type FastSetting } from './fast-memory'
 import { fusedMultiplyAdd } from './float'
-import { fuse, type FusedSetting } from './fused'
+import { fuse } from './fused'
+import type { FusedSetting } from './fused/run-writer'
 import { encodeModule, i32 } from './wasm'
 
 export interface CompiledRun {
@@ -16,7 +17,7 @@ export interface CompiledRun {
 export interface CompiledAccess {
   access: FastAccess
   /** Answers 0 where it did nothing. */
-  call: (warp: number, mask: number) => number
+  call: (warp: number, mask: number, shared: number) => number
 }
 
 export interface Compiled {
@@ -67,7 +68,7 @@ export function compile(device: Device, code: readonly Instruction[], setting: S
         code: run.code,
       })),
       ...accesses.map(({ access }) => ({
-        signature: { parameters: pair, results: [i32] },
+        signature: { parameters: [i32, i32, i32], results: [i32] },
         code: access.code,
       })),
     ],

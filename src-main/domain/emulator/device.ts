@@ -9,8 +9,10 @@ const alignment = 256
 /** Between buffers, so that an access beside one does not fall into the next. */
 const gap = 4096
 
-/** The high half of every device address. */
+/** The high half of every device address, and of generic ones of shared memory and of a kernel's parameters. */
 export const deviceHigh = 0x7f00
+export const sharedHigh = 0x7f01
+export const parameterHigh = 0x7f02
 const deviceBase = deviceHigh * 2 ** 32
 
 export interface Allocation {

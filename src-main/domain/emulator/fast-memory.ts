@@ -6,7 +6,9 @@
 import type { Instruction, MemoryOperand, Operand } from '../sass/instruction'
 import { truePredicate, zeroRegister } from '../sass/instruction'
 import { deviceHigh } from './device'
+import { offsetMask } from './memory-access'
 import type { Cost } from './patterns'
+import { evenWords, highHalves, lowHalves, oddWords, zipHigh, zipLow } from './shuffles'
 import { lanes, predicateIndex } from './site'
 import { Code, i32, scalar, v128, vector } from './wasm'
 
@@ -23,8 +25,8 @@ export interface FastSetting {
   /** Row of the first uniform register, and byte of the first predicate, from the warp's base. */
   registers: number
   predicates: number
-  shared: number
-  sharedBytes: number
+  /** Whether addresses of shared memory have the rank of the block in them. */
+  clustered: boolean
   /** Where addresses are put down: two rows. */
   scratch: number
 }
@@ -38,20 +40,13 @@ export interface FastAccess {
 
 const widths: Record<string, number> = { '64': 8, '128': 16 }
 
-const zipLow = [0, 1, 2, 3, 16, 17, 18, 19, 4, 5, 6, 7, 20, 21, 22, 23]
-const zipHigh = [8, 9, 10, 11, 24, 25, 26, 27, 12, 13, 14, 15, 28, 29, 30, 31]
-const lowHalves = [0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23]
-const highHalves = [8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31]
-const evenWords = [0, 1, 2, 3, 8, 9, 10, 11, 16, 17, 18, 19, 24, 25, 26, 27]
-const oddWords = [4, 5, 6, 7, 12, 13, 14, 15, 20, 21, 22, 23, 28, 29, 30, 31]
-
 /** Addresses of shared memory may move by a word, those of global memory by a line. */
 const periodOf = (spaces: FastAccess['spaces']): number =>
   spaces.length === 1 && spaces[0] === 'shared' ? 4 : 128
 
 const isAligned = (bytes: number): number => bytes - 1
 
-/** The function of an instruction, or null where it stays with its step. Parameters: the warp's byte address, the mask. */
+/** The function of an instruction, or null where it stays with its step. Parameters: bytes of the warp's registers, the mask, byte of its shared memory. */
 export function fastAccess(
   instruction: Instruction,
   site: number,
@@ -78,7 +73,7 @@ export function fastAccess(
   if (addresses.some((each) => each === undefined)) return null
   const simple = addresses.every((operand, place) => isSimple(operand!, spaces[place]!))
   if (!simple) return null
-  const code = new Code(2)
+  const code = new Code(3)
   const writer = new Writer(code, site, setting, bytes)
   writer.wholeWarp()
   if (mnemonic === 'LDGSTS') {
@@ -98,10 +93,9 @@ export function fastAccess(
       ? operands.filter(({ kind }) => kind === 'register').at(-1)
       : operands.find(({ kind }) => kind === 'register')
     if (value?.kind !== 'register') return null
-    const base = spaces[0] === 'shared' ? setting.shared : 0
-    if (stores) writer.store(value, base)
+    if (stores) writer.store(value)
     else if (value.index === zeroRegister) return null
-    else writer.load(value, base)
+    else writer.load(value)
   }
   code.constant(1)
   return { spaces, bytes, code }
@@ -158,7 +152,7 @@ class Writer {
     return this.setting.scratch + place * rowBytes
   }
 
-  /** Puts the 32 addresses down and collects what is wrong with them. */
+  /** Puts the 32 places down, as bytes of the memory, and collects what is wrong with them. */
   addresses(place: number, operand: MemoryOperand, space: 'global' | 'shared'): void {
     const { code } = this
     const [low, size, high] = this.vectors as [number, number, number]
@@ -186,7 +180,16 @@ class Writer {
         code.vectorMemory(vector.load, row * rowBytes + 16 * group)
         code.vector(vector.intAdd)
       }
+      if (space === 'shared' && this.setting.clustered) {
+        code.splat(offsetMask)
+        code.vector(vector.and)
+      }
       code.tee(high)
+      if (space === 'shared') {
+        code.get(2)
+        code.vector(vector.splat)
+        code.vector(vector.intAdd)
+      }
       code.vectorMemory(vector.store, 16 * group)
       code.get(high)
       code.get(low)
@@ -294,7 +297,7 @@ class Writer {
     join(f, h, highHalves, d)
   }
 
-  load(value: Extract<Operand, { kind: 'register' }>, base: number): void {
+  load(value: Extract<Operand, { kind: 'register' }>): void {
     const { code, vectors } = this
     const row = (part: number): number => (value.index + part) * rowBytes
     const store = (part: number, group: number, local: number): void => {
@@ -307,13 +310,13 @@ class Writer {
         for (let lane = 0; lane < 4; lane++) {
           code.get(0)
           this.address(0, 4 * group + lane)
-          code.memory(scalar.load, base)
+          code.memory(scalar.load, 0)
           code.memory(scalar.store, row(0) + 16 * group + 4 * lane)
         }
       } else if (this.bytes === 16) {
         for (let lane = 0; lane < 4; lane++) {
           this.address(0, 4 * group + lane)
-          code.vectorMemory(vector.load, base)
+          code.vectorMemory(vector.load, 0)
           code.set(vectors[lane]!)
         }
         this.transpose()
@@ -322,11 +325,11 @@ class Writer {
         for (const pair of [0, 1]) {
           this.address(0, 4 * group + 2 * pair)
           code.splat(0)
-          code.laneMemory(vector.load64Lane, base, 0)
+          code.laneMemory(vector.load64Lane, 0, 0)
           code.set(vectors[pair]!)
           this.address(0, 4 * group + 2 * pair + 1)
           code.get(vectors[pair]!)
-          code.laneMemory(vector.load64Lane, base, 1)
+          code.laneMemory(vector.load64Lane, 0, 1)
           code.set(vectors[pair]!)
         }
         for (const [part, places] of [evenWords, oddWords].entries()) {
@@ -340,7 +343,7 @@ class Writer {
     }
   }
 
-  store(value: Extract<Operand, { kind: 'register' }>, base: number): void {
+  store(value: Extract<Operand, { kind: 'register' }>): void {
     const { code, vectors } = this
     const parts = this.bytes / 4
     const read = (part: number, group: number): void => {
@@ -360,14 +363,14 @@ class Writer {
         for (let lane = 0; lane < 4; lane++) {
           this.address(0, 4 * group + lane)
           code.get(vectors[lane]!)
-          code.vectorMemory(vector.store, base)
+          code.vectorMemory(vector.store, 0)
         }
       } else
         for (let lane = 0; lane < 4; lane++)
           for (let part = 0; part < parts; part++) {
             this.address(0, 4 * group + lane)
             code.get(vectors[part]!)
-            code.laneMemory(vector.store32Lane, base + 4 * part, lane)
+            code.laneMemory(vector.store32Lane, 4 * part, lane)
           }
     }
   }
@@ -380,13 +383,13 @@ class Writer {
       this.address(1, lane)
       if (this.bytes === 16) {
         code.vectorMemory(vector.load, 0)
-        code.vectorMemory(vector.store, this.setting.shared)
+        code.vectorMemory(vector.store, 0)
       } else if (this.bytes === 8) {
         code.memory(scalar.load64, 0)
-        code.memory(scalar.store64, this.setting.shared)
+        code.memory(scalar.store64, 0)
       } else {
         code.memory(scalar.load, 0)
-        code.memory(scalar.store, this.setting.shared)
+        code.memory(scalar.store, 0)
       }
     }
   }

@@ -57,21 +57,26 @@ function special(at: Site): Step {
   })
 }
 
-/** R2UR: of the first lane that is on; its predicate says whether all lanes agree (OR: any bit of it). */
+/**
+ * R2UR: the value of the first lane that is on. Its predicate holds in the lanes whose value is another one, which go
+ * round once more; with OR it held already in those that are left out.
+ */
 function toUniform(at: Site): Step {
   const a = at.int(at.source(0))
   const put = at.put()
-  const outs = at.operands.outs.map((operand) => at.putPredicate(operand))
+  const [operand] = at.operands.outs
+  const out = at.putPredicate(operand)
+  const before = at.has('OR') && operand ? at.predicate(operand) : () => 0
   return (warp, active) => {
     if (active === 0) return
     const { base } = warp
-    const value = a(base, firstLane(active))
-    let same = -1
+    let others = before(warp) & active
+    const value = a(base, firstLane(active & ~others || active))
     eachLane((_, b, lane) => {
-      if (a(b, lane) !== value) same = 0
+      if (a(b, lane) !== value) others |= 1 << lane
     })(warp, active)
     for (let lane = 0; lane < lanes; lane++) put(base, lane, value)
-    for (const out of outs) out(warp, active, same)
+    out(warp, active, others)
   }
 }
 
@@ -293,6 +298,12 @@ function transposeMatrix(at: Site): Step {
   }
 }
 
+/** USETMAXREG: the registers are there at once, where a GPU waits for other warps to give theirs back. */
+function registersOfWarp(at: Site): Step {
+  const out = at.putPredicate(at.operands.outs[0])
+  return (warp, active) => out(warp, active, -1)
+}
+
 export const moveSteps: Record<string, (at: Site) => Step> = {
   MOV: copy,
   SEL: (at) => select(at, (place) => at.int(at.source(place))),
@@ -312,4 +323,5 @@ export const moveSteps: Record<string, (at: Site) => Step> = {
   R2P: registerToPredicates,
   ELECT: elect,
   MOVM: transposeMatrix,
+  USETMAXREG: registersOfWarp,
 }

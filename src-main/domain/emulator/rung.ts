@@ -18,6 +18,7 @@ import {
   type LaunchResult,
 } from './launch'
 import { Halt } from './warp'
+import { writtenBytes } from './watch'
 
 export interface RungLaunch {
   /** Mangled. */
@@ -25,6 +26,8 @@ export interface RungLaunch {
   readonly grid: Extent
   readonly block: Extent
   readonly dynamicSharedBytes: number
+  /** Blocks of a cluster, along x; 0 or nothing where there are no clusters. */
+  readonly clusterBlocks?: number
   readonly arguments: Uint8Array
 }
 
@@ -130,14 +133,21 @@ export interface RungRun {
   /** By the number of the probe's range. */
   readonly buffers: ReadonlyMap<number, Allocation>
   readonly options: LaunchOptions
+  /** Which blocks of each launch to run; all of them by default. */
+  readonly blocksOf?: (launch: RungLaunch) => NonNullable<Launch['blocks']>
+  /** Called before and after each launch, so that whoever catches a `Halt` knows where it was and what came before. */
+  readonly onLaunch?: () => void
+  readonly onResult?: (launch: EmulatedLaunch) => void
 }
+
+const variablesName = 'variables'
 
 function allocateVariables(device: Device, modules: readonly MachineCode[]): Map<string, bigint> {
   const addresses = new Map<string, bigint>()
   for (const { globals } of modules) {
     const bytes = Math.max(0, ...globals.map(({ offset, size }) => offset + size))
     if (bytes === 0) continue
-    const allocation = device.allocate('variables', bytes)
+    const allocation = device.allocate(variablesName, bytes)
     for (const { name, offset, initial } of globals) {
       addresses.set(name, addressOf(allocation) + BigInt(offset))
       if (initial) device.bytes(allocation).set(initial, offset)
@@ -150,10 +160,26 @@ function allocateVariables(device: Device, modules: readonly MachineCode[]): Map
 const staticShared = (kernel: MachineKernel, architecture: number): number =>
   architecture >= 90 ? Math.max(0, kernel.sharedBytes - reservedShared) : kernel.sharedBytes
 
+/** Of the launch, or of the kernel's own `__cluster_dims__`. */
+function clusterOf(launch: RungLaunch, kernel: MachineKernel): number {
+  const [x, y, z] = kernel.clusterBlocks ?? [1, 1, 1]
+  const blocks = launch.clusterBlocks || x * y * z
+  if (y * z === 1 && launch.grid[0] % blocks === 0) return blocks
+  throw new Halt('unknown-instruction', null, 'clusters that are not along x')
+}
+
 export function runRung(run: RungRun): EmulatedLaunch[] {
   const { device, machineCode, launches, memory, buffers } = run
   const variables = allocateVariables(device, machineCode)
   const decoded = new Map<MachineKernel, Instruction[]>()
+  // What one launch has written, the next may read.
+  const written = run.options.checks
+    ? writtenBytes(device.scratch(0), [
+        ...(run.options.written ?? device.allocations),
+        ...device.allocations.filter(({ name }) => name === variablesName),
+      ])
+    : null
+  const options = written ? { ...run.options, writtenBytes: written } : run.options
   const place = (address: bigint): number => {
     const found = translate(address, buffers)
     if (found === null) throw new Halt('illegal-address', null, `0x${address.toString(16)}`)
@@ -169,6 +195,7 @@ export function runRung(run: RungRun): EmulatedLaunch[] {
         const from = place(each.from)
         bytes.copyWithin(to, from, from + each.bytes)
       }
+      written?.fill(1, to, to + each.bytes)
     }
   }
   const results = launches.map((launch, index): EmulatedLaunch => {
@@ -194,21 +221,21 @@ export function runRung(run: RungRun): EmulatedLaunch[] {
         localBytes,
       }),
     )
+    run.onLaunch?.()
     const described: Launch = {
       kernel: launch.kernel,
       code,
       grid: launch.grid,
       block: launch.block,
       sharedBytes: staticShared(kernel, module.architecture) + launch.dynamicSharedBytes,
+      clusterBlocks: clusterOf(launch, kernel),
       localBytes,
       banks,
+      ...(run.blocksOf ? { blocks: run.blocksOf(launch) } : {}),
     }
-    return {
-      launch,
-      kernel,
-      code,
-      result: runLaunch(device, described, run.options),
-    }
+    const done = { launch, kernel, code, result: runLaunch(device, described, options) }
+    run.onResult?.(done)
+    return done
   })
   doMemory(launches.length)
   return results

@@ -40,21 +40,21 @@ export interface Machine {
   readonly views: Views
   /** Rows of registers of a warp, R0 first; the uniform ones follow. */
   readonly registers: number
-  /** Byte that address 0 of shared memory stands for, and its bytes. */
-  readonly shared: number
+  /** Bytes of the shared memory of a block, and of the local memory of a thread. */
   readonly sharedBytes: number
-  /** Local memory: `localBytes` for each thread of the block. */
-  readonly local: number
   readonly localBytes: number
+  /** Whether blocks run in clusters of several. */
+  readonly clustered: boolean
   readonly counts: Counts
   /** A word of a constant bank, 0 where the bank has none. */
   constant(bank: number, offset: number): number
+  /** The bytes behind a generic address of global memory or of the parameters, null where it is of neither. */
+  generic(low: number, high: number, bytes: number): DataView | null
   /** Value of a special register, by its name. */
   special(name: string): ((warp: Warp, lane: number) => number) | null
   /** Whether these bytes lie in one buffer. */
   inBuffer(offset: number, bytes: number): boolean
   report(finding: Finding): void
-  readonly watch: Watch | null
   /** An access of a whole warp has been done and cost that. */
   seen(at: number, addresses: readonly Int32Array[], cost: Cost): void
 }
@@ -305,6 +305,13 @@ export class Site {
     return this.operands.destination === null || isZero(this.operands.destination)
   }
 
+  /** The value of a uniform register, and of those behind it. */
+  uniform(index: number): (warp: Warp) => number {
+    const { words } = this.views
+    const row = (this.machine.registers + index) * lanes
+    return (warp) => words[warp.base + row]!
+  }
+
   memory(): MemoryOperand {
     const found = this.instruction.operands.find((operand) => operand.kind === 'memory')
     return found?.kind === 'memory' ? found : this.unknown('it has no address')
@@ -318,6 +325,16 @@ export function eachLane(each: (warp: Warp, base: number, lane: number) => void)
     for (let rest = active; rest !== 0; rest &= rest - 1)
       each(warp, base, 31 - Math.clz32(rest & -rest))
   }
+}
+
+/** Value of an operand for the first lane that is on. */
+export function scalar(
+  site: Site,
+  operand: Operand | undefined,
+): (warp: Warp, mask: number) => number {
+  if (operand === undefined) return () => 0
+  const get = site.int(operand)
+  return (warp, mask) => get(warp.base, mask === 0 ? 0 : firstLane(mask))
 }
 
 /** The lowest lane of a mask. */

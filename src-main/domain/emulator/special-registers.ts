@@ -1,20 +1,14 @@
 /** What S2R, S2UR and CS2R read. */
+import { sharedHigh } from './device'
 import type { Launch } from './launch'
 import { lanes } from './site'
 import type { Warp } from './warp'
-
-export interface BlockPlace {
-  /** Linear, x first. */
-  number: number
-  at: readonly [number, number, number]
-}
 
 type Value = (warp: Warp, lane: number) => number
 
 export function specialRegister(
   name: string,
   { block, grid }: Pick<Launch, 'block' | 'grid'>,
-  place: () => BlockPlace,
 ): Value | null {
   const thread = (warp: Warp, lane: number): number => warp.number * lanes + lane
   const below = (lane: number): number => (1 << lane) - 1
@@ -22,9 +16,9 @@ export function specialRegister(
     'SR_TID.X': (warp, lane) => thread(warp, lane) % block[0],
     'SR_TID.Y': (warp, lane) => Math.floor(thread(warp, lane) / block[0]) % block[1],
     'SR_TID.Z': (warp, lane) => Math.floor(thread(warp, lane) / (block[0] * block[1])),
-    'SR_CTAID.X': () => place().at[0],
-    'SR_CTAID.Y': () => place().at[1],
-    'SR_CTAID.Z': () => place().at[2],
+    'SR_CTAID.X': (warp) => warp.block.at[0],
+    'SR_CTAID.Y': (warp) => warp.block.at[1],
+    'SR_CTAID.Z': (warp) => warp.block.at[2],
     'SR_NCTAID.X': () => grid[0],
     'SR_NCTAID.Y': () => grid[1],
     'SR_NCTAID.Z': () => grid[2],
@@ -35,7 +29,8 @@ export function specialRegister(
     SR_LEMASK: (_, lane) => below(lane) | (1 << lane),
     SR_GTMASK: (_, lane) => ~(below(lane) | (1 << lane)),
     SR_GEMASK: (_, lane) => ~below(lane),
-    SR_CgaCtaId: () => 0,
+    SR_CgaCtaId: (warp) => warp.block.rank,
+    SR_SWINHI: () => sharedHigh,
     SR_CLOCKLO: () => 0,
     SR_CLOCKHI: () => 0,
     SR_GLOBALTIMERLO: () => 0,

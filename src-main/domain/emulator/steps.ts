@@ -1,5 +1,7 @@
 /** The step of an instruction: by its mnemonic, or for the uniform datapath by that of the lanes' instruction. */
 import type { Instruction } from '../sass/instruction'
+import { barrierSteps } from './async-barriers'
+import { bulkCopySteps } from './bulk-copies'
 import { floatingSteps } from './floating'
 import { integerSteps } from './integer'
 import { memorySteps } from './memory-steps'
@@ -8,6 +10,7 @@ import { packedSteps } from './packed'
 import { Site, type Machine } from './site'
 import { tensorSteps } from './tensor'
 import { Halt, type Step } from './warp'
+import { warpgroupSteps } from './warpgroup'
 
 /** What has no effect here: memory is one, in order, and nothing takes time. */
 const nothing = new Set([
@@ -25,8 +28,12 @@ const nothing = new Set([
   'ENDCOLLECTIVE',
   'PREEXIT',
   'ACQBULK',
-  'USETMAXREG',
   'PMTRIG',
+  'WARPGROUP',
+  'UTMACCTL',
+  'UTMACMDFLUSH',
+  'UTMAPF',
+  'UBLKPF',
 ])
 
 const tables: Record<string, (at: Site) => Step> = {
@@ -36,10 +43,22 @@ const tables: Record<string, (at: Site) => Step> = {
   ...moveSteps,
   ...memorySteps,
   ...tensorSteps,
+  ...warpgroupSteps,
+  ...barrierSteps,
+  ...bulkCopySteps,
 }
 
 /** Those that answer for the whole warp themselves. */
-const ofWarp = new Set(['VOTEU', 'REDUX', 'R2UR', 'ELECT'])
+const ofWarp = new Set([
+  'VOTEU',
+  'REDUX',
+  'R2UR',
+  'ELECT',
+  'USETMAXREG',
+  'UTMALDG',
+  'UTMASTG',
+  'UBLKCP',
+])
 
 export function stepOf(instruction: Instruction, index: number, machine: Machine): Step {
   const { mnemonic } = instruction

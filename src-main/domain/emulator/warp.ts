@@ -1,5 +1,6 @@
 /** What a warp is while it runs. */
 import type { Instruction } from '../sass/instruction'
+import type { Watch } from './site'
 
 /** Places of predicates: P0 to P6, PT at 7, UP0 to UP6 at 8, UPT at 15; what is written to PT goes to the last one. */
 export const predicateTrue = 7
@@ -15,6 +16,8 @@ export type Wait =
       threads: number | null
       reduce: number | null
     }
+  /** Asked again each time that the warp has its turn; what times out also ends when nothing else can run. */
+  | { kind: 'until'; over: () => boolean; end: () => void; timesOut: boolean }
 
 /** Lanes of a warp that are at one instruction. */
 export interface Split {
@@ -24,8 +27,54 @@ export interface Split {
   waits: Wait | null
 }
 
+/** Blocks that run together and see one another's shared memory. One without a cluster is a cluster of its own. */
+export interface Cluster {
+  readonly blocks: Block[]
+  /** Warps at its barrier, and how often all have met there. */
+  arrived: number
+  meetings: number
+}
+
+export interface Block {
+  readonly cluster: Cluster
+  readonly rank: number
+  /** Linear, x first. */
+  readonly number: number
+  readonly at: readonly [number, number, number]
+  readonly warps: Warp[]
+  /** By number: BAR 0 to 15. */
+  readonly barriers: Map<number, BlockBarrier>
+  /** How often warps met at one of them. */
+  meetings: number
+  /** Bytes of the memory where shared and local memory begin. */
+  readonly shared: number
+  readonly local: number
+  readonly watch: BlockWatch | null
+}
+
+export interface BlockBarrier {
+  arrived: number
+  /** Arrivals without a wait. */
+  signalled: number
+  waiting: { warp: Warp; split: Split }[]
+  value: number
+}
+
+/** Who is told of what orders the warps of a block. */
+export interface BlockWatch extends Watch {
+  beginBlock(): void
+  /** These warps have met. */
+  barrier(warps: readonly number[]): void
+  /** A warp has arrived and goes on. */
+  arrive(barrier: number, warp: number): void
+  /** Of a barrier in shared memory: what the warp has done so far is ordered before those who acquire it. */
+  release(address: number, warp: number): void
+  acquire(address: number, warp: number): void
+}
+
 export interface Warp {
   readonly number: number
+  readonly block: Block
   /** Word index of its first row of registers. */
   readonly base: number
   /** Masks of lanes. */
@@ -36,8 +85,9 @@ export interface Warp {
   readonly lanes: number
   live: number
   splits: Split[]
-  /** Global copies of LDGSTS land at once, so that nothing is left to wait for. */
   barrierResult: number
+  /** How often its cluster had met when it last arrived at the cluster's barrier. */
+  clusterTurn: number
 }
 
 /** What one instruction does for the lanes in `active`. */

@@ -4,33 +4,29 @@
  * to run first. Warps alone are told apart: the lanes of one are taken to be ordered by the code between them.
  */
 import type { Allocation } from './device'
-import type { Finding, Watch } from './site'
+import type { Finding } from './site'
 import { lanes } from './site'
-import type { Warp } from './warp'
+import type { BlockWatch, Warp } from './warp'
 
 interface Setting {
   warps: number
   sharedBytes: number
-  /** Bytes of the memory that buffers lie in. */
-  memoryBytes: number
-  written: readonly Allocation[]
+  /** 1 for each byte of the memory of buffers that was written to; what is written here is added. */
+  globalWritten: Uint8Array
   report(finding: Finding): void
 }
 
-interface Barriers {
-  beginBlock(): void
-  /** These warps have met. */
-  barrier(warps: readonly number[]): void
-  /** A warp has arrived and goes on. */
-  arrive(barrier: number, warp: number): void
+/** What a kernel may read at first: of so many bytes, those of these buffers. */
+export function writtenBytes(memoryBytes: number, written: readonly Allocation[]): Uint8Array {
+  const bytes = new Uint8Array(memoryBytes)
+  for (const { offset, bytes: own } of written) bytes.fill(1, offset, offset + own)
+  return bytes
 }
 
 const none = -1
 
-export function createWatch(setting: Setting): Watch & Barriers {
-  const { warps, sharedBytes, report } = setting
-  const globalWritten = new Uint8Array(setting.memoryBytes)
-  for (const { offset, bytes } of setting.written) globalWritten.fill(1, offset, offset + bytes)
+export function createWatch(setting: Setting): BlockWatch {
+  const { warps, sharedBytes, globalWritten, report } = setting
 
   /** By byte of shared memory: who wrote it last, when by its own clock, and where. */
   const writer = new Int32Array(sharedBytes)
@@ -44,13 +40,23 @@ export function createWatch(setting: Setting): Watch & Barriers {
   /** What each warp knows of the others' clocks. */
   const clocks = new Int32Array(warps * warps)
   const arrivals = new Map<number, Int32Array>()
+  const released = new Map<number, Int32Array>()
 
+  /** What the warp knows, joined to what others had known there. */
+  const leave = (places: Map<number, Int32Array>, place: number, warp: number): void => {
+    const known = places.get(place) ?? new Int32Array(warps)
+    for (let other = 0; other < warps; other++)
+      known[other] = Math.max(known[other]!, knows(warp, other))
+    places.set(place, known)
+    clocks[warp * warps + warp]!++
+  }
   const knows = (warp: number, other: number): number => clocks[warp * warps + other]!
   const beginBlock = (): void => {
     writer.fill(none)
     readClock.fill(0)
     clocks.fill(0)
     arrivals.clear()
+    released.clear()
     for (let warp = 0; warp < warps; warp++) clocks[warp * warps + warp] = 1
   }
   beginBlock()
@@ -96,11 +102,18 @@ export function createWatch(setting: Setting): Watch & Barriers {
       }
     },
     arrive(barrier, warp) {
-      const known = arrivals.get(barrier) ?? new Int32Array(warps)
-      for (let other = 0; other < warps; other++)
-        known[other] = Math.max(known[other]!, knows(warp, other))
-      arrivals.set(barrier, known)
-      clocks[warp * warps + warp]!++
+      leave(arrivals, barrier, warp)
+    },
+    release(address, warp) {
+      leave(released, address, warp)
+    },
+    acquire(address, warp) {
+      const known = released.get(address)
+      if (!known) return
+      for (let other = 0; other < warps; other++) {
+        const place = warp * warps + other
+        clocks[place] = Math.max(clocks[place]!, known[other]!)
+      }
     },
     global(at, warp, lane, offset, bytes, write) {
       if (write) {

@@ -21,10 +21,15 @@ export const GradeRow = z.object({
   reason: Statement,
   /** Other students with closely resembling code, for a person to judge. */
   similarTo: z.array(z.object({ student: z.string(), share: z.number() })),
+  /**
+   * Share of the solution's own code that it has, whatever its names are, 0 to 1; null if it is below that of a copy, or
+   * the solution adds too little to the starter to say.
+   */
+  likeSolution: z.number().nullable(),
 })
 export type GradeRow = z.infer<typeof GradeRow>
 
-const none = { predictions: {}, questions: {}, timeMs: null, similarTo: [] }
+const none = { predictions: {}, questions: {}, timeMs: null, similarTo: [], likeSolution: null }
 
 /** Shortens text from a submission so that it fits a table cell. */
 const inBrief = (reason: Statement): Statement => {

@@ -79,7 +79,7 @@ export const LabOutcome = z.object({
   lab: z.string(),
   title: z.string(),
   createdAt: z.iso.datetime(),
-  /** `passed`: every check passed. `unavailable`: none failed, but some were not possible here. */
+  /** `passed`: see outcomeStatus. `unavailable`: none failed, but too few were possible here. */
   status: z.enum(['passed', 'failed', 'unavailable']),
   target: Target,
   /** null if no GPU was available. */
@@ -103,6 +103,27 @@ export const LabOutcome = z.object({
   questions: z.array(QuestionResult),
 })
 export type LabOutcome = z.infer<typeof LabOutcome>
+
+/**
+ * The verdict on all checks. Where nothing is timed, what depends on time is not held against the submission: it has passed
+ * if nothing failed, it is correct, and a counter was judged, among them one that tells the starter from a solution.
+ */
+export function outcomeStatus(
+  checks: readonly CheckResult[],
+  { times }: { times: boolean },
+  /** The checks that the starter fails, where the lab names them. */
+  telling: readonly string[] = [],
+): LabOutcome['status'] {
+  if (checks.some(({ status }) => status === 'failed')) return 'failed'
+  if (checks.every(({ status }) => status === 'passed')) return 'passed'
+  const all = (kind: CheckResult['kind']) => checks.filter((check) => check.kind === kind)
+  const judged = all('metric').some(
+    ({ id, status }) => status === 'passed' && (telling.length === 0 || telling.includes(id)),
+  )
+  const right = all('correctness').every(({ status }) => status === 'passed')
+  const checked = all('sanitizer').every(({ status }) => status === 'passed')
+  return !times && judged && right && checked ? 'passed' : 'unavailable'
+}
 
 /** The CLI contract of `lab check`: 0 passed, 1 not passed yet, 3 cannot be checked here. */
 export const outcomeExitCode = ({ status }: Pick<LabOutcome, 'status'>): 0 | 1 | 3 =>

@@ -95,6 +95,8 @@ export interface Likeness {
 /** Fewer own fingerprints than this are inconclusive: one changed line of the starter has as many. */
 const fewest = 8
 
+const copyShare = 0.8
+
 function countShared(small: ReadonlySet<number>, large: ReadonlySet<number>): number {
   let shared = 0
   for (const print of small) if (large.has(print)) shared += 1
@@ -105,7 +107,7 @@ function countShared(small: ReadonlySet<number>, large: ReadonlySet<number>): nu
 export function findLikenesses(
   sources: ReadonlyMap<string, string>,
   given: readonly string[],
-  threshold = 0.8,
+  threshold = copyShare,
 ): Likeness[] {
   const common = new Set(given.flatMap((text) => [...fingerprints(text)]))
   const own = [...sources].map(([name, text]) => ({
@@ -123,4 +125,20 @@ export function findLikenesses(
       }),
     )
     .sort((one, other) => other.share - one.share)
+}
+
+/**
+ * The share of what `original` has beyond what was given that is in `source` too, 0 to 1; null below that of a copy, or
+ * if there is too little of it to tell a copy from the only way to write it.
+ */
+export function likenessTo(
+  original: string,
+  source: string,
+  given: readonly string[],
+): number | null {
+  const common = new Set(given.flatMap((text) => [...fingerprints(text)]))
+  const prints = new Set([...fingerprints(original)].filter((print) => !common.has(print)))
+  if (prints.size < fewest) return null
+  const share = countShared(prints, fingerprints(source)) / prints.size
+  return share >= copyShare ? share : null
 }

@@ -19,6 +19,21 @@ export const RungParameter = z.object({
 })
 export type RungParameter = z.infer<typeof RungParameter>
 
+/** What makes the tensors of a rung in Python. */
+export const pythonPackages = ['torch', 'triton', 'cupy'] as const
+export const PythonPackage = z.enum(pythonPackages)
+export type PythonPackage = z.infer<typeof PythonPackage>
+
+/** A rung's file is CUDA C++, or Python. */
+export const isPythonFile = (file: string): boolean => file.endsWith('.py')
+
+/** In the order in which a rung's file is looked for. */
+export const rungEndings = ['.cu', '.py'] as const
+
+/** The name of a rung's file, which is its id, with its ending; null if it is no rung's. */
+export const rungFileId = (name: string): string | null =>
+  /^([^/]+)\.(?:cu|py)$/.exec(name)?.[1] ?? null
+
 export const RungHeader = z.object({
   id: Identifier,
   title: z.string().min(1),
@@ -36,6 +51,8 @@ export const RungHeader = z.object({
     .string()
     .regex(/^sm_\d{2,3}[af]?$/)
     .nullable(),
+  /** Of a rung in Python. */
+  package: PythonPackage.optional(),
 })
 export type RungHeader = z.infer<typeof RungHeader>
 

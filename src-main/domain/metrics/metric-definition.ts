@@ -5,6 +5,8 @@ import type { Unit } from './units'
 export const profileLevels = ['none', 'card', 'standard', 'deep'] as const
 export const ProfileLevel = z.enum(profileLevels)
 export type ProfileLevel = z.infer<typeof ProfileLevel>
+/** Of a program, which is profiled or not run at all. */
+export const programLevels = ['card', 'standard', 'deep'] as const satisfies ProfileLevel[]
 
 /** How the kernels of one rung (a split and its reduction, say) combine into the rung's figure. */
 export type Aggregation =

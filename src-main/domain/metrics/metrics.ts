@@ -9,7 +9,7 @@ import { mixMetrics } from './mix-metrics'
 import { standardMetrics } from './standard-metrics'
 import { units, type Unit } from './units'
 
-export const evidences = ['measured', 'derived', 'unavailable'] as const
+export const evidences = ['measured', 'emulated', 'derived', 'unavailable'] as const
 
 /** A figure with its origin. Zero is a value; a figure that was not collected is `unavailable` with a reason. */
 export const MetricValue = z.object({

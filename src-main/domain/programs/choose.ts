@@ -1,6 +1,6 @@
 /** What of a program is worth profiling, from the times of a preview. Pure. */
 import type { ProfiledKernel } from '../session/session'
-import { parseKernelName } from './kernel-name'
+import { parseKernelName, withoutCasts } from './kernel-name'
 
 export interface PreviewLaunch extends Pick<ProfiledKernel, 'name' | 'grid' | 'block'> {
   range: string | null
@@ -16,11 +16,13 @@ export interface PreviewKernel extends Pick<ProfiledKernel, 'name' | 'grid' | 'b
   totalMs: number
 }
 
+/** ncu's table has casts before template arguments, its report has none. */
 export const kernelKey = ({
   name,
   grid,
   block,
-}: Pick<PreviewLaunch, 'name' | 'grid' | 'block'>): string => JSON.stringify([name, grid, block])
+}: Pick<PreviewLaunch, 'name' | 'grid' | 'block'>): string =>
+  JSON.stringify([withoutCasts(name), grid, block])
 
 /** In the order of their first launches. */
 export function previewKernels(launches: readonly PreviewLaunch[]): PreviewKernel[] {

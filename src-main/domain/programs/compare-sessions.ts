@@ -80,7 +80,7 @@ const threshold = 0.03
 /** How far single launches under ncu lie apart from one run to the next, where nothing measured it. */
 const unmeasured = 0.025
 
-function verdictOf(a: UnitTime | null, b: UnitTime | null): SessionVerdict {
+export function verdictOf(a: UnitTime | null, b: UnitTime | null): SessionVerdict {
   if (!a || !b || a.clock !== b.clock || a.ms <= 0 || b.ms <= 0) return 'unresolved'
   const isMeasured = a.uncertainty !== null && b.uncertainty !== null
   const uncertainty = Math.hypot(a.uncertainty ?? unmeasured, b.uncertainty ?? unmeasured)
@@ -121,7 +121,7 @@ const sideOf = ({ rung, title, launches, kernel }: Unit): z.infer<typeof Side> =
 
 const only = (unit: Unit) => ({ id: unit.id, ...sideOf(unit), time: unit.time?.ms ?? null })
 
-const reasonWord = (by: PairReason): string => (typeof by === 'string' ? by : by.join('+'))
+export const reasonWord = (by: PairReason): string => (typeof by === 'string' ? by : by.join('+'))
 
 /** The words that `by` of a pair is made of. */
 export const reasonWords = ['rung', 'hand', ...marks, 'order'] as const

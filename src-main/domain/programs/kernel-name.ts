@@ -15,12 +15,9 @@ export interface KernelName {
 const unnamed = /<unnamed>|\(anonymous namespace\)|\{anonymous\}/g
 const namespaceWord = 'unnamed'
 
-/** `tile<(int)32>` → `tile<32>`: ncu prints template arguments either way. */
+/** `tile<(int)32, (ns::Kind)1>` → `tile<32, 1>`: ncu prints template arguments either way. */
 export const withoutCasts = (name: string): string =>
-  name.replaceAll(
-    /\((?:bool|(?:unsigned |signed )?(?:char|short|int|long long|long))\)(?=-?\d)/g,
-    '',
-  )
+  name.replaceAll(/\([A-Za-z_][\w: ]*\)(?=-?\d)/g, '')
 
 const opening = '<([{'
 const closing = '>)]}'

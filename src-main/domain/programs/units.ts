@@ -55,7 +55,9 @@ const ncuTime = ({ totalMs, spread, launches }: ProfiledTime): UnitTime => ({
   uncertainty: spread === null ? null : Math.max(leastUncertainty, ofMedian(spread, launches)),
 })
 
-const toKernel = ({ name, grid, block, range }: ProfiledKernel): UnitKernel => {
+type NamedKernel = Pick<ProfiledKernel, 'name' | 'grid' | 'block' | 'range'>
+
+const toKernel = ({ name, grid, block, range }: NamedKernel): UnitKernel => {
   const { path, template } = parseKernelName(name)
   return { name, path, template, grid, block, range: range ?? null }
 }
@@ -64,7 +66,7 @@ const toKernel = ({ name, grid, block, range }: ProfiledKernel): UnitKernel => {
 const onlyKernel = (rung: RungResult): UnitKernel | null => {
   const kernels = rung.profile?.kernels ?? rung.launches ?? []
   const [only] = kernels
-  return kernels.length === 1 && only ? toKernel({ passes: null, ...only }) : null
+  return kernels.length === 1 && only ? toKernel(only) : null
 }
 
 function kernelTime({ ncuMetrics }: ProfiledKernel): UnitTime | null {
@@ -96,6 +98,16 @@ function unitsOfRung(rung: RungResult): Unit[] {
     launches: 1,
   }))
 }
+
+/** A single launch that no session holds. */
+export const launchUnit = (id: string, kernel: NamedKernel, ms: number | null): Unit => ({
+  id,
+  rung: id,
+  title: kernel.name,
+  kernel: toKernel(kernel),
+  time: ms === null ? null : { ms, clock: 'ncu', uncertainty: null },
+  launches: 1,
+})
 
 export const unitsOf = ({ target, rungs }: Pick<Session, 'target' | 'rungs'>): Unit[] =>
   can(target).knowsRun

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { Identifier } from '../ladder/rung'
 import { Statement } from '../messages/message'
 import { Problem } from '../task/problem'
-import { exitCodeOf, regressVerdicts, type RegressVerdict } from './verdict'
+import { exitCodeOf, measuredVerdicts, regressVerdicts, type RegressVerdict } from './verdict'
 
 const Ratio = z.object({ ratio: z.number(), low: z.number(), high: z.number() })
 
@@ -11,10 +11,16 @@ export const RegressRung = z.object({
   id: Identifier,
   title: z.string(),
   verdict: z.enum(regressVerdicts),
+  /** The verdict of the times alone, which take no account of builds being the same; null if it was not timed. */
+  byTimes: z.enum(measuredVerdicts).nullable(),
   /** The new time over the old, and its 99 % interval; null if it was not timed against the old code. */
   ratio: z.number().nullable(),
   interval: z.object({ low: z.number(), high: z.number() }).nullable(),
-  /** The same of SM cycles, which do not change with the clock rate; null where they are unknown. */
+  /** A copy of the old build over the old build: how far the same code of this rung differs from itself. */
+  sameCode: Ratio.nullable(),
+  /** What the whole interval has to exceed for slower or faster. */
+  thresholdPercent: z.number(),
+  /** The new over the old of SM cycles, which do not change with the clock rate; null where they are unknown. */
   cycles: Ratio.nullable(),
   oldMs: z.number().nullable(),
   newMs: z.number().nullable(),
@@ -34,7 +40,7 @@ export const OldCode = z.discriminatedUnion('kind', [
 ])
 export type OldCode = z.infer<typeof OldCode>
 
-/** How far the same code seemed to differ from itself on this machine. */
+/** How far the same code differs from itself on this machine: the median over rungs. */
 export const SameCode = z.object({
   percent: z.number(),
   rungs: z.number().int(),
@@ -55,7 +61,7 @@ export const regressShape = {
   /** 0 nothing got slower, 1 something got slower or broke, 2 nothing could be decided. */
   exitCode: z.union([z.literal(0), z.literal(1), z.literal(2)]),
   headline: z.string(),
-  /** A change has to exceed it with its whole interval: the larger of what was asked for and what the same code does. */
+  /** The larger of what was asked for and what the same code does on this machine; a rung's own may be larger. */
   thresholdPercent: z.number(),
   askedPercent: z.number(),
   sameCode: SameCode.nullable(),

@@ -2,17 +2,19 @@
  * Whether the new code of each rung is slower than the old, from rounds in which both were timed in turn. A round
  * is one process; what it says is one number, the logarithm of the ratio of the times. Pure.
  */
-import { mean, meanInterval, pBeyond, rejected } from './statistics'
+import { meanInterval, pBeyond, rejected } from './statistics'
 
 export const confidence = 0.99
 
 /** The smallest change that a verdict is given on, in percent, unless asked otherwise. */
 export const leastPercent = 0.5
 
-/** Times of both sides in one process; elements 2i and 2i + 1 are of block i. */
+/** Times of one process; elements 2i and 2i + 1 are of block i. */
 export interface Round {
   newMs: readonly number[]
   oldMs: readonly number[]
+  /** Of a copy of the old build, loaded beside it. */
+  copyMs: readonly number[]
   /** SM cycles of the same launches; null where they are unknown. */
   newCycles: readonly (number | null)[]
   oldCycles: readonly (number | null)[]
@@ -62,7 +64,7 @@ function logRatioOf(
 
 const logRatios = (
   rounds: readonly Round[],
-  what: readonly ['newMs', 'oldMs'] | readonly ['newCycles', 'oldCycles'],
+  what: readonly ['newMs' | 'copyMs', 'oldMs'] | readonly ['newCycles', 'oldCycles'],
 ): number[] => rounds.flatMap((round) => logRatioOf(round[what[0]], round[what[1]]) ?? [])
 
 const asRatio = (logs: readonly number[]): Ratio | null => {
@@ -82,55 +84,76 @@ export const timeRatio = (rounds: readonly Round[]): Ratio | null =>
 export const cycleRatio = (rounds: readonly Round[]): Ratio | null =>
   asRatio(logRatios(rounds, ['newCycles', 'oldCycles']))
 
-/** How far the same code seemed to differ from itself, in percent: the largest over these rungs. */
-export const spreadOfSameCode = (rungs: Iterable<readonly Round[]>): number =>
-  Math.max(
-    0,
-    ...[...rungs].flatMap((rounds) => {
-      const logs = logRatios(rounds, ['newMs', 'oldMs'])
-      return logs.length < 2 ? [] : 100 * Math.expm1(Math.abs(mean(logs)))
-    }),
-  )
+/** The copy of the old build over the old build: how far the same code of a rung differs from itself. */
+export const sameCodeRatio = (rounds: readonly Round[]): Ratio | null =>
+  asRatio(logRatios(rounds, ['copyMs', 'oldMs']))
+
+/** The far end of an interval around 1, in percent. */
+const reachPercent = ({ low, high }: Ratio): number => 100 * (Math.max(high, 1 / low) - 1)
+
+/** How far the same code differs from itself on this machine, in percent: half of these rungs do by less. */
+export function spreadOfSameCode(rungs: Iterable<readonly Round[]>): number | null {
+  const reaches = [...rungs].flatMap((rounds) => {
+    const ratio = sameCodeRatio(rounds)
+    return ratio ? [reachPercent(ratio)] : []
+  })
+  return reaches.length === 0 ? null : median(reaches)
+}
 
 /** What a change must exceed to count. */
 export const thresholdPercent = (asked: number, sameCode: number | null): number =>
   Math.max(asked, sameCode ?? 0)
 
-export type MeasuredVerdict = Extract<RegressVerdict, 'slower' | 'faster' | 'same' | 'unresolved'>
+/** What a change of one rung must exceed: its own same code may differ by more than that of others. */
+export function thresholdOf(rounds: readonly Round[], percent: number): number {
+  const ratio = sameCodeRatio(rounds)
+  return ratio ? Math.max(percent, reachPercent(ratio)) : percent
+}
 
-/** By its interval alone. */
-function byInterval({ low, high }: Ratio, threshold: number): MeasuredVerdict {
-  if (low > threshold) return 'slower'
-  if (high < 1 / threshold) return 'faster'
-  return low >= 1 / threshold && high <= threshold ? 'same' : 'unresolved'
+export const measuredVerdicts = ['slower', 'faster', 'same', 'unresolved'] as const
+export type MeasuredVerdict = (typeof measuredVerdicts)[number]
+
+/** By its interval alone: changed beyond one threshold, the same within the other. */
+function byInterval({ low, high }: Ratio, beyond: number, within: number): MeasuredVerdict {
+  if (low > beyond) return 'slower'
+  if (high < 1 / beyond) return 'faster'
+  return low >= 1 / within && high <= within ? 'same' : 'unresolved'
 }
 
 /**
- * The verdict on each rung. With many rungs some interval lies outside by chance, so slower and faster also have to
- * hold up among all of them.
+ * The verdict on each rung by its times. With many rungs some interval lies outside by chance, so slower and faster also
+ * have to hold up among all of them.
  */
 export function verdicts(
   rungs: ReadonlyMap<string, readonly Round[]>,
   percent: number,
 ): Map<string, MeasuredVerdict> {
-  const threshold = 1 + percent / 100
-  const judged = [...rungs].flatMap(([id, rounds]) => {
+  const within = 1 + percent / 100
+  const all = [...rungs].flatMap(([id, rounds]) => {
     const logs = logRatios(rounds, ['newMs', 'oldMs'])
     const ratio = asRatio(logs)
-    return ratio ? [{ id, ratio, p: pBeyond(logs, Math.log(threshold)) }] : []
+    const beyond = 1 + thresholdOf(rounds, percent) / 100
+    return ratio ? [{ id, ratio, beyond, p: pBeyond(logs, Math.log(beyond)) }] : []
   })
   const holds = rejected(
-    judged.map(({ p }) => p),
+    all.map(({ p }) => p),
     1 - confidence,
   )
   const found = new Map<string, MeasuredVerdict>([...rungs.keys()].map((id) => [id, 'unresolved']))
-  judged.forEach(({ id, ratio }, index) => {
-    const verdict = byInterval(ratio, threshold)
+  all.forEach(({ id, ratio, beyond }, index) => {
+    const verdict = byInterval(ratio, beyond, within)
     const moved = verdict === 'slower' || verdict === 'faster'
     found.set(id, moved && !holds[index] ? 'unresolved' : verdict)
   })
   return found
 }
+
+/**
+ * What to say of a rung: what is the same machine code got neither slower nor faster, whatever was measured. Where it
+ * lies in memory differs, and that can be all there is to a difference.
+ */
+export const judged = (byTimes: MeasuredVerdict, sameBuild: boolean): MeasuredVerdict =>
+  sameBuild && (byTimes === 'slower' || byTimes === 'faster') ? 'unresolved' : byTimes
 
 /** Measured anew, a rung is slower only if it is slower again. */
 export const confirmed = (again: MeasuredVerdict): MeasuredVerdict =>

@@ -9,6 +9,9 @@ export const sanitizerTools = ['memcheck', 'racecheck', 'initcheck', 'synccheck'
 export const SanitizerTool = z.enum(sanitizerTools)
 export type SanitizerTool = z.infer<typeof SanitizerTool>
 
+/** racecheck slows kernels down a hundredfold or more; a rung at the default size takes seconds. */
+export const defaultSecondsARung = 120
+
 const triple = z.tuple([z.number().int(), z.number().int(), z.number().int()])
 
 /** A source location; parts that the tool did not report are null (host code, code without line information). */
@@ -76,6 +79,8 @@ export const SanitizeReport = z.object({
   device: z.object({ name: z.string(), computeCapability: z.string() }),
   /** compute-sanitizer's version; null if it does not report one. */
   sanitizer: z.string().nullable(),
+  /** The emulator watched, and not compute-sanitizer on a GPU; absent otherwise. */
+  emulated: z.literal(true).optional(),
   completion: z.enum(['complete', 'cancelled']),
   rungs: z.array(SanitizedRung),
 })

@@ -129,6 +129,15 @@ export const Launch = z.object({
 })
 export type Launch = z.infer<typeof Launch>
 
+/** What a rung compiled in the runner's process, before it was verified and timed. */
+export const Prepared = z.object({
+  /** Importing its packages' kernels, compiling, and its first launches. */
+  seconds: z.number(),
+  /** `Python 3.12.3, torch 2.11.0`; null if it does not say. */
+  with: z.string().nullable(),
+})
+export type Prepared = z.infer<typeof Prepared>
+
 export const ProfiledKernel = z.object({
   name: z.string(),
   /** null in an import whose table lacks the column, as with older versions of ncu. */
@@ -186,6 +195,8 @@ export const RungResult = z.object({
   timing: Timing.nullable(),
   /** Absent if the runner did not see them, and in sessions that predate it. */
   launches: z.array(Launch).optional(),
+  /** Of a rung in Python. */
+  prepared: Prepared.optional(),
   profile: Profile.nullable(),
   /** Where nothing else timed the rung: in imports and in sessions of a program. */
   profiledTime: ProfiledTime.optional(),

@@ -4,6 +4,7 @@
  */
 import { z } from 'zod'
 import { buildGpu, type BuildGpu } from '../gpu/gpus'
+import { emulated } from './emulated'
 import { imported } from './imported'
 import { local } from './local'
 import { machine } from './machine'
@@ -19,6 +20,7 @@ export const targetKinds = {
   imported,
   program,
   static: built,
+  emulated,
   // Last: it takes any name that means nothing else.
   machine,
 } as const satisfies Record<string, TargetKind>
@@ -90,15 +92,34 @@ export const TargetText = z
   .string()
   .refine((text) => parseTarget(text) !== null, { error: `Targets: ${targetUsage}.` })
 
-/** The kinds that time rungs and need no name: what a lab can be checked on. */
+/** What memory and race checks run on: a GPU under compute-sanitizer, or an emulated one. */
+export const SanitizeTarget = TargetText.refine(
+  (text) => {
+    const { runs, replays } = can(parseTarget(text)!)
+    return runs && !replays
+  },
+  { error: 'Memory and race checks run on local or emulated.' },
+)
+
+/** The kinds that run rungs and need no name: what a lab can be checked on. */
 export const labTargets: readonly string[] = syntaxes.flatMap(({ kind, syntax }) =>
-  targetKinds[kind].can.times && syntax.bare !== null ? [syntax.bare] : [],
+  targetKinds[kind].can.runs && syntax.bare !== null ? [syntax.bare] : [],
 )
 
 export const LabTarget = z.enum(labTargets as readonly [string, ...string[]], {
   error: `Targets for a lab: ${labTargets.join(', ')}.`,
 })
 export type LabTarget = z.infer<typeof LabTarget>
+
+/** What a lab is checked on unless another is asked for: this machine's GPU, else an emulated one, else a recording. */
+export function usualLabTarget(here: { hasGpu: boolean; hasCompiler: boolean }): LabTarget {
+  const possible = labTargets.filter((text) => {
+    const { needsGpu, replays } = can(parseTarget(text)!)
+    return needsGpu ? here.hasGpu : replays || here.hasCompiler
+  })
+  const built = possible.find((text) => !can(parseTarget(text)!).replays)
+  return built ?? possible[0] ?? labTargets[0]!
+}
 
 /** Whether rungs were compiled but never launched. */
 export const isBuiltOnly = (target: { kind: TargetKindId }): boolean =>

@@ -121,11 +121,19 @@ function cExpression(task: Task, part: Expression): string {
   }
 }
 
-const extent = (task: Task, formula: Formula): string =>
+export const extent = (task: Task, formula: Formula): string =>
   typeof formula === 'number' ? `${formula}.0` : cExpression(task, parseExpression(formula))
 
+const byNumber = [...dtypes].sort((a, b) => dtypeOf(a).number - dtypeOf(b).number)
+
+/** Element types by their numbers, for `typeOf`. */
+export const kindTables: readonly string[] = [
+  `static const char* const kNames[] = {${byNumber.map((dtype) => `"${dtype}"`).join(', ')}};`,
+  `static const size_t kBytes[] = {${byNumber.map((dtype) => dtypeOf(dtype).bytes).join(', ')}};`,
+]
+
 /** The name of a buffer's type, which an option may choose, and the bytes of an element. */
-function typeOf(task: Task, { dtype }: TaskBuffer): { word: string; bytes: string } {
+export function typeOf(task: Task, { dtype }: TaskBuffer): { word: string; bytes: string } {
   if (isDtype(dtype)) return { word: `"${dtype}"`, bytes: String(dtypeOf(dtype).bytes) }
   const { field } = task.options[dtype]!
   return { word: `kNames[p->${field}]`, bytes: `kBytes[p->${field}]` }
@@ -150,7 +158,6 @@ function outputsOf(task: Task, name: string, buffer: TaskBuffer, shape: string):
 
 /** The source of the library, from the text of reference.py. */
 export function pythonLibrary(task: Task, script: string): string {
-  const byNumber = [...dtypes].sort((a, b) => dtypeOf(a).number - dtypeOf(b).number)
   const lines: string[] = []
   const written: Written[] = []
   for (const name of [...Object.keys(task.sizes), ...Object.keys(task.scalars)])
@@ -177,8 +184,7 @@ export function pythonLibrary(task: Task, script: string): string {
     '#include <algorithm>',
     '#include <cmath>',
     '',
-    `static const char* const kNames[] = {${byNumber.map((dtype) => `"${dtype}"`).join(', ')}};`,
-    `static const size_t kBytes[] = {${byNumber.map((dtype) => dtypeOf(dtype).bytes).join(', ')}};`,
+    ...kindTables,
     `static const char kDriver[] =\n    ${literal(driver)};`,
     `static const char kChecker[] =\n    ${literal(checker)};`,
     `static const char kScript[] =\n    ${literal(script)};`,

@@ -1,4 +1,5 @@
 /** The word that was probably meant by a misspelled one. */
+import { message, together, type Statement } from '../messages/message'
 
 /** Letters inserted, left out or replaced between two words; two neighbors that changed places count as one. */
 function distance(a: string, b: string): number {
@@ -32,4 +33,10 @@ export function nearest(word: string, known: readonly string[]): string | null {
   return best && best.away <= Math.ceil(Math.min(word.length, best.one.length) / 3)
     ? best.one
     : null
+}
+
+/** A remedy that begins with the name that was probably meant, if one is near. */
+export function meantOr(word: string, known: readonly string[], remedy: Statement): Statement {
+  const near = nearest(word, known)
+  return near === null ? remedy : together(message('asked.meant', { name: near }), remedy)
 }

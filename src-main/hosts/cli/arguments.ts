@@ -4,7 +4,8 @@ import { inputError } from '../../domain/errors'
 import { profileLevels, type ProfileLevel } from '../../domain/metrics/metric-definition'
 import { can, labTargets, LabTarget, parseTarget, targetUsage } from '../../domain/target/targets'
 import type { At, Choice } from '../../domain/task/choose'
-import { maxSize, type Task } from '../../domain/task/task'
+import { maxSize } from '../../domain/task/task'
+import type { NamedOption } from './problem-options'
 
 /** The options that select a problem; a task adds one for each of its names. */
 export interface ProblemOptions {
@@ -12,47 +13,12 @@ export interface ProblemOptions {
   at?: string[]
 }
 
-/** An option `--NAME <value>`. */
-export interface NamedOption {
-  name: string
-  kind: 'size' | 'scalar' | 'option'
-  /** For a size: its maximum over all tasks. */
-  max: number
-  help: string
-}
-
-/** An option for each name of any task, except for names that the command already uses. */
-export function namedOptions(tasks: Iterable<Task>, taken: ReadonlySet<string>): NamedOption[] {
-  const found = new Map<string, NamedOption>()
-  const add = (option: NamedOption): void => {
-    const known = found.get(option.name)
-    if (known) known.max = Math.max(known.max, option.max)
-    else if (!taken.has(option.name)) found.set(option.name, option)
-  }
-  for (const task of tasks) {
-    for (const [name, { title, max }] of Object.entries(task.sizes))
-      add({ name, kind: 'size', max, help: title ?? `size of ${task.title}` })
-    for (const [name, { title }] of Object.entries(task.scalars))
-      add({
-        name,
-        kind: 'scalar',
-        max: 0,
-        help: `${title ?? task.formula ?? task.title} (default: the ladder’s)`,
-      })
-    for (const [name, { title, choices }] of Object.entries(task.options))
-      add({
-        name,
-        kind: 'option',
-        max: 0,
-        help: `${title ?? name}: ${Object.keys(choices).join(', ')} (default: the ladder’s)`,
-      })
-  }
-  return [...found.values()]
-}
-
 export interface RunOptions extends ProblemOptions {
   ladder: string
   rungs?: string
+  /** With `commits`: whose. */
+  rung?: string
+  commits?: string
   param?: string[]
   target: string
   /** `card` unless given; `none` with --watch. */

@@ -64,9 +64,20 @@ export const note = (text: string): void => {
   process.stderr.write(`${printable(text)}\n`)
 }
 
+/** `ladder.yaml:21:5: …` */
+const placed = /^(\S[^\n]*?:\d+(?::\d+)?): ([\s\S]*)$/
+
+/** As compilers write it, so that editors find the place: `ladder.yaml:21:5: error: …`; without a place, `error: …`. */
+export function problemText(text: string, word = 'error'): string {
+  const [, place, rest] = placed.exec(text) ?? []
+  return place === undefined ? `${word}: ${text}` : `${place}: ${word}: ${rest}`
+}
+
 export function printError({ kind, message, remedy }: ErrorShape): void {
-  note(`${kind === 'internal' ? 'internal error' : 'error'}: ${inEnglish(message)}`)
-  if (remedy) note(`  ${inEnglish(remedy)}`)
+  note(problemText(inEnglish(message), kind === 'internal' ? 'internal error' : 'error'))
+  const then = remedy ? inEnglish(remedy) : ''
+  // A remedy that has a place is a fault of its own.
+  if (then !== '') note(placed.test(then) ? problemText(then) : `  ${then}`)
 }
 
 export interface Column<T> {

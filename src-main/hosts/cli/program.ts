@@ -1,7 +1,6 @@
 /** The command line: commands, their options and their exit codes. */
 import { Command, CommanderError } from 'commander'
 import type { SetUp } from '../../adapters/machine/machine'
-import { readTasks } from '../../adapters/kernels/kernel-library'
 import {
   exitCodes,
   inputError,
@@ -10,41 +9,61 @@ import {
   type ErrorShape,
 } from '../../domain/errors'
 import type { Task } from '../../domain/task/task'
-import { profileLevels } from '../../domain/metrics/metric-definition'
+import { profileLevels, programLevels } from '../../domain/metrics/metric-definition'
 import { reportSections } from '../../domain/report/frozen-report'
 import { reportFormats } from '../../domain/report/report-format'
-import { sanitizerTools } from '../../domain/session/sanitizer'
+import { defaultSecondsARung, sanitizerTools } from '../../domain/session/sanitizer'
 import { exhaustiveLimit, strategyNames } from '../../domain/tune/strategies'
 import { targetHelp } from '../../domain/target/targets'
-import { templateNames } from '../../services/ladder-library/init'
-import { defaultSecondsARung } from '../../services/sanitize/sanitize'
+import { nearest } from '../../domain/text/nearest'
 import { appVersion } from '../../services/version'
-import { namedOptions, type NamedOption, type RunOptions } from './arguments'
-import { agentCommand } from './commands/agent-command'
-import { compareCommand, type CompareOptions } from './commands/compare-command'
-import { doctorCommand } from './commands/doctor-command'
-import { historyCommand, type HistoryCommandOptions } from './commands/history-command'
-import { importCommand, type ImportOptions } from './commands/import-command'
-import { addLabCommands } from './commands/lab-commands'
-import { initCommand } from './commands/init-command'
-import { laddersCommand } from './commands/ladders-command'
-import { errorDocument } from './documents/error'
-import { checkOutput, note, printError, printJson } from './output'
+import type { RunOptions } from './arguments'
 import {
+  agentCommand,
+  appCommand,
+  compareCommand,
+  completeCommand,
+  completionCommand,
+  diffCommand,
+  doctorCommand,
+  editCommand,
+  historyCommand,
+  importCommand,
+  initCommand,
+  laddersCommand,
   machineAddCommand,
   machineCheckCommand,
   machineListCommand,
   machineRemoveCommand,
-  type MachineAddOptions,
-} from './commands/machine-command'
-import { profileCommand, programLevels, type ProfileOptions } from './commands/profile-command'
-import { reportCommand, type ReportCommandOptions } from './commands/report-command'
-import { regressCommand, type RegressCommandOptions } from './commands/regress-command'
-import { runCommand } from './commands/run-command'
-import { sanitizeCommand, type SanitizeCommandOptions } from './commands/sanitize-command'
-import { serveCommand, type ServeOptions } from './commands/serve-command'
-import { diffCommand, showCommand, type ShowOptions } from './commands/show-command'
-import { tuneCommand, type TuneCommandOptions } from './commands/tune-command'
+  manCommand,
+  mcpCommand,
+  profileCommand,
+  regressCommand,
+  reportCommand,
+  runCommand,
+  sanitizeCommand,
+  serveCommand,
+  showCommand,
+  tuneCommand,
+  startCommand,
+} from './commands'
+import type { CompareOptions } from './commands/compare-command'
+import type { HistoryCommandOptions } from './commands/history-command'
+import type { ImportOptions } from './commands/import-command'
+import { addLabCommands } from './commands/lab-commands'
+import type { McpCommandOptions } from './commands/mcp-command'
+import type { ProfileOptions } from './commands/profile-command'
+import type { RegressCommandOptions } from './commands/regress-command'
+import type { ReportCommandOptions } from './commands/report-command'
+import type { SanitizeCommandOptions } from './commands/sanitize-command'
+import type { ServeOptions } from './commands/serve-command'
+import type { ShowOptions } from './commands/show-command'
+import type { TuneCommandOptions } from './commands/tune-command'
+import { shellNames } from './completion/scripts'
+import { addExamples } from './examples'
+import { checkOutput, note, printError, printJson } from './output'
+import type { MachineAddOptions } from './commands/machine-command'
+import { namedOptions, type NamedOption } from './problem-options'
 
 const ladderHelp = 'the id of a ladder, or a folder that contains ladder.yaml'
 const trust = [
@@ -116,6 +135,8 @@ function program(
     .description('build, verify, time and profile a ladder, and save the session')
     .requiredOption('--ladder <id>', ladderHelp)
     .option('--rungs <ids>', 'only these rungs (comma-separated)')
+    .option('--rung <id>', 'with --commits: the rung, or the path of a file in a git repository')
+    .option('--commits <A..B>', 'run every commit in this range that changed the rung, as rungs')
     .option(
       '--param <NAME=value>',
       'set a rung parameter, or RUNG.NAME=value for one rung (repeatable)',
@@ -207,7 +228,22 @@ function program(
     .option('--rungs <ids>', 'only these rungs (comma-separated)')
     .option(
       '--chart <id>',
-      'one chart as .svg or .png: throughput, a counter id, or a chart of the Charts screen: roofline[:l2], stalls[:share], traffic, occupancy, waves[:rung], sweep[:throughput], study[:counter]',
+      'one chart as .svg or .png: throughput, a counter id, or a chart of the Charts screen: roofline[:all], stalls[:share], traffic, occupancy, waves[:rung], sweep[:throughput], study[:counter]',
+    )
+    .option(
+      '--charts <ids>',
+      'the charts of a PDF or Markdown report, in this order: names as for --chart (comma-separated)',
+    )
+    .option(
+      '--caption <chart=text>',
+      'a caption under one of its charts (repeatable)',
+      (word: string, all: string[] = []) => [...all, word],
+    )
+    .option('--title <text>', 'a title of your own for PDF, Markdown or LaTeX')
+    .option(
+      '--note <text>',
+      'a paragraph of your own below the title (repeatable)',
+      (word: string, all: string[] = []) => [...all, word],
     )
     .option('--wide', 'CSV with one row per rung instead of one row per figure')
     .option(
@@ -249,7 +285,7 @@ function program(
     )
     .option(
       '--rounds <n>',
-      'fresh processes that time old and new in turn, 6 to 1000 (default: 20)',
+      'fresh processes that time old and new in turn, 6 to 1000 (default: 24)',
     )
     .option('--seconds <s>', 'sampling time per rung and round, 0.01 to 60 (default: 0.1)')
     .option('--calibrate', 'measure how far the same code differs from itself anew')
@@ -394,6 +430,10 @@ function program(
     )
     .requiredOption('--ladder <id>', ladderHelp)
     .option('--rungs <ids>', 'only these rungs, comma-separated (default: all but the reference)')
+    .option(
+      '--target <target>',
+      'local, with compute-sanitizer, or emulated or emulated:<gpu>, without a GPU (default: local)',
+    )
     .option('--tool <names>', `any of ${sanitizerTools.join(', ')} (default: all)`)
     .option(
       '--param <NAME=value>',
@@ -419,12 +459,51 @@ function program(
     .option('--port <port>', 'the port to listen on (default: a free one, as with 0)')
     .option('--session <dir>', 'a session folder to open first')
     .action(async (options: ServeOptions) => finish(await serveCommand(setUp, options)))
+  cli
+    .command('app')
+    .description('open the UI: in a window if Electron is installed, else in the browser')
+    .option('--port <port>', 'serve it on this port and open the browser')
+    .option('--session <dir>', 'a session folder to open first, in the browser')
+    .action(async (options: ServeOptions) => finish(await appCommand(setUp, options)))
+  cli
+    .command('mcp')
+    .description(
+      'answer a coding agent over stdio (Model Context Protocol): why kernels are slow, with figures',
+    )
+    .argument(
+      '[folder...]',
+      'the only folders that it may read reports from and build ladders in, with your permissions',
+    )
+    .option('--allow-run', 'also let it run code on this GPU')
+    .action(async (folders: string[], options: McpCommandOptions) =>
+      finish(await mcpCommand(setUp, folders, options)),
+    )
+  cli
+    .command('edit')
+    .description('open the source of a rung in the editor that KERNEL_LADDER_EDITOR names')
+    .argument('<session>', 'a session folder or name, recorded or recorded:<name>')
+    .argument('<rung>', 'the id of a rung, or ID:LINE')
+    .action(async (name: string, rung: string) => finish(await editCommand(setUp, name, rung)))
   addLabCommands(cli, setUp, finish)
+  cli
+    .command('completion')
+    .description('print the completion script of a shell')
+    .argument('<shell>', shellNames.join(', '))
+    .action(async (shell: string) => finish(await completionCommand(shell)))
+  cli
+    .command('__complete', { hidden: true })
+    .argument('<shell>')
+    .argument('[words...]')
+    .action(async (shell: string, words: string[]) =>
+      finish(await completeCommand(cli, shell, words, setUp)),
+    )
+  cli.command('__man', { hidden: true }).action(async () => finish(await manCommand(cli)))
   cli
     .command('help')
     .description('show the help of a command')
     .argument('[command...]', 'such as run, or lab check')
     .action((words: string[]) => commandOf(cli, words).outputHelp())
+  addExamples(cli)
   return cli
 }
 
@@ -433,10 +512,18 @@ function commandOf(cli: Command, words: readonly string[]): Command {
   return words.reduce((command, word) => {
     const found = command.commands.find((candidate) => candidate.name() === word)
     if (found) return found
-    const names = command.commands.map((candidate) => candidate.name())
+    const names = command
+      .createHelp()
+      .visibleCommands(command)
+      .map((candidate) => candidate.name())
+    const near = nearest(word, names)
     throw inputError(
       `There is no command ${JSON.stringify(words.join(' '))}.`,
-      names.length > 0 ? `The commands are: ${names.join(', ')}.` : 'See `kernel-ladder help`.',
+      near !== null
+        ? `Did you mean ${near}?`
+        : names.length > 0
+          ? `The commands are: ${names.join(', ')}.`
+          : 'See `kernel-ladder help`.',
     )
   }, cli)
 }
@@ -445,11 +532,15 @@ function commandOf(cli: Command, words: readonly string[]): Command {
 async function namingTasks(setUp: SetUp, words: readonly string[]): Promise<Task[]> {
   if (!['run', 'sanitize', 'regress', 'history'].some((command) => words.includes(command)))
     return []
+  const { readTasks } = await import('../../adapters/kernels/kernel-library')
   return [...(await readTasks((await setUp()).assets.kernelsDir)).values()]
 }
 
-const namedTemplates = async (setUp: SetUp, words: readonly string[]): Promise<string[]> =>
-  words.includes('init') ? templateNames(await setUp()) : []
+async function namedTemplates(setUp: SetUp, words: readonly string[]): Promise<string[]> {
+  if (!words.includes('init')) return []
+  const { templateNames } = await import('../../services/ladder-library/init')
+  return templateNames(await setUp())
+}
 
 /** Prints an error unless commander has already done so; returns its shape. */
 function sayError(error: unknown): ErrorShape {
@@ -469,6 +560,7 @@ export async function runProgram(words: readonly string[], setUp: SetUp): Promis
     const finish = (result: number): void => {
       code = result
     }
+    if (words.length === 0) return await startCommand(setUp)
     const tasks = await namingTasks(setUp, words)
     const templates = await namedTemplates(setUp, words)
     await program(setUp, finish, tasks, templates).parseAsync([...words], { from: 'user' })
@@ -477,7 +569,10 @@ export async function runProgram(words: readonly string[], setUp: SetUp): Promis
     if (error instanceof CommanderError && error.exitCode === 0) return 0
     const shape = sayError(error)
     // A failed command has not printed a document yet.
-    if (words.includes('--json')) printJson(errorDocument, { error: shape })
+    if (words.includes('--json')) {
+      const { errorDocument } = await import('./documents/error')
+      printJson(errorDocument, { error: shape })
+    }
     code = exitCodes[shape.kind]
   }
   try {

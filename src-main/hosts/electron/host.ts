@@ -1,4 +1,5 @@
 /** The life of the desktop program: one instance, one window, one core. */
+import { basename } from 'node:path'
 import { app, type BrowserWindow, dialog, session } from 'electron'
 import type { Setup } from '../../adapters/machine/machine'
 import { inEnglish } from '../../domain/text/wording'
@@ -6,6 +7,7 @@ import type { Core } from '../../contract'
 import { toErrorShape } from '../../domain/errors'
 import { RendererFiles } from '../shared/renderer-files'
 import { registerSchemes, serveAppScheme } from './app-protocol'
+import { filesOf } from './files'
 import { connectIpc } from './ipc'
 import { confine, denyPermissions } from './security'
 import { createWindow, loadUi, setMenu } from './window'
@@ -31,14 +33,28 @@ export function startElectronHost(options: ElectronHostOptions): void {
   app.on('web-contents-created', (_event, contents) => confine(contents))
 
   let window: BrowserWindow | undefined
-  app.on('second-instance', () => {
+  let core: Core | undefined
+  // Until there is a window, and a core to import with.
+  const waiting = filesOf(process.argv, process.cwd())
+  const openWaiting = async (): Promise<void> => {
+    if (!core || window === undefined) return
+    for (let file = waiting.shift(); file !== undefined; file = waiting.shift())
+      await openFile(core, window, file)
+  }
+  app.on('second-instance', (_event, argv, folder) => {
+    waiting.push(...filesOf(argv, folder))
     if (window === undefined || window.isDestroyed()) return
     if (window.isMinimized()) window.restore()
     window.focus()
+    void openWaiting()
+  })
+  app.on('open-file', (event, path) => {
+    event.preventDefault()
+    waiting.push(path)
+    void openWaiting()
   })
   app.on('window-all-closed', () => app.quit())
 
-  let core: Core | undefined
   quitAfter(async () => core?.close(), options.quitDeadlineMs ?? 15_000)
 
   const open = async (): Promise<void> => {
@@ -50,6 +66,7 @@ export function startElectronHost(options: ElectronHostOptions): void {
     window = createWindow(options.preloadPath)
     window.once('closed', connectIpc(core, window))
     await loadUi(window)
+    await openWaiting()
   }
   app
     .whenReady()
@@ -62,6 +79,20 @@ export function startElectronHost(options: ElectronHostOptions): void {
       )
       app.exit(1)
     })
+}
+
+/** Imports a file as a session and shows it; a file that cannot be read is told of in a dialog. */
+async function openFile(core: Core, window: BrowserWindow, file: string): Promise<void> {
+  try {
+    const { ref } = await core.importFile(file)
+    if (!window.isDestroyed()) await loadUi(window, `#/session/${encodeURIComponent(ref)}/ladder`)
+  } catch (error) {
+    const { message, remedy = '' } = toErrorShape(error)
+    dialog.showErrorBox(
+      `${basename(file)} cannot be opened`,
+      `${inEnglish(message)}\n${inEnglish(remedy)}`.trim(),
+    )
+  }
 }
 
 /** Quits when the work is done: what runs on the GPU must not outlive the window that started it. */

@@ -34,9 +34,10 @@ export function setMenu(): void {
   )
 }
 
-export async function loadUi(window: BrowserWindow): Promise<void> {
+/** `place` is a route of the UI, `#/session/…`; its first one if there is none. */
+export async function loadUi(window: BrowserWindow, place = ''): Promise<void> {
   try {
-    await window.loadURL(appUrl)
+    await window.loadURL(appUrl + place)
   } catch (error) {
     // Closed before it was loaded: that is no failure.
     if (!window.isDestroyed()) throw error

@@ -47,6 +47,8 @@ const Reference = z.object({
   reason: z.string().nullable(),
 })
 
+const Expected = z.object({ event: z.literal('expected') })
+
 /** null if there is no such line because the probe ended before it. */
 function parseLine<T>(schema: z.ZodType<T>, stdout: string): T | null {
   for (const line of stdout.split('\n')) {
@@ -64,3 +66,6 @@ function parseLine<T>(schema: z.ZodType<T>, stdout: string): T | null {
 export const parseProbedLaunches = (stdout: string) => parseLine(Answer, stdout)
 
 export const parseProbedReference = (stdout: string) => parseLine(Reference, stdout)
+
+/** Whether a reference has computed what is expected. */
+export const parseExpected = (stdout: string): boolean => parseLine(Expected, stdout) !== null

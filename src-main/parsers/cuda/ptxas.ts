@@ -103,6 +103,12 @@ const readers: readonly Reader[] = [
       message: message!,
     }),
   ),
+  // At end of source: error: …
+  reader(/^(At end of source): (error): (.*)$/, ([place, severity, message]) => ({
+    ...nowhere,
+    severity: severity!,
+    message: `${place}: ${message}`,
+  })),
   // x.cu:12:5: error: …
   reader(
     /^(.+?):(\d{1,9}):(?:\d{1,9}:)? ((?:fatal )?error|warning|note): (.*)$/,

@@ -106,13 +106,14 @@ const TimingEvent = z.object({
 
 const cycles = z.array(z.number().nullable())
 
-/** Two builds of a rung, timed in turn; elements 2i and 2i + 1 of each list belong to block i. */
+/** Two builds of a rung and a copy of the old one, timed in turn; elements 2i and 2i + 1 of each list belong to block i. */
 const PairEvent = z.object({
   event: z.literal('pair'),
   rung: z.string(),
   against: z.string(),
   newMs: z.array(milliseconds.min(1e-6)).min(2),
   oldMs: z.array(milliseconds.min(1e-6)).min(2),
+  copyMs: z.array(milliseconds.min(1e-6)).min(2),
   /** null where unknown. */
   newCycles: cycles,
   oldCycles: cycles,
@@ -151,6 +152,15 @@ const ProfiledEvent = z.object({
   seconds: z.number().nonnegative().nullish(),
 })
 
+/** A rung compiled its kernels in the runner's process, before it was verified. */
+const PreparedEvent = z.object({
+  event: z.literal('prepared'),
+  rung: z.string(),
+  seconds: z.number().nonnegative().max(1e6),
+  /** `Python 3.12.3, torch 2.11.0` */
+  with: z.string().max(400).nullable(),
+})
+
 const LaunchedEvent = z.object({ event: z.literal('launched'), rung: z.string() })
 
 const UnsupportedEvent = z.object({
@@ -187,6 +197,7 @@ export const RunnerEvent = z.discriminatedUnion('event', [
   LaunchesEvent,
   CeilingsEvent,
   ProfiledEvent,
+  PreparedEvent,
   LaunchedEvent,
   UnsupportedEvent,
   FailedEvent,

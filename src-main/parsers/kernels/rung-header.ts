@@ -1,6 +1,6 @@
 /**
- * A rung's header: `// @key value` lines in the first block of `//` lines of its source. A line indented by more
- * than one space after `//` continues the value above it; other comment lines are ignored. The first fault is
+ * A rung's header: `// @key value` lines in the first block of `//` lines of its source, or `#` lines in Python. A line
+ * indented by more than one space after `//` continues the value above it; other comment lines are ignored. The first fault is
  * thrown as a sentence with file, line and key, and what to write instead.
  */
 import { inputError, type KernelLadderError } from '../../domain/errors'
@@ -9,10 +9,13 @@ import { flagsOf, type Task } from '../../domain/task/task'
 import {
   expectDirections,
   Identifier,
+  isPythonFile,
+  pythonPackages,
   RungHeader,
   RungParameter,
   type Expectation,
   type Parameters,
+  type PythonPackage,
 } from '../../domain/ladder/rung'
 
 /** What parsing a header needs to know about the rung's task. */
@@ -23,8 +26,9 @@ const keys = ['rung', 'title', 'after', 'idea', 'expect', 'param', 'requires'] a
 type Key = (typeof keys)[number]
 const required = ['rung', 'title', 'idea'] as const satisfies readonly Key[]
 
-const keysFor = ({ options, flags }: HeaderTask): string[] => [
+const keysFor = ({ options, flags }: HeaderTask, isPython: boolean): string[] => [
   ...keys,
+  ...(isPython ? ['package'] : []),
   ...Object.keys(options),
   ...(flags ? [flags.header] : []),
 ]
@@ -44,7 +48,17 @@ export const parameterFlags = (params: Parameters): string[] =>
     .sort()
     .map((name) => `-D${name}=${params[name]}`)
 
-function readEntries(text: string, known: readonly string[], fail: Fail): Entry[] {
+/** How a header's lines begin: the comments of the language. */
+export const headerMark = (file: string): '//' | '#' => (isPythonFile(file) ? '#' : '//')
+
+function readEntries(
+  text: string,
+  mark: '//' | '#',
+  known: readonly string[],
+  fail: Fail,
+): Entry[] {
+  const key = new RegExp(`^${mark}\\s*@(\\S*)(.*)$`, 's')
+  const continued = new RegExp(`^${mark}(?: {2,}|\\t\\s*)(\\S.*)$`, 's')
   const entries: (Omit<Entry, 'value'> & { parts: string[] })[] = []
   let open: (typeof entries)[number] | null = null
   let begun = false
@@ -54,10 +68,10 @@ function readEntries(text: string, known: readonly string[], fail: Fail): Entry[
     .entries()) {
     if (!begun && line.trim() === '') continue
     begun = true
-    if (!line.startsWith('//')) break
+    if (!line.startsWith(mark)) break
     const at = { line: index + 1 }
-    const [, word, value = ''] = /^\/\/\s*@(\S*)(.*)$/s.exec(line) ?? []
-    const more = /^\/\/(?: {2,}|\t\s*)(\S.*)$/s.exec(line)?.[1]
+    const [, word, value = ''] = key.exec(line) ?? []
+    const more = continued.exec(line)?.[1]
     if (word !== undefined) {
       if (!known.includes(word))
         throw fail(at, `the header has no key @${word}.`, `The keys are: ${list(known)}.`)
@@ -153,11 +167,25 @@ function readRequires(entry: Entry, fail: Fail): string {
   )
 }
 
+/** torch is the default: Triton's kernels are launched on its tensors too, but need triton to be there. */
+function readPackage(entry: Entry | undefined, fail: Fail): PythonPackage {
+  if (!entry) return 'torch'
+  const found = pythonPackages.find((name) => name === entry.value)
+  if (found) return found
+  throw fail(
+    entry,
+    `@package has ${JSON.stringify(entry.value)}.`,
+    `Use one of: ${pythonPackages.join(', ')}.`,
+  )
+}
+
 /** The header of the rung in `file`, which is only named in errors. */
 export function parseRungHeader(text: string, file: string, task: HeaderTask): RungHeader {
   const fail: Fail = ({ line }, message, remedy) =>
     inputError(`${file}:${line}: ${message}`, remedy)
-  const entries = readEntries(text, keysFor(task), fail)
+  const mark = headerMark(file)
+  const isPython = isPythonFile(file)
+  const entries = readEntries(text, mark, keysFor(task, isPython), fail)
 
   const single = new Map<string, Entry>()
   for (const entry of entries) {
@@ -172,7 +200,7 @@ export function parseRungHeader(text: string, file: string, task: HeaderTask): R
     if (entry) return entry
     throw inputError(
       `${file}: the header has no @${key}.`,
-      `Add a line "// @${key} …" to the block at the top.`,
+      `Add a line "${mark} @${key} …" to the block at the top.`,
     )
   }
   for (const key of required) entryOf(key)
@@ -211,5 +239,6 @@ export function parseRungHeader(text: string, file: string, task: HeaderTask): R
         )
       : [],
     requires: requires ? readRequires(requires, fail) : null,
+    ...(isPython ? { package: readPackage(single.get('package'), fail) } : {}),
   }
 }

@@ -1,9 +1,9 @@
-/** The result of a page that draws one chart: the drawing, or the text shown instead. */
-import { drawingElementId } from '../../domain/report/drawing'
+/** The result of a page that draws charts: the drawings, and the text shown where there is none. */
+import { drawingElementId, drawingLabel, type Drawing } from '../../domain/report/drawing'
 
 export interface DrawnPage {
-  /** Null if the page drew nothing. */
-  svg: string | null
+  /** Null for a chart that was not drawn. */
+  drawings: (Drawing | null)[]
   /** The text of its main part; may be empty. */
   words: string
 }
@@ -12,15 +12,21 @@ const entities: Record<string, string> = { lt: '<', gt: '>', amp: '&', quot: '"'
 const plain = (html: string): string =>
   html.replaceAll(/&(lt|gt|amp|quot|nbsp);/g, (_all, name: string) => entities[name]!)
 
-/** `dom`: the page as serialized by the browser, with text escaped. */
-export function parseDrawnPage(dom: string): DrawnPage {
-  const svg = between(dom, `<pre id="${drawingElementId}">`, '</pre>')
+/** `dom`: the page as serialized by the browser, with text escaped; `count`: how many charts it was asked for. */
+export function parseDrawnPage(dom: string, count: number): DrawnPage {
+  const drawings = Array.from({ length: count }, (_, index): Drawing | null => {
+    const opening = `<pre id="${drawingElementId(index)}" ${drawingLabel}="`
+    const found = between(dom, opening, '</pre>')
+    const start = found?.indexOf('">') ?? -1
+    if (found === null || start < 0) return null
+    return { label: plain(found.slice(0, start)), svg: plain(found.slice(start + 2)) }
+  })
   const main = /<main\b[^>]*>([^]*?)<\/main>/.exec(dom)?.[1] ?? ''
   const words = plain(main.replaceAll('</h2>', '. ').replaceAll(/<[^>]*>/g, ' '))
     .replaceAll(/\s+/g, ' ')
     .replaceAll(' .', '.')
     .trim()
-  return { svg: svg === null ? null : plain(svg), words }
+  return { drawings, words }
 }
 
 function between(text: string, opening: string, closing: string): string | null {

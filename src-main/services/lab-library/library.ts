@@ -12,6 +12,7 @@ import {
 import { inputError } from '../../domain/errors'
 import { message } from '../../domain/messages/message'
 import { faultSentence } from '../../domain/labs/lab'
+import { meantOr } from '../../domain/text/nearest'
 
 export async function listLabs({ assets }: Setup): Promise<LabLibrary> {
   return readShippedLabs(await readKernelLibrary(assets.kernelsDir))
@@ -34,6 +35,10 @@ export async function openLab({ assets }: Setup, name: string): Promise<LabFolde
     message('labs.none', { lab: JSON.stringify(name) }),
     labs.length === 0
       ? message('labs.noneShips')
-      : message('labs.list', { labs: labs.map(({ id }) => id).join(', ') }),
+      : meantOr(
+          name,
+          labs.map(({ id }) => id),
+          message('labs.list', { labs: labs.map(({ id }) => id).join(', ') }),
+        ),
   )
 }

@@ -19,12 +19,27 @@ import { message, says, together, type Statement } from '../../domain/messages/m
 import { KernelLadderError, toErrorShape, type ErrorShape } from '../../domain/errors'
 import { judgeChecks, submissionId, type LabEvidence } from '../../domain/labs/judge'
 import { judgePredictions, judgeQuestions } from '../../domain/labs/reflect'
-import { labOutcomeVersion, type LabAnswers, type LabOutcome } from '../../domain/labs/outcome'
+import {
+  labOutcomeVersion,
+  outcomeStatus,
+  type LabAnswers,
+  type LabOutcome,
+} from '../../domain/labs/outcome'
+import { emulatedLab } from '../../domain/labs/emulated-lab'
+import type { Lab } from '../../domain/labs/lab'
 import { rungOf, type Session } from '../../domain/session/session'
-import { can, parseTarget, type LabTarget, type Target } from '../../domain/target/targets'
+import {
+  can,
+  gpuOfTarget,
+  parseTarget,
+  type LabTarget,
+  type Target,
+} from '../../domain/target/targets'
 import { runPlan } from '../targets/local'
 import { smOf } from '../run/device'
 import { occupancyTable, tryBuild } from './build'
+import { emulatedGpu } from '../run/emulated-gpu'
+import { emulatePlan } from '../targets/emulated'
 import { planLab, type LabPlan } from './plan'
 import { codeOf, recordedAttempt, sourceHash } from './recorded'
 import { sanitizeSubmission } from './sanitize'
@@ -116,10 +131,10 @@ function gatherSession(
   session: Session,
   sanitized: SanitizerVerdicts,
   missing: ErrorShape | null,
+  sm = session.device ? smOf(session.device) : null,
 ): Gathered {
   const own = rungOf(session, submissionId)
   const ok = own?.build != null
-  const sm = session.device ? smOf(session.device) : null
   const failure = ok ? null : (own?.reason ?? message('checks.notBuilt'))
   return {
     target: session.target,
@@ -190,6 +205,35 @@ async function gatherLocal(
   }
 }
 
+/** On the emulated GPU: everything but what depends on time. */
+async function gatherEmulated(
+  request: LabCheckRequest,
+  folder: string,
+  options: LabCheckOptions,
+): Promise<Gathered & { lab: Lab }> {
+  const { lab: whole } = request.lab
+  const full = planLab(request.lab, request.source).plan
+  const lab = emulatedLab(whole, full.task)
+  const { library, plan } = planLab({ ...request.lab, lab }, request.source)
+  const { name } = parseTarget(request.target)!
+  const { gpu } = emulatedGpu(name)
+  const { session, missing, unsaved } = await emulatePlan(
+    library,
+    // The ladder's reference gives ratios of times, and is mostly a library that cannot be emulated.
+    { ...plan, rungs: plan.rungs.filter((rung) => rung !== plan.reference) },
+    name,
+    { ...options, out: sessionFolder(folder) },
+    full.problem,
+  )
+  if (options.signal.aborted) throw new KernelLadderError('cancelled', message('labs.cancelled'))
+  if (unsaved) throw new KernelLadderError(unsaved.kind, unsaved.message, unsaved.remedy)
+  const own = rungOf(session, submissionId)
+  const sanitized = own?.build
+    ? await sanitizeSubmission(lab, library, { ...options, emulated: gpu })
+    : {}
+  return { ...gatherSession(session, sanitized, missing, smOf(gpu)), lab }
+}
+
 async function gatherRecorded(
   { lab, source }: LabCheckRequest,
   plan: LabPlan,
@@ -227,21 +271,19 @@ async function gatherRecorded(
 }
 
 function outcomeOf(
-  { lab }: LabFolder,
+  lab: Lab,
   source: string,
   answers: LabAnswers,
   { evidence, build, target, remedy }: Gathered,
 ): LabOutcome {
   const checks = judgeChecks(lab, evidence)
-  const device = evidence.session?.device
-  const some = (status: LabOutcome['status']): boolean =>
-    checks.some((check) => check.status === status)
+  const device = evidence.session && (evidence.session.device ?? gpuOfTarget(target))
   return {
     schema: labOutcomeVersion,
     lab: lab.id,
     title: lab.title,
     createdAt: new Date().toISOString(),
-    status: some('failed') ? 'failed' : some('unavailable') ? 'unavailable' : 'passed',
+    status: outcomeStatus(checks, can(target), lab.starterFails),
     target,
     device: device ? { name: device.name, computeCapability: device.computeCapability } : null,
     reason: evidence.reason === null ? remedy : together(evidence.reason, remedy),
@@ -265,12 +307,20 @@ export async function checkLab(
   const lab = planLab(request.lab, request.source)
   const staged = await stageFolder(options.out)
   try {
-    const gathered = await (can(parseTarget(request.target)!).replays
+    const { replays, times } = can(parseTarget(request.target)!)
+    const gathered: Gathered & { lab?: Lab } = await (replays
       ? gatherRecorded(request, lab, options)
-      : gatherLocal(request, lab, staged.path, options))
+      : times
+        ? gatherLocal(request, lab, staged.path, options)
+        : gatherEmulated(request, staged.path, options))
     const attempt = {
       answers: request.answers,
-      outcome: outcomeOf(request.lab, request.source, request.answers, gathered),
+      outcome: outcomeOf(
+        gathered.lab ?? request.lab.lab,
+        request.source,
+        request.answers,
+        gathered,
+      ),
     }
     await writeAttempt(
       staged.path,

@@ -3,13 +3,24 @@
  * the program, the lab and the common builds; the lab's own solution goes first, to detect a machine on which
  * nothing can pass. Nothing of a submission is interpreted outside the sandbox, and each gets a row whatever it does.
  */
-import { chmod, copyFile, cp, mkdtemp, readdir, realpath, writeFile } from 'node:fs/promises'
+import { createHash, randomInt } from 'node:crypto'
+import {
+  chmod,
+  copyFile,
+  cp,
+  mkdtemp,
+  readdir,
+  readFile,
+  realpath,
+  writeFile,
+} from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join, relative } from 'node:path'
 import { z } from 'zod'
 import { message, type Statement } from '../../domain/messages/message'
 import { makeFolder, pathExists } from '../../adapters/disk/disk'
 import type { LabFolder } from '../../adapters/labs/library'
+import { openFinishedRows, submissionHash } from '../../adapters/labs/finished-rows'
 import { listSubmissions, type FoundSubmission } from '../../adapters/labs/submissions'
 import { answersFile, readHandedIn, submissionFile } from '../../adapters/labs/work'
 import type { HostMachine, Setup } from '../../adapters/machine/machine'
@@ -26,9 +37,9 @@ import {
 } from '../../adapters/sandbox/sandbox'
 import { exitCodes, inputError, toErrorShape, ErrorShape } from '../../domain/errors'
 import { emptyRow, outcomeRow, type GradeRow } from '../../domain/labs/grade'
-import { LabOutcome } from '../../domain/labs/outcome'
+import { LabOutcome, outcomeExitCode } from '../../domain/labs/outcome'
 import { can, parseTarget, type LabTarget } from '../../domain/target/targets'
-import { findLikenesses } from '../../domain/labs/similarity'
+import { findLikenesses, likenessTo } from '../../domain/labs/similarity'
 import { isShipped, trustPath } from '../lab-library/trust'
 
 export interface GradeRequest {
@@ -56,6 +67,8 @@ export interface GradeOptions {
   /** The lab's own solution, checked first and outside the sandbox. */
   onSolution: (row: GradeRow) => void
   onRow: (row: GradeRow, done: number, total: number) => void
+  /** Rows of an earlier grading that was interrupted; they are not graded again. */
+  onResumed: (rows: number) => void
   /** A submission's folder that could not be removed. */
   onLeft: (folder: string) => void
   signal: AbortSignal
@@ -171,10 +184,13 @@ async function preparePlace(
   }
 }
 
+/** Inputs that no submission can know the results of. */
+const inputSeed = (): string => String(randomInt(2, 1_000_000))
+
 const checkCommand = ({ target, limits }: GradeRequest, staged: Staged, work: string) => [
   ...[process.execPath, staged.program, 'lab', 'check', staged.lab],
   ...['--file', join(work, submissionFile), '--out', join(work, 'attempt')],
-  ...['--target', target, '--json'],
+  ...['--target', target, '--seed', inputSeed(), '--json'],
   // A hanging kernel should be detected by the check itself, which can then still report everything else.
   ...['--timeout', String(Math.max(2, Math.floor(limits.seconds / 4)))],
 ]
@@ -190,16 +206,25 @@ function parsed(text: string): unknown {
   }
 }
 
-function toRow(
-  request: GradeRequest,
+/** The row of a check that ended like this. */
+export function toRow(
+  { lab: { lab } }: { lab: Pick<LabFolder, 'lab'> },
   student: string,
   result: Pick<SandboxResult, 'stdout' | 'stderr' | 'stopped' | 'exitCode' | 'seconds'>,
 ): GradeRow {
-  const lab = request.lab.lab
   if (result.stopped !== null)
     return emptyRow(lab, student, 'stopped', result.stopped, result.seconds)
   const printed = Printed.safeParse(parsed(result.stdout)).data
-  if (printed && 'checks' in printed) return outcomeRow(student, printed, result.seconds)
+  if (printed && 'checks' in printed) {
+    // A submission can write to the check's output; it is the outcome only if the check ended as that says.
+    if (outcomeExitCode(printed) === result.exitCode)
+      return outcomeRow(student, printed, result.seconds)
+    const why = message('labs.otherExit', {
+      status: printed.status,
+      exitCode: `${result.exitCode}`,
+    })
+    return emptyRow(lab, student, 'stopped', message('labs.notFinished', { why }), result.seconds)
+  }
   const error = printed?.error
   if (error && exitCodes[error.kind] === exitCodes.input)
     return emptyRow(lab, student, 'refused', error.message, result.seconds)
@@ -210,27 +235,32 @@ function toRow(
   return emptyRow(lab, student, 'stopped', message('labs.notFinished', { why }), result.seconds)
 }
 
-async function gradeOne(
-  request: GradeRequest,
-  sandbox: Sandbox,
-  found: FoundSubmission,
-  staged: Staged,
-  place: Place,
-  signal: AbortSignal,
-): Promise<{ row: GradeRow; source: string | null }> {
-  const lab = request.lab.lab
-  const refuse = (reason: Statement): { row: GradeRow; source: null } => ({
-    row: emptyRow(lab, found.student, 'refused', reason, 0),
-    source: null,
-  })
+interface HandedIn {
+  student: string
+  source: string
+  answers: string | null
+}
+
+/** The code and answers, or the row of a submission that has none. */
+async function open({ lab }: GradeRequest, found: FoundSubmission): Promise<HandedIn | GradeRow> {
+  const refuse = (reason: Statement): GradeRow =>
+    emptyRow(lab.lab, found.student, 'refused', reason, 0)
   if (found.file === null) return refuse(found.reason ?? message('labs.nothingToGrade'))
-  let handedIn
   try {
-    handedIn = await readHandedIn(found.file)
+    return { student: found.student, ...(await readHandedIn(found.file)) }
   } catch (error) {
     return refuse(toErrorShape(error).message)
   }
-  const { source, answers } = handedIn
+}
+
+async function gradeOne(
+  request: GradeRequest,
+  sandbox: Sandbox,
+  { student, source, answers }: HandedIn,
+  staged: Staged,
+  place: Place,
+  signal: AbortSignal,
+): Promise<GradeRow> {
   await writeFile(join(place.work, submissionFile), source)
   if (answers !== null) await writeFile(join(place.work, answersFile), answers)
   const result = await runSandboxed(
@@ -239,7 +269,7 @@ async function gradeOne(
     request.limits,
     signal,
   )
-  return { row: toRow(request, found.student, result), source }
+  return toRow(request, student, result)
 }
 
 function flagLikenesses(
@@ -248,7 +278,9 @@ function flagLikenesses(
   lab: LabFolder,
 ): void {
   const likenesses = findLikenesses(sources, [lab.starter, lab.solution])
-  for (const row of rows)
+  for (const row of rows) {
+    const source = sources.get(row.student)
+    row.likeSolution = source === undefined ? null : likenessTo(lab.solution, source, [lab.starter])
     row.similarTo = likenesses.flatMap(({ a, b, share }) =>
       a === row.student
         ? [{ student: b, share }]
@@ -256,6 +288,7 @@ function flagLikenesses(
           ? [{ student: a, share }]
           : [],
     )
+  }
 }
 
 export async function gradeFolder(request: GradeRequest, options: GradeOptions): Promise<Grades> {
@@ -288,23 +321,47 @@ export async function gradeFolder(request: GradeRequest, options: GradeOptions):
     options.onSolution(solution)
     const rows: GradeRow[] = []
     const sources = new Map<string, string>()
-    const queue = [...submissions.entries()]
+    const finishedRows = await openFinishedRows(request.setup.machine.folders, {
+      folder: await realpath(request.folder),
+      lab: request.lab.contentHash,
+      program: createHash('sha256')
+        .update(await readFile(request.program))
+        .digest('hex'),
+      ...{ target: request.target, limits: request.limits, gpus, isolated: isolation },
+    })
+    const opened = await Promise.all(submissions.map((found) => open(request, found)))
+    const queue: [number, HandedIn][] = []
+    for (const [index, one] of opened.entries()) {
+      if ('status' in one) {
+        rows[index] = one
+        continue
+      }
+      sources.set(one.student, one.source)
+      const known = finishedRows.find(one.student, submissionHash(one.source, one.answers))
+      if (known) rows[index] = known
+      else queue.push([index, one])
+    }
+    const count = (): number => rows.filter(Boolean).length
+    const resumed = count() - opened.filter((one) => 'status' in one).length
+    if (resumed > 0) options.onResumed(resumed)
+    for (const one of opened) if ('status' in one) options.onRow(one, count(), submissions.length)
     const worker = async (number: number): Promise<void> => {
       const gpu = gpus.length > 0 ? gpus[number % gpus.length] : undefined
       for (let next = queue.shift(); next && !signal.aborted; next = queue.shift()) {
-        const [index, found] = next
-        const { row, source } = await gradeAnyhow(request, found, async () => {
+        const [index, handedIn] = next
+        const row = await gradeAnyhow(request, handedIn, async () => {
           const place = await preparePlace(request.setup.machine, staged, String(index), gpu)
-          return gradeOne(request, sandbox, found, staged, place, signal)
+          return gradeOne(request, sandbox, handedIn, staged, place, signal)
         })
         await remove(join(root, String(index)))
         if (signal.aborted) return
         rows[index] = row
-        if (source !== null) sources.set(found.student, source)
-        options.onRow(row, rows.filter(Boolean).length, submissions.length)
+        await finishedRows.add(submissionHash(handedIn.source, handedIn.answers), row)
+        options.onRow(row, count(), submissions.length)
       }
     }
     await Promise.all(Array.from({ length: jobs }, (_, number) => worker(number)))
+    if (!signal.aborted) await finishedRows.forget()
     const finished = rows.filter(Boolean)
     flagLikenesses(finished, sources, request.lab)
     const seconds = (performance.now() - started) / 1000
@@ -317,14 +374,14 @@ export async function gradeFolder(request: GradeRequest, options: GradeOptions):
 /** A failure around one submission affects only its own row. */
 async function gradeAnyhow(
   { lab }: GradeRequest,
-  { student }: FoundSubmission,
-  grade: () => Promise<{ row: GradeRow; source: string | null }>,
-): Promise<{ row: GradeRow; source: string | null }> {
+  { student }: HandedIn,
+  grade: () => Promise<GradeRow>,
+): Promise<GradeRow> {
   try {
     return await grade()
   } catch (error) {
     const reason = message('labs.notGraded', { why: toErrorShape(error).message })
-    return { row: emptyRow(lab.lab, student, 'stopped', reason, 0), source: null }
+    return emptyRow(lab.lab, student, 'stopped', reason, 0)
   }
 }
 

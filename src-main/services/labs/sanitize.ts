@@ -5,12 +5,16 @@ import type { Machine } from '../../adapters/machine/machine'
 import { message, together } from '../../domain/messages/message'
 import { KernelLadderError, toErrorShape } from '../../domain/errors'
 import type { Lab, SanitizerCheck } from '../../domain/labs/lab'
+import type { BuildGpu } from '../../domain/gpu/gpus'
 import { submissionId } from '../../domain/labs/judge'
+import { sanitizeEmulated } from '../sanitize/emulated-sanitize'
 import { sanitize } from '../sanitize/sanitize'
 import { labLadderId } from './plan'
 import type { RunSettings } from '../run/measured-run'
 
 export interface SanitizeOptions {
+  /** The GPU to emulate; absent where compute-sanitizer watches a real one. */
+  emulated?: BuildGpu
   machine: Machine
   signal: AbortSignal
   settings?: Partial<RunSettings>
@@ -22,29 +26,34 @@ async function sanitizeOne(
   lab: Lab,
   check: SanitizerCheck,
   library: KernelLibrary,
-  { machine, signal, settings }: SanitizeOptions,
+  { emulated, machine, signal, settings }: SanitizeOptions,
 ): Promise<Verdict> {
   try {
-    const report = await sanitize(
-      {
-        toolbox: machine.toolbox(null),
-        cache: machine.cache,
-        library,
-        includes: await readSharedFiles(library.root, 'include'),
-        runnerSources: await readSharedFiles(library.root, 'runner'),
-        onProgress: () => undefined,
-        signal,
-        ...(settings?.idleSeconds === undefined ? {} : { secondsARung: settings.idleSeconds * 2 }),
-        ...(settings?.waitForGpu === undefined ? {} : { waitForGpu: settings.waitForGpu }),
-      },
-      {
-        ladder: labLadderId(lab.id),
-        rungs: [submissionId],
-        tools: check.tools,
-        at: check.size,
-        params: {},
-      },
-    )
+    const environment = {
+      toolbox: machine.toolbox(null),
+      cache: machine.cache,
+      library,
+      includes: await readSharedFiles(library.root, 'include'),
+      runnerSources: await readSharedFiles(library.root, 'runner'),
+      onProgress: () => undefined,
+      signal,
+      ...(settings?.idleSeconds === undefined ? {} : { secondsARung: settings.idleSeconds * 2 }),
+      ...(settings?.waitForGpu === undefined ? {} : { waitForGpu: settings.waitForGpu }),
+    }
+    const request = {
+      ladder: labLadderId(lab.id),
+      rungs: [submissionId],
+      tools: check.tools,
+      at: check.size,
+      params: {},
+    }
+    const report = emulated
+      ? await sanitizeEmulated(
+          { ...environment, probeSources: await readSharedFiles(library.root, 'probe') },
+          request,
+          emulated,
+        )
+      : await sanitize(environment, request)
     if (signal.aborted) throw new KernelLadderError('cancelled', message('labs.cancelled'))
     return report.rungs[0]?.checks ?? { reason: message('tools.noAnswer') }
   } catch (error) {

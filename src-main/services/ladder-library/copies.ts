@@ -10,6 +10,7 @@ import { message } from '../../domain/messages/message'
 import type { LadderEntry, LadderFile } from '../../domain/ladder/ladder'
 import type { Parameters } from '../../domain/ladder/rung'
 import { findLadder, taskOf } from '../run/plan'
+import { commitLadder, type CommitsRequest } from './commits'
 import { openTrustedLadder } from './open'
 
 type Copy = Pick<Draft, 'ladder' | 'base' | 'rung' | 'params' | 'source'>
@@ -77,10 +78,15 @@ async function namedCopies(
 
 /** Also returns the request with the ladder's id in place of a folder path. */
 export async function libraryFor<R extends Request>(
-  setup: Setup,
+  setup: Setup & { commits?: CommitsRequest; signal?: AbortSignal },
   request: R,
 ): Promise<{ library: KernelLibrary; request: R }> {
-  const { library, id } = await openTrustedLadder(setup, request.ladder)
+  const opened = await openTrustedLadder(setup, request.ladder)
+  if (setup.commits) {
+    const { library, id, rungs } = await commitLadder(opened, setup.commits, setup.signal)
+    return { library, request: { ...request, ladder: id, rungs } }
+  }
+  const { library, id } = opened
   const own = { ...request, ladder: id }
   const copies = await namedCopies(setup, library, own)
   return { library: copies.reduce(withCopy, library), request: own }

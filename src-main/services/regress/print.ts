@@ -48,7 +48,8 @@ export function howDecided({
       : `the larger of what was asked for and how far the same code differs from itself on this machine${spread}`
   return (
     `Old and new were built and measured in turn on this GPU. A rung is slower or faster if the whole ${100 * confidence} % interval ` +
-    `of its change lies beyond ±${limit} %, ${why}; the same if the interval lies within; and unresolved otherwise.`
+    `of its change lies beyond ±${limit} %, ${why}; the same if the interval lies within; and unresolved otherwise. ` +
+    'A rung whose own same code differs from itself by more than that has to change by more than its own same code does.'
   )
 }
 

@@ -23,10 +23,14 @@ import {
   cycleRatio,
   exitCodeOf,
   median,
+  judged,
+  sameCodeRatio,
   spreadOfSameCode,
+  thresholdOf,
   thresholdPercent,
   timeRatio,
   verdicts,
+  type MeasuredVerdict,
   type RegressVerdict,
   type Round,
 } from '../../domain/regress/verdict'
@@ -42,7 +46,7 @@ import { measure, type Measured } from '../run/measure'
 import { planRun, type PlannedRung, type PlanRequest, type RunPlan } from '../run/plan'
 import { wrongness } from '../run/result'
 import { openOldCode, type OldRungs } from './old-code'
-import { oldId, timeInTurn, type BuiltPair, type RoundsOutcome } from './rounds'
+import { copyId, oldId, timeInTurn, type BuiltPair, type RoundsOutcome } from './rounds'
 import { keepSameCode, keptSameCode } from './same-code'
 
 export interface RegressRequest extends Omit<PlanRequest, 'profile'> {
@@ -69,8 +73,6 @@ export interface RegressOptions {
 const seed = 1
 /** The runner times whatever it has verified; this is the minimum. */
 const verifySeconds = 0.02
-/** For how far the same code differs from itself. */
-const sameCodeRounds = 10
 
 /** A rung with what has become of its two builds. */
 interface Row {
@@ -205,9 +207,12 @@ async function buildBoth({ compiler, plan, old, device, scratch, request }: Benc
         row.settled = { verdict: 'broken', reason: fresh.reason ?? message('checks.notCompiled') }
       else {
         row.sameBuild = fresh.artefact === kept.artefact
+        const old = builtRung(before.rung, kept.artefact)
+        const id = now.rung.id
         row.pair = {
           now: builtRung(now.rung, fresh.artefact),
-          before: await asOld(before, kept.artefact, scratch),
+          before: await copied(old, oldId(id), scratch),
+          copy: await copied(old, copyId(id), scratch),
         }
       }
     },
@@ -231,10 +236,10 @@ const whyNot = ({ reason }: BuildOutcome): string =>
   inEnglish(reason ?? message('checks.notCompiled'))
 
 /** The linker knows a library by its file: a copy is loaded beside it as another one, even if both are the same code. */
-async function asOld({ rung }: PlannedRung, artefact: string, scratch: string): Promise<BuiltRung> {
-  const copy = join(scratch, `${rung.id}.old.so`)
-  await copyFile(artefact, copy)
-  return { ...builtRung(rung, copy), id: oldId(rung.id) }
+async function copied(built: BuiltRung, id: string, scratch: string): Promise<BuiltRung> {
+  const artefact = join(scratch, `${id}.so`)
+  await copyFile(built.artefact, artefact)
+  return { ...built, id, artefact }
 }
 
 function settledBefore(
@@ -320,66 +325,56 @@ interface MeasuredBoth {
   percent: number
   first: RoundsOutcome
   again: RoundsOutcome | null
-  verdicts: Map<string, RegressVerdict>
+  /** By the times alone. */
+  verdicts: Map<string, MeasuredVerdict>
 }
 
 async function measureBoth(own: OnGpu): Promise<MeasuredBoth> {
   const { request, rows } = own
   const pairs = pairsOf(rows)
-  const sameCode = pairs.length > 0 ? await sameCodeSpread(own, pairs) : null
+  const first = await timed(own, pairs, 'regress')
+  const sameCode = await sameCodeSpread(own, first)
   const percent = thresholdPercent(request.thresholdPercent, sameCode?.percent ?? null)
-  const first = await timed(own, pairs, request.rounds, 'regress')
-  const decided = new Map<string, RegressVerdict>(verdicts(first.rounds, percent))
+  const decided = verdicts(first.rounds, percent)
   const slower = pairs.filter(({ now }) => decided.get(now.id) === 'slower')
   if (slower.length === 0) return { sameCode, percent, first, again: null, verdicts: decided }
   own.options.onNote(`Measuring ${slower.map(({ now }) => now.id).join(', ')} again…`)
-  const again = await timed(own, slower, request.rounds, 'regress-again')
+  const again = await timed(own, slower, 'regress-again', request.rounds)
   for (const [id, verdict] of verdicts(again.rounds, percent)) decided.set(id, confirmed(verdict))
   return { sameCode, percent, first, again, verdicts: decided }
 }
 
-/** From the cache, or measured over the new builds and copies of them. */
-async function sameCodeSpread(own: OnGpu, pairs: readonly BuiltPair[]): Promise<SameCode | null> {
-  const { setup, device, request, options } = own
+/** From the cache, or of these rounds, kept for later. */
+async function sameCodeSpread(
+  { setup, device, request }: OnGpu,
+  { rounds }: RoundsOutcome,
+): Promise<SameCode | null> {
   const { folders } = setup.machine
   const known = request.calibrate ? null : await keptSameCode(folders, device)
   if (known) return known
-  options.onNote(
-    'Measuring how far the same code differs from itself on this GPU; that is kept for later…',
-  )
-  const scratch = await own.toolbox.scratch()
-  try {
-    const copies: BuiltPair[] = []
-    for (const { now } of pairs) {
-      const artefact = join(scratch.path, `${now.id}.copy.so`)
-      await copyFile(now.artefact, artefact)
-      copies.push({ now, before: { ...now, id: oldId(now.id), artefact } })
-    }
-    const { rounds } = await timed(own, copies, sameCodeRounds, 'regress-same')
-    const timedRungs = [...rounds.values()].filter((all) => all.length > 1)
-    if (timedRungs.length === 0) return null
-    const found: SameCode = {
-      percent: spreadOfSameCode(timedRungs),
-      rungs: timedRungs.length,
-      rounds: sameCodeRounds,
-      measuredAt: new Date().toISOString(),
-    }
-    await keepSameCode(folders, device, found)
-    return found
-  } finally {
-    await scratch.remove()
+  const timedRungs = [...rounds.values()].filter((all) => all.length > 1)
+  const percent = spreadOfSameCode(timedRungs)
+  if (percent === null) return null
+  const found: SameCode = {
+    percent,
+    rungs: timedRungs.length,
+    rounds: request.rounds,
+    measuredAt: new Date().toISOString(),
   }
+  await keepSameCode(folders, device, found)
+  return found
 }
 
 function timed(
   { toolbox, runner, plan, request, options }: OnGpu,
   pairs: readonly BuiltPair[],
-  rounds: number,
   name: string,
+  from = 0,
 ): Promise<RoundsOutcome> {
   const started = performance.now()
+  const { rounds } = request
   return timeInTurn({
-    ...{ toolbox, runner, pairs, rounds, name, seed },
+    ...{ toolbox, runner, pairs, rounds, from, name, seed },
     task: plan.task,
     problem: plan.problem,
     taskFolder: plan.taskFolder,
@@ -406,16 +401,19 @@ function reportOf(
     const repeated = again?.rounds.get(id)
     const rounds: readonly Round[] = repeated ?? before
     const ratio = timeRatio(rounds)
-    const verdict = row.settled?.verdict ?? decided.get(id) ?? 'unresolved'
+    const byTimes = row.settled ? null : (decided.get(id) ?? 'unresolved')
+    const verdict = row.settled?.verdict ?? judged(byTimes!, row.sameBuild)
     const failure = again?.failures.get(id) ?? first.failures.get(id)
     const all = (side: 'newMs' | 'oldMs'): number | null => {
       const values = rounds.flatMap((round) => round[side])
       return values.length > 0 ? median(values) : null
     }
     return {
-      ...{ id, title, verdict },
+      ...{ id, title, verdict, byTimes },
       ratio: ratio?.ratio ?? null,
       interval: ratio && { low: ratio.low, high: ratio.high },
+      sameCode: sameCodeRatio(rounds),
+      thresholdPercent: thresholdOf(rounds, percent),
       cycles: cycleRatio(rounds),
       oldMs: all('oldMs'),
       newMs: all('newMs'),
@@ -425,14 +423,12 @@ function reportOf(
       reason:
         row.settled?.reason ??
         failure ??
-        (verdict !== 'unresolved'
-          ? null
-          : repeated
-            ? 'It was slower at first, and not when it was measured again.'
-            : 'Its interval contains the threshold: more rounds or a quieter GPU would settle it.'),
+        (verdict === 'unresolved' && byTimes
+          ? whyUnresolved(byTimes, repeated !== undefined)
+          : null),
     }
   })
-  const rungs = [...own, ...old.gone.map(({ id, title }) => goneRung(id, title))]
+  const rungs = [...own, ...old.gone.map(({ id, title }) => goneRung(id, title, percent))]
   const all = rungs.map(({ verdict }) => verdict)
   return {
     ladder: plan.ladder.id,
@@ -454,11 +450,22 @@ function reportOf(
   }
 }
 
-const goneRung = (id: string, title: string): RegressRung => ({
+function whyUnresolved(byTimes: MeasuredVerdict, repeated: boolean): string {
+  if (byTimes !== 'unresolved')
+    return `It measures ${byTimes}, but old and new are the same machine code: the difference is not the code’s.`
+  return repeated
+    ? 'It was slower at first, and not when it was measured again.'
+    : 'Its interval contains the threshold: more rounds or a quieter GPU would settle it.'
+}
+
+const goneRung = (id: string, title: string, percent: number): RegressRung => ({
   ...{ id, title },
   verdict: 'gone',
+  byTimes: null,
   ratio: null,
   interval: null,
+  sameCode: null,
+  thresholdPercent: percent,
   cycles: null,
   oldMs: null,
   newMs: null,

@@ -16,14 +16,23 @@ import type { Round } from '../../domain/regress/verdict'
 import type { Problem } from '../../domain/task/problem'
 import type { Task } from '../../domain/task/task'
 
-/** Two builds of a rung; the old one is told apart by its id. */
+/** Two builds of a rung, and a copy of the old one: how far that differs from the old build is no change of code. */
 export interface BuiltPair {
   now: BuiltRung
+  /** Told apart by their ids: `@` is in no rung's own. */
   before: BuiltRung
+  copy: BuiltRung
 }
 
-/** `@` is in no rung's id. */
 export const oldId = (id: string): string => `${id}@old`
+export const copyId = (id: string): string => `${id}@copy`
+
+/** What was launched and loaded before a pair changes from round to round. */
+function inOrder(pairs: readonly BuiltPair[], round: number): readonly BuiltPair[] {
+  const at = round % Math.max(1, pairs.length)
+  const turned = [...pairs.slice(at), ...pairs.slice(0, at)]
+  return round % 2 === 0 ? turned : turned.toReversed()
+}
 
 export interface RoundsRequest {
   toolbox: Toolbox
@@ -33,6 +42,8 @@ export interface RoundsRequest {
   taskFolder: string | null
   pairs: readonly BuiltPair[]
   rounds: number
+  /** The number of the first round: other rounds have their builds elsewhere in memory. */
+  from: number
   /** Sampling time per pair and round. */
   secondsAPair: number
   seed: number
@@ -53,9 +64,10 @@ export interface RoundsOutcome {
 
 type PairEvent = Extract<RunnerEvent, { event: 'pair' }>
 
-const roundOf = ({ newMs, oldMs, newCycles, oldCycles }: PairEvent): Round => ({
+const roundOf = ({ newMs, oldMs, copyMs, newCycles, oldCycles }: PairEvent): Round => ({
   newMs,
   oldMs,
+  copyMs,
   newCycles,
   oldCycles,
 })
@@ -66,7 +78,9 @@ export async function timeInTurn(request: RoundsRequest): Promise<RoundsOutcome>
   for (let number = 1; number <= request.rounds; number += 1) {
     const timed = new Set<string>()
     const open = (): BuiltPair[] =>
-      request.pairs.filter(({ now: { id } }) => !timed.has(id) && !failures.has(id))
+      inOrder(request.pairs, number).filter(
+        ({ now: { id } }) => !timed.has(id) && !failures.has(id),
+      )
     while (open().length > 0) {
       const before = timed.size + failures.size
       await oneProcess(request, number, open(), {
@@ -99,7 +113,7 @@ async function oneProcess(
 ): Promise<void> {
   const { toolbox, runner, signal, idleMs, task, problem, taskFolder } = request
   const pairOf = (id: string | null | undefined): string | undefined =>
-    pairs.find(({ now, before }) => id === now.id || id === before.id)?.now.id
+    pairs.find(({ now, before, copy }) => [now, before, copy].some((one) => one.id === id))?.now.id
   const settled = new Set<string>()
   let at: string | undefined
   let error: Extract<RunnerEvent, { event: 'error' }> | null = null
@@ -115,9 +129,13 @@ async function oneProcess(
       file: runner,
       args: compareArgs({
         ...{ task, problem, taskFolder },
-        rungs: pairs.flatMap(({ now, before }) => [now, before]),
-        pairs: pairs.map(({ now, before }) => ({ now: now.id, before: before.id })),
-        newFirst: number % 2 === 0,
+        rungs: pairs.flatMap(({ now, before, copy }) => [now, before, copy]),
+        pairs: pairs.map(({ now, before, copy }) => ({
+          now: now.id,
+          before: before.id,
+          copy: copy.id,
+        })),
+        round: request.from + number - 1,
         flushL2: request.flushL2,
         maxSeconds: request.secondsAPair,
         seed: request.seed,

@@ -1,6 +1,6 @@
 /**
  * How far the same code seems to differ from itself on this machine, kept per GPU and driver in the cache: a change
- * below that is none. It is measured like any change, with the new build against a copy of itself.
+ * below that is none. It is measured like any change, with the old build against a copy of itself.
  */
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -1,9 +1,10 @@
-/** The charts of printed and Markdown reports: the throughput of every rung, and each collected counter. */
-import { metricDefinition } from '../../domain/metrics/metrics'
+/** The charts of printed and Markdown reports: bars of the throughput and of counters, and drawings of the screen. */
+import { cardMetricIds, metricDefinition } from '../../domain/metrics/metrics'
 import type { RungResult } from '../../domain/session/session'
 import { md } from '../../domain/text/markdown'
 import {
   leadFigure,
+  leadMetric,
   leadOf,
   rateText,
   type Lead,
@@ -13,7 +14,10 @@ import { formatValue } from '../../domain/metrics/units'
 import { barsHeight, barsSvg, referenceOf, type Bar, type BarChart, type Layout } from './bars-svg'
 import type { Picture } from './save'
 import type { ComparisonModel } from './comparison'
+import type { Drawing } from '../../domain/report/drawing'
+import { html } from './html-text'
 import type { ReportModel } from './model'
+import { sizeOfSvg } from './svg-size'
 
 /** `05 2D thread tile`; only the title if the id has no leading number. */
 const numbered = ({ id, title }: RungResult): string =>
@@ -65,34 +69,57 @@ export function pairChart({ rungs, a: first, b: second }: ComparisonModel): BarC
   }
 }
 
-export function metricCharts({ rows, metrics }: ReportModel): BarChart[] {
-  return metrics.flatMap(({ id, label, isAbsent }): BarChart[] => {
-    const definition = metricDefinition(id)
-    if (isAbsent || !definition) return []
-    return [
-      {
-        id,
-        title: `${label}${definition.unit === '%' ? ' (%)' : ''}`,
-        description: `${definition.meaning} One bar per rung, in ladder order.`,
-        ...(definition.unit === '%' ? { max: 100 } : {}),
-        bars: rows.map(({ rung, isReference }) => {
-          const value = rung.metrics[id]?.value ?? null
-          return {
-            label: rung.id,
-            value,
-            text: value === null ? 'no figure' : formatValue(value, definition.unit),
-            isReference,
-          }
-        }),
-      },
-    ]
-  })
+function metricChart({ rows, metrics }: ReportModel, id: string): BarChart | null {
+  const metric = metrics.find((one) => one.id === id)
+  const definition = metricDefinition(id)
+  if (!metric || metric.isAbsent || !definition) return null
+  return {
+    id,
+    title: `${metric.label}${definition.unit === '%' ? ' (%)' : ''}`,
+    description: `${definition.meaning} One bar per rung, in ladder order.`,
+    ...(definition.unit === '%' ? { max: 100 } : {}),
+    bars: rows.map(({ rung, isReference }) => {
+      const value = rung.metrics[id]?.value ?? null
+      return {
+        label: rung.id,
+        value,
+        text: value === null ? 'no figure' : formatValue(value, definition.unit),
+        isReference,
+      }
+    }),
+  }
 }
 
-/** All of them, throughput first. */
-export function chartsOf(model: ReportModel): BarChart[] {
-  const throughput = throughputChart(model)
-  return [...(throughput ? [throughput] : []), ...metricCharts(model)]
+/** A chart of a report: bars made here, or a drawing of the screen's. */
+export type ReportChart = {
+  /** What it was asked for by. */
+  word: string
+  caption: string | null
+} & ({ bars: BarChart } | { drawing: Drawing })
+
+/** Charts of the screen that a printed report has unless others are chosen. */
+export const usualDrawings = ['roofline', 'stalls', 'traffic', 'occupancy'] as const
+
+/** The leading counter and those of the card level: the others are in the tables. */
+function usualWords({ session, metrics, drawn }: ReportModel): string[] {
+  const lead = leadMetric(session)
+  const isUsual = (id: string): boolean => id === lead || cardMetricIds.some((card) => card === id)
+  return [
+    'throughput',
+    ...usualDrawings.filter((word) => drawn.has(word)),
+    ...metrics.map(({ id }) => id).filter(isUsual),
+  ]
+}
+
+/** Those that were chosen, in that order; without a choice, a few. */
+export function chartsOf(model: ReportModel): ReportChart[] {
+  return (model.charts ?? usualWords(model)).flatMap((word): ReportChart[] => {
+    const caption = model.captions[word] ?? null
+    const drawing = model.drawn.get(word)
+    if (drawing) return [{ word, caption, drawing }]
+    const bars = word === 'throughput' ? throughputChart(model) : metricChart(model, word)
+    return bars ? [{ word, caption, bars }] : []
+  })
 }
 
 /** Bars that fit on a page below a heading. */
@@ -130,12 +157,45 @@ const asPicture = (chart: BarChart): Picture => ({
   height: barsHeight(chart),
 })
 
-/** Each as a file, named by the registry's metric ids. */
-export const pictures = (model: ReportModel): Picture[] => chartsOf(model).map(asPicture)
+/** A file name made of what a chart was asked for by. */
+const fileOf = (word: string): string => `${word.replaceAll(/[^A-Za-z0-9_.-]+/g, '-')}.svg`
+
+/** Each as a file, named by the chart or the registry's metric id. */
+export const pictures = (model: ReportModel): Picture[] =>
+  chartsOf(model).map((chart) =>
+    'bars' in chart
+      ? asPicture(chart.bars)
+      : { name: fileOf(chart.word), text: chart.drawing.svg, ...sizeOfSvg(chart.drawing.svg) },
+  )
 
 export const comparisonPictures = (model: ComparisonModel): Picture[] =>
   [pairChart(model)].filter((chart) => chart !== null).map(asPicture)
 
-/** A chart in Markdown, from the folder next to the file. */
+/** A picture in Markdown, from the folder next to the file. */
+const mdImage = (alternative: string, folder: string, file: string): string =>
+  `![${alternative}](${encodeURIComponent(folder)}/${encodeURIComponent(file)})`
+
 export const mdPicture = ({ id, title, description }: BarChart, folder: string): string =>
-  `![${md(title)}. ${md(description)}](${encodeURIComponent(folder)}/${encodeURIComponent(id)}.svg)`
+  mdImage(`${md(title)}. ${md(description)}`, folder, `${id}.svg`)
+
+export const mdChart = (chart: ReportChart, folder: string): string[] => [
+  'bars' in chart
+    ? mdPicture(chart.bars, folder)
+    : mdImage(md(chart.drawing.label), folder, fileOf(chart.word)),
+  ...(chart.caption === null ? [] : [`_${md(chart.caption)}_`]),
+]
+
+/** For print; a drawing says itself what it is and where its figures come from. */
+export function printChart(chart: ReportChart, layout: Layout): string[] {
+  const caption = chart.caption === null ? '' : `<figcaption>${html(chart.caption)}</figcaption>`
+  if ('bars' in chart) {
+    const figures = chartFigures(chart.bars, layout)
+    return figures.map((figure, index) =>
+      index === figures.length - 1 ? figure.replace('</figure>', `${caption}</figure>`) : figure,
+    )
+  }
+  const { svg, label } = chart.drawing
+  return [
+    `<figure class="drawn"><div role="img" aria-label="${html(label)}">${svg}</div>${caption}</figure>`,
+  ]
+}

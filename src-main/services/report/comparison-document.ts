@@ -1,11 +1,12 @@
 /** A comparison of two sessions as a document for print. */
 import { inEnglish } from '../../domain/text/wording'
 import { rungOrigins } from '../../domain/session/rung-origins'
-import { headline } from '../../domain/report/provenance'
 import type { ReportSection } from '../../domain/report/frozen-report'
 import { chartFigures, pairChart } from './charts'
 import {
   comparisonLegend,
+  comparisonSubject,
+  comparisonTitle,
   counts,
   type ComparedRung,
   type ComparisonModel,
@@ -101,10 +102,11 @@ function partsOf(model: ComparisonModel): PrintPart[] {
 }
 
 export function comparisonDocument(model: ComparisonModel): PrintDocument {
-  const { a, date, warnings } = model
+  const { a, title, authorNotes, date, warnings } = model
   return {
-    title: `${inEnglish(headline(a))}: two sessions`,
-    sub: `${htmlCode(a.id)} beside ${htmlCode(model.b.id)}${date === null ? '' : `; report of ${html(date)}`}`,
+    title: comparisonTitle(model),
+    notes: authorNotes,
+    sub: `${title === null ? '' : `${html(comparisonSubject(model))}. `}${htmlCode(a.id)} beside ${htmlCode(model.b.id)}${date === null ? '' : `; report of ${html(date)}`}`,
     warnings: warnings.map(inEnglish),
     parts: partsOf(model),
   }

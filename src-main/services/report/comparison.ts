@@ -34,6 +34,9 @@ export interface ComparisonModel {
   sections: readonly ReportSection[]
   a: Session
   b: Session
+  /** Its author's title and paragraphs; null for the title that says what is compared. */
+  title: string | null
+  authorNotes: readonly string[]
   date: string | null
   warnings: Statement[]
   rungs: ComparedRung[]
@@ -116,6 +119,8 @@ export function buildComparison(before: ReportInput, after: ReportInput): Compar
     sections: before.sections,
     a,
     b,
+    title: before.authored?.title ?? null,
+    authorNotes: before.authored?.notes ?? [],
     date: before.date,
     warnings: [
       ...warnings,
@@ -143,7 +148,11 @@ export function counts({ rungs }: ComparisonModel): string {
   return `Of the ${rungs.length} rungs in both sessions, ${of('better')} got faster and ${of('worse')} slower beyond the spread of both; ${of('same')} stayed the same${unknown > 0 ? `, and ${unknown} have no time in one of the sessions` : ''}.`
 }
 
-export const comparisonTitle = ({ a }: ComparisonModel): string => inEnglish(headline(a))
+export const comparisonSubject = ({ a }: ComparisonModel): string =>
+  `${inEnglish(headline(a))}: two sessions`
+
+export const comparisonTitle = (model: ComparisonModel): string =>
+  model.title ?? comparisonSubject(model)
 
 export const comparisonLegend =
   'Times are measured (CUDA events, the median); ○ is derived from them. ± is half the sum of both relative interquartile ranges; a change within the full sum, or below half a percent, is = same.'

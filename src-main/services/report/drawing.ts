@@ -1,17 +1,20 @@
 /**
- * A chart of the Charts screen as a picture: drawn by the screen's own code, in an HTML report opened by a browser on
- * this machine, so that it is identical to the picture that the screen saves.
+ * Charts of the Charts screen as pictures: drawn by the screen's own code, in an HTML report opened by a browser on
+ * this machine, so that they are identical to the pictures that the screen saves.
  */
 import type { PageDrawer } from '../../adapters/print/chromium'
 import { firstChoice, sweepCandidates } from '../../contract/sweep-sessions'
 import { summaryOf } from '../../contract/session-summary'
-import { memoryLevels } from '../../domain/gpu/ceilings'
 import {
-  drawingAddress,
+  chartIds,
+  chartWord,
+  isChartId,
   mixScales,
+  rooflineChoices,
   stallScales,
   sweepMeasures,
   type ChartId,
+  type Drawing,
 } from '../../domain/report/drawing'
 import { inputError } from '../../domain/errors'
 import { message } from '../../domain/messages/message'
@@ -26,7 +29,9 @@ import { drawingPage, type Choice } from './index'
 function choicesOf(chart: ChartId, session: Session): readonly string[] | null {
   switch (chart) {
     case 'roofline':
-      return memoryLevels.filter((level) => roofline(session).paths[level].length > 0)
+      return rooflineChoices.filter(
+        (level) => level === 'all' || roofline(session).paths[level].length > 0,
+      )
     case 'stalls':
       return stallScales
     case 'mix':
@@ -51,6 +56,24 @@ function checkChoice(chart: ChartId, choice: string, session: Session): void {
       message('reports.noChoice', { choice: JSON.stringify(choice), chart }),
       choices.length > 0 ? message('reports.choices', { choices: choices.join(', ') }) : undefined,
     )
+}
+
+/** A chart of the Charts screen, or one that is bars of a counter. */
+export const isDrawnWord = (word: string): boolean => isChartId(chartWord(word).chart)
+
+/** Throws for a chart that the session cannot have; bars are of the throughput or of a counter that some rung has. */
+export function checkCharts(words: readonly string[], session: Session): void {
+  const counters = [...new Set(session.rungs.flatMap(({ metrics }) => Object.keys(metrics)))]
+  for (const word of words) {
+    const { chart, choice } = chartWord(word)
+    if (isChartId(chart)) {
+      if (choice !== undefined) checkChoice(chart, choice, session)
+    } else if (word !== 'throughput' && !counters.includes(word))
+      throw inputError(
+        message('reports.noChart', { chart: JSON.stringify(word) }),
+        message('reports.charts', { charts: [...chartIds, 'throughput', ...counters].join(', ') }),
+      )
+  }
 }
 
 /** The session itself and, for each other size of its ladder on this GPU, the newest listed session. */
@@ -78,25 +101,29 @@ export interface DrawTools {
   drawInPage: PageDrawer
 }
 
-/** The SVG text. Throws an input error if the session has no data for the chart. */
-export async function drawChart(
+/** By their words; null for one that the session has no data for. `said` is what the page says of those. */
+export async function drawCharts(
   { places, drawInPage }: DrawTools,
   opened: OpenedSession,
-  { chart, choice, ...told }: Choice & { chart: ChartId; choice?: string },
-): Promise<string> {
-  if (choice !== undefined) checkChoice(chart, choice, opened.session)
-  const sessions = chart === 'sweep' ? await sweepSessions(places, opened) : [opened]
+  words: readonly string[],
+  told: Choice,
+): Promise<{ drawings: Map<string, Drawing | null>; said: string }> {
+  const isSwept = words.some((word) => chartWord(word).chart === 'sweep')
+  const sessions = isSwept ? await sweepSessions(places, opened) : [opened]
   const page = drawingPage(sessions, told, await readTemplate(places.assets))
-  const { svg, words } = await drawInPage(page, drawingAddress(chart, choice))
-  if (svg !== null) return svg
-  throw inputError(words || message('reports.nothingToDraw', { chart }))
+  const { drawings, words: said } = await drawInPage(page, words)
+  return { drawings: new Map(words.map((word, index) => [word, drawings[index] ?? null])), said }
 }
 
-/** In CSS pixels, as stated in the drawing. */
-export function sizeOfSvg(svg: string): { width: number; height: number } {
-  const of = (name: string): number =>
-    Number(new RegExp(`^<svg[^>]* ${name}="(\\d+)`).exec(svg)?.[1])
-  const [width, height] = [of('width'), of('height')]
-  if (!(width > 0 && height > 0)) throw new Error('The drawing does not state its size.')
-  return { width, height }
+/** The SVG text. Throws an input error if the session has no data for the chart. */
+export async function drawChart(
+  tools: DrawTools,
+  opened: OpenedSession,
+  { word, ...told }: Choice & { word: string },
+): Promise<string> {
+  checkCharts([word], opened.session)
+  const { drawings, said } = await drawCharts(tools, opened, [word], told)
+  const drawing = drawings.get(word)
+  if (drawing) return drawing.svg
+  throw inputError(said || message('reports.nothingToDraw', { chart: word }))
 }

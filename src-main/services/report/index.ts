@@ -27,7 +27,7 @@ import { baselineMarkdown } from './baseline-print'
 import { comparisonPictures, pictures } from './charts'
 import { comparisonDocument } from './comparison-document'
 import { printHtml } from './html'
-import { buildReport, type ReportInput, type ReportModel } from './model'
+import { buildReport, type Authored, type ReportInput, type ReportModel } from './model'
 import { printPdfReport, type PdfTools } from './pdf'
 import { printers } from './printers'
 import type { PrintOptions } from './printers/printer'
@@ -54,7 +54,7 @@ export interface Choice {
   rungs?: readonly string[]
 }
 
-export interface ReportOptions extends Choice, PrintOptions {
+export interface ReportOptions extends Choice, Authored, PrintOptions {
   format: TextFormat
   /** A date to print; by default none, so that the same session yields the same bytes. */
   date?: string
@@ -76,13 +76,14 @@ function chosen({ session, sources }: Opened, rungs?: readonly string[]): Opened
 
 const input = (
   opened: Opened,
-  { rungs, sections, date }: Choice & { date?: string },
+  { rungs, sections, date, ...authored }: Choice & Authored & { date?: string },
   privates: Privates,
 ): ReportInput => ({
   ...chosen(opened, rungs),
   scrub: scrubber(privates),
   sections: sections ?? reportSections,
   date: date ?? null,
+  authored,
 })
 
 export function report(
@@ -228,7 +229,7 @@ export function reportPdf(
 /** The pictures of a Markdown report. */
 export function reportPictures(
   opened: readonly [Opened] | readonly [Opened, Opened],
-  options: Choice,
+  options: Choice & Authored,
   privates = machinePrivates(),
 ): Picture[] {
   if (options.sections?.includes('charts') === false) return []

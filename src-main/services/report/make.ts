@@ -2,8 +2,14 @@
 import type { Assets } from '../../adapters/kernels/assets'
 import { zipFiles } from '../../adapters/disk/zip'
 import type { ReportAnswer, ReportRequest } from '../../contract/report'
-import { formatFacts, type ReportFormat } from '../../domain/report/report-format'
-import type { OpenedSession } from '../sessions/sessions'
+import type { PageDrawer } from '../../adapters/print/chromium'
+import { inputError, KernelLadderError } from '../../domain/errors'
+import { message } from '../../domain/messages/message'
+import { formatFacts, hasChosenCharts, type ReportFormat } from '../../domain/report/report-format'
+import type { Drawing } from '../../domain/report/drawing'
+import type { OpenedSession, SessionPlaces } from '../sessions/sessions'
+import { usualDrawings } from './charts'
+import { checkCharts, drawCharts, isDrawnWord } from './drawing'
 import { readTemplate } from './html'
 import {
   report,
@@ -14,19 +20,31 @@ import {
   type Choice,
   type HtmlSource,
 } from './index'
+import type { Authored } from './model'
 import type { PdfTools } from './pdf'
+import type { Picture } from './save'
 
-export interface MakeOptions extends Choice {
+export interface MakeOptions extends Choice, Omit<Authored, 'drawn'> {
   format: ReportFormat
   wide?: boolean
   date?: string
   /** Markdown: the folder of its pictures, next to the file. */
   pictures?: string
+  /** The text alone is looked at: nothing is drawn, which takes seconds. */
+  isPreview?: boolean
 }
 
 /** What a report needs from the program and this machine. */
 export interface MakeTools extends PdfTools {
   assets: Assets
+  places: SessionPlaces
+  drawInPage: PageDrawer
+}
+
+export interface MadeReport {
+  content: string | Uint8Array
+  /** Of a Markdown report with a folder for them. */
+  pictures: Picture[]
 }
 
 export type Sessions = readonly [OpenedSession] | readonly [OpenedSession, OpenedSession]
@@ -36,10 +54,63 @@ export async function makeReport(
   tools: MakeTools,
   opened: Sessions,
   options: MakeOptions,
+): Promise<MadeReport> {
+  const { format } = options
+  checkAuthored(opened, options)
+  tools.onStage?.('content')
+  const told = { ...options, drawn: await drawingsFor(tools, opened, options) }
+  const hasPictures = format === 'md' && options.pictures !== undefined && !options.isPreview
+  return {
+    content: await contentOf(tools, opened, told),
+    pictures: hasPictures ? reportPictures(opened, told) : [],
+  }
+}
+
+/** What an author chose is there, or the report is refused. */
+function checkAuthored(
+  [{ session }]: Sessions,
+  { charts, captions = {}, format }: MakeOptions,
+): void {
+  if (!hasChosenCharts(format)) return
+  if (charts) checkCharts(charts, session)
+  const chart = Object.keys(captions).find((word) => charts && !charts.includes(word))
+  if (chart !== undefined)
+    throw inputError(message('reports.captionOfNone', { chart: JSON.stringify(chart) }))
+}
+
+/** What the screen's own code draws: what was chosen, or for print the usual ones, where there are figures and a browser. */
+async function drawingsFor(
+  { places, drawInPage }: MakeTools,
+  [opened, second]: Sessions,
+  { format, charts, sections, rungs, pictures, isPreview }: MakeOptions,
+): Promise<ReadonlyMap<string, Drawing>> {
+  const none = new Map<string, Drawing>()
+  const hasPlace = format === 'pdf' || (format === 'md' && pictures !== undefined)
+  if (second || !hasPlace || sections?.includes('charts') === false) return none
+  const words = charts?.filter(isDrawnWord) ?? (format === 'pdf' ? usualDrawings : [])
+  if (words.length === 0) return none
+  if (isPreview) return new Map(words.map((word) => [word, { svg: '', label: word }]))
+  const choice = rungs === undefined ? {} : { rungs }
+  const found = await drawCharts({ places, drawInPage }, opened, words, choice).catch(
+    (error: unknown) => {
+      // The desktop app prints without a browser of the machine's, and then without these.
+      if (!charts && error instanceof KernelLadderError && error.kind === 'missing') return null
+      throw error
+    },
+  )
+  if (!found) return none
+  const lacking = charts && words.find((word) => !found.drawings.get(word))
+  if (lacking !== undefined) throw inputError(message('reports.nothingToDraw', { chart: lacking }))
+  return new Map([...found.drawings].flatMap(([word, one]) => (one ? [[word, one] as const] : [])))
+}
+
+async function contentOf(
+  tools: MakeTools,
+  opened: Sessions,
+  options: MakeOptions & Authored,
 ): Promise<string | Uint8Array> {
   const { format } = options
   const [before, after] = opened
-  tools.onStage?.('content')
   if (format === 'pdf') return reportPdf(opened, options, tools)
   if (format === 'html') {
     const template = await readTemplate(tools.assets)
@@ -62,22 +133,15 @@ async function withProfiles({ session, sources, deep }: OpenedSession): Promise<
 export async function answerReport(
   tools: MakeTools,
   opened: Sessions,
-  { format, wide, sections, rungs, date, pictures }: Omit<ReportRequest, 'ref' | 'compare'>,
+  { pictures, ...request }: Omit<ReportRequest, 'ref' | 'compare'>,
 ): Promise<ReportAnswer> {
-  const choice: Choice = {
-    ...(sections === undefined ? {} : { sections }),
-    ...(rungs === undefined ? {} : { rungs }),
-  }
+  const { format } = request
   const name = fileName(opened)
   const folder = `${name}.assets`
-  const content = await makeReport(tools, opened, {
-    ...choice,
-    format,
-    ...(wide === undefined ? {} : { wide }),
-    ...(date === undefined ? {} : { date }),
-    ...(format === 'md' ? { pictures: folder } : {}),
+  const { content, pictures: beside } = await makeReport(tools, opened, {
+    ...given(request),
+    ...(format === 'md' ? { pictures: folder, isPreview: !pictures } : {}),
   })
-  const beside = format === 'md' && pictures ? reportPictures(opened, choice) : []
   if (beside.length > 0) {
     const files = [
       { path: `${name}.md`, content },
@@ -90,6 +154,12 @@ export async function answerReport(
     ? { name: `${name}.${format}`, mediaType, encoding: 'text', content }
     : bytesAnswer(`${name}.${format}`, mediaType, content)
 }
+
+/** Without what was left out, so that it hides no default. */
+const given = <T extends object>(value: T) =>
+  Object.fromEntries(Object.entries(value).filter(([, one]) => one !== undefined)) as {
+    [K in keyof T]: Exclude<T[K], undefined>
+  }
 
 const bytesAnswer = (name: string, mediaType: string, bytes: Uint8Array): ReportAnswer => ({
   name,

@@ -9,6 +9,7 @@ import { rungBefore, type RungResult, type Session } from '../../domain/session/
 import { leadMetric, leadText } from '../../domain/analysis/lead-figure'
 import { speedup } from '../../domain/analysis/compare'
 import { formatMs, formatRatio, formatValue, type Unit } from '../../domain/metrics/units'
+import type { Drawing } from '../../domain/report/drawing'
 import { diffSources, type Hunk } from '../source-diff'
 import { inEnglish } from '../../domain/text/wording'
 import { headline, printedProvenance, type PrintedFact } from '../../domain/report/provenance'
@@ -25,7 +26,7 @@ import {
 /** A formatted figure. `note` is the 1-based index of the model's note that says why there is no value. */
 export interface Figure {
   text: string
-  evidence: 'measured' | 'derived' | 'unavailable'
+  evidence: MetricValue['evidence']
   note?: number
 }
 
@@ -54,6 +55,15 @@ export interface ReportModel {
   /** The sections besides the summary and the provenance. */
   sections: readonly ReportSection[]
   title: string
+  /** What was measured, where the title is its author's. */
+  subject: string | null
+  /** Paragraphs of its author's. */
+  authorNotes: readonly string[]
+  /** The chosen charts by their words; null for a few of each kind. */
+  charts: readonly string[] | null
+  /** By the words of the charts. */
+  captions: Readonly<Record<string, string>>
+  drawn: ReadonlyMap<string, Drawing>
   /** The date of the report, only if the user gives one. */
   date: string | null
   summary: PrintedSummary
@@ -69,6 +79,19 @@ export interface ReportModel {
   facts: PrintedFact[]
 }
 
+/** What its author adds to a report, and the charts that were drawn for it. */
+export interface Authored {
+  title?: string
+  /** Paragraphs. */
+  notes?: readonly string[]
+  /** Charts by their words; by default a few. */
+  charts?: readonly string[]
+  /** Under charts, by their words. */
+  captions?: Readonly<Record<string, string>>
+  /** Of the charts that the screen draws: their drawings. */
+  drawn?: ReadonlyMap<string, Drawing>
+}
+
 export interface ReportInput {
   session: Session
   /** Source text by rung id. */
@@ -76,6 +99,7 @@ export interface ReportInput {
   scrub: Scrubber
   sections: readonly ReportSection[]
   date: string | null
+  authored?: Authored
 }
 
 export const dash = '–'
@@ -107,7 +131,14 @@ function metricsOf(session: Session): { id: string; label: string }[] {
 }
 
 export function buildReport(input: ReportInput): ReportModel {
-  const { scrub } = input
+  const { scrub, authored = {} } = input
+  const {
+    title,
+    notes: authorNotes = [],
+    charts = null,
+    captions = {},
+    drawn = new Map(),
+  } = authored
   const session = scrubSession(input.session, scrub.sentence)
   const notes: string[] = []
   const noteNumber = (reason: string): number => {
@@ -149,11 +180,17 @@ export function buildReport(input: ReportInput): ReportModel {
     }
   }
   const steps = stepsOf(session)
+  const subject = `${inEnglish(headline(session))} on ${session.device?.name ?? 'no GPU'}`
   const source = (id: string): string | undefined => input.sources[id]
   return {
     session,
     sections: input.sections,
-    title: `${inEnglish(headline(session))} on ${session.device?.name ?? 'no GPU'}`,
+    title: title ?? subject,
+    subject: title === undefined ? null : subject,
+    authorNotes,
+    charts,
+    captions,
+    drawn,
     date: input.date,
     summary: printedSummary(session, steps),
     metrics,

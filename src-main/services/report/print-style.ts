@@ -18,6 +18,9 @@ ul, ol { padding-left: 5mm }
 li { margin-bottom: 0.8mm }
 code, pre { font: 0.88em/1.35 "DejaVu Sans Mono", "Liberation Mono", Menlo, Consolas, monospace }
 .sub { color: #525b67 }
+.note { max-width: 150mm; white-space: pre-line }
+figcaption { margin-top: 1mm; color: #3b434d; font-size: 8.5pt }
+.drawn { margin-bottom: 5mm }
 .best { font-size: 11pt }
 .warning { padding: 1mm 2.5mm; border-left: 2.5pt solid #b04a00; background: #fdf3ec }
 table { width: 100%; margin: 0 0 3mm; border-collapse: collapse; font-size: 8pt }

@@ -2,7 +2,7 @@
  * A report for print: one HTML document without scripts, which Chromium turns into pages. Its table of contents has
  * page numbers once a draft has determined them.
  */
-import { html } from './html-text'
+import { html, htmlLines } from './html-text'
 import { draftStyle, printStyle } from './print-style'
 import type { PrintPart } from './print-parts'
 
@@ -13,6 +13,8 @@ export interface PrintDocument {
   title: string
   /** HTML: the small text below the title. */
   sub: string
+  /** Paragraphs of its author's. */
+  notes: readonly string[]
   warnings: readonly string[]
   parts: readonly PrintPart[]
 }
@@ -32,7 +34,7 @@ const part = ({ id, title, body, inner = [] }: PrintPart, level: 2 | 3 = 2): str
 
 /** Without page numbers it is a draft: laid out like the report, but with little of it drawn. */
 export function printPage(document: PrintDocument, pages?: PageNumbers): string {
-  const { title, sub, warnings, parts } = document
+  const { title, sub, notes, warnings, parts } = document
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -44,6 +46,7 @@ export function printPage(document: PrintDocument, pages?: PageNumbers): string 
 <body>
 <h1>${html(title)}</h1>
 <p class="sub">${sub}</p>
+${notes.map((note) => `<p class="note">${htmlLines(note)}</p>`).join('\n')}
 ${warnings.map((warning) => `<p class="warning"><b>Warning:</b> ${html(warning)}</p>`).join('\n')}
 ${contents(parts, pages ?? new Map())}
 ${parts.map((one) => part(one)).join('\n')}

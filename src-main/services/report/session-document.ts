@@ -1,7 +1,7 @@
 /** A report on one session as a document for print. */
 import { inEnglish } from '../../domain/text/wording'
 import type { ReportSection } from '../../domain/report/frozen-report'
-import { chartFigures, metricCharts, throughputChart } from './charts'
+import { chartsOf, printChart, type ReportChart } from './charts'
 import { html, htmlCode, htmlList, htmlSentence } from './html-text'
 import type { ReportModel } from './model'
 import type { PrintDocument } from './print'
@@ -31,14 +31,23 @@ function summaryBody({ summary }: ReportModel): string {
 const wide = { width: 672, labelWidth: 220 }
 const half = { width: 324, labelWidth: 110 }
 
+/** Counters are bars of half the width, two across; what stands between them keeps its place. */
+const isHalf = (chart: ReportChart): boolean => 'bars' in chart && chart.word !== 'throughput'
+
 function chartBody(model: ReportModel): string {
-  const large = throughputChart(model)
-  return [
-    ...(large ? chartFigures(large, wide) : []),
-    '<div class="pairs">',
-    ...metricCharts(model).flatMap((chart) => chartFigures(chart, half)),
-    '</div>',
-  ].join('\n')
+  const charts = chartsOf(model)
+  return charts
+    .flatMap((chart, index) => {
+      if (!isHalf(chart)) return printChart(chart, wide)
+      const starts = index === 0 || !isHalf(charts[index - 1]!)
+      const next = charts[index + 1]
+      return [
+        ...(starts ? ['<div class="pairs">'] : []),
+        ...printChart(chart, half),
+        ...(next && isHalf(next) ? [] : ['</div>']),
+      ]
+    })
+    .join('\n')
 }
 
 function partsOf(model: ReportModel): PrintPart[] {
@@ -59,11 +68,12 @@ function partsOf(model: ReportModel): PrintPart[] {
 }
 
 export function sessionDocument(model: ReportModel): PrintDocument {
-  const { session, title, date } = model
+  const { session, title, subject, authorNotes, date } = model
   const { completion, createdAt, id, warnings } = session
   return {
     title,
-    sub: `${htmlCode(id)}, measured on ${html(createdAt)}${date === null ? '' : `; report of ${html(date)}`}`,
+    notes: authorNotes,
+    sub: `${subject === null ? '' : `${html(subject)}. `}${htmlCode(id)}, measured on ${html(createdAt)}${date === null ? '' : `; report of ${html(date)}`}`,
     warnings: [
       ...warnings.map(inEnglish),
       ...(completion === 'cancelled'

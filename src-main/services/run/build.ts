@@ -19,7 +19,9 @@ import {
   taskHeader,
   taskHeaderFile,
 } from '../../domain/task/headers'
+import { isPythonFile } from '../../domain/ladder/rung'
 import { isPython, pythonLibrary } from '../../domain/task/python-reference'
+import { pythonRungLibrary } from '../../domain/task/python-rung'
 import type { TaskSource } from '../../adapters/kernels/kernel-library'
 import type { Compiler } from './compiler'
 import type { PlannedRung, RunPlan } from './plan'
@@ -163,20 +165,23 @@ const taskFlags = (headers: ReadonlyMap<string, string>): string[] =>
 
 export async function buildRung(
   compiler: Compiler,
-  { task, headers }: TaskInputs,
-  { rung, source }: PlannedRung,
+  { task, headers: shared }: TaskInputs,
+  { rung, source, headers = shared }: PlannedRung,
   sm: string,
   flags: (sm: string) => readonly string[] = rungFlags,
 ): Promise<BuildOutcome> {
+  const { file, header } = rung
+  const input = isPythonFile(file) ? `${file}.cpp` : file
   return compile(compiler, {
     key: `nvcc/${rung.id}`,
     sources: new Map([
       ...compiler.includes,
       ...headers,
       [taskHeaderFile, taskHeader(task)],
-      [rung.file, source],
+      [file, source],
+      ...(input === file ? [] : [[input, pythonRungLibrary(task, file, header)] as const]),
     ]),
-    inputs: [rung.file],
+    inputs: [input],
     flags: [...flags(sm), ...taskFlags(headers), ...macroFlags(rung.params)],
     output: 'rung.so',
     libraries: ['-ldl'],
@@ -189,6 +194,7 @@ export async function compileReference(
   { task, headers }: TaskInputs,
   { file, text }: TaskSource,
   sm: string,
+  flags: (sm: string) => readonly string[] = rungFlags,
 ): Promise<BuildOutcome> {
   const [input, source] = isPython(file) ? [`${file}.cu`, pythonLibrary(task, text)] : [file, text]
   return compile(compiler, {
@@ -200,7 +206,7 @@ export async function compileReference(
       [input, source],
     ]),
     inputs: [input],
-    flags: [...rungFlags(sm), ...taskFlags(headers)],
+    flags: [...flags(sm), ...taskFlags(headers)],
     output: 'reference.so',
     libraries: ['-ldl'],
   })
@@ -212,8 +218,9 @@ export async function buildReference(
   inputs: TaskInputs,
   source: TaskSource,
   sm: string,
+  flags: (sm: string) => readonly string[] = rungFlags,
 ): Promise<string> {
-  const built = await compileReference(compiler, inputs, source, sm)
+  const built = await compileReference(compiler, inputs, source, sm, flags)
   if (built.artefact) return built.artefact
   if (compiler.signal.aborted) throw new KernelLadderError('cancelled', message('asked.cancelled'))
   // Sources are compiled under the name of their task, which is no folder of their author's.

@@ -24,13 +24,15 @@ import {
 import { caseOf, gflops, type Problem } from '../../domain/task/problem'
 import { outputsOf, type Task } from '../../domain/task/task'
 import type { Ceilings } from '../../domain/gpu/ceilings'
-import type { Launch, Timing, Verify } from '../../domain/session/session'
+import type { Launch, Prepared, Timing, Verify } from '../../domain/session/session'
 
 export interface Measured {
   verify: Verify | null
   timing: Timing | null
   /** Its launches; absent if the runner could not see them. */
   launches?: Launch[]
+  /** What it compiled as it was loaded, such as a script's kernels. */
+  prepared?: Prepared
   /** Set if it got no timing. */
   trouble?: { status: 'failed' | 'unsupported' | 'not-run'; reason: Statement }
 }
@@ -134,7 +136,7 @@ async function attempt(
   request: MeasureRequest,
   number: number,
   done: ReadonlyMap<string, Measured>,
-  settle: (rung: string, measured: Measured) => void,
+  settled: (rung: string, measured: Measured) => void,
 ): Promise<void> {
   const { task, problem, signal } = request
   const reference = request.rungs.find(({ id }) => id === request.reference)
@@ -147,6 +149,11 @@ async function attempt(
     (rung) => open.includes(rung) || (referenceUsable && rung === reference) || rung.id === trusted,
   )
   const verified = new Map<string, Verify>()
+  const prepared = new Map<string, Prepared>()
+  const settle = (rung: string, measured: Measured): void => {
+    const own = prepared.get(rung)
+    settled(rung, own ? { ...measured, prepared: own } : measured)
+  }
   const fail = (rung: string, reason: Statement): void =>
     settle(rung, {
       verify: verified.get(rung) ?? null,
@@ -160,6 +167,8 @@ async function attempt(
     switch (event.event) {
       case 'start':
         return event.stage === 'reference' || loaded.some(({ id }) => id === event.rung)
+      case 'prepared':
+        return at?.rung === event.rung && at.stage === 'load'
       case 'verify':
         return at?.rung === event.rung && at.stage === 'verify'
       case 'timing':
@@ -212,6 +221,9 @@ async function attempt(
         case 'start':
           if (event.rung !== null && event.stage !== 'reference')
             request.onStart(event.rung, event.stage)
+          break
+        case 'prepared':
+          prepared.set(event.rung, { seconds: event.seconds, with: event.with })
           break
         case 'verify': {
           const verify = toVerify(event, task)

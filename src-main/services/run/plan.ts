@@ -11,10 +11,13 @@ import type { Task } from '../../domain/task/task'
 import type { Parameters } from '../../domain/ladder/rung'
 import { type Statement, message } from '../../domain/messages/message'
 import { checkParams, giveParams } from './parameters'
+import { meantOr } from '../../domain/text/nearest'
 
 export interface PlannedRung {
   rung: LadderRung
   source: string
+  /** What it is built with in place of the plan's headers. */
+  headers?: ReadonlyMap<string, string>
 }
 
 export interface RunPlan {
@@ -28,7 +31,7 @@ export interface RunPlan {
   rungs: PlannedRung[]
   /** The requested parameters; each is applied to the rungs that allow the value. */
   asked?: Parameters
-  /** Rungs that have such a parameter and do not allow the value. */
+  /** What to say before anything is done, such as which rungs have such a parameter and do not allow the value. */
   parametersLeft?: readonly Statement[]
   /** Timed alternately with each rung; also one of `rungs` if requested. */
   reference: PlannedRung | null
@@ -56,9 +59,10 @@ export function findLadder(library: KernelLibrary, id: string): LadderFile {
   if (ladder) return ladder
   const fault = library.faults.get(id)
   if (fault) throw inputError(message('asked.ladderFault', { ladder: id, why: fault }))
+  const ids = library.ladders.map((candidate) => candidate.id)
   throw inputError(
     message('asked.noLadder', { ladder: JSON.stringify(id) }),
-    message('asked.ladders', { ladders: list(library.ladders.map((candidate) => candidate.id)) }),
+    meantOr(id, ids, message('asked.ladders', { ladders: list(ids) })),
   )
 }
 
@@ -73,7 +77,7 @@ function sourceOf(library: KernelLibrary, entry: LadderEntry, ladder: string): R
 
 /** A rung of the ladder with its default parameters and those of its entry. */
 function resolveRung(library: KernelLibrary, ladder: string, entry: LadderEntry): PlannedRung {
-  const { header, file, text } = sourceOf(library, entry, ladder)
+  const { header, file, text, headers } = sourceOf(library, entry, ladder)
   for (const [option, choice] of Object.entries(entry.options ?? {}))
     if (!header.options[option]?.includes(choice))
       throw inputError(
@@ -93,7 +97,7 @@ function resolveRung(library: KernelLibrary, ladder: string, entry: LadderEntry)
     ...(entry.negative === undefined ? {} : { negative: entry.negative }),
     ...(entry.note === undefined ? {} : { note: entry.note }),
   }
-  return { rung, source: text }
+  return { rung, source: text, ...(headers ? { headers } : {}) }
 }
 
 export function taskOf(library: KernelLibrary, { id, task }: LadderFile): Task {
@@ -127,10 +131,11 @@ export function selectRungs<T extends { id: string }>(
 ): T[] {
   if (!wanted) return [...all]
   const unknown = wanted.filter((id) => !all.some((rung) => rung.id === id))
+  const ids = all.map(({ id }) => id)
   if (unknown.length > 0)
     throw inputError(
       message('asked.noRung', { whole, rungs: list(unknown.map((id) => JSON.stringify(id))) }),
-      message('asked.rungs', { rungs: list(all.map(({ id }) => id)) }),
+      meantOr(unknown[0]!, ids, message('asked.rungs', { rungs: list(ids) })),
     )
   return all.filter(({ id }) => wanted.includes(id))
 }
@@ -147,11 +152,14 @@ export function planRun(library: KernelLibrary, request: PlanRequest): RunPlan {
   )
   const rungs = entries.map(({ entry }) => resolveRung(library, file.id, entry))
 
-  const parametersLeft = giveParams(
-    rungs.map(({ rung }) => rung),
-    request.params,
-    message('asked.theLadder', { ladder: file.id }),
-  )
+  const parametersLeft = [
+    ...(library.notes ?? []),
+    ...giveParams(
+      rungs.map(({ rung }) => rung),
+      request.params,
+      message('asked.theLadder', { ladder: file.id }),
+    ),
+  ]
 
   /** A rung that is included whether requested or not. */
   const besides = (id: string | null): PlannedRung | null => {

@@ -59,6 +59,7 @@ export function toResult(
     ...(state.alsoVerified ? { alsoVerified: state.alsoVerified } : {}),
     timing: measured?.timing ?? null,
     ...(measured?.launches ? { launches: measured.launches } : {}),
+    ...(measured?.prepared ? { prepared: measured.prepared } : {}),
     profile: own?.profile ?? null,
     metrics:
       own?.metrics ??

@@ -7,7 +7,8 @@ import type { RunEvent } from '../../contract'
 import type { DeepProfiles } from '../../domain/session/deep'
 import type { ErrorShape } from '../../domain/errors'
 import type { Device } from '../../domain/gpu/device'
-import type { Statement } from '../../domain/messages/message'
+import { isPythonFile } from '../../domain/ladder/rung'
+import { message, type Statement } from '../../domain/messages/message'
 import type { RungResult, Session } from '../../domain/session/session'
 import { sessionSchemaVersion } from '../../domain/session/session'
 import { printTarget, type Target } from '../../domain/target/targets'
@@ -151,7 +152,10 @@ async function buildAll(
   await inParallel(states, async (state) => {
     if (compiler.signal.aborted) return
     const { rung } = state.planned
-    const architecture = architectureFor(rung.header.requires, way.gpu)
+    const architecture =
+      way.device === null && isPythonFile(rung.file)
+        ? { unsupported: message('records.compiledWhereRun') }
+        : architectureFor(rung.header.requires, way.gpu)
     if ('unsupported' in architecture) state.unsupported = architecture.unsupported
     else {
       emit({ type: 'rung', rung: rung.id, stage: 'build', state: 'running' })

@@ -165,6 +165,7 @@ async function launchesOf(
     task,
     own: caseOf(problem, { options: rung.options, flags: rung.header.flags }),
     gpu,
+    ...(built.kernels ? { resources: built.kernels } : {}),
     signal,
   })
   if ('reason' in answer) return answer

@@ -1,4 +1,5 @@
 /** Verifies rungs at problems other than the timed one: a tile that fits 4096 may not fit 1023. */
+import { isPythonFile } from '../../domain/ladder/rung'
 import { builtRung, type Expected } from '../../adapters/tools/runner'
 import type { Toolbox } from '../../adapters/tools/toolbox'
 import { toErrorShape, type ErrorShape } from '../../domain/errors'
@@ -24,6 +25,9 @@ export interface FurtherRequest {
 /** The runner times whatever it has verified; this is the minimum. */
 const maxSeconds = 0.02
 
+/** A process with rungs in Python spends seconds on importing and compiling, and hardly any on the GPU. */
+const mostAbreast = 4
+
 function reasonOf({ verify, trouble }: Measured, task: Task): Statement | undefined {
   if (trouble) return trouble.reason
   return verify && !verify.passed ? wrongness(verify, task) : undefined
@@ -42,9 +46,8 @@ export async function verifyFurther(request: FurtherRequest): Promise<ErrorShape
     ({ planned, build }) => (build?.artefact ? [builtRung(planned.rung, build.artefact)] : []),
   )
   for (const state of wanted) state.alsoVerified = []
-  for (const [index, problem] of (plan.alsoVerify?.problems ?? []).entries()) {
-    if (signal.aborted || built.length === 0) return null
-    const { rungs: answers, halted } = await measureOrSay({
+  const ask = (problem: Problem, index: number): Promise<MeasureOutcome> =>
+    measureOrSay({
       toolbox,
       runner,
       expected,
@@ -65,20 +68,30 @@ export async function verifyFurther(request: FurtherRequest): Promise<ErrorShape
       onCeilings: () => undefined,
       onOutOfTurn: request.onOutOfTurn,
     })
-    for (const state of wanted) {
-      const answer = answers.get(state.planned.rung.id)
-      if (!answer) continue
-      const reason = reasonOf(answer, plan.task)
-      const found: VerifiedAt = {
-        problem,
-        verify: answer.verify,
-        ...(reason === undefined ? {} : { reason }),
+  const problems = plan.alsoVerify?.problems ?? []
+  const abreast = wanted.some(({ planned }) => isPythonFile(planned.rung.file)) ? mostAbreast : 1
+  for (let first = 0; first < problems.length; first += abreast) {
+    if (signal.aborted || built.length === 0) return null
+    const some = problems.slice(first, first + abreast)
+    const outcomes = await Promise.all(some.map((problem, index) => ask(problem, first + index)))
+    for (const [index, { rungs: answers }] of outcomes.entries()) {
+      const problem = some[index]!
+      for (const state of wanted) {
+        const answer = answers.get(state.planned.rung.id)
+        if (!answer) continue
+        const reason = reasonOf(answer, plan.task)
+        const found: VerifiedAt = {
+          problem,
+          verify: answer.verify,
+          ...(reason === undefined ? {} : { reason }),
+        }
+        state.alsoVerified?.push(found)
+        if (plan.alsoVerify?.decides) decide(state, answer, problem, reason)
+        if (answer.trouble?.status === 'failed')
+          built = built.filter(({ id }) => id !== state.planned.rung.id)
       }
-      state.alsoVerified?.push(found)
-      if (plan.alsoVerify?.decides) decide(state, answer, problem, reason)
-      if (answer.trouble?.status === 'failed')
-        built = built.filter(({ id }) => id !== state.planned.rung.id)
     }
+    const halted = outcomes.find((outcome) => outcome.halted)?.halted
     if (halted) return halted
   }
   return null

@@ -6,6 +6,9 @@ import { toErrorShape } from '../../domain/errors'
 import type { SanitizeReport } from '../../domain/session/sanitizer'
 import { libraryFor } from '../ladder-library/copies'
 import { toolboxOn } from '../run/chosen-gpu'
+import { can, parseTarget } from '../../domain/target/targets'
+import { emulatedGpu } from '../run/emulated-gpu'
+import { sanitizeEmulated } from './emulated-sanitize'
 import { sanitize } from './sanitize'
 
 export interface SanitizeOptions {
@@ -25,17 +28,18 @@ export async function sanitizeLive(
 ): Promise<SanitizeReport> {
   const { machine } = setup
   const { library, request: own } = await libraryFor(setup, request)
-  return sanitize(
-    {
-      ...options,
-      toolbox: toolboxOn(machine, null, options.gpu),
-      cache: machine.cache,
-      library,
-      includes: await readSharedFiles(library.root, 'include'),
-      runnerSources: await readSharedFiles(library.root, 'runner'),
-    },
-    own,
-  )
+  const environment = {
+    ...options,
+    toolbox: toolboxOn(machine, null, options.gpu),
+    cache: machine.cache,
+    library,
+    includes: await readSharedFiles(library.root, 'include'),
+    runnerSources: await readSharedFiles(library.root, 'runner'),
+  }
+  const target = parseTarget(request.target ?? '')
+  if (target === null || can(target).needsGpu) return sanitize(environment, own)
+  const probeSources = await readSharedFiles(library.root, 'probe')
+  return sanitizeEmulated({ ...environment, probeSources }, own, emulatedGpu(target.name).gpu)
 }
 
 export interface SanitizeJob {

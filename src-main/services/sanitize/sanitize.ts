@@ -24,6 +24,7 @@ import {
   type SanitizedRung,
   type SanitizeReport,
   type SanitizerCheck,
+  defaultSecondsARung,
   type SanitizerTool,
 } from '../../domain/session/sanitizer'
 import { taskHeader, taskHeaderFile } from '../../domain/task/headers'
@@ -38,7 +39,7 @@ import {
 import { openCompiler, type Bench } from '../run/compiler'
 import { architectureFor, queryDevice, queryDriver, remedies } from '../run/device'
 import { inTurn } from '../run/gpu-turn'
-import { findLadder, planRun, taskOf, type PlannedRung } from '../run/plan'
+import { findLadder, planRun, taskOf, type PlannedRung, type RunPlan } from '../run/plan'
 import { locateFinding, type SourceTexts } from './sanitize-sources'
 
 export interface SanitizeEnvironment extends Bench {
@@ -54,10 +55,8 @@ export interface SanitizeEnvironment extends Bench {
   waitForGpu?: boolean
 }
 
-/** racecheck slows kernels down a hundredfold or more; a rung at the default size takes seconds. */
-export const defaultSecondsARung = 120
-
-const seed = 7
+/** Of the contents of buffers. */
+export const seed = 7
 
 export async function sanitize(
   environment: SanitizeEnvironment,
@@ -66,19 +65,7 @@ export async function sanitize(
   const { toolbox, library, signal, onProgress } = environment
   if (toolbox.replays)
     throw inputError(message('asked.sanitizerNotRecorded'), message('asked.useGpu'))
-  const plan = planRun(library, {
-    ladder: request.ladder,
-    ...(request.rungs ? { rungs: request.rungs } : {}),
-    ...choiceOf(library, request),
-    params: request.params,
-    profile: 'none',
-  })
-  const rungs = request.rungs ? plan.rungs : plan.rungs.filter((rung) => rung !== plan.reference)
-  if (rungs.length === 0)
-    throw inputError(
-      message('asked.referenceAlone', { ladder: plan.ladder.id }),
-      message('asked.nameReference'),
-    )
+  const { plan, rungs } = planSanitize(library, request)
   onProgress({ stage: 'prepare', done: 0, total: 0, tool: null, rung: null })
 
   const sanitizer = await toolbox.locate('compute-sanitizer')
@@ -160,6 +147,27 @@ export async function sanitize(
   }
 }
 
+/** The rungs to check, without the ladder's reference unless it is named; throws where none is left. */
+export function planSanitize(
+  library: KernelLibrary,
+  request: SanitizeRequest,
+): { plan: RunPlan; rungs: PlannedRung[] } {
+  const plan = planRun(library, {
+    ladder: request.ladder,
+    ...(request.rungs ? { rungs: request.rungs } : {}),
+    ...choiceOf(library, request),
+    params: request.params,
+    profile: 'none',
+  })
+  const rungs = request.rungs ? plan.rungs : plan.rungs.filter((rung) => rung !== plan.reference)
+  if (rungs.length === 0)
+    throw inputError(
+      message('asked.referenceAlone', { ladder: plan.ladder.id }),
+      message('asked.nameReference'),
+    )
+  return { plan, rungs }
+}
+
 /** The task's small ragged sizes, if the request gives none. */
 function choiceOf(library: KernelLibrary, { ladder, size, at = {} }: SanitizeRequest) {
   const task = taskOf(library, findLadder(library, ladder))
@@ -167,10 +175,10 @@ function choiceOf(library: KernelLibrary, { ladder, size, at = {} }: SanitizeReq
   return { size, at: named ? at : { ...task.sanitize, ...at } }
 }
 
-const sourceTexts = (
+export const sourceTexts = (
   { task, headers }: TaskInputs,
   rungs: readonly PlannedRung[],
-  { includes, runnerSources }: SanitizeEnvironment,
+  { includes, runnerSources }: Pick<SanitizeEnvironment, 'includes' | 'runnerSources'>,
 ): SourceTexts =>
   new Map([
     ...includes,

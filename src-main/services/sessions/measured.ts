@@ -1,15 +1,28 @@
 /** What the shipped recordings measured for a ladder's rungs, compared with the rungs of today. */
-import type { Assets } from '../../adapters/kernels/assets'
+import { readdir, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { z } from 'zod'
+import { sha256 } from '../../adapters/disk/build-cache'
+import { keptAnswer } from '../../adapters/disk/kept-answer'
 import type { KernelLibrary } from '../../adapters/kernels/kernel-library'
+import type { Setup } from '../../adapters/machine/machine'
 import { readSources } from '../../adapters/sessions/session-sources'
 import type { Ladder } from '../../domain/ladder/ladder'
 import {
   measuredOf,
+  RungMeasured,
   type MeasuredRecording,
-  type RungMeasured,
+  type RungToday,
 } from '../../domain/analysis/rung-measured'
 import { resolveLadder } from '../run/plan'
+import { appVersion } from '../version'
 import { listRecordings, readRecording } from './recording-list'
+
+/** The files that recordings are read from, and the cache that keeps what follows from them. */
+interface MeasuredSetup {
+  assets: Pick<Setup['assets'], 'recordingsDir'>
+  machine: { folders: Pick<Setup['machine']['folders'], 'cache'> }
+}
 
 const read = new Map<string, Promise<MeasuredRecording[]>>()
 
@@ -46,19 +59,54 @@ function ladderOf(library: KernelLibrary, id: string): Ladder | null {
   }
 }
 
-/** By rung id; rungs that no recording contains are omitted. */
-export async function measuredRungs(
-  { recordingsDir }: Pick<Assets, 'recordingsDir'>,
-  library: KernelLibrary,
-  ladderId: string,
-): Promise<Record<string, RungMeasured>> {
-  const ladder = ladderOf(library, ladderId)
-  if (!ladder) return {}
-  const today = new Map(
+interface Today {
+  rungs: ReadonlyMap<string, RungToday>
+  /** Of all their texts. */
+  hash: string
+}
+
+const todays = new WeakMap<KernelLibrary, Today>()
+
+/** A list asks for every ladder of one library. */
+function today(library: KernelLibrary): Today {
+  const known = todays.get(library)
+  if (known) return known
+  const rungs = new Map(
     [...library.rungs].map(([id, { header, file, text }]) => [
       id,
       { id, file, text, params: header.params },
     ]),
   )
-  return measuredOf(ladder, today, await recordingsOf(recordingsDir, ladder.id))
+  const found = { rungs, hash: sha256(JSON.stringify([...rungs])) }
+  todays.set(library, found)
+  return found
+}
+
+/** Names, dates and sizes of what lies in the folder of the recordings, which nothing writes while the program runs. */
+async function stampOf(root: string): Promise<string[]> {
+  const names = (await readdir(root).catch(() => [])).sort()
+  return Promise.all(
+    names.map(async (name) => {
+      const { mtimeMs, size } = await stat(join(root, name))
+      return `${name}:${mtimeMs}:${size}`
+    }),
+  )
+}
+
+/** By rung id; rungs that no recording contains are omitted. */
+export async function measuredRungs(
+  { assets: { recordingsDir }, machine }: MeasuredSetup,
+  library: KernelLibrary,
+  ladderId: string,
+): Promise<Record<string, RungMeasured>> {
+  const ladder = ladderOf(library, ladderId)
+  const listed = await listRecordings(recordingsDir)
+  if (!ladder || !listed.some(({ summary }) => summary.ladder.id === ladder.id)) return {}
+  const { rungs, hash } = today(library)
+  return keptAnswer({
+    file: join(machine.folders.cache, 'measured', `${ladder.id}.json`),
+    key: sha256(JSON.stringify([appVersion, hash, ladder, await stampOf(recordingsDir)])),
+    schema: z.record(z.string(), RungMeasured),
+    make: async () => measuredOf(ladder, rungs, await recordingsOf(recordingsDir, ladder.id)),
+  })
 }

@@ -19,6 +19,7 @@ import { appVersion } from '../version'
 import { labSessionFolder } from '../lab-library/refs'
 import { asRecording, listRecordings, readRecording, type Recording } from './recording-list'
 import { chooseRecording, replay } from './recordings'
+import { meantOr, nearest } from '../../domain/text/nearest'
 
 export interface OpenedSession {
   session: Session
@@ -95,13 +96,13 @@ export async function openSession(places: SessionPlaces, ref: string): Promise<O
   }
   const recordings = await listRecordings(places.assets.recordingsDir)
   const recording = recordings.find((candidate) => candidate.name === name)
-  if (!recording)
+  if (!recording) {
+    const refs = recordings.map((candidate) => recordedRef(candidate.name))
     throw inputError(
       message('sessions.noRecording', { recording: JSON.stringify(name) }),
-      message('sessions.recordings', {
-        recordings: recordings.map((candidate) => recordedRef(candidate.name)).join(', '),
-      }),
+      meantOr(ref, refs, message('sessions.recordings', { recordings: refs.join(', ') })),
     )
+  }
   return openRecording(await readRecording(recording))
 }
 
@@ -122,7 +123,19 @@ export async function openNamed(places: SessionPlaces, name: string): Promise<Op
   if (recordingOf(name) !== null) return openSession(places, name)
   if (SessionRef.safeParse(name).success && (await pathExists(join(storeOf(places), name))))
     return openSession(places, name)
-  return openFolder(resolve(name))
+  const folder = resolve(name)
+  if (!/[\\/]/.test(name) && !(await pathExists(folder))) {
+    const meant = nearest(
+      name,
+      (await listAll(places)).map(({ ref }) => ref),
+    )
+    if (meant !== null)
+      throw inputError(
+        message('sessions.none', { session: name }),
+        message('asked.meant', { name: meant }),
+      )
+  }
+  return openFolder(folder)
 }
 
 export const defaultLadder = 'gemm-fp32'

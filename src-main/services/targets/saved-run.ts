@@ -15,6 +15,7 @@ import { taskHeader, taskHeaderFile } from '../../domain/task/headers'
 import { sizesWord } from '../../domain/task/problem'
 import type { Target } from '../../domain/target/targets'
 import type { Session } from '../../domain/session/session'
+import type { CommitsRequest } from '../ladder-library/commits'
 import { toolboxOn } from '../run/chosen-gpu'
 import type { RunPlan } from '../run/plan'
 import type { RunSettings } from '../run/measured-run'
@@ -24,6 +25,8 @@ export interface StartRunOptions extends Setup {
   /** Where to save instead of the store; must not exist. */
   out?: string
   appVersion: string
+  /** Run the commits of one rung in place of the ladder. */
+  commits?: CommitsRequest
   settings?: Partial<RunSettings>
   emit: (event: RunEvent) => void
   signal: AbortSignal
@@ -145,7 +148,9 @@ export async function savedRun(
   ])
   try {
     const reference = library.references.get(plan.task.id) ?? null
-    for (const { rung, source } of plan.rungs) await draft.addSource(rung.file, source)
+    for (const { rung, source, headers = [] } of plan.rungs)
+      for (const [path, text] of [[rung.file, source] as const, ...headers])
+        await draft.addSource(path, text)
     const taskFile = [taskHeaderFile, taskHeader(plan.task)] as const
     for (const [path, text] of [...includes, ...plan.headers, taskFile])
       await draft.addSource(path, text)

@@ -3,6 +3,7 @@ import type { RunRequest } from '../../contract'
 import { inputError } from '../../domain/errors'
 import { message } from '../../domain/messages/message'
 import { parseTarget, targetUsage, type RunnableKind } from '../../domain/target/targets'
+import { runEmulated } from './emulated'
 import { runLocal } from './local'
 import { runMachine } from './machine'
 import { runRecorded } from './recorded'
@@ -14,6 +15,7 @@ const runners: Record<RunnableKind, Runner> = {
   live: runLocal,
   recorded: runRecorded,
   static: runStatic,
+  emulated: runEmulated,
   machine: runMachine,
 }
 

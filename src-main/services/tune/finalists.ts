@@ -9,7 +9,7 @@ import { pointKey, type Point } from '../../domain/tune/space'
 import type { T4Row } from '../../domain/tune/t4'
 import { inEnglish } from '../../domain/text/wording'
 import { message, type Statement } from '../../domain/messages/message'
-import { oldId, timeInTurn } from '../regress/rounds'
+import { copyId, oldId, timeInTurn } from '../regress/rounds'
 import { inTurn } from '../run/gpu-turn'
 import type { PlannedRung } from '../run/plan'
 import { measureOn, type MeasureSetup, type Worker } from './workers'
@@ -65,10 +65,10 @@ export async function timeFinalists(request: FinalsRequest): Promise<Finals> {
   const { toolbox, device, pciBusId } = worker
   const scratch = await toolbox.scratch()
   try {
-    // Under a name of its own, since the linker would take the same file for the same library.
-    const copy = join(scratch.path, 'own.so')
+    // Each under a name of its own, since the linker would take the same file for the same library.
+    const [old, copy] = [join(scratch.path, 'own.so'), join(scratch.path, 'copy.so')]
     const against = own ?? timed[0]!.built
-    await copyFile(against.artefact, copy)
+    for (const path of [old, copy]) await copyFile(against.artefact, path)
     const outcome = await inTurn(
       {
         toolbox,
@@ -87,8 +87,10 @@ export async function timeFinalists(request: FinalsRequest): Promise<Finals> {
           taskFolder: setup.plan.taskFolder,
           pairs: timed.map(({ built }) => ({
             now: built,
-            before: { ...against, id: oldId(built.id), artefact: copy },
+            before: { ...against, id: oldId(built.id), artefact: old },
+            copy: { ...against, id: copyId(built.id), artefact: copy },
           })),
+          from: 1,
           seed: setup.seed,
           flushL2: setup.flushL2,
           idleMs: setup.idleMs,

@@ -4,7 +4,8 @@ import { inject, type InjectionKey } from 'vue'
 export interface Drawing {
   /** The setting of the chart's own controls. */
   choice: string | undefined
-  deliver: (svg: string) => void
+  /** `label` has the figures in words. */
+  deliver: (svg: string, label: string) => void
 }
 
 export const drawingKey: InjectionKey<Drawing> = Symbol('drawing')

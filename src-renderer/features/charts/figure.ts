@@ -1,7 +1,7 @@
 /** What every chart of this screen passes to its frame besides the drawing. */
 import type { MetricValue } from '../../../src-main/domain/metrics/metrics'
 import type { RungResult, Session } from '../../../src-main/domain/session/session'
-import { rungNumbers } from '../../ui/format'
+import { numberOf } from '../shown-rungs'
 
 /** The same data as a table: the text alternative, and the place for exact values. */
 export interface FigureTable {
@@ -12,7 +12,7 @@ export interface FigureTable {
 
 /** `02 Coalesced`; an import's titles already start with the number. */
 export function rungLabel(session: Session, rung: RungResult): string {
-  const number = rungNumbers(session.rungs)[session.rungs.indexOf(rung)] ?? ''
+  const number = numberOf(session, rung)
   return rung.title.startsWith(number) ? rung.title : `${number} ${rung.title}`
 }
 

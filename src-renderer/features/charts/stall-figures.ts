@@ -38,5 +38,15 @@ export function stallFigures(session: Session): StallFigures {
   }
 }
 
+/** From here on, the longest bar leaves the usual one too short to be read. */
+const dwarfs = 5
+
+/** Shares where one bar would dwarf the rest, warps otherwise. */
+export function stallScale({ rungs }: Pick<StallFigures, 'rungs'>): 'warps' | 'share' {
+  const totals = rungs.map(stallTotal).sort((a, b) => a - b)
+  const usual = totals[Math.floor((totals.length - 1) / 2)] ?? 0
+  return (totals.at(-1) ?? 0) > dwarfs * usual ? 'share' : 'warps'
+}
+
 /** Warps stalled for one reason; 0 if the rung lacks it, since it has others. */
 export const stallValue = (rung: RungResult, id: string): number => valueOf(rung, id) ?? 0

@@ -31,6 +31,32 @@ describe('an export request', () => {
     expect(request({ rungs: [] })).toBeNull()
   })
 
+  it('has its author’s words and charts where the format has a place for them', () => {
+    const own = {
+      title: ' Mine ',
+      notes: 'a\n\nb',
+      charts: ['throughput', 'stalls'],
+      captions: { stalls: ' Waiting ', roofline: 'not drawn', throughput: '' },
+    }
+    expect(request({ format: 'pdf', ...own })).toMatchObject({
+      title: 'Mine',
+      notes: ['a\n\nb'],
+      charts: ['throughput', 'stalls'],
+      captions: { stalls: 'Waiting' },
+    })
+    expect(Object.keys(request({ format: 'tex', ...own })!)).toEqual([
+      'ref',
+      'format',
+      'sections',
+      'title',
+      'notes',
+    ])
+    expect(request({ format: 'html', ...own })).toEqual(request({ format: 'html' }))
+    expect(request({ format: 'md', ...own, compare: 'x' })).not.toHaveProperty('charts')
+    expect(request({ format: 'md', ...own, sections: ['ladder'] })).not.toHaveProperty('charts')
+    expect(request({ format: 'md', charts: [] })).not.toHaveProperty('charts')
+  })
+
   it('leaves out what the format cannot hold', () => {
     expect(request({ format: 'csv', wide: true, compare: 'x' })).toEqual({
       ref: 'recorded:x',
@@ -40,7 +66,9 @@ describe('an export request', () => {
     expect(request({ format: 'csv', wide: true })).toMatchObject({ wide: true })
     expect(request({ format: 'json', dated: true })).not.toHaveProperty('date')
     expect(request({ format: 'json', dated: true, compare: 'x' })).toHaveProperty('date')
-    expect(request({ format: 'tex', wide: true })).not.toHaveProperty('sections')
+    expect(request({ format: 'tex', wide: true })).toMatchObject({
+      sections: ['ladder', 'matrix', 'compare'],
+    })
     expect(canBeDated({ ...freshForm(session), format: 'json' })).toBe(false)
   })
 })

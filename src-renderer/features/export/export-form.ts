@@ -1,7 +1,13 @@
 /** The export form's choices, and the request made from them. */
 import type { ReportRequest } from '../../../src-main/contract/report'
 import { reportSections, type ReportSection } from '../../../src-main/domain/report/frozen-report'
-import { hasSections, type ReportFormat } from '../../../src-main/domain/report/report-format'
+import {
+  hasChosenCharts,
+  hasSections,
+  isAuthored,
+  sectionsOf,
+  type ReportFormat,
+} from '../../../src-main/domain/report/report-format'
 import type { Session } from '../../../src-main/domain/session/session'
 
 export interface ExportForm {
@@ -14,6 +20,13 @@ export interface ExportForm {
   compare: string
   /** Prints today's date; without it, the same session always gives the same file. */
   dated: boolean
+  /** Its author's title; empty for the one that says what was measured. */
+  title: string
+  /** Its author's words; an empty line separates paragraphs. */
+  notes: string
+  /** Charts as the command line names them; null for the usual ones. */
+  charts: string[] | null
+  captions: Record<string, string>
 }
 
 export const freshForm = (session: Session): ExportForm => ({
@@ -23,11 +36,36 @@ export const freshForm = (session: Session): ExportForm => ({
   rungs: session.rungs.map(({ id }) => id),
   compare: '',
   dated: false,
+  title: '',
+  notes: '',
+  charts: null,
+  captions: {},
 })
 
 /** JSON is the session itself, which has only its own date. */
 export const canBeDated = ({ format, compare }: ExportForm): boolean =>
   format !== 'json' || compare !== ''
+
+/** Of one session, in a format with charts, among them. */
+export const canChooseCharts = ({ format, compare, sections }: ExportForm): boolean =>
+  hasChosenCharts(format) && compare === '' && sections.includes('charts')
+
+/** What the author filled in, as far as the format has a place for it. */
+function authoredOf(form: ExportForm): Partial<ReportRequest> {
+  const [title, notes] = [form.title.trim(), form.notes.trim()]
+  const { charts } = form
+  const captions = Object.fromEntries(
+    Object.entries(form.captions)
+      .map(([chart, text]) => [chart, text.trim()] as const)
+      .filter(([chart, text]) => text !== '' && charts?.includes(chart)),
+  )
+  return {
+    ...(isAuthored(form.format) && title ? { title } : {}),
+    ...(isAuthored(form.format) && notes ? { notes: [notes] } : {}),
+    ...(canChooseCharts(form) && charts?.length ? { charts: [...charts] } : {}),
+    ...(canChooseCharts(form) && Object.keys(captions).length ? { captions } : {}),
+  }
+}
 
 /** null if no rung is chosen. */
 export function requestOf(
@@ -45,13 +83,14 @@ export function requestOf(
     ...(compare ? { compare } : {}),
     ...(form.format === 'csv' && form.wide && !compare ? { wide: true } : {}),
     ...(hasSections(form.format)
-      ? { sections: reportSections.filter((section) => form.sections.includes(section)) }
+      ? { sections: sectionsOf(form.format).filter((section) => form.sections.includes(section)) }
       : {}),
     // In ladder order, not in the order of ticking.
     ...(isWhole
       ? {}
       : { rungs: session.rungs.map(({ id }) => id).filter((id) => form.rungs.includes(id)) }),
     ...(form.dated && canBeDated(form) ? { date: today } : {}),
+    ...authoredOf(form),
   }
 }
 

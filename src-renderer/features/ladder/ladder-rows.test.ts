@@ -4,14 +4,15 @@ import {
   columnGroups,
   defaultPair,
   errorsDiffer,
-  inLadderOrder,
   ladderRows,
   metricScale,
   metricsOf,
   rateOf,
   referenceThroughput,
   togglePick,
+  usualColumns,
 } from './ladder-rows'
+import { inLadderOrder } from '../shown-rungs'
 import { groupMetrics } from '../metric-groups'
 import { cardMetricIds } from '../../../src-main/domain/metrics/metrics'
 import { rung, session } from '../../../test/renderer/samples'
@@ -37,7 +38,7 @@ describe('rows', () => {
   })
 
   it('have columns for all of the card and for registers', () => {
-    expect(metricsOf(columnGroups(climb))).toEqual(
+    expect(metricsOf(columnGroups(usualColumns(climb)))).toEqual(
       expect.arrayContaining([...cardMetricIds, 'registersPerThread']),
     )
   })
@@ -55,9 +56,25 @@ describe('rows', () => {
     const { m, n } = copying.problem!.sizes
     expect(rateOf(copying, copying.rungs[1]!)).toBeCloseTo((8 * m! * n!) / (10 * 1e6))
     expect(referenceThroughput(copying)).toBeCloseTo((8 * m! * n!) / 1e6)
-    const columns = metricsOf(columnGroups(copying))
+    const columns = usualColumns(copying)
     expect(columns).toContain('dramUtilization')
     expect(columns).not.toContain('fmaUtilization')
+    // Bytes in place of conflicts, where there are bytes and no conflicts.
+    const count = (value: number) => ({
+      value,
+      unit: 'byte' as const,
+      evidence: 'measured' as const,
+    })
+    const withCounts = (metrics: Record<string, ReturnType<typeof count>>) => {
+      const more = rung('01_copy', 10, { metrics: { ...moved.metrics, ...metrics } })
+      return usualColumns({ ...copying, rungs: [copying.rungs[0]!, more] })
+    }
+    expect(columns).toContain('sharedLoadBankConflicts')
+    expect(withCounts({ dramBytes: count(8) })).toContain('dramBytes')
+    expect(withCounts({ dramBytes: count(8) })).not.toContain('sharedLoadBankConflicts')
+    expect(withCounts({ dramBytes: count(8), sharedLoadBankConflicts: count(1) })).not.toContain(
+      'dramBytes',
+    )
     expect(rateOf(climb, climb.rungs[1]!)).toBe(climb.rungs[1]!.timing!.gflops)
   })
 

@@ -85,13 +85,27 @@ export interface ColumnGroup {
   metrics: readonly string[]
 }
 
-/** The card's metrics and the registers, grouped as columns; what bounds the task stands in place of FMA's pipe. */
-export function columnGroups(session: Session): ColumnGroup[] {
+/** What says more of a task that memory bounds than conflicts in shared memory which no rung has. */
+const ofMemory = ['dramBytes', 'l2HitRate'] as const
+const conflicts = ['sharedLoadBankConflicts', 'sharedStoreBankConflicts'] as const
+
+/**
+ * The card's metrics and the registers. What bounds the task stands in place of FMA's pipe; where that is memory and no
+ * rung has a bank conflict, the bytes that it moves stand in place of the conflicts.
+ */
+export function usualColumns(session: Session): string[] {
   const lead = leadMetric(session)
-  return groupMetrics(
-    [...cardMetricIds, 'registersPerThread'].map((id) => (id === 'fmaUtilization' ? lead : id)),
-  )
+  const has = (id: string) => session.rungs.some(({ metrics }) => (metrics[id]?.value ?? 0) > 0)
+  const isMemory = lead === 'dramUtilization' && !conflicts.some(has)
+  const moved = isMemory ? ofMemory.filter(has) : []
+  return [...cardMetricIds, 'registersPerThread']
+    .filter((id) => moved.length === 0 || !conflicts.some((one) => one === id))
+    .map((id): string => (id === 'fmaUtilization' ? lead : id))
+    .concat(moved)
 }
+
+/** Metrics grouped as columns. */
+export const columnGroups = (ids: readonly string[]): ColumnGroup[] => groupMetrics(ids)
 
 export const metricsOf = (groups: readonly ColumnGroup[]): string[] =>
   groups.flatMap(({ metrics }) => metrics)
@@ -144,10 +158,6 @@ export function togglePick(picked: readonly string[], id: string): string[] {
   if (picked.includes(id)) return picked.filter((other) => other !== id)
   return [...picked, id]
 }
-
-/** Picked rungs in ladder order, so that b is the later one. */
-export const inLadderOrder = (session: Session, picked: readonly string[]): string[] =>
-  session.rungs.filter(({ id }) => picked.includes(id)).map(({ id }) => id)
 
 /** The pair that Compare opens with: the step that bought most, as the factor between both times. */
 export function defaultPair(session: Session): [string, string] | null {

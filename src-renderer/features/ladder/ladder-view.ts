@@ -1,5 +1,5 @@
 /** Which of the ladder's rows are shown and in which order: search, sorting and pinned rows. */
-import { inEnglish } from '../../../src-main/domain/text/wording'
+import { hasWords, searchWords } from '../shown-rungs'
 import type { LadderRow } from './ladder-rows'
 
 export const ladderSorts = ['order', 'time', 'step', 'metric'] as const
@@ -27,21 +27,14 @@ function sortValue(row: LadderRow, { sort, metric }: LadderView): number | null 
   }
 }
 
-const found = ({ rung, number }: LadderRow, words: readonly string[]): boolean => {
-  const text = [number, rung.id, rung.title, rung.idea, rung.status, inEnglish(rung.reason ?? '')]
-    .join('\n')
-    .toLowerCase()
-  return words.every((word) => text.includes(word))
-}
-
 /** Pinned rows stay whatever the search; both parts default to ladder order. */
 export function arrangeRows(
   rows: readonly LadderRow[],
   view: LadderView,
 ): { pinned: LadderRow[]; rows: LadderRow[] } {
-  const words = view.search.toLowerCase().split(/\s+/).filter(Boolean)
+  const words = searchWords(view.search)
   const isPinned = ({ rung }: LadderRow) => view.pinned.includes(rung.id)
-  const shown = rows.filter((row) => !isPinned(row) && found(row, words))
+  const shown = rows.filter((row) => !isPinned(row) && hasWords(row, words))
   if (view.sort !== 'order')
     shown.sort((a, b) => {
       const [left, right] = [sortValue(a, view), sortValue(b, view)]

@@ -17,7 +17,7 @@ export type MatrixCell =
       kind: 'value'
       value: number
       text: string
-      evidence: 'measured' | 'derived'
+      evidence: Exclude<MetricValue['evidence'], 'unavailable'>
       /** Against a baseline `text` is how far it is from that; this is the figure itself. */
       exact?: string
       /** Null in the baseline's own column. */
@@ -57,7 +57,7 @@ function figureCell(
     kind: 'value',
     value: figure.value,
     text: print(figure.value),
-    evidence: figure.evidence === 'derived' ? 'derived' : 'measured',
+    evidence: figure.evidence === 'unavailable' ? 'measured' : figure.evidence,
   }
 }
 

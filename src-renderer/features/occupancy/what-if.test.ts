@@ -1,4 +1,9 @@
 import { describe, expect, it } from 'vitest'
+import { recording } from '../../../test/renderer/chart-samples'
+import { threadsOf } from '../../../src-main/domain/analysis/derived-metrics'
+import { occupancy } from '../../../src-main/domain/gpu/occupancy'
+import { rungOf } from '../../../src-main/domain/session/session'
+import { isKnown, rungOccupancy } from '../charts/occupancy-figures'
 import { smLimits } from '../../../src-main/domain/gpu/sm-limits'
 import { defaultFields, fieldsFrom, fieldsOf, kernelOf, parseField, rangeOf } from './what-if'
 
@@ -17,6 +22,32 @@ describe("the what-if screen's address", () => {
     expect(fields).toMatchObject({ gpu: '9.0', threads: '96' })
     expect(fields.registers.length).toBe(20)
     expect(kernelOf(fields)).toEqual(['registers'])
+  })
+
+  it('holds a launched kernel to the shared memory that the driver set aside for it', () => {
+    const session = recording('gemm-fp32-h200-4096')
+    const own = rungOccupancy(session, rungOf(session, '10_conflict_free')!)
+    if (!isKnown(own)) throw new Error(own)
+    const { registersPerThread, staticSharedBytes, dynamicSharedBytes, carveOutBytes } =
+      own.kernel.resources!
+    const fields = fieldsOf(
+      {
+        threads: threadsOf(own.kernel)!,
+        registers: registersPerThread!,
+        shared: staticSharedBytes! + dynamicSharedBytes!,
+        carveOutBytes: carveOutBytes!,
+      },
+      '9.0',
+    )
+    const limitOf = (of: typeof fields) => {
+      const kernel = kernelOf(of)
+      return Array.isArray(kernel) ? null : occupancy(smLimits('9.0')!, kernel).limits.shared
+    }
+    expect(limitOf(fields)).toBe(own.occupancy.limits.shared)
+    expect(limitOf({ ...fields, carveOut: '' })).toBeGreaterThan(own.occupancy.limits.shared!)
+    // Less than a block needs is never set aside, and another GPU has other sizes.
+    expect(limitOf({ ...fields, carveOut: '8192', shared: '100000' })).toBe(2)
+    expect(limitOf({ ...fields, carveOut: '12345' })).toBe(limitOf({ ...fields, carveOut: '' }))
   })
 
   it('leads back to the kernel that it was made from', () => {

@@ -1,5 +1,5 @@
 /** The fields of the what-if screen, and their conversion from the URL and to and from a kernel. */
-import type { KernelResources } from '../../../src-main/domain/gpu/occupancy'
+import { sharedAllocated, type KernelResources } from '../../../src-main/domain/gpu/occupancy'
 import {
   isComputeCapability,
   registersPerThreadMax,
@@ -12,14 +12,15 @@ import {
 export const resources = ['threads', 'registers', 'shared'] as const
 export type Resource = (typeof resources)[number]
 
-/** As typed, even if it is not a number. */
-export type WhatIfFields = Record<Resource | 'gpu', string>
+/** As typed, even if it is not a number. `carveOut` is the SM's shared memory in bytes, empty for the largest. */
+export type WhatIfFields = Record<Resource | 'gpu' | 'carveOut', string>
 
 export const defaultFields: WhatIfFields = {
   gpu: '9.0',
   threads: '256',
   registers: '64',
   shared: '16384',
+  carveOut: '',
 }
 
 export interface Range {
@@ -56,10 +57,15 @@ export function fieldsFrom(query: Readonly<Record<string, unknown>>): WhatIfFiel
     threads: word('threads'),
     registers: word('registers'),
     shared: word('shared'),
+    carveOut: word('carveOut'),
   }
 }
 
 export const limitsOf = ({ gpu }: WhatIfFields): SmLimits => smLimits(gpu) ?? smLimits('9.0')!
+
+/** What the SM sets aside as shared memory, in bytes; undefined for the most that it can, which any GPU has. */
+export const carveOutOf = (fields: WhatIfFields): number | undefined =>
+  limitsOf(fields).carveOuts.find((bytes) => String(bytes) === fields.carveOut)
 
 /** The kernel, or the fields that are invalid. */
 export function kernelOf(fields: WhatIfFields): KernelResources | Resource[] {
@@ -73,16 +79,27 @@ export function kernelOf(fields: WhatIfFields): KernelResources | Resource[] {
   const { threads, registers, shared } = values
   if (threads === null || registers === null || shared === null)
     return resources.filter((resource) => values[resource] === null)
-  return { threads, registers, staticSharedBytes: 0, dynamicSharedBytes: shared }
+  const carveOutBytes = carveOutOf(fields)
+  return {
+    threads,
+    registers,
+    staticSharedBytes: 0,
+    dynamicSharedBytes: shared,
+    // The driver never sets aside less than a block needs.
+    ...(carveOutBytes !== undefined && carveOutBytes >= sharedAllocated(limits, shared)
+      ? { carveOutBytes }
+      : {}),
+  }
 }
 
 /** The fields for a kernel on a GPU, as its rung was launched. */
 export const fieldsOf = (
-  kernel: Pick<KernelResources, 'threads' | 'registers'> & { shared: number },
+  kernel: Pick<KernelResources, 'threads' | 'registers' | 'carveOutBytes'> & { shared: number },
   gpu: ComputeCapability,
 ): WhatIfFields => ({
   gpu,
   threads: String(kernel.threads),
   registers: String(kernel.registers),
   shared: String(kernel.shared),
+  carveOut: kernel.carveOutBytes === undefined ? '' : String(kernel.carveOutBytes),
 })

@@ -33,6 +33,16 @@ export const helpGroups = [
     ],
   },
   {
+    id: 'charts',
+    entries: [
+      { id: 'move', keys: ['↑', '↓', '←', '→'] },
+      { id: 'open', keys: ['Enter'] },
+      { id: 'pick', keys: ['Space'] },
+      { id: 'compare', keys: ['c'] },
+      { id: 'zoom', keys: ['+', '−', '0'] },
+    ],
+  },
+  {
     id: 'matrix',
     entries: [
       { id: 'move', keys: ['↑', '↓', '←', '→'] },

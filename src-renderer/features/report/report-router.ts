@@ -16,7 +16,7 @@ export function createReportRouter(report: FrozenReport): Router {
       { path: '/', name: 'home', component: () => import('./SummaryScreen.vue') },
       ...screenNames(report).map((name) => sessionScreens[name]),
       {
-        path: '/draw/:chart/:choice?',
+        path: '/draw/:words+',
         name: 'draw',
         props: true,
         component: () => import('./DrawScreen.vue'),

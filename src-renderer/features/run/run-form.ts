@@ -3,7 +3,8 @@ import type { CallInput, SessionSummary } from '../../../src-main/contract'
 import { isRecording } from '../../../src-main/contract/session-summary'
 import type { Ladder, LadderRung } from '../../../src-main/domain/ladder/ladder'
 import type { ProfileLevel } from '../../../src-main/domain/metrics/metric-definition'
-import { sizesLabel, type Sizes } from '../../../src-main/domain/task/problem'
+import { emulatedProblem } from '../../../src-main/domain/emulation/size'
+import { sizesLabel, usualProblem, type Sizes } from '../../../src-main/domain/task/problem'
 import { maxSize, sizeNames } from '../../../src-main/domain/task/task'
 import type { Capabilities } from '../../../src-main/domain/target/target-kind'
 import {
@@ -59,6 +60,27 @@ export const freshForm = (ladder: Ladder, target: string, name = ladder.id): Run
 export const abilities = ({ target }: Pick<RunForm, 'target'>): Capabilities | null => {
   const parsed = parseTarget(target)
   return parsed && can(parsed)
+}
+
+/** Runs, but on an emulator: nothing is timed, and only small sizes take seconds. */
+export const isEmulated = ({ target }: Pick<RunForm, 'target'>): boolean => {
+  const able = abilities({ target })
+  return able !== null && able.runs && !able.times && !able.replays
+}
+
+/** The size that a form begins with for its target: the ladder's first, or one that an emulator takes seconds for. */
+export function usualSize(
+  ladder: Ladder,
+  form: Pick<RunForm, 'target'>,
+): Pick<RunForm, 'size' | 'custom'> {
+  const { size, custom } = freshForm(ladder, '')
+  const { task } = ladder
+  if (!isEmulated(form) || !task) return { size, custom }
+  const { sizes } = emulatedProblem(task, usualProblem(task, ladder.sizes[0]!))
+  return {
+    size: customSize,
+    custom: Object.fromEntries(Object.entries(sizes).map(([name, one]) => [name, String(one)])),
+  }
 }
 
 /** A target on offer: its text in a request, and its kind. */

@@ -1,6 +1,6 @@
 /** What recordings measured of a rung, derived from them when it is asked for. */
 import { createHash } from 'node:crypto'
-import { readdir, readFile } from 'node:fs/promises'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { readKernelLibrary } from '../../../src-main/adapters/kernels/kernel-library'
@@ -15,7 +15,7 @@ import { copyHeader } from '../../../src-main/parsers/kernels/rung-header-edit'
 import { measuredRungs } from '../../../src-main/services/sessions/measured'
 import { resolveLadder } from '../../../src-main/services/run/plan'
 import { listRecordings, readRecordings } from '../../../src-main/services/sessions/recording-list'
-import { recordingsDir, root, rung } from '../../services/support'
+import { recordingsDir, root, rung, tempDir } from '../../services/support'
 
 const kernelsDir = join(root, 'cuda-kernels')
 const library = await readKernelLibrary(kernelsDir)
@@ -37,6 +37,12 @@ const recordings: MeasuredRecording[] = await Promise.all(
 const at4096 = recordings.find(({ name }) => name === 'gemm-fp32-h200-4096')!
 const tile = '05_thread_tile_2d'
 const measured = measuredOf(ladder, today, recordings)
+
+/** The recordings that ship, and a cache of this test's own. */
+const keeping = async () => ({
+  assets: { recordingsDir },
+  machine: { folders: { cache: await tempDir() } },
+})
 
 /** The library with one text in a rung replaced. */
 const edited = (id: string, from: string, to: string): Map<string, RungToday> => {
@@ -72,10 +78,35 @@ describe('what was measured of a rung', () => {
     expect(words).toContain('registersPerThread 32 → 128 registers (up as expected)')
   })
 
+  it('is kept until a rung, a recording or the program changes', async () => {
+    const setup = await keeping()
+    const file = join(setup.machine.folders.cache, 'measured', 'gemm-fp32.json')
+    const first = await measuredRungs(setup, library, ladder.id)
+    const kept = JSON.parse(await readFile(file, 'utf8')) as { key: string; answer: typeof first }
+    expect(kept.answer).toEqual(first)
+    // What is kept is what is answered, as a mark in it shows.
+    kept.answer[tile]!.device = 'kept'
+    await writeFile(file, JSON.stringify(kept))
+    expect((await measuredRungs(setup, library, ladder.id))[tile]!.device).toBe('kept')
+    const source = library.rungs.get(tile)!
+    const text = source.text.replace('#include', 'int changed;\n#include')
+    const rungs = new Map(library.rungs).set(tile, { ...source, text })
+    const changed = await measuredRungs(setup, { ...library, rungs }, ladder.id)
+    expect(changed[tile]).toMatchObject({ device: 'NVIDIA H200', changed: [tile] })
+  })
+
+  it('needs no cache that can be written or read', async () => {
+    const setup = await keeping()
+    const folder = join(setup.machine.folders.cache, 'measured')
+    await writeFile(folder, 'a file where the folder would be')
+    const found = await measuredRungs(setup, library, ladder.id)
+    expect(found[tile]).toEqual(measured[tile])
+  })
+
   it('is there for every rung of every ladder that ships, at its ladder’s parameters', async () => {
-    const listed = await listRecordings(recordingsDir)
+    const [listed, setup] = [await listRecordings(recordingsDir), await keeping()]
     for (const each of library.ladders) {
-      const found = await measuredRungs({ recordingsDir }, library, each.id)
+      const found = await measuredRungs(setup, library, each.id)
       expect(Object.keys(found)).toEqual(each.rungs.map(({ id, as }) => as ?? id))
       const own = listed.filter(({ summary }) => summary.ladder.id === each.id)
       for (const { recording } of Object.values(found))
@@ -144,7 +175,7 @@ describe('what was measured of a rung', () => {
 
   it('is none of a ladder that no recording holds', async () => {
     expect(measuredOf({ ...ladder, id: 'another' }, today, recordings)).toEqual({})
-    expect(await measuredRungs({ recordingsDir }, library, 'another')).toEqual({})
+    expect(await measuredRungs(await keeping(), library, 'another')).toEqual({})
   })
 })
 

@@ -1,5 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { captures, compareKernels, counted, emulate, readCapture } from '../../emulated-captures'
+import {
+  captures,
+  compareKernels,
+  counted,
+  emulate,
+  readCapture,
+  type CapturedRung,
+  type RungRun,
+} from '../../emulated-captures'
 
 /** By how much of a kernel's shared wavefronts a rung may differ, as docs/EMULATION.md explains it. */
 const mostOff: Record<string, number> = {
@@ -14,11 +22,48 @@ const mostOff: Record<string, number> = {
 const share = ({ emulated, measured }: { emulated: number; measured: number }): number =>
   Math.abs(emulated / measured - 1)
 
+/** Elements of a buffer as numbers. */
+function numbersOf(rung: CapturedRung, { contents }: RungRun, name: string): Float32Array {
+  const bytes = contents(name).slice()
+  if (rung.buffers.find((buffer) => buffer.name === name)!.dtype === 'f32')
+    return new Float32Array(bytes.buffer)
+  const halves = new Uint16Array(bytes.buffer)
+  return new Float32Array(Int32Array.from(halves, (half) => half << 16).buffer)
+}
+
+/** The largest error of C = A B relative to what its products add up to without their signs, over a sample of C. */
+function worstError(title: string, rung: CapturedRung, run: RungRun): number {
+  const [m, n, k] = /(\d+) x (\d+) x (\d+)/.exec(title)!.slice(1).map(Number) as [
+    number,
+    number,
+    number,
+  ]
+  const [a, b, c] = ['a', 'b', 'c'].map((name) => numbersOf(rung, run, name)) as [
+    Float32Array,
+    Float32Array,
+    Float32Array,
+  ]
+  let worst = 0
+  for (let element = 0; element < m * n; element += 23) {
+    const [row, column] = [Math.floor(element / n), element % n]
+    let [sum, size] = [0, 0]
+    for (let at = 0; at < k; at++) {
+      const product = a[row * k + at]! * b[at * n + column]!
+      sum += product
+      size += Math.abs(product)
+    }
+    const error = Math.abs(c[element]! - sum) / size
+    if (!(error <= worst)) worst = error
+  }
+  return worst
+}
+
 describe.each(captures())('%s, counted on an H200 instruction by instruction', (name) => {
   const capture = readCapture(name)
 
   it.each(capture.rungs.map((rung) => [rung.id, rung] as const))('%s', (id, rung) => {
-    const { launches } = emulate(rung, capture.seed)
+    const run = emulate(rung, capture.seed)
+    const { launches } = run
     expect(launches.flatMap(({ result }) => result.findings)).toEqual([])
     const unequal = compareKernels(rung, launches).flatMap(({ kernel, totals }) =>
       counted.flatMap((what) =>
@@ -29,5 +74,6 @@ describe.each(captures())('%s, counted on an H200 instruction by instruction', (
       ),
     )
     expect(unequal).toEqual([])
+    if (name.startsWith('gemm')) expect(worstError(capture.title, rung, run)).toBeLessThan(1e-6)
   })
 })

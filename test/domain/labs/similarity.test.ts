@@ -1,5 +1,11 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { findLikenesses, normalizedTokens } from '../../../src-main/domain/labs/similarity'
+import {
+  findLikenesses,
+  likenessTo,
+  normalizedTokens,
+} from '../../../src-main/domain/labs/similarity'
 
 describe('the tokens of a source', () => {
   it('leave out comments, layout and includes, and names, numbers and texts are all one', () => {
@@ -36,5 +42,35 @@ describe('the tokens of a source', () => {
     ])
     expect(findLikenesses(sources, [])).toEqual([{ a: 'one', b: 'two', share: 1 }])
     expect(findLikenesses(sources, [body])).toEqual([])
+  })
+})
+
+describe('a copy of the solution', () => {
+  const labs = join(import.meta.dirname, '../../../cuda-kernels/labs')
+  const folders = readdirSync(labs, { withFileTypes: true }).filter((one) => one.isDirectory())
+  const sources = folders.map(({ name: lab }) => {
+    const text = (name: string) => readFileSync(join(labs, lab, name), 'utf8')
+    return [lab, text('starter.cu'), text('solution.cu')] as const
+  })
+  /** Other names, other comments, all on fewer lines. */
+  const renamed = (source: string): string =>
+    source
+      .replaceAll(/\/\/[^\n]*/g, '// my own work')
+      .replaceAll(/\b(row|col|sum|tile|acc|value|lane|warp|step|i|j|k|p)\b/g, 'my_$1')
+
+  it.each(sources)('is told in %s, as it is and with other names', (_lab, starter, solution) => {
+    const own = likenessTo(solution, solution, [starter])
+    // Where the solution is a line or two, everyone who solves it writes the same.
+    if (own === null) return
+    expect(own).toBe(1)
+    expect(likenessTo(solution, renamed(solution), [starter])).toBe(1)
+    expect(likenessTo(solution, starter, [starter])).toBeNull()
+  })
+
+  it('is told in every lab but the one that swaps two names', () => {
+    const untold = sources.filter(
+      ([, starter, solution]) => likenessTo(solution, solution, [starter]) === null,
+    )
+    expect(untold.map(([lab]) => lab)).toEqual(['01-coalescing'])
   })
 })

@@ -23,6 +23,8 @@ describe('a target', () => {
     ['recorded:gemm-fp32-h200-1024', { kind: 'recorded', name: 'gemm-fp32-h200-1024' }],
     ['static:h200', { kind: 'static', name: 'h200' }],
     ['static:sm_90', { kind: 'static', name: 'sm_90' }],
+    ['emulated', { kind: 'emulated', name: null }],
+    ['emulated:h100', { kind: 'emulated', name: 'h100' }],
     ['titan-2', { kind: 'machine', name: 'titan-2' }],
   ] as const)('%s is read and written again', (text, target) => {
     expect(parseTarget(text)).toEqual(target)
@@ -45,9 +47,11 @@ describe('a target', () => {
     expect(RunRequest.shape.target.safeParse(text).success).toBe(false)
   })
 
-  it('is named in help by every way to write it, and a lab by those that time without a name', () => {
-    expect(targetUsage).toBe('local, recorded, recorded:<name>, static:<gpu>, <machine>')
-    expect(labTargets).toEqual(['local', 'recorded'])
+  it('is named in help by every way to write it, and a lab by those that run without a name', () => {
+    expect(targetUsage).toBe(
+      'local, recorded, recorded:<name>, static:<gpu>, emulated, emulated:<gpu>, <machine>',
+    )
+    expect(labTargets).toEqual(['local', 'recorded', 'emulated'])
   })
 })
 

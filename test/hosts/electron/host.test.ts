@@ -21,11 +21,40 @@ describe('starting', () => {
   it('shows the first instance when a second was started', async () => {
     const window = await desktop.open()
     window.minimized = true
-    desktop.electron.app.emit('second-instance')
+    desktop.electron.app.emit('second-instance', {}, ['/opt/kernel-ladder'], '/')
     expect([window.minimized, window.focused]).toEqual([false, 1])
     window.destroyed = true
-    desktop.electron.app.emit('second-instance')
+    desktop.electron.app.emit('second-instance', {}, ['/opt/kernel-ladder'], '/')
     expect(window.focused).toBe(1)
+  })
+
+  it('opens the files of a second start, and of macOS, as sessions of the first', async () => {
+    const imported: string[] = []
+    const window = await desktop.open()
+    desktop.core.importFile = (path: string) => {
+      imported.push(path)
+      return path.endsWith('bad.ncu-rep')
+        ? Promise.reject(missingError('It is empty.', 'Export it again.'))
+        : Promise.resolve({ ref: 'imported-slow' })
+    }
+    const { app } = desktop.electron
+    const words = [
+      '/opt/kernel-ladder',
+      '--no-sandbox',
+      '--x=y.ncu-rep',
+      'my slow.ncu-rep',
+      'a.txt',
+    ]
+    app.emit('second-instance', {}, words, '/home/me')
+    await settle(() => window.loaded.length === 2)
+    expect(imported).toEqual(['/home/me/my slow.ncu-rep'])
+    expect(window.loaded[1]).toBe('app://kernel-ladder/#/session/imported-slow/ladder')
+    app.emit('open-file', { preventDefault: () => undefined }, '/tmp/bad.ncu-rep')
+    await settle(() => desktop.electron.errorBoxes.length === 1)
+    expect(desktop.electron.errorBoxes[0]).toEqual({
+      title: 'bad.ncu-rep cannot be opened',
+      content: 'It is empty.\nExport it again.',
+    })
   })
 
   it('does not wait for `ready` in order to set what must come before it', () => {

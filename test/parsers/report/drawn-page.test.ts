@@ -1,23 +1,26 @@
 import { describe, expect, it } from 'vitest'
-import { drawingElementId } from '../../../src-main/domain/report/drawing'
+import { drawingElementId, drawingLabel } from '../../../src-main/domain/report/drawing'
 import { parseDrawnPage } from '../../../src-main/parsers/report/drawn-page'
 
 describe('a page that drew a chart', () => {
   it('gives the text of the drawing as it was before the browser wrote the page down', () => {
-    const dom = `<html><body><main><h2>Roofline</h2></main><pre id="${drawingElementId}">&lt;svg a="&amp;lt;b"&gt;&nbsp;&lt;/svg&gt;</pre></body></html>`
-    expect(parseDrawnPage(dom).svg).toBe('<svg a="&lt;b">\u00a0</svg>')
+    const dom = `<html><body><main><h2>Roofline</h2></main><pre id="${drawingElementId(1)}" ${drawingLabel}="a &quot;b&quot; > c">&lt;svg a="&amp;lt;b"&gt;&nbsp;&lt;/svg&gt;</pre></body></html>`
+    expect(parseDrawnPage(dom, 2).drawings).toEqual([
+      null,
+      { label: 'a "b" > c', svg: '<svg a="&lt;b">\u00a0</svg>' },
+    ])
   })
 
   it('that drew none gives what it says in its place', () => {
     const dom =
       '<main class="main"><div><h2>Memory traffic: nothing to draw</h2><p>Not collected &amp; so on.</p> <code>run</code></div></main>'
-    expect(parseDrawnPage(dom)).toEqual({
-      svg: null,
+    expect(parseDrawnPage(dom, 1)).toEqual({
+      drawings: [null],
       words: 'Memory traffic: nothing to draw. Not collected & so on. run',
     })
   })
 
   it('that is empty says nothing', () => {
-    expect(parseDrawnPage('')).toEqual({ svg: null, words: '' })
+    expect(parseDrawnPage('', 0)).toEqual({ drawings: [], words: '' })
   })
 })

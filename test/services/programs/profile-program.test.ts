@@ -127,8 +127,8 @@ describe('a program', () => {
     setEnv({ FAKE_PROGRAM: 'after' })
     const after = await profile(anything)
     const { total, changes, pairs } = compareSessions(before.session, after.session)
-    expect(total.timeA).toBeCloseTo(0.423, 3)
-    expect(total.timeB).toBeCloseTo(0.161, 3)
+    expect(total.timeA).toBeCloseTo(0.424352, 6)
+    expect(total.timeB).toBeCloseTo(0.161024, 6)
     expect(pairs.map(({ sideA }) => sideA.title)).toEqual(
       expect.arrayContaining([expect.stringContaining('nvjet_sm90_tst_256x128')]),
     )

@@ -80,13 +80,35 @@ describe('against a session', () => {
     expect(new Set(Object.values(verdictsOf(report)))).toEqual(new Set(['same']))
     expect(report.rungs.every(({ sameBuild, rounds }) => sameBuild && rounds === 6)).toBe(true)
     expect(row(report, '01_naive').cycles!.ratio).toBeCloseTo(1, 2)
-    // Each round is a process of its own, begun by either side in turn.
+    // Each round is a process of its own, with its builds elsewhere and its rungs in another order.
     const compared = machine.calls('runner').filter(([, command]) => command === 'compare')
-    expect(compared).toHaveLength(10 + 6)
-    expect(compared.filter((call) => call.includes('--new-first'))).toHaveLength(5 + 3)
-    // The old build is a file of its own, so that the linker loads it beside the new one.
+    const after = (call: readonly string[], option: string): string[] =>
+      call.filter((_, at) => call[at - 1] === option)
+    expect(compared.flatMap((call) => after(call, '--round'))).toEqual([...'012345'])
+    const firstPairs = compared.map((call) => after(call, '--pair')[0]!.split('=')[0])
+    expect(new Set(firstPairs)).toEqual(new Set(rungs))
+    // The old build and its copy are files of their own, so that the linker loads them beside the new one.
     const libraries = compared.at(-1)!.filter((word) => word.includes('.so'))
-    expect(new Set(libraries.map((word) => word.split('=')[1])).size).toBe(2 * rungs.length)
+    expect(new Set(libraries.map((word) => word.split('=')[1])).size).toBe(3 * rungs.length)
+  })
+
+  it('says of a difference of the same machine code that it is not the code’s', async () => {
+    const machine = await withBaseline()
+    setEnv({ FAKE_NEW_SLOWER: '1.03' })
+    const report = await start(machine)
+    expect(row(report, '01_naive')).toMatchObject({
+      verdict: 'unresolved',
+      byTimes: 'slower',
+      sameBuild: true,
+      reason: expect.stringContaining('same machine code') as string,
+    })
+    expect(report.exitCode).toBe(2)
+    await slow(machine, '01_naive', 1)
+    expect(row(await start(machine), '01_naive')).toMatchObject({
+      verdict: 'slower',
+      byTimes: 'slower',
+      sameBuild: false,
+    })
   })
 
   it('finds what got slower, twice, and what got faster', async () => {

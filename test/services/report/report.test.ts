@@ -1,11 +1,13 @@
 /** Reports on one session and on two. */
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'csv-parse/sync'
 import { strFromU8, unzipSync } from 'fflate'
 import { readSession } from '../../../src-main/adapters/sessions/session-store'
 import { inEnglish } from '../../../src-main/domain/text/wording'
-import { recordingsDir } from '../support'
+import { recordingsDir, tempDir } from '../support'
+import { cardMetricIds } from '../../../src-main/domain/metrics/metrics'
 import { Session } from '../../../src-main/domain/session/session'
 import { parseChoice } from '../../../src-main/hosts/cli/arguments'
 import { textFormats } from '../../../src-main/domain/report/report-format'
@@ -21,6 +23,7 @@ import {
   recording,
   type Sample,
   slowed,
+  template,
   withHostileStrings,
   withoutMetrics,
   withTroubles,
@@ -29,7 +32,7 @@ import { gemmProblem } from '../../gemm'
 import { isValid } from '../../json-schemas'
 import { comparability } from '../../../src-main/domain/analysis/comparability'
 import { ReportAnswer } from '../../../src-main/contract/report'
-import { answerReport } from '../../../src-main/services/report/make'
+import { answerReport, makeReport } from '../../../src-main/services/report/make'
 import { type OpenedSession } from '../../../src-main/services/sessions/sessions'
 
 describe('one session', () => {
@@ -338,7 +341,107 @@ describe('options', () => {
   const tools = {
     assets: { reportTemplate: join('/', 'nope', 'template.html') } as never,
     printPdf: () => Promise.resolve(Uint8Array.of(0, 255, 10)),
+    places: { assets: { reportTemplate: join('/', 'nope', 'template.html') } } as never,
+    drawInPage: () => Promise.resolve({ drawings: [], words: '' }),
   }
+  const svg = '<svg width="643" height="416" xmlns="http://www.w3.org/2000/svg"></svg>'
+
+  describe('what its author chose', () => {
+    const words: string[][] = []
+    /** A browser that draws all that it is asked for but waves. */
+    const drawing = async () => {
+      const file = join(await tempDir(), 'template.html')
+      await writeFile(file, template)
+      words.length = 0
+      return {
+        ...tools,
+        places: { assets: { reportTemplate: file } } as never,
+        drawInPage: (_html: string, asked: readonly string[]) => {
+          words.push([...asked])
+          return Promise.resolve({
+            drawings: asked.map((word) =>
+              word === 'waves' ? null : { svg, label: `${word} in words` },
+            ),
+            words: '',
+          })
+        },
+      }
+    }
+    const make = async (choice: object) =>
+      makeReport(await drawing(), [opened()], { format: 'md', pictures: 'files', ...choice })
+
+    it('is in the text, and its charts beside it, in that order', async () => {
+      const { content, pictures } = await make({
+        title: 'Our *kernels*',
+        notes: ['One.\n\nTwo.'],
+        charts: ['stalls:share', 'throughput', 'registersPerThread'],
+        captions: { 'stalls:share': 'What they wait for' },
+      })
+      const text = String(content)
+      expect(text.split('\n\n').slice(0, 4)).toEqual([
+        '# Our \\*kernels\\*',
+        'FP32 matrix multiplication at 4096³ f32 on NVIDIA H200',
+        'One.',
+        'Two.',
+      ])
+      expect(words).toEqual([['stalls:share']])
+      expect(pictures.map(({ name }) => name)).toEqual([
+        'stalls-share.svg',
+        'throughput.svg',
+        'registersPerThread.svg',
+      ])
+      expect(text).toContain(
+        '![stalls:share in words](files/stalls-share.svg)\n\n_What they wait for_',
+      )
+      const shown = [...text.matchAll(/\]\(files\/([^)]+)\)/g)].map(([, name]) => name)
+      expect(shown).toEqual(pictures.map(({ name }) => name))
+    })
+
+    it('needs no browser unless a chart of the screen is chosen, nor for a preview', async () => {
+      await make({})
+      await make({ charts: ['throughput'] })
+      await make({ charts: ['roofline'], isPreview: true })
+      await make({ charts: ['roofline'], sections: ['ladder'] })
+      expect(words).toEqual([])
+    })
+
+    it('is refused where the session has no such chart, no data for it, or the caption no chart', async () => {
+      const refused = (choice: object) =>
+        expect(make(choice)).rejects.toMatchObject({ kind: 'input' })
+      await refused({ charts: ['nope'] })
+      await refused({ charts: ['stalls:nope'] })
+      await refused({ charts: ['waves'] })
+      await refused({ charts: ['roofline'], captions: { stalls: 'x' } })
+    })
+
+    it('leaves bars of the leading and the card’s counters in a report without a choice', async () => {
+      const { pictures } = await make({})
+      expect(pictures.map(({ name }) => name.replace('.svg', ''))).toEqual([
+        'throughput',
+        ...pictures
+          .slice(1)
+          .map(({ name }) => name.replace('.svg', ''))
+          .filter((id) => cardMetricIds.some((card) => card === id)),
+      ])
+      expect(pictures.length).toBeGreaterThan(4)
+    })
+
+    it('is set in LaTeX, with counters and causes, as far as the sections are chosen', async () => {
+      const tex = async (choice: object) =>
+        String(
+          (await makeReport(await drawing(), [opened()], { format: 'tex', ...choice })).content,
+        )
+      const whole = await tex({ title: 'A 5 % step', notes: ['See $x$.'] })
+      expect(whole).toContain('\\caption{A 5 \\% step. FP32 matrix multiplication at')
+      expect(whole).toContain('See \\$x\\$.')
+      expect(whole).toContain('\\caption{Counters')
+      expect(whole).toMatch(/\\item \\textbf\{[+−-]?\d+ \\%\}/)
+      expect(whole.match(/\\begin\{/g)).toHaveLength(whole.match(/\\end\{/g)!.length)
+      const counters = await tex({ sections: ['matrix'] })
+      expect(counters).not.toContain('\\item')
+      expect(counters).toContain('\\caption{Counters')
+    })
+  })
 
   describe('a report for a UI', () => {
     it('is text, or bytes as base64, with a name for the file', async () => {

@@ -19,6 +19,7 @@ export const asked = {
   impossible: 'The task {task} is not possible at these values because of its {place}. {text}',
   otherValues: 'Choose other values with --at.',
   theLadder: 'The ladder {ladder}',
+  meant: 'Did you mean {name}?',
   noLadder: 'There is no ladder named {ladder}.',
   ladders: 'The ladders are: {ladders}.',
   ladderFault: 'The ladder {ladder} cannot be used. {why}',

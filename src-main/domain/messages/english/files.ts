@@ -4,6 +4,8 @@ export const files = {
   notAllowed: 'Could not {doing} {file}: this user is not permitted to write there.',
   inTheWay: 'Could not {doing} {file}: a file with that name exists.',
   refused: 'Could not {doing} {file}: {text}',
+  tooManyOpen: 'The system lets this program open no more files ({text}).',
+  raiseLimit: 'Raise the limit, for example with “ulimit -n 4096”, and try again.',
   freeSpace: 'Free some space, or {elsewhere}.',
   allow: 'Have the permissions changed, or {elsewhere}.',
   remove: 'Remove it, or {elsewhere}.',
@@ -29,6 +31,9 @@ export const files = {
   rawNotWritten: 'It could not be written ({text}).',
   notUnpacked: 'it cannot be unpacked.',
   noJson: 'it is not JSON.',
+  noHome: 'This user has no home folder.',
+  setFolders:
+    'Set HOME to an absolute path where sessions and the cache can be kept, such as HOME=/tmp/me.',
   noKernels: 'The kernels were not found next to the program.',
   useCheckout: 'Run it from a checkout, or use the single-file program built by `npm run build`.',
 } as const

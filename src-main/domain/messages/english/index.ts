@@ -4,6 +4,7 @@
  */
 import { asked } from './asked'
 import { baseline, rungVerdict } from './baseline'
+import { commits } from './commits'
 import { deep } from './deep'
 import { ceilings, figures, occupancy, roofline } from './figures'
 import { folders } from './folders'
@@ -13,7 +14,9 @@ import { checks, labs, reflect } from './labs'
 import { machineCode } from './machine-code'
 import { machines } from './machines'
 import { part } from './part'
+import { emulation } from './emulation'
 import { drafts } from './drafts'
+import { editor } from './editor'
 import { doing, elsewhere, files } from './files'
 import { programs } from './programs'
 import { fact, origin, provenance } from './provenance'
@@ -44,9 +47,11 @@ export const templates = {
   records,
   imports,
   deep,
+  emulation,
   programs,
   machineCode,
   asked,
+  commits,
   files,
   doing,
   elsewhere,
@@ -54,6 +59,7 @@ export const templates = {
   pages,
   reports,
   drafts,
+  editor,
   folders,
   labs,
   doctor,

@@ -113,6 +113,7 @@ export const labs = {
   printed: 'It was stopped because it printed without end.',
   notFinished: 'Its check did not finish: {why}',
   exitCode: 'exit code {exitCode}',
+  otherExit: 'it printed “{status}” and ended with exit code {exitCode}',
   notGraded: 'It could not be graded: {why}',
   nothingToGrade: 'There is nothing to grade.',
   noSource: 'The folder contains no .cu file.',

@@ -26,6 +26,7 @@ export const records = {
   gpuShared:
     'Another program was computing on this GPU before or after the timing, so the times may be those of a shared GPU. Check `nvidia-smi`, and run again once nothing else is computing there.',
 
+  compiledWhereRun: 'Its kernels are compiled by Python on the GPU that they run on.',
   noTimeNoProfile: 'The rung has no time, so it was not profiled.',
   profilingOff: 'Profiling was turned off (--profile none).',
   profilingSkipped:

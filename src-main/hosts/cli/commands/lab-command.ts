@@ -1,13 +1,14 @@
 /** `kernel-ladder lab …`: labs on the command line. */
 import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import type { SetUp } from '../../../adapters/machine/machine'
+import type { SetUp, Setup } from '../../../adapters/machine/machine'
 import { readKernelLibrary } from '../../../adapters/kernels/kernel-library'
 import { labsDir, readLab, readLabs, readShippedLabs } from '../../../adapters/labs/library'
 import { readSubmission, startLab } from '../../../adapters/labs/work'
 import { refuseTaken, takenMeanwhile } from '../../../adapters/disk/staging'
 import { exitCodes, inputError } from '../../../domain/errors'
 import { faultSentence, profileLevelOf } from '../../../domain/labs/lab'
+import { usualLabTarget, type LabTarget } from '../../../domain/target/targets'
 import { outcomeExitCode } from '../../../domain/labs/outcome'
 import { checkLab } from '../../../services/labs/check'
 import { newAttemptFolder } from '../../../services/lab-library/progress'
@@ -18,7 +19,7 @@ import { parseLabTarget, wholeNumber } from '../arguments'
 import { confirmed } from '../confirm'
 import { describeOutcome } from '../describe/describe-lab'
 import { labCheckDocument, labListDocument } from '../documents/labs'
-import { note, printError, printJson, printText, table } from '../output'
+import { note, printError, printJson, printText, problemText, table } from '../output'
 import { progressPrinter } from '../progress'
 import { abortOnStop } from '../signals'
 
@@ -38,7 +39,7 @@ export async function labValidateCommand(
     printText(
       `${id}: ${lab.title}; ${lab.checks.length} checks, ${lab.predictions.length} predictions, ${lab.questions.length} questions, ${lab.hints.length} hints, ${files.length} files`,
     )
-  for (const fault of faults) note(`error: ${faultSentence(fault)}`)
+  for (const fault of faults) note(problemText(faultSentence(fault)))
   return faults.length > 0 ? exitCodes.input : 0
 }
 
@@ -68,7 +69,7 @@ export async function labListCommand(setUp: SetUp, { json }: { json?: boolean })
       ]),
     )
   else note('No labs ship with this program.')
-  for (const fault of faults) note(`error: ${faultSentence(fault)}`)
+  for (const fault of faults) note(problemText(faultSentence(fault)))
   return faults.length > 0 ? exitCodes.input : 0
 }
 
@@ -80,23 +81,37 @@ export async function labStartCommand(setUp: SetUp, name: string, folder: string
   return 0
 }
 
+/** The target that was asked for; without one, a GPU where there is one, and an emulated one elsewhere. */
+export async function labTarget(
+  { machine }: Pick<Setup, 'machine'>,
+  asked: string | undefined,
+): Promise<LabTarget> {
+  if (asked !== undefined) return parseLabTarget(asked)
+  const hasGpu = (await machine.toolbox(null).locate('nvidia-smi')) !== null
+  return usualLabTarget({ hasGpu, hasCompiler: true })
+}
+
 export interface LabCheckOptions {
   file: string
   answers?: string
-  target: string
+  target?: string
   timeout?: string
+  seed?: string
   out?: string
   wait: boolean
   json?: boolean
 }
+
+/** The runner takes larger ones; this is enough for nobody to try them all. */
+const mostSeed = 1_000_000
 
 export async function labCheckCommand(
   setUp: SetUp,
   name: string,
   options: LabCheckOptions,
 ): Promise<number> {
-  const target = parseLabTarget(options.target)
   const setup = await setUp()
+  const target = await labTarget(setup, options.target)
   const lab = await openLab(setup, name)
   await requireTrust(setup, lab)
   const submission = await readSubmission(
@@ -116,6 +131,9 @@ export async function labCheckCommand(
         newAttemptFolder(setup.machine.folders, isShipped(setup, lab) ? lab.id : `own:${lab.id}`),
       settings: {
         waitForGpu: options.wait,
+        ...(options.seed === undefined
+          ? {}
+          : { seed: wholeNumber(options.seed, '--seed', mostSeed, 0) }),
         ...(options.timeout === undefined
           ? {}
           : { idleSeconds: wholeNumber(options.timeout, '--timeout', 86_400) }),

@@ -2,15 +2,16 @@
 import type { Command } from 'commander'
 import type { SetUp } from '../../../adapters/machine/machine'
 import { labTargets } from '../../../domain/target/targets'
-import { labGradeCommand, type LabGradeOptions } from './lab-grade-command'
 import {
   labCheckCommand,
+  labGradeCommand,
   labListCommand,
   labStartCommand,
   labTrustCommand,
   labValidateCommand,
-  type LabCheckOptions,
-} from './lab-command'
+} from '.'
+import type { LabCheckOptions } from './lab-command'
+import type { LabGradeOptions } from './lab-grade-command'
 
 const json = ['--json', 'print exactly one JSON document to stdout'] as const
 const labName = 'the id of a lab in `lab list`, or a lab’s folder'
@@ -41,13 +42,13 @@ export function addLabCommands(cli: Command, setUp: SetUp, finish: (code: number
     )
     .option(
       '--target <target>',
-      `${labTargets.join(' or ')}; recordings exist only for the labs that ship`,
-      'local',
+      `${labTargets.join(' or ')} (default: local with a GPU, else emulated); recordings exist only for the labs that ship`,
     )
     .option(
       '--timeout <seconds>',
       'the code counts as hung after this long without progress (default: 60)',
     )
+    .option('--seed <n>', 'of the random inputs, 0 to 1000000 (default: 1)')
     .option('--no-wait', 'exit with 3 instead of waiting when another run is using the GPU')
     .option('--out <dir>', 'save the attempt to this folder, which must not exist yet')
     .option(...json)
@@ -73,7 +74,10 @@ export function addLabCommands(cli: Command, setUp: SetUp, finish: (code: number
     )
     .option('--readable <dir...>', 'folders that submissions may read, such as a CUDA toolkit’s')
     .option('--unisolated', 'grade even if this machine cannot isolate submissions')
-    .option('--target <target>', labTargets.join(' or '), 'local')
+    .option(
+      '--target <target>',
+      `${labTargets.join(' or ')} (default: local with a GPU, else emulated)`,
+    )
     .action(async (dir: string, options: LabGradeOptions) =>
       finish(await labGradeCommand(setUp, dir, options)),
     )

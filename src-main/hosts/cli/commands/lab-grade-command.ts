@@ -17,7 +17,8 @@ import { gradeFolder, type GradeRequest } from '../../../services/labs/grade'
 import { requireTrust } from '../../../services/lab-library/trust'
 import { listLabs, openLab } from '../../../services/lab-library/library'
 import { csvTable, type Cell } from '../../../domain/text/csv'
-import { parseLabTarget, wholeNumber } from '../arguments'
+import { wholeNumber } from '../arguments'
+import { labTarget } from './lab-command'
 import { confirmed } from '../confirm'
 import { labGradeDocument } from '../documents/labs'
 import { note, printJson, printText, table } from '../output'
@@ -28,7 +29,7 @@ export interface LabGradeOptions {
   jobs?: string
   timeout?: string
   memory?: string
-  target: string
+  target?: string
   unisolated?: boolean
   readable?: string[]
   csv?: boolean
@@ -101,6 +102,8 @@ async function allowUnisolated(
   throw refusal
 }
 
+const percent = (share: number): string => `${Math.round(share * 100)} %`
+
 const countOf = (parts: Record<string, string>, good: string): string =>
   `${Object.values(parts).filter((status) => status === good).length}/${Object.keys(parts).length}`
 
@@ -117,7 +120,7 @@ function csvOf(batches: readonly Batch[], rows: readonly GradeRow[]): string {
   const header = [
     ...['student', 'lab', 'status', 'checks_passed', 'checks'],
     ...Object.entries(groups).flatMap(([group, names]) => names.map((id) => `${group}:${id}`)),
-    ...['time_ms', 'grading_seconds', 'reason', 'similar_to'],
+    ...['time_ms', 'grading_seconds', 'reason', 'similar_to', 'like_solution'],
   ]
   return csvTable(
     header,
@@ -130,9 +133,8 @@ function csvOf(batches: readonly Batch[], rows: readonly GradeRow[]): string {
         ...groups.prediction.map((id) => row.predictions[id] ?? null),
         ...groups.question.map((id) => row.questions[id] ?? null),
         ...[row.timeMs, Number(row.seconds.toFixed(2)), inEnglish(row.reason)],
-        row.similarTo
-          .map(({ student, share }) => `${student} (${Math.round(share * 100)} %)`)
-          .join('; '),
+        row.similarTo.map(({ student, share }) => `${student} (${percent(share)})`).join('; '),
+        row.likeSolution === null ? null : percent(row.likeSolution),
       ]
     }),
   )
@@ -149,7 +151,11 @@ const textOf = (rows: readonly GradeRow[]): string =>
     {
       header: 'similar to',
       align: 'left',
-      cell: ({ similarTo }) => similarTo.map(({ student }) => student).join(', '),
+      cell: ({ similarTo, likeSolution }) =>
+        [
+          ...(likeSolution === null ? [] : ['(solution)']),
+          ...similarTo.map(({ student }) => student),
+        ].join(', '),
     },
     { header: 'reason', align: 'left', cell: ({ reason }) => inEnglish(reason) },
   ])
@@ -188,8 +194,8 @@ export async function labGradeCommand(
       `${options.csv ? '--csv' : '--out'} cannot be combined with --json.`,
       'Use one or the other.',
     )
-  const target = parseLabTarget(options.target)
   const setup = await setUp()
+  const target = await labTarget(setup, options.target)
   const batches = await batchesOf(setup, dir, options.lab)
   const limits = limitsOf(options)
   const out = options.out === undefined ? null : await reserve(options.out)
@@ -245,6 +251,9 @@ async function gradeBatches(
           `  ${done}/${total} ${row.student}: ${row.status} in ${row.seconds.toFixed(1)} s. ${inEnglish(row.reason)}`,
         )
       },
+      onResumed: (count) => {
+        note(`${count} rows are of a grading of this folder that was interrupted.`)
+      },
       onLeft: (folder) => {
         note(`warning: ${folder} could not be removed; remove it yourself.`)
       },
@@ -261,5 +270,13 @@ async function gradeBatches(
   const alike = rows.filter(({ similarTo }) => similarTo.length > 0).length
   if (alike > 0)
     note(`${alike} closely resemble another submission: look at both before drawing conclusions.`)
-  return signal.aborted ? exitCodes.cancelled : 0
+  const copies = rows.filter(({ likeSolution }) => likeSolution !== null).length
+  if (copies > 0)
+    note(`${copies} closely resemble the lab’s own solution, whatever their names are.`)
+  if (signal.aborted) return exitCodes.cancelled
+  const judged = rows.some(({ status }) => status !== 'unavailable')
+  const able = [...solutions, ...rows].some(({ status }) => status === 'passed')
+  if (judged && able) return 0
+  note('Nothing could be judged: on this machine not even the lab’s own solution passes.')
+  return exitCodes.missing
 }

@@ -10,7 +10,7 @@ import { measuredRungs } from '../../../services/sessions/measured'
 import { laddersDocument } from '../documents/ladders'
 import { copiesOf } from '../../../services/ladder-library/copies'
 import { openLadder } from '../../../services/ladder-library/open'
-import { note, printJson, printText, table } from '../output'
+import { note, printJson, printText, problemText, table } from '../output'
 
 /** `4.44 ms, 0.605× of 00_cublas` */
 function timeCell(measured: RungMeasured | null): string {
@@ -40,7 +40,7 @@ export async function laddersCommand(
       const task = library.tasks.get(rest.task)!
       const { scalars, options } = problemAt(task, {}, { ...rest, sizes: rest.sizes[0] })
       const ladder = { ...rest, scalars, options }
-      const measured = await measuredRungs(assets, library, ladder.id)
+      const measured = await measuredRungs(setup, library, ladder.id)
       return {
         ...ladder,
         rungs: rungs.map((entry) => {
@@ -94,6 +94,6 @@ export async function laddersCommand(
         ]),
       )
     }
-  for (const problem of problems) note(`error: ${problem}`)
+  for (const problem of problems) note(problemText(problem))
   return problems.length > 0 ? exitCodes.input : 0
 }

@@ -2,6 +2,7 @@
 import { resolve } from 'node:path'
 import type { SetUp } from '../../../adapters/machine/machine'
 import { exitCodes, inputError } from '../../../domain/errors'
+import { programLevels } from '../../../domain/metrics/metric-definition'
 import { formatMs } from '../../../domain/metrics/units'
 import {
   profileACommand,
@@ -26,7 +27,6 @@ export interface ProfileOptions {
   json?: boolean
 }
 
-export const programLevels = ['card', 'standard', 'deep'] as const
 type ProgramLevel = (typeof programLevels)[number]
 
 const isLevel = (word: string): word is ProgramLevel =>

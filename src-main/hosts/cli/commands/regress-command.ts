@@ -25,9 +25,9 @@ import {
   parseParams,
   wholeNumber,
   words,
-  type NamedOption,
   type ProblemOptions,
 } from '../arguments'
+import type { NamedOption } from '../problem-options'
 import { regressDocument } from '../documents/regress'
 import { note, printJson, printText, table } from '../output'
 import { abortOnStop } from '../signals'
@@ -55,7 +55,7 @@ export interface RegressCommandOptions extends ProblemOptions {
 /** Below the minimum no GPU is steady enough; beyond the maximum a rung could take twice as long. */
 const mostPercent = 100
 /** Fewer have no useful interval: at the confidence of a verdict, four rounds widen it fourfold. */
-const [fewestRounds, usualRounds, mostRounds] = [6, 20, 1000]
+const [fewestRounds, usualRounds, mostRounds] = [6, 24, 1000]
 const [leastSeconds, usualSeconds, mostSeconds] = [0.01, 0.1, 60]
 
 function decimal(

@@ -4,13 +4,21 @@ import type { SetUp } from '../../../adapters/machine/machine'
 import { drawInPage, drawPng, printPdf } from '../../../adapters/print/chromium'
 import type { ReportStage } from '../../../contract/report'
 import { checkExitCodes } from '../../../domain/analysis/baseline-document'
-import { chartIds, isChartId } from '../../../domain/report/drawing'
+import { chartIds } from '../../../domain/report/drawing'
 import { inputError } from '../../../domain/errors'
-import { reportSections, type ReportSection } from '../../../domain/report/frozen-report'
-import { hasSections, reportFormats, type ReportFormat } from '../../../domain/report/report-format'
+import type { ReportSection } from '../../../domain/report/frozen-report'
+import {
+  hasChosenCharts,
+  hasSections,
+  isAuthored,
+  reportFormats,
+  sectionsOf,
+  type ReportFormat,
+} from '../../../domain/report/report-format'
 import { parseFormat, reportCi, reportPictures } from '../../../services/report'
-import { drawChart, sizeOfSvg } from '../../../services/report/drawing'
+import { drawChart, isDrawnWord } from '../../../services/report/drawing'
 import { makeReport } from '../../../services/report/make'
+import { sizeOfSvg } from '../../../services/report/svg-size'
 import { checkPlace, picturesFolder, saveReport, type Picture } from '../../../services/report/save'
 import { openNamed, type OpenedSession } from '../../../services/sessions/sessions'
 import { note } from '../output'
@@ -24,11 +32,18 @@ export interface ReportCommandOptions {
   sections?: string
   rungs?: string
   chart?: string
+  title?: string
+  note?: string[]
+  charts?: string
+  caption?: string[]
   ci?: boolean
   baseline?: string
   threshold?: string
   json?: boolean
 }
+
+/** What its author adds to a report. */
+const authored = ['title', 'note', 'charts', 'caption'] as const
 
 const toStdout = '-'
 const defaultThreshold = 3
@@ -84,7 +99,7 @@ async function deliver(
 async function check(setUp: SetUp, name: string, options: ReportCommandOptions): Promise<number> {
   refuse(
     options,
-    ['format', 'compare', 'wide', 'date', 'sections', 'chart'],
+    ['format', 'compare', 'wide', 'date', 'sections', 'chart', ...authored],
     'cannot be combined with --ci',
   )
   if (options.baseline === undefined)
@@ -117,23 +132,68 @@ function words(list: string, option: string): string[] {
   return [...new Set(found)]
 }
 
-const isSection = (word: string): word is ReportSection =>
-  reportSections.some((section) => section === word)
-
 function parseSections(list: string, format: ReportFormat): ReportSection[] {
   if (!hasSections(format))
     throw inputError(
       `--sections works only with --format ${reportFormats.filter(hasSections).join(', ')}.`,
     )
+  const possible = sectionsOf(format)
   const found = words(list, 'sections')
-  const unknown = found.find((word) => !isSection(word))
+  const unknown = found.find((word) => !possible.some((section) => section === word))
   if (unknown !== undefined)
     throw inputError(
-      `--sections ${JSON.stringify(unknown)} is not a section.`,
-      `Sections: ${reportSections.join(', ')}. The summary and the provenance are in every report.`,
+      `--sections ${JSON.stringify(unknown)} is not a section of --format ${format}.`,
+      `Sections: ${possible.join(', ')}. The summary and the provenance are in every report.`,
     )
   // In a fixed order, so that the order on the command line does not matter.
-  return reportSections.filter((section) => found.includes(section))
+  return possible.filter((section) => found.includes(section))
+}
+
+const formatsThat = (can: (format: ReportFormat) => boolean): string =>
+  reportFormats.filter(can).join(', ')
+
+/** `roofline=Where the rungs stand`: the first `=` ends the chart's name. */
+function captionsOf(given: readonly string[]): Record<string, string> {
+  return Object.fromEntries(
+    given.map((word) => {
+      const [, chart = '', text = ''] = /^([^=]+)=(.*)$/s.exec(word) ?? []
+      if (chart.trim() === '' || text.trim() === '')
+        throw inputError(
+          `--caption ${JSON.stringify(word)} is not of the form chart=text.`,
+          'For example: --caption "roofline=The rungs climb towards the roof."',
+        )
+      return [chart.trim(), text.trim()]
+    }),
+  )
+}
+
+function authoredOf(options: ReportCommandOptions, format: ReportFormat) {
+  const { title, note: notes, charts, caption, compare } = options
+  if (title !== undefined || notes !== undefined) {
+    if (!isAuthored(format))
+      throw inputError(`--title and --note work only with --format ${formatsThat(isAuthored)}.`)
+    if ([title ?? 'x', ...(notes ?? [])].some((text) => text.trim() === ''))
+      throw inputError('--title and --note need a text.')
+  }
+  if (charts !== undefined || caption !== undefined) {
+    if (!hasChosenCharts(format))
+      throw inputError(
+        `--charts and --caption work only with --format ${formatsThat(hasChosenCharts)}.`,
+      )
+    if (compare !== undefined)
+      throw inputError('--charts and --caption cannot be combined with --compare.')
+    if (format === 'md' && options.out === toStdout)
+      throw inputError(
+        '--charts and --caption need a file: beside stdout there is no place for pictures.',
+        'Name a file with --out.',
+      )
+  }
+  return {
+    ...(title === undefined ? {} : { title: title.trim() }),
+    ...(notes === undefined ? {} : { notes }),
+    ...(charts === undefined ? {} : { charts: words(charts, 'charts') }),
+    ...(caption === undefined ? {} : { captions: captionsOf(caption) }),
+  }
 }
 
 /** One chart at print size, as SVG or PNG depending on the file extension. */
@@ -145,7 +205,7 @@ async function chart(
 ): Promise<number> {
   refuse(
     options,
-    ['format', 'compare', 'wide', 'date', 'sections'],
+    ['format', 'compare', 'wide', 'date', 'sections', ...authored],
     'cannot be combined with --chart',
   )
   const { out, rungs } = options
@@ -155,17 +215,18 @@ async function chart(
   await checkPlace(out)
   const choice = rungs === undefined ? {} : { rungs: words(rungs, 'rungs') }
   const opened = await open(setUp, name)
-  const [word = '', chosen] = id.split(/:(.*)/s)
-  if (isChartId(word)) {
-    const svg = await drawChart({ places: await setUp(), drawInPage }, opened, {
-      chart: word,
-      ...(chosen === undefined ? {} : { choice: chosen }),
-      ...choice,
-    })
+  if (isDrawnWord(id)) {
+    const tools = { places: await setUp(), drawInPage }
+    const svg = await drawChart(tools, opened, { word: id, ...choice })
     await deliver(ending === '.svg' ? svg : await drawPng(svg, sizeOfSvg(svg)), out)
     return 0
   }
-  const all = reportPictures([opened], choice)
+  // Any counter, not only those that a report has unless others are chosen.
+  const counters = opened.session.rungs.flatMap(({ metrics }) => Object.keys(metrics))
+  const all = reportPictures([opened], {
+    ...choice,
+    charts: ['throughput', ...new Set(counters)],
+  })
   const found = all.find((picture) => picture.name === `${id}.svg`)
   if (!found)
     throw inputError(
@@ -203,6 +264,7 @@ export async function reportCommand(
     ...(options.date === undefined ? {} : { date: day(options.date) }),
     ...(sections === undefined ? {} : { sections: parseSections(sections, format) }),
     ...(rungs === undefined ? {} : { rungs: words(rungs, 'rungs') }),
+    ...authoredOf(options, format),
   }
   // There is no folder beside stdout to put pictures in.
   const withPictures =
@@ -211,9 +273,10 @@ export async function reportCommand(
   const opened = await open(setUp, name)
   const sessions =
     compare === undefined ? ([opened] as const) : ([opened, await open(setUp, compare)] as const)
-  const tools = { ...(await setUp()), printPdf, onStage: sayStage }
+  const places = await setUp()
+  const tools = { ...places, places, drawInPage, printPdf, onStage: sayStage }
   const pictures = withPictures ? { pictures: basename(picturesFolder(out)) } : {}
-  const content = await makeReport(tools, sessions, { ...choice, ...pictures })
-  await deliver(content, out, withPictures ? reportPictures(sessions, choice) : [])
+  const made = await makeReport(tools, sessions, { ...choice, ...pictures })
+  await deliver(made.content, out, made.pictures)
   return 0
 }

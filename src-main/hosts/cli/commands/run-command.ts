@@ -3,10 +3,12 @@ import { resolve } from 'node:path'
 import type { SetUp } from '../../../adapters/machine/machine'
 import { exitCodes, inputError } from '../../../domain/errors'
 import { can, isBuiltOnly, parseTarget } from '../../../domain/target/targets'
+import type { CommitsRequest } from '../../../services/ladder-library/commits'
 import type { FinishedRun } from '../../../services/targets/saved-run'
 import { startRun } from '../../../services/targets/start-run'
 import { appVersion } from '../../../services/version'
-import { parseRunRequest, wholeNumber, type NamedOption, type RunOptions } from '../arguments'
+import { parseRunRequest, wholeNumber, type RunOptions } from '../arguments'
+import type { NamedOption } from '../problem-options'
 import { sessionText } from '../describe/describe-static'
 import { runDocument, sessionFields } from '../documents/run'
 import { note, printError, printJson, printText } from '../output'
@@ -28,6 +30,20 @@ function exitCodeOf({ session, missing, unsaved }: FinishedRun): number {
   return missing ? exitCodes.missing : 0
 }
 
+function commitsOf({ rung, commits, rungs, watch, target }: RunOptions): CommitsRequest | null {
+  if (rung === undefined && commits === undefined) return null
+  if (rung === undefined || commits === undefined)
+    throw inputError(
+      '--rung and --commits go together.',
+      'For example: --rung 05_tile --commits v1..HEAD.',
+    )
+  const other = rungs === undefined ? (watch ? '--watch' : null) : '--rungs'
+  if (other) throw inputError(`${other} does not go with --commits, which names the rungs.`)
+  if (can(parseTarget(target)!).replays)
+    throw inputError('A recording has no commits: leave --target out, or name a GPU to build for.')
+  return { rung, range: commits }
+}
+
 export async function runCommand(
   setUp: SetUp,
   options: RunOptions,
@@ -40,6 +56,7 @@ export async function runCommand(
     const { kind } = parseTarget(request.target)!
     if (can({ kind }).replays) throw inputError('A recording is not watched: it does not change.')
   }
+  const commits = commitsOf(options)
   const settings = {
     ...(options.timeout === undefined
       ? {}
@@ -55,6 +72,7 @@ export async function runCommand(
     ...(options.out === undefined ? {} : { out: resolve(options.out) }),
     appVersion,
     settings,
+    ...(commits ? { commits } : {}),
     signal: abortOnStop('stopping and saving what has finished.'),
   }
   if (options.watch) return watchRun(setup, request, runOptions)

@@ -19,9 +19,9 @@ import {
   parseParams,
   wholeNumber,
   words,
-  type NamedOption,
   type ProblemOptions,
 } from '../arguments'
+import type { NamedOption } from '../problem-options'
 import { sanitizeDocument } from '../documents/sanitize'
 import { note, printJson, printText, table } from '../output'
 import { abortOnStop } from '../signals'
@@ -34,6 +34,7 @@ export interface SanitizeCommandOptions extends ProblemOptions {
   param?: string[]
   timeout?: string
   gpu?: string
+  target?: string
   wait: boolean
   /** Of a ladder folder. */
   trust?: boolean
@@ -62,8 +63,14 @@ function parseSanitizeRequest(
     ...(options.tool === undefined ? {} : { tools: parseTools(options.tool) }),
     ...parseChoice(options, named),
     params: parseParams(options.param ?? []),
+    ...(options.target === undefined ? {} : { target: options.target }),
   })
   if (parsed.success) return parsed.data
+  if (parsed.error.issues.some(({ path }) => path[0] === 'target'))
+    throw inputError(
+      `--target ${JSON.stringify(options.target)} is not for memory and race checks.`,
+      'They run on local, with compute-sanitizer, or on emulated or emulated:<gpu>, without a GPU.',
+    )
   throw inputError(
     rungs
       ? `--rungs ${JSON.stringify(options.rungs)} or --ladder ${JSON.stringify(options.ladder)} does not exist.`
@@ -159,7 +166,7 @@ function describeReport(report: SanitizeReport): string {
     ),
   )
   return [
-    `${report.ladder} at ${problemWord(problem)} · ${device.name}, cc ${device.computeCapability} · compute-sanitizer ${sanitizer ?? '(version unknown)'}, one launch per rung`,
+    `${report.ladder} at ${problemWord(problem)} · ${device.name}, cc ${device.computeCapability} · ${report.emulated ? 'emulated' : `compute-sanitizer ${sanitizer ?? '(version unknown)'}`}, one launch per rung`,
     table(rungs, [
       { header: 'rung', align: 'left', cell: ({ id }) => id },
       ...tools.map((tool, index) => ({

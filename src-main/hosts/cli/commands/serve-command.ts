@@ -24,7 +24,13 @@ function onInputClosed(gone: () => void): void {
   process.stdin.once('end', gone).once('error', gone).resume()
 }
 
-export async function serveCommand(setUp: SetUp, options: ServeOptions): Promise<number> {
+/** `open` gets the link, and returns what is to be done when the server ends. */
+export async function serveCommand(
+  setUp: SetUp,
+  options: ServeOptions,
+  open: (url: string) => Promise<() => Promise<void>> = () =>
+    Promise.resolve(() => Promise.resolve()),
+): Promise<number> {
   const port = options.port === undefined ? 0 : wholeNumber(options.port, '--port', 65_535, 0)
   const session = options.session === undefined ? undefined : resolve(options.session)
   if (session !== undefined) await readSession(session)
@@ -34,6 +40,7 @@ export async function serveCommand(setUp: SetUp, options: ServeOptions): Promise
     const { rendererDir } = setup.assets
     const host = await startWebHost({ core, rendererDir, port, log: note })
     printText(`Kernel Ladder is at ${host.url}`)
+    const opened = await open(host.url)
     note('The link works once, from this machine. Press Ctrl+C to stop.')
     await new Promise<void>((stopped) => {
       onStop(
@@ -49,6 +56,7 @@ export async function serveCommand(setUp: SetUp, options: ServeOptions): Promise
     })
     process.stdin.destroy()
     await host.close()
+    await opened()
     return 0
   } finally {
     await core.close()

@@ -24,6 +24,7 @@ import { runDocument, sessionFields } from '../documents/run'
 import { showRungDocument } from '../documents/show-rung'
 import { whyFields } from '../documents/why'
 import { printJson, printText } from '../output'
+import { meantOr } from '../../../domain/text/nearest'
 
 export interface ShowOptions {
   rung?: string
@@ -32,12 +33,12 @@ export interface ShowOptions {
 
 /** What the recordings measured for this rung, unless the session is that recording itself. */
 async function measuredElsewhere(
-  { assets }: SessionPlaces,
+  places: SessionPlaces,
   { ladder, target }: Session,
   rung: string,
 ): Promise<RungMeasured | null> {
-  const library = await readKernelLibrary(assets.kernelsDir)
-  const measured = (await measuredRungs(assets, library, ladder.id))[rung]
+  const library = await readKernelLibrary(places.assets.kernelsDir)
+  const measured = (await measuredRungs(places, library, ladder.id))[rung]
   const isOwn = can(target).replays && target.name === measured?.recording
   return measured && !isOwn ? measured : null
 }
@@ -118,11 +119,12 @@ export async function diffCommand(
   return 0
 }
 
-function namedRung(session: Session, id: string): RungResult {
+export function namedRung(session: Session, id: string): RungResult {
   const rung = rungOf(session, id)
   if (rung) return rung
+  const ids = session.rungs.map((one) => one.id)
   throw inputError(
     message('sessions.noRung', { rung: JSON.stringify(id) }),
-    message('sessions.rungs', { rungs: session.rungs.map((one) => one.id).join(', ') }),
+    meantOr(id, ids, message('sessions.rungs', { rungs: ids.join(', ') })),
   )
 }

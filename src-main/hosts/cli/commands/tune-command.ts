@@ -17,14 +17,8 @@ import { checkPlace, saveReport } from '../../../services/report/save'
 import { applyWinner, requireOwnFolder } from '../../../services/tune/apply'
 import type { TuneRequest } from '../../../services/tune/request'
 import { tune } from '../../../services/tune/tune'
-import {
-  gpuNumber,
-  parseChoice,
-  wholeNumber,
-  words,
-  type NamedOption,
-  type ProblemOptions,
-} from '../arguments'
+import { gpuNumber, parseChoice, wholeNumber, words, type ProblemOptions } from '../arguments'
+import type { NamedOption } from '../problem-options'
 import { tuneDocument } from '../documents/tune'
 import { note, printJson, printText, table } from '../output'
 import { abortOnStop } from '../signals'

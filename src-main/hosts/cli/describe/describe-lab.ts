@@ -27,7 +27,9 @@ export function describeOutcome(outcome: LabOutcome): string {
     ? 'not measured'
     : can(target).replays
       ? `recorded on ${device.name} as ${target.name}`
-      : `measured on ${device.name}`
+      : can(target).times
+        ? `measured on ${device.name}`
+        : `emulated for ${device.name}`
   return [
     `${outcome.title} · ${origin}`,
     ...(build.ok ? [] : [`Not built: ${inEnglish(build.reason ?? '')}`]),

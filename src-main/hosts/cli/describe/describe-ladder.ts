@@ -29,6 +29,7 @@ import {
 } from '../../../domain/metrics/units'
 import type { Hunk } from '../../../services/source-diff'
 import type { Why } from '../../../domain/why/why'
+import { describeErrors } from './describe-diagnostics'
 import { table, type Column } from '../output'
 import { describeWhy } from './describe-why'
 
@@ -178,17 +179,12 @@ export function describeSession(session: Session): string {
       cell: ({ metrics }) => metric(metrics[id]),
     })),
   ]
-  const troubles = session.rungs.flatMap(({ id, status, reason, diagnostics }) =>
-    status === 'ok'
+  const troubles = session.rungs.flatMap((rung) =>
+    rung.status === 'ok'
       ? []
       : [
-          `${id}: ${status}. ${inEnglish(reason ?? '')}`.trimEnd(),
-          ...diagnostics
-            .filter(({ severity }) => severity === 'error')
-            .map(
-              ({ file, line, message }) =>
-                `  ${file ?? ''}${line === null ? '' : `:${line}`}: ${message}`,
-            ),
+          `${rung.id}: ${rung.status}. ${inEnglish(rung.reason ?? '')}`.trimEnd(),
+          ...describeErrors(session, rung),
         ],
   )
   // The previous rung of a rung is not necessarily the row above it.

@@ -6,6 +6,7 @@ import type { Build, RungResult, Session } from '../../../domain/session/session
 import { formatBytes, formatValue } from '../../../domain/metrics/units'
 import { describeKernels } from './describe-kernels'
 import { describeOrigin, describeSession } from './describe-ladder'
+import { describeErrors } from './describe-diagnostics'
 import { table, type Column } from '../output'
 
 const none = '–'
@@ -68,22 +69,18 @@ function describeStatic(session: Session): string {
     table(session.rungs, columns),
     'registers, shared memory and threads: of the kernels that this problem launches; max and spills: over all compiled kernels; occupancy and waves: derived',
     ...session.warnings.map((warning) => `warning: ${inEnglish(warning)}`),
-    ...session.rungs.flatMap(troublesOf),
+    ...session.rungs.flatMap((rung) => troublesOf(session, rung)),
   ].join('\n')
 }
 
-function troublesOf({ id, status, reason, metrics, diagnostics }: RungResult): string[] {
+function troublesOf(session: Session, rung: RungResult): string[] {
+  const { id, status, reason, metrics } = rung
   if (status === 'not-run') {
     const why = metrics.theoreticalOccupancy
     return why?.value == null ? [`${id}: ${inEnglish(why?.reason ?? reason ?? '')}`] : []
   }
   return [
     `${id}: ${status}. ${inEnglish(reason ?? '')}`.trimEnd(),
-    ...diagnostics
-      .filter(({ severity }) => severity === 'error')
-      .map(
-        ({ file, line, message }) =>
-          `  ${file ?? ''}${line === null ? '' : `:${line}`}: ${message}`,
-      ),
+    ...describeErrors(session, rung),
   ]
 }

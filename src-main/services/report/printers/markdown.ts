@@ -28,9 +28,10 @@ import {
   verdictWords,
 } from '../tables'
 import { printedCauses } from '../causes'
-import { chartsOf, mdPicture, pairChart } from '../charts'
+import { chartsOf, mdChart, mdPicture, pairChart } from '../charts'
 import {
   comparisonLegend,
+  comparisonSubject,
   comparisonTitle,
   counts,
   firstCauses,
@@ -44,6 +45,13 @@ import type { Printer } from './printer'
 
 export const list = (sentences: readonly Sentence[]): string =>
   sentences.map((sentence) => `- ${mdSentence(sentence)}`).join('\n')
+
+/** An empty line separates paragraphs. */
+const mdParagraphs = (note: string): string[] =>
+  note
+    .split(/\n\s*\n/)
+    .map(md)
+    .filter(Boolean)
 
 /** About the number of columns that GitHub shows beside a rung's name without scrolling. */
 const mostAcross = 8
@@ -185,6 +193,8 @@ function printSession(model: ReportModel, pictures: string | null = null): strin
   const { session, summary, facts, steps, date } = model
   const parts = [
     `# ${md(model.title)}`,
+    ...(model.subject === null ? [] : [md(model.subject)]),
+    ...model.authorNotes.flatMap(mdParagraphs),
     ...(date === null ? [] : [`Report of ${md(date)}.`]),
     ...session.warnings.map((warning) => `> **Warning:** ${md(inEnglish(warning))}`),
     ...(session.completion === 'cancelled'
@@ -201,7 +211,7 @@ function printSession(model: ReportModel, pictures: string | null = null): strin
     ...ladderSection(model),
     ...(isTold(model, 'ladder') ? publishedSection(model) : []),
     ...(isTold(model, 'charts') && pictures !== null
-      ? ['## Charts', ...chartsOf(model).map((chart) => mdPicture(chart, pictures))]
+      ? ['## Charts', ...chartsOf(model).flatMap((chart) => mdChart(chart, pictures))]
       : []),
     ...(isTold(model, 'compare') && steps.length > 0
       ? ['## Steps', ...steps.flatMap(stepSection)]
@@ -241,7 +251,9 @@ function printComparison(model: ComparisonModel, pictures: string | null = null)
   const chart = pairChart(model)
   const causes = firstCauses(model)
   return `${[
-    `# ${md(comparisonTitle(model))}: two sessions`,
+    `# ${md(comparisonTitle(model))}`,
+    ...(model.title === null ? [] : [md(comparisonSubject(model))]),
+    ...model.authorNotes.flatMap(mdParagraphs),
     ...(model.date === null ? [] : [`Report of ${md(model.date)}.`]),
     ...warningLines(model),
     md(counts(model)),

@@ -1,7 +1,13 @@
-/** The ladder as a LaTeX booktabs table, with the meaning and provenance of the figures below it. */
+/**
+ * The ladder as a LaTeX booktabs table, with the meaning and provenance of the figures below it, its counters as
+ * further tables, and the causes of each step as text.
+ */
 import { ratioWarnings } from '../../../domain/analysis/comparability'
 import { inEnglish } from '../../../domain/text/wording'
+import type { ReportSection } from '../../../domain/report/frozen-report'
+import { formatRatio } from '../../../domain/metrics/units'
 import { rungOrigins } from '../../../domain/session/rung-origins'
+import { printedCauses } from '../causes'
 import {
   comparisonLegend,
   comparisonTitle,
@@ -10,7 +16,7 @@ import {
 } from '../comparison'
 import { dash, legend, type LadderRow, type ReportModel, noReason } from '../model'
 import { tex, texCode, texComment, texSentence } from '../tex-text'
-import { timeTexts } from '../tables'
+import { counterTables, timeTexts, type Cell } from '../tables'
 import type { Printer } from './printer'
 
 const rowLine = ({
@@ -69,8 +75,87 @@ function publishedTable({ published, session }: ReportModel): string[] {
 /** A label that is valid in LaTeX. */
 const label = (text: string): string => text.replaceAll(/[^A-Za-z0-9:.-]/g, '-')
 
-function printSession(model: ReportModel): string {
-  const { session, summary, rows, facts, troubles, date } = model
+/** Its author's paragraphs, as text before the tables. */
+const noteLines = (notes: readonly string[]): string[] =>
+  notes.flatMap((note) => [
+    ...note
+      .split(/\n\s*\n/)
+      .map(tex)
+      .filter(Boolean)
+      .flatMap((paragraph) => [paragraph, '']),
+  ])
+
+/** Counters that fit beside a rung's name in 165 mm of text. */
+const mostAcross = 5
+
+const cellTex = ({ text, code, mark = '', note }: Cell): string =>
+  `${code ? texCode(text) : tex(text)}${tex(mark)}${note === undefined ? '' : `\\textsuperscript{${note}}`}`
+
+/** Every counter that some rung has, in as many tables as it takes; reasons follow the last. */
+function counterTexTables(model: ReportModel): string[] {
+  const tables = counterTables(model, mostAcross)
+  return tables.flatMap(({ columns, rows }, index) => {
+    const isLast = index === tables.length - 1
+    return [
+      '\\begin{table}',
+      '  \\centering\\footnotesize\\setlength{\\tabcolsep}{3pt}',
+      `  \\caption{Counters${tables.length > 1 ? `, ${index + 1} of ${tables.length}` : ''}. ${tex(model.title)}}`,
+      `  \\label{tab:${label(model.session.id)}-counters-${index + 1}}`,
+      // A counter's name breaks over lines above its figures.
+      `  \\begin{tabular}{l*{${columns.length - 1}}{r}}`,
+      '    \\toprule',
+      `    ${columns.map((column, place) => (place === 0 ? cellTex(column) : `\\parbox[b]{23mm}{\\raggedleft ${cellTex(column)}}`)).join(' & ')} \\\\`,
+      '    \\midrule',
+      ...rows.map((row) => `    ${row.map(cellTex).join(' & ')} \\\\`),
+      '    \\bottomrule',
+      '  \\end{tabular}',
+      ...(isLast && model.notes.length > 0
+        ? [
+            '',
+            '  \\smallskip',
+            '  \\begin{minipage}{\\linewidth}',
+            '    \\footnotesize\\raggedright',
+            ...model.notes.map(
+              (reason, place) => `    \\textsuperscript{${place + 1}} ${tex(reason)}\\par`,
+            ),
+            '  \\end{minipage}',
+          ]
+        : []),
+      '\\end{table}',
+      '',
+    ]
+  })
+}
+
+/** Each step with its causes; LaTeX's own lists need no package. */
+function stepLines({ steps }: ReportModel): string[] {
+  if (steps.length === 0) return []
+  return [
+    '\\paragraph{Why each step is faster or slower.}',
+    ...steps.flatMap(({ from, to, comparison: { time }, why }) => {
+      const { causes, unimportant, notes } = printedCauses(why)
+      const factor = time.speedup === null ? 'no time' : tex(formatRatio(time.speedup))
+      const said = [
+        ...causes.map(({ share, sentence }) => `\\textbf{${tex(share)}} ${texSentence(sentence)}`),
+        ...(unimportant
+          ? [`${tex(unimportant.heading)} ${unimportant.sentences.map(texSentence).join(' ')}`]
+          : []),
+        ...notes.map(tex),
+      ]
+      return [
+        '',
+        `\\noindent ${texCode(from.id)} $\\rightarrow$ ${texCode(to.id)} (${tex(to.title)}): ${factor}.`,
+        ...(said.length > 0
+          ? ['\\begin{itemize}', ...said.map((one) => `  \\item ${one}`), '\\end{itemize}']
+          : []),
+      ]
+    }),
+    '',
+  ]
+}
+
+function ladderLines(model: ReportModel): string[] {
+  const { session, summary, rows, facts, troubles } = model
   const notes = [
     tex(legend),
     ...ratioWarnings(session).map((warning) => tex(inEnglish(warning))),
@@ -83,16 +168,12 @@ function printSession(model: ReportModel): string {
         `${texCode(id)} is ${tex(status)}: ${tex(inEnglish(reason ?? noReason))}`,
     ),
   ]
+  const subject = model.subject === null ? '' : ` ${tex(model.subject)}.`
   return [
-    texComment('Needs \\usepackage{booktabs}.'),
-    ...(date === null ? [] : [texComment(`Report of ${date}.`)]),
-    ...session.rungs.map(({ id, file, sourceHash }) =>
-      texComment(`${id}: ${file}, SHA-256 ${sourceHash}`),
-    ),
     '\\begin{table}',
     // Fits 165 mm of text.
     '  \\centering\\footnotesize\\setlength{\\tabcolsep}{3pt}',
-    `  \\caption{${tex(model.title)}. ${summary.best.map(texSentence).join(' ')}}`,
+    `  \\caption{${tex(model.title)}.${subject} ${summary.best.map(texSentence).join(' ')}}`,
     `  \\label{tab:${label(session.id)}}`,
     '  \\begin{tabular}{llrrrrr}',
     '    \\toprule',
@@ -110,6 +191,23 @@ function printSession(model: ReportModel): string {
     '\\end{table}',
     '',
     ...publishedTable(model),
+  ]
+}
+
+function printSession(model: ReportModel): string {
+  const { session, date } = model
+  const told = (section: ReportSection, lines: () => string[]): string[] =>
+    model.sections.includes(section) ? lines() : []
+  return [
+    texComment('Needs \\usepackage{booktabs}.'),
+    ...(date === null ? [] : [texComment(`Report of ${date}.`)]),
+    ...session.rungs.map(({ id, file, sourceHash }) =>
+      texComment(`${id}: ${file}, SHA-256 ${sourceHash}`),
+    ),
+    ...noteLines(model.authorNotes),
+    ...told('ladder', () => ladderLines(model)),
+    ...told('matrix', () => counterTexTables(model)),
+    ...told('compare', () => stepLines(model)),
   ].join('\n')
 }
 
@@ -136,6 +234,7 @@ function printComparison(model: ComparisonModel): string {
     ...rungOrigins(model.a, model.b).map(({ id, which, file, sourceHash, params }) =>
       texComment(`${id} (${which}): ${file}, ${params}, SHA-256 ${sourceHash}`),
     ),
+    ...noteLines(model.authorNotes),
     '\\begin{table}',
     '  \\centering',
     `  \\caption{${tex(comparisonTitle(model))}. First: ${tex(a.device?.name ?? 'no GPU')}, ${tex(a.id)}. Second: ${tex(b.device?.name ?? 'no GPU')}, ${tex(b.id)}.}`,

@@ -1,0 +1,55 @@
+// @ts-check
+/**
+ * `npm run faults -- [--stage NAME] [--fault NAME] [--keep]`: strikes every stage of the built command line with every fault, over
+ * fake tools, and says what went wrong. `--keep` writes what docs/RELIABILITY.md shows; cells that were not tried keep their result.
+ */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { runnerImport } from 'vite'
+import { ensureInstalled } from './lib/install.mjs'
+import { PlainError, root, runScript, say } from './lib/project.mjs'
+
+const kept = join(root, 'test/faults/matrix.json')
+
+await runScript(async () => {
+  await ensureInstalled()
+  const { values } = parseArgs({
+    options: {
+      stage: { type: 'string' },
+      fault: { type: 'string' },
+      keep: { type: 'boolean', default: false },
+    },
+  })
+  if (!existsSync(join(root, 'dist/cli/kernel-ladder.mjs')))
+    throw new PlainError('The command line is not built: npm run build.', 3)
+  /** @type {{ module: typeof import('../test/faults/faults.ts') }} */
+  const { module } = await runnerImport(join(root, 'test/faults/faults.ts'))
+  const { stages, faults, applies, openBench, closeBench, tryCell } = module
+  /** @type {Record<string, Record<string, string[]>>} */
+  const cells = existsSync(kept) ? JSON.parse(readFileSync(kept, 'utf8')) : {}
+  let count = 0
+  let bad = 0
+  for (const stage of stages.filter(({ name }) => [undefined, name].includes(values.stage)))
+    for (const fault of faults.filter(({ name }) => [undefined, name].includes(values.fault))) {
+      if (!applies(stage, fault)) continue
+      const bench = await openBench()
+      try {
+        const wrong = await tryCell(bench, stage, fault)
+        count += 1
+        if (wrong.length > 0) bad += 1
+        say(`${stage.name} × ${fault.name}: ${wrong.length === 0 ? 'ok' : wrong.join('; ')}`)
+        ;(cells[stage.name] ??= {})[fault.name] = wrong
+        if (values.keep) writeFileSync(kept, `${JSON.stringify(cells, null, 2)}\n`)
+      } finally {
+        await closeBench(bench)
+      }
+    }
+  if (count === 0)
+    throw new PlainError(
+      `Nothing is named that. Stages: ${stages.map(({ name }) => name).join(', ')}. Faults: ${faults.map(({ name }) => name).join(', ')}.`,
+      2,
+    )
+  say(`${count} cells, ${bad} with a fault`)
+  return bad === 0 ? 0 : 1
+})

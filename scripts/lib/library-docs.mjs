@@ -1,0 +1,42 @@
+// @ts-check
+/** The pages of the library's API, made from its types and their comments: docs/LIBRARY.md. */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { documentWith } from './document.mjs'
+import { PlainError, root } from './project.mjs'
+
+/** @returns {Promise<string>} the text of the document */
+export async function libraryDoc() {
+  const { Application } = await import('typedoc')
+  const out = mkdtempSync(join(tmpdir(), 'kernel-ladder-api-'))
+  try {
+    const app = await Application.bootstrapWithPlugins(
+      /** @type {any} */ ({
+        entryPoints: [join(root, 'src-main/library/index.ts')],
+        tsconfig: join(root, 'tsconfig.library.json'),
+        plugin: ['typedoc-plugin-markdown'],
+        outputs: [{ name: 'markdown', path: out }],
+        readme: 'none',
+        disableSources: true,
+        hideBreadcrumbs: true,
+        hidePageHeader: true,
+        hidePageTitle: true,
+        outputFileStrategy: 'modules',
+        entryFileName: 'api',
+        parametersFormat: 'table',
+        interfacePropertiesFormat: 'table',
+        typeDeclarationFormat: 'table',
+        sort: ['source-order'],
+        logLevel: 'Warn',
+      }),
+    )
+    const project = await app.convert()
+    if (project === undefined) throw new PlainError('The types of the library do not compile.')
+    await app.generateOutputs(project)
+    const api = readFileSync(join(out, 'api.md'), 'utf8')
+    return await documentWith('docs/LIBRARY.md', [['api', api.trim()]])
+  } finally {
+    rmSync(out, { recursive: true, force: true })
+  }
+}

@@ -1,0 +1,77 @@
+// @ts-check
+/**
+ * Makes dist/package, the folder that is published: the programs and the library with everything they import bundled,
+ * and beside them the files that they read. Nothing is installed with it. Run by scripts/lib/build.mjs.
+ */
+import { execFileSync } from 'node:child_process'
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { build } from 'vite'
+import { root } from './project.mjs'
+
+const folder = join(root, 'dist/package')
+
+/** Read in place, as in a checkout (src-main/adapters/kernels/assets.ts). */
+const copied = [
+  'cuda-kernels',
+  'resources/recordings',
+  'resources/templates',
+  'out/renderer',
+  'out/report',
+  'out/main',
+  'out/preload',
+  'docs',
+  'README.md',
+  'LICENSE',
+]
+
+/** Profiler reports are large, and their numbers are in the recording's raw output; pictures are for the repository's page. */
+const isLeftOut = (/** @type {string} */ path) =>
+  /\.(ncu-rep|map|test\.ts)$|[\\/]docs[\\/]images$/.test(path)
+
+const { name, version, description, license, engines } = JSON.parse(
+  readFileSync(join(root, 'package.json'), 'utf8'),
+)
+
+const manifest = {
+  name,
+  version,
+  description,
+  license,
+  keywords: ['cuda', 'gpu', 'kernel', 'profiler', 'nsight-compute', 'ncu', 'ncu-rep', 'mcp'],
+  type: 'module',
+  engines,
+  bin: { 'kernel-ladder': 'lib/kernel-ladder.js' },
+  man: ['man/kernel-ladder.1'],
+  exports: { '.': { types: './types/index.d.ts', default: './lib/index.js' } },
+}
+
+/** The library's declarations, which refer to each other alone; Node's own resolution wants their endings. */
+function writeTypes() {
+  const compiler = join(root, 'node_modules/typescript-7/bin/tsc')
+  execFileSync(process.execPath, [compiler, '-p', join(root, 'tsconfig.library.json')])
+  const from = join(root, '.cache/library-types/src-main/library')
+  mkdirSync(join(folder, 'types'), { recursive: true })
+  for (const file of readdirSync(from)) {
+    const text = readFileSync(join(from, file), 'utf8')
+    writeFileSync(
+      join(folder, 'types', file),
+      text.replaceAll(/ from '(\.\/[^']+)';/g, " from '$1.js';"),
+    )
+  }
+}
+
+rmSync(folder, { recursive: true, force: true })
+await build({ configFile: join(root, 'vite.package.config.ts'), root, logLevel: 'warn' })
+for (const path of copied)
+  cpSync(join(root, path), join(folder, path), {
+    recursive: true,
+    filter: (source) => !isLeftOut(source),
+  })
+writeTypes()
+mkdirSync(join(folder, 'man'))
+writeFileSync(
+  join(folder, 'man/kernel-ladder.1'),
+  execFileSync(process.execPath, [join(folder, 'lib/kernel-ladder.js'), '__man']),
+)
+writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)

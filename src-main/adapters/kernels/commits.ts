@@ -1,0 +1,141 @@
+/** The commits that changed a source file or what it includes. Texts are read from git: no work tree is touched. */
+import { basename, dirname, posix } from 'node:path'
+import { inputError } from '../../domain/errors'
+import { message, together } from '../../domain/messages/message'
+import { gitIn, type Git } from './git'
+import { shownPath } from './ladder-folder'
+
+export interface FileCommit {
+  /** Abbreviated. */
+  hash: string
+  subject: string
+  /** The first paragraph of the body; empty if it has none. */
+  body: string
+  /** The file and what it includes from its repository, text by path; none of it if the commit removed the file. */
+  texts: ReadonlyMap<string, string>
+  /** Path of the file in `texts`. */
+  file: string
+}
+
+export interface FileHistory {
+  /** Oldest first. */
+  commits: FileCommit[]
+  /** The file or something beside it was changed since the last commit; no commit has that. */
+  isDirty: boolean
+}
+
+const headerSpecs = ['h', 'hh', 'hpp', 'cuh', 'inl'].map((ending) => `:(top,glob)**/*.${ending}`)
+
+/** More would be days of measuring. */
+const mostCommits = 100
+
+const fieldEnd = '\u0000'
+
+/** `range`: A..B of git; B is HEAD where it is left out. Merges count as one commit, of all that they bring. */
+export async function fileHistory(
+  path: string,
+  range: string,
+  signal: AbortSignal,
+): Promise<FileHistory> {
+  const shown = shownPath(path)
+  const [, from, to = ''] = /^([^.].*?)\.\.(?!\.)(.*)$/.exec(range) ?? []
+  if (from === undefined || /(^|\.\.)-/.test(range))
+    throw inputError(message('commits.badRange', { range: JSON.stringify(range) }))
+  const git = gitIn(dirname(path), shown, signal)
+  const inside = await git(['rev-parse', '--show-prefix'])
+  if (!inside.ok) throw inputError(message('commits.noRepository', { file: shown }))
+  const isShallow = (await git(['rev-parse', '--is-shallow-repository'])).text === 'true'
+  const hint = isShallow ? message('commits.unshallow') : undefined
+  const commitOf = async (name: string): Promise<string> => {
+    const found = await git([
+      'rev-parse',
+      '--verify',
+      '--quiet',
+      '--end-of-options',
+      `${name}^{commit}`,
+    ])
+    if (!found.ok) throw inputError(message('commits.noCommit', { name, file: shown }), hint)
+    return found.text
+  }
+  const [first, last] = [await commitOf(from), await commitOf(to || 'HEAD')]
+  const own = inside.text + basename(path)
+  const log = await git([
+    ...['log', '--first-parent', '--reverse', `--format=%H%x00%h%x00%P%x00%s%x00%b%x00%x01`],
+    ...[`${first}..${last}`, '--', `:(top,literal)${own}`, ...headerSpecs],
+  ])
+  if (!log.ok) throw inputError(together(message('commits.unreadable', { range }), log.said))
+  const commits: FileCommit[] = []
+  for (const entry of log.text.split('\u0001').filter((text) => text.trim() !== '')) {
+    const [hash = '', short = '', parents = '', subject = '', body = ''] = entry
+      .trimStart()
+      .split(fieldEnd)
+    const [parent] = parents.split(' ').filter(Boolean)
+    if (parent === undefined && isShallow)
+      throw inputError(message('commits.cutOff', { hash: short }), message('commits.unshallow'))
+    const texts = await textsAt(git, hash, own)
+    const before =
+      parent === undefined ? new Map<string, string>() : await textsAt(git, parent, own)
+    if (!texts.has(own) || same(texts, before)) continue
+    const paragraph = body
+      .trim()
+      .split(/\n\s*\n/)[0]!
+      .replaceAll(/\s+/g, ' ')
+    commits.push({ hash: short, subject, body: paragraph, ...placed(texts, own) })
+  }
+  if (commits.length > mostCommits)
+    throw inputError(message('commits.many', { range, count: commits.length, most: mostCommits }))
+  if (commits.length === 0) throw await nothingIn(git, { own, shown, range, last })
+  const status = await git(['status', '--porcelain', '--', `:(top,literal)${own}`, ...headerSpecs])
+  return { commits, isDirty: status.text !== '' }
+}
+
+async function nothingIn(
+  git: Git,
+  { own, shown, range, last }: Record<'own' | 'shown' | 'range' | 'last', string>,
+) {
+  const latest = await git([
+    ...['log', '-1', '--first-parent', '--format=%h %s', last],
+    ...['--', `:(top,literal)${own}`],
+  ])
+  return inputError(
+    message('commits.none', { range, file: shown }),
+    latest.text === '' ? undefined : message('commits.latest', { commit: latest.text }),
+  )
+}
+
+const same = (a: ReadonlyMap<string, string>, b: ReadonlyMap<string, string>): boolean =>
+  a.size === b.size && [...a].every(([path, text]) => b.get(path) === text)
+
+/** By path in the repository. What is included and not found there belongs to the compiler, or to the program. */
+async function textsAt(git: Git, commit: string, own: string): Promise<Map<string, string>> {
+  const texts = new Map<string, string>()
+  const read = async (path: string): Promise<boolean> => {
+    if (texts.has(path)) return true
+    const { ok, text } = await git(['show', `${commit}:${path}`])
+    if (!ok) return false
+    texts.set(path, `${text}\n`)
+    for (const [, name] of text.matchAll(/^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"/gm))
+      for (const folder of new Set([posix.dirname(path), posix.dirname(own)])) {
+        const beside = posix.join(folder, name!)
+        if (!beside.startsWith('..') && (await read(beside))) break
+      }
+    return true
+  }
+  await read(own)
+  return texts
+}
+
+/** The texts below the folder that they have in common. */
+function placed(
+  texts: ReadonlyMap<string, string>,
+  own: string,
+): Pick<FileCommit, 'texts' | 'file'> {
+  let common = posix.dirname(own)
+  while (common !== '.' && ![...texts.keys()].every((path) => path.startsWith(`${common}/`)))
+    common = posix.dirname(common)
+  const below = (path: string): string => posix.relative(common, path)
+  return {
+    texts: new Map([...texts].map(([path, text]) => [below(path), text])),
+    file: below(own),
+  }
+}

@@ -1,0 +1,78 @@
+/** What opens windows on this machine: Electron, if the user has it, and the user's browser. */
+import { existsSync, readFileSync } from 'node:fs'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { delimiter, dirname, join } from 'node:path'
+import openUrl from 'open'
+import { runProcess } from './process'
+
+export const hasDisplay = (
+  platform: string,
+  env: Readonly<Record<string, string | undefined>>,
+): boolean => platform !== 'linux' || Boolean(env['DISPLAY'] || env['WAYLAND_DISPLAY'])
+
+/** The executable of an installed package `electron`; null if it was not downloaded, or there is no such package. */
+function ofPackage(from: string): string | null {
+  try {
+    const folder = dirname(createRequire(join(from, 'x.js')).resolve('electron/package.json'))
+    const file = join(folder, 'dist', readFileSync(join(folder, 'path.txt'), 'utf8'))
+    return existsSync(file) ? file : null
+  } catch {
+    return null
+  }
+}
+
+/** Beside this program, in the current project, or in PATH; null if there is none. */
+export function findElectron(): string | null {
+  const name = process.platform === 'win32' ? 'electron.cmd' : 'electron'
+  const onPath = (process.env['PATH'] ?? '')
+    .split(delimiter)
+    .filter(Boolean)
+    .map((folder) => join(folder, name))
+    .find((file) => existsSync(file))
+  return ofPackage(import.meta.dirname) ?? ofPackage(process.cwd()) ?? onPath ?? null
+}
+
+/** Exit codes of a program that failed before it opened a window: a library is missing, or Chromium's sandbox failed. */
+const neverStarted = [126, 127, 132, 133, 134]
+
+/** Runs the desktop program until its window is closed; null if it could not open one. */
+export async function runWindow(
+  electron: string,
+  main: string,
+  signal: AbortSignal,
+): Promise<number | null> {
+  const { outcome, exitCode, seconds } = await runProcess({
+    file: electron,
+    args: [main],
+    // The user's language, which programs whose output is parsed do not get.
+    env: { LC_ALL: process.env['LC_ALL'] ?? '', ELECTRON_RUN_AS_NODE: '' },
+    passOn: { to: (stream, text) => process[stream].write(text), keep: 0 },
+    signal,
+  })
+  if (outcome === 'not-found') return null
+  if (exitCode !== null && neverStarted.includes(exitCode) && seconds < 10) return null
+  return exitCode ?? 1
+}
+
+const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('"', '&quot;')
+
+/**
+ * Opens a link that works once in the user's browser, by way of a page that only the user can read: every user of a
+ * machine sees the arguments of every program. The returned function removes that page.
+ */
+export async function openInBrowser(url: string): Promise<() => Promise<void>> {
+  const folder = await mkdtemp(join(tmpdir(), 'kernel-ladder-link-'))
+  const page = join(folder, 'open.html')
+  const to = escaped(url)
+  await writeFile(
+    page,
+    `<!doctype html><meta charset="utf-8"><title>Kernel Ladder</title><meta http-equiv="refresh" content="0;url=${to}"><a href="${to}">Kernel Ladder</a>\n`,
+    { mode: 0o600 },
+  )
+  const opener = await openUrl(page)
+  // A machine without a browser: the link was printed.
+  opener.on('error', () => undefined)
+  return () => rm(folder, { recursive: true, force: true })
+}

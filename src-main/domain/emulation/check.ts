@@ -1,0 +1,194 @@
+/**
+ * Holds results against what is expected, as the runner does on a GPU (`cuda-kernels/runner/check.hpp`): the same
+ * bounds, the same words.
+ */
+import type { Mismatch, Verify } from '../session/session'
+import { dtypeOf, type Dtype } from '../task/dtype'
+
+export type CheckRule =
+  | { kind: 'exact' }
+  /** |error| ≤ bound · scale, element by element. */
+  | { kind: 'bound'; bound: number }
+  | { kind: 'tolerance'; rtol: number; atol: number }
+
+export interface CheckedOutput {
+  name: string
+  dtype: Dtype
+  shape: readonly number[]
+  rule: CheckRule
+  actual: Uint8Array
+  /** Doubles, or the same type where the check is exact. */
+  expected: Uint8Array
+  /** Doubles; null where the rule has no scale. */
+  scale: Uint8Array | null
+}
+
+type Load = (index: number) => number
+
+/** Floats of fewer bits than 32: mantissa, excess of the exponent, and the bits of the largest finite number. */
+const small = {
+  f16: { bytes: 2, mantissa: 10, excess: 15, finite: 0x7bff, infinity: true },
+  bf16: { bytes: 2, mantissa: 7, excess: 127, finite: 0x7f7f, infinity: true },
+  e4m3: { bytes: 1, mantissa: 3, excess: 7, finite: 0x7e, infinity: false },
+  e5m2: { bytes: 1, mantissa: 2, excess: 15, finite: 0x7b, infinity: true },
+} as const
+
+function smallOf(bits: number, of: (typeof small)[keyof typeof small]): number {
+  const sign = of.bytes === 2 ? 0x8000 : 0x80
+  const magnitude = bits & (sign - 1)
+  const leading = 1 << of.mantissa
+  const exponent = magnitude >> of.mantissa
+  const fraction = magnitude & (leading - 1)
+  const value =
+    magnitude > of.finite
+      ? of.infinity && magnitude === of.finite + 1
+        ? Infinity
+        : NaN
+      : exponent === 0
+        ? fraction * 2 ** (1 - of.excess - of.mantissa)
+        : (leading + fraction) * 2 ** (exponent - of.excess - of.mantissa)
+  return bits & sign ? -value : value
+}
+
+/** The elements of an array as numbers. */
+export function loader(bytes: Uint8Array, dtype: Dtype): Load {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  switch (dtype) {
+    case 'f32':
+      return (i) => view.getFloat32(4 * i, true)
+    case 'f64':
+      return (i) => view.getFloat64(8 * i, true)
+    case 'f16':
+    case 'bf16':
+      return (i) => smallOf(view.getUint16(2 * i, true), small[dtype])
+    case 'e4m3':
+    case 'e5m2':
+      return (i) => smallOf(view.getUint8(i), small[dtype])
+    case 'i8':
+      return (i) => view.getInt8(i)
+    case 'u8':
+      return (i) => view.getUint8(i)
+    case 'i16':
+      return (i) => view.getInt16(2 * i, true)
+    case 'u16':
+      return (i) => view.getUint16(2 * i, true)
+    case 'i32':
+      return (i) => view.getInt32(4 * i, true)
+    case 'u32':
+      return (i) => view.getUint32(4 * i, true)
+    case 'i64':
+      return (i) => Number(view.getBigInt64(8 * i, true))
+    case 'u64':
+      return (i) => Number(view.getBigUint64(8 * i, true))
+  }
+}
+
+/** Each element as a double, as a trusted rung's results are kept. */
+export function toDoubles(bytes: Uint8Array, dtype: Dtype): Uint8Array {
+  const load = loader(bytes, dtype)
+  const doubles = new Float64Array(bytes.length / dtypeOf(dtype).bytes)
+  for (let index = 0; index < doubles.length; index++) doubles[index] = load(index)
+  return new Uint8Array(doubles.buffer)
+}
+
+const smallestNormal = 2 ** -126
+
+interface ElementError {
+  passed: boolean
+  relative: number
+}
+
+type Judge = (index: number, actual: number, expected: number) => ElementError
+
+const right: ElementError = { passed: true, relative: 0 }
+
+function judgeOf({ rule, dtype, actual, expected, scale }: CheckedOutput): Judge {
+  if (rule.kind === 'exact') {
+    const { bytes, isFloat } = dtypeOf(dtype)
+    const sameBits = (index: number): boolean => {
+      for (let byte = index * bytes; byte < (index + 1) * bytes; byte++)
+        if (actual[byte] !== expected[byte]) return false
+      return true
+    }
+    return (index, value, wanted) =>
+      sameBits(index) || (isFloat && value === wanted)
+        ? right
+        : {
+            passed: false,
+            relative: Math.abs(value - wanted) / Math.max(Math.abs(wanted), smallestNormal),
+          }
+  }
+  const scaleOf = scale && loader(scale, 'f64')
+  const floor =
+    rule.kind === 'tolerance' && rule.rtol > 0 && rule.atol > 0
+      ? rule.atol / rule.rtol
+      : smallestNormal
+  return (index, value, wanted) => {
+    if (value === wanted) return right
+    const error = Math.abs(value - wanted)
+    const by = scaleOf?.(index) ?? Math.max(Math.abs(wanted), floor)
+    const most = rule.kind === 'bound' ? rule.bound * by : rule.atol + rule.rtol * Math.abs(wanted)
+    // Written so that a NaN, which compares false with everything, does not pass.
+    return { passed: error <= most && error !== Infinity, relative: error / by }
+  }
+}
+
+/** The place of an element, from its number. */
+function indexOf(shape: readonly number[], at: number): number[] {
+  const index = shape.map(() => 0)
+  let rest = at
+  for (let dimension = shape.length - 1; dimension >= 0; dimension--) {
+    index[dimension] = rest % shape[dimension]!
+    rest = Math.floor(rest / shape[dimension]!)
+  }
+  return index
+}
+
+const finite = (value: number): number | null => (Number.isFinite(value) ? value : null)
+
+/** `outOfBounds` and `changedInputs` are names of buffers. */
+export function verify(
+  outputs: readonly CheckedOutput[],
+  { outOfBounds, changedInputs }: Pick<Verify, 'outOfBounds' | 'changedInputs'>,
+): Verify {
+  let worst = 0
+  let hasNan = false
+  let mismatches = 0
+  let firstMismatch: Mismatch | null = null
+  for (const output of outputs) {
+    const judge = judgeOf(output)
+    const actual = loader(output.actual, output.dtype)
+    const expected = loader(output.expected, output.rule.kind === 'exact' ? output.dtype : 'f64')
+    const count = output.actual.length / dtypeOf(output.dtype).bytes
+    for (let index = 0; index < count; index++) {
+      const [value, wanted] = [actual(index), expected(index)]
+      const { passed, relative } = judge(index, value, wanted)
+      if (Number.isNaN(relative)) hasNan = true
+      else if (relative > worst) worst = relative
+      if (passed) continue
+      mismatches += 1
+      firstMismatch ??= {
+        buffer: output.name,
+        index: indexOf(output.shape, index),
+        expected: finite(wanted),
+        actual: finite(value),
+      }
+    }
+  }
+  return {
+    passed: mismatches === 0 && outOfBounds.length === 0 && changedInputs.length === 0,
+    worstRelativeError: hasNan ? null : finite(worst),
+    mismatches,
+    firstMismatch,
+    outOfBounds,
+    changedInputs,
+  }
+}
+
+/** The lowest number of an element that a reference left NaN, which no result can equal; null where there is none. */
+export function firstNan(doubles: Uint8Array): number | null {
+  const load = loader(doubles, 'f64')
+  for (let index = 0; index < doubles.length / 8; index++)
+    if (Number.isNaN(load(index))) return index
+  return null
+}

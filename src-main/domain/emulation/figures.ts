@@ -1,0 +1,77 @@
+/**
+ * Registry metrics from what the emulator counted. Which instructions a counter of ncu covers was read off deep profiles
+ * of an H200: see docs/EMULATION.md.
+ */
+import type { Counts } from '../emulator/site'
+import { message, type Statement } from '../messages/message'
+import { metricsAtLevel, unavailable, type MetricValue } from '../metrics/metrics'
+import { withDerived } from '../session/registry-figures'
+import { opcodeFamily } from '../session/deep'
+
+/** One launch: its counts, and the opcode of each instruction, with modifiers. */
+export interface CountedLaunch {
+  opcodes: readonly string[]
+  counts: Counts
+}
+
+type Column = Exclude<keyof Counts, never>
+
+/** Instructions that look addresses up in L1; what bulk copies move passes it by. */
+const copies = new Set(['LDGSTS', 'UBLKCP', 'UTMALDG', 'UTMASTG', 'UBLKRED', 'UTMAREDG'])
+const sharedLoads = new Set(['LDS', 'LDSM'])
+const sharedStores = new Set(['STS', 'STSM'])
+const globalLoads = new Set(['LDG', 'LD', 'LDGSTS'])
+const globalStores = new Set(['STG', 'ST'])
+
+/** Of `launches`, which are a rung's: every metric of the standard level that does not depend on time. */
+export function emulatedMetrics(
+  launches: readonly CountedLaunch[],
+  notEmulated: Statement,
+): Record<string, MetricValue> {
+  const sum = (column: Column, of: ReadonlySet<string> | null): number => {
+    let total = 0
+    for (const { opcodes, counts } of launches) {
+      const values = counts[column]
+      for (let index = 0; index < opcodes.length; index++)
+        if (of === null || of.has(opcodeFamily(opcodes[index]!))) total += values[index]!
+    }
+    return total
+  }
+  const only = (...opcodes: string[]): ReadonlySet<string> => new Set(opcodes)
+  const per = (of: ReadonlySet<string>): number | Statement => {
+    const requests = sum('executed', of)
+    return requests === 0 ? message('figures.noShare') : sum('sectors', of) / requests
+  }
+  const excess = (of: ReadonlySet<string>): number =>
+    sum('wavefronts', of) - sum('idealWavefronts', of)
+  const values: Record<string, number | Statement> = {
+    sharedLoads: sum('executed', only('LDS')),
+    sharedLoadBankConflicts: excess(sharedLoads),
+    sharedStoreBankConflicts: excess(sharedStores),
+    sharedLoadWavefronts: sum('wavefronts', sharedLoads),
+    sharedStoreWavefronts: sum('wavefronts', sharedStores),
+    globalLoadSectorsPerRequest: per(globalLoads),
+    globalStoreSectorsPerRequest: per(globalStores),
+    l1Bytes:
+      sum('executed', copies) > 0 ? message('emulation.copiesPastL1') : 32 * sum('sectors', null),
+    instructions: sum('executed', null),
+    ffmaInstructions: sum('on', only('FFMA')),
+    faddInstructions: sum('on', only('FADD')),
+    fmulInstructions: sum('on', only('FMUL')),
+  }
+  const metrics = Object.fromEntries(
+    metricsAtLevel('standard').flatMap(({ id, unit, derived }): [string, MetricValue][] => {
+      const value = values[id]
+      if (value === undefined) return derived ? [] : [[id, unavailable(unit, notEmulated)]]
+      return [
+        [
+          id,
+          typeof value === 'number'
+            ? { value, unit, evidence: 'emulated' }
+            : unavailable(unit, value),
+        ],
+      ]
+    }),
+  )
+  return withDerived('standard', metrics)
+}

@@ -1,0 +1,166 @@
+/** What the emulator found wrong, as compute-sanitizer's records say it and as a reason for a rung's status. */
+import type { Finding, FindingKind } from '../emulator/site'
+import { message, type AnyMessage, type Statement } from '../messages/message'
+import type { Extent } from '../emulator/launch'
+import { placesOf, type MachineKernel } from '../sass/machine-code'
+import type { SanitizerRecord, SanitizerTool, SourcePlace } from '../session/sanitizer'
+import type { EmulatedKernel, Stop } from './job'
+
+const instructionBytes = 16
+
+/** A launch as findings name its places. */
+export interface LaunchPlaces {
+  kernel: MachineKernel
+  /** As a person writes it. */
+  name: string
+  grid: Extent
+  block: Extent
+}
+
+/** Which of compute-sanitizer's tools looks for it. */
+export const toolOf: Readonly<Record<FindingKind, SanitizerTool>> = {
+  'outside-global': 'memcheck',
+  'outside-shared': 'memcheck',
+  'outside-local': 'memcheck',
+  misaligned: 'memcheck',
+  'unwritten-global': 'initcheck',
+  'unwritten-shared': 'initcheck',
+  race: 'racecheck',
+  'divergent-barrier': 'synccheck',
+}
+
+const stopTools: Partial<Record<Stop['kind'], SanitizerTool>> = {
+  'illegal-address': 'memcheck',
+  deadlock: 'synccheck',
+}
+export const toolOfStop = ({ kind }: Stop): SanitizerTool | null => stopTools[kind] ?? null
+
+const direction = ({ write }: { write: boolean }): string => (write ? 'write' : 'read')
+const access = ({ write }: { write: boolean }): string => (write ? 'Write' : 'Read')
+
+/** In compute-sanitizer's words. */
+function wordsOf(finding: Finding): string {
+  const size = `${direction(finding)} of size ${finding.bytes} bytes`
+  switch (finding.kind) {
+    case 'outside-global':
+      return `Invalid __global__ ${size}`
+    case 'outside-shared':
+      return `Invalid __shared__ ${size}`
+    case 'outside-local':
+      return `Invalid __local__ ${size}`
+    case 'misaligned':
+      return `Misaligned ${size}`
+    case 'unwritten-global':
+      return `Uninitialized __global__ memory ${size}`
+    case 'unwritten-shared':
+      return `Uninitialized __shared__ memory ${size}`
+    case 'race':
+      return `Race between ${access(finding)} and ${access(finding.other!)} of shared memory`
+    case 'divergent-barrier':
+      return 'Divergent threads at a barrier'
+  }
+}
+
+const triple = (at: number, [x, y]: Extent): [number, number, number] => [
+  at % x,
+  Math.floor(at / x) % y,
+  Math.floor(at / (x * y)),
+]
+
+export const placeOf = (
+  { kernel, name }: LaunchPlaces,
+  address: number,
+  nameOf: (path: string) => string,
+): SourcePlace => {
+  const [place] = placesOf(kernel.lines, address)
+  return { file: place ? nameOf(place.file) : null, line: place?.line ?? null, function: name }
+}
+
+export function toRecord(
+  finding: Finding,
+  launch: LaunchPlaces,
+  nameOf: (path: string) => string,
+): SanitizerRecord {
+  const at = (index: number): SourcePlace => placeOf(launch, index * instructionBytes, nameOf)
+  return {
+    kind: 'Emulated',
+    severity: 'error',
+    message: wordsOf(finding),
+    place: at(finding.at),
+    conflict: finding.other
+      ? { place: at(finding.other.at), first: access(finding), second: access(finding.other) }
+      : null,
+    count: 1,
+    thread: triple(finding.thread, launch.block),
+    block: triple(finding.block, launch.grid),
+    address: finding.kind === 'divergent-barrier' ? null : `0x${finding.address.toString(16)}`,
+  }
+}
+
+export const recordsOf = (
+  kernels: readonly EmulatedKernel[],
+  launches: readonly LaunchPlaces[],
+  nameOf: (path: string) => string,
+): { finding: Finding; record: SanitizerRecord }[] =>
+  kernels.flatMap(({ findings }, index) =>
+    findings.map((finding) => ({ finding, record: toRecord(finding, launches[index]!, nameOf) })),
+  )
+
+const where = (
+  { file, line, function: name }: SourcePlace,
+  address: number | null,
+): '' | AnyMessage =>
+  file !== null && line !== null
+    ? message('emulation.place', { file, line })
+    : address === null
+      ? ''
+      : message('emulation.placeAt', { address: `0x${address.toString(16)}`, kernel: name ?? '' })
+
+/** The reason for a rung's status; null where nothing was found. */
+export function faultReason(records: readonly SanitizerRecord[]): Statement | null {
+  const [first] = records
+  if (!first) return null
+  const said = message('emulation.fault', {
+    what: first.message,
+    where: where(first.place, null),
+    thread: `(${first.thread?.join(', ')})`,
+    block: `(${first.block?.join(', ')})`,
+  })
+  return records.length === 1
+    ? said
+    : message('emulation.faults', { count: records.length, first: said })
+}
+
+const millions = (count: number): number => Math.round(count / 1e6)
+
+/** Why a rung did not run to its end. */
+export function stopReason(
+  stop: Stop,
+  launch: LaunchPlaces | undefined,
+  nameOf: (path: string) => string,
+): Statement {
+  const there =
+    launch && stop.address !== null
+      ? where(placeOf(launch, stop.address, nameOf), stop.address)
+      : ''
+  const at = { where: there }
+  switch (stop.kind) {
+    case 'unknown-instruction':
+      return message('emulation.unknownInstruction', {
+        instruction: stop.detail.includes(stop.mnemonic ?? '')
+          ? stop.detail
+          : `${stop.mnemonic} (${stop.detail})`,
+        ...at,
+      })
+    case 'illegal-address':
+      return message('emulation.illegalAddress', at)
+    case 'too-long':
+      return message('emulation.tooLong', { limit: millions(Number(stop.detail)), ...at })
+    case 'deadlock':
+      return message('emulation.deadlock', { block: stop.detail, ...at })
+    case 'memory':
+      return message('emulation.memory', { detail: stop.detail })
+    case 'trap':
+      return message('emulation.trap', { detail: stop.detail, ...at })
+  }
+}

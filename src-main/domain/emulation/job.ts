@@ -1,0 +1,161 @@
+/**
+ * What one worker does: a rung over its buffers on the emulated GPU, from machine code and launches to counts, findings
+ * and results. Everything in a job and its answer can be sent between threads.
+ */
+import { createDevice, OutOfDeviceMemory, type Allocation } from '../emulator/device'
+import { runRung, type MemoryOperation, type RungLaunch } from '../emulator/rung'
+import type { Counts, Finding } from '../emulator/site'
+import { Halt, type HaltReason } from '../emulator/warp'
+import type { MachineCode } from '../sass/machine-code'
+
+export interface EmulatedBuffer {
+  name: string
+  bytes: number
+  /** What it holds at first; null for what is only written. */
+  contents: Uint8Array | null
+  /** Whether a rung may write to it. */
+  writable: boolean
+}
+
+export interface EmulationJob {
+  machineCode: readonly MachineCode[]
+  launches: RungLaunch[]
+  memory: MemoryOperation[]
+  workspaceBytes: number
+  /** In the order of the probe's dummy addresses, from 1 on. */
+  buffers: EmulatedBuffer[]
+  /** Looks for races and for reads of memory that nothing was written to; several times slower. */
+  checks: boolean
+  /** Warp instructions that a launch may execute. */
+  limit: number
+  /** Bytes of memory that the emulated GPU has. */
+  memoryBytes: number
+  /** Runs the middle block of each launch alone, to learn what the whole takes. */
+  sample?: true
+}
+
+export interface EmulatedKernel {
+  /** Mangled. */
+  kernel: string
+  instructions: number
+  barriers: number
+  counts: Counts
+  findings: Finding[]
+}
+
+/** Why a rung did not run to its end. */
+export interface Stop {
+  kind: HaltReason
+  /** More about it: the name of an instruction, a limit. */
+  detail: string
+  /** Which launch, from 0 on, and where in its code; null where that is not known. */
+  launch: number | null
+  address: number | null
+  mnemonic: string | null
+}
+
+export interface EmulationAnswer {
+  /** Those that ran to their end. */
+  kernels: EmulatedKernel[]
+  stop: Stop | null
+  /** What the writable buffers hold, by name; of a sample, nothing. */
+  outputs: Map<string, Uint8Array>
+  /** Buffers that are not writable and that were changed. */
+  changedInputs: string[]
+  /** Processor time of the launches alone. */
+  seconds: number
+}
+
+/** What an output holds before a rung runs: NaN, as on a GPU. */
+const unwritten = 0xff
+
+const middle = ({ grid }: RungLaunch) => ({
+  first: Math.floor((grid[0] * grid[1] * grid[2]) / 2),
+  count: 1,
+})
+
+/** Two equal buffers. */
+function isSame(a: Uint8Array, b: Uint8Array): boolean {
+  const words = (bytes: Uint8Array) =>
+    new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength >>> 2)
+  const [left, right] = [words(a), words(b)]
+  for (let index = 0; index < left.length; index++) if (left[index] !== right[index]) return false
+  for (let index = a.length & ~3; index < a.length; index++) if (a[index] !== b[index]) return false
+  return true
+}
+
+export function emulate(job: EmulationJob): EmulationAnswer {
+  const answer: EmulationAnswer = {
+    kernels: [],
+    stop: null,
+    outputs: new Map(),
+    changedInputs: [],
+    seconds: 0,
+  }
+  const device = createDevice(job.memoryBytes)
+  let launch = -1
+  try {
+    const places = new Map<number, Allocation>()
+    if (job.workspaceBytes > 0) places.set(0, device.allocate('workspace', job.workspaceBytes))
+    for (const [index, { name, bytes }] of job.buffers.entries())
+      places.set(index + 1, device.allocate(name, bytes))
+    const read: Allocation[] = []
+    for (const [index, buffer] of job.buffers.entries()) {
+      const place = places.get(index + 1)!
+      if (buffer.contents === null) device.bytes(place).fill(unwritten)
+      else {
+        device.bytes(place).set(buffer.contents)
+        read.push(place)
+      }
+    }
+    const begun = performance.now()
+    try {
+      runRung({
+        device,
+        machineCode: job.machineCode,
+        launches: job.launches,
+        memory: job.memory,
+        buffers: places,
+        options: {
+          limit: job.limit,
+          checks: job.checks,
+          written: read,
+        },
+        ...(job.sample ? { blocksOf: middle } : {}),
+        onLaunch: () => {
+          launch += 1
+        },
+        onResult({ launch: { kernel }, result }) {
+          const { instructions, barriers, counts, findings } = result
+          answer.kernels.push({ kernel, instructions, barriers, counts, findings: [...findings] })
+        },
+      })
+    } finally {
+      answer.seconds = (performance.now() - begun) / 1000
+    }
+    if (job.sample) return answer
+    for (const [index, { name, writable, contents }] of job.buffers.entries()) {
+      const bytes = device.bytes(places.get(index + 1)!)
+      if (writable) answer.outputs.set(name, bytes.slice())
+      else if (contents && !isSame(bytes, contents)) answer.changedInputs.push(name)
+    }
+  } catch (error) {
+    answer.stop = stopOf(error, launch < 0 ? null : launch)
+  }
+  return answer
+}
+
+function stopOf(error: unknown, launch: number | null): Stop {
+  const where = { launch, address: null, mnemonic: null }
+  if (error instanceof OutOfDeviceMemory || error instanceof RangeError)
+    return { ...where, kind: 'memory', detail: error.message }
+  if (error instanceof Halt)
+    return {
+      kind: error.reason,
+      detail: error.message,
+      launch,
+      address: error.instruction?.address ?? null,
+      mnemonic: error.instruction?.mnemonic ?? null,
+    }
+  throw error
+}

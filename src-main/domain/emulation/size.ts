@@ -1,0 +1,33 @@
+/** Sizes that a CPU emulates in seconds. Pure. */
+import { flops, leastBytes, type Problem, type Sizes } from '../task/problem'
+import type { Task } from '../task/task'
+
+/** A product of 512³: a fifth of a second to two seconds for a kernel that is not naive. */
+const mostFlops = 3e8
+const mostBytes = 4e7
+
+const halved = (sizes: Sizes): Sizes =>
+  Object.fromEntries(
+    Object.entries(sizes).map(([name, size]) => [name, Math.max(1, Math.floor(size / 2))]),
+  )
+
+const isOne = (sizes: Sizes): boolean => Object.values(sizes).every((size) => size === 1)
+
+/** The problem with its sizes halved until `fits` holds, or until nothing is left to halve. */
+export function shrunk(problem: Problem, fits: (problem: Problem) => boolean): Problem {
+  let found = problem
+  while (!fits(found) && !isOne(found.sizes)) found = { ...found, sizes: halved(found.sizes) }
+  return found
+}
+
+/** How much work a problem is, to compare sizes by: operations, or bytes where they are not counted. */
+export const workOf = (task: Task, problem: Problem): number =>
+  Math.max(1, flops(task, problem) ?? 0, leastBytes(task, problem) ?? 0)
+
+/** The problem at the size that is emulated unless another is asked for. */
+export const emulatedProblem = (task: Task, problem: Problem): Problem =>
+  shrunk(
+    problem,
+    (found) =>
+      (flops(task, found) ?? 0) <= mostFlops && (leastBytes(task, found) ?? 0) <= mostBytes,
+  )

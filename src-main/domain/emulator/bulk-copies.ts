@@ -1,0 +1,209 @@
+/**
+ * The copy engine: boxes of a tensor map, UTMALDG and UTMASTG, and plain runs of bytes, UBLKCP. A copy is done when it
+ * is issued; its bytes count towards the barrier that it names. ncu counts no sectors for them by instruction.
+ */
+import type { MemoryOperand } from '../sass/instruction'
+import { barrierAt, change, type BarrierPlace } from './async-barriers'
+import { deviceHigh } from './device'
+import { offsetMask, rankShift } from './memory-access'
+import { firstLane, type Site } from './site'
+import {
+  boxRows,
+  readTensorMap,
+  swizzled,
+  tensorMapBytes,
+  type BoxRow,
+  type TensorMap,
+} from './tensor-map'
+import type { Block, Step, Warp } from './warp'
+
+const chunk = 16
+
+/** The registers from the one on that an operand names. */
+function registersOf(at: Site, operand: MemoryOperand | undefined): (place: number) => Value {
+  const first = operand?.uniform ?? at.unknown('it has no address')
+  return (place) => at.uniform(first + place)
+}
+type Value = (warp: Warp) => number
+
+const memoryOperands = (at: Site): MemoryOperand[] =>
+  at.instruction.operands.filter((operand) => operand.kind === 'memory')
+
+/** What moves between the memories, chunk by chunk, with a finding where it may not. */
+class Mover {
+  constructor(
+    private readonly at: Site,
+    private readonly toShared: boolean,
+  ) {}
+
+  private report(
+    kind: 'outside-global' | 'outside-shared' | 'misaligned',
+    warp: Warp,
+    address: number,
+    bytes: number,
+  ): void {
+    const write = this.toShared === (kind === 'outside-shared')
+    const thread = warp.number * 32 + firstLane(warp.live)
+    this.at.machine.report({ kind, at: this.at.index, write, bytes, thread, block: 0, address })
+  }
+
+  /** Whether these bytes of a block's shared memory are there, and begin at a multiple of a chunk. */
+  shared(warp: Warp, block: Block | undefined, offset: number, bytes: number): block is Block {
+    const aligned = offset % chunk === 0
+    if (block && aligned && offset + bytes <= this.at.machine.sharedBytes) return true
+    this.report(aligned ? 'outside-shared' : 'misaligned', warp, offset, bytes)
+    return false
+  }
+
+  /** Whether these bytes of global memory lie in one buffer. */
+  global(warp: Warp, low: number, high: number, bytes: number): boolean {
+    if (bytes === 0 || (high === deviceHigh && this.at.machine.inBuffer(low, bytes))) return true
+    this.report('outside-global', warp, low, bytes)
+    return false
+  }
+
+  /** Moves bytes that lie together in both memories. */
+  move(warp: Warp, block: Block, offset: number, low: number, bytes: number): void {
+    if (bytes === 0) return
+    const place = block.shared + offset
+    const lane = firstLane(warp.live)
+    if (this.toShared) this.at.views.bytes.copyWithin(place, low, low + bytes)
+    else this.at.views.bytes.copyWithin(low, place, place + bytes)
+    const { watch } = warp.block
+    watch?.global(this.at.index, warp, lane, low, bytes, !this.toShared)
+    if (block === warp.block)
+      watch?.shared(this.at.index, warp, lane, offset, bytes, this.toShared, false)
+  }
+
+  /** Zeros in shared memory. */
+  clear(warp: Warp, block: Block, offset: number, bytes: number): void {
+    if (bytes === 0 || !this.toShared) return
+    this.at.views.bytes.fill(0, block.shared + offset, block.shared + offset + bytes)
+    if (block !== warp.block) return
+    const lane = firstLane(warp.live)
+    warp.block.watch?.shared(this.at.index, warp, lane, offset, bytes, true, false)
+  }
+}
+
+/** Bytes have come that a barrier waits for. */
+function complete(at: Site, warp: Warp, barrier: BarrierPlace | null, bytes: number): void {
+  if (!barrier) return
+  if (barrier.block === warp.block) warp.block.watch?.release(barrier.offset, warp.number)
+  change(at.views.words, barrier.place, { arrivals: 0, bytes: -bytes })
+}
+
+/** UTMALDG and UTMASTG: one operand's registers hold where in shared memory, the barrier and the coordinates, the other's the map's address. */
+function copyBox(at: Site, toShared: boolean): Step {
+  const rank = Number(
+    (at.instruction.modifiers.find((word) => /^[1-5]D$/.test(word)) ?? at.unknown())[0],
+  )
+  if (at.has('IM2COL')) return at.unknown()
+  const [box, map] = memoryOperands(at).map((operand) => registersOf(at, operand))
+  if (!box || !map) return at.unknown()
+  const [address, barrier, low, high] = [box(0), box(1), map(0), map(1)]
+  // Only a copy to shared memory names a barrier.
+  const coordinates = Array.from({ length: rank }, (_, place) => box((toShared ? 2 : 1) + place))
+  const mover = new Mover(at, toShared)
+  let known: { bytes: DataView; low: number; high: number; map: TensorMap } | null = null
+  /** A map among the parameters stays what it is. */
+  const mapAt = (lowAddress: number, highAddress: number): TensorMap => {
+    if (known && known.low === lowAddress && known.high === highAddress) return known.map
+    const bytes = at.machine.generic(lowAddress >>> 0, highAddress, tensorMapBytes)
+    const read = bytes ? readTensorMap(bytes) : 'a tensor map at this address'
+    if (typeof read === 'string') return at.unknown(read)
+    if (read.sizes.length !== rank) return at.unknown('a tensor map of another rank')
+    if (highAddress !== deviceHigh)
+      known = { bytes: bytes!, low: lowAddress, high: highAddress, map: read }
+    return read
+  }
+  /** Ranks of the blocks that get the box, as bits; the rest of the address is the same in all. */
+  const to = at.has('MULTICAST') ? multicastOf(at) : null
+  return (warp) => {
+    const tensor = mapAt(low(warp), high(warp))
+    const { blocks } = warp.block.cluster
+    const offset = address(warp) & offsetMask
+    const ranks = to?.(warp) ?? 1 << (address(warp) >>> rankShift)
+    const rowBytes = tensor.box[0]! * tensor.elementBytes
+    const rows = boxRows(
+      tensor,
+      coordinates.map((value) => value(warp)),
+    )
+    for (let rank = 0; ranks >>> rank !== 0; rank++) {
+      if (!((ranks >>> rank) & 1)) continue
+      const block = blocks[rank]
+      if (!mover.shared(warp, block, offset, rows.length * rowBytes)) return
+      moveRows(mover, warp, block, tensor, rows, offset)
+      if (!toShared) continue
+      const own = barrier(warp) & offsetMask
+      const found = barrierAt(at, warp, firstLane(warp.live), (rank << rankShift) | own)
+      complete(at, warp, found, rows.length * rowBytes)
+    }
+  }
+}
+
+/** The blocks of a multicast: the high half of its last register. */
+function multicastOf(at: Site): Value {
+  const operand = at.instruction.operands.findLast(({ kind }) => kind === 'uniform-register')
+  const value = at.raw(operand ?? at.unknown('it has no blocks'))
+  return (warp) => value(warp.base, 0) >>> 16
+}
+
+/** Moves the rows of a box; where the array has no elements, shared memory is cleared. */
+function moveRows(
+  mover: Mover,
+  warp: Warp,
+  block: Block,
+  map: TensorMap,
+  rows: readonly BoxRow[],
+  offset: number,
+): void {
+  const rowBytes = map.box[0]! * map.elementBytes
+  for (const [number, { from, before, inside }] of rows.entries()) {
+    const source = map.low + from
+    if (!mover.global(warp, source, map.high, inside)) continue
+    const start = offset + number * rowBytes
+    for (let first = 0; first < rowBytes; first += chunk) {
+      const bytes = Math.min(chunk, rowBytes - first)
+      const place = swizzled(start + first, map.swizzle)
+      const begin = Math.min(bytes, Math.max(0, before - first))
+      const end = Math.max(begin, Math.min(bytes, before + inside - first))
+      mover.clear(warp, block, place, begin)
+      mover.clear(warp, block, place + end, bytes - end)
+      mover.move(warp, block, place + begin, source + first + begin - before, end - begin)
+    }
+  }
+}
+
+/** UBLKCP: S.G copies to shared memory, where the barrier stands behind the address; the length is in chunks. */
+function copyBytes(at: Site): Step {
+  const toShared = at.has('S.G')
+  if (!toShared && !at.has('G.S')) return at.unknown()
+  const [to, from] = memoryOperands(at).map((operand) => registersOf(at, operand))
+  const length = at.instruction.operands.findLast(({ kind }) => kind === 'uniform-register')
+  if (!to || !from || !length) return at.unknown()
+  const shared = toShared ? to : from
+  const global = toShared ? from : to
+  const [place, barrier, low, high] = [shared(0), shared(1), global(0), global(1)]
+  const chunks = at.raw(length)
+  const mover = new Mover(at, toShared)
+  return (warp) => {
+    const count = chunks(warp.base, 0)
+    if (count >>> 16 !== 0) at.unknown('a copy to several blocks')
+    const bytes = chunk * count
+    const address = place(warp)
+    const offset = address & offsetMask
+    const block = warp.block.cluster.blocks[address >>> rankShift]
+    if (!mover.shared(warp, block, offset, bytes)) return
+    if (mover.global(warp, low(warp) >>> 0, high(warp), bytes))
+      mover.move(warp, block, offset, low(warp) >>> 0, bytes)
+    if (!toShared) return
+    const lane = firstLane(warp.live)
+    complete(at, warp, barrierAt(at, warp, lane, barrier(warp)), bytes)
+  }
+}
+
+export const bulkCopySteps: Record<string, (at: Site) => Step> = {
+  UTMALDG: (at) => copyBox(at, true),
+  UTMASTG: (at) => copyBox(at, false),
+  UBLKCP: copyBytes,
+}

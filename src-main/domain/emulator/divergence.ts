@@ -1,0 +1,77 @@
+/** Where the lanes of a warp go: apart at a branch, and together again where they wait for one another. */
+import type { Counts } from './site'
+import type { Split, Warp } from './warp'
+
+/** Sends the lanes in `active` elsewhere; the others go on. */
+export function branch(
+  warp: Warp,
+  split: Split,
+  active: number,
+  target: number,
+  counts: Counts,
+): void {
+  const rest = split.mask & ~active
+  if (rest === 0) {
+    split.at = target
+    return
+  }
+  split.at++
+  if (active === 0) return
+  counts.divergent[split.at - 1]!++
+  split.mask = rest
+  warp.splits.push({ at: target, mask: active, waits: null })
+}
+
+/** Ends the wait of lanes that have all come together. */
+export function converge(warp: Warp): void {
+  for (let index = 0; index < warp.convergence.length; index++) {
+    const waiting = warp.splits.filter(
+      ({ waits }) => waits?.kind === 'convergence' && waits.barrier === index,
+    )
+    if (waiting.length === 0) continue
+    const arrived = waiting.reduce((mask, split) => mask | split.mask, 0)
+    const wanted = warp.convergence[index]! & warp.live
+    if ((arrived & wanted) !== wanted) continue
+    join(warp, waiting, arrived)
+  }
+  const waiting = warp.splits.filter(({ waits }) => waits?.kind === 'warp')
+  for (const { waits } of waiting) {
+    if (waits?.kind !== 'warp') continue
+    const { mask } = waits
+    const all = waiting.filter((split) => split.mask & mask)
+    const arrived = all.reduce((union, split) => union | split.mask, 0)
+    const wanted = mask & warp.live
+    if ((arrived & wanted) !== wanted) continue
+    for (const split of all) split.waits = null
+    // Lanes that wait at one place go on together.
+    const first = all[0]!
+    if (all.every((split) => split.at === first.at)) join(warp, all, arrived)
+    break
+  }
+}
+
+function join(warp: Warp, waiting: Split[], mask: number): void {
+  const first = waiting[0]!
+  first.mask = mask
+  first.waits = null
+  if (waiting.length > 1)
+    warp.splits = warp.splits.filter((split) => split === first || !waiting.includes(split))
+}
+
+/** Lanes that a barrier let go at one place go on together. */
+export function mergeSame(warp: Warp): void {
+  if (warp.splits.length < 2) return
+  for (const split of warp.splits) {
+    const same = warp.splits.filter(
+      (each) => each.at === split.at && each.waits === null && split.waits === null,
+    )
+    if (same.length > 1) {
+      join(
+        warp,
+        same,
+        same.reduce((mask, each) => mask | each.mask, 0),
+      )
+      return mergeSame(warp)
+    }
+  }
+}

@@ -1,0 +1,344 @@
+/** The frame of a run as WebAssembly: its registers and predicates in locals, its operands, and the loop over the lanes. */
+import type { Instruction, Operand } from '../../sass/instruction'
+import { truePredicate, zeroRegister, zeroUniformRegister } from '../../sass/instruction'
+import { lanes, predicateIndex, type Operands } from '../site'
+import { predicateTrue, uniformPredicates } from '../warp'
+import { Code, i32, scalar, v128, vector } from '../wasm'
+
+/** What is the same for all runs of a launch. */
+export interface FusedSetting {
+  /** Rows of registers; the uniform ones follow, and then the predicates. */
+  registers: number
+  uniformRows: number
+  constant(bank: number, offset: number): number
+  /** Index of the imported function that rounds four lanes of a * b + c, and where it finds them. */
+  fixFunction: number
+  fixAddress: number
+  /** Where the lanes that a guarded instruction was on for are counted, 8 bytes each. */
+  onAddress: number
+}
+
+export class Unsupported extends Error {}
+
+export const unsupported = (): never => {
+  throw new Unsupported()
+}
+
+const rowBytes = 4 * lanes
+
+export type Predicate = Operands['ins'][number]
+export type RegisterLike = Extract<Operand, { kind: 'register' | 'uniform-register' }>
+
+export const isRegister = (operand: Operand | null | undefined): operand is RegisterLike =>
+  operand?.kind === 'register' || operand?.kind === 'uniform-register'
+
+export const isZeroRegister = (operand: RegisterLike): boolean =>
+  operand.index === (operand.kind === 'register' ? zeroRegister : zeroUniformRegister)
+
+export const isZero = (operand: Operand): boolean =>
+  (isRegister(operand) && isZeroRegister(operand) && !operand.inverted) ||
+  (operand.kind === 'immediate' && operand.bits === 0)
+
+const nan = 0x7fffffff
+
+/** Writes one run. Parameters of the function: the warp's byte address and the mask of lanes. */
+export class RunWriter {
+  readonly code = new Code(2)
+  private readonly pointer = this.code.local(i32)
+  readonly shift = this.code.local(i32)
+  private readonly groupBits = this.code.local(i32)
+  private readonly groupMask = this.code.local(v128)
+  private readonly execBits = this.code.local(i32)
+  private readonly execMask = this.code.local(v128)
+  readonly scratchBits = this.code.local(i32)
+  readonly temporaries = Array.from({ length: 8 }, () => this.code.local(v128))
+  private readonly rows = new Map<number, number>()
+  private loaded = new Set<number>()
+  private dirty = new Set<number>()
+  private readonly predicates = new Map<number, number>()
+  private changed = new Set<number>()
+  /** Of the instruction at hand: whether it is on for all lanes alike, and which locals say for which. */
+  private everywhere = false
+  private bits = this.groupBits
+  private mask = this.groupMask
+
+  constructor(readonly setting: FusedSetting) {}
+
+  // ---- Registers and predicates -------------------------------------------------------------------
+
+  row(operand: RegisterLike, part = 0): number {
+    return operand.kind === 'register'
+      ? operand.index + part
+      : this.setting.registers + operand.index + part
+  }
+
+  private rowLocal(row: number): number {
+    const known = this.rows.get(row)
+    if (known !== undefined) return known
+    const local = this.code.local(v128)
+    this.rows.set(row, local)
+    return local
+  }
+
+  private readRow(row: number): void {
+    const local = this.rowLocal(row)
+    if (!this.loaded.has(row)) {
+      this.code.get(this.pointer)
+      this.code.vectorMemory(vector.load, row * rowBytes)
+      this.code.set(local)
+      this.loaded.add(row)
+    }
+    this.code.get(local)
+  }
+
+  predicateLocal(index: number): number {
+    const known = this.predicates.get(index)
+    if (known !== undefined) return known
+    const local = this.code.local(i32)
+    this.predicates.set(index, local)
+    return local
+  }
+
+  /** The mask of a predicate operand, all lanes. */
+  predicateValue(operand: Predicate): void {
+    const index = predicateIndex(operand)
+    if (index === predicateTrue) {
+      this.code.constant(operand.negated ? 0 : -1)
+      return
+    }
+    this.code.get(this.predicateLocal(index))
+    if (operand.negated) {
+      this.code.constant(-1)
+      this.code.op(scalar.xor)
+    }
+  }
+
+  /** Turns the mask on the stack into a vector of this group. */
+  expand(): void {
+    this.code.get(this.shift)
+    this.code.op(scalar.shrUnsigned)
+    this.expandBits()
+  }
+
+  private expandBits(): void {
+    this.code.vector(vector.splat)
+    this.code.words(1, 2, 4, 8)
+    this.code.vector(vector.and)
+    this.code.splat(0)
+    this.code.vector(vector.intNe)
+  }
+
+  predicateVector(operand: Predicate | undefined): void {
+    if (operand === undefined) {
+      this.code.splat(-1)
+      return
+    }
+    this.predicateValue(operand)
+    this.expand()
+  }
+
+  /** Writes the four bits on the stack for the lanes that are on. */
+  writePredicate(operand: Predicate | undefined): void {
+    const { code } = this
+    const index = operand === undefined ? predicateTrue : predicateIndex(operand)
+    if (index === predicateTrue) {
+      code.op(scalar.drop)
+      return
+    }
+    const local = this.predicateLocal(index)
+    const everywhere = this.everywhere
+    if (everywhere) code.constant(15)
+    else code.get(this.bits)
+    code.op(scalar.and)
+    code.get(this.shift)
+    code.op(scalar.shl)
+    code.get(local)
+    if (everywhere) code.constant(15)
+    else code.get(this.bits)
+    code.get(this.shift)
+    code.op(scalar.shl)
+    code.constant(-1)
+    code.op(scalar.xor)
+    code.op(scalar.and)
+    code.op(scalar.or)
+    code.set(local)
+    this.changed.add(index)
+  }
+
+  /** Pushes an operand's bits, or its word `part` of several. */
+  raw(operand: Operand, part = 0): void {
+    const { code } = this
+    if (isRegister(operand)) {
+      if (operand.suffixes.length > 0) unsupported()
+      if (isZeroRegister(operand)) code.splat(0)
+      else this.readRow(this.row(operand, part))
+    } else if (operand.kind === 'immediate') {
+      code.splat(part === 0 ? operand.bits : operand.bits < 0 && operand.signed ? -1 : 0)
+    } else if (operand.kind === 'constant') {
+      const { bank, offset, register, uniform } = operand
+      const indexed =
+        (register !== null && register !== zeroRegister) ||
+        (uniform !== null && uniform !== zeroUniformRegister)
+      if (typeof bank !== 'number' || indexed) return unsupported()
+      code.splat(this.setting.constant(bank, offset + 4 * part))
+    } else unsupported()
+  }
+
+  int(operand: Operand): void {
+    this.raw(operand)
+    if (!('negated' in operand)) return
+    if ('absolute' in operand && operand.absolute) unsupported()
+    if ('inverted' in operand && operand.inverted) this.code.vector(vector.not)
+    else if (operand.negated) this.code.vector(vector.intNeg)
+  }
+
+  float(operand: Operand): void {
+    this.raw(operand)
+    if (!('absolute' in operand)) return
+    if (operand.absolute) this.code.vector(vector.floatAbs)
+    if (operand.negated) this.code.vector(vector.floatNeg)
+  }
+
+  /** Writes the vector on the stack to a register, for the lanes that are on. */
+  write(operand: RegisterLike | null, part = 0): void {
+    if (operand === null) return unsupported()
+    if (isZeroRegister(operand)) {
+      this.code.op(scalar.drop)
+      return
+    }
+    const row = this.row(operand, part)
+    if (!this.everywhere) {
+      this.readRow(row)
+      this.code.get(this.mask)
+      this.code.vector(vector.select)
+    }
+    this.code.set(this.rowLocal(row))
+    this.loaded.add(row)
+    this.dirty.add(row)
+  }
+
+  canonicalNan(): void {
+    const { code } = this
+    const value = this.temporaries[7]!
+    code.set(value)
+    code.splat(nan)
+    code.get(value)
+    code.get(value)
+    code.get(value)
+    code.vector(vector.floatNe)
+    code.vector(vector.select)
+  }
+
+  bitsOfVector(): void {
+    this.code.vector(vector.bitmask)
+  }
+
+  // ---- The run ------------------------------------------------------------------------------------
+
+  /** Appends an instruction; false, and nothing written, where it has to be left to its step. */
+  add(
+    instruction: Instruction,
+    index: number,
+    emit: (run: RunWriter, instruction: Instruction) => void,
+  ): boolean {
+    const length = this.code.bytes.length
+    const [loaded, dirty, changed] = [
+      new Set(this.loaded),
+      new Set(this.dirty),
+      new Set(this.changed),
+    ]
+    try {
+      this.enter(instruction, index)
+      emit(this, instruction)
+      return true
+    } catch (error) {
+      if (!(error instanceof Unsupported)) throw error
+      this.code.bytes.length = length
+      this.loaded = loaded
+      this.dirty = dirty
+      this.changed = changed
+      return false
+    }
+  }
+
+  private enter({ guard, mnemonic }: Instruction, index: number): void {
+    const { code } = this
+    this.everywhere = /^U/.test(mnemonic)
+    this.bits = this.groupBits
+    this.mask = this.groupMask
+    if (guard.index === truePredicate) {
+      if (guard.negated) unsupported()
+      return
+    }
+    if (this.everywhere) return unsupported()
+    const guardIndex = guard.kind === 'predicate' ? guard.index : uniformPredicates + guard.index
+    code.get(this.predicateLocal(guardIndex))
+    if (guard.negated) {
+      code.constant(-1)
+      code.op(scalar.xor)
+    }
+    code.get(this.shift)
+    code.op(scalar.shrUnsigned)
+    code.get(this.groupBits)
+    code.op(scalar.and)
+    code.tee(this.execBits)
+    this.expandBits()
+    code.set(this.execMask)
+    this.bits = this.execBits
+    this.mask = this.execMask
+    const place = this.setting.onAddress + 8 * index
+    code.constant(0)
+    code.constant(0)
+    code.memory(scalar.load64, place)
+    code.get(this.execBits)
+    code.op(scalar.popcount)
+    code.op(scalar.extendUnsigned)
+    code.op(scalar.add64)
+    code.memory(scalar.store64, place)
+  }
+
+  /** The whole function, or null where the run is empty. */
+  finish(): Code {
+    const inner = this.code.bytes.splice(0)
+    const { code } = this
+    const predicateBase = (this.setting.registers + this.setting.uniformRows) * rowBytes
+    for (const [index, local] of this.predicates) {
+      code.get(0)
+      code.memory(scalar.load, predicateBase + 4 * index)
+      code.set(local)
+    }
+    code.get(0)
+    code.set(this.pointer)
+    code.op(scalar.loop, 0x40)
+    code.get(1)
+    code.get(this.shift)
+    code.op(scalar.shrUnsigned)
+    code.constant(15)
+    code.op(scalar.and)
+    code.tee(this.groupBits)
+    this.expandBits()
+    code.set(this.groupMask)
+    for (const byte of inner) code.bytes.push(byte)
+    for (const row of this.dirty) {
+      code.get(this.pointer)
+      code.get(this.rows.get(row)!)
+      code.vectorMemory(vector.store, row * rowBytes)
+    }
+    code.get(this.pointer)
+    code.constant(16)
+    code.op(scalar.add)
+    code.set(this.pointer)
+    code.get(this.shift)
+    code.constant(4)
+    code.op(scalar.add)
+    code.tee(this.shift)
+    code.constant(32)
+    code.op(scalar.lessUnsigned, scalar.branchIf, 0, scalar.end)
+    for (const index of this.changed) {
+      code.get(0)
+      code.get(this.predicates.get(index)!)
+      code.memory(scalar.store, predicateBase + 4 * index)
+    }
+    return code
+  }
+}

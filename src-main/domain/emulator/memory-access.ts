@@ -1,0 +1,223 @@
+/** What every memory instruction is made of: the addresses of its lanes, whether they may be accessed, and what they cost. */
+import type { MemoryOperand, Operand } from '../sass/instruction'
+import { zeroRegister, zeroUniformRegister } from '../sass/instruction'
+import { globalAccess, sharedAccess } from './accesses'
+import { deviceHigh } from './device'
+import { patternsOf, type Cost } from './patterns'
+import { lanes, type FindingKind, type Get, type Site } from './site'
+import type { Warp } from './warp'
+
+export type Space = 'global' | 'shared' | 'local'
+
+interface Width {
+  bytes: number
+  /** Of 1 and 2 bytes: whether the sign is extended. */
+  signed: boolean
+}
+
+export function widthOf(at: Site): Width {
+  const { modifiers } = at.instruction
+  const has = (word: string): boolean => modifiers.includes(word)
+  if (has('U8') || has('S8')) return { bytes: 1, signed: has('S8') }
+  if (has('U16') || has('S16') || has('F16')) return { bytes: 2, signed: has('S16') }
+  if (has('128')) return { bytes: 16, signed: false }
+  if (has('64') || has('U64') || has('S64') || has('F64')) return { bytes: 8, signed: false }
+  return { bytes: 4, signed: false }
+}
+
+export const noCost: Cost = {
+  wavefronts: 0,
+  idealWavefronts: 0,
+  tags: 0,
+  sectors: 0,
+  idealSectors: 0,
+}
+
+export function countCost(at: Site, cost: Cost): void {
+  const { counts } = at.machine
+  const { index } = at
+  counts.wavefronts[index]! += cost.wavefronts
+  counts.idealWavefronts[index]! += cost.idealWavefronts
+  counts.tags[index]! += cost.tags
+  counts.sectors[index]! += cost.sectors
+  counts.idealSectors[index]! += cost.idealSectors
+}
+
+const sharedPatterns = (kind: 'load' | 'store' | 'atomic', bytes: number) =>
+  patternsOf(4, (mask, addresses) => {
+    const { wavefronts, ideal } = sharedAccess(kind, bytes, mask, addresses)
+    return { ...noCost, wavefronts, idealWavefronts: ideal }
+  })
+
+const globalPatterns = (bytes: number) =>
+  patternsOf(128, (mask, addresses) => {
+    const { sectors, ideal, tags } = globalAccess(bytes, mask, addresses)
+    return { ...noCost, sectors, idealSectors: ideal, tags }
+  })
+
+const rowOf = (index: number | null, zero: number, first: number): number | null =>
+  index === null || index === zero ? null : (first + index) * lanes
+
+/** The rank of a block within its cluster stands above the offset in an address of shared memory. */
+export const rankShift = 24
+export const offsetMask = (1 << rankShift) - 1
+
+/** Addresses of an operand by lane: the offset in the space, or NaN where it points to nothing. `generic-shared` keeps the rank of the block. */
+export function addressOf(at: Site, operand: MemoryOperand, space: Space | 'generic-shared'): Get {
+  const { words } = at.views
+  const register = rowOf(operand.register, zeroRegister, 0)
+  const uniform = rowOf(operand.uniform, zeroUniformRegister, at.machine.registers)
+  const { offset, scale } = operand
+  if (space !== 'global') {
+    // A block of a cluster names its own memory by its rank too.
+    const mask = space === 'shared' && at.machine.clustered ? offsetMask : -1
+    return (base, lane) => {
+      let address = offset
+      if (register !== null) address += words[base + register + lane]! * scale
+      if (uniform !== null) address += words[base + uniform + lane]!
+      return address & mask
+    }
+  }
+  const parts = wholeAddress(at, operand)
+  return (base, lane) => {
+    parts(base, lane, whole)
+    return whole.high === deviceHigh ? whole.low : NaN
+  }
+}
+
+const whole = { low: 0, high: 0 }
+
+/** The halves of a generic address, 64 bits with the carry between them. */
+function wholeAddress(
+  at: Site,
+  operand: MemoryOperand,
+): (base: number, lane: number, into: typeof whole) => void {
+  const { words } = at.views
+  const register = rowOf(operand.register, zeroRegister, 0)
+  const uniform = rowOf(operand.uniform, zeroUniformRegister, at.machine.registers)
+  const { offset, scale } = operand
+  const pair = operand.width === 64
+  const uniformPair = operand.uniformWidth === 64 || !pair
+  return (base, lane, into) => {
+    let low = offset
+    let top = 0
+    if (register !== null) {
+      low += (words[base + register + lane]! >>> 0) * scale
+      if (pair) top += words[base + register + lanes + lane]!
+    }
+    if (uniform !== null) {
+      low += words[base + uniform + lane]! >>> 0
+      if (uniformPair) top += words[base + uniform + lanes + lane]!
+    }
+    const carry = Math.floor(low / 2 ** 32)
+    into.low = low - carry * 2 ** 32
+    into.high = (top + carry) | 0
+  }
+}
+
+/** The high half of a generic address. */
+export function highOf(at: Site, operand: MemoryOperand): Get {
+  const parts = wholeAddress(at, operand)
+  return (base, lane) => {
+    parts(base, lane, whole)
+    return whole.high
+  }
+}
+
+const outside: Record<Space, FindingKind> = {
+  global: 'outside-global',
+  shared: 'outside-shared',
+  local: 'outside-local',
+}
+
+export const buffers = [new Int32Array(lanes), new Int32Array(lanes)] as const
+
+/**
+ * Puts the address of each lane into `into` and takes out of the mask those that may not be accessed, each with a
+ * finding: outside of its space, or not a multiple of its width.
+ */
+export function checked(
+  at: Site,
+  space: Space,
+  bytes: number,
+  write: boolean,
+  address: Get,
+): (warp: Warp, active: number, into: Int32Array) => number {
+  const { machine } = at
+  const inside: (offset: number) => boolean =
+    space === 'global'
+      ? (offset) => machine.inBuffer(offset, bytes)
+      : space === 'shared'
+        ? (offset) => offset >= 0 && offset + bytes <= machine.sharedBytes
+        : (offset) => offset >= 0 && offset + bytes <= machine.localBytes
+  return (warp, active, into) => {
+    const { base } = warp
+    let good = active
+    for (let rest = active; rest !== 0; rest &= rest - 1) {
+      const lane = 31 - Math.clz32(rest & -rest)
+      const offset = address(base, lane)
+      into[lane] = offset
+      const aligned = offset % bytes === 0
+      if (aligned && inside(offset)) continue
+      good &= ~(1 << lane)
+      machine.report({
+        kind: Number.isNaN(offset) || aligned ? outside[space] : 'misaligned',
+        at: at.index,
+        write,
+        bytes,
+        thread: warp.number * lanes + lane,
+        block: 0,
+        address: offset,
+      })
+    }
+    return good
+  }
+}
+
+export function watchAll(
+  at: Site,
+  space: Space,
+  warp: Warp,
+  active: number,
+  addresses: Int32Array,
+  bytes: number,
+  write: boolean,
+  atomic = false,
+): void {
+  const { watch } = warp.block
+  if (watch === null || space === 'local') return
+  for (let rest = active; rest !== 0; rest &= rest - 1) {
+    const lane = 31 - Math.clz32(rest & -rest)
+    if (space === 'global') watch.global(at.index, warp, lane, addresses[lane]! >>> 0, bytes, write)
+    else watch.shared(at.index, warp, lane, addresses[lane]!, bytes, write, atomic)
+  }
+}
+
+/** Byte of the memory where an offset of a space lies, for a lane. */
+export function placeOf(
+  at: Site,
+  space: Space,
+): (warp: Warp, lane: number, offset: number) => number {
+  const { machine } = at
+  if (space === 'global') return (_, __, offset) => offset >>> 0
+  if (space === 'shared') return (warp, _, offset) => warp.block.shared + offset
+  return (warp, lane, offset) =>
+    warp.block.local + (warp.number * lanes + lane) * machine.localBytes + offset
+}
+
+export const costsOf = (space: Space, kind: 'load' | 'store' | 'atomic', bytes: number) =>
+  space === 'local'
+    ? () => noCost
+    : space === 'shared'
+      ? sharedPatterns(kind, bytes)
+      : globalPatterns(bytes)
+
+/** What a store or an atomic takes its value from: the register behind the address. */
+export function valueOperand(at: Site, place = 0): Operand {
+  const { operands } = at.instruction
+  const memoryAt = operands.findIndex((operand) => operand.kind === 'memory')
+  const values = operands
+    .slice(memoryAt + 1)
+    .filter((operand) => operand.kind === 'register' || operand.kind === 'uniform-register')
+  return values[place] ?? at.unknown('it has no value')
+}

@@ -1,0 +1,34 @@
+/** Instructions whose count is chance: on a GPU it is how long others took, here the order in which warps have their turn. */
+import type { Instruction } from '../sass/instruction'
+
+/** A loop that does nothing but wait is a few instructions long. */
+const longest = 6
+
+const asks = ({ mnemonic, modifiers }: Instruction): boolean =>
+  (mnemonic === 'SYNCS' && modifiers.includes('PHASECHK')) ||
+  (mnemonic === 'USETMAXREG' && modifiers.includes('TRY_ALLOC'))
+
+function targetOf({ mnemonic, operands }: Instruction): number | null {
+  const operand = mnemonic === 'BRA' ? operands.find(({ kind }) => kind === 'target') : undefined
+  return operand?.kind === 'target' ? operand.address / 16 : null
+}
+
+/**
+ * Indices of the instructions in loops that ask again and again for a barrier's phase or for registers, and of the
+ * branch behind such a loop. The first question, before the loop, is asked once whatever comes of it.
+ */
+export function waitingLoops(code: readonly Instruction[]): ReadonlySet<number> {
+  const found = new Set<number>()
+  for (const [index, instruction] of code.entries()) {
+    if (!asks(instruction)) continue
+    for (let end = index + 1; end < Math.min(code.length, index + longest); end++) {
+      const target = targetOf(code[end]!)
+      if (target === null) continue
+      if (target > index || target < index - longest) break
+      for (let at = target; at <= end; at++) found.add(at)
+      if (code[end + 1]?.mnemonic === 'BRA') found.add(end + 1)
+      break
+    }
+  }
+  return found
+}

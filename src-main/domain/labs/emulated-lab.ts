@@ -1,0 +1,36 @@
+/**
+ * A lab as the emulator can check it within seconds: the same checks at smaller sizes. Bounds that are relative to a rung
+ * hold at any size; one that is a count shrinks with the work. Pure.
+ */
+import { flops, type Sizes } from '../task/problem'
+import { shrunk, workOf } from '../emulation/size'
+import { metricDefinition } from '../metrics/metrics'
+import { problemAt } from '../task/choose'
+import type { Task } from '../task/task'
+import type { Lab, LabCheck } from './lab'
+
+/** A product of 290³: half a second for most rungs. */
+const mostFlops = 5e7
+
+export function emulatedLab(lab: Lab, task: Task): Lab {
+  const at = (sizes: Sizes) => problemAt(task, { at: sizes }, { options: lab.options })
+  const smaller = (sizes: Sizes): Sizes =>
+    shrunk(at(sizes), (problem) => (flops(task, problem) ?? 0) <= mostFlops).sizes
+  const size = smaller(lab.size)
+  const share = workOf(task, at(size)) / workOf(task, at(lab.size))
+  const bound = (metric: string, limit: number | undefined): number | undefined =>
+    limit !== undefined && metricDefinition(metric)?.aggregate === 'sum' ? limit * share : limit
+  const smallerCheck = (check: LabCheck): LabCheck => {
+    if (check.kind === 'correctness') return { ...check, sizes: check.sizes.map(smaller) }
+    if (check.kind !== 'metric') return check
+    // Any count at all is as much as one at the lab's size.
+    const min = check.min === 1 ? 1 : bound(check.metric, check.min)
+    const max = bound(check.metric, check.max)
+    return {
+      ...check,
+      ...(min === undefined ? {} : { min }),
+      ...(max === undefined ? {} : { max }),
+    }
+  }
+  return { ...lab, size, checks: lab.checks.map(smallerCheck) }
+}

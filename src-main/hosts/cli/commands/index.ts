@@ -1,0 +1,62 @@
+/**
+ * What each command does, loaded when it is run: the definitions in program.ts are all that help, completion and
+ * errors of usage need, and loading every service for them would take most of their time.
+ */
+type Run<A extends unknown[]> = (...given: A) => Promise<number>
+
+const later =
+  <A extends unknown[]>(load: () => Promise<Run<A>>): Run<A> =>
+  async (...given) =>
+    (await load())(...given)
+
+export const agentCommand = later(async () => (await import('./agent-command')).agentCommand)
+export const appCommand = later(async () => (await import('./app-command')).appCommand)
+export const compareCommand = later(async () => (await import('./compare-command')).compareCommand)
+export const completeCommand = later(
+  async () => (await import('./completion-command')).completeCommand,
+)
+export const completionCommand = later(
+  async () => (await import('./completion-command')).completionCommand,
+)
+export const diffCommand = later(async () => (await import('./show-command')).diffCommand)
+export const doctorCommand = later(async () => (await import('./doctor-command')).doctorCommand)
+export const editCommand = later(async () => (await import('./edit-command')).editCommand)
+export const historyCommand = later(async () => (await import('./history-command')).historyCommand)
+export const importCommand = later(async () => (await import('./import-command')).importCommand)
+export const initCommand = later(async () => (await import('./init-command')).initCommand)
+export const labCheckCommand = later(async () => (await import('./lab-command')).labCheckCommand)
+export const labGradeCommand = later(
+  async () => (await import('./lab-grade-command')).labGradeCommand,
+)
+export const labListCommand = later(async () => (await import('./lab-command')).labListCommand)
+export const labStartCommand = later(async () => (await import('./lab-command')).labStartCommand)
+export const labTrustCommand = later(async () => (await import('./lab-command')).labTrustCommand)
+export const labValidateCommand = later(
+  async () => (await import('./lab-command')).labValidateCommand,
+)
+export const laddersCommand = later(async () => (await import('./ladders-command')).laddersCommand)
+export const machineAddCommand = later(
+  async () => (await import('./machine-command')).machineAddCommand,
+)
+export const machineCheckCommand = later(
+  async () => (await import('./machine-command')).machineCheckCommand,
+)
+export const machineListCommand = later(
+  async () => (await import('./machine-command')).machineListCommand,
+)
+export const machineRemoveCommand = later(
+  async () => (await import('./machine-command')).machineRemoveCommand,
+)
+export const manCommand = later(async () => (await import('./completion-command')).manCommand)
+export const mcpCommand = later(async () => (await import('./mcp-command')).mcpCommand)
+export const profileCommand = later(async () => (await import('./profile-command')).profileCommand)
+export const regressCommand = later(async () => (await import('./regress-command')).regressCommand)
+export const reportCommand = later(async () => (await import('./report-command')).reportCommand)
+export const runCommand = later(async () => (await import('./run-command')).runCommand)
+export const sanitizeCommand = later(
+  async () => (await import('./sanitize-command')).sanitizeCommand,
+)
+export const serveCommand = later(async () => (await import('./serve-command')).serveCommand)
+export const showCommand = later(async () => (await import('./show-command')).showCommand)
+export const tuneCommand = later(async () => (await import('./tune-command')).tuneCommand)
+export const startCommand = later(async () => (await import('./start-command')).startCommand)

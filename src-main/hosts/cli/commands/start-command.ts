@@ -1,0 +1,50 @@
+/** `kernel-ladder` alone: what is here, and what one can do next, in ten lines. */
+import type { SetUp } from '../../../adapters/machine/machine'
+import { recordingOf } from '../../../contract/session-ref'
+import { defaultLadder, defaultRecordingRef, listAll } from '../../../services/sessions/sessions'
+import { listRecordings } from '../../../services/sessions/recording-list'
+import { appVersion } from '../../../services/version'
+import { queryDriver } from '../../../services/run/device'
+import { printText } from '../output'
+
+const lastSessions = 3
+
+export async function startCommand(setUp: SetUp): Promise<number> {
+  const setup = await setUp()
+  const [gpus, recordings, all, recorded] = await Promise.all([
+    queryDriver(setup.machine.toolbox(null)).then(
+      (driver) => driver.gpus,
+      () => [],
+    ),
+    listRecordings(setup.assets.recordingsDir),
+    listAll(setup),
+    defaultRecordingRef(setup).catch(() => null),
+  ])
+  const own = all.filter(({ ref }) => recordingOf(ref) === null).slice(0, lastSessions)
+  const gpu = gpus.map(({ name }) => name).join(', ')
+  const ladders = new Set(recordings.map(({ summary }) => summary.ladder.id)).size
+  const next: readonly (readonly [string, string])[] = [
+    ['serve', 'opens the UI'],
+    [
+      `show ${own[0]?.ref ?? recorded ?? 'SESSION'}`,
+      'prints a session and why each rung is faster',
+    ],
+    gpu === ''
+      ? [`run --ladder ${defaultLadder} --target emulated`, 'counts without a GPU']
+      : [`run --ladder ${defaultLadder}`, 'builds, verifies, times and profiles a ladder'],
+    ['init my-ladder --template softmax', 'begins a ladder of your own'],
+    ['help', 'lists every command'],
+  ]
+  const width = Math.max(...next.map(([command]) => command.length))
+  printText(
+    [
+      `Kernel Ladder ${appVersion}: takes a CUDA kernel from naive to past the library.`,
+      `GPU: ${gpu === '' ? 'none found; recordings, builds and emulation work without (`kernel-ladder doctor`)' : gpu}`,
+      `Recordings: ${recordings.length} of ${ladders} ladders${recorded === null ? '' : `, such as ${recorded}`}`,
+      `Last sessions: ${own.length === 0 ? 'none yet' : own.map(({ ref }) => ref).join(', ')}`,
+      'Next:',
+      ...next.map(([command, does]) => `  kernel-ladder ${command.padEnd(width)}  ${does}`),
+    ].join('\n'),
+  )
+  return 0
+}

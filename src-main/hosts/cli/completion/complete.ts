@@ -1,0 +1,159 @@
+/** What can stand at the end of a command line: commands and options by their definitions, names by what is there. */
+import type { Command, Option } from 'commander'
+import type { ListNames, NameKind } from './names'
+
+export interface Candidate {
+  word: string
+  about?: string
+}
+
+/** What the value of an option or argument is, by its name; of others the shell completes files. */
+const kinds: Readonly<Record<string, NameKind>> = {
+  ladder: 'ladders',
+  rungs: 'rungs',
+  rung: 'rungs',
+  profileSkip: 'rungs',
+  session: 'sessions',
+  compare: 'sessions',
+  baseline: 'sessions',
+  against: 'sessions',
+  target: 'targets',
+  profile: 'levels',
+  format: 'formats',
+  sections: 'sections',
+  tool: 'tools',
+  template: 'templates',
+  lab: 'labs',
+  shell: 'shells',
+}
+
+/** Arguments whose name says less than their command. */
+const ofArguments: Readonly<Record<string, NameKind>> = {
+  'lab check id': 'labs',
+  'lab start id': 'labs',
+  'diff a': 'rungs',
+  'diff b': 'rungs',
+  'edit rung': 'rungs',
+  'compare a': 'sessions',
+  'compare b': 'sessions',
+}
+
+/** As bash has it on the line: `my\ folder`, `"my folder`. */
+export const unquoted = (word: string): string =>
+  word.replaceAll(/\\(.)|["']/g, (_all, escaped: string | undefined) => escaped ?? '')
+
+interface Place {
+  command: Command
+  /** Its name with those above it. */
+  path: string
+  /** What was given before the last word. */
+  options: Map<string, string>
+  operands: string[]
+  /** The option whose value comes next. */
+  awaiting: Option | null
+}
+
+const optionNamed = (command: Command, word: string): Option | undefined =>
+  command.options.find(({ short, long }) => word === short || word === long)
+
+const takesValue = ({ required, optional }: Option): boolean => required || optional
+
+function placeOf(cli: Command, words: readonly string[]): Place {
+  const place: Place = {
+    command: cli,
+    path: '',
+    options: new Map(),
+    operands: [],
+    awaiting: null,
+  }
+  for (const word of words) {
+    const { awaiting } = place
+    if (awaiting) {
+      place.options.set(awaiting.attributeName(), word)
+      place.awaiting = null
+      continue
+    }
+    const [, name = word, value] = /^(--[^=]+)=(.*)$/s.exec(word) ?? []
+    const option = word.startsWith('-') ? optionNamed(place.command, name) : undefined
+    if (option && value !== undefined) place.options.set(option.attributeName(), value)
+    else if (option && takesValue(option)) place.awaiting = option
+    else if (!word.startsWith('-')) {
+      const sub = place.command.commands.find((one) => one.name() === word)
+      if (sub) {
+        place.command = sub
+        place.path = `${place.path} ${word}`.trim()
+        place.operands = []
+      } else place.operands.push(word)
+    }
+  }
+  return place
+}
+
+/** The name of the argument that the next operand would be. */
+function argumentAt({ command, operands }: Place): string | null {
+  const all = command.registeredArguments
+  const last = all.at(-1)
+  return (all[operands.length] ?? (last?.variadic ? last : undefined))?.name() ?? null
+}
+
+const firstLine = (text: string): string => text.split('\n', 1)[0] ?? ''
+
+/** Names of a list `a,b`: what was chosen before the last comma stays. */
+async function namesFor(
+  names: ListNames,
+  kind: NameKind,
+  word: string,
+  place: Place,
+): Promise<Candidate[]> {
+  const { options, operands } = place
+  const of = { ladder: options.get('ladder'), session: options.get('session') ?? operands[0] }
+  const found = await names(kind, of)
+  const isList = ['rungs', 'tools', 'sections'].includes(kind) && word.includes(',')
+  const head = isList ? word.slice(0, word.lastIndexOf(',') + 1) : ''
+  const chosen = new Set(head.split(','))
+  return found
+    .filter((one) => !chosen.has(one.word))
+    .map((one) => ({ ...one, word: head + one.word }))
+}
+
+async function candidates(names: ListNames, place: Place, last: string): Promise<Candidate[]> {
+  const { command, path, awaiting } = place
+  const inline = /^(--[^=]+=)(.*)$/s.exec(last)
+  const option = awaiting ?? (inline && optionNamed(command, inline[1]!.slice(0, -1)))
+  if (option) {
+    const kind = kinds[option.attributeName()]
+    const head = awaiting ? '' : inline![1]!
+    const found = kind ? await namesFor(names, kind, last.slice(head.length), place) : []
+    return found.map((one) => ({ ...one, word: head + one.word }))
+  }
+  if (last.startsWith('-'))
+    return command.options
+      .filter(({ hidden }) => !hidden)
+      .map(({ long, short, description }) => ({
+        word: long ?? short ?? '',
+        about: firstLine(description),
+      }))
+      .concat({ word: '--help', about: 'show the help of this command' })
+  // A command that there is not has nothing to complete.
+  if (command.commands.length > 0 && place.operands.length > 0) return []
+  if (command.commands.length > 0)
+    return command
+      .createHelp()
+      .visibleCommands(command)
+      .map((one) => ({ word: one.name(), about: firstLine(one.description()) }))
+  const name = argumentAt(place)
+  const kind = name === null ? undefined : (ofArguments[`${path} ${name}`] ?? kinds[name])
+  return kind ? namesFor(names, kind, last, place) : []
+}
+
+/** `words` begin with the program's name and end with the one to complete, which may be empty. */
+export async function complete(
+  cli: Command,
+  words: readonly string[],
+  names: ListNames,
+): Promise<Candidate[]> {
+  const given = words.slice(1)
+  const last = given.at(-1) ?? ''
+  const found = await candidates(names, placeOf(cli, given.slice(0, -1)), last)
+  return found.filter(({ word }) => word.startsWith(last))
+}

@@ -1,0 +1,56 @@
+/** Examples at the end of each command's help. */
+import type { Command } from 'commander'
+
+/** By the command with those above it; without the program's name, each with what it does if its words do not say it. */
+export const examples: Readonly<Record<string, readonly string[]>> = {
+  doctor: ['doctor', 'doctor --json'],
+  ladders: ['ladders', 'ladders ./my-ladder'],
+  init: ['init my-ladder --template softmax'],
+  run: [
+    'run --ladder ./my-ladder',
+    'run --ladder ./my-ladder --rungs 02_tile,03_vector --size 4096 --profile deep',
+    'run --ladder ./my-ladder --watch',
+    'run --ladder ./my-ladder --target emulated:h200 --size 512',
+  ],
+  profile: ['profile -- python train.py --steps 3', 'profile --kernels attention -- ./app'],
+  show: ['show recorded', 'show my-session --rung 02_tile'],
+  diff: ['diff my-session 01_naive 02_tile'],
+  compare: ['compare before after', 'compare before after --json'],
+  report: [
+    'report recorded --format html --out ladder.html',
+    'report my-session --ci --baseline last-week --threshold 3',
+    'report recorded --chart roofline --out roofline.svg',
+  ],
+  'machine add': ['machine add titan --ssh titan.example.org'],
+  'machine list': ['machine list'],
+  'machine check': ['machine check titan'],
+  'machine remove': ['machine remove titan'],
+  regress: ['regress --ladder ./my-ladder --against main'],
+  history: ['history --ladder ./my-ladder --size 4096'],
+  import: ['import kernel.ncu-rep', 'import raw.csv --order 02_tile,00_naive'],
+  sanitize: ['sanitize --ladder ./my-ladder', 'sanitize --ladder ./my-ladder --tool racecheck'],
+  serve: ['serve', 'serve --port 8080 --session ./my-session'],
+  app: ['app'],
+  edit: ['edit my-session 02_tile:40'],
+  mcp: ['mcp ~/kernels', 'mcp --allow-run ~/kernels'],
+  completion: ['completion bash'],
+  'lab list': ['lab list'],
+  'lab start': ['lab start 01-coalescing my-lab'],
+  'lab check': [
+    'lab check 01-coalescing --file my-lab/lab.cu',
+    'lab check 01-coalescing --file my-lab/lab.cu --target emulated',
+  ],
+  'lab grade': ['lab grade submissions --lab 01-coalescing --csv'],
+  'lab trust': ['lab trust ./their-lab'],
+  'lab validate': ['lab validate ./my-labs'],
+}
+
+const text = (lines: readonly string[]): string =>
+  `\n${lines.length === 1 ? 'Example' : 'Examples'}:\n${lines.map((line) => `  $ kernel-ladder ${line}`).join('\n')}`
+
+/** Adds them to every command that has some. */
+export function addExamples(command: Command, path = ''): void {
+  const own = examples[path]
+  if (own) command.addHelpText('after', text(own))
+  for (const sub of command.commands) addExamples(sub, `${path} ${sub.name()}`.trim())
+}

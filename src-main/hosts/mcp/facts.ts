@@ -1,0 +1,171 @@
+/** What tools answer of sessions, rungs and machine code: plain figures with units, no prose of their own. */
+import { bottleneckOf } from '../../domain/analysis/bottleneck'
+import { inputError } from '../../domain/errors'
+import { metricDefinition } from '../../domain/metrics/metrics'
+import { formatMs, formatShare, formatValue } from '../../domain/metrics/units'
+import { lineHeat, type DeepProfile, type HeatKind, type Work } from '../../domain/session/deep'
+import { rungOf, type RungResult, type Session } from '../../domain/session/session'
+import { nearest } from '../../domain/text/nearest'
+import { inEnglish } from '../../domain/text/wording'
+import type { Cause, Why } from '../../domain/why/why'
+import type { SessionSummary } from '../../contract'
+import { rounded } from './answer'
+
+export const sessionFacts = (one: SessionSummary) => ({
+  session: one.ref,
+  kind: one.kind,
+  ladder: one.ladder.title,
+  gpu: one.deviceName,
+  made: one.createdAt,
+  profile: one.profile,
+  rungs: one.rungCount,
+  ...(one.title === null ? {} : { title: one.title }),
+  ...(one.damaged === undefined ? {} : { damaged: inEnglish(one.damaged) }),
+})
+
+const metricFacts = (id: string, value: number | null | undefined) => ({
+  metric: id,
+  label: metricDefinition(id)?.label ?? id,
+  value: rounded(value),
+  unit: metricDefinition(id)?.unit ?? null,
+})
+
+/** Milliseconds: by CUDA events, or else as ncu saw the kernels of an import. */
+export const timeOf = ({ timing, profiledTime }: RungResult): number | null =>
+  timing?.medianMs ?? profiledTime?.medianMs ?? null
+
+export function limitFacts(session: Session, rung: RungResult) {
+  const found = bottleneckOf(session, rung)
+  return found === null
+    ? null
+    : {
+        class: found.class,
+        leaning: found.leaning,
+        evidence: found.evidence.map(({ label, value, unit, threshold, side }) => ({
+          label,
+          value: rounded(value),
+          unit,
+          threshold,
+          side,
+        })),
+        missing: found.missing,
+      }
+}
+
+export const rungFacts = (session: Session, rung: RungResult) => ({
+  rung: rung.id,
+  title: rung.title,
+  status: rung.status,
+  ms: rounded(timeOf(rung)),
+  toReference: rounded(rung.timing?.ratioToReference),
+  limitedBy: bottleneckOf(session, rung)?.class ?? null,
+  ...(rung.reason ? { reason: inEnglish(rung.reason) } : {}),
+})
+
+export function namedRung(session: Session, id: string): RungResult {
+  const rung = rungOf(session, id)
+  if (rung) return rung
+  const ids = session.rungs.map((one) => one.id)
+  const near = nearest(id, ids)
+  throw inputError(
+    `The session has no rung ${JSON.stringify(id)}.`,
+    near === null ? `It has: ${ids.slice(0, 20).join(', ')}.` : `Did you mean ${near}?`,
+  )
+}
+
+const causeFacts = ({ id, statement, share, metrics, lines }: Cause) => ({
+  cause: id,
+  share: rounded(share),
+  statement: inEnglish(statement),
+  metrics: metrics.map((one) => {
+    const { value: a, ...rest } = metricFacts(one.id, one.a)
+    return { ...rest, a, b: rounded(one.b) }
+  }),
+  ...(lines === undefined ? {} : { lines }),
+})
+
+export const whyFacts = (why: Why) => ({
+  verdict: why.verdict,
+  causes: why.causes.map(causeFacts),
+  unexplained: rounded(why.unexplained),
+  didNotMatter: why.unimportant.map(({ statement }) => inEnglish(statement)),
+  ...(why.reason === undefined ? {} : { noCauses: inEnglish(why.reason) }),
+  ...(why.needs === null ? {} : { moreWith: inEnglish(why.needs.statement) }),
+})
+
+export const causeSummary = (why: Why): string => {
+  const [first] = why.causes
+  return first
+    ? `${formatShare(first.share)} of the step: ${inEnglish(first.statement)}`
+    : inEnglish(why.reason ?? 'Nothing explains the step.')
+}
+
+/** Only what was counted. */
+const workFacts = (work: Work): Record<string, number | Record<string, number>> =>
+  Object.fromEntries(
+    (
+      [
+        ['executed', work.executed],
+        ['samples', work.samples],
+        ['stalls', work.stalls],
+        ['sharedWavefronts', work.sharedWavefronts],
+        ['sharedWavefrontsIdeal', work.sharedWavefrontsIdeal],
+        ['globalSectors', work.globalL2Sectors],
+        ['globalSectorsIdeal', work.globalL2SectorsIdeal],
+      ] as const
+    ).flatMap(([name, value]) => (value === null || value === 0 ? [] : [[name, value]])),
+  )
+
+/** A line of the rung's own file, where the profile has no text: code that was emulated is in the session. */
+const textIn = (source: string | undefined, line: number): string =>
+  source?.split('\n')[line - 1] ?? ''
+
+/** Lines by a counter, with all that was counted there. */
+export function lineFacts(
+  profile: DeepProfile,
+  by: HeatKind,
+  rung: RungResult,
+  sources: Readonly<Record<string, string>>,
+) {
+  const all = profile.kernels.flatMap(({ lines }) => lines)
+  return lineHeat(profile, by).map(({ file, line, text, share }) => {
+    const own = all.filter((one) => one.file === file && one.line === line)
+    return {
+      at: `${file}:${line}`,
+      text: (text ?? (file === rung.file ? textIn(sources[rung.id], line) : '')).trim(),
+      share: rounded(share),
+      ...(own.length === 1 ? workFacts(own[0]!) : { [by]: sum(own, by) }),
+    }
+  })
+}
+
+const sum = (works: readonly Work[], by: HeatKind): number =>
+  works.reduce((total, work) => total + (work[by] ?? 0), 0)
+
+export const instructionFacts = (one: DeepProfile['kernels'][number]['instructions'][number]) => ({
+  offset: `0x${one.offset.toString(16)}`,
+  sass: one.text,
+  ...(one.file === null ? {} : { at: `${one.file}:${one.line}` }),
+  ...workFacts(one),
+})
+
+export const adviceFacts = (profile: DeepProfile) =>
+  profile.kernels
+    .flatMap(({ rules }) => rules)
+    .filter(({ kind }) => kind !== 'info')
+    .sort((a, b) => (b.estimatedSpeedup ?? 0) - (a.estimatedSpeedup ?? 0))
+    .slice(0, 3)
+    .map(({ name, text, estimatedSpeedup }) => ({
+      rule: name,
+      text,
+      estimatedSpeedupPercent: rounded(estimatedSpeedup),
+    }))
+
+export const rungSummary = (session: Session, rung: RungResult): string => {
+  const ms = timeOf(rung)
+  const found = bottleneckOf(session, rung)
+  const [first] = found?.evidence ?? []
+  const time = ms === null ? 'no time' : formatMs(ms)
+  const limit = found === null ? 'not profiled' : `limited by ${found.class}`
+  return `${rung.id}: ${time}, ${limit}${first ? ` (${first.label} ${formatValue(first.value, first.unit)})` : ''}`
+}

@@ -1,0 +1,284 @@
+/** Tools that answer from sessions, recordings and ladders, and change nothing. */
+import { z } from 'zod'
+import { readKernelLibrary } from '../../adapters/kernels/kernel-library'
+import { SessionRef } from '../../contract'
+import { recordedRef } from '../../contract/session-ref'
+import { inputError } from '../../domain/errors'
+import { formatMs, formatRatio } from '../../domain/metrics/units'
+import { compareSessions } from '../../domain/programs/compare-sessions'
+import { heatKinds, sassOfLine, type DeepProfile } from '../../domain/session/deep'
+import { can, parseTarget } from '../../domain/target/targets'
+import { nearest } from '../../domain/text/nearest'
+import { inEnglish } from '../../domain/text/wording'
+import { openLadder } from '../../services/ladder-library/open'
+import { measuredRungs } from '../../services/sessions/measured'
+import {
+  defaultRecordingRef,
+  listAll,
+  mountedRef,
+  openSession,
+  type OpenedSession,
+} from '../../services/sessions/sessions'
+import { comparedWith, whyBetween } from '../../services/why'
+import { counted, page, pageInput, rounded } from './answer'
+import {
+  adviceFacts,
+  causeSummary,
+  instructionFacts,
+  limitFacts,
+  lineFacts,
+  namedRung,
+  rungFacts,
+  rungSummary,
+  sessionFacts,
+  whyFacts,
+} from './facts'
+import type { AddTool, Workplace } from './tool'
+
+const sessionInput = z
+  .string()
+  .min(1)
+  .max(4096)
+  .describe('a session as listed by `sessions`, `recorded`, recorded:<name>, or a folder')
+
+const rungInput = z.string().min(1).max(200).describe('the id of a rung, as listed by `session`')
+
+/** A session by name, or a session folder inside of the fence. */
+export async function opened({ setup, fence }: Workplace, name: string): Promise<OpenedSession> {
+  const target = parseTarget(name)
+  if (target && can(target).replays && target.name === null)
+    return openSession(setup, await defaultRecordingRef(setup))
+  if (!SessionRef.safeParse(name).success) {
+    const mounted = await fence.within(name)
+    return openSession({ ...setup, mounted }, mountedRef(mounted))
+  }
+  try {
+    return await openSession(setup, name)
+  } catch (error) {
+    const near = nearest(
+      name,
+      (await listAll(setup)).map(({ ref }) => ref),
+    )
+    throw near === null || near === name
+      ? error
+      : inputError(`There is no session ${JSON.stringify(name)}.`, `Did you mean ${near}?`)
+  }
+}
+
+/** Whether by name or id, a ladder folder must be inside of the fence. */
+export async function openedLadder({ setup, fence }: Workplace, name: string) {
+  const shipped = await readKernelLibrary(setup.assets.kernelsDir)
+  const ids = shipped.ladders.map(({ id }) => id)
+  if (ids.includes(name)) return openLadder(setup, name)
+  const near = /[\\/]/.test(name) ? null : nearest(name, ids)
+  if (near !== null)
+    throw inputError(`There is no ladder ${JSON.stringify(name)}.`, `Did you mean ${near}?`)
+  return openLadder(setup, await fence.within(name))
+}
+
+async function deepOf(session: OpenedSession, rung: string): Promise<DeepProfile> {
+  const profile = await session.deep(rung)
+  if (profile) return profile
+  throw inputError(
+    `${rung} has no counters by line in this session.`,
+    'They come with --profile deep, with a .ncu-rep taken with --set full --import-source yes, or with another session of the same ladder.',
+  )
+}
+
+export function addReadTools(add: AddTool, place: Workplace): void {
+  const { setup } = place
+
+  add('ladders', {
+    title: 'List ladders',
+    description:
+      'Reads only. Lists the CUDA kernel ladders that ship, or the rungs of one with the idea of each and the time that a recording measured.',
+    input: {
+      ladder: z.string().max(4096).optional().describe('an id, or a ladder folder'),
+      ...pageInput,
+    },
+    effect: 'reads',
+    async answer({ ladder, ...wanted }) {
+      if (ladder === undefined) {
+        const { ladders } = await readKernelLibrary(setup.assets.kernelsDir)
+        const all = ladders.map(({ id, title, rungs }) => ({ id, title, rungs: rungs.length }))
+        return { summary: `${counted(all.length, 'ladder')} that ship.`, ...page(all, wanted) }
+      }
+      const { library, id } = await openedLadder(place, ladder)
+      const file = library.ladders.find((one) => one.id === id)!
+      const measured = await measuredRungs(setup, library, id)
+      const rungs = file.rungs.map((entry) => {
+        const header = library.rungs.get(entry.id)?.header
+        const rung = entry.as ?? entry.id
+        const found = measured[rung]
+        return {
+          rung,
+          title: entry.title ?? header?.title ?? null,
+          idea: header?.idea ?? null,
+          file: library.rungs.get(entry.id)?.file ?? null,
+          ms: rounded(found?.medianMs),
+          toReference: rounded(found?.reference?.ratio),
+          recording: found === undefined ? null : recordedRef(found.recording),
+        }
+      })
+      return { summary: `${file.title}: ${counted(rungs.length, 'rung')}.`, ...page(rungs, wanted) }
+    },
+  })
+
+  add('sessions', {
+    title: 'List sessions',
+    description:
+      'Reads only. Lists sessions of this user, newest first, then the recordings that ship: what was measured, on which GPU, how deep.',
+    input: pageInput,
+    effect: 'reads',
+    async answer(wanted) {
+      const all = await listAll(setup)
+      return {
+        summary: `${counted(all.length, 'session')}.`,
+        ...page(all.map(sessionFacts), wanted),
+      }
+    },
+  })
+
+  add('session', {
+    title: 'Look at a session',
+    description:
+      'Reads only. The rungs or kernels of one session: status, time in milliseconds, and what limits each.',
+    input: { session: sessionInput, ...pageInput },
+    effect: 'reads',
+    async answer({ session: name, ...wanted }) {
+      const { session } = await opened(place, name)
+      const gpu = session.device?.name ?? 'no GPU'
+      return {
+        summary: `${session.ladder.title} on ${gpu}: ${counted(session.rungs.length, 'rung')}.`,
+        ...page(
+          session.rungs.map((rung) => rungFacts(session, rung)),
+          wanted,
+        ),
+        warnings: session.warnings.map((one) => inEnglish(one)),
+      }
+    },
+  })
+
+  add('why', {
+    title: 'Why is this kernel slow, or faster than the one before?',
+    description:
+      'Reads only. What limits a kernel with the counters that say so, the causes of its change in time since another one ranked by share, its hottest source lines, and the advice of ncu.',
+    input: {
+      session: sessionInput,
+      rung: rungInput,
+      against: rungInput
+        .optional()
+        .describe('the rung to explain it against; the one before by default'),
+    },
+    effect: 'reads',
+    async answer({ session: name, rung: id, against }) {
+      const found = await opened(place, name)
+      const { session } = found
+      const rung = namedRung(session, id)
+      const before = against === undefined ? comparedWith(found, rung) : namedRung(session, against)
+      const why = before && before.id !== rung.id ? await whyBetween(found, before, rung) : null
+      const profile = await found.deep(id)
+      const cause = why && why.causes.length > 0 ? ` ${causeSummary(why)}` : ''
+      return {
+        summary: `${rungSummary(session, rung)}.${cause}`,
+        ...rungFacts(session, rung),
+        limit: limitFacts(session, rung),
+        against: before?.id ?? null,
+        ...(why === null ? {} : whyFacts(why)),
+        hottestLines:
+          profile === null ? [] : lineFacts(profile, 'samples', rung, found.sources).slice(0, 5),
+        advice: profile === null ? [] : adviceFacts(profile),
+      }
+    },
+  })
+
+  add('compare', {
+    title: 'Compare two sessions',
+    description:
+      'Reads only. Two sessions of any kind, their rungs or kernels in pairs: times in milliseconds, ratio of b over a, and a verdict each. Largest change first.',
+    input: { a: sessionInput, b: sessionInput, ...pageInput },
+    effect: 'reads',
+    async answer({ a, b, ...wanted }) {
+      const [first, second] = [await opened(place, a), await opened(place, b)]
+      const { total, pairs, onlyA, onlyB, comparable } = compareSessions(
+        first.session,
+        second.session,
+        { byHand: [] },
+      )
+      const rows = pairs
+        .toSorted((x, y) => Math.abs(y.change ?? 0) - Math.abs(x.change ?? 0))
+        .map(({ a: from, b: to, by, timeA, timeB, ratio, verdict }) => ({
+          ...{ a: from, b: to, by, verdict },
+          ...{ msA: rounded(timeA), msB: rounded(timeB), ratio: rounded(ratio) },
+        }))
+      const whole =
+        total.timeA === null || total.timeB === null
+          ? 'Not all of it was timed.'
+          : `In all ${formatMs(total.timeA)} → ${formatMs(total.timeB)}${total.ratio === null ? '' : `, ${formatRatio(total.ratio)} of the time`}.`
+      return {
+        summary: `${counted(rows.length, 'pair')}. ${whole}`,
+        comparable: comparable.ok,
+        reasons: comparable.reasons.map((one) => inEnglish(one)),
+        pairs: page(rows, wanted),
+        onlyInA: onlyA.map(({ id }) => id),
+        onlyInB: onlyB.map(({ id }) => id),
+      }
+    },
+  })
+
+  add('source', {
+    title: 'Source lines with counters',
+    description:
+      'Reads only. The source lines of a kernel, hottest first by the counter asked for, each with all that was counted on it. sharedWavefrontsExcess finds bank conflicts, globalL2SectorsExcess uncoalesced accesses.',
+    input: {
+      session: sessionInput,
+      rung: rungInput,
+      by: z.enum(heatKinds).default('samples').describe('the counter to rank lines by'),
+      ...pageInput,
+    },
+    effect: 'reads',
+    async answer({ session, rung, by, ...wanted }) {
+      const found = await opened(place, session)
+      const own = namedRung(found.session, rung)
+      const lines = lineFacts(await deepOf(found, rung), by, own, found.sources)
+      const [hottest] = lines
+      return {
+        summary: hottest
+          ? `${hottest.at} has ${Math.round((hottest.share ?? 0) * 100)} % of ${by}: ${hottest.text}`
+          : `No line has any ${by}.`,
+        ...page(lines, wanted),
+      }
+    },
+  })
+
+  add('machine_code', {
+    title: 'Machine code with counters',
+    description:
+      'Reads only. The SASS of a kernel in order, or of one source line of it, with what was counted at each instruction.',
+    input: {
+      session: sessionInput,
+      rung: rungInput,
+      line: z
+        .string()
+        .regex(/^.+:\d+$/)
+        .max(4096)
+        .optional()
+        .describe('only of this source line: FILE:LINE as in `source`'),
+      ...pageInput,
+    },
+    effect: 'reads',
+    async answer({ session, rung, line, ...wanted }) {
+      const found = await opened(place, session)
+      const profile = await deepOf(found, namedRung(found.session, rung).id)
+      const [, file = '', at = ''] = /^(.+):(\d+)$/.exec(line ?? '') ?? []
+      const rows =
+        line === undefined
+          ? profile.kernels.flatMap(({ instructions }) => instructions)
+          : sassOfLine(profile, file, Number(at)).map(({ instruction }) => instruction)
+      return {
+        summary: `${counted(rows.length, 'instruction')}${line === undefined ? '' : ` of ${line}`}.`,
+        ...page(rows.map(instructionFacts), wanted),
+      }
+    },
+  })
+}

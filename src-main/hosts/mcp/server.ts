@@ -1,0 +1,97 @@
+/**
+ * The Model Context Protocol over stdio, for coding agents: figures of kernels in place of guesses. Which folders may
+ * be read and built in, and whether code may run on the GPU, is for the user who starts it to say.
+ */
+import { McpServer, ResourceTemplate } from '@modelcontextprotocol/server'
+import { serveStdio } from '@modelcontextprotocol/server/stdio'
+import type { Setup } from '../../adapters/machine/machine'
+import { listAll } from '../../services/sessions/sessions'
+import { appVersion } from '../../services/version'
+import { rungFacts } from './facts'
+import { fenceOf } from './fence'
+import { addReadTools, opened } from './read-tools'
+import { addTools, type Workplace } from './tool'
+import { addWorkTools } from './work-tools'
+
+const instructions =
+  'Answers why CUDA kernels are slow, with hardware counters of Nsight Compute instead of guesses. ' +
+  'With a .ncu-rep: `import` it, then `why` of a kernel. With two sessions: `compare`. ' +
+  '`source` ranks lines by a counter, `machine_code` shows the SASS of a line. ' +
+  'Every list has `from` and `next`. Errors name the remedy.'
+
+const scheme = 'kernel-ladder://sessions/'
+
+/** Sessions and recordings, each as JSON: the figures of its rungs. */
+function addResources(server: McpServer, place: Workplace): void {
+  const template = new ResourceTemplate(`${scheme}{session}`, {
+    list: async () => ({
+      resources: (await listAll(place.setup)).map((one) => ({
+        uri: `${scheme}${encodeURIComponent(one.ref)}`,
+        name: one.ref,
+        description: `${one.ladder.title}, ${one.rungCount} rungs, ${one.deviceName ?? 'no GPU'}`,
+        mimeType: 'application/json',
+      })),
+    }),
+  })
+  server.registerResource(
+    'session',
+    template,
+    { title: 'Sessions and recordings', mimeType: 'application/json' },
+    async (uri, variables) => {
+      const name = decodeURIComponent(String(variables['session']))
+      const { session } = await opened(place, name)
+      const facts = {
+        session: name,
+        ladder: session.ladder.title,
+        gpu: session.device?.name ?? null,
+        made: session.createdAt,
+        problem: session.problem,
+        rungs: session.rungs.map((rung) => ({
+          ...rungFacts(session, rung),
+          metrics: Object.fromEntries(
+            Object.entries(rung.metrics).map(([id, { value, unit }]) => [id, { value, unit }]),
+          ),
+        })),
+      }
+      return {
+        contents: [{ uri: uri.href, mimeType: 'application/json', text: JSON.stringify(facts) }],
+      }
+    },
+  )
+}
+
+export interface McpOptions {
+  folders: readonly string[]
+  allowRun: boolean
+  log: (line: string) => void
+}
+
+/** Serves until the client closes our input, or `stop` is aborted; what it was working on then ends. */
+export async function serveMcp(
+  setup: Setup,
+  { folders, allowRun, log }: McpOptions,
+  stop: AbortSignal,
+): Promise<void> {
+  const fence = await fenceOf(folders)
+  const gone = new AbortController()
+  const place: Workplace = { setup, fence, allowRun, gone: gone.signal }
+  const handle = serveStdio(
+    () => {
+      const server = new McpServer({ name: 'kernel-ladder', version: appVersion }, { instructions })
+      const add = addTools(server, place)
+      addReadTools(add, place)
+      addWorkTools(add, place)
+      addResources(server, place)
+      return server
+    },
+    { onerror: (error) => log(`mcp: ${error.message}`) },
+  )
+  await new Promise<void>((ended) => {
+    const end = (): void => ended()
+    process.stdin.once('end', end).once('close', end).once('error', end)
+    stop.addEventListener('abort', end, { once: true })
+  })
+  gone.abort()
+  await handle.close()
+  process.stdin.destroy()
+}

@@ -1,0 +1,110 @@
+/** Registers tools: what each is told of, one turn at a time for work, errors as answers. */
+import type { McpServer, ServerContext } from '@modelcontextprotocol/server'
+import { z } from 'zod'
+import type { Setup } from '../../adapters/machine/machine'
+import { KernelLadderError } from '../../domain/errors'
+import { answered, refused, type Answer } from './answer'
+import type { Fence } from './fence'
+
+/** What every tool works with. */
+export interface Workplace {
+  setup: Setup
+  fence: Fence
+  /** Whether the user allowed the GPU. */
+  allowRun: boolean
+  /** Ended when the client is gone. */
+  gone: AbortSignal
+}
+
+export interface Call {
+  signal: AbortSignal
+  /** Shown to the user by clients that ask for it. */
+  progress(message: string): void
+}
+
+interface ToolFacts<Shape extends z.ZodRawShape> {
+  title: string
+  /** Begins with what a call does to the machine, since a client shows it before it calls. */
+  description: string
+  input: Shape
+  /** `reads`: changes nothing. `keeps`: saves a session. `works`: builds or runs, one at a time, and saves a session. */
+  effect: 'reads' | 'keeps' | 'works'
+  answer: (input: z.output<z.ZodObject<Shape>>, call: Call) => Promise<Answer>
+}
+
+/** Calls that wait; a client that asks for more is told to wait itself. */
+const mostWaiting = 32
+
+/** One after another, in order. */
+export function turns() {
+  let last: Promise<unknown> = Promise.resolve()
+  let waiting = 0
+  return <T>(work: () => Promise<T>): Promise<T> => {
+    if (waiting >= mostWaiting)
+      throw new KernelLadderError(
+        'failed',
+        `${mostWaiting} calls are waiting already.`,
+        'Wait for their answers, and call again.',
+      )
+    waiting += 1
+    const mine = last.then(work, work).finally(() => (waiting -= 1))
+    last = mine
+    return mine
+  }
+}
+
+function progressOf({ mcpReq }: ServerContext): (message: string) => void {
+  const progressToken = mcpReq._meta?.progressToken
+  let progress = 0
+  if (progressToken === undefined) return () => undefined
+  return (message) => {
+    progress += 1
+    const params = { progressToken, progress, message }
+    void mcpReq.notify({ method: 'notifications/progress', params }).catch(() => undefined)
+  }
+}
+
+export function addTools(server: McpServer, { gone }: Workplace) {
+  // What only reads is quick, and still one at a time: a flood of calls must not open a thousand sessions at once.
+  const reading = turns()
+  const working = turns()
+  return <Shape extends z.ZodRawShape>(name: string, tool: ToolFacts<Shape>): void => {
+    const { title, description, input, effect, answer } = tool
+    const inTurn = effect === 'works' ? working : reading
+    const inputSchema = z.strictObject(input)
+    server.registerTool(
+      name,
+      {
+        title,
+        description,
+        inputSchema,
+        annotations: {
+          title,
+          readOnlyHint: effect === 'reads',
+          destructiveHint: false,
+          idempotentHint: effect === 'reads',
+          // Nothing leaves this machine.
+          openWorldHint: false,
+        },
+      },
+      async (given, context) => {
+        const signal = AbortSignal.any([context.mcpReq.signal, gone])
+        try {
+          const checked = given as z.output<z.ZodObject<Shape>>
+          return answered(
+            await inTurn(() => {
+              signal.throwIfAborted()
+              return answer(checked, { signal, progress: progressOf(context) })
+            }),
+          )
+        } catch (error) {
+          return refused(
+            signal.aborted ? new KernelLadderError('cancelled', 'The call was cancelled.') : error,
+          )
+        }
+      },
+    )
+  }
+}
+
+export type AddTool = ReturnType<typeof addTools>

@@ -1,0 +1,216 @@
+/** Tools that import, build or run: inside of the fence, and on a GPU only where the user allowed it. */
+import { basename } from 'node:path'
+import { z } from 'zod'
+import { isHtmlFile } from '../../adapters/sessions/frozen-file'
+import { readSubmission } from '../../adapters/labs/work'
+import type { RunEvent } from '../../contract'
+import { recordedRef } from '../../contract/session-ref'
+import { inputError, KernelLadderError } from '../../domain/errors'
+import { profileLevels } from '../../domain/metrics/metric-definition'
+import type { Diagnostic, Session } from '../../domain/session/session'
+import { can, labTargets, parseTarget, targetUsage } from '../../domain/target/targets'
+import { inEnglish } from '../../domain/text/wording'
+import { importHtml } from '../../services/import/import-html'
+import { importReport } from '../../services/import/import-report'
+import { trustFolder } from '../../services/ladder-library/trust'
+import { checkLab } from '../../services/labs/check'
+import { emulateSubmission } from '../../services/labs/emulate'
+import { openLab } from '../../services/lab-library/library'
+import { newAttemptFolder } from '../../services/lab-library/progress'
+import { attemptSession } from '../../services/lab-library/refs'
+import { isShipped, requireTrust } from '../../services/lab-library/trust'
+import { storeOf } from '../../services/sessions/sessions'
+import type { FinishedRun } from '../../services/targets/saved-run'
+import { startRun } from '../../services/targets/start-run'
+import { appVersion } from '../../services/version'
+import { counted, page, type Answer } from './answer'
+import { rungFacts } from './facts'
+import { openedLadder } from './read-tools'
+import type { AddTool, Call, Workplace } from './tool'
+
+const mostRungs = 50
+
+/** What a run has come to, as its client shows it. */
+const progressOf =
+  ({ progress }: Call) =>
+  (event: RunEvent): void => {
+    if (event.type === 'stage') progress(`${event.stage}: ${event.done} of ${event.total}`)
+    else if (event.type === 'rung' && event.state === 'running')
+      progress(`${event.rung}: ${event.stage}`)
+    else if (event.type === 'log') progress(inEnglish(event.message))
+  }
+
+const compilerErrors = (diagnostics: readonly Diagnostic[]): string[] =>
+  diagnostics
+    .filter(({ severity }) => severity === 'error')
+    .slice(0, 5)
+    .map(({ file, line, message }) => `${file ?? ''}:${line ?? ''}: error: ${message}`)
+
+const sessionAnswer = (session: Session, ref: string | null): Answer => ({
+  summary: `${session.ladder.title}: ${counted(session.rungs.length, 'rung')}, ${session.completion}.`,
+  session: ref,
+  ...page(
+    session.rungs.map((rung) => {
+      const errors = compilerErrors(rung.diagnostics)
+      return { ...rungFacts(session, rung), ...(errors.length === 0 ? {} : { errors }) }
+    }),
+    { from: 0, limit: mostRungs },
+  ),
+  warnings: session.warnings.map((one) => inEnglish(one)),
+})
+
+function finished({ session, folder, missing, unsaved }: FinishedRun, call: Call): Answer {
+  if (session.completion === 'cancelled') call.signal.throwIfAborted()
+  const failed = unsaved ?? missing
+  if (failed && folder === null)
+    throw new KernelLadderError(failed.kind, failed.message, failed.remedy)
+  const { target } = session
+  const ref = folder === null ? null : basename(folder)
+  return sessionAnswer(session, can(target).replays ? recordedRef(target.name) : ref)
+}
+
+/** Throws for a target that the user has not allowed, before anything is built. */
+function allowedTarget(word: string, { allowRun }: Workplace) {
+  const target = parseTarget(word)
+  if (!target)
+    throw inputError(`${JSON.stringify(word)} is not a target.`, `Targets: ${targetUsage}.`)
+  if (can(target).needsGpu && !allowRun)
+    throw new KernelLadderError(
+      'usage',
+      'This server may not run code on a GPU.',
+      'Its user can start it with --allow-run. Without a GPU there are the targets recorded, emulated and static:h200.',
+    )
+  return target
+}
+
+export function addWorkTools(add: AddTool, place: Workplace): void {
+  const { setup, fence } = place
+  const { folders } = setup.machine
+
+  const optionsOf = (call: Call) => ({
+    ...setup,
+    appVersion,
+    settings: { waitForGpu: true },
+    emit: progressOf(call),
+    signal: call.signal,
+  })
+
+  /** A submission inside of the fence, with its lab: one that ships, or a trusted one inside of it. */
+  const submitted = async (name: string, file: string) => {
+    const path = await fence.within(file)
+    const lab = await openLab(setup, /[\\/]/.test(name) ? await fence.within(name) : name)
+    await requireTrust(setup, lab)
+    return { lab, ...(await readSubmission(path, lab.lab)) }
+  }
+
+  add('import', {
+    title: 'Import a report',
+    description:
+      'Saves a session in this user’s store; builds and runs nothing. Reads a .ncu-rep of Nsight Compute, a CSV of its raw or details page, or an HTML report of this program, and answers with its kernels: time and what limits each. Ask `why` next.',
+    input: { file: z.string().min(1).max(4096).describe('a file in one of the named folders') },
+    effect: 'keeps',
+    async answer({ file }) {
+      const path = await fence.within(file)
+      const options = { store: storeOf(setup), appVersion, names: new Map<string, string>() }
+      const { session, folder } = (await isHtmlFile(path))
+        ? await importHtml(path, options)
+        : await importReport(path, options)
+      return sessionAnswer(session, basename(folder))
+    },
+  })
+
+  add('run', {
+    title: 'Build and run a ladder',
+    description:
+      'Builds and runs code with the user’s permissions, and saves a session. Target recorded replays a recording and builds nothing; static:<gpu> compiles for a GPU without one; emulated counts by line without one; local measures on this GPU, only if the user started the server with --allow-run. Only ladders that ship, and ladder folders inside of the named folders.',
+    input: {
+      ladder: z
+        .string()
+        .min(1)
+        .max(4096)
+        .describe('an id as listed by `ladders`, or a ladder folder'),
+      target: z.string().max(200).default('recorded').describe(targetUsage),
+      rungs: z.array(z.string().max(200)).max(200).optional().describe('only these rungs'),
+      size: z.number().int().positive().optional().describe('for every size of the task'),
+      at: z
+        .record(z.string().max(100), z.union([z.number(), z.string().max(100)]))
+        .optional()
+        .describe('names of the ladder’s task with their values'),
+      profile: z.enum(profileLevels).default('card'),
+    },
+    effect: 'works',
+    async answer({ ladder, target: word, rungs, size, at, profile }, call) {
+      const target = allowedTarget(word, place)
+      const { own } = await openedLadder(place, ladder)
+      // Its user named the folder that it lies in, so that it may be built.
+      if (own && !can(target).replays) await trustFolder(folders, own.folder)
+      return finished(
+        await startRun(
+          {
+            ...{ ladder: own?.folder ?? ladder, target: word, profile, params: {} },
+            ...(rungs === undefined ? {} : { rungs }),
+            ...(size === undefined ? {} : { size }),
+            ...(at === undefined ? {} : { at }),
+          },
+          optionsOf(call),
+        ),
+        call,
+      )
+    },
+  })
+
+  add('emulate', {
+    title: 'Count a lab submission without a GPU',
+    description:
+      'Builds a student’s code and runs it on an emulated GPU on the processor, with the user’s permissions, and saves a session with exact counters by source line; nothing is timed. Then `source` by sharedWavefrontsExcess names the line with bank conflicts, by globalL2SectorsExcess the one with uncoalesced accesses. For rungs of ladders, `run` with the target emulated does the same.',
+    input: {
+      lab: z.string().min(1).max(4096).describe('the id of a lab, such as 07-bank-conflicts'),
+      file: z.string().min(1).max(4096).describe('the submission, in one of the named folders'),
+      gpu: z.string().max(40).optional().describe('such as h200 or a100; h200 by default'),
+    },
+    effect: 'works',
+    async answer({ lab: name, file, gpu }, call) {
+      const { lab, source } = await submitted(name, file)
+      return finished(await emulateSubmission(lab, source, gpu ?? null, optionsOf(call)), call)
+    },
+  })
+
+  add('lab_check', {
+    title: 'Check a lab submission',
+    description:
+      'Builds and runs a student’s code with the user’s permissions, and saves an attempt. Target local measures on this GPU, only with --allow-run; recorded answers for code that ships, without running it. Answers with the verdict of every check, and a session to look into with `source`.',
+    input: {
+      lab: z.string().min(1).max(4096).describe('the id of a lab, such as 07-bank-conflicts'),
+      file: z.string().min(1).max(4096).describe('the submission, in one of the named folders'),
+      target: z.enum(labTargets as [string, ...string[]]).default('local'),
+    },
+    effect: 'works',
+    async answer({ lab: name, file, target: word }, call) {
+      allowedTarget(word, place)
+      const { lab, ...submission } = await submitted(name, file)
+      const key = isShipped(setup, lab) ? lab.id : `own:${lab.id}`
+      const { outcome, folder } = await checkLab(
+        { lab, ...submission, target: word },
+        {
+          ...optionsOf(call),
+          out: newAttemptFolder(folders, key),
+        },
+      )
+      const checks = outcome.checks.map(({ id, status, sentence }) => ({
+        check: id,
+        status,
+        sentence: inEnglish(sentence),
+      }))
+      const open = checks.filter(({ status }) => status !== 'passed')
+      return {
+        summary:
+          `${outcome.title}: ${outcome.status}. ${open.map(({ sentence }) => sentence).join(' ')}`.trim(),
+        status: outcome.status,
+        session: await attemptSession(folders, key, basename(folder), outcome),
+        checks,
+        errors: compilerErrors(outcome.build.diagnostics),
+        ...(outcome.reason === null ? {} : { reason: inEnglish(outcome.reason) }),
+      }
+    },
+  })
+}

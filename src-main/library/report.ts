@@ -1,0 +1,249 @@
+/** Reports of Nsight Compute: kernels with every metric, and their code with counters by line and instruction. */
+import { lineHeat, type DeepKernel, type Work } from '../domain/session/deep'
+import { inEnglish } from '../domain/text/wording'
+import { parseNcuRawCsv, type NcuLaunch } from '../parsers/ncu/ncu-csv'
+import { launchMs } from '../parsers/ncu/ncu-metrics'
+import { parseNcuRep } from '../parsers/ncu/ncu-rep'
+
+/** A figure of ncu, in its base unit: `ns`, `byte`, `inst`, `%`, or empty if it has none. */
+export interface Metric {
+  /** Null if ncu had no figure for this launch. */
+  value: number | string | null
+  unit: string
+}
+
+/** What was counted at an instruction, or on a source line. Null: not collected; 0: counted, and zero. */
+export interface Counters {
+  /** Times a warp executed it. */
+  executed: number | null
+  /** Times a thread executed it. */
+  threadExecuted: number | null
+  /** Warp samples that found a warp here. */
+  samples: number | null
+  /** The same by ncu's stall reason, such as `long_sb`. */
+  stalls: Readonly<Record<string, number>> | null
+  /** Wavefronts of shared memory; `ideal` is what they would be without bank conflicts. */
+  sharedWavefronts: number | null
+  sharedWavefrontsIdeal: number | null
+  /** 32-byte sectors of global memory; `ideal` is what they would be if every access were coalesced. */
+  globalSectors: number | null
+  globalSectorsIdeal: number | null
+}
+
+export interface Instruction extends Counters {
+  /** Bytes from the start of the kernel. */
+  offset: number
+  sass: string
+  /** Null without line information (`nvcc -lineinfo`). */
+  file: string | null
+  line: number | null
+}
+
+export interface SourceLine extends Counters {
+  file: string
+  line: number
+  /** Null if the report does not hold the source (`ncu --import-source yes`). */
+  text: string | null
+}
+
+/** A piece of ncu's own advice. */
+export interface Advice {
+  rule: string
+  text: string
+  /** In percent; null if ncu gives none. */
+  estimatedSpeedup: number | null
+}
+
+/** The machine code of one launch. */
+export interface Code {
+  instructions: Instruction[]
+  lines: SourceLine[]
+  advice: Advice[]
+}
+
+/** One launch of a kernel. */
+export interface Kernel {
+  name: string
+  grid: [number, number, number] | null
+  block: [number, number, number] | null
+  /** The innermost NVTX range that it was launched in. */
+  range: string | null
+  /** Milliseconds under ncu; null if the time was not collected. */
+  ms: number | null
+  /** `9.0`; null if the report does not say. */
+  computeCapability: string | null
+  /** By ncu's name, such as `sm__throughput.avg.pct_of_peak_sustained_elapsed`. */
+  metrics: Readonly<Record<string, Metric>>
+  /** Decodes the machine code with its counters, anew at each call; null if the report has none. */
+  code(): Code | null
+}
+
+export interface Report {
+  /** In launch order. */
+  kernels: Kernel[]
+  /** What could not be read, each as a sentence. */
+  notes: string[]
+  /** `2025.3.1.0`; null if the file does not say. */
+  ncuVersion: string | null
+  createdAt: Date | null
+}
+
+const counters = (work: Work): Counters => ({
+  executed: work.executed,
+  threadExecuted: work.threadExecuted,
+  samples: work.samples,
+  stalls: work.stalls,
+  sharedWavefronts: work.sharedWavefronts,
+  sharedWavefrontsIdeal: work.sharedWavefrontsIdeal,
+  globalSectors: work.globalL2Sectors,
+  globalSectorsIdeal: work.globalL2SectorsIdeal,
+})
+
+const codeOf = ({ instructions, lines, rules }: DeepKernel): Code => ({
+  instructions: instructions.map((one) => ({
+    ...counters(one),
+    offset: one.offset,
+    sass: one.text,
+    file: one.file,
+    line: one.line,
+  })),
+  lines: lines.map((one) => ({
+    ...counters(one),
+    file: one.file,
+    line: one.line,
+    text: one.text,
+  })),
+  advice: rules.map(({ name, text, estimatedSpeedup }) => ({ rule: name, text, estimatedSpeedup })),
+})
+
+/** The decoded code by its public form, so that lines are ranked as everywhere else. */
+const decoded = new WeakMap<Kernel, DeepKernel | null>()
+
+function kernelOf(launch: NcuLaunch, decode: () => DeepKernel | null): Kernel {
+  const kernel: Kernel = {
+    name: launch.kernelName,
+    grid: launch.grid,
+    block: launch.block,
+    range: launch.rung,
+    ms: launchMs(launch),
+    computeCapability: launch.computeCapability,
+    metrics: launch.metrics,
+    code() {
+      const deep = deepOf(kernel, decode)
+      return deep === null ? null : codeOf(deep)
+    },
+  }
+  decoders.set(kernel, decode)
+  return kernel
+}
+
+const decoders = new WeakMap<Kernel, () => DeepKernel | null>()
+
+function deepOf(kernel: Kernel, decode: () => DeepKernel | null): DeepKernel | null {
+  const known = decoded.get(kernel)
+  if (known !== undefined) return known
+  const deep = decode()
+  decoded.set(kernel, deep)
+  return deep
+}
+
+/**
+ * Reads a `.ncu-rep` file. A truncated file gives the launches before the cut, and a note.
+ *
+ * @throws {KernelLadderError} if the bytes are not a report of ncu
+ * @example
+ * ```js
+ * import { readFile } from 'node:fs/promises'
+ * import { readNcuRep } from 'kernel-ladder'
+ *
+ * const { kernels } = readNcuRep(await readFile(process.argv[2]))
+ * for (const { name, ms } of kernels) console.log(name, ms)
+ * ```
+ */
+export function readNcuRep(bytes: Uint8Array): Report {
+  const { launches, notes, ncuVersion, createdAt, codeOf: codeOfLaunch } = parseNcuRep(bytes)
+  return {
+    kernels: launches.map((launch) =>
+      kernelOf(launch, () => codeOfLaunch(launch, (path) => path)?.kernel ?? null),
+    ),
+    notes: notes.map((note) => inEnglish(note)),
+    ncuVersion,
+    createdAt,
+  }
+}
+
+/**
+ * Reads the CSV that `ncu --import FILE --page raw --csv` prints. It has metrics and no code.
+ *
+ * @throws {KernelLadderError} if there is no table of ncu in the text
+ * @example
+ * ```js
+ * import { readFile } from 'node:fs/promises'
+ * import { readNcuCsv } from 'kernel-ladder'
+ *
+ * const { kernels } = readNcuCsv(await readFile(process.argv[2], 'utf8'))
+ * for (const { name, metrics } of kernels)
+ *   console.log(name, metrics['launch__registers_per_thread']?.value)
+ * ```
+ */
+export function readNcuCsv(text: string): Report {
+  const { launches, notes } = parseNcuRawCsv(text)
+  return {
+    kernels: launches.map((launch) => kernelOf(launch, () => null)),
+    notes: notes.map((note) => inEnglish(note)),
+    ncuVersion: null,
+    createdAt: null,
+  }
+}
+
+/** A counter that lines can be ranked by; an excess is what a counter has above its ideal. */
+export type LineCounter =
+  | 'samples'
+  | 'executed'
+  | 'sharedWavefronts'
+  | 'sharedWavefrontsExcess'
+  | 'globalSectors'
+  | 'globalSectorsExcess'
+
+const heats = {
+  samples: 'samples',
+  executed: 'executed',
+  sharedWavefronts: 'sharedWavefronts',
+  sharedWavefrontsExcess: 'sharedWavefrontsExcess',
+  globalSectors: 'globalL2Sectors',
+  globalSectorsExcess: 'globalL2SectorsExcess',
+} as const
+
+export interface HotLine {
+  file: string
+  line: number
+  text: string | null
+  value: number
+  /** Of the whole kernel, from 0 to 1; inlined code counts for its own line and the line that calls it. */
+  share: number
+}
+
+/**
+ * The source lines of a kernel by a counter, hottest first; empty if the report has no code.
+ *
+ * @example
+ * ```js
+ * import { readFile } from 'node:fs/promises'
+ * import { hottestLines, readNcuRep } from 'kernel-ladder'
+ *
+ * const { kernels } = readNcuRep(await readFile(process.argv[2]))
+ * for (const kernel of kernels) {
+ *   console.log(`${kernel.name}: ${kernel.ms?.toFixed(3)} ms`)
+ *   for (const { file, line, share, text } of hottestLines(kernel).slice(0, 3))
+ *     console.log(`  ${(100 * share).toFixed(1)} %  ${file}:${line}  ${text?.trim()}`)
+ * }
+ * ```
+ */
+export function hottestLines(kernel: Kernel, by: LineCounter = 'samples'): HotLine[] {
+  const decode = decoders.get(kernel)
+  if (decode === undefined)
+    throw new TypeError('hottestLines takes a kernel of readNcuRep or readNcuCsv.')
+  const deep = deepOf(kernel, decode)
+  if (deep === null) return []
+  return lineHeat({ schema: 2, rung: 'kernel', kernels: [deep], notes: [] }, heats[by])
+}

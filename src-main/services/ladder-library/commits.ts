@@ -1,0 +1,141 @@
+/** A ladder of the commits that changed one rung: each is a rung, built with its own headers. */
+import { resolve } from 'node:path'
+import { fileHistory, type FileCommit } from '../../adapters/kernels/commits'
+import {
+  builtWith,
+  type KernelLibrary,
+  type RungSource,
+} from '../../adapters/kernels/kernel-library'
+import { inputError } from '../../domain/errors'
+import type { LadderEntry, LadderFile } from '../../domain/ladder/ladder'
+import { isPythonFile, type RungHeader } from '../../domain/ladder/rung'
+import { message } from '../../domain/messages/message'
+import type { Task } from '../../domain/task/task'
+import { parseRungHeader } from '../../parsers/kernels/rung-header'
+import { findLadder, taskOf } from '../run/plan'
+import type { OpenedLadder } from './open'
+
+export interface CommitsRequest {
+  /** A rung of the ladder, or the path of a file. */
+  rung: string
+  /** A..B */
+  range: string
+}
+
+const idOf = (entry: LadderEntry): string => entry.as ?? entry.id
+
+/** Where a rung's file is; a name with a slash is a path. */
+function sourceFile(
+  { library, id, own }: OpenedLadder,
+  rung: string,
+): { path: string; entry?: LadderEntry } {
+  const ladder = findLadder(library, id)
+  const entry = ladder.rungs.find((each) => idOf(each) === rung)
+  const source = entry && library.rungs.get(entry.id)
+  if (source) {
+    const root = own ? own.folder : library.root
+    const file = own ? source.file.slice(ladder.task.length + 1) : source.file
+    return { path: resolve(root, file), entry }
+  }
+  if (/[\\/]/.test(rung)) return { path: resolve(rung) }
+  throw inputError(
+    message('asked.noRung', {
+      whole: message('asked.theLadder', { ladder: ladder.id }),
+      rungs: JSON.stringify(rung),
+    }),
+    message('asked.rungs', { rungs: ladder.rungs.map(idOf).join(', ') }),
+  )
+}
+
+/** Old headers may not be what a header is today, and a file of any repository has none. */
+function headerAt(commit: FileCommit, task: Task): RungHeader {
+  const text = commit.texts.get(commit.file)!
+  try {
+    return parseRungHeader(text, commit.file, task)
+  } catch {
+    const options = Object.entries(task.options).map(([name, { choices }]): [string, string[]] => [
+      name,
+      Object.keys(choices),
+    ])
+    return {
+      ...{ id: commit.hash, title: commit.subject, after: null, idea: commit.subject },
+      ...{ expect: [], params: [], flags: [], requires: null },
+      options: Object.fromEntries(options),
+      ...(isPythonFile(commit.file) ? { package: 'torch' as const } : {}),
+    }
+  }
+}
+
+async function rungOf(
+  commit: FileCommit,
+  before: FileCommit | undefined,
+  task: Task,
+  root: string,
+): Promise<RungSource> {
+  const { hash, subject, body, file, texts } = commit
+  const at = (path: string): string => `${task.id}/${hash}/${path}`
+  const { headers: program } = await builtWith(root, file)
+  const headers = [...texts].flatMap(([path, text]) =>
+    path === file ? [] : [[at(path), text] as const],
+  )
+  return {
+    header: {
+      ...headerAt(commit, task),
+      ...{
+        id: hash,
+        title: subject,
+        idea: body || subject,
+        after: before?.hash ?? null,
+        expect: [],
+      },
+    },
+    file: at(file),
+    text: texts.get(file)!,
+    headers: new Map([...headers, ...(program ?? [])]),
+  }
+}
+
+/** The ladder's reference and trusted rung stay as they are today. Also returns the ladder's id. */
+export async function commitLadder(
+  opened: OpenedLadder,
+  { rung, range }: CommitsRequest,
+  signal = new AbortController().signal,
+): Promise<{ library: KernelLibrary; id: string; rungs: string[] }> {
+  const { library } = opened
+  const ladder = findLadder(library, opened.id)
+  const task = taskOf(library, ladder)
+  const { path, entry } = sourceFile(opened, rung)
+  const { commits, isDirty } = await fileHistory(path, range, signal)
+  const sources = await Promise.all(
+    commits.map((commit, index) => rungOf(commit, commits[index - 1], task, library.root)),
+  )
+  const trusted = typeof task.reference === 'string' ? null : task.reference.rung
+  const kept = ladder.rungs.filter((each) => [ladder.reference, trusted].includes(idOf(each)))
+  const own: LadderFile = {
+    ...ladder,
+    id: `${ladder.id}-commits`,
+    title: `${ladder.title}: ${rung}, ${range}`,
+    rungs: [
+      ...kept,
+      ...sources.map(({ header }): LadderEntry => ({
+        id: header.id,
+        params: Object.fromEntries(
+          Object.entries(entry?.params ?? {}).filter(([name, value]) =>
+            header.params.some((param) => param.name === name && param.allowed.includes(value)),
+          ),
+        ),
+        ...(entry?.options ? { options: entry.options } : {}),
+      })),
+    ],
+  }
+  return {
+    id: own.id,
+    rungs: sources.map(({ header }) => header.id),
+    library: {
+      ...library,
+      ladders: [own],
+      rungs: new Map([...library.rungs, ...sources.map((one) => [one.header.id, one] as const)]),
+      notes: isDirty ? [message('commits.dirty', { rung })] : [],
+    },
+  }
+}

@@ -1,0 +1,395 @@
+/**
+ * Rungs on the emulated GPU: what each launches is asked of the probe, its buffers are filled as the runner fills them,
+ * and a thread of the pool executes its machine code. Results are held against the same reference as on a GPU.
+ */
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { sourceName } from '../../adapters/disk/build-cache'
+import { fillCase, type FilledBuffer } from '../../adapters/emulator/contents'
+import type { EmulatorPool } from '../../adapters/emulator/pool'
+import { launchedKernels, readModules } from '../../adapters/tools/built-code'
+import {
+  probeExpectation,
+  probeLaunches,
+  type Launched,
+  type NotLaunched,
+} from '../../adapters/tools/launch-probe'
+import type { Toolbox } from '../../adapters/tools/toolbox'
+import {
+  firstNan,
+  toDoubles,
+  verify,
+  type CheckedOutput,
+  type CheckRule,
+} from '../../domain/emulation/check'
+import { recordsOf, stopReason, type LaunchPlaces } from '../../domain/emulation/findings'
+import type { EmulationAnswer, EmulationJob } from '../../domain/emulation/job'
+import { KernelLadderError } from '../../domain/errors'
+import type { BuildGpu } from '../../domain/gpu/gpus'
+import type { BuildOutcome } from './build'
+import type { LadderRung } from '../../domain/ladder/ladder'
+import { message, type Statement } from '../../domain/messages/message'
+import type { MachineCode } from '../../domain/sass/machine-code'
+import type { SanitizerRecord } from '../../domain/session/sanitizer'
+import type { Verify } from '../../domain/session/session'
+import type { Finding } from '../../domain/emulator/site'
+import { buffersOf, caseName, referenceLayout } from '../../domain/task/layout'
+import { caseOf, valueOf, type Case, type Problem } from '../../domain/task/problem'
+import { dtypeOf } from '../../domain/task/dtype'
+import { elementPlace, type Task } from '../../domain/task/task'
+
+/** What every rung of a run shares. */
+export interface EmulationBench {
+  toolbox: Toolbox
+  pool: EmulatorPool
+  /** The probe, built; see cuda-kernels/probe. */
+  probe: string
+  task: Task
+  taskFolder: string | null
+  gpu: BuildGpu
+  seed: number
+  signal: AbortSignal
+}
+
+/** Memory of the emulated GPU; 32-bit addresses reach no further. */
+export const memoryBytes = 2 ** 32 - 2 ** 16
+
+/** More in one block is taken for code that does not end. */
+const blockLimit = 1e8
+
+export interface ReadyRung {
+  id: string
+  own: Case
+  launched: Launched
+  /** In launch order. */
+  places: LaunchPlaces[]
+  job: EmulationJob
+  buffers: readonly FilledBuffer[]
+}
+
+type Filled = (own: Case) => Promise<readonly FilledBuffer[]>
+
+/** Fills the buffers of each case once. */
+export function sharedFills({ task, taskFolder, seed }: EmulationBench): Filled {
+  const kept = new Map<string, Promise<readonly FilledBuffer[]>>()
+  return (own) => {
+    const key = JSON.stringify([own.sizes, own.scalars, own.options, own.flags])
+    const found = kept.get(key) ?? fillCase(task, own, taskFolder, seed)
+    kept.set(key, found)
+    return found
+  }
+}
+
+const layoutsOf = (modules: readonly MachineCode[]) =>
+  new Map(
+    modules.flatMap(({ kernels }) =>
+      kernels.map(({ name, parameters }) => [name, parameters.list] as const),
+    ),
+  )
+
+const jobOf = (
+  modules: readonly MachineCode[],
+  { kernels, memory, workspaceBytes }: Launched,
+  buffers: EmulationJob['buffers'],
+): EmulationJob => ({
+  machineCode: modules,
+  launches: kernels.map(({ mangled, grid, block, dynamicSharedBytes, arguments: words = '' }) => ({
+    kernel: mangled,
+    grid,
+    block,
+    dynamicSharedBytes,
+    arguments: new Uint8Array(Buffer.from(words, 'hex')),
+  })),
+  memory: memory.map(({ before, to, from, value, bytes }) => ({
+    before,
+    to: BigInt(to),
+    from: from === undefined ? null : BigInt(from),
+    value: value ?? 0,
+    bytes,
+  })),
+  workspaceBytes,
+  buffers,
+  checks: false,
+  limit: blockLimit,
+  memoryBytes,
+})
+
+export async function readyRung(
+  bench: EmulationBench,
+  fills: Filled,
+  rung: LadderRung,
+  build: BuildOutcome,
+  problem: Problem,
+): Promise<ReadyRung | NotLaunched> {
+  const { toolbox, probe, task, gpu, signal } = bench
+  const artefact = build.artefact ?? ''
+  const modules = await readModules(toolbox, artefact)
+  if (modules.length === 0) return { reason: message('emulation.noMachineCode') }
+  const own = caseOf(problem, { options: rung.options, flags: rung.header.flags })
+  const launched = await probeLaunches(toolbox, {
+    ...{ probe, rung: rung.id, library: artefact, task, own, gpu, signal },
+    layouts: layoutsOf(modules),
+    ...(build.kernels ? { resources: build.kernels } : {}),
+  })
+  if ('reason' in launched) return launched
+  const places = placesOf(modules, launched)
+  if (!places) return { reason: message('emulation.noMachineCode') }
+  const buffers = await fills(own)
+  const job = jobOf(
+    modules,
+    launched,
+    buffers.map(({ name, bytes, contents, access }) => ({
+      name,
+      bytes,
+      contents,
+      writable: access !== 'in',
+    })),
+  )
+  return { id: rung.id, own, launched, places, job, buffers }
+}
+
+function placesOf(
+  modules: readonly MachineCode[],
+  { kernels }: Pick<Launched, 'kernels'>,
+): LaunchPlaces[] | null {
+  const all = new Map(modules.flatMap((module) => module.kernels.map((one) => [one.name, one])))
+  const found = launchedKernels({ architecture: modules[0]!.architecture, kernels: all }, kernels)
+  return (
+    found &&
+    found.map(({ code, name }, index) => ({
+      kernel: code,
+      name,
+      grid: kernels[index]!.grid,
+      block: kernels[index]!.block,
+    }))
+  )
+}
+
+export const memoryOf = ({ job }: ReadyRung): number =>
+  job.buffers.reduce((sum, { bytes }) => sum + bytes, job.workspaceBytes)
+
+/** Warp instructions that the rung will take, by one block of each launch; `Infinity` where that does not end. */
+export async function estimate({ pool }: EmulationBench, { job }: ReadyRung): Promise<number> {
+  const { kernels, stop } = await pool.run({ ...job, sample: true })
+  if (stop) return stop.kind === 'too-long' ? Infinity : 0
+  return kernels.reduce((sum, { instructions }, index) => {
+    const [x, y, z] = job.launches[index]!.grid
+    return sum + instructions * x * y * z
+  }, 0)
+}
+
+/** A block that differs from the one looked at can take longer, a launch that does not end takes ever longer. */
+const limitFor = (estimated: number): number =>
+  Number.isFinite(estimated) ? Math.max(blockLimit, 10 * estimated) : blockLimit
+
+export const execute = (
+  { pool }: EmulationBench,
+  { job }: ReadyRung,
+  { estimated, checks = false }: { estimated: number; checks?: boolean },
+): Promise<EmulationAnswer> => pool.run({ ...job, checks, limit: limitFor(estimated) })
+
+/** What is wrong with how a rung ran; both are empty for one that ran well. */
+export function faultsOf(
+  answer: EmulationAnswer,
+  { places }: ReadyRung,
+): { records: { finding: Finding; record: SanitizerRecord }[]; stop: Statement | null } {
+  const { kernels, stop } = answer
+  return {
+    records: recordsOf(kernels, places, sourceName),
+    stop: stop && stopReason(stop, places[stop.launch ?? -1], sourceName),
+  }
+}
+
+// ---- What is expected ------------------------------------------------------------------------------------
+
+export interface Expectation {
+  values: ReadonlyMap<string, Uint8Array>
+  scales: ReadonlyMap<string, Uint8Array>
+  /** Who computed it. */
+  from: Statement
+}
+
+/** Of a reference in the library; throws where it cannot be used. */
+export async function expectedOf(
+  bench: EmulationBench,
+  library: string,
+  own: Case,
+  buffers: readonly FilledBuffer[],
+): Promise<Expectation> {
+  const { toolbox, task, gpu, probe, signal } = bench
+  const scratch = await toolbox.scratch()
+  try {
+    const arrays = arraysOf(task, own, buffers).map((array, index) => ({
+      ...array,
+      path: join(scratch.path, `array-${index}`),
+    }))
+    for (const { path, contents, bytes } of arrays)
+      await writeFile(path, contents ?? new Uint8Array(bytes).fill(0xff))
+    const modules = await readModules(toolbox, library)
+    const left = await probeExpectation(toolbox, {
+      ...{ probe, library, task, own, gpu, signal, arrays },
+      layouts: layoutsOf(modules),
+    })
+    if (left && 'reason' in left) throw unusable(left.reason)
+    const read = left
+      ? await emulatedArrays(bench, modules, left, arrays)
+      : new Map(
+          await Promise.all(
+            arrays.map(async ({ what, path }) => [what, await readFile(path)] as const),
+          ),
+        )
+    const named = (kind: string) =>
+      new Map(
+        arrays.flatMap(({ what }) =>
+          what.startsWith(kind) ? [[what.slice(kind.length), read.get(what)!] as const] : [],
+        ),
+      )
+    const expectation = {
+      values: named('out:'),
+      scales: named('scale:'),
+      from: message(left ? 'emulation.fromEmulated' : 'emulation.fromHost'),
+    }
+    requireNumbers(task, buffers, expectation)
+    return expectation
+  } finally {
+    await scratch.remove()
+  }
+}
+
+const unusable = (why: Statement): KernelLadderError =>
+  new KernelLadderError('failed', message('emulation.referenceUnusable', { why }))
+
+interface ReferenceArray {
+  /** `in:a`, `out:c`, `scale:c` */
+  what: string
+  bytes: number
+  contents: Uint8Array | null
+}
+
+function arraysOf(task: Task, own: Case, buffers: readonly FilledBuffer[]): ReferenceArray[] {
+  const known = new Map(buffersOf(task, own).map(({ name }) => [name, true]))
+  return referenceLayout(task).fields.flatMap(({ filled }): ReferenceArray[] => {
+    const { kind } = filled
+    if (kind !== 'in' && kind !== 'out' && kind !== 'scale') return []
+    if (!known.has(filled.name)) return []
+    const { bytes, contents, dtype } = buffers.find(({ name }) => name === filled.name)!
+    const what = `${kind}:${filled.name}`
+    if (kind === 'in') return contents ? [{ what, bytes, contents }] : []
+    const check = task.check[filled.name]
+    const exact = kind === 'out' && check !== undefined && 'exact' in check
+    return [{ what, bytes: exact ? bytes : (bytes / dtypeOf(dtype).bytes) * 8, contents: null }]
+  })
+}
+
+async function emulatedArrays(
+  { pool }: EmulationBench,
+  modules: readonly MachineCode[],
+  launched: Launched,
+  arrays: readonly ReferenceArray[],
+): Promise<Map<string, Uint8Array>> {
+  const { outputs, stop } = await pool.run({
+    ...jobOf(
+      modules,
+      launched,
+      arrays.map(({ what, bytes, contents }) => ({
+        name: what,
+        bytes,
+        contents,
+        writable: contents === null,
+      })),
+    ),
+    limit: 1e10,
+  })
+  if (stop)
+    throw unusable(stopReason(stop, placesOf(modules, launched)?.[stop.launch ?? -1], sourceName))
+  return outputs
+}
+
+function requireNumbers(
+  task: Task,
+  buffers: readonly FilledBuffer[],
+  { values, scales }: Expectation,
+): void {
+  for (const [name, doubles] of [...values, ...scales]) {
+    const check = task.check[name]
+    if (check && 'exact' in check) continue
+    const at = firstNan(doubles)
+    if (at === null) continue
+    const { shape } = buffers.find((buffer) => buffer.name === name)!
+    const index = shape.map((extent, dimension) => {
+      const below = shape.slice(dimension + 1).reduce((product, one) => product * one, 1)
+      return Math.floor(at / below) % extent
+    })
+    throw unusable(message('emulation.referenceNaN', { place: elementPlace(task, name, index) }))
+  }
+}
+
+/** Of a trusted rung, which has run. */
+export const trustedExpectation = (
+  task: Task,
+  { id, buffers }: ReadyRung,
+  { outputs }: EmulationAnswer,
+): Expectation => ({
+  values: new Map(
+    [...outputs].map(([name, bytes]) => {
+      const check = task.check[name]
+      const { dtype } = buffers.find((buffer) => buffer.name === name)!
+      return [name, check && 'exact' in check ? bytes : toDoubles(bytes, dtype)]
+    }),
+  ),
+  scales: new Map(),
+  from: message('emulation.fromRung', { rung: id }),
+})
+
+function ruleOf(task: Task, own: Case, name: string): CheckRule | null {
+  const check = task.check[name]
+  if (!check) return null
+  if ('exact' in check) return { kind: 'exact' }
+  return 'scale' in check
+    ? { kind: 'bound', bound: valueOf(task, own, check.bound)! }
+    : {
+        kind: 'tolerance',
+        rtol: valueOf(task, own, check.rtol)!,
+        atol: valueOf(task, own, check.atol)!,
+      }
+}
+
+/** Holds what a rung computed against what is expected. */
+export function verified(
+  task: Task,
+  { own, buffers }: ReadyRung,
+  { outputs, changedInputs }: EmulationAnswer,
+  expected: Expectation,
+): Verify {
+  const checked = buffers.flatMap(({ name, dtype, shape, access }): CheckedOutput[] => {
+    const rule = access === 'in' ? null : ruleOf(task, own, name)
+    const [actual, values] = [outputs.get(name), expected.values.get(name)]
+    return rule && actual && values
+      ? [
+          {
+            name,
+            dtype,
+            shape,
+            rule,
+            actual,
+            expected: values,
+            scale: expected.scales.get(name) ?? null,
+          },
+        ]
+      : []
+  })
+  return verify(checked, { outOfBounds: [], changedInputs })
+}
+
+/** Expectations by case, each computed once. */
+export function sharedExpectations(
+  compute: (own: Case) => Promise<Expectation>,
+): (own: Case) => Promise<Expectation> {
+  const kept = new Map<string, Promise<Expectation>>()
+  return (own) => {
+    const key = `${JSON.stringify([own.sizes, own.scalars])} ${caseName(own)}`
+    const found = kept.get(key) ?? compute(own)
+    kept.set(key, found)
+    return found
+  }
+}

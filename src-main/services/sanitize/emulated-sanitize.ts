@@ -1,0 +1,128 @@
+/**
+ * Memory and race checks without a GPU: each rung runs once on the emulated GPU, which watches every access, and what it
+ * finds is told as compute-sanitizer tells it.
+ */
+import { emulatorPool } from '../../adapters/emulator/pool'
+import { staticRungFlags } from '../../adapters/tools/nvcc'
+import { toolOf, toolOfStop } from '../../domain/emulation/findings'
+import type { EmulationAnswer } from '../../domain/emulation/job'
+import { missingError } from '../../domain/errors'
+import type { BuildGpu } from '../../domain/gpu/gpus'
+import { message, type Statement } from '../../domain/messages/message'
+import type { SanitizeRequest } from '../../contract/sanitize'
+import {
+  groupRecords,
+  sanitizeReportVersion,
+  type SanitizedRung,
+  type SanitizeReport,
+  type SanitizerCheck,
+  type SanitizerTool,
+} from '../../domain/session/sanitizer'
+import { buildLaunchProbe, buildRung, inParallel } from '../run/build'
+import { openCompiler } from '../run/compiler'
+import { architectureFor } from '../run/device'
+import {
+  estimate,
+  execute,
+  faultsOf,
+  readyRung,
+  sharedFills,
+  type EmulationBench,
+  type ReadyRung,
+} from '../run/emulate'
+import type { PlannedRung } from '../run/plan'
+import { locateFinding, type SourceTexts } from './sanitize-sources'
+import { planSanitize, seed, sourceTexts, type SanitizeEnvironment } from './sanitize'
+
+export interface EmulatedEnvironment extends SanitizeEnvironment {
+  /** probe/ of the kernel library, text by path. */
+  probeSources: ReadonlyMap<string, string>
+}
+
+export async function sanitizeEmulated(
+  environment: EmulatedEnvironment,
+  request: SanitizeRequest,
+  gpu: BuildGpu,
+): Promise<SanitizeReport> {
+  const { toolbox, library, signal, onProgress } = environment
+  const { plan, rungs } = planSanitize(library, request)
+  onProgress({ stage: 'prepare', done: 0, total: 0, tool: null, rung: null })
+  const compiler = await openCompiler(environment, environment.includes, signal)
+  const probe = await buildLaunchProbe(compiler, environment)
+  if ('reason' in probe) throw missingError(probe.reason, message('tools.hostCompiler'))
+  const pool = emulatorPool(signal)
+  try {
+    const bench: EmulationBench = {
+      ...{ toolbox, pool, probe: probe.artefact, task: plan.task, gpu, seed, signal },
+      taskFolder: plan.taskFolder,
+    }
+    const fills = sharedFills(bench)
+    const texts = sourceTexts(plan, rungs, environment)
+    const checked = new Map<string, SanitizedRung>()
+    const check = async (planned: PlannedRung): Promise<SanitizerCheck[]> => {
+      const { rung } = planned
+      const none = (status: 'failed' | 'unsupported', reason: Statement) =>
+        request.tools.map((tool) => noVerdict(tool, status, reason))
+      const architecture = architectureFor(rung.header.requires, gpu)
+      if ('unsupported' in architecture) return none('unsupported', architecture.unsupported)
+      const build = await buildRung(compiler, plan, planned, architecture.sm, staticRungFlags)
+      if (!build.artefact) return none('failed', build.reason ?? message('checks.notCompiled'))
+      const ready = await readyRung(bench, fills, rung, build, plan.problem)
+      if ('reason' in ready) return none(ready.fault ?? 'unsupported', ready.reason)
+      const estimated = await estimate(bench, ready)
+      const answer = await execute(bench, ready, { estimated, checks: true })
+      return request.tools.map((tool) => checkOf(tool, answer, ready, texts))
+    }
+    await inParallel(rungs, async (planned) => {
+      if (signal.aborted) return
+      const { rung } = planned
+      checked.set(rung.id, {
+        ...{ id: rung.id, title: rung.title, file: rung.file },
+        checks: await check(planned),
+      })
+      const progress = { done: checked.size, total: rungs.length, tool: null, rung: rung.id }
+      onProgress({ stage: 'check', ...progress })
+    })
+    return {
+      schema: sanitizeReportVersion,
+      ladder: plan.ladder.id,
+      problem: plan.problem,
+      device: { name: gpu.name, computeCapability: gpu.computeCapability },
+      sanitizer: null,
+      emulated: true,
+      completion: signal.aborted ? 'cancelled' : 'complete',
+      rungs: rungs.flatMap(({ rung }) => checked.get(rung.id) ?? []),
+    }
+  } finally {
+    await pool.close()
+  }
+}
+
+const noVerdict = (
+  tool: SanitizerTool,
+  status: 'failed' | 'unsupported',
+  reason: Statement,
+): SanitizerCheck => ({ tool, status, reason, total: null, notPrinted: 0, findings: [] })
+
+function checkOf(
+  tool: SanitizerTool,
+  answer: EmulationAnswer,
+  ready: ReadyRung,
+  texts: SourceTexts,
+): SanitizerCheck {
+  const { records, stop } = faultsOf(answer, ready)
+  const own = records.flatMap(({ finding, record }) =>
+    toolOf[finding.kind] === tool ? [record] : [],
+  )
+  const findings = groupRecords(own).map((record) => locateFinding(record, texts))
+  const stopped = answer.stop && toolOfStop(answer.stop)
+  const found = findings.length > 0 || (stopped !== null && stopped === tool)
+  return {
+    tool,
+    status: found ? 'found' : stop !== null ? 'failed' : 'clean',
+    ...(stop === null ? {} : { reason: stop }),
+    total: Math.max(own.length, found ? 1 : 0),
+    notPrinted: 0,
+    findings,
+  }
+}

@@ -1,0 +1,32 @@
+import { afterEach, expect, it } from 'vitest'
+import { emulatorPool, type EmulatorPool } from '../../../src-main/adapters/emulator/pool'
+import { emulate } from '../../../src-main/domain/emulation/job'
+import { readCapture } from '../../emulated-captures'
+import { capturedJob } from '../../emulated-job'
+
+const capture = readCapture('softmax')
+const job = capturedJob(capture.rungs[0]!, capture.seed)
+const never = new AbortController().signal
+let pool: EmulatorPool | null = null
+
+afterEach(async () => {
+  await pool?.close()
+})
+
+it('answers in a thread what it answers here, as often as it is asked', async () => {
+  pool = emulatorPool(never, 2)
+  const here = emulate(job)
+  for (const { kernels, outputs } of await Promise.all([1, 2, 3].map(() => pool!.run(job)))) {
+    expect(kernels.map(({ counts }) => counts)).toEqual(here.kernels.map(({ counts }) => counts))
+    expect(outputs).toEqual(here.outputs)
+  }
+})
+
+it('ends what is cancelled, and starts nothing after', async () => {
+  const abort = new AbortController()
+  pool = emulatorPool(abort.signal, 1)
+  const running = pool.run(job)
+  abort.abort()
+  await expect(running).rejects.toMatchObject({ kind: 'cancelled' })
+  await expect(pool.run(job)).rejects.toMatchObject({ kind: 'cancelled' })
+})

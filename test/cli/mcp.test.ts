@@ -1,0 +1,245 @@
+/** The server for agents as an agent has it: the SDK's own client, over stdio, to the installed program. */
+import { spawn, spawnSync } from 'node:child_process'
+import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { brotliDecompressSync } from 'node:zlib'
+import { Client } from '@modelcontextprotocol/client'
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
+import { afterEach, describe, expect, it } from 'vitest'
+import { agentsDoc } from '../../scripts/lib/agents-doc.mjs'
+import { root, tempDir } from '../services/support'
+
+const program = join(root, 'dist/package/lib/kernel-ladder.js')
+const hasNvcc = spawnSync('nvcc', ['--version']).status === 0
+const clients: Client[] = []
+
+afterEach(async () => {
+  await Promise.all(clients.splice(0).map((client) => client.close()))
+})
+
+interface Desk {
+  /** What the user named. */
+  folder: string
+  client: Client
+  call: (name: string, given?: Record<string, unknown>) => Promise<{ error?: Refusal } & Answer>
+}
+
+type Answer = Record<string, unknown> & { summary?: string }
+interface Refusal {
+  kind: string
+  message: string
+  remedy?: string
+}
+
+const envOf = (dir: string): Record<string, string> => ({
+  ...(process.env as Record<string, string>),
+  KERNEL_LADDER_PATH_ONLY: '1',
+  KERNEL_LADDER_CACHE: join(dir, 'cache'),
+  KERNEL_LADDER_DATA: join(dir, 'data'),
+})
+
+async function desk(...options: string[]): Promise<Desk> {
+  const dir = await tempDir()
+  const folder = join(dir, 'work')
+  await mkdir(folder)
+  const capture = join(root, 'test/captures/ncu/2025.3.1-h200/five-kernels.ncu-rep.br')
+  await writeFile(join(folder, 'slow.ncu-rep'), brotliDecompressSync(await readFile(capture)))
+  const client = new Client({ name: 'test', version: '1' })
+  clients.push(client)
+  await client.connect(
+    new StdioClientTransport({
+      command: process.execPath,
+      args: [program, 'mcp', ...options, folder],
+      env: envOf(dir),
+      stderr: 'ignore',
+    }),
+  )
+  return {
+    folder,
+    client,
+    call: async (name, given = {}) => {
+      const { content, structuredContent } = await client.callTool({ name, arguments: given })
+      const [first] = content as { text: string }[]
+      // The text is the same, for clients that show text alone.
+      if (structuredContent !== undefined)
+        expect(JSON.parse(first!.text)).toEqual(structuredContent)
+      return (structuredContent ?? { error: { kind: 'sdk', message: first!.text } }) as never
+    },
+  }
+}
+
+describe('an agent', () => {
+  it('is told what each call does before it calls', async () => {
+    const { client } = await desk()
+    const { tools } = await client.listTools()
+    expect(tools.length).toBeGreaterThan(8)
+    for (const { description, annotations } of tools) {
+      expect(description).toMatch(/^(Reads only|Saves|Builds)/)
+      expect(annotations?.readOnlyHint).toBe(description!.startsWith('Reads only'))
+      expect(annotations).toMatchObject({ destructiveHint: false, openWorldHint: false })
+    }
+  })
+
+  it('reads in pages and looks into machine code', async () => {
+    const { call } = await desk()
+    const where = { session: 'recorded:gemm-fp32-h200-4096-deep', rung: '05_thread_tile_2d' }
+    const first = await call('machine_code', { ...where, limit: 2 })
+    expect(first).toMatchObject({ next: 2, entries: [{ offset: '0x0' }, { offset: '0x10' }] })
+    const last = await call('machine_code', { ...where, from: Number(first['total']) - 1 })
+    expect(last).toMatchObject({ next: null, entries: [{}] })
+    const lines = await call('source', { ...where, by: 'sharedWavefrontsExcess', limit: 1 })
+    expect(lines.summary).toMatch(/% of sharedWavefrontsExcess/)
+    const [hot] = lines['entries'] as { at: string; sharedWavefronts: number }[]
+    expect(hot!.sharedWavefronts).toBeGreaterThan(0)
+    const sass = await call('machine_code', { ...where, line: hot!.at })
+    expect(JSON.stringify(sass['entries'])).toMatch(/LDS|STS/)
+  })
+
+  it('finds sessions and recordings as resources, and compares two', async () => {
+    const { client, call } = await desk()
+    const { resources } = await client.listResources()
+    const recorded = resources.find(({ name }) => name === 'recorded:gemm-fp32-h200-4096')!
+    const [content] = (await client.readResource({ uri: recorded.uri })).contents
+    const document = JSON.parse((content as { text: string }).text) as { rungs: unknown[] }
+    expect(document.rungs).toHaveLength(16)
+    const compared = await call('compare', {
+      a: 'recorded:gemm-fp32-h200-4096',
+      b: 'recorded:gemm-fp32-h200-4096-deep',
+    })
+    expect(compared.summary).toMatch(/^\d+ pairs\. In all/)
+  })
+
+  it('replays a recording, and is told how far it is', async () => {
+    const { client } = await desk()
+    const said: string[] = []
+    const given = { ladder: 'gemm-fp32', rungs: ['01_naive'] }
+    const { structuredContent } = await client.callTool(
+      { name: 'run', arguments: given },
+      { onprogress: ({ message }) => said.push(message ?? '') },
+    )
+    expect(structuredContent).toMatchObject({ session: 'recorded:gemm-fp32-h200-4096', total: 1 })
+    expect(said.join('\n')).toContain('01_naive: ')
+  })
+})
+
+describe('what an agent may not', () => {
+  it.each([
+    ['an absolute path', '/etc/passwd'],
+    ['a path above', '../data/x.ncu-rep'],
+    ['a link that leads out', 'link.ncu-rep'],
+    ['a neighbor whose name begins the same', '../work-other/x.ncu-rep'],
+  ])('reach %s', async (_what, file) => {
+    const { folder, call } = await desk()
+    await mkdir(`${folder}-other`)
+    await writeFile(`${folder}-other/x.ncu-rep`, 'NVR')
+    await symlink(`${folder}-other/x.ncu-rep`, join(folder, 'link.ncu-rep'))
+    for (const [tool, given] of [
+      ['import', { file }],
+      ['lab_check', { lab: '01-coalescing', file, target: 'recorded' }],
+      ['run', { ladder: `./${file}` }],
+      ['session', { session: `./${file}` }],
+    ] as const) {
+      const { error } = await call(tool, given)
+      if (file.startsWith('/') && tool !== 'import' && tool !== 'lab_check')
+        expect(error?.kind).toBe('input')
+      else
+        expect(error).toMatchObject({ kind: 'input', message: expect.stringContaining('outside') })
+    }
+  })
+
+  it('run code on a GPU, unless its user said so', async () => {
+    const { call } = await desk()
+    for (const [tool, given] of [
+      ['run', { ladder: 'gemm-fp32', target: 'local' }],
+      ['lab_check', { lab: '01-coalescing', file: 'lab.cu', target: 'local' }],
+    ] as const)
+      expect((await call(tool, given)).error).toMatchObject({
+        message: 'This server may not run code on a GPU.',
+        remedy: expect.stringContaining('--allow-run'),
+      })
+    const allowed = await desk('--allow-run')
+    const { error } = await allowed.call('run', { ladder: 'gemm-fp32', target: 'local' })
+    // Here there is none, or no compiler, which is another matter.
+    expect(error?.message ?? '').not.toContain('may not')
+  })
+})
+
+describe('mistakes', () => {
+  it('get a sentence, and the nearest name', async () => {
+    const { call } = await desk()
+    const named = async (tool: string, given: Record<string, unknown>) =>
+      (await call(tool, given)).error?.remedy
+    expect(await named('ladders', { ladder: 'gem-fp32' })).toBe('Did you mean gemm-fp32?')
+    const session = 'recorded:gemm-fp32-h200-4096'
+    expect(await named('why', { session, rung: '06_flaot4' })).toBe('Did you mean 06_float4?')
+    expect(await named('session', { session: 'recorded:gemm-fp32-h200-4069' })).toBe(
+      `Did you mean ${session}?`,
+    )
+    expect((await call('why', { session: 7 })).error?.message).toContain('session')
+    expect((await call('why', { session, rung: '06_float4', extra: 1 })).error).toBeDefined()
+  })
+
+  it('on the wire leave the server answering, and a flood is answered or refused in a sentence', async () => {
+    const { call, client } = await desk()
+    const asked = Array.from({ length: 200 }, () => call('ladders', { limit: 1 }))
+    const answers = await Promise.all(asked)
+    const refusals = answers.filter(({ error }) => error !== undefined)
+    expect(answers.length - refusals.length).toBeGreaterThan(0)
+    for (const { error } of refusals) expect(error?.message).toContain('calls are waiting already')
+    await expect(client.callTool({ name: 'nonsense', arguments: {} })).rejects.toThrow('nonsense')
+    expect((await call('ladders')).summary).toContain('ladders')
+  })
+
+  it('that are no JSON are passed over, and a client that vanishes ends the server', async () => {
+    const dir = await tempDir()
+    const child = spawn(process.execPath, [program, 'mcp', dir], { env: envOf(dir) })
+    const ended = new Promise<number | null>((done) => child.once('close', done))
+    let said = ''
+    child.stdout.setEncoding('utf8').on('data', (text: string) => (said += text))
+    const hello = {
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'initialize',
+      params: {
+        protocolVersion: '2025-06-18',
+        capabilities: {},
+        clientInfo: { name: 'x', version: '1' },
+      },
+    }
+    child.stdin.write(`nonsense\n{"a":\n[]\n\0\n${JSON.stringify(hello)}\n`)
+    await expect.poll(() => said, { timeout: 20_000 }).toContain('"serverInfo"')
+    // Nothing but messages is on stdout.
+    for (const line of said.trim().split('\n')) expect(JSON.parse(line)).toHaveProperty('jsonrpc')
+    child.stdin.end()
+    expect(await ended).toBe(0)
+  })
+
+  it('in the folders named at the start are told before anything is served', async () => {
+    const dir = await tempDir()
+    const child = spawn(process.execPath, [program, 'mcp', join(dir, 'nowhere')], {
+      env: envOf(dir),
+    })
+    let said = ''
+    child.stderr.setEncoding('utf8').on('data', (text: string) => (said += text))
+    expect(await new Promise((done) => child.once('close', done))).toBe(2)
+    expect(said).toContain('There is no folder')
+  })
+})
+
+describe('the conversations in docs/AGENTS.md', () => {
+  it.skipIf(!hasNvcc)('reach a first cause and a bank conflict in four calls each', async () => {
+    const { text, cause, conflict } = await agentsDoc(program, await tempDir())
+    expect(cause.calls.length).toBeLessThanOrEqual(4)
+    expect(cause.found).toMatch(/^02_coalesced: 373 µs.* 100 % of the step: The L1 data stage/)
+    expect(conflict.calls.length).toBeLessThanOrEqual(4)
+    const [, line, found] = /lab\.cu:(\d+) has 100 % of sharedWavefrontsExcess: (.+)$/.exec(
+      conflict.found,
+    )!
+    const lab = await readFile(join(root, 'cuda-kernels/labs/07-bank-conflicts/starter.cu'), 'utf8')
+    expect(lab.split('\n')[Number(line) - 1]).toContain(found)
+    // The store of the transposed tile.
+    expect(found).toMatch(/^\w+\[.+\] = /)
+    const written = await readFile(join(root, 'docs/AGENTS.md'), 'utf8')
+    expect(written, 'run `npm run readme -- agents`').toBe(text)
+  })
+})

@@ -1,0 +1,239 @@
+/** The npm package as a user has it: its tarball, installed by npm in an empty folder, without a network. */
+import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { brotliDecompressSync } from 'node:zlib'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { root } from '../services/support'
+import { runBundle, start } from './support'
+
+const exec = promisify(execFile)
+const folder = join(root, 'dist/package')
+
+type Calls = Record<string, { stdout: string } | undefined>
+
+/** One finding, as the tool writes it. */
+const memcheckXml = `<ComputeSanitizerOutput><record><kind>Precise</kind><level>Error</level><what><text>Invalid __global__ read</text></what><where><func>k</func><path>k.cu</path><line>7</line></where></record></ComputeSanitizerOutput>`
+
+let home = ''
+let program = ''
+let tarball = ''
+let env: Record<string, string> = {}
+
+/** What the npm that runs the tests tells its scripts, such as which folder is theirs, is not for the one here. */
+const withoutNpm = Object.fromEntries(
+  Object.entries(process.env).filter(([name]) => !/^(npm_|INIT_CWD$)/i.test(name)),
+)
+
+/** Asks no registry. */
+const npm = (args: readonly string[], cwd: string) =>
+  exec('npm', [...args, '--offline', '--no-audit', '--no-fund', '--loglevel=error'], {
+    cwd,
+    env: { ...withoutNpm, npm_config_cache: join(home, 'npm') },
+  })
+
+beforeAll(async () => {
+  // Not `tempDir`, whose folders are of one test.
+  home = await mkdtemp(join(tmpdir(), 'kl-package-'))
+  env = { KERNEL_LADDER_CACHE: join(home, 'cache'), KERNEL_LADDER_DATA: join(home, 'data') }
+  const packed = await npm(['pack', folder, '--json'], home)
+  const [{ filename }] = JSON.parse(packed.stdout) as [{ filename: string }]
+  tarball = join(home, filename)
+  const empty = join(home, 'a folder with spaces')
+  await mkdir(empty)
+  await npm(['install', tarball], empty)
+  program = join(empty, 'node_modules/.bin/kernel-ladder')
+})
+
+afterAll(() => rm(home, { recursive: true, force: true }))
+
+describe('the npm package', () => {
+  it('is at most 12 MB and brings no other package along', async () => {
+    expect((await stat(tarball)).size).toBeLessThanOrEqual(12e6)
+    const names = await readdir(dirname(dirname(program)))
+    expect(names.filter((name) => !name.startsWith('.'))).toEqual(['kernel-ladder'])
+  })
+
+  it('names the licenses of what is bundled into it', async () => {
+    const text = await readFile(join(folder, 'lib/third-party-licenses.md'), 'utf8')
+    for (const library of ['commander', 'zod', 'execa', 'yaml']) expect(text).toContain(library)
+  })
+
+  it('replays a recorded ladder and writes a report with the UI', async () => {
+    const args = ['run', '--ladder', 'gemm-fp32', '--target', 'recorded', '--json']
+    const run = await runBundle(args, env, program)
+    expect(run).toMatchObject({ code: 0 })
+    expect((JSON.parse(run.stdout) as { rungs: unknown[] }).rungs).toHaveLength(16)
+    const out = join(home, 'report.html')
+    const ref = 'recorded:gemm-fp32-h200-4096'
+    const report = await runBundle(['report', ref, '--format', 'html', '--out', out], env, program)
+    expect(report).toMatchObject({ code: 0 })
+    expect(await readFile(out, 'utf8')).toContain('<title>')
+  })
+
+  it.each(['serve', 'app'])(
+    'serves the UI with `%s` where there is no display',
+    async (command) => {
+      const none = { ...env, DISPLAY: '', WAYLAND_DISPLAY: '' }
+      const server = start([command], none, program)
+      const said = await Promise.race([server.says('Press Ctrl+C'), server.finished])
+      const link = /http:\S+/.exec(String(said))![0]
+      const entry = await fetch(link, { redirect: 'manual' })
+      const cookie = entry.headers.getSetCookie()[0]!.split(';')[0]!
+      const page = await fetch(new URL('/', link), { headers: { cookie } })
+      expect(await page.text()).toContain('<div id="app"')
+      server.signal('SIGTERM')
+      expect((await server.finished).code).toBe(0)
+    },
+  )
+
+  it('opens the window of an Electron that is installed beside it', async () => {
+    const modules = dirname(dirname(program))
+    const electron = join(modules, 'electron')
+    await mkdir(join(electron, 'dist'), { recursive: true })
+    await writeFile(join(electron, 'package.json'), '{"name":"electron"}')
+    await writeFile(join(electron, 'path.txt'), 'electron')
+    const fake = join(electron, 'dist/electron')
+    await writeFile(fake, '#!/bin/sh\necho "opened $1"\nexit 7\n')
+    await chmod(fake, 0o755)
+    const main = join(modules, 'kernel-ladder/out/main/index.js')
+    const app = start(['app'], { ...env, DISPLAY: ':99' }, program)
+    if (process.getuid?.() === 0) {
+      // Electron refuses that user, so the browser is asked for.
+      const said = await Promise.race([app.says('Press Ctrl+C'), app.finished])
+      expect(said).toContain('Electron does not run as root')
+      app.signal('SIGTERM')
+      expect((await app.finished).code).toBe(0)
+    } else expect(await app.finished).toMatchObject({ code: 7, stdout: `opened ${main}\n` })
+    expect((await stat(main)).isFile()).toBe(true)
+  })
+
+  it('needs no folder that it may write to for what only prints', async () => {
+    const blocked = join(home, 'blocked')
+    await writeFile(blocked, '')
+    const nowhere = {
+      KERNEL_LADDER_CACHE: join(blocked, 'a'),
+      KERNEL_LADDER_DATA: join(blocked, 'b'),
+    }
+    expect((await runBundle(['ladders'], nowhere, program)).code).toBe(0)
+    expect((await runBundle(['show', 'recorded'], nowhere, program)).code).toBe(0)
+  })
+
+  it('says in a sentence that a user has no home', async () => {
+    const homeless = { HOME: '', XDG_CACHE_HOME: '', XDG_DATA_HOME: '' }
+    const { code, stderr } = await runBundle(['ladders'], homeless, program)
+    expect(code).toBe(3)
+    expect(stderr).toContain('error: This user has no home folder.\n  Set HOME to')
+    expect((await runBundle(['--help'], homeless, program)).code).toBe(0)
+  })
+})
+
+describe('its library', () => {
+  const examples = ['access', 'compare', 'launch', 'report', 'sanitizer'].flatMap((module) => {
+    const text = readFileSync(join(root, `src-main/library/${module}.ts`), 'utf8')
+    return [...text.matchAll(/@example\n \* ```js\n([\s\S]*?) \* ```/g)].map(([, code = '']) => ({
+      module,
+      code: code.replaceAll(/^ \* ?/gm, ''),
+    }))
+  })
+  const ncu = join(root, 'test/captures/ncu/2025.3.1-h200')
+  /** The files that an example is given, by what it calls. */
+  const given = async (code: string): Promise<string[]> => {
+    const report = join(home, 'slow.ncu-rep')
+    await writeFile(
+      report,
+      brotliDecompressSync(await readFile(join(ncu, 'five-kernels.ncu-rep.br'))),
+    )
+    const table = join(home, 'raw.csv')
+    const calls = JSON.parse(await readFile(join(ncu, 'calls.json'), 'utf8')) as Calls
+    await writeFile(table, calls['import-set-full']!.stdout)
+    const xml = join(home, 'found.xml')
+    await writeFile(xml, memcheckXml)
+    if (code.includes('readSanitizerXml')) return [xml]
+    return code.includes('readNcuCsv') ? [table] : [report, report]
+  }
+
+  it('has an example of every function', () => {
+    const called = examples.flatMap(
+      ({ code }) => /^import \{ (.*) \} from 'kernel/m.exec(code)![1]!,
+    )
+    for (const name of [
+      'readNcuRep',
+      'readNcuCsv',
+      'readSanitizerXml',
+      'hottestLines',
+      'occupancy',
+      'waves',
+      'sharedAccess',
+      'globalAccess',
+      'compareReports',
+    ])
+      expect(called.join(', ')).toContain(name)
+  })
+
+  it.each(examples)('runs the example of $module that is installed: $code', async ({ code }) => {
+    const file = join(dirname(dirname(dirname(program))), 'example.mjs')
+    await writeFile(file, code)
+    const { stdout } = await exec(process.execPath, [file, ...(await given(code))])
+    // What an example says that it prints.
+    const promised = /\/\/ (.+)$/m.exec(code)?.[1]
+    expect(stdout.trim()).not.toBe('')
+    if (promised !== undefined) expect(stdout.trim()).toBe(promised)
+    if (code.includes('hottestLines')) expect(stdout).toMatch(/98\.6 % .*01_naive\.cu:27 .*sum \+=/)
+  })
+
+  it('prints the hottest lines in ten lines, as the document has it', async () => {
+    const text = await readFile(join(root, 'docs/LIBRARY.md'), 'utf8')
+    const code = /```js\n([\s\S]*?)```/.exec(text)![1]!
+    expect(code.split('\n').filter(Boolean).length).toBeLessThanOrEqual(10)
+    expect(examples.map((one) => one.code)).toContain(code)
+  })
+
+  it('has types that stand by themselves, for Node’s own resolution', async () => {
+    const user = dirname(dirname(dirname(program)))
+    await writeFile(
+      join(user, 'user.mts'),
+      [
+        "import { hottestLines, KernelLadderError, readNcuRep, type HotLine } from 'kernel-ladder'",
+        'const lines: HotLine[] = readNcuRep(new Uint8Array()).kernels.flatMap((one) => hottestLines(one))',
+        'export const first: string | undefined = lines[0]?.file',
+        'export const kind = (e: unknown): string => (e instanceof KernelLadderError ? e.kind : "")',
+        '// @ts-expect-error a counter that there is not',
+        "hottestLines(readNcuRep(new Uint8Array()).kernels[0]!, 'nonsense')",
+      ].join('\n'),
+    )
+    const compiler = join(root, 'node_modules/typescript-7/bin/tsc')
+    const options = ['--noEmit', '--strict', '--module', 'nodenext', '--skipLibCheck', 'false']
+    const types = ['--target', 'es2023', '--types', 'node', '--typeRoots']
+    await exec(
+      process.execPath,
+      [compiler, ...options, ...types, join(root, 'node_modules/@types'), 'user.mts'],
+      { cwd: user },
+    )
+  })
+
+  it('refuses what is no report with an error of its own', async () => {
+    const file = join(dirname(dirname(dirname(program))), 'refused.mjs')
+    await writeFile(
+      file,
+      [
+        "import { KernelLadderError, occupancy, readNcuRep, sharedAccess } from 'kernel-ladder'",
+        'const said = (f) => { try { f() } catch (e) { return `${e instanceof KernelLadderError} ${e.message}` } }',
+        'console.log(said(() => readNcuRep(new Uint8Array(9))))',
+        "console.log(said(() => sharedAccess('load', { addresses: [0], bytes: 4 })))",
+        "console.log(said(() => occupancy('1.0', {})))",
+      ].join('\n'),
+    )
+    const { stdout } = await exec(process.execPath, [file])
+    expect(stdout).toMatch(/^true .+\nfalse addresses must have one.+\nfalse The limits of.+\n$/)
+  })
+
+  it('has the pages of today', async () => {
+    const { libraryDoc } = await import('../../scripts/lib/library-docs.mjs')
+    const text = await readFile(join(root, 'docs/LIBRARY.md'), 'utf8')
+    expect(text, 'run `npm run readme -- library`').toBe(await libraryDoc())
+  })
+})

@@ -1,0 +1,153 @@
+import { describe, expect, it } from 'vitest'
+import { verify, type CheckedOutput } from '../../../src-main/domain/emulation/check'
+import { emulatedMetrics } from '../../../src-main/domain/emulation/figures'
+import { faultReason, recordsOf, stopReason } from '../../../src-main/domain/emulation/findings'
+import { emulate as emulateJob } from '../../../src-main/domain/emulation/job'
+import { emulatedProfile } from '../../../src-main/domain/emulation/profile'
+import { emulatedProblem, shrunk } from '../../../src-main/domain/emulation/size'
+import { staticProfile } from '../../../src-main/domain/sass/static-profile'
+import { lineHeat, opcodeHistogram } from '../../../src-main/domain/session/deep'
+import { inEnglish } from '../../../src-main/domain/text/wording'
+import { readCapture } from '../../emulated-captures'
+import { capturedJob, placesOf } from '../../emulated-job'
+
+const capture = readCapture('transpose')
+const rung = capture.rungs.find(({ id }) => id === '03_square_tile')!
+const job = capturedJob(rung, capture.seed)
+
+describe('a job', () => {
+  const answer = emulateJob(job)
+  const places = placesOf(job)
+  const listing = staticProfile(
+    rung.id,
+    places.map(({ kernel, name }) => ({ name, code: kernel, architecture: 90 })),
+    (path) => path,
+  )
+
+  it('answers counts and results, and changes no input', () => {
+    expect(answer.stop).toBeNull()
+    expect(answer.kernels).toHaveLength(1)
+    expect(answer.changedInputs).toEqual([])
+    expect(answer.outputs.get('y')!.some((byte) => byte !== 0xff)).toBe(true)
+  })
+
+  it('gives the metrics that ncu measured on an H200', () => {
+    const metrics = emulatedMetrics(
+      listing.kernels.map(({ instructions }, index) => ({
+        opcodes: instructions.map(({ opcode }) => opcode),
+        counts: answer.kernels[index]!.counts,
+      })),
+      'no time',
+    )
+    const value = (id: string) => metrics[id]!.value
+    // 257 x 514: what ncu said of the captured launch.
+    expect(value('sharedLoads')).toBe(4626)
+    expect(value('l1Bytes')).toBe(1290592)
+    expect(value('sharedLoadWavefronts')).toBe(132098)
+    expect(value('sharedLoadBankConflicts')).toBe(127472)
+    expect(metrics['sharedLoads']!.evidence).toBe('emulated')
+    expect(metrics['achievedOccupancy']).toMatchObject({ value: null, reason: 'no time' })
+  })
+
+  it('gives a deep profile whose lines and opcodes add up', () => {
+    const profile = emulatedProfile(
+      listing,
+      answer.kernels.map(({ counts }) => counts),
+    )
+    const executed = Object.values(opcodeHistogram(profile)!).reduce((a, b) => a + b, 0)
+    expect(executed).toBe(answer.kernels[0]!.instructions)
+    expect(lineHeat(profile, 'sharedWavefrontsExcess')[0]!.value).toBe(127472)
+  })
+
+  it('of which one block is run is a fraction of the whole', () => {
+    const sample = emulateJob({ ...job, sample: true })
+    const [x, y, z] = job.launches[0]!.grid
+    const whole = sample.kernels[0]!.instructions * x * y * z
+    expect(whole / answer.kernels[0]!.instructions).toBeCloseTo(1, 0)
+    expect(sample.outputs.size).toBe(0)
+  })
+
+  it('is stopped by its limit, and says where', () => {
+    const { stop } = emulateJob({ ...job, limit: 1000 })
+    expect(stop).toMatchObject({ kind: 'too-long', launch: 0 })
+    const words = inEnglish(stopReason({ ...stop!, detail: '2e6' }, places[0], (path) => path))
+    expect(words).toMatch(/^It was stopped after 2 million warp instructions \(.*:\d+\): does it/)
+  })
+
+  it('says that memory does not suffice', () => {
+    expect(emulateJob({ ...job, memoryBytes: 2 ** 17 }).stop).toMatchObject({ kind: 'memory' })
+    expect(emulateJob({ ...job, workspaceBytes: 2 ** 40 }).stop).toMatchObject({ kind: 'memory' })
+  })
+
+  it('names an access outside of a buffer by line, thread and block', () => {
+    const small = job.buffers.map((buffer) =>
+      buffer.name === 'y' ? { ...buffer, bytes: buffer.bytes - 4 } : buffer,
+    )
+    const { kernels } = emulateJob({ ...job, buffers: small })
+    const records = recordsOf(kernels, places, (path) => path.split('/').pop()!)
+    expect(records).toHaveLength(1)
+    const { record } = records[0]!
+    expect(record).toMatchObject({
+      message: 'Invalid __global__ write of size 4 bytes',
+      place: { file: '03_square_tile.cu' },
+      block: [16, 8, 0],
+    })
+    expect(record.place.line).toBeGreaterThan(0)
+    expect(inEnglish(faultReason([record])!)).toContain(`03_square_tile.cu:${record.place.line}`)
+  })
+})
+
+describe('a check', () => {
+  const floats = (...values: number[]) => new Uint8Array(new Float32Array(values).buffer)
+  const doubles = (...values: number[]) => new Uint8Array(new Float64Array(values).buffer)
+  const output = (rule: CheckedOutput['rule'], actual: Uint8Array, expected: Uint8Array) => ({
+    ...{ name: 'y', dtype: 'f32', shape: [2, 2], rule, actual, expected },
+    scale: rule.kind === 'bound' ? doubles(1, 1, 1, 1) : null,
+  })
+  const nothing = { outOfBounds: [], changedInputs: [] }
+  const one = (each: ReturnType<typeof output>) => verify([each as CheckedOutput], nothing)
+
+  it.each([
+    ['a bound', { kind: 'bound', bound: 1e-6 }],
+    ['a tolerance', { kind: 'tolerance', rtol: 1e-6, atol: 0 }],
+  ] as const)('by %s accepts what is near and refuses NaN and what is far', (_, rule) => {
+    expect(one(output(rule, floats(1, 2, 3, 4), doubles(1, 2, 3, 4)))).toMatchObject({
+      passed: true,
+      worstRelativeError: 0,
+    })
+    expect(one(output(rule, floats(1, 2, 3, 4.1), doubles(1, 2, 3, 4)))).toMatchObject({
+      passed: false,
+      mismatches: 1,
+      firstMismatch: { buffer: 'y', index: [1, 1], expected: 4 },
+    })
+    expect(one(output(rule, floats(NaN, 2, 3, 4), doubles(1, 2, 3, 4)))).toMatchObject({
+      passed: false,
+      worstRelativeError: null,
+      firstMismatch: { index: [0, 0], actual: null },
+    })
+  })
+
+  it('that is exact takes 0 for -0 and nothing else', () => {
+    const exact = { kind: 'exact' } as const
+    expect(one(output(exact, floats(0, 1, 2, 3), floats(-0, 1, 2, 3))).passed).toBe(true)
+    expect(one(output(exact, floats(0, 1, 2, 3), floats(0, 1, 2, 4))).mismatches).toBe(1)
+  })
+
+  it('fails where an input was changed', () => {
+    expect(verify([], { outOfBounds: [], changedInputs: ['x'] }).passed).toBe(false)
+  })
+})
+
+describe('a size', () => {
+  const task = {
+    ...{ sizes: { n: { max: 1e9 } }, scalars: {}, options: {}, buffers: {} },
+    work: { flops: '2*n*n*n', reads: '8*n*n', writes: '4*n*n' },
+  } as never
+  const at = (n: number) => ({ sizes: { n }, scalars: {}, options: {} })
+
+  it('is halved until it is a matter of seconds', () => {
+    expect(emulatedProblem(task, at(4096)).sizes).toEqual({ n: 512 })
+    expect(emulatedProblem(task, at(100)).sizes).toEqual({ n: 100 })
+    expect(shrunk(at(7), () => false).sizes).toEqual({ n: 1 })
+  })
+})

@@ -1,0 +1,382 @@
+/**
+ * What becomes of a command that is struck: every stage by every fault that this machine can act out, over fake tools.
+ * After each, the sessions of before are untouched, what lies in the store is whole, what was finished is there where a
+ * program had the time to save it, and with the next command no process and no hidden folder is left.
+ */
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { delimiter, dirname, join, relative } from 'node:path'
+import { readSession } from '../../src-main/adapters/sessions/session-store'
+import { leftProcesses } from '../gpu/submissions.mjs'
+import { ncuReport } from '../parsers/captures'
+import { writeFileSync } from 'node:fs'
+
+const root = join(import.meta.dirname, '../..')
+const bundle = join(root, 'dist/cli/kernel-ladder.mjs')
+const fakes = join(root, 'test/fakes')
+
+/** A machine of fakes with a store that holds one session. */
+interface Bench {
+  dir: string
+  store: string
+  env: Record<string, string>
+  /** Hash of every file that the fault must not touch. */
+  before: string
+}
+
+export interface Stage {
+  name: string
+  words: (bench: Bench) => string[]
+  /** Faults of the fake tools that make it last, until it is struck. */
+  lasting?: Record<string, string>
+  /** What it says when it is there; else it is struck at moments spread over its usual time. */
+  says?: string
+  /** Saves what is finished when it is asked to stop: rungs with a time. */
+  saves?: string[]
+}
+
+export interface Fault {
+  name: string
+  strike?: (child: ChildProcess, bench: Bench) => void
+  /** What its environment is for the whole command. */
+  around?: (bench: Bench) => Around | null
+  /** Over this stage alone. */
+  only?: string[]
+  /** It leaves a program the time to save. */
+  graceful?: boolean
+  /** It strikes a command that lasts as long as it takes, since the program goes on after it. */
+  briefly?: boolean
+}
+
+interface Around {
+  env?: Record<string, string>
+  /** Runs the program. */
+  wrap?: string[]
+  /** How many at once. */
+  programs?: number
+  after?: () => void
+}
+
+const rungs = ['01_naive', '02_coalesced', '03_shared_tile']
+const run = (...more: string[]): string[] => [
+  ...['run', '--ladder', 'gemm-fp32', '--size', '1024', '--rungs', rungs.join(',')],
+  ...more,
+]
+const recorded = 'recorded:gemm-fp32-h200-1024'
+
+export const stages: readonly Stage[] = [
+  {
+    name: 'build',
+    words: () => run('--profile', 'none'),
+    lasting: { FAKE_FAULTS: '02_coalesced=slow-build' },
+    says: 'Building',
+  },
+  {
+    name: 'measure',
+    words: () => run('--profile', 'none', '--timeout', '600'),
+    lasting: { FAKE_FAULTS: '02_coalesced=hang' },
+    // The first rung has its time.
+    says: '01_naive  ',
+    saves: ['01_naive'],
+  },
+  { name: 'profile and save', words: () => run() },
+  { name: 'import', words: ({ dir }) => ['import', join(dir, 'two.ncu-rep')] },
+  {
+    name: 'report',
+    words: ({ dir }) => ['report', recorded, '--format', 'html', '--out', join(dir, 'report.html')],
+  },
+  {
+    name: 'sanitize',
+    words: () => ['sanitize', '--ladder', 'gemm-fp32', '--rungs', '02_coalesced', '--size', '64'],
+    lasting: { FAKE_FAULTS: '02_coalesced=sanitizer-hang' },
+  },
+  {
+    name: 'regress',
+    words: () => ['regress', ...run().slice(1), '--against', recorded, '--rounds', '6'],
+  },
+  {
+    name: 'grade',
+    words: ({ dir }) => [
+      ...['lab', 'grade', join(dir, 'handed-in'), '--lab', '01-coalescing', '--jobs', '2'],
+      ...['--unisolated', '--readable', root, '--timeout', '40'],
+    ],
+    says: 'submissions',
+  },
+]
+
+const twice = (child: ChildProcess): void => {
+  child.kill('SIGINT')
+  setTimeout(() => child.kill('SIGINT'), 1100)
+}
+
+/** A disk of its own at the store, of so many KiB. */
+function disk({ dir }: Bench, option: string): Around | null {
+  const folder = join(dir, 'disk')
+  mkdirSync(folder)
+  const args = ['-t', 'tmpfs', '-o', option, 'tmpfs', folder]
+  if (spawnSync('mount', args).status !== 0) return null
+  return {
+    env: { KERNEL_LADDER_DATA: folder },
+    after: () => spawnSync('umount', ['-l', folder]),
+  }
+}
+
+const ofRuns = ['build', 'measure', 'profile and save', 'regress']
+
+export const faults: readonly Fault[] = [
+  { name: 'SIGKILL', strike: (child) => child.kill('SIGKILL') },
+  { name: 'SIGTERM', strike: (child) => child.kill('SIGTERM'), graceful: true },
+  { name: '^C', strike: (child) => child.kill('SIGINT'), graceful: true },
+  { name: '^C twice', strike: twice, graceful: true },
+  {
+    // The shell that it runs under, and its streams with it: the program goes on, saves and ends.
+    name: 'parent killed',
+    briefly: true,
+    around: () => ({ wrap: ['/bin/sh', '-c', '"$@"; true', 'sh'] }),
+    strike: (child) => {
+      child.stderr!.destroy()
+      child.stdout!.destroy()
+      child.kill('SIGKILL')
+    },
+  },
+  { name: 'disk full', around: (bench) => disk(bench, 'size=300k'), only: withStore() },
+  { name: 'read-only', around: (bench) => disk(bench, 'size=1m,ro'), only: withStore() },
+  {
+    name: 'out of descriptors',
+    around: () => ({ wrap: ['prlimit', '--nofile=26:26', '--'] }),
+  },
+  {
+    name: 'clock set back',
+    around: ({ dir }) => {
+      const file = join(dir, 'clock.mjs')
+      // An hour, while it runs.
+      writeFileSync(
+        file,
+        'const now = Date.now, from = now() + 700; Date.now = () => now() - (now() > from ? 36e5 : 0)\n',
+      )
+      return { env: { NODE_OPTIONS: `--import=${file}` } }
+    },
+  },
+  { name: 'store shared by three', around: () => ({ programs: 3 }), only: withStore() },
+  {
+    name: 'ncu killed',
+    around: () => ({ env: { FAKE_NCU: 'killed' } }),
+    only: ['profile and save'],
+    graceful: true,
+  },
+  {
+    name: 'driver lost',
+    around: () => ({ env: { FAKE_FAULTS: '02_coalesced=gpu-lost:no-device' } }),
+    only: ofRuns.slice(1),
+    graceful: true,
+  },
+]
+
+function withStore(): string[] {
+  return ['build', 'measure', 'profile and save', 'import']
+}
+
+export const applies = (stage: Stage, fault: Fault): boolean =>
+  fault.only === undefined || fault.only.includes(stage.name)
+
+/** Every file below the folders, so that a changed byte changes it. */
+function hashOf(...folders: string[]): string {
+  const hash = createHash('sha256')
+  for (const folder of folders)
+    for (const name of (readdirSync(folder, { recursive: true }) as string[]).sort()) {
+      const path = join(folder, name)
+      hash.update(relative(folder, path))
+      if (statSync(path).isFile()) hash.update(readFileSync(path))
+    }
+  return hash.digest('hex')
+}
+
+interface Ended {
+  code: number | null
+  signal: NodeJS.Signals | null
+  text: string
+}
+
+function start(bench: Bench, words: string[], { env = {}, wrap = [] }: Around = {}) {
+  const argv = [...wrap, process.execPath, bundle, ...words]
+  const child = spawn(argv[0]!, argv.slice(1), {
+    env: { ...bench.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let text = ''
+  const listeners: (() => void)[] = []
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (more: string) => {
+      text += more
+      for (const listener of listeners) listener()
+    })
+  return {
+    child,
+    says: (word: string) =>
+      new Promise<void>((done) => {
+        listeners.push(() => text.includes(word) && done())
+        child.on('exit', () => done())
+      }),
+    ended: new Promise<Ended>((done) => {
+      child.on('exit', (code, signal) => setTimeout(() => done({ code, signal, text }), 50))
+    }),
+  }
+}
+
+const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms))
+
+async function until(what: () => boolean, ms: number): Promise<boolean> {
+  const end = performance.now() + ms
+  while (!what()) {
+    if (performance.now() > end) return false
+    await pause(100)
+  }
+  return true
+}
+
+/** A machine with one saved session, warm caches and something to import and to grade. */
+export async function openBench(): Promise<Bench> {
+  const dir = await mkdtemp(join(tmpdir(), 'kl-faults-'))
+  const store = join(dir, 'sessions')
+  const env: Record<string, string> = {
+    PATH: [join(fakes, 'bin'), dirname(process.execPath), '/usr/sbin', '/usr/bin', '/bin'].join(
+      delimiter,
+    ),
+    FAKES: fakes,
+    HOME: dir,
+    TMPDIR: join(dir, 'tmp'),
+    KERNEL_LADDER_CACHE: join(dir, 'cache'),
+    KERNEL_LADDER_DATA: dir,
+    KERNEL_LADDER_PATH_ONLY: '1',
+  }
+  mkdirSync(env['TMPDIR']!)
+  const bench: Bench = { dir, store, env, before: '' }
+  const { code, text } = await start(bench, run('--out', join(store, 'before'))).ended
+  if (code !== 0) throw new Error(`The bench could not be set up: ${code} ${text}`)
+  writeFileSync(join(dir, 'two.ncu-rep'), ncuReport('launches-two-rungs'))
+  mkdirSync(join(dir, 'handed-in'))
+  const lab = join(root, 'cuda-kernels/labs/01-coalescing')
+  for (const name of ['starter', 'solution'])
+    cpSync(join(lab, `${name}.cu`), join(dir, 'handed-in', `${name}.cu`))
+  bench.before = hashOf(join(store, 'before'), join(dir, 'handed-in'))
+  return bench
+}
+
+export async function closeBench({ dir }: Bench): Promise<void> {
+  await rm(dir, { recursive: true, force: true })
+}
+
+const hidden = (folder: string): string[] =>
+  existsSync(folder) ? readdirSync(folder).filter((name) => name.startsWith('.')) : []
+
+/** What is wrong with the store now. */
+async function storeFaults({ store, dir, before }: Bench): Promise<string[]> {
+  const wrong: string[] = []
+  if (hashOf(join(store, 'before'), join(dir, 'handed-in')) !== before)
+    wrong.push('what was there before has changed')
+  for (const name of readdirSync(store).filter((one) => !one.startsWith('.')))
+    await readSession(join(store, name)).catch((error: unknown) => {
+      wrong.push(`${name} is there and cannot be read: ${String(error)}`)
+    })
+  return wrong
+}
+
+/** The rungs that have a time in the sessions that came. */
+async function timedRungs({ store, dir }: Bench, known: ReadonlySet<string>): Promise<string[]> {
+  const folders = [store, join(dir, 'tmp'), join(dir, 'disk', 'sessions')].flatMap((place) =>
+    existsSync(place)
+      ? readdirSync(place)
+          .filter((name) => !name.startsWith('.'))
+          .map((name) => join(place, name))
+      : [],
+  )
+  const fresh = folders.filter(
+    (folder) => !known.has(folder) && existsSync(join(folder, 'session.json')),
+  )
+  const sessions = await Promise.all(fresh.map((folder) => readSession(folder)))
+  return sessions.flatMap((session) =>
+    session.rungs.flatMap(({ id, timing }) => (timing ? [id] : [])),
+  )
+}
+
+/** Strikes the stage once, `share` of its usual time in if it does not say when it is there; what went wrong. */
+async function strike(
+  bench: Bench,
+  stage: Stage,
+  fault: Fault,
+  delayMs: number,
+): Promise<string[]> {
+  const around = fault.around ? fault.around(bench) : {}
+  if (around === null) return ['not tried: this user may not mount a disk']
+  const known = new Set(readdirSync(bench.store).map((name) => join(bench.store, name)))
+  const wrong: string[] = []
+  const lasts = fault.strike !== undefined && !fault.briefly && stage.lasting !== undefined
+  const lasting = lasts ? stage.lasting : {}
+  // What its faults build must not be found by other commands.
+  const apart: Record<string, string> = lasts
+    ? { KERNEL_LADDER_CACHE: join(bench.dir, 'cache-apart') }
+    : {}
+  try {
+    const started = Array.from({ length: around.programs ?? 1 }, () =>
+      start(bench, stage.words(bench), {
+        ...around,
+        env: { ...lasting, ...apart, ...around.env },
+      }),
+    )
+    const [first] = started
+    if (fault.strike) {
+      if (stage.says) await first!.says(stage.says)
+      await pause(delayMs)
+      fault.strike(first!.child, bench)
+    }
+    const all = Promise.all(started.map(({ ended }) => ended))
+    const ended = await Promise.race([all, pause(90_000).then(() => null)])
+    if (ended === null) {
+      wrong.push('it did not end within 90 s')
+      for (const { child } of started) child.kill('SIGKILL')
+    }
+    for (const { text, code } of ended ?? []) {
+      if (/^\s+at .*:\d+:\d+/m.test(text)) wrong.push('a stack trace')
+      if (/internal error/i.test(text)) wrong.push('an internal error')
+      if (code !== null && ![0, 1, 2, 3].includes(code)) wrong.push(`exit code ${code}`)
+    }
+    // An orphan ends by itself, and whatever it started with it.
+    if (!(await until(() => leftProcesses(bench.dir).length === 0, 40_000)))
+      wrong.push(`processes are left: ${leftProcesses(bench.dir).join('; ').slice(0, 300)}`)
+    if (fault.graceful && stage.saves) {
+      const timed = await timedRungs(bench, known)
+      const lost = stage.saves.filter((id) => !timed.includes(id))
+      if (lost.length > 0) wrong.push(`finished and not saved: ${lost.join(', ')}`)
+    }
+    wrong.push(...(await storeFaults(bench)))
+  } finally {
+    around.after?.()
+    await rm(join(bench.dir, 'disk'), { recursive: true, force: true })
+    await rm(join(bench.dir, 'report.html'), { force: true })
+  }
+  return wrong
+}
+
+/** The next command clears away what a killed one left, and is not hindered by it. */
+async function recover(bench: Bench): Promise<string[]> {
+  const { code, text } = await start(bench, run('--profile', 'none')).ended
+  const wrong = code === 0 ? [] : [`the next run ended with ${code}: ${text.slice(-200)}`]
+  for (const folder of [bench.store, join(bench.dir, 'tmp')]) {
+    const left = hidden(folder)
+    if (left.length > 0) wrong.push(`left in ${relative(bench.dir, folder)}: ${left.join(', ')}`)
+  }
+  return wrong
+}
+
+/** What went wrong in this cell of the matrix; empty where nothing did. */
+export async function tryCell(bench: Bench, stage: Stage, fault: Fault): Promise<string[]> {
+  // Half a second and more: a program of this size takes that to begin.
+  const moments = !fault.strike || stage.says ? [200] : [300, 700, 1100, 1600, 2300]
+  const wrong: string[] = []
+  for (const delay of moments) wrong.push(...(await strike(bench, stage, fault, delay)))
+  wrong.push(...(await recover(bench)))
+  return [...new Set(wrong)]
+}
