@@ -189,7 +189,7 @@ export const jobScript = ({ node, agent, before, after }: Omit<StartJob, 'job'>)
       (command) =>
         `{ ${command}\n} || { echo ${quoted(`The command before the run failed: ${command}`)} > failed; exit 1; }`,
     ),
-    `${quoted(node)} ${quoted(agent)} agent job.json events </dev/null >stdout 2>>stderr &`,
+    `${quoted(node)} ${quoted(agent)} __agent job.json events </dev/null >stdout 2>>stderr &`,
     'child=$!; echo "$child" > pid.part && mv pid.part pid',
     // A signal ends the first wait, and the program still has to save.
     'wait "$child"; while kill -0 "$child" 2>/dev/null; do wait "$child"; done',

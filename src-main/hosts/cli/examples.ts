@@ -26,6 +26,10 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   'machine check': ['machine check titan'],
   'machine remove': ['machine remove titan'],
   regress: ['regress --ladder ./my-ladder --against main'],
+  tune: [
+    'tune --ladder ./my-ladder --rung 02_tile',
+    'tune --ladder ./my-ladder --rung 02_tile --param TILE=16,32,64 --gpu all --budget 10m --apply',
+  ],
   history: ['history --ladder ./my-ladder --size 4096'],
   import: ['import kernel.ncu-rep', 'import raw.csv --order 02_tile,00_naive'],
   sanitize: ['sanitize --ladder ./my-ladder', 'sanitize --ladder ./my-ladder --tool racecheck'],

@@ -355,7 +355,7 @@ function program(
     .argument('<name>')
     .action(async (name: string) => finish(await machineRemoveCommand(setUp, name)))
   cli
-    .command('agent', { hidden: true })
+    .command('__agent', { hidden: true })
     .argument('<job>')
     .argument('<events>')
     .action(async (job: string, events: string) =>

@@ -1,4 +1,4 @@
-/** `kernel-ladder agent`: what this program is started as on another machine. It writes a line per event to a file. */
+/** `kernel-ladder __agent`: what this program is started as on another machine. It writes a line per event to a file. */
 import { openSync, readFileSync, writeSync } from 'node:fs'
 import type { SetUp } from '../../../adapters/machine/machine'
 import { RunRequest } from '../../../contract'
