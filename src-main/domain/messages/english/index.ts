@@ -12,6 +12,7 @@ import { guard } from './guard'
 import { imports } from './imports'
 import { checks, labs, reflect } from './labs'
 import { machineCode } from './machine-code'
+import { machines } from './machines'
 import { part } from './part'
 import { emulation } from './emulation'
 import { drafts } from './drafts'
@@ -41,6 +42,7 @@ export const templates = {
   figures,
   checks,
   reflect,
+  machines,
   part,
   records,
   imports,

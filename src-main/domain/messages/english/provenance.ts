@@ -28,6 +28,7 @@ export const origin = {
   program: 'profile of {name}',
   emulated: 'emulated for {name} without a GPU',
   static: 'built for {name} without a GPU, not run',
+  machine: 'measured on {name}',
 } as const
 
 export const provenance = {
