@@ -7,6 +7,7 @@ import { baseline, rungVerdict } from './baseline'
 import { deep } from './deep'
 import { ceilings, figures, occupancy, roofline } from './figures'
 import { folders } from './folders'
+import { clockReason, gpuState } from './gpu-state'
 import { guard } from './guard'
 import { imports } from './imports'
 import { checks, labs, reflect } from './labs'
@@ -33,6 +34,8 @@ export const templates = {
   fact,
   origin,
   provenance,
+  gpuState,
+  clockReason,
   ceilings,
   roofline,
   occupancy,
