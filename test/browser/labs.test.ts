@@ -273,6 +273,11 @@ describe('a student', () => {
       await other.getByRole('tab').nth(2).click()
       await other.locator('.result .checks').first().waitFor()
       expect(await other.locator('.result header').innerText()).not.toMatch(/Recorded|solution\b /)
+      // Outcome, surprise and the first hint; the notes' author is named as they name themselves.
+      const hints = other.locator('.help .ask button').first()
+      await hints.click()
+      await other.locator('.help li').first().waitFor()
+      expect(await englishOn(other)).toEqual([])
       await other.close()
     }
 
