@@ -37,6 +37,7 @@ describe('kinds of targets', () => {
   const kinds = Object.keys(targetKinds).join('|')
   const words = Object.values(targetKinds)
     .flatMap(({ syntax }) => (syntax ? [syntax.print(null)] : []))
+    .filter((word) => word !== '')
     .join('|')
 
   const comparisons = [

@@ -54,18 +54,20 @@ function elementOffsets(
   const rowBytes = 16 << swizzle
   const perRow = rowBytes / elementBytes
   const chunk = 16 / elementBytes
-  const along = (k: number): number =>
-    swizzle === 0 ? Math.floor(k / chunk) * leading + (k % chunk) * elementBytes : k * elementBytes
+  const along = (inner: number): number =>
+    swizzle === 0
+      ? Math.floor(inner / chunk) * leading + (inner % chunk) * elementBytes
+      : inner * elementBytes
   const [outerStep, innerStep] = swizzle === 0 ? [stride, leading] : [leading, stride]
   return Int32Array.from({ length: count * depth }, (_, place) => {
     const outer = first + Math.floor(place / depth)
-    const k = place % depth
+    const inner = place % depth
     return transposed
       ? (outer % perRow) * elementBytes +
           Math.floor(outer / perRow) * outerStep +
-          (k % 8) * rowBytes +
-          Math.floor(k / 8) * innerStep
-      : (outer % 8) * rowBytes + Math.floor(outer / 8) * stride + along(k)
+          (inner % 8) * rowBytes +
+          Math.floor(inner / 8) * innerStep
+      : (outer % 8) * rowBytes + Math.floor(outer / 8) * stride + along(inner)
   })
 }
 

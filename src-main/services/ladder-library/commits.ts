@@ -1,6 +1,6 @@
 /** A ladder of the commits that changed one rung: each is a rung, built with its own headers. */
 import { resolve } from 'node:path'
-import { fileHistory, type FileCommit } from '../../adapters/kernels/commits'
+import { fileHistory, headerAt, type FileCommit } from '../../adapters/kernels/commits'
 import {
   builtWith,
   type KernelLibrary,
@@ -8,10 +8,8 @@ import {
 } from '../../adapters/kernels/kernel-library'
 import { inputError } from '../../domain/errors'
 import type { LadderEntry, LadderFile } from '../../domain/ladder/ladder'
-import { isPythonFile, type RungHeader } from '../../domain/ladder/rung'
 import { message } from '../../domain/messages/message'
 import type { Task } from '../../domain/task/task'
-import { parseRungHeader } from '../../parsers/kernels/rung-header'
 import { findLadder, taskOf } from '../run/plan'
 import type { OpenedLadder } from './open'
 
@@ -45,25 +43,6 @@ function sourceFile(
     }),
     message('asked.rungs', { rungs: ladder.rungs.map(idOf).join(', ') }),
   )
-}
-
-/** Old headers may not be what a header is today, and a file of any repository has none. */
-function headerAt(commit: FileCommit, task: Task): RungHeader {
-  const text = commit.texts.get(commit.file)!
-  try {
-    return parseRungHeader(text, commit.file, task)
-  } catch {
-    const options = Object.entries(task.options).map(([name, { choices }]): [string, string[]] => [
-      name,
-      Object.keys(choices),
-    ])
-    return {
-      ...{ id: commit.hash, title: commit.subject, after: null, idea: commit.subject },
-      ...{ expect: [], params: [], flags: [], requires: null },
-      options: Object.fromEntries(options),
-      ...(isPythonFile(commit.file) ? { package: 'torch' as const } : {}),
-    }
-  }
 }
 
 async function rungOf(

@@ -76,7 +76,7 @@ export async function machineAddCommand(
   }
   await writeMachine(config, name, entry)
   note(`Added ${name} to ${machinesPath(config)}.`)
-  note(`Next: kernel-ladder run --ladder gemm-fp32 --target ${name}`)
+  note(`Next: kernel-ladder run --ladder LADDER --target ${name}`)
   return 0
 }
 

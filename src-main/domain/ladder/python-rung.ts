@@ -3,10 +3,10 @@
  * tensors on the task's own buffers in the runner's process (kl_rung.h, kl_rung.py). The script stays a file beside it,
  * where line information points to it.
  */
-import type { RungHeader } from '../ladder/rung'
-import { flagFields } from './layout'
-import { extent, kindTables, typeOf } from './python-reference'
-import type { Task } from './task'
+import type { RungHeader } from './rung'
+import { flagFields } from '../task/layout'
+import { extent, kindTables, typeOf } from '../task/python-reference'
+import type { Task } from '../task/task'
 
 /** What a Python rung is built and run with, relative to the kernel library. */
 export const pythonRungFiles = ['python/kl_rung.h', 'python/kl_rung.py'] as const
