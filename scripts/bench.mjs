@@ -10,9 +10,10 @@
  * Grids: scrolling 200 rungs and their metrics; the size of the initial scripts; the page's memory.
  * Reports: HTML and PDF of a deep session, HTML of 200 rungs.
  * Report, csv: parsing ncu files: a 100 MB table compared with papaparse, an ncu report, and the memory of both.
+ * Sessions: the list of a store of 10,000 sessions, and the memory for it.
  * GPU: the cost of profiling; needs a GPU with access to its performance counters.
  *
- *     npm run bench [-- replay ui compare grids reports report csv gpu]
+ *     npm run bench [-- replay ui compare grids reports report csv sessions gpu]
  */
 import { spawn } from 'node:child_process'
 import { cpus } from 'node:os'
@@ -23,6 +24,7 @@ import { benchGpu } from './bench/gpu.mjs'
 import { benchGrids } from './bench/grids.mjs'
 import { benchCsv, benchReport } from './bench/imports.mjs'
 import { benchReports } from './bench/reports.mjs'
+import { benchSessions } from './bench/sessions.mjs'
 import { describe, median } from './bench/support.mjs'
 import { ensureBuilt } from './lib/build.mjs'
 import { obtainChromium } from './lib/chromium.mjs'
@@ -110,6 +112,7 @@ const parts = {
   reports: benchReports,
   report: benchReport,
   csv: benchCsv,
+  sessions: benchSessions,
   gpu: benchGpu,
 }
 

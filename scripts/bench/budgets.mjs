@@ -34,6 +34,8 @@ const budgets = /** @satisfies {Record<string, Budget>} */ ({
   cardOverBare: { what: 'Card level over plain ncu', most: 1.15, unit: '×', digits: 2 },
   cardOverFull: { what: 'Card level over ncu --set full', most: 0.1, unit: '×', digits: 3 },
   standardPasses: { what: 'Passes of the standard level', most: 8, unit: 'passes per kernel' },
+  sessionsTime: { what: 'List of 10,000 sessions, median', most: 500, unit: 'ms' },
+  sessionsMemory: { what: 'Memory of that process, peak', most: 200, unit: 'MB' },
   pdfTime: { what: 'PDF report of 14 deep rungs, median', most: 20, unit: 's', digits: 2 },
 })
 
