@@ -12,9 +12,10 @@
  * Reports: HTML and PDF of a deep session, HTML of 200 rungs.
  * Report, csv: parsing ncu files: a 100 MB table compared with papaparse, an ncu report, and the memory of both.
  * Emulation: gemm-fp32 at 512 and a lab check without a GPU; needs nvcc.
+ * Sessions: the list of a store of 10,000 sessions, and the memory for it.
  * GPU: the cost of profiling; needs a GPU with access to its performance counters.
  *
- *     npm run bench [-- start replay ui compare grids reports report csv emulation gpu]
+ *     npm run bench [-- start replay ui compare grids reports report csv emulation sessions gpu]
  */
 import { spawn } from 'node:child_process'
 import { cpus } from 'node:os'
@@ -27,6 +28,7 @@ import { benchGrids } from './bench/grids.mjs'
 import { benchCsv, benchReport } from './bench/imports.mjs'
 import { benchReports } from './bench/reports.mjs'
 import { benchStart } from './bench/start.mjs'
+import { benchSessions } from './bench/sessions.mjs'
 import { describe, median } from './bench/support.mjs'
 import { ensureBuilt } from './lib/build.mjs'
 import { obtainChromium } from './lib/chromium.mjs'
@@ -116,6 +118,7 @@ const parts = {
   report: benchReport,
   csv: benchCsv,
   emulation: benchEmulation,
+  sessions: benchSessions,
   gpu: benchGpu,
 }
 

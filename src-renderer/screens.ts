@@ -47,6 +47,13 @@ export const screens: readonly Screen[] = [
     component: () => import('./features/sessions/SessionsScreen.vue'),
   },
   {
+    path: '/sessions/history',
+    name: 'history',
+    meta: { under: 'sessions', key: 'y' },
+    props: ({ query }) => ({ ladder: word(query['ladder']) }),
+    component: () => import('./features/history/HistoryScreen.vue'),
+  },
+  {
     path: '/occupancy',
     name: 'occupancy',
     meta: { linked: true, key: 'o' },

@@ -39,6 +39,8 @@ const budgets = /** @satisfies {Record<string, Budget>} */ ({
   packageSize: { what: 'npm package', most: 12, unit: 'MB', digits: 2 },
   emulatedLadder: { what: 'gemm-fp32 at 512, emulated, median', most: 20, unit: 's', digits: 1 },
   emulatedLab: { what: 'Lab check, emulated, median', most: 10, unit: 's', digits: 1 },
+  sessionsTime: { what: 'List of 10,000 sessions, median', most: 500, unit: 'ms' },
+  sessionsMemory: { what: 'Memory of that process, peak', most: 200, unit: 'MB' },
   pdfTime: { what: 'PDF report of 14 deep rungs, median', most: 20, unit: 's', digits: 2 },
 })
 

@@ -109,11 +109,28 @@ function fuzzPart() {
   ])}`
 }
 
+/** What came of striking each stage with each fault; a dash where a fault does not concern a stage. */
+function faultsPart() {
+  /** @type {Record<string, Record<string, string[]>>} */
+  const cells = JSON.parse(readFileSync(join(root, 'test/faults/matrix.json'), 'utf8'))
+  const stages = Object.keys(cells)
+  const faults = [...new Set(stages.flatMap((stage) => Object.keys(cells[stage] ?? {})))]
+  const results = stages.flatMap((stage) => Object.values(cells[stage] ?? {}))
+  const word = (/** @type {string[] | undefined} */ wrong) =>
+    wrong === undefined ? '–' : wrong.length === 0 ? 'held' : wrong.join('; ').replace(/\s+/g, ' ')
+  const held = results.filter((wrong) => wrong.length === 0).length
+  return `${held} of ${results.length} held:\n\n${table([
+    ['fault', ...stages],
+    ...faults.map((fault) => [fault, ...stages.map((stage) => word(cells[stage]?.[fault]))]),
+  ])}`
+}
+
 /** @returns {Promise<string>} */
 export const reliabilityDoc = () =>
   documentWith('docs/RELIABILITY.md', [
     ['planted', plantedPart(linesOf(plantedFile))],
     ['same', samePart(linesOf(sameFile))],
+    ['faults', faultsPart()],
     ['fuzzing', fuzzPart()],
   ])
 

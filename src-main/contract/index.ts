@@ -12,6 +12,7 @@ import { Problem } from '../domain/task/problem'
 import { Task } from '../domain/task/task'
 import { Ceilings } from '../domain/gpu/ceilings'
 import { Device } from '../domain/gpu/device'
+import { historyShape } from '../domain/history/history'
 import { Identifier } from '../domain/ladder/rung'
 import { RungMeasured } from '../domain/analysis/rung-measured'
 import { RungResult, Session } from '../domain/session/session'
@@ -158,6 +159,11 @@ export const calls = {
   /** What the shipped recordings measured for the ladder's rungs, by rung id. */
   'ladders.measured': call(z.object({ ladder: Identifier }), z.record(z.string(), RungMeasured)),
   'sessions.list': call(z.object({}), z.array(SessionSummary)),
+  /** Over the timed sessions of the store: of a ladder, null for the one that was timed last. */
+  'sessions.history': call(
+    z.object({ ladder: Identifier.nullable() }),
+    z.object({ ladders: z.array(Identifier), history: z.object(historyShape).nullable() }),
+  ),
   'sessions.get': call(z.object({ ref: SessionRef }), Session),
   /** Source text by rung id, as compiled. */
   'sessions.sources': call(z.object({ ref: SessionRef }), z.record(z.string(), z.string())),

@@ -29,6 +29,7 @@ import { diagnose } from './machine/doctor'
 import { createDrafts } from './drafts'
 import { hasEditor, openInEditor } from './editor'
 import { folderCalls } from './ladder-library/folder-calls'
+import { findHistory } from './sessions/history'
 import { measuredRungs } from './sessions/measured'
 import { resolveLadder } from './run/plan'
 import { answerReport } from './report/make'
@@ -233,6 +234,7 @@ export function createCore(setup: Setup, options: CoreOptions): Core {
       return measuredRungs(setup, await readKernelLibrary(assets.kernelsDir), ladder)
     },
     'sessions.list': () => listAll(places),
+    'sessions.history': ({ ladder }: CallInput<'sessions.history'>) => findHistory(places, ladder),
     'sessions.get': async ({ ref }: CallInput<'sessions.get'>) => (await open(ref)).session,
     'sessions.sources': async ({ ref }: CallInput<'sessions.sources'>) => (await open(ref)).sources,
     'sessions.deep': async ({ ref, rung }: CallInput<'sessions.deep'>) =>

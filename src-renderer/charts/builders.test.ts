@@ -1,6 +1,7 @@
 /** Chart options as they are handed to ECharts: what is drawn, and what is left out. */
 import { describe, expect, it } from 'vitest'
 import { dotRows } from './dot-rows'
+import { historyChart } from './history-chart'
 import { linePanels, type LinePanelsSpec } from './line-panels'
 import { withZoom } from './chart-axes'
 import { legendOf, rungPoints, withHidden } from './chart-links'
@@ -341,5 +342,35 @@ describe('waves', () => {
       [0, 0],
       [0, 1],
     ])
+  })
+})
+
+describe('a history', () => {
+  const draw = (times: number[], at: number[] = []) =>
+    historyChart({
+      points: times.map((ms, day) => ({ date: `day ${day}`, session: `s${day}`, ms })),
+      steps: at.map((index) => ({ at: index, text: '+3 %' })),
+      axis: { time: 'Time', session: 'Session' },
+      timeText: (ms) => `${ms} ms`,
+    })(palette, size) as unknown as {
+      series: {
+        data: number[]
+        markLine?: { data: { xAxis: number; label: { formatter: string } }[] }
+      }[]
+      yAxis: { min: number; max: number }
+    }
+
+  it('has the level between steps, and each step with its size', () => {
+    const { series } = draw([1, 1.2, 1, 2, 2, 2.4], [3])
+    expect(series[0]!.data).toEqual([1, 1, 1, 2, 2, 2])
+    expect(series[1]!.data).toEqual([1, 1.2, 1, 2, 2, 2.4])
+    expect(series[0]!.markLine!.data).toEqual([{ xAxis: 3, label: { formatter: '+3 %' } }])
+  })
+
+  it('shows steps of a percent, and does not blow up noise', () => {
+    const { yAxis } = draw([100, 101])
+    expect(yAxis.max - yAxis.min).toBeLessThan(5)
+    const flat = draw([100, 100]).yAxis
+    expect(flat.max - flat.min).toBeCloseTo(2)
   })
 })

@@ -68,6 +68,7 @@ describe('by keyboard alone', () => {
       ['h', '/charts'],
       ['x', '/export'],
       ['s', '/sessions'],
+      ['y', '/sessions/history'],
       ['o', '/occupancy'],
       ['r', '/run'],
       ['k', '/run/checks'],

@@ -19,6 +19,7 @@ export const screens: readonly Screen[] = [
   { name: 'charts', route: at('charts'), ready: 'main h1, main h2' },
   { name: 'export', route: at('export'), ready: 'main h1, main h2' },
   { name: 'sessions', route: '/sessions', ready: 'tr[data-session]' },
+  { name: 'history', route: '/sessions/history', ready: 'main h1' },
   { name: 'occupancy', route: '/occupancy', ready: 'main h1, main h2' },
   { name: 'run', route: '/run', ready: 'main select' },
   { name: 'sanitize', route: '/run/checks', ready: 'main h1, main h2' },

@@ -1,11 +1,12 @@
 /** The Sessions screen over a store of its own: every action by what a reader sees and presses. */
-import { readFile, readdir } from 'node:fs/promises'
+import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { reportHtml } from '../../src-main/services/report'
 import { noPrivates, recording, template } from '../services/report/samples'
 import { setEnv, tempDir } from '../services/support'
+import { seriousFaults } from './axe'
 import { startHarness, type Harness } from './support'
 
 const report = join(import.meta.dirname, '../captures/ncu/2025.3.1-h200/launches-two-rungs.ncu-rep')
@@ -179,4 +180,41 @@ describe('a dropped file', () => {
     await (await chooser).setFiles(report)
     await page.waitForURL((url) => /imported-launches-two-rungs-.*ladder$/.test(url.hash))
   })
+})
+
+it('the history of a ladder has a chart of the rung that moved, and says where and why', async () => {
+  const { ref } = (await harness.core.call('sessions.list', {})).find(
+    ({ kind, ladder }) => kind === 'recorded' && ladder.id === 'gemm-fp32',
+  )!
+  const session = await harness.core.call('sessions.get', { ref })
+  const own = session.rungs.filter(({ id }) => ['01_naive', '02_coalesced'].includes(id))
+  for (let day = 0; day < 20; day += 1) {
+    const folder = join(store, `day-${String(day).padStart(2, '0')}`)
+    await mkdir(folder, { recursive: true })
+    const rungs = own.map((rung) => {
+      const slower = rung.id === '02_coalesced' && day >= 11 ? 1.03 : 1
+      const medianMs = rung.timing!.medianMs * slower * (1 + 0.002 * Math.sin(day * 12.9898))
+      return { ...rung, timing: { ...rung.timing, medianMs } }
+    })
+    const createdAt = new Date(Date.UTC(2026, 0, 1 + day)).toISOString()
+    const target = { kind: 'live', name: 'local' }
+    const text = JSON.stringify({ ...session, target, createdAt, rungs })
+    await writeFile(join(folder, 'session.json'), text)
+  }
+  const { page, faults } = await harness.open('/sessions')
+  await page.getByRole('link', { name: 'History' }).click()
+  await page.getByRole('heading', { name: '02_coalesced Coalesced' }).waitFor()
+  await page
+    .getByText(/from day-11 on\. Its source did not change there\./)
+    .first()
+    .waitFor()
+  await page.locator('.drawing canvas, .drawing svg').first().waitFor()
+  await page.locator('[aria-label*="20 sessions"]').waitFor()
+  await page.getByRole('radio', { name: 'Table' }).click()
+  expect(await page.locator('table tbody tr').count()).toBe(20)
+  await page.getByLabel('Rung').selectOption({ label: '01_naive Naive' })
+  await page.getByRole('heading', { name: '01_naive Naive' }).waitFor()
+  expect(await page.getByText(/from day-11 on/).count()).toBe(0)
+  expect(await seriousFaults(page)).toEqual([])
+  expect(faults).toEqual([])
 })

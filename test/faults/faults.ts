@@ -362,6 +362,8 @@ async function strike(
 
 /** The next command clears away what a killed one left, and is not hindered by it. */
 async function recover(bench: Bench): Promise<string[]> {
+  // A driver that was lost is there again.
+  await rm(join(bench.dir, 'cache', 'gpu-gone'), { force: true })
   const { code, text } = await start(bench, run('--profile', 'none')).ended
   const wrong = code === 0 ? [] : [`the next run ended with ${code}: ${text.slice(-200)}`]
   for (const folder of [bench.store, join(bench.dir, 'tmp')]) {

@@ -1,10 +1,11 @@
 /** Folders that appear atomically under their name or not at all, and never overwrite anything. */
 import { lstat, readdir, rename } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { inputError, type ErrorShape } from '../../domain/errors'
 import { message } from '../../domain/messages/message'
 import { diskError, errorCode, sync } from './disk'
-import { ownFolder, type OwnedFolder } from './owned-folder'
+import { ownFolder, sweepAbandoned, type OwnedFolder } from './owned-folder'
 
 /** A folder that is filled while hidden and then appears atomically under its name. */
 export interface StagedFolder {
@@ -58,9 +59,13 @@ async function nameFreely(path: string, wanted: string): Promise<string> {
   }
 }
 
-/** Stages `wanted` in a hidden sibling folder, so that the final rename stays on one file system. */
+/**
+ * Stages `wanted` in a hidden sibling folder, so that the final rename stays on one file system. What killed programs left
+ * there goes, and in the temporary folder, where not every command has files of its own.
+ */
 export async function stageFolder(wanted: string): Promise<StagedFolder> {
   let folder: OwnedFolder
+  await sweepAbandoned(tmpdir())
   try {
     folder = await ownFolder(dirname(wanted), basename(wanted))
   } catch (error) {

@@ -35,10 +35,15 @@ export interface HistoryRequest {
   leastPercent: number
 }
 
-export async function readHistory(
-  places: SessionPlaces,
-  { ladder, rungs, sizes, leastPercent }: HistoryRequest,
-): Promise<History> {
+/** A change smaller than this is usually not listed. */
+export const usualPercent = 1
+
+interface FoundPoints {
+  all: SessionPoints[]
+  unreadable: string[]
+}
+
+async function findPoints(places: SessionPlaces): Promise<FoundPoints> {
   const found = await indexed({
     root: storeOf(places),
     cache: places.machine.folders.cache,
@@ -47,8 +52,38 @@ export async function readHistory(
     schema: Found,
     describe,
   })
-  const own = [...found.values()]
-    .flatMap(({ points }) => points ?? [])
+  return {
+    all: [...found.values()].flatMap(({ points }) => points ?? []),
+    unreadable: [...found].flatMap(([name, { readable }]) => (readable ? [] : [name])).sort(),
+  }
+}
+
+/** The ladders that have a history, and that of one of them: by its id, or of the one that was timed last. */
+export async function findHistory(
+  places: SessionPlaces,
+  ladder: string | null,
+): Promise<{ ladders: string[]; history: History | null }> {
+  const { all, unreadable } = await findPoints(places)
+  const newest = (points: SessionPoints): string => points.rungs[0]?.createdAt ?? ''
+  const timed = all
+    .filter(({ rungs }) => rungs.length > 0)
+    .sort((a, b) => (newest(a) < newest(b) ? 1 : -1))
+  const ladders = [...new Set(timed.map((points) => points.ladder))]
+  const id = ladder ?? ladders[0]
+  if (id === undefined) return { ladders, history: null }
+  const own = timed.filter((points) => points.ladder === id)
+  const series = seriesOf(own, usualPercent)
+  return { ladders, history: { ladder: id, leastPercent: usualPercent, series, unreadable } }
+}
+
+/** Throws where there is nothing of what was asked for. */
+export async function readHistory(
+  places: SessionPlaces,
+  request: HistoryRequest,
+): Promise<History> {
+  const { ladder, rungs, sizes, leastPercent } = request
+  const { all, unreadable } = await findPoints(places)
+  const own = all
     .filter((points) => points.ladder === ladder)
     .filter(({ problem }) => sizes === undefined || sameSizes(problem.sizes, sizes))
   if (own.length === 0)
@@ -67,10 +102,5 @@ export async function readHistory(
     ...points,
     rungs: points.rungs.filter(({ rung }) => rungs?.includes(rung) ?? true),
   }))
-  return {
-    ladder,
-    leastPercent,
-    series: seriesOf(chosen, leastPercent),
-    unreadable: [...found].flatMap(([name, { readable }]) => (readable ? [] : [name])).sort(),
-  }
+  return { ladder, leastPercent, series: seriesOf(chosen, leastPercent), unreadable }
 }

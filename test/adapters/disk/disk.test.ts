@@ -5,6 +5,7 @@ import { basename, join } from 'node:path'
 import { homedir } from 'node:os'
 import { describe, expect, it } from 'vitest'
 import { ownFolder, sweepAbandoned } from '../../../src-main/adapters/disk/owned-folder'
+import { stageFolder } from '../../../src-main/adapters/disk/staging'
 import { setEnv, tempDir } from '../../services/support'
 import { cacheDir, sharedCacheDir, userFolders } from '../../../src-main/adapters/disk/paths'
 
@@ -86,6 +87,15 @@ describe('an owned folder', () => {
         expect(await readdir(dir)).toEqual([name])
       },
     )
+
+    it('is swept from the temporary folder when a session is staged elsewhere', async () => {
+      const [temporary, dir] = [await tempDir(), await tempDir()]
+      setEnv({ TMPDIR: temporary })
+      const left = await ownFolder(temporary, 'kernel-ladder')
+      await editOwner(left.path, { pid: endedPid() })
+      await stageFolder(join(dir, 'session'))
+      expect(await readdir(temporary)).toEqual([])
+    })
 
     it('is swept when the next one is made beside it, and leaves no owner file when it is given away', async () => {
       const dir = await tempDir()

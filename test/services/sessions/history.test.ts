@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { readSession } from '../../../src-main/adapters/sessions/session-store'
 import type { History } from '../../../src-main/domain/history/history'
 import type { Session } from '../../../src-main/domain/session/session'
-import { readHistory } from '../../../src-main/services/sessions/history'
+import { findHistory, readHistory } from '../../../src-main/services/sessions/history'
 import { isValid } from '../../json-schemas'
 import { runIn } from '../../hosts/cli/support'
 import { recordingsDir, setEnv, setupIn, tempDir } from '../support'
@@ -155,4 +155,15 @@ describe('a history', () => {
     expect(none.code).toBe(2)
     expect((await runIn({}, ...words, '--threshold', '0')).code).toBe(2)
   })
+})
+
+it('is empty, and no fault, for a screen that shows a ladder without a timed session', async () => {
+  const { setup } = await store(...days(2, {}))
+  const none = await findHistory(setup, 'reduction')
+  expect(none).toMatchObject({ ladders: ['gemm-fp32'], history: { series: [], unreadable: [] } })
+  const { history } = await findHistory(setup, null)
+  expect(history).toMatchObject({ ladder: 'gemm-fp32' })
+  expect(history!.series).toHaveLength(3)
+  const { setup: empty } = await store()
+  expect(await findHistory(empty, null)).toEqual({ ladders: [], history: null })
 })

@@ -9,7 +9,7 @@ import { problemAt } from '../../../domain/task/choose'
 import { problemWord } from '../../../domain/task/problem'
 import { openLadder } from '../../../services/ladder-library/open'
 import { findLadder, taskOf } from '../../../services/run/plan'
-import { readHistory } from '../../../services/sessions/history'
+import { readHistory, usualPercent } from '../../../services/sessions/history'
 import { parseChoice, words, type ProblemOptions } from '../arguments'
 import type { NamedOption } from '../problem-options'
 import { historyDocument } from '../documents/history'
@@ -21,8 +21,6 @@ export interface HistoryCommandOptions extends ProblemOptions {
   threshold?: string
   json?: boolean
 }
-
-const usualPercent = 1
 
 function percent(word: string): number {
   const value = /^\d+(\.\d+)?$/.test(word) ? Number(word) : NaN
