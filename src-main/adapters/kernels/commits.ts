@@ -1,7 +1,10 @@
 /** The commits that changed a source file or what it includes. Texts are read from git: no work tree is touched. */
 import { basename, dirname, posix } from 'node:path'
 import { inputError } from '../../domain/errors'
+import { isPythonFile, type RungHeader } from '../../domain/ladder/rung'
 import { message, together } from '../../domain/messages/message'
+import type { Task } from '../../domain/task/task'
+import { parseRungHeader } from '../../parsers/kernels/rung-header'
 import { gitIn, type Git } from './git'
 import { shownPath } from './ladder-folder'
 
@@ -22,6 +25,25 @@ export interface FileHistory {
   commits: FileCommit[]
   /** The file or something beside it was changed since the last commit; no commit has that. */
   isDirty: boolean
+}
+
+/** Old headers may not be what a header is today, and a file of any repository has none. */
+export function headerAt(commit: FileCommit, task: Task): RungHeader {
+  const text = commit.texts.get(commit.file)!
+  try {
+    return parseRungHeader(text, commit.file, task)
+  } catch {
+    const options = Object.entries(task.options).map(([name, { choices }]): [string, string[]] => [
+      name,
+      Object.keys(choices),
+    ])
+    return {
+      ...{ id: commit.hash, title: commit.subject, after: null, idea: commit.subject },
+      ...{ expect: [], params: [], flags: [], requires: null },
+      options: Object.fromEntries(options),
+      ...(isPythonFile(commit.file) ? { package: 'torch' as const } : {}),
+    }
+  }
 }
 
 const headerSpecs = ['h', 'hh', 'hpp', 'cuh', 'inl'].map((ending) => `:(top,glob)**/*.${ending}`)
