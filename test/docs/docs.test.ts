@@ -10,7 +10,17 @@ import {
   stepKey,
 } from '../../scripts/lib/causes-doc'
 import { documentWith } from '../../scripts/lib/document.mjs'
+import { laddersParts, recordedLadders } from '../../scripts/lib/ladders-doc'
 import { root } from '../services/support'
+
+it('README.md and docs/RESULTS.md have the best rungs that `npm run readme -- figures` writes', async () => {
+  const parts = laddersParts(await recordedLadders(join(root, 'resources/recordings')))
+  expect(parts.map(([path]) => path)).toEqual(['README.md', 'docs/RESULTS.md'])
+  for (const [path, part] of parts)
+    expect(readFileSync(join(root, path), 'utf8')).toBe(
+      await documentWith(path, [['ladders', part]]),
+    )
+})
 
 describe('docs/WHY.md', async () => {
   const recorded = await recordedSteps(join(root, 'resources/recordings'))
