@@ -27,6 +27,25 @@ export interface FileHistory {
   isDirty: boolean
 }
 
+/** Old headers may not be what a header is today, and a file of any repository has none. */
+export function headerAt(commit: FileCommit, task: Task): RungHeader {
+  const text = commit.texts.get(commit.file)!
+  try {
+    return parseRungHeader(text, commit.file, task)
+  } catch {
+    const options = Object.entries(task.options).map(([name, { choices }]): [string, string[]] => [
+      name,
+      Object.keys(choices),
+    ])
+    return {
+      ...{ id: commit.hash, title: commit.subject, after: null, idea: commit.subject },
+      ...{ expect: [], params: [], flags: [], requires: null },
+      options: Object.fromEntries(options),
+      ...(isPythonFile(commit.file) ? { package: 'torch' as const } : {}),
+    }
+  }
+}
+
 const headerSpecs = ['h', 'hh', 'hpp', 'cuh', 'inl'].map((ending) => `:(top,glob)**/*.${ending}`)
 
 /** More would be days of measuring. */
@@ -140,24 +159,5 @@ function placed(
   return {
     texts: new Map([...texts].map(([path, text]) => [below(path), text])),
     file: below(own),
-  }
-}
-
-/** Old headers may not be what a header is today, and a file of any repository has none. */
-export function headerAt(commit: FileCommit, task: Task): RungHeader {
-  const text = commit.texts.get(commit.file)!
-  try {
-    return parseRungHeader(text, commit.file, task)
-  } catch {
-    const options = Object.entries(task.options).map(([name, { choices }]): [string, string[]] => [
-      name,
-      Object.keys(choices),
-    ])
-    return {
-      ...{ id: commit.hash, title: commit.subject, after: null, idea: commit.subject },
-      ...{ expect: [], params: [], flags: [], requires: null },
-      options: Object.fromEntries(options),
-      ...(isPythonFile(commit.file) ? { package: 'torch' as const } : {}),
-    }
   }
 }

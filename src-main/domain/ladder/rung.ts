@@ -1,5 +1,6 @@
 /** What a rung's header block declares; the header is the only registry of rungs. */
 import { z } from 'zod'
+import { PythonPackage } from '../task/python-rung'
 
 /** Rung and ladder ids become file names, arguments and URLs: letters, digits, `_`, `-` and `.`. */
 export const Identifier = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,79}$/, {
@@ -18,11 +19,6 @@ export const RungParameter = z.object({
   allowed: z.array(z.number().int()),
 })
 export type RungParameter = z.infer<typeof RungParameter>
-
-/** What makes the tensors of a rung in Python. */
-export const pythonPackages = ['torch', 'triton', 'cupy'] as const
-export const PythonPackage = z.enum(pythonPackages)
-export type PythonPackage = z.infer<typeof PythonPackage>
 
 /** A rung's file is CUDA C++, or Python. */
 export const isPythonFile = (file: string): boolean => file.endsWith('.py')

@@ -5,17 +5,16 @@
  */
 import { inputError, type KernelLadderError } from '../../domain/errors'
 import { metricDefinition } from '../../domain/metrics/metrics'
+import { pythonPackages, type PythonPackage } from '../../domain/task/python-rung'
 import { flagsOf, type Task } from '../../domain/task/task'
 import {
   expectDirections,
   Identifier,
   isPythonFile,
-  pythonPackages,
   RungHeader,
   RungParameter,
   type Expectation,
   type Parameters,
-  type PythonPackage,
 } from '../../domain/ladder/rung'
 
 /** What parsing a header needs to know about the rung's task. */

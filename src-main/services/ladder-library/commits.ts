@@ -1,6 +1,7 @@
 /** A ladder of the commits that changed one rung: each is a rung, built with its own headers. */
 import { resolve } from 'node:path'
 import { fileHistory, headerAt, type FileCommit } from '../../adapters/kernels/commits'
+import { rungFile } from '../../adapters/kernels/ladder-folder'
 import {
   builtWith,
   type KernelLibrary,
@@ -22,19 +23,15 @@ export interface CommitsRequest {
 
 const idOf = (entry: LadderEntry): string => entry.as ?? entry.id
 
-/** Where a rung's file is; a name with a slash is a path. */
-function sourceFile(
+/** Where a rung's file is, whatever its header says today; a name with a slash is a path. */
+async function sourceFile(
   { library, id, own }: OpenedLadder,
   rung: string,
-): { path: string; entry?: LadderEntry } {
+): Promise<{ path: string; entry?: LadderEntry }> {
   const ladder = findLadder(library, id)
   const entry = ladder.rungs.find((each) => idOf(each) === rung)
-  const source = entry && library.rungs.get(entry.id)
-  if (source) {
-    const root = own ? own.folder : library.root
-    const file = own ? source.file.slice(ladder.task.length + 1) : source.file
-    return { path: resolve(root, file), entry }
-  }
+  const folder = own?.folder ?? resolve(library.root, ladder.task)
+  if (entry) return { path: resolve(folder, await rungFile(folder, entry.id)), entry }
   if (/[\\/]/.test(rung)) return { path: resolve(rung) }
   throw inputError(
     message('asked.noRung', {
@@ -83,7 +80,7 @@ export async function commitLadder(
   const { library } = opened
   const ladder = findLadder(library, opened.id)
   const task = taskOf(library, ladder)
-  const { path, entry } = sourceFile(opened, rung)
+  const { path, entry } = await sourceFile(opened, rung)
   const { commits, isDirty } = await fileHistory(path, range, signal)
   const sources = await Promise.all(
     commits.map((commit, index) => rungOf(commit, commits[index - 1], task, library.root)),

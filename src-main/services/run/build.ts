@@ -21,7 +21,7 @@ import {
 } from '../../domain/task/headers'
 import { isPythonFile } from '../../domain/ladder/rung'
 import { isPython, pythonLibrary } from '../../domain/task/python-reference'
-import { pythonRungLibrary } from '../../domain/ladder/python-rung'
+import { pythonRungLibrary } from '../../domain/task/python-rung'
 import type { TaskSource } from '../../adapters/kernels/kernel-library'
 import type { Compiler } from './compiler'
 import type { PlannedRung, RunPlan } from './plan'

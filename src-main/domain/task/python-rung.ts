@@ -3,10 +3,15 @@
  * tensors on the task's own buffers in the runner's process (kl_rung.h, kl_rung.py). The script stays a file beside it,
  * where line information points to it.
  */
-import type { RungHeader } from './rung'
-import { flagFields } from '../task/layout'
-import { extent, kindTables, typeOf } from '../task/python-reference'
-import type { Task } from '../task/task'
+import { z } from 'zod'
+import { flagFields } from './layout'
+import { extent, kindTables, typeOf } from './python-reference'
+import type { Task } from './task'
+
+/** What makes the tensors of a rung in Python. */
+export const pythonPackages = ['torch', 'triton', 'cupy'] as const
+export const PythonPackage = z.enum(pythonPackages)
+export type PythonPackage = z.infer<typeof PythonPackage>
 
 /** What a Python rung is built and run with, relative to the kernel library. */
 export const pythonRungFiles = ['python/kl_rung.h', 'python/kl_rung.py'] as const
@@ -41,7 +46,10 @@ const bufferLine = (task: Task, name: string): string => {
 export const pythonRungLibrary = (
   task: Task,
   file: string,
-  { package: name = 'torch', params }: Pick<RungHeader, 'package' | 'params'>,
+  {
+    package: name = 'torch',
+    params,
+  }: { package?: PythonPackage | undefined; params: readonly { name: string }[] },
 ): string =>
   [
     `// Generated from the task and ${file}.`,
