@@ -35,8 +35,9 @@ export const isControl = ({ mnemonic, modifiers }: Instruction): boolean =>
 
 /** Lets the blocks of a cluster go on when all warps that are left have arrived. */
 function completeCluster(cluster: Cluster): void {
+  if (cluster.arrived === 0) return
   const warps = cluster.blocks.flatMap(({ warps: all }) => all).filter(({ live }) => live !== 0)
-  if (cluster.arrived === 0 || cluster.arrived < warps.length) return
+  if (cluster.arrived < warps.length) return
   cluster.arrived = 0
   cluster.meetings++
   for (const block of cluster.blocks) block.watch?.barrier(block.warps.map(({ number }) => number))
