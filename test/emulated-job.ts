@@ -6,7 +6,7 @@ import { readCubin } from '../src-main/parsers/cubin/cubin'
 import type { CapturedRung } from './emulated-captures'
 
 export const capturedJob = (rung: CapturedRung, seed: number): EmulationJob => ({
-  machineCode: rung.cubins.map((cubin) => readCubin(Buffer.from(cubin, 'base64'))),
+  machineCode: rung.cubins.map((cubin) => readCubin(Buffer.from(cubin, 'hex'))),
   launches: rung.launches.map((launch) => ({
     ...launch,
     arguments: new Uint8Array(Buffer.from(launch.arguments, 'hex')),
