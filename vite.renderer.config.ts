@@ -3,11 +3,12 @@ import { join } from 'node:path'
 import vue from '@vitejs/plugin-vue'
 import { defineConfig } from 'vite'
 import { preloadFirstScreen } from './scripts/vite-preload.ts'
+import { yamlModules } from './scripts/vite-yaml.ts'
 
 export default defineConfig({
   root: 'src-renderer',
   base: '/',
-  plugins: [vue(), preloadFirstScreen(['src-renderer/app.ts', 'LadderScreen.vue'])],
+  plugins: [vue(), yamlModules(), preloadFirstScreen(['src-renderer/app.ts', 'LadderScreen.vue'])],
   define: {
     __VUE_OPTIONS_API__: true,
     __VUE_PROD_DEVTOOLS__: false,

@@ -6,11 +6,12 @@ import { join } from 'node:path'
 import vue from '@vitejs/plugin-vue'
 import { defineConfig } from 'vite'
 import { reportTemplate } from './scripts/vite-report-template.ts'
+import { yamlModules } from './scripts/vite-yaml.ts'
 import renderer from './vite.renderer.config.ts'
 
 export default defineConfig({
   publicDir: false,
-  plugins: [vue(), reportTemplate()],
+  plugins: [vue(), yamlModules(), reportTemplate()],
   define: renderer.define,
   build: {
     outDir: join(import.meta.dirname, 'out/report'),

@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os'
 import vue from '@vitejs/plugin-vue'
 import { configDefaults, defineConfig } from 'vitest/config'
 import { assetPack } from './scripts/vite-asset-pack.ts'
+import { yamlModules } from './scripts/vite-yaml.ts'
 import { emulatorWorker } from './scripts/vite-emulator-worker.ts'
 
 const exclude = [
@@ -18,6 +19,7 @@ const mocking = ['test/hosts/electron/**/*.test.ts', 'test/services/report/save.
 export default defineConfig({
   plugins: [
     vue(),
+    yamlModules(),
     assetPack({ root: import.meta.dirname, embed: false }),
     emulatorWorker({ root: import.meta.dirname }),
   ],

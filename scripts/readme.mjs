@@ -37,6 +37,11 @@ function output(args) {
 async function writeFigures() {
   await ensureBuilt(['cli'])
   for (const [path, text] of await figureDocs(output)) writeFileSync(join(root, path), text)
+  /** @type {{ module: typeof import('./lib/ladders-doc.ts') }} */
+  const { module } = await runnerImport(join(root, 'scripts/lib/ladders-doc.ts'))
+  const recorded = await module.recordedLadders(join(root, 'resources/recordings'))
+  for (const [path, part] of module.laddersParts(recorded))
+    writeFileSync(join(root, path), await documentWith(path, [['ladders', part]]))
   say('Wrote the recorded runs in README.md and docs/RESULTS.md.')
 }
 

@@ -3,6 +3,8 @@ import { watch } from 'vue'
 import { createI18n } from 'vue-i18n'
 import en from './locales/en/screens.json'
 import { isLanguage, language, languages, pickLanguage, type Language } from './ui/language'
+import { learn, type Translations } from './ui/authored'
+import { nameUnits } from './ui/format'
 import { keptChoice } from './ui/preference'
 
 type LanguageChoice = 'system' | Language
@@ -12,7 +14,10 @@ export const languageChoices = [
 ] as const satisfies readonly LanguageChoice[]
 export const languageChoice = keptChoice<LanguageChoice>('language', languageChoices)
 
-const loaders: Record<Exclude<Language, 'en'>, () => Promise<{ default: object }>> = {
+const loaders: Record<
+  Exclude<Language, 'en'>,
+  () => Promise<{ default: { unit: Record<string, string> }; ladders: Translations }>
+> = {
   ko: () => import('./locales/ko'),
   'zh-CN': () => import('./locales/zh-CN'),
 }
@@ -26,13 +31,19 @@ export const i18n = createI18n({
 
 async function show(choice: LanguageChoice): Promise<void> {
   const name = choice === 'system' ? pickLanguage(navigator.languages) : choice
+  let ladders: Translations | null = null
+  let units: Record<string, string> = {}
   if (name !== 'en') {
     const words = await loaders[name]()
+    ladders = words.ladders
+    units = words.default.unit
     // Same keys as English, which test/renderer/words-and-colours.test.ts checks.
     i18n.global.setLocaleMessage(name, words.default as typeof en)
   }
   // The user may have switched again while the locale was loading.
   if (choice !== languageChoice.value) return
+  learn('ladders', ladders)
+  nameUnits(units)
   i18n.global.locale.value = name
   language.value = name
   document.documentElement.lang = name

@@ -10,6 +10,7 @@ import { metricLabels1, templates1 } from '../src-main/domain/session/upgrade/en
 const wording1: Wording = {
   template: (key) => (templates1 as Partial<Record<string, string>>)[key] ?? englishTemplate(key),
   metric: (id) => metricLabels1[id] ?? id,
+  text: (text) => text,
 }
 
 /** With the metrics that version 1 had: one that came to the registry since is none of its figures. */

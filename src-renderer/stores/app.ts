@@ -1,8 +1,9 @@
 import { defineStore } from 'pinia'
-import { shallowReactive, shallowRef } from 'vue'
+import { computed, shallowReactive, shallowRef } from 'vue'
 import type { AppInfo, CallOutput, DoctorReport } from '../../src-main/contract'
 import { useClient } from '../client/current'
-import { loading, track, type Loadable } from './loadable'
+import { inLanguage } from './in-language'
+import { loading, mapValue, track, type Loadable } from './loadable'
 
 /** Data about the app itself: its version, this machine's tools, the known ladders. */
 export const useAppStore = defineStore('app', () => {
@@ -10,13 +11,14 @@ export const useAppStore = defineStore('app', () => {
   const doctor = shallowRef<Loadable<DoctorReport>>(loading)
   /** Measurements of the shipped recordings, by ladder; fetched once. */
   const measured = shallowReactive(new Map<string, Loadable<CallOutput<'ladders.measured'>>>())
-  const ladders = shallowRef<Loadable<CallOutput<'ladders.list'>>>(loading)
+  const listed = shallowRef<Loadable<CallOutput<'ladders.list'>>>(loading)
+  const ladders = computed(() => mapValue(listed.value, inLanguage))
 
   const loadInfo = () => track(useClient().call('app.info', {}), (next) => (info.value = next))
   const loadDoctor = () =>
     track(useClient().call('doctor.check', {}), (next) => (doctor.value = next))
   const loadLadders = () =>
-    track(useClient().call('ladders.list', {}), (next) => (ladders.value = next))
+    track(useClient().call('ladders.list', {}), (next) => (listed.value = next))
 
   const loadMeasured = async (ladder: string) => {
     if (measured.has(ladder)) return

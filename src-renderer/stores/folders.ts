@@ -3,7 +3,8 @@ import { computed, shallowRef } from 'vue'
 import type { FolderView, RecentFolder } from '../../src-main/contract/folders'
 import type { Ladder } from '../../src-main/domain/ladder/ladder'
 import { useClient } from '../client/current'
-import { loading, track, valueOf, type Loadable } from './loadable'
+import { inLanguage } from './in-language'
+import { loading, mapValue, track, valueOf, type Loadable } from './loadable'
 
 /** A ladder on offer, by the name a request uses for it: its id or its folder. */
 export interface NamedLadder {
@@ -18,8 +19,10 @@ export const shippedLadders = (ladders: readonly Ladder[]): NamedLadder[] =>
 
 /** The user's ladder folders: those opened so far, and the one on screen. */
 export const useFoldersStore = defineStore('folders', () => {
-  const list = shallowRef<Loadable<RecentFolder[]>>(loading)
-  const view = shallowRef<Loadable<FolderView>>(loading)
+  const listed = shallowRef<Loadable<RecentFolder[]>>(loading)
+  const list = computed(() => mapValue(listed.value, inLanguage))
+  const opened = shallowRef<Loadable<FolderView>>(loading)
+  const view = computed(() => mapValue(opened.value, inLanguage))
   /** Error of the last action. */
   const error = shallowRef<unknown>(null)
 
@@ -37,16 +40,16 @@ export const useFoldersStore = defineStore('folders', () => {
         .call('folders.list', {})
         .then(({ folders }) => folders),
       (next) => {
-        if (next.state !== 'loading' || list.value.state !== 'ready') list.value = next
+        if (next.state !== 'loading' || listed.value.state !== 'ready') listed.value = next
       },
     )
 
   /** On reload, the old view stays until the new one arrives. */
   async function load(path: string): Promise<FolderView | null> {
-    const same = valueOf(view.value)?.path === path
+    const same = valueOf(opened.value)?.path === path
     if (!same) error.value = null
     await track(useClient().call('folders.open', { path }), (next) => {
-      if (next.state === 'ready' || !same) view.value = next
+      if (next.state === 'ready' || !same) opened.value = next
       if (next.state === 'failed' && same) error.value = next.error
     })
     void loadList()

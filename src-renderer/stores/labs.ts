@@ -1,19 +1,36 @@
 import { defineStore } from 'pinia'
-import { shallowRef } from 'vue'
+import { computed, shallowRef, watch } from 'vue'
 import type { CallOutput } from '../../src-main/contract'
 import type { LabBuildReport, LabView } from '../../src-main/contract/labs'
 import type { LabAnswers } from '../../src-main/domain/labs/outcome'
 import type { LabTarget } from '../../src-main/domain/target/targets'
 import { useClient } from '../client/current'
-import { loading, track, valueOf, type Loadable } from './loadable'
+import { learn, type Translations } from '../ui/authored'
+import { language, type Language } from '../ui/language'
+import { inLanguage, labInLanguage } from './in-language'
+import { loading, mapValue, track, valueOf, type Loadable } from './loadable'
 import { useRunStore } from './run'
 
 const saveAfterMs = 500
 
+/** The texts of the labs are long: they are fetched where labs are shown. */
+const texts: Record<Exclude<Language, 'en'>, () => Promise<{ default: Translations }>> = {
+  ko: () => import('../locales/ko/labs.yaml'),
+  'zh-CN': () => import('../locales/zh-CN/labs.yaml'),
+}
+
+async function learnLabs(): Promise<void> {
+  const wanted = language.value
+  const words = wanted === 'en' ? null : (await texts[wanted]()).default
+  if (language.value === wanted) learn('labs', words)
+}
+
 /** The list of labs and the open one; drafts and answers are sent to the core shortly after a change. */
 export const useLabsStore = defineStore('labs', () => {
-  const list = shallowRef<Loadable<CallOutput<'labs.list'>>>(loading)
-  const view = shallowRef<Loadable<LabView>>(loading)
+  const listed = shallowRef<Loadable<CallOutput<'labs.list'>>>(loading)
+  const list = computed(() => mapValue(listed.value, inLanguage))
+  const opened = shallowRef<Loadable<LabView>>(loading)
+  const view = computed(() => mapValue(opened.value, labInLanguage))
   const build = shallowRef<LabBuildReport | null>(null)
   const building = shallowRef(false)
   /** Error of the last action. */
@@ -21,20 +38,36 @@ export const useLabsStore = defineStore('labs', () => {
   /** The check started from here. */
   const runId = shallowRef<string | null>(null)
 
+  let learning: Promise<void>
+  watch(
+    language,
+    () => {
+      // Without its translation a lab is in English.
+      learning = learnLabs().catch(() => undefined)
+    },
+    { immediate: true },
+  )
+  /** What a call answers, once there are words to show it in. */
+  const worded = async <T>(call: Promise<T>): Promise<T> => {
+    const answer = await call
+    await learning
+    return answer
+  }
+
   const loadList = () =>
-    track(useClient().call('labs.list', {}), (next) => {
-      if (next.state !== 'loading' || list.value.state !== 'ready') list.value = next
+    track(worded(useClient().call('labs.list', {})), (next) => {
+      if (next.state !== 'loading' || listed.value.state !== 'ready') listed.value = next
     })
 
   /** On reload, the old view stays until the new one arrives. */
   async function load(ref: string): Promise<void> {
-    const same = valueOf(view.value)?.ref === ref
+    const same = valueOf(opened.value)?.ref === ref
     if (!same) {
       build.value = null
       error.value = null
     }
-    await track(useClient().call('labs.get', { ref }), (next) => {
-      if (next.state !== 'loading' || !same) view.value = next
+    await track(worded(useClient().call('labs.get', { ref })), (next) => {
+      if (next.state !== 'loading' || !same) opened.value = next
     })
   }
 

@@ -9,6 +9,10 @@ export const loading = { state: 'loading' } as const
 export const valueOf = <T>(loadable: Loadable<T> | undefined): T | undefined =>
   loadable?.state === 'ready' ? loadable.value : undefined
 
+/** The same state, with the value mapped once there is one. */
+export const mapValue = <T, U>(loadable: Loadable<T>, map: (value: T) => U): Loadable<U> =>
+  loadable.state === 'ready' ? { state: 'ready', value: map(loadable.value) } : loadable
+
 /** Runs `work` and reports every state; never throws. */
 export async function track<T>(
   work: Promise<T>,

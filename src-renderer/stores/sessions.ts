@@ -1,14 +1,31 @@
 import { defineStore } from 'pinia'
-import { shallowReactive, shallowRef } from 'vue'
+import { computed, shallowReactive, shallowRef, type ComputedRef } from 'vue'
 import type { SessionSummary } from '../../src-main/contract'
 import type { Session } from '../../src-main/domain/session/session'
 import { useClient } from '../client/current'
-import { loading, track, type Loadable } from './loadable'
+import { inLanguage, sessionInLanguage } from './in-language'
+import { loading, mapValue, track, type Loadable } from './loadable'
 
 /** Sessions are immutable, so a fetched one is cached; shallowly reactive. */
 export const useSessionsStore = defineStore('sessions', () => {
-  const list = shallowRef<Loadable<SessionSummary[]>>(loading)
-  const sessions = shallowReactive(new Map<string, Loadable<Session>>())
+  const listed = shallowRef<Loadable<SessionSummary[]>>(loading)
+  const list = computed(() => mapValue(listed.value, inLanguage))
+  const fetched = shallowReactive(new Map<string, Loadable<Session>>())
+  const shown = new Map<string, ComputedRef<Loadable<Session> | undefined>>()
+  /** As fetched, but with the texts of its ladder in the language of the UI. */
+  const sessions = {
+    get(ref: string): Loadable<Session> | undefined {
+      if (!shown.has(ref))
+        shown.set(
+          ref,
+          computed(() => {
+            const session = fetched.get(ref)
+            return session && mapValue(session, sessionInLanguage)
+          }),
+        )
+      return shown.get(ref)!.value
+    },
+  }
   const sources = shallowReactive(new Map<string, Loadable<Record<string, string>>>())
   /** The session shown in the frame, which Ladder and Compare lead back to. */
   const currentRef = shallowRef<string | null>(null)
@@ -16,7 +33,7 @@ export const useSessionsStore = defineStore('sessions', () => {
   /** On reload, the old list stays until the new one arrives. */
   const loadList = () =>
     track(useClient().call('sessions.list', {}), (next) => {
-      if (next.state !== 'loading' || list.value.state !== 'ready') list.value = next
+      if (next.state !== 'loading' || listed.value.state !== 'ready') listed.value = next
     })
 
   const settled = (loadable: Loadable<unknown> | undefined) =>
@@ -24,8 +41,8 @@ export const useSessionsStore = defineStore('sessions', () => {
 
   /** Fetches a session shown next to the current one. */
   function fetch(ref: string): void {
-    if (settled(sessions.get(ref))) return
-    void track(useClient().call('sessions.get', { ref }), (next) => sessions.set(ref, next))
+    if (settled(fetched.get(ref))) return
+    void track(useClient().call('sessions.get', { ref }), (next) => fetched.set(ref, next))
   }
 
   function open(ref: string): void {
@@ -35,16 +52,17 @@ export const useSessionsStore = defineStore('sessions', () => {
 
   /** Loads a session for callers outside a screen; rejects if the call fails. */
   async function load(ref: string): Promise<Session> {
-    const known = sessions.get(ref)
-    if (known?.state === 'ready') return known.value
-    const session = await useClient().call('sessions.get', { ref })
-    sessions.set(ref, { state: 'ready', value: session })
-    return session
+    const known = fetched.get(ref)
+    const session =
+      known?.state === 'ready' ? known.value : await useClient().call('sessions.get', { ref })
+    fetched.set(ref, { state: 'ready', value: session })
+    return sessionInLanguage(session)
   }
 
   /** Call after deletion: a new session may take the same name. */
   function forget(ref: string): void {
-    sessions.delete(ref)
+    fetched.delete(ref)
+    shown.delete(ref)
     sources.delete(ref)
     if (currentRef.value === ref) currentRef.value = null
   }

@@ -1,6 +1,6 @@
 /**
  * The domain's statements in the current language. The domain has the English templates; the other
- * locales have theirs under `statements.<key>`.
+ * locales have theirs under `statements.<key>`. Texts of authors in them are translated as everywhere.
  */
 import { useI18n } from 'vue-i18n'
 import {
@@ -10,6 +10,8 @@ import {
 } from '../../src-main/domain/messages/message'
 import { paragraph, pieces, plain, type Wording } from '../../src-main/domain/text/wording'
 import { metricDefinition } from '../../src-main/domain/metrics/metrics'
+import { own as ownText } from './authored'
+import { unitInLanguage } from './format'
 import type { Sentence } from '../../src-main/domain/messages/sentence'
 
 export function useStatement() {
@@ -27,6 +29,7 @@ export function useStatement() {
       if (id === 'time') return own.template('figures.time')
       return te(path) ? t(path) : (metricDefinition(id)?.label ?? id)
     },
+    text: (text) => unitInLanguage(ownText(text)),
   }
 
   return {

@@ -10,7 +10,17 @@ import {
   stepKey,
 } from '../../scripts/lib/causes-doc'
 import { documentWith } from '../../scripts/lib/document.mjs'
+import { laddersParts, recordedLadders } from '../../scripts/lib/ladders-doc'
 import { root } from '../services/support'
+
+it('README.md and docs/RESULTS.md have the best rungs that `npm run readme -- figures` writes', async () => {
+  const parts = laddersParts(await recordedLadders(join(root, 'resources/recordings')))
+  expect(parts.map(([path]) => path)).toEqual(['README.md', 'docs/RESULTS.md'])
+  for (const [path, part] of parts)
+    expect(readFileSync(join(root, path), 'utf8')).toBe(
+      await documentWith(path, [['ladders', part]]),
+    )
+})
 
 describe('docs/WHY.md', async () => {
   const recorded = await recordedSteps(join(root, 'resources/recordings'))
@@ -132,7 +142,7 @@ describe('names of files and links', () => {
   const read = (path: string): string => readFileSync(join(root, path), 'utf8')
 
   /** What a build makes, and names that stand for whatever a reader calls a file. */
-  const passedOver = /^(?:dist|out|node_modules|path)\/|^report\.md$/
+  const passedOver = /^(?:\.\/)?(?:dist|out|node_modules|path)\/|^report\.md$/
 
   const isCapturedCall = (path: string): boolean => {
     const calls = posix.join(dirname(path), 'calls.json')
@@ -177,6 +187,18 @@ describe('names of files and links', () => {
       .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
       .replaceAll(' ', '-')
 
+  /** Of headings, the second of a name with `-1`, and of marks in generated tables. */
+  function anchorsOf(text: string): string[] {
+    const times = new Map<string, number>()
+    const ofHeadings = [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading]) => {
+      const anchor = anchorOf(heading!)
+      const before = times.get(anchor) ?? 0
+      times.set(anchor, before + 1)
+      return before === 0 ? anchor : `${anchor}-${before}`
+    })
+    return [...ofHeadings, ...[...text.matchAll(/<a id="([^"]+)">/g)].map(([, id]) => id!)]
+  }
+
   const fences = /^```[\s\S]*?^```/gm
   const withoutCode = (text: string): string =>
     text.replaceAll(fences, '').replaceAll(/(?<!\[)`[^`\n]+`(?!\])/g, '')
@@ -190,10 +212,7 @@ describe('names of files and links', () => {
             const to = file === '' ? from : posix.join(dirname(from), file)
             if (!known.has(to) && !known.has(`${to}/`)) return [`${from}: ${target}`]
             if (anchor === undefined) return []
-            const headings = [...read(to).matchAll(/^#+ (.+)$/gm)].map(([, heading]) =>
-              anchorOf(heading!),
-            )
-            return headings.includes(anchor) ? [] : [`${from}: ${target}`]
+            return anchorsOf(read(to)).includes(anchor) ? [] : [`${from}: ${target}`]
           },
         ),
       )

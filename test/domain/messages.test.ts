@@ -22,12 +22,13 @@ const differs = message('guard.gpu', { a: 'NVIDIA H200', b: message('guard.unkno
 const upsideDown: Wording = {
   template: (key) => (key === 'guard.gpu' ? '{b} ≠ {a}' : englishTemplate(key).toUpperCase()),
   metric: (id) => `<${id}>`,
+  text: (text) => [...text].reverse().join(''),
 }
 
 describe('a message', () => {
   it('is a sentence of the command line, and of another language with the same values', () => {
     expect(inEnglish(differs)).toBe('The GPUs differ: NVIDIA H200 and unknown.')
-    expect(plain(pieces(differs, upsideDown))).toBe('UNKNOWN ≠ NVIDIA H200')
+    expect(plain(pieces(differs, upsideDown))).toBe('UNKNOWN ≠ 002H AIDIVN')
   })
 
   it('keeps names as code, names a metric in the language, and never sets values into values', () => {

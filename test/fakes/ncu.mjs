@@ -29,7 +29,7 @@ export async function ncu(call) {
   // `counters-busy:2` fails so the first two times that it is asked to profile.
   const [fault = '', times = 'Infinity'] = (env.FAKE_NCU ?? '').split(':')
   const profiled = callsOf('ncu').filter((call) => !call.includes('--version')).length
-  const isKilled = fault === 'killed'
+  const isKilled = env.FAKE_NCU === 'killed'
   if (fault && !isKilled && !ncuFailures[fault])
     throw new Error(`FAKE_NCU names no failure: ${fault}`)
 

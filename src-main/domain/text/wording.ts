@@ -15,22 +15,24 @@ import {
 } from '../messages/message'
 import type { Sentence } from '../messages/sentence'
 
-/** A language's templates and metric names. */
+/** A language's templates, metric names, and its version of what an author wrote. */
 export interface Wording {
   template(key: MessageKey): string
   metric(id: string): string
+  text(text: string): string
 }
 
 const inDomain: Wording = {
   template: englishTemplate,
   metric: (id) => (id === 'time' ? templates.figures.time : (metricDefinition(id)?.label ?? id)),
+  text: (text) => text,
 }
 
 const joined = (parts: readonly Sentence[], by: string): Sentence =>
   parts.flatMap((part, index) => (index === 0 ? part : [by, ...part]))
 
 function valuePieces(value: MessageValue, wording: Wording): Sentence {
-  if (typeof value === 'string') return [value]
+  if (typeof value === 'string') return [wording.text(value)]
   if (typeof value === 'number') return [String(value)]
   if (isList(value))
     return joined(
@@ -44,7 +46,7 @@ function valuePieces(value: MessageValue, wording: Wording): Sentence {
 
 /** The sentence in a language, with names marked as code. */
 export function pieces(statement: Statement, wording: Wording = inDomain): Sentence {
-  if (typeof statement === 'string') return [statement]
+  if (typeof statement === 'string') return [wording.text(statement)]
   if ('sentences' in statement) return paragraph(statement.sentences, wording)
   const { key, values } = statement
   // Splitting by a pattern with a group yields text and names alternately.

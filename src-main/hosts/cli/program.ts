@@ -19,6 +19,7 @@ import { nearest } from '../../domain/text/nearest'
 import { appVersion } from '../../services/version'
 import type { RunOptions } from './arguments'
 import {
+  agentCommand,
   appCommand,
   compareCommand,
   completeCommand,
@@ -30,6 +31,10 @@ import {
   importCommand,
   initCommand,
   laddersCommand,
+  machineAddCommand,
+  machineCheckCommand,
+  machineListCommand,
+  machineRemoveCommand,
   manCommand,
   mcpCommand,
   profileCommand,
@@ -39,8 +44,8 @@ import {
   sanitizeCommand,
   serveCommand,
   showCommand,
-  tuneCommand,
   startCommand,
+  tuneCommand,
 } from './commands'
 import type { CompareOptions } from './commands/compare-command'
 import type { HistoryCommandOptions } from './commands/history-command'
@@ -53,10 +58,11 @@ import type { ReportCommandOptions } from './commands/report-command'
 import type { SanitizeCommandOptions } from './commands/sanitize-command'
 import type { ServeOptions } from './commands/serve-command'
 import type { ShowOptions } from './commands/show-command'
-import type { TuneCommandOptions } from './commands/tune-command'
 import { shellNames } from './completion/scripts'
 import { addExamples } from './examples'
+import type { TuneCommandOptions } from './commands/tune-command'
 import { checkOutput, note, printError, printJson } from './output'
+import type { MachineAddOptions } from './commands/machine-command'
 import { namedOptions, type NamedOption } from './problem-options'
 
 const ladderHelp = 'the id of a ladder, or a folder that contains ladder.yaml'
@@ -169,6 +175,7 @@ function program(
     .option('--count <n>', 'look at so many launches and no more')
     .option('--profile <level>', programLevels.join(', '), 'standard')
     .option('--timeout <seconds>', 'how long the program may take under ncu', '600')
+    .option('--no-wait', 'exit with 3 instead of waiting when another run is using the GPU')
     .option('--out <dir>', 'save the session to this folder, which must not exist yet')
     .option(json, jsonText)
     .action(async (words: string[], options: ProfileOptions) =>
@@ -314,6 +321,47 @@ function program(
   history.action(async (options: HistoryCommandOptions) =>
     finish(await historyCommand(setUp, options, ofHistory)),
   )
+  const machine = cli
+    .command('machine')
+    .description('the machines that --target names, reached over ssh: add, list, check, remove')
+  const repeated = (word: string, words: string[] = []): string[] => [...words, word]
+  machine
+    .command('add')
+    .description('name a machine; an unknown host key is shown and trusted only when told to')
+    .argument('<name>', 'what --target calls it')
+    .option('--ssh <host>', 'the host as after `ssh`, whose configuration and keys are used')
+    .option('--before <command>', 'a shell command before each run there (repeatable)', repeated)
+    .option('--after <command>', 'a shell command after each run there (repeatable)', repeated)
+    .option('--fingerprint <SHA256:…>', 'trust the host key if this is its fingerprint')
+    .option('--replace', 'replace a machine of that name')
+    .action(async (name: string, options: MachineAddOptions) =>
+      finish(await machineAddCommand(setUp, name, options)),
+    )
+  machine
+    .command('list')
+    .description('list the machines')
+    .option(json, jsonText)
+    .action(async (options: { json?: boolean }) => finish(await machineListCommand(setUp, options)))
+  machine
+    .command('check')
+    .description('send the program there if needed, and run the doctor')
+    .argument('<name>')
+    .option(json, jsonText)
+    .action(async (name: string, options: { json?: boolean }) =>
+      finish(await machineCheckCommand(setUp, name, options)),
+    )
+  machine
+    .command('remove')
+    .description('forget a machine; nothing there is changed')
+    .argument('<name>')
+    .action(async (name: string) => finish(await machineRemoveCommand(setUp, name)))
+  cli
+    .command('__agent', { hidden: true })
+    .argument('<job>')
+    .argument('<events>')
+    .action(async (job: string, events: string) =>
+      finish(await agentCommand(setUp, [job, events], runProgram)),
+    )
   const tuning = cli
     .command('tune')
     .description(
@@ -483,14 +531,16 @@ function commandOf(cli: Command, words: readonly string[]): Command {
 
 /** Tasks whose names become options of the current command; most commands need none. */
 async function namingTasks(setUp: SetUp, words: readonly string[]): Promise<Task[]> {
-  if (!['run', 'sanitize', 'regress', 'history'].some((command) => words.includes(command)))
+  if (
+    !['run', 'sanitize', 'regress', 'history', '__man'].some((command) => words.includes(command))
+  )
     return []
   const { readTasks } = await import('../../adapters/kernels/kernel-library')
   return [...(await readTasks((await setUp()).assets.kernelsDir)).values()]
 }
 
 async function namedTemplates(setUp: SetUp, words: readonly string[]): Promise<string[]> {
-  if (!words.includes('init')) return []
+  if (!words.includes('init') && !words.includes('__man')) return []
   const { templateNames } = await import('../../services/ladder-library/init')
   return templateNames(await setUp())
 }

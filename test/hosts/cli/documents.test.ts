@@ -232,6 +232,11 @@ describe('--json', () => {
     documentOf('tune', run)
   })
 
+  it('of machine list, of none', async () => {
+    await withTools()
+    documentOf('machines', await runHere('machine', 'list', '--json'))
+  })
+
   it('of history, of one session', async () => {
     await withTools()
     const ladder = ['--ladder', 'gemm-fp32', '--size', '1024', '--rungs', '01_naive']
@@ -321,16 +326,19 @@ describe('a command that fails', () => {
       expect(error.kind).toBe(code === 3 ? 'missing' : error.kind)
       const { message } = error
       expect(run.stderr).toContain(typeof message === 'string' ? message : message.text)
-      // Without --json, serve would serve.
-      if (words[0] !== 'serve')
+      // Without --json, serve would serve, and nothing at all is the first screen.
+      if (words[0] !== 'serve' && words.length > 1)
         expect((await runHere(...words.filter((word) => word !== '--json'))).stdout).toBe('')
     },
   )
 })
 
 it('--json has every document once in a test above', () => {
-  // `lab grade` starts the program itself: test/cli/lab.test.ts has its document.
-  const wanted = printedDocuments.map(({ name }) => name).filter((name) => name !== 'lab-grade')
+  // They start the program itself: test/cli/ has their documents.
+  const elsewhere = ['lab-grade', 'machine-check']
+  const wanted = printedDocuments
+    .map(({ name }) => name)
+    .filter((name) => !elsewhere.includes(name))
   expect([...seen].sort()).toEqual(wanted.sort())
 })
 

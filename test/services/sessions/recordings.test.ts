@@ -32,10 +32,11 @@ describe('recordings', async () => {
   const recordings = await readRecordings(recordingsDir)
 
   /** With 48 KiB of dynamic shared memory and some static, ncu takes the kernel for one that does not fit, and prints `inf` waves. */
-  const ncuGaveInfinity = ({ rungs }: Session, rungId: string, id: string): boolean => {
+  const ncuGaveInfinity = ({ rungs, settings }: Session, rungId: string, id: string): boolean => {
     const { dynamicSharedBytes, staticSharedBytes } =
       rungs.find((rung) => rung.id === rungId)?.launches?.[0]?.resources ?? {}
-    return id === 'wavesPerSm' && dynamicSharedBytes === 49152 && staticSharedBytes !== 0
+    const isOlder = settings.profile === 'card'
+    return isOlder && id === 'wavesPerSm' && dynamicSharedBytes === 49152 && staticSharedBytes !== 0
   }
 
   describe('the shipped recordings', () => {
@@ -78,10 +79,10 @@ describe('recordings', async () => {
           'scan N = 1073741824 card',
           'softmax 8192² standard',
           'softmax 8192² card',
+          'softmax 4096² standard',
           'softmax 4096² card',
-          'softmax 4096² card',
-          'softmax 4096×32768 card',
-          'softmax 4096×32768 card',
+          'softmax 4096×32768 standard',
+          'softmax 4096×32768 standard',
         ].sort(),
       )
     })
@@ -196,7 +197,11 @@ describe('recordings', async () => {
       const { rungs } = existsSync(shipped)
         ? LadderFile.parse(JSON.parse(await readFile(shipped, 'utf8')))
         : LadderDocument.parse(parse(await readFile(own, 'utf8')))
-      expect(session.rungs.map((rung) => rung.id)).toEqual(rungs.map((rung) => rung.as ?? rung.id))
+      // Made before the ladder had rungs in Python.
+      const isOlder = id === 'softmax' && session.settings.profile === 'card'
+      const kept = rungs.filter((rung) => !isOlder || !/^(00|2.)_/.test(rung.id))
+      expect(kept.length).toBe(rungs.length - (isOlder ? 3 : 0))
+      expect(session.rungs.map((rung) => rung.id)).toEqual(kept.map((rung) => rung.as ?? rung.id))
     })
   })
 
@@ -405,6 +410,8 @@ describe('the standard level', async () => {
       expect(new Set(session.rungs.map(({ profile }) => profile!.passes))).toEqual(
         new Set([plan.passes]),
       )
+      // Packages are imported and kernels of Python rungs compiled under ncu as well, for which nothing is estimated.
+      if (session.rungs.some(({ file }) => file.endsWith('.py'))) return
       // An estimate is made of one kernel a rung; a tree of launches takes as much for each of its own.
       if (session.rungs.some(({ profile }) => profile!.kernels.length > 2)) return
       const { call } = (await readRaw(folder, 'ncu/profile'))!

@@ -1,0 +1,82 @@
+/** What a UI shows of sessions, ladders and labs, with their authors' texts in its language. */
+import type { LabView } from '../../src-main/contract/labs'
+import type { Session } from '../../src-main/domain/session/session'
+import { isTranslating, own } from '../ui/authored'
+
+/** Keys that hold an author's text, or several. */
+const textKeys = new Set([
+  'title',
+  'idea',
+  'note',
+  'summary',
+  'conclusion',
+  'ask',
+  'explain',
+  'unit',
+  'surprise',
+  'shown',
+])
+
+/** The same value with each text under such a key in the language of the UI. */
+export function inLanguage<T>(value: T, isText = false): T {
+  if (!isTranslating()) return value
+  if (typeof value === 'string') return (isText ? own(value) : value) as T
+  if (Array.isArray(value)) return value.map((one: unknown) => inLanguage(one, isText)) as T
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([key, one]) => [key, inLanguage(one, textKeys.has(key))]),
+  ) as T
+}
+
+/** A session's figures are left as they are, so that the many of them are not copied. */
+export const sessionInLanguage = (session: Session): Session =>
+  isTranslating()
+    ? {
+        ...session,
+        ladder: inLanguage(session.ladder),
+        rungs: session.rungs.map((rung) => ({
+          ...rung,
+          title: own(rung.title),
+          idea: own(rung.idea),
+        })),
+      }
+    : session
+
+/** Where the idea of a session's rung is translated. */
+export function ideaPlace({ ladder }: Session, rung: string): string {
+  const entry = ladder.rungs.find(({ id }) => id === rung)
+  return `${ladder.folder === undefined ? 'rungs' : ladder.folder}/${entry?.header.id ?? rung}/idea`
+}
+
+/** Where a ladder's note on a rung is. */
+export const notePlace = ({ ladder }: Session, rung: string): string =>
+  `${ladder.folder === undefined ? 'ladders' : ladder.folder}/${ladder.id}/${rung}/note`
+
+/** Where a text of a lab is; a lab from elsewhere is never translated. */
+export const labPlace = ({ id, folder }: LabView, name: string): string =>
+  `${folder === null ? '' : `${folder}/`}${id}/${name}`
+
+/** The parts of a lab's text that are translated one by one: each begins with a heading. */
+export const sectionsOf = (body: string): string[] =>
+  body
+    .split(/^(?=## )/m)
+    .map((section) => section.trim())
+    .filter((section) => section !== '')
+
+const svg = 'data:image/svg+xml;base64,'
+
+/** A picture with its labels in the language of the UI. */
+function pictureInLanguage(uri: string): string {
+  if (!isTranslating() || !uri.startsWith(svg)) return uri
+  const bytes = Uint8Array.from(atob(uri.slice(svg.length)), (one) => one.charCodeAt(0))
+  const drawing = new TextDecoder().decode(bytes)
+  return `data:image/svg+xml,${encodeURIComponent(drawing.replaceAll(/(?<=>)[^<>]+(?=<\/)/g, own))}`
+}
+
+export const labInLanguage = (lab: LabView): LabView => ({
+  ...inLanguage(lab),
+  body: sectionsOf(lab.body).map(own).join('\n\n'),
+  pictures: Object.fromEntries(
+    Object.entries(lab.pictures).map(([path, uri]) => [path, pictureInLanguage(uri)]),
+  ),
+})

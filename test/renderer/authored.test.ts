@@ -1,0 +1,224 @@
+/** What authors wrote of the ladders and labs that ship, in every language. */
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, describe, expect, it } from 'vitest'
+import { readKernelLibrary } from '../../src-main/adapters/kernels/kernel-library'
+import { readShippedLabs } from '../../src-main/adapters/labs/library'
+import type { LabView } from '../../src-main/contract/labs'
+import type { Ladder } from '../../src-main/domain/ladder/ladder'
+import { parseLadderDocument } from '../../src-main/parsers/kernels/ladder-document'
+import { parseRungHeader } from '../../src-main/parsers/kernels/rung-header'
+import type { RungResult, Session } from '../../src-main/domain/session/session'
+import {
+  hashOf,
+  isBehind,
+  learn,
+  own,
+  translationsIn,
+  type Translations,
+} from '../../src-renderer/ui/authored'
+import koLabs from '../../src-renderer/locales/ko/labs.yaml'
+import koLadders from '../../src-renderer/locales/ko/ladders.yaml'
+import zhLabs from '../../src-renderer/locales/zh-CN/labs.yaml'
+import zhLadders from '../../src-renderer/locales/zh-CN/ladders.yaml'
+import {
+  ideaPlace,
+  labInLanguage,
+  labPlace,
+  notePlace,
+  sectionsOf,
+  sessionInLanguage,
+} from '../../src-renderer/stores/in-language'
+
+const root = join(import.meta.dirname, '..', '..')
+const library = await readKernelLibrary(join(root, 'cuda-kernels'))
+const labs = (await readShippedLabs(library)).labs
+
+interface Authored {
+  /** Where it stands. */
+  at: string
+  text: string
+}
+
+/** Strings under these keys are an author's words. */
+const keys = new Set(['title', 'summary', 'idea', 'note', 'conclusion'])
+const textsIn = (value: unknown, at: string, isText = false): Authored[] => {
+  if (typeof value === 'string') return isText ? [{ at, text: value }] : []
+  if (typeof value !== 'object' || value === null) return []
+  return Object.entries(value).flatMap(([key, one]) =>
+    textsIn(one, `${at}/${Array.isArray(value) ? (one?.id ?? key) : key}`, keys.has(key)),
+  )
+}
+
+const rows = <Row>(file: string): Row[] =>
+  readFileSync(join(root, 'resources/recordings', file), 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Row)
+
+type Recorded = { session: string; ladder: Ladder; rungs: RungResult[] }
+const recorded = [
+  ...rows<Recorded>('sessions.jsonl'),
+  ...rows<Recorded>('labs/sessions.jsonl'),
+].flatMap(({ session, ladder, rungs }) => [
+  ...textsIn(ladder, session),
+  ...rungs.flatMap(({ id, title, idea }) => textsIn({ title, idea }, `${session}/${id}`)),
+])
+
+const templatesDir = join(root, 'resources/templates')
+const templates = readdirSync(templatesDir).flatMap((name): Authored[] => {
+  const read = (file: string) => readFileSync(join(templatesDir, name, file), 'utf8')
+  const { ladder, task } = parseLadderDocument(read('ladder.yaml'), name)
+  // That of GEMM is made of rungs that ship.
+  const rungs = readdirSync(join(templatesDir, name)).filter((file) => /^\d.*\.cu$/.test(file))
+  return textsIn([ladder, task, rungs.map((file) => parseRungHeader(read(file), file, task))], name)
+})
+
+const ladderTexts = [
+  ...textsIn(
+    [...library.rungs.values()].map(({ header }) => header),
+    'rungs',
+  ),
+  ...textsIn(library.ladders, 'ladders'),
+  ...textsIn([...library.tasks.values()], 'tasks'),
+  ...templates,
+  ...labs.flatMap(({ lab: { id, title, summary } }) => textsIn({ title, summary }, `labs/${id}`)),
+  ...recorded,
+]
+
+const picture = /(?<=>)[^<>]+(?=<\/)/g
+/** A label that says more than a name or a number. */
+const isWorded = (label: string): boolean =>
+  /[a-z]{2}/i.test(label) && !/^(SM \d|d = \d)$/.test(label)
+
+const labTexts = labs.flatMap(({ lab, pictures }): Authored[] => {
+  const one = (name: string, text: string | undefined): Authored[] =>
+    text ? [{ at: `${lab.id}/${name}`, text }] : []
+  return [
+    ...sectionsOf(lab.body).map((text, n) => ({ at: `${lab.id}/section-${n + 1}`, text })),
+    ...lab.checks.flatMap(({ id, title }) => one(`${id}/title`, title)),
+    ...lab.predictions.flatMap(({ id, ask }) => one(`${id}/ask`, ask)),
+    ...lab.questions.flatMap(({ id, ask, unit, explain }) => [
+      ...one(`${id}/ask`, ask),
+      ...one(`${id}/unit`, unit),
+      ...one(`${id}/explain`, explain),
+    ]),
+    ...lab.hints.map((text, n) => ({ at: `${lab.id}/hint-${n + 1}`, text })),
+    ...one('surprise', lab.surprise),
+    ...one('source', lab.source?.title),
+    ...[...pictures].flatMap(([path, bytes]) =>
+      [...new TextDecoder().decode(bytes).matchAll(picture)]
+        .filter(([label]) => isWorded(label))
+        .flatMap(([label]) => one(path, label)),
+    ),
+  ]
+})
+
+const english = [...ladderTexts, ...labTexts]
+const known = new Set(english.map(({ text }) => hashOf(text)))
+
+/** Formulas without their words, names of code, and pictures: the same in every language. */
+const fixedParts = (text: string): string[] =>
+  [...text.matchAll(/\$\$?[^$]+\$\$?|`[^`]+`|\]\([^)]+\)|^```[^]+?^```/gm)]
+    .map(([part]) => part.replaceAll(/\\text\{[^}]*\}/g, '').replaceAll(/[^\x20-\x7e]|\s/g, ''))
+    // The order of factors beside words follows the language.
+    .map((part) => (part.startsWith('$$') ? [...part].sort().join('') : part))
+    .sort()
+
+const sets: [string, Translations, Translations][] = [
+  ['Korean', koLadders, koLabs],
+  ['Chinese', zhLadders, zhLabs],
+]
+
+describe.each(sets)('what authors wrote, in %s', (_language, ladders, labWords) => {
+  const all = [ladders, labWords].flatMap((words) => translationsIn(words))
+  const byHash = new Map(all.flatMap(({ hashes, text }) => hashes.map((hash) => [hash, text])))
+
+  it('is whole, and made from the English of now and of the recordings', () => {
+    const missing = english.filter(({ text }) => !byHash.has(hashOf(text)))
+    expect(missing.map(({ at, text }) => `${at} (${hashOf(text)}): ${text}`)).toEqual([])
+  })
+
+  it('has nothing that was made from an English text that is gone', () => {
+    const stale = all.filter(({ hashes }) => hashes.some((hash) => !known.has(hash)))
+    expect(stale.map(({ at }) => at)).toEqual([])
+    expect(all.filter(({ hashes, text }) => hashes.length === 0 || text === '')).toEqual([])
+  })
+
+  it('keeps formulas, names of code and pictures', () => {
+    const changed = labTexts.flatMap(({ at, text }) => {
+      const [wanted, found] = [fixedParts(text), fixedParts(byHash.get(hashOf(text)) ?? '')]
+      return wanted.join() === found.join() ? [] : [{ at, wanted, found }]
+    })
+    expect(changed).toEqual([])
+  })
+})
+
+describe('a text of an author', () => {
+  afterEach(() => {
+    learn('ladders', null)
+    learn('labs', null)
+  })
+
+  it('is told from another by its hash, wherever its lines break', () => {
+    expect(hashOf(' one\n  text ')).toBe(hashOf('one text'))
+    expect(known.size).toBe(
+      new Set(english.map(({ text }) => text.trim().replaceAll(/\s+/g, ' '))).size,
+    )
+  })
+
+  it('is shown in the language, in any wording that was translated, else in English with a mark', () => {
+    const [now, before, later] = ['one tile', 'a single tile', 'two tiles']
+    learn('ladders', {
+      rungs: { a: { [`idea ${hashOf(now)} ${hashOf(before)}`]: '타일 하나' } },
+    })
+    expect([now, before, later].map(own)).toEqual(['타일 하나', '타일 하나', later])
+    expect([now, '타일 하나', later].map((text) => isBehind('rungs/a/idea', text))).toEqual([
+      false,
+      false,
+      true,
+    ])
+    // A place that was never translated is not behind.
+    expect(isBehind('rungs/b/idea', later)).toBe(false)
+  })
+
+  it('is marked in a session by the rung that ships, and not in a ladder folder', () => {
+    learn('ladders', koLadders)
+    const ladder = {
+      ...rows<Recorded>('sessions.jsonl').find(({ session }) => session === 'gemm-fp32-h200-4096')!
+        .ladder,
+    }
+    const session = { ladder, rungs: [] as RungResult[] } as Session
+    expect(isBehind(ideaPlace(session, '11_half_block'), 'changed')).toBe(true)
+    expect(isBehind(notePlace(session, '11_half_block'), 'changed')).toBe(true)
+    const folder = { ...session, ladder: { ...ladder, folder: '/home/ada/own' } }
+    expect(isBehind(ideaPlace(folder, '11_half_block'), 'changed')).toBe(false)
+    expect(sessionInLanguage(session).ladder.title).toBe('FP32 행렬 곱')
+  })
+
+  it('is translated in a lab, its pictures too, section by section', () => {
+    learn('labs', koLabs)
+    const { lab } = labs[0]!
+    const svg = '<svg><text>one float4</text><text>A</text></svg>'
+    const view = {
+      id: lab.id,
+      folder: null,
+      body: `${lab.body}\n\n## 9. New\n\nAdded since.`,
+      hints: { total: 1, shown: [lab.hints[0]!] },
+      starter: 'blocks',
+      pictures: { 'a.svg': `data:image/svg+xml;base64,${btoa(svg)}`, 'b.png': 'data:image/png;,' },
+    } as unknown as LabView
+    const shown = labInLanguage(view)
+    const sections = sectionsOf(shown.body)
+    expect(sections).toHaveLength(6)
+    expect(sections[0]).toMatch(/워프가 요청하는 것/)
+    expect(sections[5]).toMatch(/Added since/)
+    expect(shown.hints.shown[0]).toMatch(/[가-힣]/)
+    // What is code is left alone.
+    expect(shown.starter).toBe('blocks')
+    expect(decodeURIComponent(shown.pictures['a.svg']!)).toContain('<text>float4 하나</text>')
+    expect(shown.pictures['b.png']).toBe(view.pictures['b.png'])
+    expect(isBehind(labPlace(view, 'hint-1'), 'another hint')).toBe(true)
+    expect(isBehind(labPlace({ ...view, folder: '/elsewhere' }, 'hint-1'), 'another')).toBe(false)
+  })
+})
