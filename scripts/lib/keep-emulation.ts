@@ -5,7 +5,7 @@
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { brotliCompressSync, constants } from 'node:zlib'
 import { instructionsOf } from '../../src-main/domain/emulator/rung'
 import type { FillRule } from '../../src-main/domain/emulator/fills'
@@ -120,6 +120,18 @@ const gpuWords = [
   ...['--threads-per-sm', '2048', '--blocks-per-sm', '32'],
 ]
 
+/** Line tables name the folder that was compiled in; a word of the same length takes its place. */
+const withoutFolder = (cubin: Uint8Array, folder: string): Buffer =>
+  Buffer.from(
+    Buffer.from(cubin)
+      .toString('latin1')
+      .replaceAll(
+        resolve(folder),
+        '/session'.padEnd(resolve(folder).length, '-').slice(0, resolve(folder).length),
+      ),
+    'latin1',
+  )
+
 function keepRung(
   id: string,
   session: string,
@@ -144,7 +156,7 @@ function keepRung(
   const caseName = /@([^@/]+)$/.exec(word)?.[1]
   const words =
     (caseName === undefined ? undefined : cases.get(caseName)) ?? [...cases.values()][0]!
-  const cubins = cubinsOf(readFileSync(library))
+  const cubins = cubinsOf(readFileSync(library)).map((cubin) => withoutFolder(cubin, session))
   const modules = cubins.map((cubin) => readCubin(cubin))
   const layouts = modules.flatMap(({ kernels }) =>
     kernels.flatMap(({ name, parameters }) => [

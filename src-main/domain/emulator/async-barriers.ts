@@ -112,7 +112,7 @@ function exchange(at: Site): Step {
     const old = [words[word]!, words[word + 1]!]
     words[word] = low(warp.base, 0)
     words[word + 1] = high(warp.base, 0)
-    block.watch?.shared(at.index, warp, 0, offset, barrierBytes, true, true)
+    block.watch?.shared(at.index, warp, 0, offset, barrierBytes, true, false)
     for (const [part, put] of puts.entries())
       for (let lane = 0; lane < lanes; lane++) put(warp.base, lane, old[part]!)
   }

@@ -176,8 +176,9 @@ function moveRows(
 
 /** UBLKCP: S.G copies to shared memory, where the barrier stands behind the address; the length is in chunks. */
 function copyBytes(at: Site): Step {
-  const toShared = at.has('S.G')
-  if (!toShared && !at.has('G.S')) return at.unknown()
+  const direction = at.instruction.modifiers.join('.')
+  const toShared = direction === 'S.G'
+  if (!toShared && direction !== 'G.S') return at.unknown()
   const [to, from] = memoryOperands(at).map((operand) => registersOf(at, operand))
   const length = at.instruction.operands.findLast(({ kind }) => kind === 'uniform-register')
   if (!to || !from || !length) return at.unknown()

@@ -4,6 +4,7 @@ import type { Device } from './device'
 import { fastAccess, type FastAccess, type FastSetting } from './fast-memory'
 import { bitsOf, fusedMultiplyAdd } from './float'
 import { fuse } from './fused'
+import { matrixProduct } from './fused/matrix-product'
 import type { FusedSetting } from './fused/run-writer'
 import { Code, encodeModule, i32, vector } from './wasm'
 
@@ -15,7 +16,8 @@ export interface CompiledRun {
 }
 
 export interface CompiledAccess {
-  access: FastAccess
+  /** Null for what is no access: a matrix product. */
+  access: FastAccess | null
   /** Answers 0 where it did nothing. */
   call: (warp: number, mask: number, shared: number) => number
 }
@@ -40,7 +42,7 @@ const pair = [i32, i32]
  * Whether WebAssembly here has the multiply-add of relaxed SIMD and the CPU rounds it once. Node 20 has it only with
  * `--experimental-wasm-relaxed-simd`, which a host may set while it runs.
  */
-export function multipliesAndAddsOnce(): boolean {
+function multipliesAndAddsOnce(): boolean {
   const code = new Code(0)
   // (1 + e)(1 - e) - 1 is 0 where the product is rounded.
   code.constant(0)
@@ -75,6 +77,14 @@ export function compile(device: Device, code: readonly Instruction[], setting: S
           const access = fastAccess(instruction, memory.site(index), memory)
           return access ? [{ index, access }] : []
         })
+  const products = code.flatMap((instruction, index) => {
+    const product = matrixProduct(instruction)
+    return product ? [{ index, access: null, code: product }] : []
+  })
+  const whole = [
+    ...accesses.map(({ index, access }) => ({ index, access, code: access.code })),
+    ...products,
+  ]
   const compiled = {
     runs: new Array<CompiledRun | undefined>(code.length).fill(undefined),
     accesses: new Array<CompiledAccess | undefined>(code.length).fill(undefined),
@@ -92,9 +102,9 @@ export function compile(device: Device, code: readonly Instruction[], setting: S
         signature: { parameters: pair, results: [] },
         code: run.code,
       })),
-      ...accesses.map(({ access }) => ({
+      ...whole.map((each) => ({
         signature: { parameters: [i32, i32, i32], results: [i32] },
-        code: access.code,
+        code: each.code,
       })),
     ],
   )
@@ -106,7 +116,7 @@ export function compile(device: Device, code: readonly Instruction[], setting: S
       end,
       call: exports[`f${place}`] as CompiledRun['call'],
     }
-  for (const [place, { index, access }] of accesses.entries())
+  for (const [place, { index, access }] of whole.entries())
     compiled.accesses[index] = {
       access,
       call: exports[`f${runs.length + place}`] as CompiledAccess['call'],

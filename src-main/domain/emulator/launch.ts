@@ -42,7 +42,7 @@ export interface Launch {
   readonly localBytes: number
   /** Constant banks by number; bank 0 with launch and parameters filled in, see `launchBank`. */
   readonly banks: ReadonlyMap<number, Uint8Array>
-  /** Linear numbers of the blocks to run, whole clusters; all of them by default. */
+  /** Linear numbers of the blocks to run, with the rest of their clusters; all of them by default. */
   readonly blocks?: { readonly first: number; readonly count: number }
 }
 
@@ -277,7 +277,7 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
       })
   const fastSites = new Map<number, FastSite>()
   for (const [index, each] of compiled.accesses.entries()) {
-    if (!each) continue
+    if (!each?.access) continue
     const site = {
       access: each.access,
       address: siteAddress(index),
@@ -435,7 +435,7 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
   const total = launch.grid[0] * launch.grid[1] * launch.grid[2]
   const { first, count } = launch.blocks ?? { first: 0, count: total }
   let barriers = 0
-  for (let number = first; number < first + count; number += together) {
+  for (let number = first - (first % together); number < first + count; number += together) {
     const cluster: Cluster = { blocks: [], arrived: 0, meetings: 0 }
     for (let rank = 0; rank < together; rank++) newBlock(number + rank, cluster)
     runCluster(cluster)

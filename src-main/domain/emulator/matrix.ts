@@ -1,33 +1,70 @@
 /** The elements of matrices: how registers and shared memory hold them. */
 import { zeroRegister } from '../sass/instruction'
 import type { Operand } from '../sass/instruction'
-import { bitsOf, brainOf, halfOf, tensorFloat } from './float'
+import { bitsOf, brainOf, halfOf } from './float'
 import { lanes, type Site } from './site'
 
 export interface Elements {
   /** In a register. */
   packed: 1 | 2
-  /** The number that an element's bits are. */
-  read: (bits: number) => number
+  /** The number of each 16 bits; null for TF32, which is a float without its low bits. */
+  table: Float32Array | null
 }
+
+/** Bits of a float that TF32 has not. */
+export const tensorFloatMask = ~0x1fff
 
 const tables = new Map<(bits: number) => number, Float32Array>()
 
 /** A function of 16 bits as a table of all of them. */
-function tabled(toNumber: (bits: number) => number): (bits: number) => number {
-  let table = tables.get(toNumber)
-  if (!table) {
-    table = Float32Array.from({ length: 65536 }, (_, bits) => toNumber(bits))
-    tables.set(toNumber, table)
-  }
-  const values = table
-  return (bits) => values[bits]!
+function tabled(toNumber: (bits: number) => number): Float32Array {
+  const known = tables.get(toNumber)
+  if (known) return known
+  const table = Float32Array.from({ length: 65536 }, (_, bits) => toNumber(bits))
+  tables.set(toNumber, table)
+  return table
 }
 
+export const halves = (): Float32Array => tabled(halfOf)
+
 /** What an instruction's type says: TF32, BF16, or else F16. */
-export function elementsOf(at: Site, type?: 'F16'): Elements {
-  if (type === undefined && at.has('TF32')) return { packed: 1, read: tensorFloat }
-  return { packed: 2, read: tabled(type === undefined && at.has('BF16') ? brainOf : halfOf) }
+export function elementsOf(at: Site): Elements {
+  if (at.has('TF32')) return { packed: 1, table: null }
+  return { packed: 2, table: at.has('BF16') ? tabled(brainOf) : halves() }
+}
+
+const word = new Int32Array(1)
+const float = new Float32Array(word.buffer)
+
+/**
+ * Reads the fragment of a matrix from registers: of each 8 rows lane l has row l / 4, and of each 4 registers along k
+ * the l % 4-th. `sources` are the rows of the registers, those of 8 rows after one another first.
+ */
+export function readFragment(
+  words: Int32Array,
+  base: number,
+  sources: readonly number[],
+  { table }: Elements,
+  depth: number,
+  rowsApart: number,
+  into: Float64Array,
+): void {
+  for (let part = 0; part < sources.length; part++) {
+    const source = sources[part]!
+    const packed = table === null ? 1 : 2
+    const first = (part % rowsApart) * 8 * depth + 4 * packed * Math.floor(part / rowsApart)
+    for (let lane = 0; lane < lanes; lane++) {
+      const bits = source < 0 ? 0 : words[base + source + lane]!
+      const at = first + (lane >> 2) * depth + packed * (lane & 3)
+      if (table === null) {
+        word[0] = bits & tensorFloatMask
+        into[at] = float[0]!
+      } else {
+        into[at] = table[bits & 0xffff]!
+        into[at + 1] = table[bits >>> 16]!
+      }
+    }
+  }
 }
 
 /** First word of a register's row from the warp's base, -1 for RZ. */

@@ -3,37 +3,12 @@
  * the tensor cores cut low bits of the sum off, so that a result may differ from theirs in its last bits.
  */
 import { halfBits } from './float'
-import { elementsOf, rowOf, signedSum, type Elements } from './matrix'
+import { elementsOf, halves, readFragment, rowOf, signedSum } from './matrix'
 import { lanes, type Site } from './site'
 import type { Step } from './warp'
 
 const rows = 16
 const columns = 8
-
-/** Reads the fragment of a matrix: lane l has row l / 4 of it, and l % 4-th elements from each `4 * packed` along k. */
-function readFragment(
-  words: Int32Array,
-  base: number,
-  sources: readonly number[],
-  { packed, read }: Elements,
-  depth: number,
-  rowsApart: number,
-  into: Float64Array,
-): void {
-  for (let part = 0; part < sources.length; part++) {
-    const source = sources[part]!
-    const first = (part % rowsApart) * 8 * depth + 4 * packed * Math.floor(part / rowsApart)
-    for (let lane = 0; lane < lanes; lane++) {
-      const bits = source < 0 ? 0 : words[base + source + lane]!
-      const at = first + (lane >> 2) * depth + packed * (lane & 3)
-      if (packed === 1) into[at] = read(bits)
-      else {
-        into[at] = read(bits & 0xffff)
-        into[at + 1] = read(bits >>> 16)
-      }
-    }
-  }
-}
 
 function product(at: Site): Step {
   const shape = at.instruction.modifiers.find((word) => /^16(\d+)$/.test(word)) ?? at.unknown()
@@ -51,7 +26,7 @@ function product(at: Site): Step {
   const cRows = Array.from({ length: wide ? 4 : 2 }, (_, part) => rowOf(at, c, part))
   const dRows = cRows.map((_, part) => rowOf(at, destination, part))
   const { words, floats } = at.views
-  const halves = elementsOf(at, 'F16').read
+  const half = halves()
   const left = new Float64Array(rows * depth)
   const right = new Float64Array(columns * depth)
   const sums = new Float64Array(4 * lanes)
@@ -69,7 +44,7 @@ function product(at: Site): Step {
         if (from >= 0)
           sum = wide
             ? floats[base + from + lane]!
-            : halves((words[base + from + lane]! >>> (16 * (each & 1))) & 0xffff)
+            : half[(words[base + from + lane]! >>> (16 * (each & 1))) & 0xffff]!
         for (let k = 0; k < depth; k++) sum += left[row + k]! * right[column + k]!
         sums[4 * lane + each] = sum
       }

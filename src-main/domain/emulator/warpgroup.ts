@@ -3,9 +3,16 @@
  * it does so when it is issued. B, and A where it is not in registers, lie in shared memory as a matrix descriptor
  * says. Sums are rounded as those of HMMA are.
  */
-import type { Operand } from '../sass/instruction'
 import { halfBits } from './float'
-import { elementsOf, rowOf, signedSum, type Elements } from './matrix'
+import {
+  elementsOf,
+  halves as halfTable,
+  readFragment,
+  rowOf,
+  signedSum,
+  tensorFloatMask,
+  type Elements,
+} from './matrix'
 import { lanes, type Site } from './site'
 import { swizzled, type Swizzle } from './tensor-map'
 import type { Step, Warp } from './warp'
@@ -94,6 +101,9 @@ function formOf(at: Site): Form {
 
 type Words = readonly [low: (warp: Warp) => number, high: (warp: Warp) => number]
 
+const word = new Int32Array(1)
+const float = new Float32Array(word.buffer)
+
 /** Reads `count` rows of A, or columns of B, from the `first` on. */
 function matrixReader(
   at: Site,
@@ -104,7 +114,7 @@ function matrixReader(
 ): (warp: Warp, first: number, into: Float64Array) => void {
   const { words, halves } = at.views
   const { elementBytes } = form
-  const { read } = form.elements
+  const { table } = form.elements
   const { sharedBytes } = at.machine
   const known = new Map<string, Int32Array>()
   return (warp, first, into) => {
@@ -134,32 +144,12 @@ function matrixReader(
       }
       watch?.shared(at.index, warp, 0, offset, elementBytes, false, false)
       const from = shared + offset
-      into[place] = read(elementBytes === 4 ? words[from >>> 2]! : halves[from >>> 1]!)
-    }
-  }
-}
-
-/** A in registers: those of HMMA. */
-function registerReader(
-  at: Site,
-  { depth, elements: { packed, read } }: Form,
-  operand: Operand,
-): (warp: Warp, into: Float64Array) => void {
-  const { words } = at.views
-  const sources = Array.from({ length: 4 }, (_, part) => rowOf(at, operand, part))
-  return ({ base }, into) => {
-    for (let part = 0; part < 4; part++)
-      for (let lane = 0; lane < lanes; lane++) {
-        const source = sources[part]!
-        const bits = source < 0 ? 0 : words[base + source + lane]!
-        const row = (lane >> 2) + (part & 1 ? 8 : 0)
-        const to = row * depth + 4 * packed * (part >> 1) + packed * (lane & 3)
-        if (packed === 1) into[to] = read(bits)
-        else {
-          into[to] = read(bits & 0xffff)
-          into[to + 1] = read(bits >>> 16)
-        }
+      if (table) into[place] = table[halves[from >>> 1]!]!
+      else {
+        word[0] = words[from >>> 2]! & tensorFloatMask
+        into[place] = float[0]!
       }
+    }
   }
 }
 
@@ -178,7 +168,9 @@ function groupProduct(at: Site): Step {
   const uniform = (place: number) => at.uniform(descriptor.uniform + place)
   const left = new Float64Array(rows * depth)
   const right = new Float64Array(columns * depth)
-  const fromRegisters = inRegisters ? registerReader(at, form, registers[1]!) : null
+  const aRows = inRegisters
+    ? Array.from({ length: 4 }, (_, part) => rowOf(at, registers[1]!, part))
+    : null
   // The first pair of registers is A's, also where A has none.
   const readA = matrixReader(at, form, [uniform(0), uniform(1)], has('tnspA'), rows)
   const readB = matrixReader(at, form, [uniform(2), uniform(3)], has('tnspB'), columns)
@@ -186,7 +178,7 @@ function groupProduct(at: Site): Step {
   const from = Array.from({ length: perLane }, (_, part) => rowOf(at, sum, part))
   const to = from.map((_, part) => rowOf(at, target, part))
   const { words, floats } = at.views
-  const half = elementsOf(at, 'F16').read
+  const half = halfTable()
   const sums = new Float64Array(2)
   const { counts } = at.machine
   // Each warp is counted a quarter of what the four read together.
@@ -198,7 +190,7 @@ function groupProduct(at: Site): Step {
     const { base } = warp
     counts.wavefronts[at.index]! += wavefronts
     counts.idealWavefronts[at.index]! += wavefronts
-    if (fromRegisters) fromRegisters(warp, left)
+    if (aRows) readFragment(words, base, aRows, form.elements, depth, 2, left)
     else readA(warp, rows * (warp.number % warpsOfGroup), left)
     readB(warp, 0, right)
     const keeps = adds(warp) !== 0
@@ -216,7 +208,7 @@ function groupProduct(at: Site): Step {
           if (keeps && source >= 0)
             before = wide
               ? floats[base + source + lane]!
-              : half((words[base + source + lane]! >>> (16 * each)) & 0xffff)
+              : half[(words[base + source + lane]! >>> (16 * each)) & 0xffff]!
           sums[each] = before + sign * products
         }
         if (wide) {

@@ -1,3 +1,4 @@
+import { setFlagsFromString } from 'node:v8'
 import { describe, expect, it } from 'vitest'
 import {
   captures,
@@ -8,6 +9,9 @@ import {
   type CapturedRung,
   type RungRun,
 } from '../../emulated-captures'
+
+// As the worker does: newer ones have it without.
+if (process.version.startsWith('v20.')) setFlagsFromString('--experimental-wasm-relaxed-simd')
 
 /** By how much of a kernel's shared wavefronts a rung may differ, as docs/EMULATION.md explains it. */
 const mostOff: Record<string, number> = {

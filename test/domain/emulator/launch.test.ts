@@ -1,6 +1,5 @@
 import { setFlagsFromString } from 'node:v8'
 import { describe, expect, it } from 'vitest'
-import { multipliesAndAddsOnce } from '../../../src-main/domain/emulator/compile'
 import { addressOf, createDevice } from '../../../src-main/domain/emulator/device'
 import {
   launchBank,
@@ -425,13 +424,9 @@ ${ends.join('\n')}
   EXIT`
   }
 
-  it('has the multiply-add of the CPU', () => {
-    expect(multipliesAndAddsOnce()).toBe(true)
-  })
-
   it.each([false, true])('does what the steps do, bit by bit (portable: %s)', (portable) => {
     const special = [0, -0, 1, -1, Infinity, NaN, 2 ** -149, 2 ** -126, 1.5, 3e38, 2 ** -75]
-    for (let seed = 1; seed <= 200; seed++) {
+    for (let seed = 1; seed <= 120; seed++) {
       const random = randomOf(seed + 1000)
       const input = Array.from({ length: 256 }, () =>
         random(3) === 0
@@ -450,6 +445,48 @@ ${ends.join('\n')}
       expect(compiled.out, `seed ${seed}\n${program}`).toEqual(stepped.out)
       expect([...compiled.counts.on], `seed ${seed}`).toEqual([...stepped.counts.on])
       expect([...compiled.counts.sectors]).toEqual([...stepped.counts.sectors])
+    }
+  })
+
+  it.each([
+    '1684.F32.TF32',
+    '1688.F32.TF32',
+    '1688.F32',
+    '1688.F32.BF16',
+    '16816.F32',
+    '16816.F32.BF16',
+  ])('multiplies matrices as the steps do: HMMA.%s', (form) => {
+    const loads = Array.from(
+      { length: 12 },
+      (_, index) => `  LDG.E R${index}, desc[UR4][R30.64+0x${(128 * index).toString(16)}]`,
+    )
+    const stores = Array.from(
+      { length: 8 },
+      (_, index) =>
+        `  STG.E desc[UR4][R32.64+0x${(128 * index).toString(16)}], R${index < 4 ? 12 + index : index - 4}`,
+    )
+    // The second sum takes the place of A.
+    const program = `
+  S2R R29, SR_TID.X
+  LDC.64 R30, c[0x0][0x210]
+  IMAD.WIDE R30, R29, 0x4, R30
+  LDC.64 R32, c[0x0][0x218]
+  IMAD.WIDE R32, R29, 0x4, R32
+${loads.join('\n')}
+  HMMA.${form} R12, R0, R4, R8
+  HMMA.${form} R0, R0, R4, RZ
+${stores.join('\n')}
+  EXIT`
+    for (let seed = 1; seed <= 20; seed++) {
+      const random = randomOf(seed)
+      // Of all bits, and of numbers near 1 as floats or as halves.
+      const input = Array.from({ length: 384 }, () =>
+        seed % 4 === 0 ? random(2 ** 32) | 0 : (random(2 ** 32) & 0x87ff87ff) | 0x38003800,
+      )
+      const compiled = run(program, { input, output: 256 })
+      const stepped = run(program, { input, output: 256, options: { interpreted: true } })
+      expect(compiled.out, `seed ${seed}`).toEqual(stepped.out)
+      expect(new Set(compiled.out).size).toBeGreaterThan(10)
     }
   })
 })

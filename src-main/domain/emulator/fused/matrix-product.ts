@@ -1,0 +1,204 @@
+/**
+ * HMMA of a whole warp as WebAssembly: its step's arithmetic (`tensor.ts`), two columns at a time. A lane's row of the
+ * fragments is its number over 4, so that four words of a register are a row of the matrix.
+ */
+import { zeroRegister, type Instruction, type RegisterOperand } from '../../sass/instruction'
+import { nanBits } from '../float'
+import { tensorFloatMask } from '../matrix'
+import { highPart, lowHalves } from '../shuffles'
+import { lanes } from '../site'
+import { Code, i32, scalar, v128, vector } from '../wasm'
+
+const registerBytes = 4 * lanes
+const rowBytes = 16
+const rowsOfLoop = 8
+/** Columns that two doubles hold, in the order in which the registers of a sum have them. */
+const columnPairs = [
+  [0, 2],
+  [4, 6],
+  [1, 3],
+  [5, 7],
+] as const
+const columns = 8
+
+type Type = 'TF32' | 'BF16' | 'F16'
+
+/** Turns the words on the stack into floats: of packed halves those at `place`. */
+function pushFloats(code: Code, type: Type, place: number, halves: number): void {
+  if (type === 'TF32') {
+    code.splat(tensorFloatMask)
+    code.vector(vector.and)
+  } else if (type === 'BF16' && place === 0) {
+    code.constant(16)
+    code.vector(vector.shl)
+  } else if (type === 'BF16') {
+    code.splat(0xffff0000 | 0)
+    code.vector(vector.and)
+  } else {
+    code.constant(place === 0 ? 16 : 0)
+    code.vector(vector.shl)
+    code.constant(16)
+    code.vector(vector.shrU)
+    code.set(halves)
+    // The exponent moves to its place and gets the float's bias; the highest one is that of infinity.
+    code.get(halves)
+    code.splat(0x7fff)
+    code.vector(vector.and)
+    code.constant(13)
+    code.vector(vector.shl)
+    code.splat((127 + 112) << 23)
+    code.vector(vector.floatMul)
+    code.get(halves)
+    code.splat(0x7c00)
+    code.vector(vector.and)
+    code.splat(0x7c00)
+    code.vector(vector.intEq)
+    code.splat(0x7f800000)
+    code.vector(vector.and)
+    code.vector(vector.or)
+    code.get(halves)
+    code.splat(0x8000)
+    code.vector(vector.and)
+    code.constant(16)
+    code.vector(vector.shl)
+    code.vector(vector.or)
+  }
+}
+
+/** The function of an instruction, or null where it stays with its step. Its parameters are those of an access. */
+export function matrixProduct({ mnemonic, modifiers, operands }: Instruction): Code | null {
+  const shape = modifiers.map((word) => /^168(4|8|16)$/.exec(word)).find(Boolean)
+  if (mnemonic !== 'HMMA' || !shape || !modifiers.includes('F32')) return null
+  if (operands.length !== 4 || operands.some(({ kind }) => kind !== 'register')) return null
+  const [d, a, b, c] = operands as [
+    RegisterOperand,
+    RegisterOperand,
+    RegisterOperand,
+    RegisterOperand,
+  ]
+  if (d.index === zeroRegister) return null
+  const type: Type = modifiers.includes('TF32')
+    ? 'TF32'
+    : modifiers.includes('BF16')
+      ? 'BF16'
+      : 'F16'
+  const packed = type === 'TF32' ? 1 : 2
+  const depth = Number(shape[1])
+  const parts = depth / (4 * packed)
+
+  const code = new Code(3)
+  const local = (): number => code.local(v128)
+  const [pointer, count] = [code.local(i32), code.local(i32)]
+  const [halves, factor, loaded] = [local(), local(), local()]
+  const floats = Array.from({ length: columns }, local)
+  /** By k and pair of columns. */
+  const right = Array.from({ length: depth }, () => columnPairs.map(local))
+  const sums = columnPairs.map(local)
+  const results = Array.from({ length: 4 }, local)
+
+  const load = (base: number, register: RegisterOperand, part: number, offset = 0): void => {
+    if (register.index === zeroRegister) return code.splat(0)
+    code.get(base)
+    code.vectorMemory(vector.load, (register.index + part) * registerBytes + offset)
+  }
+  /** Word `word` of two vectors in the low half of one. */
+  const pick = (first: number, second: number, word: number): void => {
+    code.get(first)
+    code.get(second)
+    const bytes = [0, 1, 2, 3].map((byte) => 4 * word + byte)
+    code.shuffle([...bytes, ...bytes.map((byte) => byte + 16), ...bytes, ...bytes])
+    code.vector(vector.promote)
+  }
+
+  code.get(1)
+  code.constant(-1)
+  code.op(scalar.ne, scalar.if, 0x40)
+  code.constant(0)
+  code.op(scalar.return, scalar.end)
+
+  for (let part = 0; part < parts; part++)
+    for (let place = 0; place < packed; place++) {
+      for (let column = 0; column < columns; column++) {
+        load(0, b, part, rowBytes * column)
+        pushFloats(code, type, place, halves)
+        code.set(floats[column]!)
+      }
+      for (let word = 0; word < 4; word++)
+        for (const [pair, [first, second]] of columnPairs.entries()) {
+          pick(floats[first]!, floats[second]!, word)
+          code.set(right[packed * (4 * part + word) + place]![pair]!)
+        }
+    }
+
+  code.get(0)
+  code.set(pointer)
+  code.op(scalar.loop, 0x40)
+  for (const half of [0, 1]) {
+    for (const odd of [0, 1]) {
+      load(pointer, c, 2 * half + odd)
+      code.tee(loaded)
+      code.vector(vector.promote)
+      code.set(sums[2 * odd]!)
+      code.get(loaded)
+      code.get(loaded)
+      code.shuffle(highPart)
+      code.vector(vector.promote)
+      code.set(sums[2 * odd + 1]!)
+    }
+    for (let part = 0; part < parts; part++) {
+      for (let place = 0; place < packed; place++) {
+        load(pointer, a, 2 * part + half)
+        pushFloats(code, type, place, halves)
+        code.set(floats[place]!)
+      }
+      // In the order of k, as the step adds them.
+      for (let step = 0; step < 4 * packed; step++) {
+        const from = floats[step % packed]!
+        pick(from, from, Math.floor(step / packed))
+        code.set(factor)
+        for (const [pair, sum] of sums.entries()) {
+          code.get(sum)
+          code.get(factor)
+          code.get(right[4 * packed * part + step]![pair]!)
+          code.vector(vector.doubleMul)
+          code.vector(vector.doubleAdd)
+          code.set(sum)
+        }
+      }
+    }
+    for (const odd of [0, 1]) {
+      const result = results[2 * half + odd]!
+      for (const sum of [sums[2 * odd]!, sums[2 * odd + 1]!]) {
+        code.get(sum)
+        code.vector(vector.demote)
+      }
+      code.shuffle(lowHalves)
+      code.set(loaded)
+      code.splat(nanBits)
+      code.get(loaded)
+      code.get(loaded)
+      code.get(loaded)
+      code.vector(vector.floatNe)
+      code.vector(vector.select)
+      code.set(result)
+    }
+  }
+  // A register of the sum may be one of A's: all of these rows have been read.
+  for (const [part, result] of results.entries()) {
+    code.get(pointer)
+    code.get(result)
+    code.vectorMemory(vector.store, (d.index + part) * registerBytes)
+  }
+  code.get(pointer)
+  code.constant(rowBytes)
+  code.op(scalar.add)
+  code.set(pointer)
+  code.get(count)
+  code.constant(1)
+  code.op(scalar.add)
+  code.tee(count)
+  code.constant(rowsOfLoop)
+  code.op(scalar.lessUnsigned, scalar.branchIf, 0, scalar.end)
+  code.constant(1)
+  return code
+}
