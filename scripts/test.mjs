@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { ensureBuilt } from './lib/build.mjs'
 import { runChild } from './lib/child.mjs'
 import { obtainChromium } from './lib/chromium.mjs'
+import { obtainSshd } from './lib/sshd.mjs'
 import { ensureInstalled } from './lib/install.mjs'
 import { nodePath, toolEnv } from './lib/node.mjs'
 import { PlainError, root, runScript, say } from './lib/project.mjs'
@@ -86,6 +87,12 @@ const all = {
       return nothing
     },
   },
+  sshd: {
+    async run() {
+      await obtainSshd()
+      return nothing
+    },
+  },
   typecheck: { needs: ['dependencies'], run: checks('typecheck') },
   lint: { needs: ['dependencies'], run: checks('lint') },
   format: { needs: ['dependencies'], run: checks('format:check') },
@@ -101,7 +108,7 @@ const all = {
     run: tests({ shown: false }, 'unit', 'apart'),
   },
   'tests of the built programs': {
-    needs: ['typecheck', 'lint', 'format', 'browser', 'build'],
+    needs: ['typecheck', 'lint', 'format', 'browser', 'sshd', 'build'],
     run: tests({ shown: true }, 'built'),
   },
 }

@@ -128,6 +128,8 @@ export const AppInfo = z.object({
   hasCompiler: z.boolean(),
   /** Whether the user has set an editor, on the machine of the program, that source lines can be opened in. */
   hasEditor: z.boolean(),
+  /** Names of the user's other machines that runs can be sent to; absent in a report. */
+  machines: z.array(z.string()).optional(),
 })
 export type AppInfo = z.infer<typeof AppInfo>
 

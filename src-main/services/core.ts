@@ -5,6 +5,7 @@ import type { Setup } from '../adapters/machine/machine'
 import { inEnglish } from '../domain/text/wording'
 import { drawInPage, printPdf } from '../adapters/print/chromium'
 import { readKernelLibrary } from '../adapters/kernels/kernel-library'
+import { readMachines } from '../adapters/remote/machines-store'
 import type { PdfPrinter } from '../adapters/print/pdf'
 import { sweepTrash } from '../adapters/sessions/labels-and-trash'
 import type {
@@ -203,6 +204,8 @@ export function createCore(setup: Setup, options: CoreOptions): Core {
         hasGpu: gpu,
         hasCompiler: await has('nvcc'),
         hasEditor: hasEditor(machine),
+        // A file with a fault is told about when a machine is used.
+        machines: Object.keys(await readMachines(machine.folders.config).catch(() => ({}))),
       }
     },
     'editor.open': async ({ session: ref, rung: id, line }: CallInput<'editor.open'>) => {

@@ -33,6 +33,7 @@ const elsewhere: readonly [RegExp, string][] = [
     /services\/(?:regress|tune)\/|kernels\/revision\.ts|sessions\/history\.ts/,
     'the command line alone asks for it',
   ],
+  [/adapters\/remote\//, 'what ssh and another machine say'],
   [/report\/index\.ts/, 'an option of the command line'],
   [/adapters\/labs\/(?:work|submissions)\.ts/, 'files that the command line names'],
   [/contract\/index\.ts/, 'a message that no client of ours sends'],

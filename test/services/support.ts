@@ -100,6 +100,7 @@ export async function fakeMachine(
     KERNEL_LADDER_PATH_ONLY: '1',
     KERNEL_LADDER_CACHE: join(dir, 'cache'),
     KERNEL_LADDER_DATA: dir,
+    KERNEL_LADDER_CONFIG: join(dir, 'config'),
     FAKES: fakesDir,
     FAKE_LOG: log,
     FAKE_NCU: '',
@@ -186,6 +187,7 @@ export const setupIn = (dir: string, over: Partial<Setup['assets']> = {}): Setup
     ...{ drafts: join(dir, 'drafts'), labs: join(dir, 'labs') },
     ladders: join(dir, 'ladders'),
     tunes: join(dir, 'tunes'),
+    config: join(dir, 'config'),
   }
   return {
     assets: {

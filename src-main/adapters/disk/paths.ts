@@ -31,9 +31,14 @@ const dataDir = (): string => base('KERNEL_LADDER_DATA', 'XDG_DATA_HOME', '.loca
 /** Build results and unpacked assets; may be deleted at any time. `KERNEL_LADDER_CACHE` overrides it. */
 export const cacheDir = (): string => base('KERNEL_LADDER_CACHE', 'XDG_CACHE_HOME', '.cache')
 
+/** What users write by hand. `KERNEL_LADDER_CONFIG` overrides it. */
+const configDir = (): string => base('KERNEL_LADDER_CONFIG', 'XDG_CONFIG_HOME', '.config')
+
 /** According to the current environment. */
 export const userFolders = () => ({
   home: home(),
+  /** machines.yaml. */
+  config: configDir(),
   cache: cacheDir(),
   sessions: join(dataDir(), 'sessions'),
   /** Edited copies of rungs. */

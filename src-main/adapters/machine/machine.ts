@@ -26,6 +26,7 @@ export interface Machine {
 /** Where a host stores user files. */
 export interface Folders {
   home: string
+  config: string
   /** May be deleted at any time. */
   cache: string
   sessions: string

@@ -17,6 +17,8 @@ export interface ProcessCall {
   /** Use only `env` as the environment, without ours. */
   ownEnv?: boolean
   onStdoutLine?: (line: string) => void
+  /** Its stdin, which is empty otherwise. */
+  input?: Uint8Array
   /** Milliseconds without a byte on stdout or stderr after which the tree is killed. */
   idleMs?: number
   /** Total milliseconds after which the tree is killed. */
@@ -155,7 +157,7 @@ export async function runProcess(call: ProcessCall): Promise<ProcessResult> {
     ...(call.cwd === undefined ? {} : { cwd: call.cwd }),
     env: { LC_ALL: 'C', ...call.env },
     extendEnv: call.ownEnv !== true,
-    stdin: 'ignore',
+    ...(call.input === undefined ? { stdin: 'ignore' as const } : { input: call.input }),
     buffer: false,
     reject: false,
     // In its own process group, so that all of it can be killed.

@@ -7,7 +7,7 @@ export interface TargetSyntax {
   /** With a name, for the help text: `recorded:<name>`; null if the kind takes none. */
   readonly named: string | null
   /** The list that names come from, for a form that offers them. */
-  readonly names: 'recordings' | 'gpus' | null
+  readonly names: 'recordings' | 'gpus' | 'machines' | null
   /** null if the text belongs to another kind. */
   readonly parse: (text: string) => { name: string | null } | null
   readonly print: (name: string | null) => string
@@ -22,6 +22,8 @@ export interface Capabilities {
   readonly profiles: boolean
   /** Requires a GPU on this machine. */
   readonly needsGpu: boolean
+  /** Runs on another machine, so this one needs neither GPU nor compiler. */
+  readonly elsewhere?: true
   /** Replays a recording: no GPU is used, and there is nothing new to save. */
   readonly replays: boolean
   /** It is known what was computed, from which sources and with which settings. */

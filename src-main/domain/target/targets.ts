@@ -7,6 +7,7 @@ import { buildGpu, type BuildGpu } from '../gpu/gpus'
 import { emulated } from './emulated'
 import { imported } from './imported'
 import { local } from './local'
+import { machine } from './machine'
 import { program } from './program'
 import { recorded } from './recorded'
 import { built } from './static'
@@ -20,6 +21,8 @@ export const targetKinds = {
   program,
   static: built,
   emulated,
+  // Last: it takes any name that means nothing else.
+  machine,
 } as const satisfies Record<string, TargetKind>
 
 type Kinds = typeof targetKinds

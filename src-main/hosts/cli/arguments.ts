@@ -162,7 +162,8 @@ export function parseRunRequest(options: RunOptions, named: readonly NamedOption
       'Give it in seconds, for example: 30.',
     )
   const gpu = options.gpu === undefined ? undefined : gpuNumber(options.gpu)
-  if (gpu !== undefined && !can(parseTarget(options.target)!).needsGpu)
+  const { needsGpu, elsewhere } = can(parseTarget(options.target)!)
+  if (gpu !== undefined && !needsGpu && !elsewhere)
     throw inputError(
       `--gpu does not go with --target ${options.target}, which uses no GPU of this machine.`,
     )

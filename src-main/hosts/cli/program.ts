@@ -19,6 +19,7 @@ import { nearest } from '../../domain/text/nearest'
 import { appVersion } from '../../services/version'
 import type { RunOptions } from './arguments'
 import {
+  agentCommand,
   appCommand,
   compareCommand,
   completeCommand,
@@ -30,6 +31,10 @@ import {
   importCommand,
   initCommand,
   laddersCommand,
+  machineAddCommand,
+  machineCheckCommand,
+  machineListCommand,
+  machineRemoveCommand,
   manCommand,
   mcpCommand,
   profileCommand,
@@ -57,6 +62,7 @@ import { shellNames } from './completion/scripts'
 import { addExamples } from './examples'
 import type { TuneCommandOptions } from './commands/tune-command'
 import { checkOutput, note, printError, printJson } from './output'
+import type { MachineAddOptions } from './commands/machine-command'
 import { namedOptions, type NamedOption } from './problem-options'
 
 const ladderHelp = 'the id of a ladder, or a folder that contains ladder.yaml'
@@ -169,6 +175,7 @@ function program(
     .option('--count <n>', 'look at so many launches and no more')
     .option('--profile <level>', programLevels.join(', '), 'standard')
     .option('--timeout <seconds>', 'how long the program may take under ncu', '600')
+    .option('--no-wait', 'exit with 3 instead of waiting when another run is using the GPU')
     .option('--out <dir>', 'save the session to this folder, which must not exist yet')
     .option(json, jsonText)
     .action(async (words: string[], options: ProfileOptions) =>
@@ -314,6 +321,47 @@ function program(
   history.action(async (options: HistoryCommandOptions) =>
     finish(await historyCommand(setUp, options, ofHistory)),
   )
+  const machine = cli
+    .command('machine')
+    .description('the machines that --target names, reached over ssh: add, list, check, remove')
+  const repeated = (word: string, words: string[] = []): string[] => [...words, word]
+  machine
+    .command('add')
+    .description('name a machine; an unknown host key is shown and trusted only when told to')
+    .argument('<name>', 'what --target calls it')
+    .option('--ssh <host>', 'the host as after `ssh`, whose configuration and keys are used')
+    .option('--before <command>', 'a shell command before each run there (repeatable)', repeated)
+    .option('--after <command>', 'a shell command after each run there (repeatable)', repeated)
+    .option('--fingerprint <SHA256:…>', 'trust the host key if this is its fingerprint')
+    .option('--replace', 'replace a machine of that name')
+    .action(async (name: string, options: MachineAddOptions) =>
+      finish(await machineAddCommand(setUp, name, options)),
+    )
+  machine
+    .command('list')
+    .description('list the machines')
+    .option(json, jsonText)
+    .action(async (options: { json?: boolean }) => finish(await machineListCommand(setUp, options)))
+  machine
+    .command('check')
+    .description('send the program there if needed, and run the doctor')
+    .argument('<name>')
+    .option(json, jsonText)
+    .action(async (name: string, options: { json?: boolean }) =>
+      finish(await machineCheckCommand(setUp, name, options)),
+    )
+  machine
+    .command('remove')
+    .description('forget a machine; nothing there is changed')
+    .argument('<name>')
+    .action(async (name: string) => finish(await machineRemoveCommand(setUp, name)))
+  cli
+    .command('__agent', { hidden: true })
+    .argument('<job>')
+    .argument('<events>')
+    .action(async (job: string, events: string) =>
+      finish(await agentCommand(setUp, [job, events], runProgram)),
+    )
   const tuning = cli
     .command('tune')
     .description(

@@ -5,6 +5,7 @@ import { message } from '../../domain/messages/message'
 import { parseTarget, targetUsage, type RunnableKind } from '../../domain/target/targets'
 import { runEmulated } from './emulated'
 import { runLocal } from './local'
+import { runMachine } from './machine'
 import { runRecorded } from './recorded'
 import type { Runner } from './runner'
 import type { FinishedRun, StartRunOptions } from './saved-run'
@@ -15,6 +16,7 @@ const runners: Record<RunnableKind, Runner> = {
   recorded: runRecorded,
   static: runStatic,
   emulated: runEmulated,
+  machine: runMachine,
 }
 
 export async function startRun(

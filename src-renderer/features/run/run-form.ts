@@ -99,6 +99,7 @@ const gpuChoice = (kind: RunnableKind, chosen: string): string =>
 export const targetChoices = (
   sessions: readonly SessionSummary[],
   { ladder, target }: Pick<RunForm, 'ladder' | 'target'>,
+  machines: readonly string[] = [],
 ): TargetChoice[] =>
   runnableKinds.flatMap(({ kind, syntax }): TargetChoice[] => {
     switch (syntax.names) {
@@ -108,6 +109,8 @@ export const targetChoices = (
           value: recording.ref,
           recording,
         }))
+      case 'machines':
+        return machines.map((name) => ({ kind, value: printTarget({ kind, name }) }))
       case 'gpus':
         return [{ kind, value: gpuChoice(kind, target) }]
       case null:
@@ -120,8 +123,8 @@ export const isOffered = (
   kind: RunnableKind,
   { hasGpu, hasCompiler }: { hasGpu: boolean; hasCompiler: boolean },
 ): boolean => {
-  const { needsGpu, replays } = can({ kind })
-  return needsGpu ? hasGpu : replays || hasCompiler
+  const { needsGpu, elsewhere, replays }: Capabilities = can({ kind })
+  return needsGpu ? hasGpu : elsewhere === true || replays || hasCompiler
 }
 
 /** Recordings of this ladder. */

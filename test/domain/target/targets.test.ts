@@ -25,6 +25,7 @@ describe('a target', () => {
     ['static:sm_90', { kind: 'static', name: 'sm_90' }],
     ['emulated', { kind: 'emulated', name: null }],
     ['emulated:h100', { kind: 'emulated', name: 'h100' }],
+    ['titan-2', { kind: 'machine', name: 'titan-2' }],
   ] as const)('%s is read and written again', (text, target) => {
     expect(parseTarget(text)).toEqual(target)
     expect(printTarget(target)).toBe(text)
@@ -48,7 +49,7 @@ describe('a target', () => {
 
   it('is named in help by every way to write it, and a lab by those that run without a name', () => {
     expect(targetUsage).toBe(
-      'local, recorded, recorded:<name>, static:<gpu>, emulated, emulated:<gpu>',
+      'local, recorded, recorded:<name>, static:<gpu>, emulated, emulated:<gpu>, <machine>',
     )
     expect(labTargets).toEqual(['local', 'recorded', 'emulated'])
   })
@@ -58,7 +59,7 @@ describe('what a kind can do', () => {
   it('distinguishes builds from runs and replays', () => {
     const kinds = Object.keys(targetKinds) as (keyof typeof targetKinds)[]
     expect(kinds.filter((kind) => isBuiltOnly({ kind }))).toEqual(['static'])
-    expect(kinds.filter((kind) => isMeasuredNow({ kind }))).toEqual(['live'])
+    expect(kinds.filter((kind) => isMeasuredNow({ kind }))).toEqual(['live', 'machine'])
   })
 
   it('names a GPU of the table where its name is one', () => {

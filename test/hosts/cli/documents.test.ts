@@ -232,6 +232,11 @@ describe('--json', () => {
     documentOf('tune', run)
   })
 
+  it('of machine list, of none', async () => {
+    await withTools()
+    documentOf('machines', await runHere('machine', 'list', '--json'))
+  })
+
   it('of history, of one session', async () => {
     await withTools()
     const ladder = ['--ladder', 'gemm-fp32', '--size', '1024', '--rungs', '01_naive']
@@ -329,8 +334,11 @@ describe('a command that fails', () => {
 })
 
 it('--json has every document once in a test above', () => {
-  // `lab grade` starts the program itself: test/cli/lab.test.ts has its document.
-  const wanted = printedDocuments.map(({ name }) => name).filter((name) => name !== 'lab-grade')
+  // They start the program itself: test/cli/ has their documents.
+  const elsewhere = ['lab-grade', 'machine-check']
+  const wanted = printedDocuments
+    .map(({ name }) => name)
+    .filter((name) => !elsewhere.includes(name))
   expect([...seen].sort()).toEqual(wanted.sort())
 })
 

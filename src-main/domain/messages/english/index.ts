@@ -8,10 +8,12 @@ import { commits } from './commits'
 import { deep } from './deep'
 import { ceilings, figures, occupancy, roofline } from './figures'
 import { folders } from './folders'
+import { clockReason, gpuState } from './gpu-state'
 import { guard } from './guard'
 import { imports } from './imports'
 import { checks, labs, reflect } from './labs'
 import { machineCode } from './machine-code'
+import { machines } from './machines'
 import { part } from './part'
 import { emulation } from './emulation'
 import { drafts } from './drafts'
@@ -35,12 +37,15 @@ export const templates = {
   fact,
   origin,
   provenance,
+  gpuState,
+  clockReason,
   ceilings,
   roofline,
   occupancy,
   figures,
   checks,
   reflect,
+  machines,
   part,
   records,
   imports,

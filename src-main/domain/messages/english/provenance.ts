@@ -11,7 +11,10 @@ export const fact = {
   gpu: 'GPU',
   driver: 'Driver',
   cuda: 'CUDA version of the driver',
+  timing: 'Timed as',
   smClock: 'SM clock during timing',
+  gpuState: 'GPU during timing',
+  gpuModes: 'Modes of the GPU',
   l2Flush: 'L2 cache between samples',
   nvcc: 'nvcc',
   nvccFlags: 'nvcc flags',
@@ -28,12 +31,14 @@ export const origin = {
   program: 'profile of {name}',
   emulated: 'emulated for {name} without a GPU',
   static: 'built for {name} without a GPU, not run',
+  machine: 'measured on {name}',
 } as const
 
 export const provenance = {
   unknown: 'unknown',
   none: 'none',
   notUsed: 'not used',
+  singleLaunches: 'single launches between CUDA events',
   flushed: 'flushed',
   kept: 'kept',
   ladder: '{id} ({title})',

@@ -1,5 +1,6 @@
 /** `kernel-ladder doctor`: what this machine has for building, running and profiling. */
 import type { SetUp } from '../../../adapters/machine/machine'
+import type { DoctorReport } from '../../../contract'
 import { exitCodes } from '../../../domain/errors'
 import { inEnglish } from '../../../domain/text/wording'
 import { diagnose } from '../../../services/machine/doctor'
@@ -8,14 +9,19 @@ import { printJson, printText } from '../output'
 
 const signs = { ok: '✓', warning: '!', missing: '✗', unknown: '?' } as const
 
+/** A check per line, and what to do below those that need it. */
+export const doctorText = ({ checks }: DoctorReport): string =>
+  checks
+    .flatMap(({ status, label, detail, remedy }) => [
+      `${signs[status]} ${label}: ${inEnglish(detail)}`,
+      ...(remedy ? [`    ${inEnglish(remedy)}`] : []),
+    ])
+    .join('\n')
+
 export async function doctorCommand(setUp: SetUp, { json }: { json?: boolean }): Promise<number> {
   const { assets, machine } = await setUp()
   const report = await diagnose(machine, assets)
   if (json) printJson(doctorDocument, report)
-  else
-    for (const { status, label, detail, remedy } of report.checks) {
-      printText(`${signs[status]} ${label}: ${inEnglish(detail)}`)
-      if (remedy) printText(`    ${inEnglish(remedy)}`)
-    }
+  else printText(doctorText(report))
   return report.canProfile ? 0 : exitCodes.missing
 }

@@ -9,6 +9,7 @@ const later =
   async (...given) =>
     (await load())(...given)
 
+export const agentCommand = later(async () => (await import('./agent-command')).agentCommand)
 export const appCommand = later(async () => (await import('./app-command')).appCommand)
 export const compareCommand = later(async () => (await import('./compare-command')).compareCommand)
 export const completeCommand = later(
@@ -34,6 +35,18 @@ export const labValidateCommand = later(
   async () => (await import('./lab-command')).labValidateCommand,
 )
 export const laddersCommand = later(async () => (await import('./ladders-command')).laddersCommand)
+export const machineAddCommand = later(
+  async () => (await import('./machine-command')).machineAddCommand,
+)
+export const machineCheckCommand = later(
+  async () => (await import('./machine-command')).machineCheckCommand,
+)
+export const machineListCommand = later(
+  async () => (await import('./machine-command')).machineListCommand,
+)
+export const machineRemoveCommand = later(
+  async () => (await import('./machine-command')).machineRemoveCommand,
+)
 export const manCommand = later(async () => (await import('./completion-command')).manCommand)
 export const mcpCommand = later(async () => (await import('./mcp-command')).mcpCommand)
 export const profileCommand = later(async () => (await import('./profile-command')).profileCommand)

@@ -3,6 +3,7 @@ import { CiDocument, ciSchemaVersion } from '../../../domain/analysis/baseline-d
 import { LabFile } from '../../../domain/labs/lab'
 import { LadderDocument } from '../../../domain/ladder/ladder-document'
 import { Session, sessionSchemaVersion } from '../../../domain/session/session'
+import { MachinesFile } from '../../../domain/machines/machine-file'
 import { ComparisonJson, comparisonJsonVersion } from '../../../services/report/comparison-json'
 import { compareDocument } from './compare'
 import { diffDocument } from './diff'
@@ -12,6 +13,7 @@ import { errorDocument } from './error'
 import { historyDocument } from './history'
 import { labCheckDocument, labGradeDocument, labListDocument } from './labs'
 import { laddersDocument } from './ladders'
+import { machineCheckDocument, machinesDocument } from './machines'
 import { regressDocument } from './regress'
 import { runDocument } from './run'
 import { sanitizeDocument } from './sanitize'
@@ -51,6 +53,8 @@ export const printedDocuments: readonly PublishedSchema[] = [
   labListDocument,
   labCheckDocument,
   labGradeDocument,
+  machinesDocument,
+  machineCheckDocument,
   errorDocument,
 ]
 
@@ -71,6 +75,14 @@ export const readFiles: readonly PublishedSchema[] = [
     description:
       'ladder.yaml or ladder.json of a ladder folder. docs/LADDERS.md explains the keys; `kernel-ladder ladders DIR` also checks expressions, names and files.',
     schema: LadderDocument,
+  },
+  {
+    name: 'machines-file',
+    version: 1,
+    title: 'machines.yaml',
+    description:
+      'The machines that --target names, in the configuration folder. docs/MACHINES.md explains the keys.',
+    schema: MachinesFile,
   },
   {
     name: 'lab',

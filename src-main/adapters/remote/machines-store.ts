@@ -1,0 +1,46 @@
+/** The user's machines.yaml, read anew each time: it is written by hand as well. */
+import { randomBytes } from 'node:crypto'
+import { readFile, rename, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import type { MachineEntry, MachinesFile } from '../../domain/machines/machine-file'
+import { editMachines, parseMachines } from '../../parsers/machines-file'
+import { diskError, errorCode, makeFolder } from '../disk/disk'
+
+export const machinesPath = (config: string): string => join(config, 'machines.yaml')
+
+async function readText(path: string): Promise<string | null> {
+  try {
+    return await readFile(path, 'utf8')
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return null
+    throw diskError(error, path, 'read')
+  }
+}
+
+/** Throws with file, line and column if the file is not valid. */
+export async function readMachines(config: string): Promise<MachinesFile['machines']> {
+  const path = machinesPath(config)
+  const text = await readText(path)
+  return text === null ? {} : parseMachines(text, path).machines
+}
+
+/** Sets one machine, or removes it if `entry` is null; the rest of the file stays as it was written. */
+export async function writeMachine(
+  config: string,
+  name: string,
+  entry: Partial<MachineEntry> | null,
+): Promise<void> {
+  const path = machinesPath(config)
+  const before = await readText(path)
+  if (before !== null) parseMachines(before, path)
+  const text = editMachines(before, name, entry)
+  parseMachines(text, path)
+  try {
+    await makeFolder(dirname(path))
+    const staged = `${path}.${randomBytes(4).toString('hex')}`
+    await writeFile(staged, text, { mode: 0o600 })
+    await rename(staged, path)
+  } catch (error) {
+    throw diskError(error, path, 'write', 'other')
+  }
+}

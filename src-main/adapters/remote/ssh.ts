@@ -1,0 +1,272 @@
+/**
+ * Shell scripts on another machine, through the system's ssh with the user's own configuration, keys, agent and jump
+ * hosts. It never asks for anything: what would need an answer ends with a sentence.
+ *
+ * The remote login shell parses the command again and may print what it likes first, so the command is a constant
+ * that every shell reads alike; the script and its data come on stdin, and its answer stands between two lines
+ * that begin with a random word.
+ */
+import { randomBytes } from 'node:crypto'
+import { KernelLadderError, missingError } from '../../domain/errors'
+import { runProcess, type ProcessCall, type ProcessResult } from '../tools/process'
+
+/** What runs a script somewhere. */
+export interface Shell {
+  /** For sentences: `titan (ssh titan.lab)`. */
+  readonly name: string
+  run(call: ShellCall): Promise<ShellResult>
+}
+
+export interface ShellCall {
+  /** POSIX shell. */
+  script: string
+  /** What the script reads from stdin. */
+  data?: Uint8Array
+  /** Called with each line of the answer as it arrives. */
+  onLine?: (line: string) => void
+  signal?: AbortSignal
+  timeoutMs?: number
+  /** Milliseconds without a byte after which the connection counts as lost. */
+  idleMs?: number
+}
+
+export interface ShellResult {
+  /** `lost`: the connection ended before the script did. */
+  outcome: 'done' | 'lost' | 'cancelled'
+  /** The script's own exit status; null unless done. */
+  status: number | null
+  /** Without what login files print. */
+  lines: string[]
+  stderr: string
+}
+
+/** Reads as many bytes as the first line says and runs them; what follows is the script's stdin. */
+const bootstrap = `sh -c 'IFS= read -r n && s=$(head -c "$n") && eval "$s"'`
+
+export const quoted = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`
+
+const options = (extra: readonly string[]): string[] => [
+  '-T',
+  ...[
+    'BatchMode=yes',
+    'ConnectTimeout=15',
+    'ServerAliveInterval=15',
+    'ServerAliveCountMax=3',
+  ].flatMap((option) => ['-o', option]),
+  ...extra,
+]
+
+/** stderr of ssh → why there is no connection, with a remedy. */
+const refusals: readonly [RegExp, (host: string) => { why: string; remedy: string }][] = [
+  [
+    /REMOTE HOST IDENTIFICATION HAS CHANGED/,
+    (host) => ({
+      why: `The host key of ${host} is not the one that was trusted before.`,
+      remedy: `Ask its administrator; if the change is known, remove the old key with \`ssh-keygen -R\` and add the machine again.`,
+    }),
+  ],
+  [
+    /Host key verification failed|No \S+ host key is known/,
+    (host) => ({
+      why: `The host key of ${host} is not known yet.`,
+      remedy: `\`kernel-ladder machine add\` shows its fingerprint and trusts it when told to; so does \`ssh ${host}\`.`,
+    }),
+  ],
+  [
+    /Could not resolve hostname|Name or service not known/,
+    (host) => ({
+      why: `There is no host ${host}.`,
+      remedy: 'Check the name and your network (VPN); it is given as after `ssh`.',
+    }),
+  ],
+  [
+    /Permission denied|Too many authentication failures/,
+    (host) => ({
+      why: `${host} does not accept your keys, and a password is never asked for.`,
+      remedy: `Have \`ssh ${host}\` work without a password: add your key to the agent (\`ssh-add\`) or to the host (\`ssh-copy-id\`).`,
+    }),
+  ],
+  [
+    /Connection refused/,
+    (host) => ({
+      why: `${host} refuses the connection.`,
+      remedy: 'Check that sshd runs there, and the port.',
+    }),
+  ],
+  [
+    /timed out|No route to host|Network is unreachable/,
+    (host) => ({
+      why: `${host} does not answer.`,
+      remedy: 'Check your network (VPN), and that the machine is on.',
+    }),
+  ],
+]
+
+/** null if the script had begun, or for no known reason. */
+export function refusalOf(host: string, stderr: string): KernelLadderError | null {
+  const found = refusals.find(([pattern]) => pattern.test(stderr))
+  if (!found) return null
+  const { why, remedy } = found[1](host)
+  return missingError(why, remedy)
+}
+
+type Run = (call: ProcessCall) => Promise<ProcessResult>
+
+/** The framed call of a script, whichever program carries it. */
+async function framed(
+  { script, data, onLine, ...call }: ShellCall,
+  carrier: { file: string; args: readonly string[] },
+  run: Run,
+): Promise<ShellResult & { begun: boolean; notFound: boolean }> {
+  const mark = `kl-${randomBytes(8).toString('hex')}`
+  const body = `printf '\\n${mark} begin\\n'\n(\n${script}\n)\nprintf '\\n${mark} end %s\\n' "$?"`
+  const bytes = Buffer.from(body)
+  const lines: string[] = []
+  let [begun, status]: [boolean, number | null] = [false, null]
+  /** The empty line before a mark is the frame's own. */
+  let held: string | null = null
+  const take = (line: string): void => {
+    if (onLine) onLine(line)
+    else lines.push(line)
+  }
+  const result = await run({
+    file: carrier.file,
+    args: carrier.args,
+    input: Buffer.concat([Buffer.from(`${bytes.length}\n`), bytes, data ?? new Uint8Array()]),
+    ...call,
+    onStdoutLine(line) {
+      if (!begun) {
+        begun = line === `${mark} begin`
+        return
+      }
+      if (status !== null) return
+      const end = line.startsWith(`${mark} end `) ? line.slice(mark.length + 5) : null
+      if (end !== null) {
+        status = Number(end)
+        return
+      }
+      if (held !== null) take(held)
+      held = null
+      if (line === '') held = line
+      else take(line)
+    },
+  })
+  return {
+    outcome: status !== null ? 'done' : result.outcome === 'cancelled' ? 'cancelled' : 'lost',
+    status,
+    lines,
+    stderr: result.stderr,
+    begun,
+    notFound: result.outcome === 'not-found',
+  }
+}
+
+/** `host` is as after `ssh`; `extra` are options for tests and host keys. Throws if there is no connection at all. */
+export const sshShell = (
+  name: string,
+  host: string,
+  extra: readonly string[] = [],
+  run: Run = runProcess,
+): Shell => ({
+  name,
+  async run(call) {
+    const args = [...options(extra), '--', host, bootstrap]
+    const result = await framed(call, { file: 'ssh', args }, run)
+    if (result.notFound)
+      throw missingError('There is no ssh on this machine.', 'Install the OpenSSH client.')
+    if (!result.begun && result.outcome === 'lost') {
+      throw (
+        refusalOf(host, result.stderr) ??
+        missingError(
+          `No shell script runs on ${host}: ${result.stderr.trim().split('\n').pop() || 'the connection ended'}.`,
+          `Try \`ssh ${host} true\`.`,
+        )
+      )
+    }
+    return result
+  },
+})
+
+/** A shell of this machine, for Slurm on a login node. */
+export const localShell = (name: string, run: Run = runProcess): Shell => ({
+  name,
+  run: (call) =>
+    framed(
+      call,
+      { file: 'sh', args: ['-c', 'IFS= read -r n && s=$(head -c "$n") && eval "$s"'] },
+      run,
+    ),
+})
+
+export interface HostKey {
+  /** As in `ssh -G`. */
+  hostname: string
+  user: string
+  port: string
+  /** `ssh-ed25519 SHA256:…`; null if the connection ended before it. */
+  fingerprint: string | null
+  known: boolean
+}
+
+/** Where ssh would connect to and the key that the host shows, without trusting it. */
+export async function askHostKey(
+  host: string,
+  extra: readonly string[] = [],
+  run: Run = runProcess,
+): Promise<HostKey> {
+  const resolved = await run({ file: 'ssh', args: [...extra, '-G', '--', host], timeoutMs: 30_000 })
+  if (resolved.outcome === 'not-found')
+    throw missingError('There is no ssh on this machine.', 'Install the OpenSSH client.')
+  if (resolved.exitCode !== 0)
+    throw new KernelLadderError(
+      'input',
+      `ssh cannot make sense of ${host}: ${resolved.stderr.trim().split('\n').pop() ?? ''}`,
+    )
+  const of = (key: string): string =>
+    new RegExp(`^${key} (.*)$`, 'm').exec(resolved.stdout)?.[1] ?? ''
+  const strict = ['-v', '-o', 'StrictHostKeyChecking=yes', '-o', 'FingerprintHash=sha256']
+  const { stderr } = await run({
+    file: 'ssh',
+    args: [...options([...extra, ...strict]), '--', host, 'true'],
+    timeoutMs: 60_000,
+  })
+  // The last one: the keys of jump hosts come before.
+  const shown = [...stderr.matchAll(/Server host key: (\S+ SHA256:\S+)/g)].at(-1)?.[1] ?? null
+  const unknown = /Host key verification failed|No \S+ host key is known/.test(stderr)
+  if (shown === null) {
+    const refusal = refusalOf(host, stderr)
+    if (refusal) throw refusal
+  }
+  if (/REMOTE HOST IDENTIFICATION HAS CHANGED/.test(stderr)) throw refusalOf(host, stderr)!
+  return {
+    hostname: of('hostname'),
+    user: of('user'),
+    port: of('port'),
+    fingerprint: shown,
+    known: shown !== null && !unknown,
+  }
+}
+
+/** Has ssh remember the key of a host that shows this fingerprint now. Throws if it shows another. */
+export async function trustHostKey(
+  host: string,
+  fingerprint: string,
+  extra: readonly string[] = [],
+  run: Run = runProcess,
+): Promise<void> {
+  const { stderr } = await run({
+    file: 'ssh',
+    args: [
+      ...options([...extra, '-v', '-o', 'StrictHostKeyChecking=accept-new']),
+      ...['-o', 'FingerprintHash=sha256', '--', host, 'true'],
+    ],
+    timeoutMs: 60_000,
+  })
+  const shown = [...stderr.matchAll(/Server host key: (\S+ SHA256:\S+)/g)].at(-1)?.[1]
+  if (shown !== fingerprint)
+    throw new KernelLadderError(
+      'failed',
+      `${host} now shows the key ${shown ?? '(none)'}, not ${fingerprint}.`,
+      `Remove what was remembered with \`ssh-keygen -R\`, and ask its administrator.`,
+    )
+}

@@ -1,0 +1,66 @@
+/** machines.yaml: the machines that `--target NAME` runs on, by name. It holds no secret: ssh has the user's keys. */
+import { z } from 'zod'
+
+/** Targets and kinds of targets, now and to come; a machine of that name could not be told from them. */
+const reserved = [
+  ...['local', 'live', 'recorded', 'imported', 'program', 'static', 'emulated', 'machine'],
+  ...['ssh', 'slurm', 'remote', 'all', 'any', 'none', 'this', 'default'],
+]
+
+const namePattern = /^[A-Za-z][A-Za-z0-9_-]{0,39}$/
+
+/** Why a machine cannot have this name, as a sentence; null if it can. */
+export function nameFault(name: string): string | null {
+  if (!namePattern.test(name))
+    return `${JSON.stringify(name)} cannot name a machine: use up to 40 letters, digits, "_" and "-", beginning with a letter.`
+  return reserved.includes(name.toLowerCase())
+    ? `${JSON.stringify(name)} cannot name a machine, because it means something else after --target.`
+    : null
+}
+
+export const isMachineName = (text: string): boolean => nameFault(text) === null
+
+/** As after `ssh`: it must not be taken for an option, nor for more than one word. */
+const SshHost = z.string().regex(/^[^\s\p{Cc}-][^\s\p{Cc}]{0,254}$/u, {
+  error: 'a host as after `ssh`, such as titan.example.org or user@titan',
+})
+/** A word of sbatch's command line. */
+const SlurmWord = z.string().regex(/^[^\s\p{Cc}-][^\s\p{Cc}]{0,199}$/u, { error: 'one word' })
+const Commands = z.array(z.string().min(1).max(4000)).max(20)
+
+export const SlurmOptions = z.strictObject({
+  partition: SlurmWord.optional(),
+  account: SlurmWord.optional(),
+  qos: SlurmWord.optional(),
+  /** Such as gpu:1 or gpu:h100:2. */
+  gres: SlurmWord.default('gpu:1').describe('The GPUs of a job, such as gpu:h100:1.'),
+  constraint: SlurmWord.optional(),
+  time: SlurmWord.optional().describe('The time limit of a job, as sbatch takes it: 30, 2:00:00.'),
+})
+export type SlurmOptions = z.infer<typeof SlurmOptions>
+
+export const MachineEntry = z.strictObject({
+  ssh: SshHost.optional().describe(
+    'The host, as after `ssh`; user, port, keys and jump hosts are those of the user’s ssh configuration. Absent for Slurm on this machine.',
+  ),
+  slurm: SlurmOptions.optional().describe('Runs are submitted as jobs instead of started there.'),
+  before: Commands.default([]).describe(
+    'Shell commands before each run, such as `module load cuda` or `dcgmi profile --pause`.',
+  ),
+  after: Commands.default([]).describe('Shell commands after each run, however it ended.'),
+})
+export type MachineEntry = z.infer<typeof MachineEntry>
+
+export const MachinesFile = z.strictObject({
+  $schema: z.string().optional(),
+  kernel_ladder_machines: z.literal(1).describe('The version of this format.'),
+  machines: z
+    .record(
+      z.string().refine(isMachineName, { error: 'a name that --target has no other meaning for' }),
+      MachineEntry.refine(({ ssh, slurm }) => ssh !== undefined || slurm !== undefined, {
+        error: 'a machine has `ssh`, `slurm` or both',
+      }),
+    )
+    .describe('By the name that is given to --target.'),
+})
+export type MachinesFile = z.infer<typeof MachinesFile>

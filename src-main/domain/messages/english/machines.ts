@@ -1,0 +1,17 @@
+/** Machines other than this one. */
+export const machines = {
+  none: 'There is no machine named {name}.',
+  known: 'The machines are: {names}. Other targets: see `kernel-ladder run --help`.',
+  add: 'Add it with `kernel-ladder machine add {name} --ssh HOST`.',
+  noSsh: 'The machine {name} has no ssh host.',
+  noDraft: 'An edited copy runs on this machine only.',
+  clock:
+    'The clock of {name} is {seconds} s ahead of the one here; dates in the session are its own.',
+  sendsNode: 'Sending Node.js to {name}, which has none that is new enough; that is done once.',
+  lost: 'The connection to {name} is lost. The run goes on there; trying to connect again.',
+  again: 'Connected to {name} again; nothing was lost.',
+  ended: 'The run on {name} ended without a result: {text}',
+  seeFolder: 'What it left there is in {folder}.',
+  stillThere: '{name} could not be told to stop; the run may go on there.',
+  nothing: 'Nothing finished on {name}, so nothing was saved.',
+} as const

@@ -1,0 +1,80 @@
+/** `kernel-ladder __agent`: what this program is started as on another machine. It writes a line per event to a file. */
+import { openSync, readFileSync, writeSync } from 'node:fs'
+import type { SetUp } from '../../../adapters/machine/machine'
+import { RunRequest } from '../../../contract'
+import { exitCodes, toErrorShape } from '../../../domain/errors'
+import { Job, type JobLine } from '../../../domain/machines/job'
+import { trustFolder } from '../../../services/ladder-library/trust'
+import { startRun } from '../../../services/targets/start-run'
+import { appVersion } from '../../../services/version'
+import { onStop } from '../signals'
+
+type RunProgram = (words: readonly string[], setUp: SetUp) => Promise<number>
+
+/** `runProgram` is the command line, for jobs that are commands. */
+export async function agentCommand(
+  setUp: SetUp,
+  [jobFile, eventsFile]: readonly [string, string],
+  runProgram: RunProgram,
+): Promise<number> {
+  // Open to the end: what is said while the program ends goes there too.
+  const events = openSync(eventsFile, 'a', 0o600)
+  // Whole lines, at once: a reader sees no part of one for long.
+  const write = (line: JobLine): void => {
+    writeSync(events, `${JSON.stringify(line)}\n`)
+  }
+  const none = { folder: null, id: null, missing: null, unsaved: null, error: null }
+  try {
+    const job = Job.parse(JSON.parse(readFileSync(jobFile, 'utf8')))
+    const end =
+      job.kind === 'run'
+        ? await runSession(setUp, job, write)
+        : { code: await withOutput(write, () => runProgram(job.words, setUp)) }
+    write({ type: 'end', ...none, ...end })
+    return 0
+  } catch (error) {
+    const shape = toErrorShape(error)
+    write({ type: 'end', ...none, code: exitCodes[shape.kind], error: shape })
+    return exitCodes[shape.kind]
+  }
+}
+
+async function runSession(
+  setUp: SetUp,
+  { request, settings, folder, out }: Extract<Job, { kind: 'run' }>,
+  write: (line: JobLine) => void,
+) {
+  const setup = await setUp()
+  const abort = new AbortController()
+  const stop = (): void => {
+    abort.abort()
+  }
+  onStop(stop, stop)
+  if (folder !== null) await trustFolder(setup.machine.folders, folder)
+  const result = await startRun(RunRequest.parse(request), {
+    ...{ ...setup, out, appVersion, settings, signal: abort.signal },
+    emit: (event) => {
+      write({ type: 'event', event })
+    },
+  })
+  const { missing, unsaved } = result
+  return { code: 0, folder: result.folder, id: result.session.id, missing, unsaved }
+}
+
+/** Has what is printed become lines instead. */
+async function withOutput(
+  write: (line: JobLine) => void,
+  work: () => Promise<number>,
+): Promise<number> {
+  const put =
+    (type: 'out' | 'err') =>
+    (chunk: string | Uint8Array, encoding?: unknown, done?: unknown): boolean => {
+      write({ type, text: Buffer.from(chunk as Uint8Array).toString('utf8') })
+      const written = typeof encoding === 'function' ? encoding : done
+      if (typeof written === 'function') (written as () => void)()
+      return true
+    }
+  process.stdout.write = put('out') as typeof process.stdout.write
+  process.stderr.write = put('err') as typeof process.stderr.write
+  return work()
+}

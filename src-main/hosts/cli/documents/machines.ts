@@ -1,0 +1,39 @@
+import { z } from 'zod'
+import { DoctorReport } from '../../../contract'
+import { MachineEntry } from '../../../domain/machines/machine-file'
+import { documentKind } from './document'
+
+export const machinesDocument = documentKind({
+  name: 'machines',
+  version: 1,
+  title: 'machines',
+  description:
+    'What `kernel-ladder machine list --json` prints: the machines of machines.yaml. docs/MACHINES.md explains it.',
+  fields: {
+    /** Where the file is, or would be. */
+    file: z.string(),
+    machines: z.array(MachineEntry.extend({ name: z.string() })),
+  },
+})
+
+export const machineCheckDocument = documentKind({
+  name: 'machine-check',
+  version: 1,
+  title: 'machine check',
+  description:
+    'What `kernel-ladder machine check NAME --json` prints: what the doctor says on that machine.',
+  fields: {
+    name: z.string(),
+    os: z.string(),
+    arch: z.string(),
+    /** Where the program and its jobs lie there. */
+    root: z.string(),
+    /** KiB free there; null if unknown. */
+    freeKiB: z.number().nullable(),
+    /** How far its clock is ahead of ours, in seconds. */
+    clockAhead: z.number(),
+    /** Path of its own Node.js; null if one was sent. */
+    node: z.string().nullable(),
+    doctor: DoctorReport,
+  },
+})

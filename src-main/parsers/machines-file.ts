@@ -1,0 +1,30 @@
+/** machines.yaml, parsed strictly, and edited without losing its comments. */
+import { isMap, parseDocument } from 'yaml'
+import { MachinesFile, type MachineEntry } from '../domain/machines/machine-file'
+import { readYaml, refuse, schemaFaults } from './kernels/yaml-places'
+
+/** Throws every fault with its line; `file` is only named. */
+export function parseMachines(text: string, file: string): MachinesFile {
+  const yaml = readYaml(text)
+  if (yaml.faults.length > 0) refuse(file, yaml.faults)
+  const parsed = MachinesFile.safeParse(yaml.value)
+  return parsed.success
+    ? parsed.data
+    : refuse(file, schemaFaults(yaml, MachinesFile, parsed.error.issues))
+}
+
+const emptyFile = 'kernel_ladder_machines: 1\nmachines: {}\n'
+
+/** The text with one machine set, or removed if `entry` is null. `text` is valid or null. */
+export function editMachines(
+  text: string | null,
+  name: string,
+  entry: Partial<MachineEntry> | null,
+): string {
+  const document = parseDocument(text ?? emptyFile)
+  const machines = document.get('machines')
+  if (isMap(machines)) machines.flow = false
+  if (entry === null) document.deleteIn(['machines', name])
+  else document.setIn(['machines', name], document.createNode(entry))
+  return document.toString({ lineWidth: 0 })
+}

@@ -1,0 +1,217 @@
+/**
+ * A job of this program on another machine. It runs there in a process group of its own and writes its lines to a
+ * file, so a lost connection loses nothing: they are read on from where they were. Stopping it stops all of it.
+ */
+import { randomBytes } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
+import { agentProgram, nodeFor } from '../../adapters/remote/agent-files'
+import {
+  follow,
+  lookAt,
+  placeJob,
+  removeJob,
+  sendFile,
+  startDetached,
+  stopJob,
+  type JobPlace,
+  type RemoteFacts,
+} from '../../adapters/remote/remote-host'
+import { readMachines } from '../../adapters/remote/machines-store'
+import { sshShell, type Shell } from '../../adapters/remote/ssh'
+import type { Folders } from '../../adapters/machine/machine'
+import { inputError, KernelLadderError } from '../../domain/errors'
+import { JobLine, type Job, type JobEnd } from '../../domain/machines/job'
+import type { MachineEntry } from '../../domain/machines/machine-file'
+import { message, type Statement } from '../../domain/messages/message'
+
+export interface NamedMachine {
+  name: string
+  entry: MachineEntry
+  shell: Shell
+}
+
+/** Options for ssh in addition to the user's configuration; only tests set it. */
+export const sshOptions = (): string[] =>
+  (process.env.KERNEL_LADDER_SSH_OPTIONS ?? '').split('\n').filter(Boolean)
+
+export async function openMachine(
+  folders: Pick<Folders, 'config'>,
+  name: string,
+): Promise<NamedMachine> {
+  const machines = await readMachines(folders.config)
+  const entry = Object.hasOwn(machines, name) ? machines[name] : undefined
+  if (!entry) {
+    const names = Object.keys(machines)
+    throw inputError(
+      message('machines.none', { name }),
+      names.length > 0
+        ? message('machines.known', { names: names.join(', ') })
+        : message('machines.add', { name }),
+    )
+  }
+  if (entry.ssh === undefined) throw inputError(message('machines.noSsh', { name }))
+  return { name, entry, shell: sshShell(name, entry.ssh, sshOptions()) }
+}
+
+export interface RemoteOptions {
+  signal: AbortSignal
+  onLine: (line: Exclude<JobLine, JobEnd>) => void
+  onNotice: (notice: Statement) => void
+}
+
+export interface EndedJob {
+  end: JobEnd
+  place: JobPlace
+}
+
+/** Pauses before connecting again; the last one repeats. */
+const retriesMs = [500, 1000, 2000, 5000, 10_000, 30_000]
+/** How long a job has to save what it finished before it is killed. */
+const graceMs = 60_000
+const clockTolerance = 120
+
+/** Looks at the machine, and sends the program and a Node where they are missing. */
+export async function prepare(
+  { shell, entry }: NamedMachine,
+  { signal, onNotice }: Pick<RemoteOptions, 'signal' | 'onNotice'>,
+): Promise<{ facts: RemoteFacts; node: string; agent: string }> {
+  const facts = await lookAt(shell, entry.before, signal)
+  if (Math.abs(facts.clockAhead) > clockTolerance)
+    onNotice(message('machines.clock', { name: shell.name, seconds: facts.clockAhead }))
+  const program = await agentProgram()
+  const agent = await sendFile(
+    shell,
+    facts,
+    `agents/${program.hash}/kernel-ladder.mjs`,
+    program.bytes,
+    signal,
+  )
+  if (facts.node !== null) return { facts, node: facts.node, agent }
+  onNotice(message('machines.sendsNode', { name: shell.name }))
+  const node = await nodeFor(facts.arch)
+  return {
+    facts,
+    agent,
+    node: await sendFile(shell, facts, `agents/node-${node.hash}/node`, node.bytes, signal),
+  }
+}
+
+/** Runs a job to its end. Throws if it cannot be started, or ends without saying how. */
+export async function runJob(
+  machine: NamedMachine,
+  { facts, node, agent }: Awaited<ReturnType<typeof prepare>>,
+  makeJob: (folder: string) => Job,
+  options: RemoteOptions,
+): Promise<EndedJob> {
+  const { shell, entry, name } = machine
+  const { signal, onNotice } = options
+  const id = `${new Date().toISOString().slice(0, 19).replaceAll(/[-:T]/g, '')}-${randomBytes(4).toString('hex')}`
+  const { place } = await placeJob(
+    shell,
+    facts,
+    id,
+    {
+      ...{ node, agent, before: entry.before, after: entry.after },
+      job: JSON.stringify(makeJob(`${facts.root}/jobs/${id}`)),
+    },
+    startDetached,
+  )
+  let end: JobEnd | null = null
+  let failures = 0
+  const onLine = (value: unknown): void => {
+    if (failures > 0) onNotice(message('machines.again', { name }))
+    failures = 0
+    const line = JobLine.safeParse(value).data
+    if (line?.type === 'end') end = line
+    else if (line) options.onLine(line)
+  }
+  const over = new AbortController()
+  const stopping = stopOnAbort(shell, place, signal, over)
+  let offset = 0
+  try {
+    for (;;) {
+      const followed = await follow(shell, place, offset, onLine, over.signal).catch(
+        (error: unknown) => {
+          if (error instanceof KernelLadderError)
+            return { outcome: 'lost' as const, offset, said: [] }
+          throw error
+        },
+      )
+      offset = followed.offset
+      if (end !== null) return { end, place }
+      if (followed.outcome === 'ended')
+        throw new KernelLadderError(
+          signal.aborted ? 'cancelled' : 'failed',
+          message('machines.ended', { name, text: followed.said.join(' ') || '–' }),
+          message('machines.seeFolder', { folder: place.folder }),
+        )
+      if (followed.outcome === 'cancelled')
+        throw new KernelLadderError('cancelled', message('machines.stillThere', { name }))
+      if (failures === 0) onNotice(message('machines.lost', { name }))
+      await delay(retriesMs[Math.min(failures, retriesMs.length - 1)], undefined, {
+        signal: over.signal,
+      }).catch(() => undefined)
+      failures += 1
+    }
+  } finally {
+    stopping.close()
+  }
+}
+
+/** On abort: asks the job to save and end; kills it when it does not; gives up when neither can be told it. */
+function stopOnAbort(shell: Shell, place: JobPlace, signal: AbortSignal, over: AbortController) {
+  let timers: NodeJS.Timeout[] = []
+  const stop = (force: boolean): void => {
+    void stopJob(shell, place, force).catch(() => undefined)
+  }
+  const onAbort = (): void => {
+    stop(false)
+    timers = [
+      setTimeout(() => {
+        stop(true)
+      }, graceMs),
+      setTimeout(() => {
+        over.abort()
+      }, graceMs + 15_000),
+    ]
+  }
+  if (signal.aborted) onAbort()
+  else signal.addEventListener('abort', onAbort, { once: true })
+  return {
+    close(): void {
+      signal.removeEventListener('abort', onAbort)
+      for (const timer of timers) clearTimeout(timer)
+    },
+  }
+}
+
+/** Runs a command of the command line there; its text is passed on, and what it printed is returned. */
+export async function runWords(
+  folders: Pick<Folders, 'config'>,
+  name: string,
+  words: readonly string[],
+  options: {
+    signal: AbortSignal
+    onNote: (text: string) => void
+    onNotice: (notice: Statement) => void
+  },
+): Promise<{ code: number; stdout: string }> {
+  const machine = await openMachine(folders, name)
+  const ready = await prepare(machine, options)
+  let stdout = ''
+  const { end, place } = await runJob(
+    machine,
+    ready,
+    () => ({ kind: 'words', words: [...words] }),
+    {
+      ...options,
+      onLine(line) {
+        if (line.type === 'out') stdout += line.text
+        if (line.type === 'err') options.onNote(line.text.replace(/\n$/, ''))
+      },
+    },
+  )
+  await removeJob(machine.shell, place).catch(() => undefined)
+  if (end.error) throw new KernelLadderError(end.error.kind, end.error.message, end.error.remedy)
+  return { code: end.code, stdout }
+}

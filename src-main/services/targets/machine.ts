@@ -1,0 +1,123 @@
+/** Runs rungs on a machine of machines.yaml: the ladder is sent there, and the session comes home. */
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { basename, dirname, join, resolve, sep } from 'node:path'
+import {
+  fetchFolder,
+  removeJob,
+  sendFolder,
+  type RemoteFile,
+} from '../../adapters/remote/remote-host'
+import { draftSession, parseSession, sessionFile } from '../../adapters/sessions/session-store'
+import type { LadderFolder } from '../../adapters/kernels/ladder-folder'
+import { RunEvent, type RunRequest } from '../../contract'
+import { inputError, KernelLadderError } from '../../domain/errors'
+import { message, type Statement } from '../../domain/messages/message'
+import type { Session } from '../../domain/session/session'
+import { printTarget } from '../../domain/target/targets'
+import { fillFiles } from '../../domain/task/task'
+import { openTrustedLadder } from '../ladder-library/open'
+import { openMachine, prepare, runJob } from '../machines/remote-job'
+import { planRun } from '../run/plan'
+import type { Runner } from './runner'
+import { draftNew, misplaced, type FinishedRun, type StartRunOptions } from './saved-run'
+
+export const runMachine: Runner = async (name, request, options) => {
+  const target = { kind: 'machine' as const, name: name! }
+  const machine = await openMachine(options.machine.folders, target.name)
+  if (request.draft !== undefined) throw inputError(message('machines.noDraft'))
+  const { library, id, own } = await openTrustedLadder(options, request.ladder)
+  // What is wrong with the request is said before anything is sent.
+  planRun(library, { ...request, ladder: id })
+  const remote = {
+    signal: options.signal,
+    onNotice: (notice: Statement): void => {
+      options.emit({ type: 'log', level: 'warning', message: notice })
+    },
+  }
+  options.emit({ type: 'stage', stage: 'prepare', done: 0, total: 0 })
+  const ready = await prepare(machine, remote)
+  const folder =
+    own &&
+    (await sendFolder(
+      machine.shell,
+      ready.facts,
+      basename(own.folder),
+      await filesOf(own),
+      options.signal,
+    ))
+  const { end, place } = await runJob(
+    machine,
+    ready,
+    (job) => ({
+      kind: 'run',
+      request: { ...request, target: 'local', ladder: folder ?? id } satisfies RunRequest,
+      settings: { ...options.settings },
+      folder,
+      out: `${job}/session`,
+    }),
+    {
+      ...remote,
+      onLine(line) {
+        if (line.type !== 'event') return
+        const event = RunEvent.safeParse(line.event).data
+        if (!event || event.type === 'finished') return
+        options.emit(event.type === 'started' ? { ...event, target: printTarget(target) } : event)
+      },
+    },
+  )
+  if (end.error) throw new KernelLadderError(end.error.kind, end.error.message, end.error.remedy)
+  if (end.folder === null)
+    throw new KernelLadderError(
+      options.signal.aborted ? 'cancelled' : 'failed',
+      message('machines.nothing', { name: target.name }),
+    )
+  options.emit({ type: 'stage', stage: 'save', done: 0, total: 1 })
+  const fetched = await bringHome(
+    end.id ?? `${id}-${target.name}`,
+    (onFile) => fetchFolder(machine.shell, end.folder!, onFile),
+    (session) => ({
+      ...session,
+      target,
+      ladder: own ? { ...session.ladder, folder: own.folder } : session.ladder,
+    }),
+    options,
+  )
+  await removeJob(machine.shell, place).catch(() => undefined)
+  options.emit({ type: 'stage', stage: 'save', done: 1, total: 1 })
+  return { ...fetched, missing: end.missing }
+}
+
+/** Everything that the ladder is made of, as it is now. */
+async function filesOf({ folder, files, task }: LadderFolder): Promise<RemoteFile[]> {
+  const all = [...new Set([...files, ...fillFiles(task).map(({ path }) => path)])]
+  return Promise.all(all.map(async (path) => ({ path, bytes: await readFile(join(folder, path)) })))
+}
+
+/** Writes the files of a session into the store, or where it was asked for. */
+async function bringHome(
+  id: string,
+  fetch: (onFile: (file: RemoteFile) => Promise<void>) => Promise<void>,
+  change: (session: Session) => Session,
+  { out, machine }: StartRunOptions,
+): Promise<Omit<FinishedRun, 'missing'>> {
+  const draft = await (out === undefined
+    ? draftSession(join(machine.folders.sessions, id))
+    : draftNew(out))
+  try {
+    let text = ''
+    await fetch(async ({ path, bytes }) => {
+      const place = resolve(draft.path, path)
+      if (!place.startsWith(draft.path + sep)) return
+      if (path === sessionFile) text = Buffer.from(bytes).toString('utf8')
+      else {
+        await mkdir(dirname(place), { recursive: true })
+        await writeFile(place, bytes)
+      }
+    })
+    const session = change(parseSession(text, sessionFile))
+    const folder = await draft.commit(session)
+    return { session, folder, unsaved: misplaced(out, folder) }
+  } finally {
+    await draft.discard()
+  }
+}

@@ -1,0 +1,276 @@
+/**
+ * Other machines: a real sshd on loopback, in a folder of the test's own, with the fake tools behind it. Without an
+ * sshd the tests are skipped by name; with CI=true the test command installs one.
+ */
+import { execFileSync, spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { delimiter, dirname, join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { afterTest } from '../cleanups'
+import { faultsOf } from '../json-schemas'
+import { sumsFiles } from '../services/sums-folder'
+import { fakesDir, tempDir } from '../services/support'
+import { bundle, runBundle, start } from './support'
+
+const sshd = '/usr/sbin/sshd'
+const hasSshd = existsSync(sshd)
+
+const freePort = (): Promise<number> =>
+  new Promise((done) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const address = server.address()
+      server.close(() => {
+        done(typeof address === 'object' && address ? address.port : 0)
+      })
+    })
+  })
+
+interface Host {
+  dir: string
+  /** Of the laptop. */
+  env: Record<string, string>
+  /** What the machine has below its root. */
+  remote: (path: string) => string
+  fingerprint: string
+  /** Ends every connection, as a network that is gone. */
+  cut: () => void
+  words: string[]
+}
+
+async function host(before: readonly string[] = []): Promise<Host> {
+  const dir = await tempDir()
+  const key = (name: string): string => {
+    execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', join(dir, name)])
+    return join(dir, name)
+  }
+  const [hostKey, own] = [key('host'), key('own')]
+  const port = await freePort()
+  await writeFile(join(dir, 'keys'), await readFile(`${own}.pub`))
+  await writeFile(
+    join(dir, 'sshd.conf'),
+    [
+      `Port ${port}\nListenAddress 127.0.0.1\nHostKey ${hostKey}\nPidFile none`,
+      `AuthorizedKeysFile ${join(dir, 'keys')}\nStrictModes no\nUsePAM no`,
+      'PasswordAuthentication no\nKbdInteractiveAuthentication no\nPermitRootLogin yes\n',
+    ].join('\n'),
+  )
+  await mkdir('/run/sshd', { recursive: true }).catch(() => undefined)
+  const server = spawn(sshd, ['-D', '-e', '-f', join(dir, 'sshd.conf')], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  afterTest(() => server.kill('SIGKILL'))
+  await new Promise<void>((ready) => {
+    let said = ''
+    server.stderr.setEncoding('utf8').on('data', (text: string) => {
+      said += text
+      if (said.includes('Server listening')) ready()
+    })
+  })
+  await writeFile(
+    join(dir, 'ssh.conf'),
+    `Host titan\n HostName 127.0.0.1\n Port ${port}\n IdentityFile ${own}\n IdentitiesOnly yes\n IdentityAgent none\n UserKnownHostsFile ${join(dir, 'known')}\n`,
+  )
+  const bin = join(dir, 'bin')
+  await mkdir(bin)
+  for (const tool of ['nvcc', 'ncu', 'nvidia-smi', 'compute-sanitizer']) {
+    await writeFile(
+      join(bin, tool),
+      `#!/bin/sh\nexec "${process.execPath}" "${join(fakesDir, 'bin', tool)}" "$@"\n`,
+    )
+    await chmod(join(bin, tool), 0o755)
+  }
+  const remote = (path: string): string => join(dir, 'remote', 'kernel-ladder', path)
+  const path = [bin, dirname(process.execPath), '/usr/bin', '/bin'].join(delimiter)
+  const commands = [
+    `export XDG_CACHE_HOME='${join(dir, 'remote')}' KERNEL_LADDER_DATA='${join(dir, 'remote-data')}' PATH='${path}'`,
+    `export KERNEL_LADDER_PATH_ONLY=1 FAKES='${fakesDir}' FAKE_LOG='${join(dir, 'calls.log')}'`,
+    ...before,
+  ]
+  const env = {
+    KERNEL_LADDER_CONFIG: join(dir, 'config'),
+    KERNEL_LADDER_DATA: join(dir, 'data'),
+    KERNEL_LADDER_CACHE: join(dir, 'cache'),
+    KERNEL_LADDER_SSH_OPTIONS: `-F\n${join(dir, 'ssh.conf')}`,
+    // Nothing of CUDA is on the laptop.
+    PATH: '/usr/bin:/bin',
+  }
+  const fingerprint = execFileSync('ssh-keygen', ['-lf', `${hostKey}.pub`], {
+    encoding: 'utf8',
+  }).split(' ')[1]!
+  return {
+    ...{ dir, env, remote, fingerprint },
+    words: [
+      'machine',
+      'add',
+      'titan',
+      '--ssh',
+      'titan',
+      ...commands.flatMap((one) => ['--before', one]),
+    ],
+    cut() {
+      const children = execFileSync('ps', ['-eo', 'pid=,args='], { encoding: 'utf8' })
+      for (const [, pid] of children.matchAll(/^ *(\d+) ssh .*ssh\.conf.*$/gm))
+        if (children.includes(join(dir, 'ssh.conf'))) process.kill(Number(pid), 'SIGKILL')
+    },
+  }
+}
+
+/** A machine that is added and trusted. */
+async function added(before: readonly string[] = []): Promise<Host> {
+  const own = await host(before)
+  const { code, stderr } = await runBundle(
+    [...own.words, '--fingerprint', own.fingerprint],
+    own.env,
+  )
+  expect(code, stderr).toBe(0)
+  return own
+}
+
+const ladder = ['--ladder', 'gemm-fp32', '--rungs', '01_naive,02_coalesced', '--size', '1024']
+
+describe.skipIf(!hasSshd)('a machine over ssh', () => {
+  it('shows an unknown host key, trusts it when told to, and is in a file that is easy to write', async () => {
+    const own = await host()
+    const asked = await runBundle(own.words, own.env)
+    expect(asked.code).toBe(2)
+    expect(asked.stderr).toContain(`--fingerprint ${own.fingerprint}`)
+    const wrong = await runBundle([...own.words, '--fingerprint', 'SHA256:other'], own.env)
+    expect(wrong.code).toBe(2)
+    expect(existsSync(join(own.env.KERNEL_LADDER_CONFIG!, 'machines.yaml'))).toBe(false)
+    const right = await runBundle([...own.words, '--fingerprint', own.fingerprint], own.env)
+    expect(right.code, right.stderr).toBe(0)
+    const listed = await runBundle(['machine', 'list', '--json'], own.env)
+    expect(faultsOf('machines', JSON.parse(listed.stdout))).toEqual([])
+    expect((await runBundle(['machine', 'remove', 'titan'], own.env)).code).toBe(0)
+    expect((await runBundle(['machine', 'list'], own.env)).stdout).toMatch(/^There are no machines/)
+  })
+
+  it('gets the program once, is checked, runs a ladder, and the session comes home', async () => {
+    const own = await added()
+    const checked = await runBundle(['machine', 'check', 'titan', '--json'], own.env)
+    expect(checked.code, checked.stderr).toBe(0)
+    expect(faultsOf('machine-check', JSON.parse(checked.stdout))).toEqual([])
+    const agents = await readdir(own.remote('agents'))
+    expect(agents).toHaveLength(1)
+    const { code, stdout, stderr } = await runBundle(
+      ['run', ...ladder, '--target', 'titan', '--json'],
+      own.env,
+    )
+    expect(code, stderr).toBe(0)
+    const document = JSON.parse(stdout) as {
+      session: string
+      target: object
+      rungs: { status: string }[]
+    }
+    expect(faultsOf('run', document)).toEqual([])
+    expect(document.target).toEqual({ kind: 'machine', name: 'titan' })
+    expect(document.rungs.map(({ status }) => status)).toEqual(['ok', 'ok'])
+    expect(document.session.startsWith(join(own.dir, 'data', 'sessions'))).toBe(true)
+    expect(await readdir(document.session)).toEqual(
+      expect.arrayContaining(['session.json', 'raw.jsonl', 'sources']) as string[],
+    )
+    expect(await readdir(own.remote('agents'))).toEqual(agents)
+    expect(await readdir(own.remote('jobs'))).toEqual([])
+    const shown = await runBundle(['show', document.session], own.env)
+    expect(shown.stdout).toContain('measured on titan')
+  })
+
+  it('runs a ladder folder of the user’s own, with what login files print out of the way', async () => {
+    const own = await added(['echo welcome; echo "kl-0 begin"; echo news >&2'])
+    const folder = join(own.dir, 'sums')
+    await mkdir(folder)
+    for (const [name, text] of Object.entries(sumsFiles()))
+      await writeFile(join(folder, name), text)
+    const words = ['run', '--ladder', folder, '--target', 'titan', '--profile', 'none']
+    const refused = await runBundle(words, own.env)
+    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('is not trusted')])
+    const { code, stdout, stderr } = await runBundle([...words, '--trust'], own.env)
+    expect(code, stderr).toBe(0)
+    expect(stdout).toMatch(/^ *b +ok/m)
+  })
+
+  it('loses nothing when the connection is cut, and goes on where it was', async () => {
+    const own = await added(["export FAKE_FAULTS='03_shared_tile=slow-build'"])
+    const rungs = ['--ladder', 'gemm-fp32', '--rungs', '01_naive,03_shared_tile', '--size', '1024']
+    const run = start(['run', ...rungs, '--target', 'titan', '--profile', 'none'], own.env, bundle)
+    await run.says('build 1/')
+    own.cut()
+    await run.says('The connection to titan is lost.')
+    const { code, stdout, stderr } = await run.finished
+    expect(code, stderr).toBe(0)
+    expect(stdout).toMatch(/03_shared_tile +ok/)
+  })
+
+  it('stops everything there on ^C, and saves what was finished', async () => {
+    const own = await added(["export FAKE_FAULTS='02_coalesced=hang'"])
+    const run = start(['run', ...ladder, '--timeout', '600', '--target', 'titan'], own.env, bundle)
+    await run.says('verify 3/3 02_coalesced')
+    run.signal('SIGINT')
+    const { code, stdout } = await run.finished
+    expect(code).toBe(1)
+    expect(stdout).toMatch(/01_naive +ok/)
+    const left = execFileSync('ps', ['-eo', 'args='], { encoding: 'utf8' })
+    expect(left).not.toContain(join(own.dir, 'remote'))
+  })
+
+  it('says what is wrong with a run there as if it were here', async () => {
+    const own = await added()
+    const bad = await runBundle(['run', ...ladder, '--target', 'titan', '--gpu', '7'], own.env)
+    expect(bad.code).toBe(2)
+    const failing = await added(['no_such_command'])
+    const { code, stderr } = await runBundle(['run', ...ladder, '--target', 'titan'], failing.env)
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringContaining('The command before the run failed'),
+    ])
+    const none = await runBundle(['run', ...ladder, '--target', 'nowhere'], own.env)
+    expect([none.code, none.stderr]).toEqual([
+      2,
+      expect.stringContaining('There is no machine named nowhere.'),
+    ])
+  })
+})
+
+describe('machine add', () => {
+  it.each([
+    ['local', /means something else after --target/],
+    ['static', /means something else/],
+    ['a b', /cannot name a machine/],
+    ['-x', /unknown option/],
+  ])('refuses the name %s', async (name, why) => {
+    const dir = await tempDir()
+    const { code, stderr } = await runBundle(['machine', 'add', name, '--ssh', 'x'], {
+      KERNEL_LADDER_CONFIG: dir,
+    })
+    expect([code, stderr]).toEqual([2, expect.stringMatching(why)])
+  })
+
+  it.each([
+    ['a host that is no name', ['--ssh', '-oProxyCommand=x'], 2, /--ssh must be a host/],
+    [
+      'a host that does not exist',
+      ['--ssh', 'nowhere.invalid'],
+      3,
+      /There is no host nowhere.invalid/,
+    ],
+    ['no host', [], 2, /--ssh HOST is missing/],
+  ])('refuses %s', async (_, words, status, why) => {
+    const dir = await tempDir()
+    const { code, stderr } = await runBundle(['machine', 'add', 'titan', ...words], {
+      KERNEL_LADDER_CONFIG: dir,
+    })
+    expect([code, stderr]).toEqual([status, expect.stringMatching(why)])
+  })
+
+  it('names the line of a key that machines.yaml does not have', async () => {
+    const dir = await tempDir()
+    await writeFile(
+      join(dir, 'machines.yaml'),
+      'kernel_ladder_machines: 1\nmachines:\n  titan:\n    ssh: titan\n    pasword: x\n',
+    )
+    const { code, stderr } = await runBundle(['machine', 'list'], { KERNEL_LADDER_CONFIG: dir })
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/machines\.yaml:5:5: .*pasword/)])
+  })
+})
