@@ -31,7 +31,6 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
     'tune --ladder ./my-ladder --rung 02_tile --param TILE=16,32,64 --gpu all --budget 10m --apply',
   ],
   history: ['history --ladder ./my-ladder --size 4096'],
-  tune: ['tune --ladder ./my-ladder --rung 02_tile --budget 10m'],
   import: ['import kernel.ncu-rep', 'import raw.csv --order 02_tile,00_naive'],
   sanitize: ['sanitize --ladder ./my-ladder', 'sanitize --ladder ./my-ladder --tool racecheck'],
   serve: ['serve', 'serve --port 8080 --session ./my-session'],
