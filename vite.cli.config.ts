@@ -20,6 +20,8 @@ export default defineConfig({
         format: 'es',
         entryFileNames: 'kernel-ladder.mjs',
         codeSplitting: false,
+        // Names stay, for stack traces; white space and comments would be read at every start.
+        minify: { compress: false, mangle: false, codegen: true },
         banner: '#!/usr/bin/env node',
       },
     },

@@ -151,6 +151,8 @@ describe('what an agent may not', () => {
     const { call } = await desk()
     for (const [tool, given] of [
       ['run', { ladder: 'gemm-fp32', target: 'local' }],
+      // A machine that the user added: its GPU is one, too.
+      ['run', { ladder: 'gemm-fp32', target: 'titan' }],
       ['lab_check', { lab: '01-coalescing', file: 'lab.cu', target: 'local' }],
     ] as const)
       expect((await call(tool, given)).error).toMatchObject({

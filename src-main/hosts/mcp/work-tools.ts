@@ -89,7 +89,9 @@ function allowedTarget(word: string, { allowRun }: Workplace) {
   const target = parseTarget(word)
   if (!target)
     throw inputError(`${JSON.stringify(word)} is not a target.`, `Targets: ${targetUsage}.`)
-  if (can(target).needsGpu && !allowRun)
+  const { needsGpu, times, replays } = can(target)
+  // One of another machine is a GPU too.
+  if ((needsGpu || (times && !replays)) && !allowRun)
     throw new KernelLadderError(
       'usage',
       'This server may not run code on a GPU.',

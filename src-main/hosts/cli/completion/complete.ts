@@ -36,6 +36,8 @@ const ofArguments: Readonly<Record<string, NameKind>> = {
   'edit rung': 'rungs',
   'compare a': 'sessions',
   'compare b': 'sessions',
+  'machine check name': 'machines',
+  'machine remove name': 'machines',
 }
 
 /** As bash has it on the line: `my\ folder`, `"my folder`. */

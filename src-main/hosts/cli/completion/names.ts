@@ -21,6 +21,7 @@ export type NameKind =
   | 'tools'
   | 'templates'
   | 'labs'
+  | 'machines'
   | 'shells'
 
 /** What a name is looked up in, as far as the command line says. */
@@ -63,14 +64,18 @@ async function rungs(setup: Setup, { ladder, session }: Within): Promise<Candida
   }))
 }
 
+async function machines({ machine }: Setup): Promise<Candidate[]> {
+  const { readMachines } = await import('../../../adapters/remote/machines-store')
+  return words(Object.keys(await readMachines(machine.folders.config).catch(() => ({}))))
+}
+
 async function targets(setup: Setup): Promise<Candidate[]> {
   const { listRecordings } = await import('../../../services/sessions/recording-list')
   const recordings = await listRecordings(setup.assets.recordingsDir)
-  const { readMachines } = await import('../../../adapters/remote/machines-store')
   const named = {
     recordings: recordings.map(({ name }) => name),
     gpus: gpus.map(({ id }) => id),
-    machines: Object.keys(await readMachines(setup.machine.folders.config).catch(() => ({}))),
+    machines: (await machines(setup)).map(({ word }) => word),
   }
   return words(
     runnableKinds.flatMap(({ syntax }) => [
@@ -114,6 +119,8 @@ export const namesOn =
           return targets(await setUp())
         case 'templates':
           return templates(await setUp())
+        case 'machines':
+          return machines(await setUp())
         case 'labs':
           return labs(await setUp())
       }
