@@ -11,15 +11,17 @@
  * Grids: scrolling 200 rungs and their metrics; the size of the initial scripts; the page's memory.
  * Reports: HTML and PDF of a deep session, HTML of 200 rungs.
  * Report, csv: parsing ncu files: a 100 MB table compared with papaparse, an ncu report, and the memory of both.
+ * Emulation: gemm-fp32 at 512 and a lab check without a GPU; needs nvcc.
  * GPU: the cost of profiling; needs a GPU with access to its performance counters.
  *
- *     npm run bench [-- start replay ui compare grids reports report csv gpu]
+ *     npm run bench [-- start replay ui compare grids reports report csv emulation gpu]
  */
 import { spawn } from 'node:child_process'
 import { cpus } from 'node:os'
 import { join } from 'node:path'
 import { budgetTally, printBudgets } from './bench/budgets.mjs'
 import { benchCompare } from './bench/compare.mjs'
+import { benchEmulation } from './bench/emulation.mjs'
 import { benchGpu } from './bench/gpu.mjs'
 import { benchGrids } from './bench/grids.mjs'
 import { benchCsv, benchReport } from './bench/imports.mjs'
@@ -113,6 +115,7 @@ const parts = {
   reports: benchReports,
   report: benchReport,
   csv: benchCsv,
+  emulation: benchEmulation,
   gpu: benchGpu,
 }
 

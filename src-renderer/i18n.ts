@@ -4,6 +4,7 @@ import { createI18n } from 'vue-i18n'
 import en from './locales/en/screens.json'
 import { isLanguage, language, languages, pickLanguage, type Language } from './ui/language'
 import { learn, type Translations } from './ui/authored'
+import { nameUnits } from './ui/format'
 import { keptChoice } from './ui/preference'
 
 type LanguageChoice = 'system' | Language
@@ -15,7 +16,7 @@ export const languageChoice = keptChoice<LanguageChoice>('language', languageCho
 
 const loaders: Record<
   Exclude<Language, 'en'>,
-  () => Promise<{ default: object; ladders: Translations }>
+  () => Promise<{ default: { unit: Record<string, string> }; ladders: Translations }>
 > = {
   ko: () => import('./locales/ko'),
   'zh-CN': () => import('./locales/zh-CN'),
@@ -31,15 +32,18 @@ export const i18n = createI18n({
 async function show(choice: LanguageChoice): Promise<void> {
   const name = choice === 'system' ? pickLanguage(navigator.languages) : choice
   let ladders: Translations | null = null
+  let units: Record<string, string> = {}
   if (name !== 'en') {
     const words = await loaders[name]()
     ladders = words.ladders
+    units = words.default.unit
     // Same keys as English, which test/renderer/words-and-colours.test.ts checks.
     i18n.global.setLocaleMessage(name, words.default as typeof en)
   }
   // The user may have switched again while the locale was loading.
   if (choice !== languageChoice.value) return
   learn('ladders', ladders)
+  nameUnits(units)
   i18n.global.locale.value = name
   language.value = name
   document.documentElement.lang = name

@@ -6,8 +6,8 @@
 #include <dlfcn.h>
 #include <string>
 
-// NVML is part of the driver but its header is not always installed: the four functions needed are
-// declared here. Without it the clocks are null and nothing else changes.
+// NVML is part of the driver but its header is not always installed: the functions needed are
+// declared here. Without it what it would say is null and nothing else changes.
 class Nvml {
  public:
   explicit Nvml(const char* pciBusId) {
@@ -18,24 +18,51 @@ class Nvml {
         reinterpret_cast<int (*)(const char*, void**)>(dlsym(library, "nvmlDeviceGetHandleByPciBusId_v2"));
     clock_ = reinterpret_cast<ClockFunction>(dlsym(library, "nvmlDeviceGetClockInfo"));
     maxClock_ = reinterpret_cast<ClockFunction>(dlsym(library, "nvmlDeviceGetMaxClockInfo"));
+    temperature_ = reinterpret_cast<ClockFunction>(dlsym(library, "nvmlDeviceGetTemperature"));
+    power_ = reinterpret_cast<PowerFunction>(dlsym(library, "nvmlDeviceGetPowerUsage"));
+    powerLimit_ = reinterpret_cast<PowerFunction>(dlsym(library, "nvmlDeviceGetEnforcedPowerLimit"));
+    // Renamed to ...ClocksEventReasons; the old name is in every driver.
+    reasons_ = reinterpret_cast<ReasonsFunction>(dlsym(library, "nvmlDeviceGetCurrentClocksThrottleReasons"));
     if (!init || !find || init() != 0 || find(pciBusId, &device_) != 0) device_ = nullptr;
   }
 
   // MHz, or -1 if unknown.
-  double smClock() const { return read(clock_); }
-  double smClockMax() const { return read(maxClock_); }
+  double smClock() const { return read(clock_, kSmClock); }
+  double smClockMax() const { return read(maxClock_, kSmClock); }
+  double memoryClock() const { return read(clock_, kMemoryClock); }
+
+  // Degrees Celsius and watts, or -1 if unknown.
+  double temperature() const { return read(temperature_, kGpuSensor); }
+  double power() const { return read(power_); }
+  double powerLimit() const { return read(powerLimit_); }
+
+  // A bit for each reason why the clocks are not higher (nvmlClocksThrottleReason...), or -1 if unknown.
+  long long clockReasons() const {
+    unsigned long long reasons = 0;
+    return device_ && reasons_ && reasons_(device_, &reasons) == 0 ? (long long)reasons : -1;
+  }
 
  private:
   using ClockFunction = int (*)(void*, int, unsigned*);
-  static constexpr int kSmClock = 1;  // NVML_CLOCK_SM
+  using PowerFunction = int (*)(void*, unsigned*);
+  using ReasonsFunction = int (*)(void*, unsigned long long*);
+  static constexpr int kSmClock = 1, kMemoryClock = 2;  // NVML_CLOCK_SM, NVML_CLOCK_MEM
+  static constexpr int kGpuSensor = 0;                  // NVML_TEMPERATURE_GPU
 
-  double read(ClockFunction function) const {
-    unsigned mhz = 0;
-    return device_ && function && function(device_, kSmClock, &mhz) == 0 ? double(mhz) : -1;
+  double read(ClockFunction function, int which) const {
+    unsigned value = 0;
+    return device_ && function && function(device_, which, &value) == 0 ? double(value) : -1;
+  }
+
+  double read(PowerFunction function) const {
+    unsigned milliwatts = 0;
+    return device_ && function && function(device_, &milliwatts) == 0 ? milliwatts / 1000.0 : -1;
   }
 
   void* device_ = nullptr;
-  ClockFunction clock_ = nullptr, maxClock_ = nullptr;
+  ClockFunction clock_ = nullptr, maxClock_ = nullptr, temperature_ = nullptr;
+  PowerFunction power_ = nullptr, powerLimit_ = nullptr;
+  ReasonsFunction reasons_ = nullptr;
 };
 
 struct Device {

@@ -7,6 +7,7 @@
 #include <array>
 #include <chrono>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <vector>
 
@@ -132,8 +133,8 @@ class Stopwatch {
     return samples.count() ? samples.median() : -1;
   }
 
-  // Milliseconds of one launch; with stamps, its cycles can be read from them afterwards.
-  double sample(const Rung& rung, const ClockStamps* stamps = nullptr) {
+  // Milliseconds of one launch; with stamps, its cycles can be read from them afterwards. `meanwhile` is called while it runs.
+  double sample(const Rung& rung, const ClockStamps* stamps = nullptr, const std::function<void()>& meanwhile = {}) {
     rung.problem.resetInOuts(stream_);  // untimed
     if (flushBytes_) check(cudaMemsetAsync(flush_.get(), 0, flushBytes_, stream_), "flushing L2");
     runway<<<1, 1, 0, stream_>>>(runwayOf(rung));
@@ -145,6 +146,7 @@ class Stopwatch {
       first.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
     check(cudaEventRecord(stop_, stream_), "cudaEventRecord");
     if (stamps) stamps->after(stream_);
+    if (meanwhile) meanwhile();
     const cudaError_t status = cudaEventSynchronize(stop_);
     if (status != cudaSuccess) throw RungError{"time", "the kernel failed: " + describe(status)};
     float ms = 0;
@@ -192,6 +194,42 @@ class Heartbeat {
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
+// The state of the GPU while a rung is timed: before, after, and now and then while one of its launches runs.
+class GpuWatch {
+ public:
+  explicit GpuWatch(const Nvml& nvml) : nvml_(nvml) { look(); }
+
+  void look() {
+    last_ = std::chrono::steady_clock::now();
+    if (const double clock = nvml_.smClock(); clock >= 0) {
+      lowest_ = lowest_ < 0 ? clock : std::min(lowest_, clock);
+      highest_ = std::max(highest_, clock);
+    }
+    memoryClock_ = nvml_.memoryClock();
+    temperature_ = std::max(temperature_, nvml_.temperature());
+    power_ = std::max(power_, nvml_.power());
+    if (const long long reasons = nvml_.clockReasons(); reasons >= 0) reasons_ = std::max(reasons_, 0LL) | reasons;
+  }
+
+  bool due() const { return std::chrono::steady_clock::now() - last_ >= std::chrono::milliseconds(100); }
+
+  void addTo(Json& line) const {
+    line.numberOrNull("smClockLowMHz", lowest_)
+        .numberOrNull("smClockHighMHz", highest_)
+        .numberOrNull("memoryClockMHz", memoryClock_)
+        .numberOrNull("temperatureC", temperature_)
+        .numberOrNull("powerW", power_)
+        .numberOrNull("powerLimitW", nvml_.powerLimit())
+        .numberOrNull("clockReasons", double(reasons_));
+  }
+
+ private:
+  const Nvml& nvml_;
+  std::chrono::steady_clock::time_point last_;
+  double lowest_ = -1, highest_ = -1, memoryClock_ = -1, temperature_ = -1, power_ = -1;
+  long long reasons_ = -1;
+};
+
 // A failure of the reference is its own, whichever rung is being timed with it.
 struct ReferenceFailed {
   RungError error;
@@ -224,6 +262,7 @@ inline void timeRung(const Rung& rung, const Rung* reference, const Arguments& a
   } while (secondsSince(warmUp) < std::min(0.2, args.maxSeconds));
 
   const double clockBefore = nvml.smClock();
+  GpuWatch watch(nvml);
   const auto start = now();
   const long long fewest = std::min(3LL, args.maxSamples);
   for (;;) {
@@ -234,6 +273,8 @@ inline void timeRung(const Rung& rung, const Rung* reference, const Arguments& a
       referenceSamples.add(sampleReference());
     samples.add(stopwatch.sample(rung));
     heartbeat.beat(samples);
+    // While a launch runs that does not count: asking takes a while, and a GPU without work has other clocks.
+    if (samples.count() == 1 || watch.due()) stopwatch.sample(rung, nullptr, [&] { watch.look(); });
 
     const bool settled =
         samples.settled(args.minSamples) && (!useReference || referenceSamples.settled(args.minSamples));
@@ -241,6 +282,7 @@ inline void timeRung(const Rung& rung, const Rung* reference, const Arguments& a
     if (samples.count() >= fewest && secondsSince(start) >= args.maxSeconds) break;
   }
   const double clockAfter = nvml.smClock();
+  watch.look();
 
   Json line("timing");
   line.string("rung", rung.id)
@@ -253,8 +295,9 @@ inline void timeRung(const Rung& rung, const Rung* reference, const Arguments& a
   else line.null("referenceMedianMs");
   line.numbers("referenceSamplesMs", referenceSamples.values())
       .numberOrNull("smClockBeforeMHz", clockBefore)
-      .numberOrNull("smClockAfterMHz", clockAfter)
-      .print();
+      .numberOrNull("smClockAfterMHz", clockAfter);
+  watch.addTo(line);
+  line.print();
 }
 
 // The orders of three builds. Where code lies in memory, and what ran just before it, moves the time of a launch of ten

@@ -37,6 +37,8 @@ const budgets = /** @satisfies {Record<string, Budget>} */ ({
   startHelp: { what: 'Start of --help, median', most: 250, unit: 'ms' },
   startLadders: { what: 'Start of ladders, median', most: 500, unit: 'ms' },
   packageSize: { what: 'npm package', most: 12, unit: 'MB', digits: 2 },
+  emulatedLadder: { what: 'gemm-fp32 at 512, emulated, median', most: 20, unit: 's', digits: 1 },
+  emulatedLab: { what: 'Lab check, emulated, median', most: 10, unit: 's', digits: 1 },
   pdfTime: { what: 'PDF report of 14 deep rungs, median', most: 20, unit: 's', digits: 2 },
 })
 

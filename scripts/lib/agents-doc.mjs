@@ -37,9 +37,7 @@ async function labConflict(client) {
   /** @type {Call[]} */
   const calls = []
   const ask = asking(client, calls)
-  const given = { lab: '07-bank-conflicts', file: 'lab.cu' }
-  await ask('lab_check', { ...given, target: 'recorded' })
-  const { session } = await ask('emulate', given)
+  const { session } = await ask('lab_check', { lab: '07-bank-conflicts', file: 'lab.cu' })
   const rung = 'submission'
   const { summary } = await ask('source', { session, rung, by: 'sharedWavefrontsExcess', limit: 1 })
   return { calls, found: String(summary) }

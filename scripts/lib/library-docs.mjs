@@ -24,6 +24,7 @@ export async function libraryDoc() {
         hidePageTitle: true,
         outputFileStrategy: 'modules',
         entryFileName: 'api',
+        tableColumnSettings: { hideInherited: true, hideOverrides: true, hideModifiers: true },
         parametersFormat: 'table',
         interfacePropertiesFormat: 'table',
         typeDeclarationFormat: 'table',

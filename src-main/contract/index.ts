@@ -126,6 +126,8 @@ export const AppInfo = z.object({
   hasGpu: z.boolean(),
   /** Whether nvcc was found, so that rungs can be built, even for an absent GPU. */
   hasCompiler: z.boolean(),
+  /** Whether the user has set an editor, on the machine of the program, that source lines can be opened in. */
+  hasEditor: z.boolean(),
   /** Names of the user's other machines that runs can be sent to; absent in a report. */
   machines: z.array(z.string()).optional(),
 })
@@ -134,6 +136,15 @@ export type AppInfo = z.infer<typeof AppInfo>
 const call = <I extends z.ZodType, O extends z.ZodType>(input: I, output: O) => ({ input, output })
 
 export const calls = {
+  /** Opens a line of a rung's source in the user's own editor; what is started is never the page's to say. */
+  'editor.open': call(
+    z.object({
+      session: SessionRef,
+      rung: Identifier,
+      line: z.number().int().min(1).max(1_000_000_000),
+    }),
+    z.object({}),
+  ),
   'app.info': call(z.object({}), AppInfo),
   'doctor.check': call(z.object({}), DoctorReport),
   'ladders.list': call(

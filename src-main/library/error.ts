@@ -1,11 +1,13 @@
+/** Errors that their reader can act on. */
 import { KernelLadderError as Thrown } from '../domain/errors'
 
-/** An error that its reader can act on. */
+/** What the readers throw. */
 export interface KernelLadderError extends Error {
   readonly name: 'KernelLadderError'
   /** `input`: what was given cannot be read. */
   readonly kind: 'usage' | 'input' | 'missing' | 'failed' | 'cancelled' | 'internal'
 }
 
-/** What the readers throw, for `instanceof`. */
-export const KernelLadderError: abstract new (...given: never) => KernelLadderError = Thrown
+/** Whether a reader refused what it was given, rather than failed itself. */
+export const isKernelLadderError = (error: unknown): error is KernelLadderError =>
+  error instanceof Thrown

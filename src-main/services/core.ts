@@ -22,11 +22,12 @@ import { isOwnRun } from '../contract/session-summary'
 import type { SanitizeRequest } from '../contract/sanitize'
 import { inputError, KernelLadderError, toErrorShape } from '../domain/errors'
 import { message } from '../domain/messages/message'
-import type { Session } from '../domain/session/session'
+import { rungOf, type Session } from '../domain/session/session'
 import { can, type Target } from '../domain/target/targets'
 import { startRun } from './targets/start-run'
 import { diagnose } from './machine/doctor'
 import { createDrafts } from './drafts'
+import { hasEditor, openInEditor } from './editor'
 import { folderCalls } from './ladder-library/folder-calls'
 import { measuredRungs } from './sessions/measured'
 import { resolveLadder } from './run/plan'
@@ -202,9 +203,17 @@ export function createCore(setup: Setup, options: CoreOptions): Core {
             : (own?.ref ?? (await defaultRecordingRef(places))),
         hasGpu: gpu,
         hasCompiler: await has('nvcc'),
+        hasEditor: hasEditor(machine),
         // A file with a fault is told about when a machine is used.
         machines: Object.keys(await readMachines(machine.folders.config).catch(() => ({}))),
       }
+    },
+    'editor.open': async ({ session: ref, rung: id, line }: CallInput<'editor.open'>) => {
+      const opened = await open(ref)
+      const rung = rungOf(opened.session, id)
+      if (!rung) throw inputError(message('sessions.noRung', { rung: JSON.stringify(id) }))
+      await openInEditor(setup, opened, rung, line)
+      return {}
     },
     'doctor.check': () => diagnose(machine, assets),
     'ladders.list': async () => {

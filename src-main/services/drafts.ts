@@ -10,6 +10,7 @@ import {
 import type { CallInput, CallOutput } from '../contract'
 import type { EditingPlace } from '../contract/drafts'
 import { draftFile, editedFrom, editId, type Draft } from '../domain/ladder/draft'
+import { isPythonFile } from '../domain/ladder/rung'
 import { inputError, toErrorShape } from '../domain/errors'
 import { message, together } from '../domain/messages/message'
 import type { LadderEntry } from '../domain/ladder/ladder'
@@ -49,6 +50,11 @@ export function createDrafts(setup: Setup, open: (ref: string) => Promise<Opened
     async place({ session: ref, rung: id }: CallInput<'drafts.place'>): Promise<EditingPlace> {
       const { session } = await open(ref)
       const { ladder } = session
+      if (isPythonFile(rungOf(session, id)?.file ?? '') && ladder.folder === undefined)
+        return {
+          at: 'nowhere',
+          reason: together(message('drafts.noPython'), message('drafts.copySource')),
+        }
       const library = await readKernelLibrary(assets.kernelsDir)
       if (ladder.folder === undefined && library.ladders.some((one) => one.id === ladder.id))
         try {

@@ -13,9 +13,12 @@ import type { RungResult } from '../domain/session/session'
 import { folderOf } from './ladder-library/folders'
 import type { OpenedSession } from './sessions/sessions'
 
-export const editorVariable = 'KERNEL_LADDER_EDITOR'
+const editorVariable = 'KERNEL_LADDER_EDITOR'
 
 const remedy = () => message('editor.set', { example: 'code -g {file}:{line}' })
+
+export const hasEditor = ({ variable }: Pick<Setup['machine'], 'variable'>): boolean =>
+  Boolean(variable(editorVariable)?.trim())
 
 /** `code -g {file}:{line}`; words as in a shell, without anything else of a shell. */
 export function editorCommand(setting: string, file: string, line: number): string[] {

@@ -22,6 +22,8 @@ export interface DotRowsSpec {
   min?: number | undefined
   max?: number | undefined
   valueText: (value: number) => string
+  /** Where the axis has its labels, if not where the library puts them. */
+  ticks?: readonly number[] | undefined
   /** A labeled line across all rows. */
   line?: { value: number; name: string } | undefined
 }
@@ -91,8 +93,10 @@ export const dotRows =
           ...axisLines(palette).splitLine,
           showMaxLine: spec.max === undefined,
         },
+        ...(spec.ticks ? { axisTick: { show: false, customValues: [...spec.ticks] } } : {}),
         axisLabel: {
           ...text,
+          ...(spec.ticks ? { customValues: [...spec.ticks] } : {}),
           formatter: spec.valueText,
           hideOverlap: true,
           // Fixed ends only make space for the marks; they are not round values.

@@ -46,6 +46,7 @@ export function staticTransport(
       defaultSession: refs[0]!,
       hasGpu: false,
       hasCompiler: false,
+      hasEditor: false,
     }),
     'sessions.list': () =>
       [...sessions].map(([ref, { session }]) =>

@@ -38,8 +38,24 @@ export const useLabsStore = defineStore('labs', () => {
   /** The check started from here. */
   const runId = shallowRef<string | null>(null)
 
+  let learning: Promise<void>
+  watch(
+    language,
+    () => {
+      // Without its translation a lab is in English.
+      learning = learnLabs().catch(() => undefined)
+    },
+    { immediate: true },
+  )
+  /** What a call answers, once there are words to show it in. */
+  const worded = async <T>(call: Promise<T>): Promise<T> => {
+    const answer = await call
+    await learning
+    return answer
+  }
+
   const loadList = () =>
-    track(useClient().call('labs.list', {}), (next) => {
+    track(worded(useClient().call('labs.list', {})), (next) => {
       if (next.state !== 'loading' || listed.value.state !== 'ready') listed.value = next
     })
 
@@ -50,13 +66,10 @@ export const useLabsStore = defineStore('labs', () => {
       build.value = null
       error.value = null
     }
-    await track(useClient().call('labs.get', { ref }), (next) => {
+    await track(worded(useClient().call('labs.get', { ref })), (next) => {
       if (next.state !== 'loading' || !same) opened.value = next
     })
   }
-
-  // Without its translation a lab is in English.
-  watch(language, () => void learnLabs().catch(() => undefined), { immediate: true })
 
   /** Runs `work` and keeps its error for the screen; null on failure. */
   async function attempt<T>(work: () => Promise<T>): Promise<T | null> {

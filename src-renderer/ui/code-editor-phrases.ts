@@ -19,4 +19,11 @@ export const phraseKeys = {
   go: 'go',
   Diagnostics: 'diagnostics',
   'No diagnostics': 'noDiagnostics',
+  '$ unchanged lines': 'unchangedLines',
 } as const
+
+/** CodeMirror's phrases in the current language, by English text. */
+export const codePhrases = (t: (key: string) => string): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(phraseKeys).map(([english, key]) => [english, t(`code.${key}`)]),
+  )

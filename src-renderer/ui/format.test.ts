@@ -7,10 +7,12 @@ import {
   figureText,
   fixed,
   formatDate,
+  nameUnits,
   plusMinus,
   rungNumber,
   rungNumbers,
   spreadText,
+  unitInLanguage,
 } from './format'
 
 describe('figures', () => {
@@ -23,6 +25,19 @@ describe('figures', () => {
     [128, 'registers', '128 registers'],
   ] as const)('%d in %s reads %s', (value, unit, text) => {
     expect(figureText(value, unit)).toBe(text)
+  })
+
+  it.each([
+    ['3.88 waves', '3.88 웨이브'],
+    ['34.0 M wavefronts', '34.0 M 웨이브프런트'],
+    ['2.70 ms', '2.70 ms'],
+    ['rung 12 waves at sectors', 'rung 12 waves at sectors'],
+  ])('%s names its unit in the language', (english, own) => {
+    nameUnits({ waves: '웨이브', wavefronts: '웨이브프런트', sectors: '섹터' })
+    expect(unitInLanguage(english)).toBe(own)
+    expect(figureText(4, 'sectors')).toBe('4.00 섹터')
+    nameUnits({})
+    expect(unitInLanguage(english)).toBe(english)
   })
 
   it.each([

@@ -1,14 +1,27 @@
 /** Number formats for the UI, in addition to those of domain/metrics/units.ts for all outputs. */
 import { optionsLabel, problemLabel, type Problem } from '../../src-main/domain/task/problem'
 import { formatCount, formatValue, type Unit } from '../../src-main/domain/metrics/units'
+import { shallowRef } from 'vue'
 import { language } from './language'
 
 const countUnits: readonly Unit[] = ['inst', 'wavefronts', 'conflicts']
 const isCountUnit = (unit: Unit) => countUnits.includes(unit)
 
+/** Units that are words, by their English; empty in English. */
+const unitWords = shallowRef<Readonly<Record<string, string>>>({})
+export const nameUnits = (words: Readonly<Record<string, string>>): void => {
+  unitWords.value = words
+}
+
+/** A figure's text with its unit in the language of the UI: `3.88 waves`, `34.0 M wavefronts`; any other text as it is. */
+export const unitInLanguage = (text: string): string =>
+  text.replace(/(?<=\d(?: [a-zA-Z])? )[a-z]+$/, (unit) => unitWords.value[unit] ?? unit)
+
 /** A value with its unit: `134 M inst`, `93.8 %`, `2.70 ms`. */
 export const figureText = (value: number, unit: Unit): string =>
-  isCountUnit(unit) ? `${formatValue(value, unit)} ${unit}` : formatValue(value, unit)
+  unitInLanguage(
+    isCountUnit(unit) ? `${formatValue(value, unit)} ${unit}` : formatValue(value, unit),
+  )
 
 /** A value for a column whose header has the unit: `134 M`, `93.8`, `198`. */
 export function bareFigure(value: number, unit: Unit): string {

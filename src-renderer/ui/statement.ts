@@ -11,6 +11,7 @@ import {
 import { paragraph, pieces, plain, type Wording } from '../../src-main/domain/text/wording'
 import { metricDefinition } from '../../src-main/domain/metrics/metrics'
 import { own as ownText } from './authored'
+import { unitInLanguage } from './format'
 import type { Sentence } from '../../src-main/domain/messages/sentence'
 
 export function useStatement() {
@@ -28,7 +29,7 @@ export function useStatement() {
       if (id === 'time') return own.template('figures.time')
       return te(path) ? t(path) : (metricDefinition(id)?.label ?? id)
     },
-    text: ownText,
+    text: (text) => unitInLanguage(ownText(text)),
   }
 
   return {

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { importsIn, readImports, roomCycles, violations } from './imports'
 
@@ -12,6 +14,24 @@ describe('the source', () => {
 
   it('has rooms that import each other one way', () => {
     expect(roomCycles(readImports(root))).toEqual([])
+  })
+})
+
+describe('the command line', () => {
+  it('loads what a command does when it is run, so that help and completion start at once', () => {
+    const definitions = [
+      'src-main/hosts/cli/program.ts',
+      'src-main/hosts/cli/commands/lab-commands.ts',
+    ]
+    const eager = readImports(root).filter(
+      ({ from, specifier, typeOnly }) =>
+        definitions.includes(from) &&
+        !typeOnly &&
+        /-command$|services\/(?!version)/.test(specifier),
+    )
+    // What is loaded later is a call of import(), and stands in a function.
+    const text = readFileSync(join(root, definitions[0]!), 'utf8')
+    for (const { specifier } of eager) expect(text).toContain(`await import('${specifier}')`)
   })
 })
 

@@ -1,11 +1,13 @@
 /** The page as a whole: how small it starts, what it remembers, and its languages. */
+import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Page } from 'playwright-core'
 import { budget } from '../../scripts/bench/budgets.mjs'
 import { initialScripts } from '../../scripts/lib/initial-size.mjs'
 import { type Harness, settled, startHarness } from './support'
-import { authoredTexts, englishOn } from './english-left'
+import { shippedKernels } from '../services/support'
+import { englishOn } from './english-left'
 import { screens } from './screens'
 
 describe('the first scripts', () => {
@@ -93,10 +95,8 @@ describe('preferences', () => {
 
 describe('languages', () => {
   let harness: Harness
-  let authored: string[]
   beforeAll(async () => {
     harness = await startHarness()
-    authored = await authoredTexts(harness.core)
   })
   afterAll(() => harness.stop())
 
@@ -127,6 +127,13 @@ describe('languages', () => {
       route: recorded('seed-cutlass-h200', 'ladder'),
       ready: 'tr[data-rung]',
     },
+    ...['gemm-tensor-h200-4096', 'scan-h200', 'softmax-h200', 'seed-rtx3090-h200-1024'].map(
+      (name) => ({ name, route: recorded(name, 'ladder'), ready: 'tr[data-rung]' }),
+    ),
+    { name: 'labs', route: '/labs', ready: 'main li a' },
+    ...readdirSync(join(shippedKernels, 'labs'))
+      .filter((name) => /^\d/.test(name))
+      .map((name) => ({ name, route: `/labs/${name}`, ready: 'main article h1' })),
     { name: 'its summary', route: recorded('seed-cutlass-h200', 'export'), ready: 'article .best' },
   ]
 
@@ -139,7 +146,7 @@ describe('languages', () => {
         await page.goto(`${harness.origin}/#${route}`)
         await page.locator(ready).first().waitFor()
         await settled(page)
-        found[name] = await englishOn(page, authored)
+        found[name] = await englishOn(page)
       }
       expect(found).toEqual(Object.fromEntries(all.map(({ name }) => [name, []])))
     })
@@ -148,6 +155,6 @@ describe('languages', () => {
   it('an English sentence would be found', async () => {
     const { page } = await harness.open('/doctor', { locale: 'en' })
     await page.locator('main h2').first().waitFor()
-    expect(await englishOn(page, authored)).not.toEqual([])
+    expect(await englishOn(page)).not.toEqual([])
   })
 })

@@ -1,7 +1,9 @@
 /** A copy of a rung edited in the UI: the real core and CodeMirror over fake tools. */
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { afterEach, describe, expect, it } from 'vitest'
-import { fakeMachine } from '../services/support'
+import { fakeMachine, root, setEnv, tempDir } from '../services/support'
 import { seriousFaults } from './axe'
 import { startHarness, type Harness, type OpenPage } from './support'
 
@@ -100,5 +102,41 @@ describe('the editor', () => {
     await page.getByRole('button', { name: 'Details of 2D thread tile', exact: true }).click()
     await page.getByRole('link', { name: 'Edit a copy' }).click()
     await page.getByRole('heading', { name: 'Copy of 2D thread tile' }).waitFor()
+  })
+})
+
+describe('the editor of the user', () => {
+  const place = `/session/${encodeURIComponent('recorded:gemm-fp32-h200-4096-deep')}/compare/05_thread_tile_2d/06_float4`
+
+  async function line(setting: string): Promise<OpenPage> {
+    setEnv({ KERNEL_LADDER_EDITOR: setting })
+    harness = await startHarness()
+    const opened = await harness.open(place)
+    await opened.page.getByRole('button', { name: 'SASS' }).waitFor()
+    await opened.page.keyboard.press('s')
+    await opened.page.getByRole('button', { name: /Next line/ }).waitFor()
+    return opened
+  }
+  const button = (page: Page) => page.getByRole('button', { name: 'Open in editor' })
+
+  it('opens at the line whose machine code is looked at', async () => {
+    const asked = join(await tempDir(), 'asked')
+    const { page, faults } = await line(`cp {file} ${asked}`)
+    await button(page).click()
+    const source = await readFile(join(root, 'cuda-kernels/gemm/06_float4.cu'), 'utf8')
+    await expect.poll(() => readFile(asked, 'utf8').catch(() => '')).toBe(source)
+    expect(faults).toEqual([])
+  })
+
+  it('is said to be missing where its command is', async () => {
+    const { page } = await line('/nowhere/editor')
+    await button(page).click()
+    await page.getByText('The editor /nowhere/editor was not found.').waitFor()
+    expect(await seriousFaults(page)).toEqual([])
+  })
+
+  it('is not offered where none is set', async () => {
+    const { page } = await line('')
+    expect(await button(page).count()).toBe(0)
   })
 })

@@ -141,7 +141,11 @@ describe('a student', () => {
     }
 
     await tab(page, 'Result').click()
+    // Why it is faster or slower, as Compare says of the same pair.
+    const causes = await page.locator('.result > .causes').innerText()
+    expect(causes).toMatch(/\d+ %/)
     await page.getByRole('link', { name: /^Compare with 01_naive/ }).click()
+    await expect.poll(() => page.locator('section.why').innerText()).toContain(causes.slice(0, 120))
     await page.getByText(/^All \d+ metrics$/).click()
     await page.getByRole('rowheader', { name: /^FMA pipe utilization/ }).waitFor()
     expect(page.url()).toMatch(/compare\/01_naive\/submission$/)
@@ -269,6 +273,11 @@ describe('a student', () => {
       await other.getByRole('tab').nth(2).click()
       await other.locator('.result .checks').first().waitFor()
       expect(await other.locator('.result header').innerText()).not.toMatch(/Recorded|solution\b /)
+      // Outcome, surprise and the first hint; the notes' author is named as they name themselves.
+      const hints = other.locator('.help .ask button').first()
+      await hints.click()
+      await other.locator('.help li').first().waitFor()
+      expect(await englishOn(other)).toEqual([])
       await other.close()
     }
 

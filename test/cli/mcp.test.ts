@@ -175,6 +175,8 @@ describe('mistakes', () => {
     expect(await named('session', { session: 'recorded:gemm-fp32-h200-4069' })).toBe(
       `Did you mean ${session}?`,
     )
+    const nowhere = await call('emulate', { ladder: 'gemm-fp32', gpu: 'nope' })
+    expect(nowhere.error).toMatchObject({ kind: 'input', message: expect.stringContaining('nope') })
     expect((await call('why', { session: 7 })).error?.message).toContain('session')
     expect((await call('why', { session, rung: '06_float4', extra: 1 })).error).toBeDefined()
   })
@@ -238,7 +240,7 @@ describe('the conversations in docs/AGENTS.md', () => {
     const lab = await readFile(join(root, 'cuda-kernels/labs/07-bank-conflicts/starter.cu'), 'utf8')
     expect(lab.split('\n')[Number(line) - 1]).toContain(found)
     // The store of the transposed tile.
-    expect(found).toMatch(/^\w+\[.+\] = /)
+    expect(found).toMatch(/\w+\[.+\] = /)
     const written = await readFile(join(root, 'docs/AGENTS.md'), 'utf8')
     expect(written, 'run `npm run readme -- agents`').toBe(text)
   })

@@ -8,7 +8,7 @@ import { promisify } from 'node:util'
 import { brotliDecompressSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { root } from '../services/support'
-import { runBundle, start } from './support'
+import { runBundle, start, type Running } from './support'
 
 const exec = promisify(execFile)
 const folder = join(root, 'dist/package')
@@ -27,6 +27,15 @@ let env: Record<string, string> = {}
 const withoutNpm = Object.fromEntries(
   Object.entries(process.env).filter(([name]) => !/^(npm_|INIT_CWD$)/i.test(name)),
 )
+
+/** What a server has said when it is ready; throws if it ended instead. */
+const saidBy = ({ says, finished }: Running): Promise<string> =>
+  Promise.race([
+    says('Press Ctrl+C'),
+    finished.then(({ stderr }) => {
+      throw new Error(stderr)
+    }),
+  ])
 
 /** Asks no registry. */
 const npm = (args: readonly string[], cwd: string) =>
@@ -79,8 +88,8 @@ describe('the npm package', () => {
     async (command) => {
       const none = { ...env, DISPLAY: '', WAYLAND_DISPLAY: '' }
       const server = start([command], none, program)
-      const said = await Promise.race([server.says('Press Ctrl+C'), server.finished])
-      const link = /http:\S+/.exec(String(said))![0]
+      const said = await saidBy(server)
+      const link = /http:\S+/.exec(said)![0]
       const entry = await fetch(link, { redirect: 'manual' })
       const cookie = entry.headers.getSetCookie()[0]!.split(';')[0]!
       const page = await fetch(new URL('/', link), { headers: { cookie } })
@@ -103,7 +112,7 @@ describe('the npm package', () => {
     const app = start(['app'], { ...env, DISPLAY: ':99' }, program)
     if (process.getuid?.() === 0) {
       // Electron refuses that user, so the browser is asked for.
-      const said = await Promise.race([app.says('Press Ctrl+C'), app.finished])
+      const said = await saidBy(app)
       expect(said).toContain('Electron does not run as root')
       app.signal('SIGTERM')
       expect((await app.finished).code).toBe(0)
@@ -197,10 +206,10 @@ describe('its library', () => {
     await writeFile(
       join(user, 'user.mts'),
       [
-        "import { hottestLines, KernelLadderError, readNcuRep, type HotLine } from 'kernel-ladder'",
+        "import { hottestLines, isKernelLadderError, readNcuRep, type HotLine } from 'kernel-ladder'",
         'const lines: HotLine[] = readNcuRep(new Uint8Array()).kernels.flatMap((one) => hottestLines(one))',
         'export const first: string | undefined = lines[0]?.file',
-        'export const kind = (e: unknown): string => (e instanceof KernelLadderError ? e.kind : "")',
+        'export const kind = (e: unknown): string => (isKernelLadderError(e) ? e.kind : "")',
         '// @ts-expect-error a counter that there is not',
         "hottestLines(readNcuRep(new Uint8Array()).kernels[0]!, 'nonsense')",
       ].join('\n'),
@@ -220,8 +229,8 @@ describe('its library', () => {
     await writeFile(
       file,
       [
-        "import { KernelLadderError, occupancy, readNcuRep, sharedAccess } from 'kernel-ladder'",
-        'const said = (f) => { try { f() } catch (e) { return `${e instanceof KernelLadderError} ${e.message}` } }',
+        "import { isKernelLadderError, occupancy, readNcuRep, sharedAccess } from 'kernel-ladder'",
+        'const said = (f) => { try { f() } catch (e) { return `${isKernelLadderError(e)} ${e.message}` } }',
         'console.log(said(() => readNcuRep(new Uint8Array(9))))',
         "console.log(said(() => sharedAccess('load', { addresses: [0], bytes: 4 })))",
         "console.log(said(() => occupancy('1.0', {})))",

@@ -30,7 +30,7 @@ describe('the command', () => {
 
 async function desk(setting: string | null) {
   const dir = await tempDir()
-  const base = await setupIn(dir, { kernelsDir: join(root, 'cuda-kernels') })
+  const base = setupIn(dir, { kernelsDir: join(root, 'cuda-kernels') })
   const setup: Setup = {
     ...base,
     machine: {

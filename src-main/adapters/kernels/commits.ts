@@ -38,8 +38,8 @@ export async function fileHistory(
   signal: AbortSignal,
 ): Promise<FileHistory> {
   const shown = shownPath(path)
-  const [, from, to = ''] = /^([^.].*?)\.\.(?!\.)(.*)$/.exec(range) ?? []
-  if (from === undefined || /(^|\.\.)-/.test(range))
+  const [, from, to = ''] = /^([^.].*?)\.\.(.*)$/.exec(range) ?? []
+  if (from === undefined || /\.{3}|(^|\.\.)-/.test(range))
     throw inputError(message('commits.badRange', { range: JSON.stringify(range) }))
   const git = gitIn(dirname(path), shown, signal)
   const inside = await git(['rev-parse', '--show-prefix'])

@@ -53,7 +53,7 @@ const isAbsent = (path: string): Promise<boolean> =>
 /** Only files of a ladder are written: its ladder file, sources and headers. */
 const isEditable = (name: string): boolean =>
   (ladderFileNames.some((known) => known === name) ||
-    /\.cu$/.test(name) ||
+    /\.(cu|py)$/.test(name) ||
     headerName.test(name)) &&
   !name.split('/').some((part) => part.startsWith('.'))
 

@@ -131,6 +131,9 @@ export function faultReason(records: readonly SanitizerRecord[]): Statement | nu
     : message('emulation.faults', { count: records.length, first: said })
 }
 
+/** What a call of a function with code of its own begins with. */
+const callsOut = new Set(['LEPC', 'CALL'])
+
 const millions = (count: number): number => Math.round(count / 1e6)
 
 /** Why a rung did not run to its end. */
@@ -146,10 +149,9 @@ export function stopReason(
   const at = { where: there }
   switch (stop.kind) {
     case 'unknown-instruction':
+      if (callsOut.has(stop.mnemonic ?? '')) return message('emulation.callsOut', at)
       return message('emulation.unknownInstruction', {
-        instruction: stop.detail.includes(stop.mnemonic ?? '')
-          ? stop.detail
-          : `${stop.mnemonic} (${stop.detail})`,
+        instruction: [...new Set([stop.mnemonic ?? '', stop.detail])].filter(Boolean).join(': '),
         ...at,
       })
     case 'illegal-address':

@@ -2,10 +2,10 @@
 import type { Instruction } from '../sass/instruction'
 import type { Device } from './device'
 import { fastAccess, type FastAccess, type FastSetting } from './fast-memory'
-import { fusedMultiplyAdd } from './float'
+import { bitsOf, fusedMultiplyAdd } from './float'
 import { fuse } from './fused'
 import type { FusedSetting } from './fused/run-writer'
-import { encodeModule, i32 } from './wasm'
+import { Code, encodeModule, i32, vector } from './wasm'
 
 export interface CompiledRun {
   /** Index of the instruction behind it. */
@@ -26,13 +26,34 @@ export interface Compiled {
   accesses: readonly (CompiledAccess | undefined)[]
 }
 
-interface Setting extends Omit<FusedSetting, 'fixFunction'> {
+interface Setting extends Omit<FusedSetting, 'fixFunction' | 'nativeMultiplyAdd'> {
+  /** Whether to leave out the multiply-add of the CPU. */
+  portable: boolean
   isControl: (instruction: Instruction) => boolean
   /** What loads and stores need, and where an instruction keeps its patterns; null where all are left to their steps. */
   memory: (FastSetting & { site: (index: number) => number }) | null
 }
 
 const pair = [i32, i32]
+
+/**
+ * Whether WebAssembly here has the multiply-add of relaxed SIMD and the CPU rounds it once. Node 20 has it only with
+ * `--experimental-wasm-relaxed-simd`, which a host may set while it runs.
+ */
+export function multipliesAndAddsOnce(): boolean {
+  const code = new Code(0)
+  // (1 + e)(1 - e) - 1 is 0 where the product is rounded.
+  code.constant(0)
+  for (const value of [1 + 2 ** -23, 1 - 2 ** -23, -1]) code.splat(bitsOf(value))
+  code.vector(vector.relaxedMultiplyAdd)
+  code.vectorMemory(vector.store, 0)
+  const bytes = encodeModule(1, [], [{ signature: { parameters: [], results: [] }, code }])
+  if (!WebAssembly.validate(bytes)) return false
+  const memory = new WebAssembly.Memory({ initial: 1, maximum: 1 })
+  const { exports } = new WebAssembly.Instance(new WebAssembly.Module(bytes), { e: { memory } })
+  ;(exports['f0'] as () => void)()
+  return new Float32Array(memory.buffer)[0] !== 0
+}
 
 export function compile(device: Device, code: readonly Instruction[], setting: Setting): Compiled {
   const boundaries = new Set<number>()
@@ -41,7 +62,11 @@ export function compile(device: Device, code: readonly Instruction[], setting: S
     for (const operand of instruction.operands)
       if (operand.kind === 'target') boundaries.add(operand.address / 16)
   }
-  const runs = fuse(code, { ...setting, fixFunction: 0 }, (index) => boundaries.has(index))
+  const runs = fuse(
+    code,
+    { ...setting, fixFunction: 0, nativeMultiplyAdd: !setting.portable && multipliesAndAddsOnce() },
+    (index) => boundaries.has(index),
+  )
   const { memory } = setting
   const accesses =
     memory === null

@@ -2,7 +2,7 @@
 import type { Instruction } from '../sass/instruction'
 import { phaseControl } from './async-barriers'
 import { barrierControl, completeBarrier } from './block-barriers'
-import { branch, converge } from './divergence'
+import { branch, converge, scatter } from './divergence'
 import { lanes, Site, type Machine } from './site'
 import { Halt, type Cluster, type Split, type Warp } from './warp'
 
@@ -35,8 +35,9 @@ export const isControl = ({ mnemonic, modifiers }: Instruction): boolean =>
 
 /** Lets the blocks of a cluster go on when all warps that are left have arrived. */
 function completeCluster(cluster: Cluster): void {
+  if (cluster.arrived === 0) return
   const warps = cluster.blocks.flatMap(({ warps: all }) => all).filter(({ live }) => live !== 0)
-  if (cluster.arrived === 0 || cluster.arrived < warps.length) return
+  if (cluster.arrived < warps.length) return
   cluster.arrived = 0
   cluster.meetings++
   for (const block of cluster.blocks) block.watch?.barrier(block.warps.map(({ number }) => number))
@@ -95,19 +96,10 @@ export function controlOf(instruction: Instruction, index: number, machine: Mach
       const [register, offset] = instruction.operands
       const by = site.int(register!)
       const plus = offset?.kind === 'immediate' ? offset.bits : 0
-      return (warp, split, active) => {
-        const goals = new Map<number, number>()
-        for (let rest = active; rest !== 0; rest &= rest - 1) {
-          const lane = 31 - Math.clz32(rest & -rest)
-          const goal = (16 * (index + 1) + plus + by(warp.base, lane)) / 16
-          goals.set(goal, (goals.get(goal) ?? 0) | (1 << lane))
-        }
-        if (goals.size > 1) counts.divergent[index]!++
-        const rest = split.mask & ~active
-        warp.splits = warp.splits.filter((each) => each !== split)
-        for (const [goal, mask] of goals) warp.splits.push({ at: goal, mask, waits: null })
-        if (rest !== 0) warp.splits.push({ at: index + 1, mask: rest, waits: null })
-      }
+      return (warp, split, active) =>
+        scatter(warp, split, active, index, counts, (lane) => {
+          return (16 * (index + 1) + plus + by(warp.base, lane)) / 16
+        })
     }
     case 'BSSY': {
       const barrier = barrierIndex(site)
@@ -186,10 +178,9 @@ export function controlOf(instruction: Instruction, index: number, machine: Mach
     case 'RET': {
       const operand = instruction.operands.find(({ kind }) => kind === 'register')!
       const address = site.int(operand)
-      return (warp, split, active) => {
-        const lane = active === 0 ? 0 : 31 - Math.clz32(active & -active)
-        branch(warp, split, active, address(warp.base, lane) / 16, counts)
-      }
+      // Lanes at different depths of a recursion return to different places.
+      return (warp, split, active) =>
+        scatter(warp, split, active, index, counts, (lane) => address(warp.base, lane) / 16)
     }
     case 'EXIT':
     case 'KILL': {

@@ -22,6 +22,33 @@ export function branch(
   warp.splits.push({ at: target, mask: active, waits: null })
 }
 
+/** Sends each lane in `active` to a goal of its own; the others go on behind the instruction at `index`. */
+export function scatter(
+  warp: Warp,
+  split: Split,
+  active: number,
+  index: number,
+  counts: Counts,
+  goalOf: (lane: number) => number,
+): void {
+  const goals = new Map<number, number>()
+  for (let rest = active; rest !== 0; rest &= rest - 1) {
+    const lane = 31 - Math.clz32(rest & -rest)
+    const goal = goalOf(lane)
+    goals.set(goal, (goals.get(goal) ?? 0) | (1 << lane))
+  }
+  if (goals.size > 1) counts.divergent[index]!++
+  const rest = split.mask & ~active
+  const [only] = goals.keys()
+  if (goals.size === 1 && rest === 0) {
+    split.at = only!
+    return
+  }
+  warp.splits = warp.splits.filter((each) => each !== split)
+  for (const [goal, mask] of goals) warp.splits.push({ at: goal, mask, waits: null })
+  if (rest !== 0) warp.splits.push({ at: index + 1, mask: rest, waits: null })
+}
+
 /** Ends the wait of lanes that have all come together. */
 export function converge(warp: Warp): void {
   for (let index = 0; index < warp.convergence.length; index++) {

@@ -53,6 +53,8 @@ export interface LaunchOptions {
   readonly checks: boolean
   /** Leaves everything to the steps; the compiled code is held to them. */
   readonly interpreted?: boolean
+  /** Leaves out what WebAssembly has not everywhere, the multiply-add of the CPU; results are the same. */
+  readonly portable?: boolean
   /** Buffers that hold what a kernel may read; others have to be written first. */
   readonly written?: readonly Allocation[]
   /** The same byte by byte for all of the buffers' memory; what this launch writes is added, for the next one. */
@@ -262,6 +264,7 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
         fixAddress,
         onAddress,
         isControl,
+        portable: options.portable ?? false,
         memory: options.checks
           ? null
           : {

@@ -118,7 +118,9 @@ function linkedBank(
   const view = new DataView(linked.buffer)
   for (const { offset, type, symbol, addend } of relocations) {
     const address = variables.get(symbol)
-    if (address === undefined || type !== wholeAddress)
+    // A function, such as what prints: the call stops the kernel where it is reached.
+    if (address === undefined) continue
+    if (type !== wholeAddress)
       throw new Halt('unknown-instruction', null, `the address of ${symbol}`)
     view.setBigUint64(offset, address + BigInt(addend), true)
   }
@@ -154,6 +156,22 @@ function allocateVariables(device: Device, modules: readonly MachineCode[]): Map
     }
   }
   return addresses
+}
+
+/** Of a thread whose calls are not bounded; CUDA's own default (cudaLimitStackSize). */
+const unboundedStack = 1024
+
+/** The instructions of a kernel; a call of a function that has code of its own is one without a target. */
+function codeOf(kernel: MachineKernel, { architecture, functions }: MachineCode): Instruction[] {
+  const code = instructionsOf(kernel.code, architecture)
+  const outside = new Set(functions.map(({ name }) => name))
+  for (const { offset, symbol } of kernel.relocations) {
+    const at = Math.floor(offset / instructionBytes)
+    const instruction = code[at]
+    if (instruction?.mnemonic === 'CALL' && outside.has(symbol))
+      code[at] = { ...instruction, operands: [] }
+  }
+  return code
 }
 
 /** What its variables take behind the part that CUDA keeps. */
@@ -205,9 +223,10 @@ export function runRung(run: RungRun): EmulatedLaunch[] {
     )
     const kernel = module?.kernels.find(({ name }) => name === launch.kernel)
     if (!module || !kernel) throw new Halt('unknown-instruction', null, launch.kernel)
-    const code = decoded.get(kernel) ?? instructionsOf(kernel.code, module.architecture)
+    const code = decoded.get(kernel) ?? codeOf(kernel, module)
     decoded.set(kernel, code)
-    const localBytes = Math.ceil((kernel.stackBytes ?? kernel.frameBytes) / 16) * 16
+    const stack = kernel.stackBytes ?? Math.max(kernel.frameBytes, unboundedStack)
+    const localBytes = Math.ceil(stack / 16) * 16
     const banks = new Map<number, Uint8Array>()
     for (const bank of [...module.constants, ...kernel.constants])
       banks.set(bank.bank, linkedBank(bank, variables))

@@ -340,8 +340,8 @@ export function scalar(
 /** The lowest lane of a mask. */
 export const firstLane = (mask: number): number => 31 - Math.clz32(mask & -mask)
 
-export const countLanes = (mask: number): number => {
-  let count = 0
-  for (let rest = mask; rest !== 0; rest &= rest - 1) count++
-  return count
+export function countLanes(mask: number): number {
+  let count = mask - ((mask >>> 1) & 0x55555555)
+  count = (count & 0x33333333) + ((count >>> 2) & 0x33333333)
+  return Math.imul((count + (count >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24
 }

@@ -3,8 +3,9 @@
  * it does so when it is issued. B, and A where it is not in registers, lie in shared memory as a matrix descriptor
  * says. Sums are rounded as those of HMMA are.
  */
-import type { Instruction } from '../sass/instruction'
-import { bitsOf, brainOf, floatOf, halfBits, halfOf, tensorFloat } from './float'
+import type { Operand } from '../sass/instruction'
+import { halfBits } from './float'
+import { elementsOf, rowOf, signedSum, type Elements } from './matrix'
 import { lanes, type Site } from './site'
 import { swizzled, type Swizzle } from './tensor-map'
 import type { Step, Warp } from './warp'
@@ -39,73 +40,84 @@ function descriptorOf(low: number, high: number): Descriptor | null {
 }
 
 /**
- * Offset of an element in shared memory: `outer` counts rows of A or columns of B, `k` what is summed over. Eight rows
- * of 16, 32, 64 or 128 bytes, by the swizzle, lie together; `transposed` where `outer` is what runs along a row.
+ * Offsets of the elements of a matrix from its start, before they are swizzled: `outer` counts rows of A or columns of
+ * B, k what is summed over. Eight rows of 16, 32, 64 or 128 bytes, by the swizzle, lie together; `transposed` where
+ * `outer` is what runs along a row.
  */
-function elementOffset(
-  { start, leading, stride, swizzle }: Descriptor,
-  outer: number,
-  k: number,
-  bytes: number,
+function elementOffsets(
+  { leading, stride, swizzle }: Descriptor,
+  { depth, elementBytes }: Form,
   transposed: boolean,
-): number {
+  first: number,
+  count: number,
+): Int32Array {
   const rowBytes = 16 << swizzle
-  const perRow = rowBytes / bytes
-  let offset: number
-  if (!transposed) {
-    const chunk = 16 / bytes
-    const along = swizzle === 0 ? Math.floor(k / chunk) * leading + (k % chunk) * bytes : k * bytes
-    offset = (outer % 8) * rowBytes + Math.floor(outer / 8) * stride + along
-  } else {
-    const [outerStep, innerStep] = swizzle === 0 ? [stride, leading] : [leading, stride]
-    offset =
-      (outer % perRow) * bytes +
-      Math.floor(outer / perRow) * outerStep +
-      (k % 8) * rowBytes +
-      Math.floor(k / 8) * innerStep
-  }
-  return swizzled(start + offset, swizzle)
+  const perRow = rowBytes / elementBytes
+  const chunk = 16 / elementBytes
+  const along = (k: number): number =>
+    swizzle === 0 ? Math.floor(k / chunk) * leading + (k % chunk) * elementBytes : k * elementBytes
+  const [outerStep, innerStep] = swizzle === 0 ? [stride, leading] : [leading, stride]
+  return Int32Array.from({ length: count * depth }, (_, place) => {
+    const outer = first + Math.floor(place / depth)
+    const k = place % depth
+    return transposed
+      ? (outer % perRow) * elementBytes +
+          Math.floor(outer / perRow) * outerStep +
+          (k % 8) * rowBytes +
+          Math.floor(k / 8) * innerStep
+      : (outer % 8) * rowBytes + Math.floor(outer / 8) * stride + along(k)
+  })
 }
 
 interface Form {
   columns: number
   depth: number
   elementBytes: number
-  toNumber: (bits: number) => number
+  elements: Elements
   wide: boolean
 }
 
-function formOf(at: Site, { modifiers }: Instruction): Form {
-  const shape = modifiers.map((word) => /^64x(\d+)x(\d+)$/.exec(word)).find(Boolean)
+function formOf(at: Site): Form {
+  const shape = at.instruction.modifiers.map((word) => /^64x(\d+)x(\d+)$/.exec(word)).find(Boolean)
   if (!shape) return at.unknown()
-  const single = at.has('TF32')
+  const elements = elementsOf(at)
   return {
     columns: Number(shape[1]),
     depth: Number(shape[2]),
-    elementBytes: single ? 4 : 2,
-    toNumber: single ? tensorFloat : at.has('BF16') ? brainOf : halfOf,
+    elementBytes: 4 / elements.packed,
+    elements,
     wide: at.has('F32'),
   }
 }
 
-/** Reads a matrix of shared memory into `into`, `count` by `depth`, and tells the watch of it. */
-function readMatrix(
+type Words = readonly [low: (warp: Warp) => number, high: (warp: Warp) => number]
+
+/** Reads `count` rows of A, or columns of B, from the `first` on. */
+function matrixReader(
   at: Site,
-  warp: Warp,
   form: Form,
-  descriptor: Descriptor,
+  [low, high]: Words,
   transposed: boolean,
-  first: number,
   count: number,
-  into: (outer: number, k: number, value: number) => void,
-): void {
+): (warp: Warp, first: number, into: Float64Array) => void {
   const { words, halves } = at.views
-  const { depth, elementBytes, toNumber } = form
-  const { watch, shared } = warp.block
+  const { elementBytes } = form
+  const { read } = form.elements
   const { sharedBytes } = at.machine
-  for (let outer = 0; outer < count; outer++)
-    for (let k = 0; k < depth; k++) {
-      const offset = elementOffset(descriptor, first + outer, k, elementBytes, transposed)
+  const known = new Map<string, Int32Array>()
+  return (warp, first, into) => {
+    const descriptor =
+      descriptorOf(low(warp), high(warp)) ?? at.unknown('a matrix descriptor with a base offset')
+    const { start, leading, stride, swizzle } = descriptor
+    const key = `${leading} ${stride} ${swizzle} ${first}`
+    let offsets = known.get(key)
+    if (!offsets) {
+      offsets = elementOffsets(descriptor, form, transposed, first, count)
+      known.set(key, offsets)
+    }
+    const { watch, shared } = warp.block
+    for (let place = 0; place < offsets.length; place++) {
+      const offset = swizzled(start + offsets[place]!, swizzle)
       if (offset + elementBytes > sharedBytes) {
         at.machine.report({
           kind: 'outside-shared',
@@ -119,109 +131,96 @@ function readMatrix(
         return
       }
       watch?.shared(at.index, warp, 0, offset, elementBytes, false, false)
-      const place = shared + offset
-      into(outer, k, toNumber(elementBytes === 4 ? words[place >>> 2]! : halves[place >>> 1]!))
+      const from = shared + offset
+      into[place] = read(elementBytes === 4 ? words[from >>> 2]! : halves[from >>> 1]!)
     }
+  }
+}
+
+/** A in registers: those of HMMA. */
+function registerReader(
+  at: Site,
+  { depth, elements: { packed, read } }: Form,
+  operand: Operand,
+): (warp: Warp, into: Float64Array) => void {
+  const { words } = at.views
+  const sources = Array.from({ length: 4 }, (_, part) => rowOf(at, operand, part))
+  return ({ base }, into) => {
+    for (let part = 0; part < 4; part++)
+      for (let lane = 0; lane < lanes; lane++) {
+        const source = sources[part]!
+        const bits = source < 0 ? 0 : words[base + source + lane]!
+        const row = (lane >> 2) + (part & 1 ? 8 : 0)
+        const to = row * depth + 4 * packed * (part >> 1) + packed * (lane & 3)
+        if (packed === 1) into[to] = read(bits)
+        else {
+          into[to] = read(bits & 0xffff)
+          into[to + 1] = read(bits >>> 16)
+        }
+      }
+  }
 }
 
 function groupProduct(at: Site): Step {
   const { operands } = at.instruction
-  const form = formOf(at, at.instruction)
-  const { columns, depth, elementBytes, toNumber, wide } = form
+  const form = formOf(at)
+  const { columns, depth, elementBytes, wide } = form
   const descriptor = operands.find((operand) => operand.kind === 'matrix-descriptor')
   const registers = operands.filter((operand) => operand.kind === 'register')
   if (!descriptor) return at.unknown()
-  const aRegister = registers.length === 3 ? registers[1]! : null
+  const inRegisters = registers.length === 3
   const [target, sum] = [registers[0]!, registers.at(-1)!]
   const adds = at.predicate(operands.find((operand) => operand.kind === 'uniform-predicate'))
   const has = (word: string): boolean => descriptor.suffixes.includes(word)
   const sign = (has('negA') ? -1 : 1) * (has('negB') ? -1 : 1)
-  const word = (place: number) => at.uniform(descriptor.uniform + place)
-  const aWords = aRegister ? null : ([word(0), word(1)] as const)
-  const bWords = aRegister ? ([word(0), word(1)] as const) : ([word(2), word(3)] as const)
-  const perLane = columns / (wide ? 2 : 4)
-  const gets = Array.from({ length: perLane }, (_, part) => at.raw(sum, part))
-  const puts = Array.from({ length: perLane }, (_, part) => at.putRegister(target, part))
-  const packed = 4 / elementBytes
-  const aGets = aRegister ? Array.from({ length: 4 }, (_, part) => at.raw(aRegister, part)) : []
+  const uniform = (place: number) => at.uniform(descriptor.uniform + place)
   const left = new Float64Array(rows * depth)
-  const right = new Float64Array(depth * columns)
-  const sums = new Float64Array(columns)
-  const results = new Float64Array(rows * columns)
+  const right = new Float64Array(columns * depth)
+  const fromRegisters = inRegisters ? registerReader(at, form, registers[1]!) : null
+  // The first pair of registers is A's, also where A has none.
+  const readA = matrixReader(at, form, [uniform(0), uniform(1)], has('tnspA'), rows)
+  const readB = matrixReader(at, form, [uniform(2), uniform(3)], has('tnspB'), columns)
+  const perLane = columns / (wide ? 2 : 4)
+  const from = Array.from({ length: perLane }, (_, part) => rowOf(at, sum, part))
+  const to = from.map((_, part) => rowOf(at, target, part))
+  const { words, floats } = at.views
+  const half = elementsOf(at, 'F16').read
+  const sums = new Float64Array(2)
   const { counts } = at.machine
   // Each warp is counted a quarter of what the four read together.
   const wavefronts =
-    ((aRegister ? 0 : groupRows) + columns) *
+    ((inRegisters ? 0 : groupRows) + columns) *
     ((depth * elementBytes) / wavefrontBytes / warpsOfGroup)
-  const descriptorAt = (
-    warp: Warp,
-    [low, high]: readonly [(warp: Warp) => number, (warp: Warp) => number],
-  ) => descriptorOf(low(warp), high(warp)) ?? at.unknown('a matrix descriptor with a base offset')
   return (warp, active) => {
     if (active !== warp.lanes) at.unknown('a part of the warp')
     const { base } = warp
     counts.wavefronts[at.index]! += wavefronts
     counts.idealWavefronts[at.index]! += wavefronts
-    if (aWords)
-      readMatrix(
-        at,
-        warp,
-        form,
-        descriptorAt(warp, aWords),
-        has('tnspA'),
-        rows * (warp.number % warpsOfGroup),
-        rows,
-        (row, k, value) => {
-          left[row * depth + k] = value
-        },
-      )
-    else
-      for (let lane = 0; lane < lanes; lane++)
-        for (let part = 0; part < 4; part++)
-          for (let place = 0; place < packed; place++) {
-            const row = (lane >> 2) + (part & 1 ? 8 : 0)
-            const k = 4 * packed * (part >> 1) + packed * (lane & 3) + place
-            const bits = aGets[part]!(base, lane)
-            left[row * depth + k] = toNumber(packed === 1 ? bits : (bits >>> (16 * place)) & 0xffff)
-          }
-    readMatrix(
-      at,
-      warp,
-      form,
-      descriptorAt(warp, bWords),
-      has('tnspB'),
-      0,
-      columns,
-      (column, k, value) => {
-        right[k * columns + column] = value
-      },
-    )
+    if (fromRegisters) fromRegisters(warp, left)
+    else readA(warp, rows * (warp.number % warpsOfGroup), left)
+    readB(warp, 0, right)
     const keeps = adds(warp) !== 0
-    for (let row = 0; row < rows; row++) {
-      sums.fill(0)
-      for (let k = 0; k < depth; k++) {
-        const a = sign * left[row * depth + k]!
-        const from = k * columns
-        for (let column = 0; column < columns; column++) sums[column]! += a * right[from + column]!
-      }
-      results.set(sums, row * columns)
-    }
-    for (let lane = 0; lane < lanes; lane++)
-      for (let each = 0; each < columns / 4; each++) {
-        // Pairs of neighbors: of the lane's row, then of the one 8 further down, for each 8 columns.
-        const row = (lane >> 2) + (each & 1 ? 8 : 0)
-        const from = row * columns + 8 * (each >> 1) + 2 * (lane & 3)
-        const [first, second] = [results[from]!, results[from + 1]!]
-        if (wide) {
-          const [x, y] = [2 * each, 2 * each + 1]
-          const before = (part: number): number => (keeps ? floatOf(gets[part]!(base, lane)) : 0)
-          puts[x]!(base, lane, bitsOf(Math.fround(before(x) + first)))
-          puts[y]!(base, lane, bitsOf(Math.fround(before(y) + second)))
-        } else {
-          const bits = keeps ? gets[each]!(base, lane) : 0
-          const [low, high] = [halfOf(bits & 0xffff), halfOf(bits >>> 16)]
-          puts[each]!(base, lane, halfBits(low + first) | (halfBits(high + second) << 16))
+    // For each 8 columns a lane has two neighbors in its row, and two in the row 8 further down.
+    for (let pair = 0; pair < columns / 4; pair++)
+      for (let lane = 0; lane < lanes; lane++) {
+        const row = ((lane >> 2) + (pair & 1 ? 8 : 0)) * depth
+        const column = 8 * (pair >> 1) + 2 * (lane & 3)
+        for (let each = 0; each < 2; each++) {
+          const other = (column + each) * depth
+          let products = 0
+          for (let k = 0; k < depth; k++) products += left[row + k]! * right[other + k]!
+          const source = from[wide ? 2 * pair + each : pair]!
+          let before = 0
+          if (keeps && source >= 0)
+            before = wide
+              ? floats[base + source + lane]!
+              : half((words[base + source + lane]! >>> (16 * each)) & 0xffff)
+          sums[each] = before + sign * products
         }
+        if (wide) {
+          words[base + to[2 * pair]! + lane] = signedSum(sums[0]!)
+          words[base + to[2 * pair + 1]! + lane] = signedSum(sums[1]!)
+        } else words[base + to[pair]! + lane] = halfBits(sums[0]!) | (halfBits(sums[1]!) << 16)
       }
   }
 }

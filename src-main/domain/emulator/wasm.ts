@@ -102,6 +102,8 @@ export const vector = {
   floatMax: 0xe9,
   doubleAdd: 0xf0,
   doubleMul: 0xf2,
+  /** Of relaxed SIMD: rounds once where the CPU can, else twice. */
+  relaxedMultiplyAdd: 0x105,
 } as const
 
 function pushUnsigned(bytes: number[], value: number): void {

@@ -9,6 +9,7 @@ declare namespace WebAssembly {
     readonly [Symbol.toStringTag]: string
   }
   const Module: new (bytes: Uint8Array<ArrayBuffer>) => Module
+  function validate(bytes: Uint8Array<ArrayBuffer>): boolean
   class Instance {
     constructor(module: Module, imports: Record<string, Record<string, unknown>>)
     readonly exports: Record<string, unknown>

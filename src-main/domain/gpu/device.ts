@@ -19,5 +19,8 @@ export const Device = z.object({
   registersPerSm: z.number(),
   maxThreadsPerSm: z.number(),
   maxBlocksPerSm: z.number(),
+  /** Modes that change what a time means; null if the driver does not say, absent in sessions that predate them. */
+  mig: z.boolean().nullable().optional(),
+  ecc: z.boolean().nullable().optional(),
 })
 export type Device = z.infer<typeof Device>

@@ -7,6 +7,8 @@
  * blocks and barriers. A test compares the rows with that header's own answers.
  */
 
+import type { Device } from './device'
+
 export const computeCapabilities = [
   '7.5',
   '8.0',
@@ -97,3 +99,20 @@ export const isComputeCapability = (word: string): word is ComputeCapability =>
 /** Limits by compute capability in CUDA's notation (`9.0`); undefined if not in the table. */
 export const smLimits = (computeCapability: string): SmLimits | undefined =>
   isComputeCapability(computeCapability) ? table[computeCapability] : undefined
+
+/** What the table knows of a GPU, by the names of the session format; null where there is no GPU. */
+export function tableDevice(
+  gpu: { computeCapability: string; smCount: number | null } | null,
+): Partial<Device> | null {
+  const limits = gpu && smLimits(gpu.computeCapability)
+  return limits
+    ? {
+        ...(gpu.smCount === null ? {} : { smCount: gpu.smCount }),
+        sharedPerSmBytes: limits.sharedPerSm,
+        sharedPerBlockOptinBytes: limits.sharedPerBlock,
+        registersPerSm: limits.registersPerSm,
+        maxThreadsPerSm: limits.threadsPerSm,
+        maxBlocksPerSm: limits.blocksPerSm,
+      }
+    : null
+}

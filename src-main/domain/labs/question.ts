@@ -41,7 +41,8 @@ export function isQuestionName(name: string, sizes: readonly string[]): boolean 
 }
 
 export interface QuestionFacts {
-  device: Device | null
+  /** What is known of the GPU; null where nothing is. */
+  device: Partial<Device> | null
   sizes: Sizes
   your: RungResult | null
   before: RungResult | null
@@ -64,6 +65,12 @@ function valueOf(facts: QuestionFacts, name: string): number | null {
   if (ofDevice) return facts.device?.[ofDevice] ?? null
   return constants[name] ?? null
 }
+
+/** Whether an answer is made from counts, which go with the size that they were counted at. */
+export const usesCounts = (answer: string): boolean =>
+  [...answer.matchAll(/\b(?:your|before)\.(\w+)/g)].some(
+    ([, figure]) => metricDefinition(figure!)?.aggregate === 'sum',
+  )
 
 /** The answer for these facts; null if one of them is unknown. */
 export const answerOf = (answer: string, facts: QuestionFacts): number | null =>

@@ -5,7 +5,10 @@
 import type { Lab, LabPrediction, LabQuestion } from './lab'
 import { figureOf, metricLabel, submissionId, type LabEvidence } from './judge'
 import type { Direction, LabAnswers, PredictionResult, QuestionResult } from './outcome'
-import { answerOf } from './question'
+import { tableDevice } from '../gpu/sm-limits'
+import { gpuOfTarget } from '../target/targets'
+import type { Sizes } from '../task/problem'
+import { answerOf, usesCounts } from './question'
 import { message, together, type AnyMessage, type Statement } from '../messages/message'
 import { threadsOf } from '../analysis/derived-metrics'
 import { flops, isTensor } from '../task/problem'
@@ -306,11 +309,12 @@ function judgeQuestion(
   question: LabQuestion,
   evidence: LabEvidence,
   answers: LabAnswers,
+  countedAt: Sizes,
 ): QuestionResult {
   const { session } = evidence
   const answer = answerOf(question.answer, {
-    device: session?.device ?? null,
-    sizes: lab.size,
+    device: session && (session.device ?? tableDevice(gpuOfTarget(session.target))),
+    sizes: usesCounts(question.answer) ? countedAt : lab.size,
     your: (session && rungOf(session, submissionId)) ?? null,
     before: (session && rungOf(session, lab.before)) ?? null,
   })
@@ -339,9 +343,11 @@ function judgeQuestion(
   }
 }
 
+/** `countedAt`: the sizes at which the session counted, where those are not the lab's. */
 export const judgeQuestions = (
   lab: Lab,
   evidence: LabEvidence,
   answers: LabAnswers,
+  countedAt: Sizes = lab.size,
 ): QuestionResult[] =>
-  lab.questions.map((question) => judgeQuestion(lab, question, evidence, answers))
+  lab.questions.map((question) => judgeQuestion(lab, question, evidence, answers, countedAt))

@@ -15,6 +15,7 @@ import { can, kindOf } from '../target/targets'
 import type { ProfileLevel } from '../metrics/metric-definition'
 import type { Session } from '../session/session'
 import { formatBytes } from '../metrics/units'
+import { gpuModeWords, sessionGpuWords } from './gpu-words'
 
 export interface Fact {
   /** A machine-readable name: the column of a wide CSV, and the key of the fact's label in the messages. */
@@ -216,7 +217,15 @@ export function provenance(session: Session): Fact[] {
     { id: 'gpu', value: gpuWords(session) },
     { id: 'driver', value: device?.driver ?? unknown },
     { id: 'cuda', value: device?.cudaDriver ?? unknown },
+    { id: 'gpuModes', value: gpuModeWords(device) ?? unknown },
+    {
+      id: 'timing',
+      value: session.rungs.some(({ timing }) => timing !== null)
+        ? message('provenance.singleLaunches')
+        : unknown,
+    },
     { id: 'smClock', value: clockWords(session) },
+    { id: 'gpuState', value: sessionGpuWords(session) ?? unknown },
     {
       id: 'l2Flush',
       value: ofRun(message(settings.flushL2 ? 'provenance.flushed' : 'provenance.kept')),

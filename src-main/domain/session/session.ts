@@ -5,6 +5,7 @@
 import { z } from 'zod'
 import { Ceilings } from '../gpu/ceilings'
 import { Device } from '../gpu/device'
+import { GpuState } from '../gpu/state'
 import { Ladder } from '../ladder/ladder'
 import { Statement } from '../messages/message'
 import { MetricValue } from '../metrics/metrics'
@@ -78,6 +79,8 @@ export const Timing = z.object({
   referenceMedianMs: z.number().nullable(),
   smClockBeforeMHz: z.number().nullable(),
   smClockAfterMHz: z.number().nullable(),
+  /** Of the GPU while this was timed; absent in sessions that predate it. */
+  gpu: GpuState.optional(),
 })
 export type Timing = z.infer<typeof Timing>
 

@@ -44,8 +44,8 @@ import {
   sanitizeCommand,
   serveCommand,
   showCommand,
-  tuneCommand,
   startCommand,
+  tuneCommand,
 } from './commands'
 import type { CompareOptions } from './commands/compare-command'
 import type { HistoryCommandOptions } from './commands/history-command'
@@ -58,9 +58,9 @@ import type { ReportCommandOptions } from './commands/report-command'
 import type { SanitizeCommandOptions } from './commands/sanitize-command'
 import type { ServeOptions } from './commands/serve-command'
 import type { ShowOptions } from './commands/show-command'
-import type { TuneCommandOptions } from './commands/tune-command'
 import { shellNames } from './completion/scripts'
 import { addExamples } from './examples'
+import type { TuneCommandOptions } from './commands/tune-command'
 import { checkOutput, note, printError, printJson } from './output'
 import type { MachineAddOptions } from './commands/machine-command'
 import { namedOptions, type NamedOption } from './problem-options'
@@ -175,6 +175,7 @@ function program(
     .option('--count <n>', 'look at so many launches and no more')
     .option('--profile <level>', programLevels.join(', '), 'standard')
     .option('--timeout <seconds>', 'how long the program may take under ncu', '600')
+    .option('--no-wait', 'exit with 3 instead of waiting when another run is using the GPU')
     .option('--out <dir>', 'save the session to this folder, which must not exist yet')
     .option(json, jsonText)
     .action(async (words: string[], options: ProfileOptions) =>
@@ -530,14 +531,16 @@ function commandOf(cli: Command, words: readonly string[]): Command {
 
 /** Tasks whose names become options of the current command; most commands need none. */
 async function namingTasks(setUp: SetUp, words: readonly string[]): Promise<Task[]> {
-  if (!['run', 'sanitize', 'regress', 'history'].some((command) => words.includes(command)))
+  if (
+    !['run', 'sanitize', 'regress', 'history', '__man'].some((command) => words.includes(command))
+  )
     return []
   const { readTasks } = await import('../../adapters/kernels/kernel-library')
   return [...(await readTasks((await setUp()).assets.kernelsDir)).values()]
 }
 
 async function namedTemplates(setUp: SetUp, words: readonly string[]): Promise<string[]> {
-  if (!words.includes('init')) return []
+  if (!words.includes('init') && !words.includes('__man')) return []
   const { templateNames } = await import('../../services/ladder-library/init')
   return templateNames(await setUp())
 }

@@ -6,7 +6,7 @@ import { readSubmission } from '../../adapters/labs/work'
 import type { RunEvent } from '../../contract'
 import { recordedRef } from '../../contract/session-ref'
 import { inputError, KernelLadderError } from '../../domain/errors'
-import { profileLevels } from '../../domain/metrics/metric-definition'
+import { profileLevels, type ProfileLevel } from '../../domain/metrics/metric-definition'
 import type { Diagnostic, Session } from '../../domain/session/session'
 import { can, labTargets, parseTarget, targetUsage } from '../../domain/target/targets'
 import { inEnglish } from '../../domain/text/wording'
@@ -14,7 +14,6 @@ import { importHtml } from '../../services/import/import-html'
 import { importReport } from '../../services/import/import-report'
 import { trustFolder } from '../../services/ladder-library/trust'
 import { checkLab } from '../../services/labs/check'
-import { emulateSubmission } from '../../services/labs/emulate'
 import { openLab } from '../../services/lab-library/library'
 import { newAttemptFolder } from '../../services/lab-library/progress'
 import { attemptSession } from '../../services/lab-library/refs'
@@ -29,6 +28,22 @@ import { openedLadder } from './read-tools'
 import type { AddTool, Call, Workplace } from './tool'
 
 const mostRungs = 50
+
+/** What is run: a ladder, some of its rungs, and the problem. */
+const problemInput = {
+  ladder: z.string().min(1).max(4096).describe('an id as listed by `ladders`, or a ladder folder'),
+  rungs: z.array(z.string().max(200)).max(200).optional().describe('only these rungs'),
+  size: z.number().int().positive().optional().describe('for every size of the task'),
+  at: z
+    .record(z.string().max(100), z.union([z.number(), z.string().max(100)]))
+    .optional()
+    .describe('names of the ladder’s task with their values'),
+}
+
+type RunAsked = z.output<z.ZodObject<typeof problemInput>> & {
+  target: string
+  profile: ProfileLevel
+}
 
 /** What a run has come to, as its client shows it. */
 const progressOf =
@@ -95,6 +110,28 @@ export function addWorkTools(add: AddTool, place: Workplace): void {
     signal: call.signal,
   })
 
+  const run = async (
+    { ladder, target: word, rungs, size, at, profile }: RunAsked,
+    call: Call,
+  ): Promise<Answer> => {
+    const target = allowedTarget(word, place)
+    const { own } = await openedLadder(place, ladder)
+    // Its user named the folder that it lies in, so that it may be built.
+    if (own && !can(target).replays) await trustFolder(folders, own.folder)
+    return finished(
+      await startRun(
+        {
+          ...{ ladder: own?.folder ?? ladder, target: word, profile, params: {} },
+          ...(rungs === undefined ? {} : { rungs }),
+          ...(size === undefined ? {} : { size }),
+          ...(at === undefined ? {} : { at }),
+        },
+        optionsOf(call),
+      ),
+      call,
+    )
+  }
+
   /** A submission inside of the fence, with its lab: one that ships, or a trusted one inside of it. */
   const submitted = async (name: string, file: string) => {
     const path = await fence.within(file)
@@ -122,67 +159,42 @@ export function addWorkTools(add: AddTool, place: Workplace): void {
   add('run', {
     title: 'Build and run a ladder',
     description:
-      'Builds and runs code with the user’s permissions, and saves a session. Target recorded replays a recording and builds nothing; static:<gpu> compiles for a GPU without one; emulated counts by line without one; local measures on this GPU, only if the user started the server with --allow-run. Only ladders that ship, and ladder folders inside of the named folders.',
+      'Builds and runs code with the user’s permissions, and saves a session. Target recorded replays a recording and builds nothing; static:<gpu> compiles for a GPU without one; local measures on this GPU, only if the user started the server with --allow-run. Only ladders that ship, and ladder folders inside of the named folders.',
     input: {
-      ladder: z
-        .string()
-        .min(1)
-        .max(4096)
-        .describe('an id as listed by `ladders`, or a ladder folder'),
+      ...problemInput,
       target: z.string().max(200).default('recorded').describe(targetUsage),
-      rungs: z.array(z.string().max(200)).max(200).optional().describe('only these rungs'),
-      size: z.number().int().positive().optional().describe('for every size of the task'),
-      at: z
-        .record(z.string().max(100), z.union([z.number(), z.string().max(100)]))
-        .optional()
-        .describe('names of the ladder’s task with their values'),
       profile: z.enum(profileLevels).default('card'),
     },
     effect: 'works',
-    async answer({ ladder, target: word, rungs, size, at, profile }, call) {
-      const target = allowedTarget(word, place)
-      const { own } = await openedLadder(place, ladder)
-      // Its user named the folder that it lies in, so that it may be built.
-      if (own && !can(target).replays) await trustFolder(folders, own.folder)
-      return finished(
-        await startRun(
-          {
-            ...{ ladder: own?.folder ?? ladder, target: word, profile, params: {} },
-            ...(rungs === undefined ? {} : { rungs }),
-            ...(size === undefined ? {} : { size }),
-            ...(at === undefined ? {} : { at }),
-          },
-          optionsOf(call),
-        ),
-        call,
-      )
-    },
+    answer: (asked, call) => run(asked, call),
   })
 
   add('emulate', {
-    title: 'Count a lab submission without a GPU',
+    title: 'Count rungs without a GPU',
     description:
-      'Builds a student’s code and runs it on an emulated GPU on the processor, with the user’s permissions, and saves a session with exact counters by source line; nothing is timed. Then `source` by sharedWavefrontsExcess names the line with bank conflicts, by globalL2SectorsExcess the one with uncoalesced accesses. For rungs of ladders, `run` with the target emulated does the same.',
+      'Builds rungs and runs them on an emulated GPU on the processor, with the user’s permissions, and saves a session with exact counters by source line; nothing is timed. Then `source` by sharedWavefrontsExcess names the lines with bank conflicts, by globalL2SectorsExcess those with uncoalesced accesses.',
     input: {
-      lab: z.string().min(1).max(4096).describe('the id of a lab, such as 07-bank-conflicts'),
-      file: z.string().min(1).max(4096).describe('the submission, in one of the named folders'),
+      ...problemInput,
       gpu: z.string().max(40).optional().describe('such as h200 or a100; h200 by default'),
     },
     effect: 'works',
-    async answer({ lab: name, file, gpu }, call) {
-      const { lab, source } = await submitted(name, file)
-      return finished(await emulateSubmission(lab, source, gpu ?? null, optionsOf(call)), call)
-    },
+    answer: ({ gpu, ...asked }, call) =>
+      run(
+        { ...asked, target: gpu === undefined ? 'emulated' : `emulated:${gpu}`, profile: 'deep' },
+        call,
+      ),
   })
 
   add('lab_check', {
     title: 'Check a lab submission',
     description:
-      'Builds and runs a student’s code with the user’s permissions, and saves an attempt. Target local measures on this GPU, only with --allow-run; recorded answers for code that ships, without running it. Answers with the verdict of every check, and a session to look into with `source`.',
+      'Builds and runs a student’s code with the user’s permissions, and saves an attempt. Target emulated counts on an emulated GPU; local measures on this GPU, only with --allow-run; recorded answers for code that ships, without running it. Answers with the verdict of every check, and a session to look into with `source`.',
     input: {
       lab: z.string().min(1).max(4096).describe('the id of a lab, such as 07-bank-conflicts'),
       file: z.string().min(1).max(4096).describe('the submission, in one of the named folders'),
-      target: z.enum(labTargets as [string, ...string[]]).default('local'),
+      target: z
+        .enum(labTargets as [string, ...string[]])
+        .default(place.allowRun ? 'local' : 'emulated'),
     },
     effect: 'works',
     async answer({ lab: name, file, target: word }, call) {

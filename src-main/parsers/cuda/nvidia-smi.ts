@@ -20,6 +20,7 @@ export interface NvidiaSmiGpu {
   powerW: number | null
   persistence: boolean | null
   mig: boolean | null
+  ecc: boolean | null
   /** Compute processes on it, as listed by the driver, which excludes other containers. */
   computing: number
 }
@@ -100,6 +101,7 @@ function parseGpu(gpu: Node): NvidiaSmiGpu {
       quantity(textAt(gpu, 'power_readings', 'power_draw'), 'W'),
     persistence: enabled(textAt(gpu, 'persistence_mode')),
     mig: enabled(textAt(gpu, 'mig_mode', 'current_mig')),
+    ecc: enabled(textAt(gpu, 'ecc_mode', 'current_ecc')),
     computing: computingProcesses(gpu),
   }
 }

@@ -102,6 +102,15 @@ const TimingEvent = z.object({
   referenceSamplesMs: z.array(milliseconds),
   smClockBeforeMHz: figure,
   smClockAfterMHz: figure,
+  // What NVML said while it was timed; runners of older recordings did not ask.
+  smClockLowMHz: figure.optional(),
+  smClockHighMHz: figure.optional(),
+  memoryClockMHz: figure.optional(),
+  temperatureC: figure.optional(),
+  powerW: figure.optional(),
+  powerLimitW: figure.optional(),
+  /** Bits of nvmlClocksThrottleReasons. */
+  clockReasons: figure.optional(),
 })
 
 const cycles = z.array(z.number().nullable())

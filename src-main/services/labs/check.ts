@@ -71,6 +71,8 @@ interface Gathered {
   build: BuildReport
   target: Target
   remedy: Statement | null
+  /** The lab as it was checked, where that is not as its author wrote it. */
+  lab?: Lab
 }
 
 const notBuilt = (reason: Statement): BuildReport => ({
@@ -210,7 +212,7 @@ async function gatherEmulated(
   request: LabCheckRequest,
   folder: string,
   options: LabCheckOptions,
-): Promise<Gathered & { lab: Lab }> {
+): Promise<Gathered> {
   const { lab: whole } = request.lab
   const full = planLab(request.lab, request.source).plan
   const lab = emulatedLab(whole, full.task)
@@ -271,10 +273,10 @@ async function gatherRecorded(
 }
 
 function outcomeOf(
-  lab: Lab,
+  whole: Lab,
   source: string,
   answers: LabAnswers,
-  { evidence, build, target, remedy }: Gathered,
+  { evidence, build, target, remedy, lab = whole }: Gathered,
 ): LabOutcome {
   const checks = judgeChecks(lab, evidence)
   const device = evidence.session && (evidence.session.device ?? gpuOfTarget(target))
@@ -291,7 +293,8 @@ function outcomeOf(
     build,
     checks,
     predictions: judgePredictions(lab, evidence, answers),
-    questions: judgeQuestions(lab, evidence, answers),
+    // A question is about the lab's own size, whatever was emulated.
+    questions: judgeQuestions(whole, evidence, answers, lab.size),
   }
 }
 
@@ -308,19 +311,14 @@ export async function checkLab(
   const staged = await stageFolder(options.out)
   try {
     const { replays, times } = can(parseTarget(request.target)!)
-    const gathered: Gathered & { lab?: Lab } = await (replays
+    const gathered = await (replays
       ? gatherRecorded(request, lab, options)
       : times
         ? gatherLocal(request, lab, staged.path, options)
         : gatherEmulated(request, staged.path, options))
     const attempt = {
       answers: request.answers,
-      outcome: outcomeOf(
-        gathered.lab ?? request.lab.lab,
-        request.source,
-        request.answers,
-        gathered,
-      ),
+      outcome: outcomeOf(request.lab.lab, request.source, request.answers, gathered),
     }
     await writeAttempt(
       staged.path,

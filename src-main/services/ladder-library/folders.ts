@@ -9,6 +9,7 @@ import {
   ladderFileIn,
   ladderFileNames,
   readLadderFolder,
+  rungFile,
   shownPath,
   type LadderFolder,
 } from '../../adapters/kernels/ladder-folder'
@@ -29,6 +30,7 @@ import type {
 import { inputError, toErrorShape } from '../../domain/errors'
 import { message } from '../../domain/messages/message'
 import type { Ladder } from '../../domain/ladder/ladder'
+import { rungFileId } from '../../domain/ladder/rung'
 import type { Diagnostic } from '../../domain/session/session'
 import { referenceFile } from '../../domain/task/task'
 import { inEnglish } from '../../domain/text/wording'
@@ -122,7 +124,11 @@ async function editedFiles(path: string, own: LadderFolder | null): Promise<Fold
   await add((await ladderFileIn(path)) ?? ladderFileNames[0], 'ladder')
   if (!own) return found
   const reference = referenceFile(own.task)
-  for (const { id } of own.ladder.rungs) if (`${id}.cu` !== reference) await add(`${id}.cu`, 'rung')
+  for (const { id } of own.ladder.rungs) {
+    // Where a rung has two files, the ladder has a fault that names both.
+    const name = await rungFile(path, id).catch(() => `${id}.cu`)
+    if (name !== reference) await add(name, 'rung')
+  }
   if (reference !== null) await add(reference, 'reference')
   for (const name of await headersBelow(path)) await add(name, 'header')
   return found
@@ -267,7 +273,7 @@ export async function buildFolder(
     await readKernelLibrary(assets.kernelsDir),
   )
   await requireTrustedFolder(machine.folders, { folder: path })
-  const broken = library.faults.get(file.replace(/\.cu$/, ''))
+  const broken = library.faults.get(rungFileId(file) ?? file)
   if (broken !== undefined) {
     const [fault] = placedFaults(broken, path)
     const { line, message } = fault!
@@ -276,7 +282,7 @@ export async function buildFolder(
     return {
       architecture: `sm_${recordedArchitecture}`,
       ownGpu: false,
-      sources: [builtSource(task.id, file, file.replace(/\.cu$/, ''), none)],
+      sources: [builtSource(task.id, file, rungFileId(file) ?? file, none)],
     }
   }
   const compiler = await openCompiler(
@@ -285,7 +291,7 @@ export async function buildFolder(
   )
   const own = await ownArchitecture(compiler, library.root)
   const usable = ladder.rungs.filter(({ id }) => !library.faults.has(id))
-  const asked = usable.filter(({ id }) => `${id}.cu` === file)
+  const asked = usable.filter(({ id }) => rungFileId(file) === id && referenceFile(task) !== file)
   const reference = library.references.get(task.id)
   const ofReference = reference !== undefined && referenceFile(task) === file
   // For a header or the ladder file itself, everything may have changed.

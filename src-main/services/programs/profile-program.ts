@@ -6,11 +6,7 @@ import { join } from 'node:path'
 import type { Setup } from '../../adapters/machine/machine'
 import { draftSession, type SessionDraft } from '../../adapters/sessions/session-store'
 import { refuseTaken, takenMeanwhile } from '../../adapters/disk/staging'
-import {
-  readReportFile,
-  type ReportFile,
-  type ReportLaunch,
-} from '../../adapters/sessions/report-file'
+import { readReportFile } from '../../adapters/sessions/report-file'
 import { ncuVersion, type CollectingLevel } from '../../adapters/tools/ncu'
 import { readDeepPages } from '../../adapters/tools/ncu-deep'
 import {
@@ -18,9 +14,10 @@ import {
   previewProgram,
   profileProgram,
   type LaunchFilters,
-  type Preview,
   type ProgramCall,
 } from '../../adapters/tools/ncu-program'
+import { visibleGpu } from '../../adapters/tools/chosen-gpu'
+import { askDriver } from '../../adapters/tools/nvidia-smi'
 import { startable } from '../../adapters/tools/script'
 import { rawRecorder } from '../../adapters/tools/raw-files'
 import type { Toolbox } from '../../adapters/tools/toolbox'
@@ -30,24 +27,29 @@ import { formatShare } from '../../domain/metrics/units'
 import {
   functionOf,
   hottest,
-  kernelKey,
   previewKernels,
   shortestWindow,
   type PreviewKernel,
   type PreviewLaunch,
 } from '../../domain/programs/choose'
-import { distinctTitles } from '../../domain/programs/kernel-name'
-import { profiledTime } from '../../domain/programs/profiled-time'
 import type { DeepProfile } from '../../domain/session/deep'
-import { sessionSchemaVersion, type Session } from '../../domain/session/session'
-import { deviceOf } from '../import/import-report'
+import type { Session } from '../../domain/session/session'
+import { inTurn } from '../run/gpu-turn'
 import { importCode, type ImportedCode } from '../import/import-code'
-import { kernelId, type ImportedRung } from '../import/import-ladder'
-import { kernelLadder, kernelResult } from '../import/kernel-rungs'
 import { mostTimed, toPreview, whyNothing } from './nothing'
+import {
+  commandWords,
+  keyOfLaunch,
+  toRungs,
+  toSession,
+  type KernelRung,
+  type Profiled,
+} from './program-session'
 
 export type ProgramEvent =
   | { type: 'preview' }
+  /** Another run has the GPU, or this one could not reserve it. */
+  | { type: 'notice'; notice: Statement }
   | { type: 'previewed'; kernels: number; launches: number; totalMs: number }
   | { type: 'profile'; kernels: number; launches: number }
 
@@ -55,6 +57,8 @@ export interface ProfileProgramOptions extends Setup {
   command: readonly [string, ...string[]]
   filters: LaunchFilters
   level: CollectingLevel
+  /** false: fail instead of waiting where another run has the GPU. */
+  waitForGpu?: boolean
   /** How long the program may take, each time that it is run. */
   timeoutSeconds: number
   /** Where to save instead of the store; must not exist. */
@@ -106,20 +110,30 @@ export async function profileACommand(options: ProfileProgramOptions): Promise<P
       signal,
       onOutput: options.onOutput,
     }
-    options.emit({ type: 'preview' })
-    const preview = await previewProgram(toolbox, call, mostTimed)
-    const launches = preview.launches.flatMap(toPreview)
-    if (launches.length === 0) throw await whyNothing(toolbox, call, preview)
-    const kernels = previewKernels(launches)
-    const totalMs = launches.reduce((sum, { ms }) => sum + ms, 0)
-    options.emit({
-      type: 'previewed',
-      kernels: kernels.length,
-      launches: launches.length,
-      totalMs,
-    })
+    const { preview, launches, kernels, totalMs, profiled } = await inGpuTurn(
+      toolbox,
+      options,
+      async () => {
+        options.emit({ type: 'preview' })
+        const seen = await previewProgram(toolbox, call, mostTimed)
+        const timed = seen.launches.flatMap(toPreview)
+        if (timed.length === 0) throw await whyNothing(toolbox, call, seen)
+        const found = previewKernels(timed)
+        const sum = timed.reduce((all, { ms }) => all + ms, 0)
+        options.emit({
+          type: 'previewed',
+          kernels: found.length,
+          launches: timed.length,
+          totalMs: sum,
+        })
+        const request = { ...options, toolbox, call, launches: timed, kernels: found, draft }
+        return {
+          ...{ preview: seen, launches: timed, kernels: found, totalMs: sum },
+          profiled: await profileHottest(request),
+        }
+      },
+    )
     const kept = keepHottest(kernels)
-    const profiled = await profileHottest({ ...options, toolbox, call, launches, kernels, draft })
     const rungs = toRungs(kept, profiled.launches)
     const code = profiled.report
       ? importCode(profiled.report, rungs, 'profile.ncu-rep')
@@ -167,6 +181,29 @@ export async function profileACommand(options: ProfileProgramOptions): Promise<P
   }
 }
 
+/**
+ * Does the work while no other run of this program has the GPU that the command is expected to use: the first that CUDA
+ * would offer it. Which one it uses in the end is its own business.
+ */
+async function inGpuTurn<T>(
+  toolbox: Toolbox,
+  { machine, signal, emit, waitForGpu = true }: ProfileProgramOptions,
+  work: () => Promise<T>,
+): Promise<T> {
+  const visible = visibleGpu(0, machine.variable('CUDA_VISIBLE_DEVICES'))
+  const asked = await askDriver(toolbox, signal)
+  const gpu = asked?.answer?.gpus[visible === null ? -1 : Number(visible)]
+  if (!gpu?.pciBusId) return work()
+  const { name, pciBusId } = gpu
+  return inTurn(
+    {
+      ...{ toolbox, gpu: { name, pciBusId }, wait: waitForGpu, signal },
+      onNotice: (notice) => emit({ type: 'notice', notice }),
+    },
+    work,
+  )
+}
+
 /** Not every expression of JavaScript is one of ncu's, but most mistakes are mistakes in both. */
 function checkPattern(kernels: string | null): void {
   if (kernels === null) return
@@ -187,13 +224,6 @@ function checkPattern(kernels: string | null): void {
 function keepHottest(kernels: readonly PreviewKernel[]): PreviewKernel[] {
   const kept = new Set([...kernels].sort((a, b) => b.totalMs - a.totalMs).slice(0, mostRungs))
   return kernels.filter((kernel) => kept.has(kernel))
-}
-
-interface Profiled {
-  report: ReportFile | null
-  launches: readonly ReportLaunch[]
-  warnings: Statement[]
-  trouble: ErrorShape | null
 }
 
 interface ToProfile extends ProfileProgramOptions {
@@ -302,37 +332,6 @@ function unprofiledWarning(kept: readonly PreviewKernel[], { launches }: Profile
   ]
 }
 
-const keyOfLaunch = ({ kernelName, grid, block }: ReportLaunch): string =>
-  kernelKey({ name: kernelName, grid, block })
-
-interface KernelRung extends ImportedRung {
-  kernel: PreviewKernel
-}
-
-/** One per kernel of the preview, with the launches of it that were profiled. */
-function toRungs(
-  kernels: readonly PreviewKernel[],
-  launches: readonly ReportLaunch[],
-): KernelRung[] {
-  const titles = distinctTitles(kernels)
-  const taken = new Set<string>()
-  const byKey = new Map<string, ReportLaunch>()
-  for (const launch of launches) {
-    const key = keyOfLaunch(launch)
-    // One launch stands for its kernel: more of them would be summed up as parts of a rung are.
-    if (!byKey.has(key)) byKey.set(key, launch)
-  }
-  return kernels.map((kernel, index) => {
-    const own = byKey.get(kernel.key)
-    return {
-      id: kernelId(kernel.name, index, kernels.length, taken),
-      title: titles[index]!,
-      launches: own ? [own] : [],
-      kernel,
-    }
-  })
-}
-
 /** The instructions as ncu prints them: a report has machine code alone. */
 async function withText({
   toolbox,
@@ -372,94 +371,6 @@ async function withText({
   } finally {
     await scratch.remove()
   }
-}
-
-interface Parts {
-  options: ProfileProgramOptions
-  preview: Preview
-  profiled: Profiled
-  rungs: readonly KernelRung[]
-  code: ImportedCode
-  kept: readonly PreviewKernel[]
-  identity: { id: string; createdAt: Date; version: string | null }
-  warnings: Statement[]
-  totals: { launches: number; totalMs: number }
-}
-
-function toSession({
-  options,
-  preview,
-  profiled,
-  rungs,
-  code,
-  identity,
-  warnings,
-  totals,
-}: Parts): Session {
-  const { command, filters, level, appVersion } = options
-  const name = commandWords(command)
-  return {
-    schema: sessionSchemaVersion,
-    id: identity.id,
-    createdAt: identity.createdAt.toISOString(),
-    appVersion,
-    target: { kind: 'program', name },
-    ladder: kernelLadder(
-      { id: 'program', title: name, summary: `Kernels of ${name}.` },
-      rungs,
-      code,
-    ),
-    problem: null,
-    device: deviceOf(profiled.launches[0]),
-    tools: { nvcc: null, ncu: identity.version },
-    settings: {
-      nvccFlags: [],
-      seed: 0,
-      flushL2: false,
-      profile: level,
-      clockControl: 'none',
-      cacheControl: 'none',
-    },
-    completion:
-      preview.outcome === 'cancelled' || options.signal.aborted ? 'cancelled' : 'complete',
-    elapsedSeconds: (Date.now() - identity.createdAt.getTime()) / 1000,
-    warnings,
-    rungs: rungs.map((rung) => {
-      const { kernel, launches } = rung
-      const { name: kernelName, grid, block, range } = kernel
-      const time = profiledTime(kernel.launchesMs)
-      const timed = {
-        ...(time ? { profiledTime: time } : {}),
-      }
-      const result = kernelResult(rung, code, level)
-      if (launches.length > 0) return { ...result, ...timed }
-      return {
-        ...result,
-        ...timed,
-        profile: {
-          passes: 1,
-          kernels: [
-            { name: kernelName, grid, block, passes: 1, ...(range === null ? {} : { range }) },
-          ],
-        },
-      }
-    }),
-    program: {
-      command: [...command],
-      exitCode: preview.exitCode,
-      filters: { ...filters },
-      ...totals,
-    },
-  }
-}
-
-/** `python train.py --steps 3`: paths are cut to their last part. */
-function commandWords(command: readonly string[]): string {
-  const words = command
-    .map((word) => (word.startsWith('/') ? (word.split('/').findLast(Boolean) ?? word) : word))
-    .join(' ')
-    .replaceAll(/\s+/g, ' ')
-  return words.length > 80 ? `${words.slice(0, 79)}…` : words
 }
 
 const slug = (command: readonly string[]): string =>

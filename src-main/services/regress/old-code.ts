@@ -1,6 +1,7 @@
 /** The old code of a ladder, ready to be built again: from a session, which keeps its sources, or a git revision. */
 import { resolve, sep } from 'node:path'
 import {
+  builtWith,
   readKernelLibrary,
   readSharedFiles,
   type KernelLibrary,
@@ -101,12 +102,29 @@ async function ofSession(
       `${against} has no source of ${without.map(({ id }) => id).join(', ')}.`,
       'Name another session, or leave these rungs out with --rungs.',
     )
+  const builtWithAll = new Map(
+    await Promise.all(
+      wanted.map(
+        async ({ file }) => [file, await builtWith(setup.assets.kernelsDir, file)] as const,
+      ),
+    ),
+  )
   return {
     from: { kind: 'session', name: against, createdAt: session.createdAt },
     task,
     includes: texts(isInclude),
     headers: texts((path) => !isInclude(path) && headerName.test(path) && path !== taskHeaderFile),
-    rungs: new Map(wanted.map((rung) => [rung.id, { rung, source: sources[rung.id]! }])),
+    rungs: new Map(
+      wanted.map((rung) => [
+        rung.id,
+        {
+          rung,
+          source: sources[rung.id]!,
+          // What runs a script is the program's, as the runner is.
+          ...builtWithAll.get(rung.file),
+        },
+      ]),
+    ),
     gone: goneFrom(session.ladder.rungs, request, plan),
   }
 }

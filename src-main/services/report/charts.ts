@@ -1,6 +1,6 @@
 /** The charts of printed and Markdown reports: bars of the throughput and of counters, and drawings of the screen. */
 import { cardMetricIds, metricDefinition } from '../../domain/metrics/metrics'
-import type { RungResult } from '../../domain/session/session'
+import type { RungResult, Session } from '../../domain/session/session'
 import { md } from '../../domain/text/markdown'
 import {
   leadFigure,
@@ -101,13 +101,16 @@ export type ReportChart = {
 export const usualDrawings = ['roofline', 'stalls', 'traffic', 'occupancy'] as const
 
 /** The leading counter and those of the card level: the others are in the tables. */
+export const usualBars = (session: Session): string[] => [
+  ...new Set([leadMetric(session), ...cardMetricIds]),
+]
+
 function usualWords({ session, metrics, drawn }: ReportModel): string[] {
-  const lead = leadMetric(session)
-  const isUsual = (id: string): boolean => id === lead || cardMetricIds.some((card) => card === id)
+  const bars = usualBars(session)
   return [
     'throughput',
     ...usualDrawings.filter((word) => drawn.has(word)),
-    ...metrics.map(({ id }) => id).filter(isUsual),
+    ...metrics.map(({ id }) => id).filter((id) => bars.includes(id)),
   ]
 }
 

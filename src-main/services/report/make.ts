@@ -8,7 +8,7 @@ import { message } from '../../domain/messages/message'
 import { formatFacts, hasChosenCharts, type ReportFormat } from '../../domain/report/report-format'
 import type { Drawing } from '../../domain/report/drawing'
 import type { OpenedSession, SessionPlaces } from '../sessions/sessions'
-import { usualDrawings } from './charts'
+import { usualBars, usualDrawings } from './charts'
 import { checkCharts, drawCharts, isDrawnWord } from './drawing'
 import { readTemplate } from './html'
 import {
@@ -73,7 +73,12 @@ function checkAuthored(
 ): void {
   if (!hasChosenCharts(format)) return
   if (charts) checkCharts(charts, session)
-  const chart = Object.keys(captions).find((word) => charts && !charts.includes(word))
+  const words = charts ?? [
+    'throughput',
+    ...(format === 'pdf' ? usualDrawings : []),
+    ...usualBars(session),
+  ]
+  const chart = Object.keys(captions).find((word) => !words.includes(word))
   if (chart !== undefined)
     throw inputError(message('reports.captionOfNone', { chart: JSON.stringify(chart) }))
 }

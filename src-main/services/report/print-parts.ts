@@ -126,13 +126,34 @@ function causeBlock({ why }: Pick<ReportStep, 'why'>): string[] {
   ]
 }
 
-function stepBody(step: ReportStep): string {
-  const { from, to, comparison, hunks } = step
+/** Counters that the causes name, and those that moved without mattering. */
+const toldBy = ({ causes, unimportant }: ReportStep['why']): Set<string> =>
+  new Set([
+    ...causes.flatMap(({ metrics }) => metrics.map(({ id }) => id)),
+    ...unimportant.map(({ id }) => id),
+  ])
+
+/**
+ * `hasCounters`: every figure is in the report's tables of counters, so that a step that has causes lists only what
+ * bears them and what its author announced.
+ */
+function stepBody(step: ReportStep, hasCounters: boolean): string {
+  const { from, to, comparison, hunks, why } = step
   const { time, metrics } = comparison
   const known = metrics.filter(({ a, b }) => a?.value != null || b?.value != null)
-  const [unmoved, shown] = split(known, ({ verdict, expected }) => {
+  const [unmoved, moved] = split(known, ({ verdict, expected }) => {
     return verdict === 'same' && expected === null
   })
+  const told = toldBy(why)
+  const isShort = hasCounters && why.causes.length > 0
+  const [shown, others] = split(
+    moved,
+    ({ id, expected }) => !isShort || expected !== null || told.has(id),
+  )
+  const listed = (words: string, metrics: typeof known): string[] =>
+    metrics.length === 0
+      ? []
+      : [`<p class="unmoved">${words}: ${metrics.map(({ label }) => html(label)).join(', ')}.</p>`]
   return [
     ...(to.idea ? [`<p><i>Idea:</i> ${html(to.idea)}</p>`] : []),
     time.speedup === null
@@ -141,11 +162,8 @@ function stepBody(step: ReportStep): string {
     ...causeBlock(step),
     ...(known.length === 0 ? ['<p>No counter has a value for either rung.</p>'] : []),
     ...(shown.length === 0 ? [] : [printHtmlTable(stepTable(step, shown))]),
-    ...(unmoved.length === 0
-      ? []
-      : [
-          `<p class="unmoved">${verdictWords.same}: ${unmoved.map(({ label }) => html(label)).join(', ')}.</p>`,
-        ]),
+    ...listed('Moved too, with their figures under Counters', others),
+    ...listed(verdictWords.same, unmoved),
     hunks === null
       ? '<p>The session does not contain both sources, so there is no diff.</p>'
       : hunks.length === 0
@@ -154,11 +172,11 @@ function stepBody(step: ReportStep): string {
   ].join('\n')
 }
 
-export const stepParts = ({ steps }: ReportModel): PrintPart[] =>
+export const stepParts = ({ steps, sections }: ReportModel): PrintPart[] =>
   steps.map((step, index) => ({
     id: `step-${index}`,
     title: `${htmlCode(step.from.id)} → ${htmlCode(step.to.id)}: ${html(step.to.title)}`,
-    body: stepBody(step),
+    body: stepBody(step, sections.includes('matrix')),
   }))
 
 export function troublePart({ troubles }: ReportModel): PrintPart[] {

@@ -94,6 +94,8 @@ function numberOf(pciBusId: string, driver: NvidiaSmi | null): number | null {
 }
 
 function toDevice(event: DeviceEvent, driver: NvidiaSmi | null): Device {
+  const bus = normalizePciBusId(event.pciBusId)
+  const own = driver?.gpus.find(({ pciBusId }) => pciBusId === bus)
   return {
     name: event.name,
     computeCapability: event.computeCapability,
@@ -110,6 +112,7 @@ function toDevice(event: DeviceEvent, driver: NvidiaSmi | null): Device {
     registersPerSm: event.registersPerSm,
     maxThreadsPerSm: event.maxThreadsPerSm,
     maxBlocksPerSm: event.maxBlocksPerSm,
+    ...(own ? { mig: own.mig, ecc: own.ecc } : {}),
   }
 }
 

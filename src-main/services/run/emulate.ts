@@ -55,7 +55,7 @@ export interface EmulationBench {
 export const memoryBytes = 2 ** 32 - 2 ** 16
 
 /** More in one block is taken for code that does not end. */
-const blockLimit = 1e8
+const blockLimit = 2e7
 
 export interface ReadyRung {
   id: string

@@ -24,6 +24,7 @@ import {
 import { caseOf, gflops, type Problem } from '../../domain/task/problem'
 import { outputsOf, type Task } from '../../domain/task/task'
 import type { Ceilings } from '../../domain/gpu/ceilings'
+import { reasonsIn, type GpuState } from '../../domain/gpu/state'
 import type { Launch, Prepared, Timing, Verify } from '../../domain/session/session'
 
 export interface Measured {
@@ -402,5 +403,16 @@ function toTiming(event: TimingEvent, request: MeasureRequest): Timing {
     referenceMedianMs: reference,
     smClockBeforeMHz: event.smClockBeforeMHz,
     smClockAfterMHz: event.smClockAfterMHz,
+    ...(event.clockReasons === undefined ? {} : { gpu: toGpuState(event, event.clockReasons) }),
   }
 }
+
+const toGpuState = (event: TimingEvent, reasons: number | null): GpuState => ({
+  smClockLowMHz: event.smClockLowMHz ?? null,
+  smClockHighMHz: event.smClockHighMHz ?? null,
+  memoryClockMHz: event.memoryClockMHz ?? null,
+  temperatureC: event.temperatureC ?? null,
+  powerW: event.powerW ?? null,
+  powerLimitW: event.powerLimitW ?? null,
+  heldDownBy: reasons === null ? null : reasonsIn(reasons),
+})

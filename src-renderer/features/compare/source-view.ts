@@ -47,6 +47,8 @@ export interface SourceViewOptions {
   /** Lines that differ in white space alone count as the same. */
   loose: boolean
   wrap: boolean
+  /** Translations of CodeMirror's own phrases, by English text. */
+  phrases: Record<string, string>
   /** Called when a file line is clicked. */
   onLine(side: SideName, line: number): void
 }
@@ -59,6 +61,7 @@ function common(side: SideName, source: SourceText, options: SourceViewOptions):
     cpp(),
     syntaxHighlighting(codeHighlighting),
     EditorState.readOnly.of(true),
+    EditorState.phrases.of(options.phrases),
     EditorView.editable.of(false),
     EditorView.contentAttributes.of({
       tabindex: '0',

@@ -90,5 +90,8 @@ function nodes(tokens: readonly Token[], options: MarkdownOptions): Child[] {
   return root
 }
 
+/** A line break between Chinese characters or their punctuation: no space belongs there. */
+const unspacedBreak = /(?<=[\p{Script=Han}，。；：、？！）”])\n(?=[\p{Script=Han}（“])/gu
+
 export const renderMarkdown = (text: string, options: MarkdownOptions = {}): Child[] =>
-  nodes(markdown.parse(text, {}), options)
+  nodes(markdown.parse(text.replaceAll(unspacedBreak, ''), {}), options)

@@ -117,6 +117,8 @@ describe('the man page', () => {
     for (const word of ['lab check', 'regress', 'mcp', 'completion'])
       expect(stdout).toContain(`.SS ${word}`)
     expect(stdout).toContain('\\-\\-profile\\-limit')
+    // What only the files of the program say.
+    expect(stdout).toContain('blank, ')
     expect(stdout).not.toContain('__complete')
     // A line of text that begins with a dot would be a command.
     for (const line of stdout.split('\n'))

@@ -7,6 +7,7 @@ export const appInfo = {
   defaultSession: 'recorded:h200-4096',
   hasGpu: false,
   hasCompiler: false,
+  hasEditor: false,
 } as const
 
 export const logMessage = (seq: number, message = `line ${seq}`): RunMessage => ({

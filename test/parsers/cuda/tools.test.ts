@@ -101,6 +101,7 @@ describe('tools', () => {
               powerW: 129.36,
               persistence: true,
               mig: false,
+              ecc: true,
               computing: 0,
             },
           ],

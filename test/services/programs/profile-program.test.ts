@@ -2,6 +2,7 @@
 import { chmod, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { askDriver } from '../../../src-main/adapters/tools/nvidia-smi'
 import { readDeep } from '../../../src-main/adapters/sessions/deep-store'
 import { readSession } from '../../../src-main/adapters/sessions/session-store'
 import { compareSessions } from '../../../src-main/domain/programs/compare-sessions'
@@ -41,7 +42,7 @@ async function setUp(
       emit: () => undefined,
       ...more,
     })
-  return { dir, store: join(dir, 'sessions'), output, profile }
+  return { dir, setup, store: join(dir, 'sessions'), output, profile }
 }
 
 const anything: [string, ...string[]] = ['sh', '-c', 'echo to stdout; echo to stderr >&2']
@@ -116,6 +117,24 @@ describe('a program', () => {
     expect(await launches({ kernels: 'sca' })).toBe(12)
     expect(await launches({ nvtx: 'second' })).toBe(6)
     expect(await launches({ skip: 3, count: 4 })).toBe(4)
+  })
+
+  it('has the GPU to itself among runs of this program', async () => {
+    const { setup, profile } = await setUp('twelve')
+    const toolbox = setup.machine.toolbox(null)
+    const { pciBusId } = (await askDriver(toolbox))!.answer!.gpus[0]!
+    const { signal } = new AbortController()
+    const claim = await toolbox.claimGpu({
+      ...{ pciBusId: pciBusId!, wait: false, signal },
+      onWait: () => undefined,
+    })
+    await expect(profile(anything, { waitForGpu: false })).rejects.toMatchObject({
+      kind: 'missing',
+      message: expect.stringContaining('in use') as string,
+    })
+    if (claim.state === 'held') claim.lock.release()
+    const { session } = await profile(anything, { waitForGpu: false })
+    expect(session.program!.launches).toBe(14)
   })
 
   it('before and after: what was fused is told, and the total', async () => {

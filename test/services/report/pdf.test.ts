@@ -110,6 +110,18 @@ describe('a report for print', () => {
     ])
   })
 
+  it('lists of a step what bears its causes, unless that is the only place of the figures', async () => {
+    const rows = async (sections: ('compare' | 'matrix')[]) => {
+      const [html = ''] = (await printed(recording(), { sections })).documents
+      const step = html.slice(html.indexOf('id="step-0"'), html.indexOf('id="step-1"'))
+      return { step, rows: step.match(/<tr>/g)!.length }
+    }
+    const [short, whole] = [await rows(['compare', 'matrix']), await rows(['compare'])]
+    expect(short.rows).toBeLessThan(whole.rows)
+    expect(short.step).toContain('Moved too, with their figures under Counters: ')
+    expect(whole.step).not.toContain('Moved too')
+  })
+
   it('lets no hostile text become markup', async () => {
     const [html = ''] = (await printed(withHostileStrings())).documents
     expect(html).not.toMatch(/<script|<img|<[a-z]+ [^>]*\bon\w+=/i)

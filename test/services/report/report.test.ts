@@ -412,6 +412,10 @@ describe('options', () => {
       await refused({ charts: ['stalls:nope'] })
       await refused({ charts: ['waves'] })
       await refused({ charts: ['roofline'], captions: { stalls: 'x' } })
+      // Nor is it lost where the charts are the usual ones.
+      await refused({ captions: { registersPerThread: 'x' } })
+      await refused({ captions: { roofline: 'x' } })
+      await expect(make({ captions: { throughput: 'x' } })).resolves.toBeDefined()
     })
 
     it('leaves bars of the leading and the card’s counters in a report without a choice', async () => {

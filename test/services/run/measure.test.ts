@@ -13,9 +13,44 @@ import {
   statuses,
   type Machine,
 } from '../support'
+import { heldDown, sessionGpuWords } from '../../../src-main/domain/report/gpu-words'
+import { provenance } from '../../../src-main/domain/report/provenance'
 import { said } from '../../said'
 import { cardMetricIds } from '../../../src-main/domain/metrics/metrics'
 import { type Session } from '../../../src-main/domain/session/session'
+
+describe('the state of the GPU', () => {
+  it('is kept with each time, and what held the clocks down is told', async () => {
+    const machine = await fakeMachine()
+    // Idle, the power cap and the temperature; idle is no reason.
+    setEnv({ FAKE_CLOCKS: '37' })
+    const { session } = await machine.run({ rungs: ['01_naive', '02_coalesced'], profile: 'none' })
+    const { gpu } = rung(session, '01_naive').timing!
+    expect(gpu).toEqual({
+      ...{ smClockLowMHz: 1695, smClockHighMHz: 1980, memoryClockMHz: 3201 },
+      ...{ temperatureC: 61, powerW: 698.5, powerLimitW: 700 },
+      heldDownBy: ['powerCap', 'softwareThermal'],
+    })
+    expect(said(heldDown(gpu))).toBe('Clocks were held down: power cap, temperature (driver)')
+    const facts = new Map(provenance(session).map(({ id, value }) => [id, said(value)]))
+    expect(facts.get('gpuState')).toBe(
+      'SM clock 1695 to 1980 MHz, at most 699 of 700 W and 61 °C; clocks held down in 2 of 2 rungs: power cap, temperature (driver)',
+    )
+    expect(facts.get('gpuModes')).toBe('ECC on, MIG off')
+    expect(facts.get('timing')).toBe('single launches between CUDA events')
+  })
+
+  it('says nothing where an older runner did not ask, and that nothing was held down where it did', async () => {
+    const machine = await fakeMachine()
+    const old = await machine.run({ rungs: ['01_naive'], profile: 'none' })
+    expect(rung(old.session, '01_naive').timing!.gpu).toBeUndefined()
+    expect(sessionGpuWords(old.session)).toBeNull()
+    setEnv({ FAKE_CLOCKS: '1' })
+    const { session } = await machine.run({ rungs: ['01_naive'], profile: 'none' })
+    expect(heldDown(rung(session, '01_naive').timing!.gpu)).toBeNull()
+    expect(said(sessionGpuWords(session))).toMatch(/61 °C; clocks not held down$/)
+  })
+})
 
 describe('measuring', () => {
   /** What becomes of a ladder when these rungs fail and no other does. */

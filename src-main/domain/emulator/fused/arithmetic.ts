@@ -19,6 +19,14 @@ export function fusedMultiplyAdd(
   destination: RegisterLike | null,
 ): void {
   const { code } = run
+  if (run.setting.nativeMultiplyAdd) {
+    run.float(first)
+    run.float(second)
+    run.float(third)
+    code.vector(vector.relaxedMultiplyAdd)
+    run.canonicalNan()
+    return run.write(destination)
+  }
   const [a, b, c, low, high, result] = run.temporaries as [
     number,
     number,

@@ -11,6 +11,8 @@ export interface FusedSetting {
   registers: number
   uniformRows: number
   constant(bank: number, offset: number): number
+  /** Whether a * b + c is rounded once by the CPU. */
+  nativeMultiplyAdd: boolean
   /** Index of the imported function that rounds four lanes of a * b + c, and where it finds them. */
   fixFunction: number
   fixAddress: number

@@ -8,6 +8,7 @@ export const drafts = {
     '{rung} of {ladder} is not a rung of any ladder of this program, so a copy of it cannot be run.',
   notShipped: 'The ladder {ladder} did not come with this program, and no folder with it is known.',
   folderGone: 'There is no ladder {ladder} in {folder} any more.',
+  noPython: 'A rung in Python is edited in a ladder folder.',
   openFolder: 'Open its folder, where its files are edited.',
   copySource:
     'For a ladder folder, edit the file itself; otherwise copy the source to a folder of your own: `kernel-ladder init`.',

@@ -23,6 +23,8 @@ export const emulation = {
   fromEmulated: 'the reference, emulated as well',
   fromRung: 'the rung {rung}, emulated as well',
   unknownInstruction: 'The emulator does not know {instruction}{where}, so it stopped there.',
+  callsOut:
+    'It calls a function outside of its kernel{where}, such as printf, assert or one that is not inlined, which is not emulated.',
   illegalAddress: 'It accesses memory that is no buffer of its own{where}.',
   tooLong: 'It was stopped after {limit} million warp instructions{where}: does it end?',
   deadlock: 'Block {block} waits for ever{where}: a barrier that some of its threads never reach.',

@@ -8,6 +8,7 @@ import { commits } from './commits'
 import { deep } from './deep'
 import { ceilings, figures, occupancy, roofline } from './figures'
 import { folders } from './folders'
+import { clockReason, gpuState } from './gpu-state'
 import { guard } from './guard'
 import { imports } from './imports'
 import { checks, labs, reflect } from './labs'
@@ -36,6 +37,8 @@ export const templates = {
   fact,
   origin,
   provenance,
+  gpuState,
+  clockReason,
   ceilings,
   roofline,
   occupancy,

@@ -58,5 +58,5 @@ export const sanitizeCommand = later(
 )
 export const serveCommand = later(async () => (await import('./serve-command')).serveCommand)
 export const showCommand = later(async () => (await import('./show-command')).showCommand)
-export const tuneCommand = later(async () => (await import('./tune-command')).tuneCommand)
 export const startCommand = later(async () => (await import('./start-command')).startCommand)
+export const tuneCommand = later(async () => (await import('./tune-command')).tuneCommand)

@@ -9,6 +9,7 @@ import {
   type ProfiledProgram,
   type ProgramEvent,
 } from '../../../services/programs/profile-program'
+import { inEnglish } from '../../../domain/text/wording'
 import { appVersion } from '../../../services/version'
 import { wholeNumber } from '../arguments'
 import { sessionText } from '../describe/describe-static'
@@ -23,6 +24,8 @@ export interface ProfileOptions {
   count?: string
   profile: string
   timeout: string
+  /** `--no-wait` makes it false. */
+  wait: boolean
   out?: string
   json?: boolean
 }
@@ -36,6 +39,8 @@ const mostLaunches = 1_000_000_000
 
 function sayEvent(event: ProgramEvent): void {
   switch (event.type) {
+    case 'notice':
+      return note(inEnglish(event.notice))
     case 'preview':
       return note('Timing the kernels of the program, each launch by itself…')
     case 'previewed':
@@ -83,6 +88,7 @@ export async function profileCommand(
     filters,
     level: options.profile,
     timeoutSeconds: wholeNumber(options.timeout, '--timeout', 86_400),
+    waitForGpu: options.wait,
     ...(options.out === undefined ? {} : { out: resolve(options.out) }),
     appVersion,
     signal: abortOnStop('stopping the program and saving what was timed.'),

@@ -39,10 +39,8 @@ export async function serveCommand(
   try {
     const { rendererDir } = setup.assets
     const host = await startWebHost({ core, rendererDir, port, log: note })
-    printText(`Kernel Ladder is at ${host.url}`)
-    const opened = await open(host.url)
-    note('The link works once, from this machine. Press Ctrl+C to stop.')
-    await new Promise<void>((stopped) => {
+    // Before the link is there to be used, so that whoever reads it can stop the server at once.
+    const stopping = new Promise<void>((stopped) => {
       onStop(
         () => {
           stopped()
@@ -54,6 +52,10 @@ export async function serveCommand(
         stopped()
       })
     })
+    printText(`Kernel Ladder is at ${host.url}`)
+    const opened = await open(host.url)
+    note('The link works once, from this machine. Press Ctrl+C to stop.')
+    await stopping
     process.stdin.destroy()
     await host.close()
     await opened()

@@ -66,7 +66,12 @@ async function rungs(setup: Setup, { ladder, session }: Within): Promise<Candida
 async function targets(setup: Setup): Promise<Candidate[]> {
   const { listRecordings } = await import('../../../services/sessions/recording-list')
   const recordings = await listRecordings(setup.assets.recordingsDir)
-  const named = { recordings: recordings.map(({ name }) => name), gpus: gpus.map(({ id }) => id) }
+  const { readMachines } = await import('../../../adapters/remote/machines-store')
+  const named = {
+    recordings: recordings.map(({ name }) => name),
+    gpus: gpus.map(({ id }) => id),
+    machines: Object.keys(await readMachines(setup.machine.folders.config).catch(() => ({}))),
+  }
   return words(
     runnableKinds.flatMap(({ syntax }) => [
       ...(syntax.bare === null ? [] : [syntax.bare]),

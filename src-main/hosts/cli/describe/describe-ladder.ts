@@ -216,12 +216,26 @@ export function describeSession(session: Session): string {
     ...(steppedOver.length > 0
       ? [`to prev.: relative to the row above, except ${steppedOver.join(', ')}`]
       : []),
+    ...preparedLines(session),
     ...(knowsRun ? [`the run took ${session.elapsedSeconds.toFixed(1)} s`] : []),
     ...session.warnings.map((warning) => `warning: ${inEnglish(warning)}`),
     ...ratioWarnings(session).map(inEnglish),
     ...troubles,
     ...describePublished(session),
   ].join('\n')
+}
+
+/** What rungs in Python compiled before they were timed. */
+const preparedLines = ({ rungs }: Session): string[] => {
+  const took = rungs.flatMap(({ id, prepared }) =>
+    prepared ? [`${id} ${prepared.seconds.toFixed(1)} s`] : [],
+  )
+  const most = rungs
+    .flatMap(({ prepared }) => prepared?.with ?? [])
+    .sort((a, b) => b.length - a.length)
+  return took.length === 0
+    ? []
+    : [`compiled before timing${most[0] === undefined ? '' : ` (${most[0]})`}: ${took.join(', ')}`]
 }
 
 const verdictWords: Record<Verdict, string> = {

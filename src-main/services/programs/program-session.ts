@@ -1,0 +1,141 @@
+/** The session of a profiled program: a rung per kernel, with its launches and what was counted of one of them. */
+import type { ReportFile, ReportLaunch } from '../../adapters/sessions/report-file'
+import type { Preview } from '../../adapters/tools/ncu-program'
+import type { ErrorShape } from '../../domain/errors'
+import type { Statement } from '../../domain/messages/message'
+import { kernelKey, type PreviewKernel } from '../../domain/programs/choose'
+import { distinctTitles } from '../../domain/programs/kernel-name'
+import { profiledTime } from '../../domain/programs/profiled-time'
+import { sessionSchemaVersion, type Session } from '../../domain/session/session'
+import type { ImportedCode } from '../import/import-code'
+import { kernelId, type ImportedRung } from '../import/import-ladder'
+import { deviceOf } from '../import/import-report'
+import { kernelLadder, kernelResult } from '../import/kernel-rungs'
+import type { ProfileProgramOptions } from './profile-program'
+
+export interface Profiled {
+  report: ReportFile | null
+  launches: readonly ReportLaunch[]
+  warnings: Statement[]
+  /** Why ncu could not profile. */
+  trouble: ErrorShape | null
+}
+
+export const keyOfLaunch = ({ kernelName, grid, block }: ReportLaunch): string =>
+  kernelKey({ name: kernelName, grid, block })
+
+export interface KernelRung extends ImportedRung {
+  kernel: PreviewKernel
+}
+
+/** One per kernel of the preview, with the launches of it that were profiled. */
+export function toRungs(
+  kernels: readonly PreviewKernel[],
+  launches: readonly ReportLaunch[],
+): KernelRung[] {
+  const titles = distinctTitles(kernels)
+  const taken = new Set<string>()
+  const byKey = new Map<string, ReportLaunch>()
+  for (const launch of launches) {
+    const key = keyOfLaunch(launch)
+    // One launch stands for its kernel: more of them would be summed up as parts of a rung are.
+    if (!byKey.has(key)) byKey.set(key, launch)
+  }
+  return kernels.map((kernel, index) => {
+    const own = byKey.get(kernel.key)
+    return {
+      id: kernelId(kernel.name, index, kernels.length, taken),
+      title: titles[index]!,
+      launches: own ? [own] : [],
+      kernel,
+    }
+  })
+}
+
+interface Parts {
+  options: Pick<ProfileProgramOptions, 'command' | 'filters' | 'level' | 'appVersion' | 'signal'>
+  preview: Preview
+  profiled: Profiled
+  rungs: readonly KernelRung[]
+  code: ImportedCode
+  kept: readonly PreviewKernel[]
+  identity: { id: string; createdAt: Date; version: string | null }
+  warnings: Statement[]
+  totals: { launches: number; totalMs: number }
+}
+
+export function toSession({
+  options,
+  preview,
+  profiled,
+  rungs,
+  code,
+  identity,
+  warnings,
+  totals,
+}: Parts): Session {
+  const { command, filters, level, appVersion } = options
+  const name = commandWords(command)
+  return {
+    schema: sessionSchemaVersion,
+    id: identity.id,
+    createdAt: identity.createdAt.toISOString(),
+    appVersion,
+    target: { kind: 'program', name },
+    ladder: kernelLadder(
+      { id: 'program', title: name, summary: `Kernels of ${name}.` },
+      rungs,
+      code,
+    ),
+    problem: null,
+    device: deviceOf(profiled.launches[0]),
+    tools: { nvcc: null, ncu: identity.version },
+    settings: {
+      nvccFlags: [],
+      seed: 0,
+      flushL2: false,
+      profile: level,
+      clockControl: 'none',
+      cacheControl: 'none',
+    },
+    completion:
+      preview.outcome === 'cancelled' || options.signal.aborted ? 'cancelled' : 'complete',
+    elapsedSeconds: (Date.now() - identity.createdAt.getTime()) / 1000,
+    warnings,
+    rungs: rungs.map((rung) => {
+      const { kernel, launches } = rung
+      const { name: kernelName, grid, block, range } = kernel
+      const time = profiledTime(kernel.launchesMs)
+      const timed = {
+        ...(time ? { profiledTime: time } : {}),
+      }
+      const result = kernelResult(rung, code, level)
+      if (launches.length > 0) return { ...result, ...timed }
+      return {
+        ...result,
+        ...timed,
+        profile: {
+          passes: 1,
+          kernels: [
+            { name: kernelName, grid, block, passes: 1, ...(range === null ? {} : { range }) },
+          ],
+        },
+      }
+    }),
+    program: {
+      command: [...command],
+      exitCode: preview.exitCode,
+      filters: { ...filters },
+      ...totals,
+    },
+  }
+}
+
+/** `python train.py --steps 3`: paths are cut to their last part. */
+export function commandWords(command: readonly string[]): string {
+  const words = command
+    .map((word) => (word.startsWith('/') ? (word.split('/').findLast(Boolean) ?? word) : word))
+    .join(' ')
+    .replaceAll(/\s+/g, ' ')
+  return words.length > 80 ? `${words.slice(0, 79)}…` : words
+}

@@ -1,0 +1,117 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { brotliDecompressSync } from 'node:zlib'
+import { describe, expect, it } from 'vitest'
+import { createDevice } from '../../../src-main/domain/emulator/device'
+import { dummyAddress, runRung } from '../../../src-main/domain/emulator/rung'
+import { Halt } from '../../../src-main/domain/emulator/warp'
+import { placesOf } from '../../../src-main/domain/sass/machine-code'
+import { readCubin } from '../../../src-main/parsers/cubin/cubin'
+
+const folder = join(import.meta.dirname, '../../captures/cubin')
+const machineCode = readCubin(brotliDecompressSync(readFileSync(join(folder, 'faults.cubin.br'))))
+const source = readFileSync(join(folder, 'faults.cu'), 'utf8').split('\n')
+
+/** The line of a function that its comment says is at fault. */
+function lineOf(name: string, fault: string): number {
+  const first = source.findIndex((line) => line.includes(` ${name}(`))
+  return source.findIndex((line, index) => index > first && line.endsWith(`// ${fault}`)) + 1
+}
+
+interface Setup {
+  n: number
+  blocks?: number
+  threads?: number
+  /** Floats of the buffer and of dynamic shared memory. */
+  floats?: number
+  shared?: number
+  checks?: boolean
+}
+
+function run(kernel: string, setup: Setup) {
+  const { n, blocks = 1, threads = 64, floats = 256, shared = 64, checks = true } = setup
+  const device = createDevice()
+  const out = device.allocate('out', 4 * floats)
+  const parameters = new DataView(new ArrayBuffer(12))
+  parameters.setBigUint64(0, dummyAddress(1), true)
+  parameters.setInt32(8, n, true)
+  const [launched] = runRung({
+    device,
+    machineCode: [machineCode],
+    launches: [
+      {
+        kernel,
+        grid: [blocks, 1, 1],
+        block: [threads, 1, 1],
+        dynamicSharedBytes: 4 * shared,
+        arguments: new Uint8Array(parameters.buffer),
+      },
+    ],
+    memory: [],
+    buffers: new Map([[1, out]]),
+    options: { limit: 1e5, checks, written: [] },
+  })
+  const { lines } = launched!.kernel
+  return {
+    out: new Float32Array(device.memory.buffer, out.offset, floats),
+    findings: launched!.result.findings.map(({ at, other, ...finding }) => ({
+      ...finding,
+      line: placesOf(lines, 16 * at)[0]?.line,
+      otherLine: other && placesOf(lines, 16 * other.at)[0]?.line,
+    })),
+  }
+}
+
+describe('a fault in code of nvcc is found at its line, with thread and block', () => {
+  it.each([
+    ['outsideStore', 'outside-global', { n: 128, blocks: 3, floats: 128, checks: false }, 0, 2],
+    ['misalignedLoad', 'misaligned', { n: 0, threads: 32, checks: false }, 0, 0],
+    ['outsideShared', 'outside-shared', { n: 8, checks: false }, 56, 0],
+    ['missingBarrier', 'race', { n: 1 }, 32, 0],
+    ['unwrittenShared', 'unwritten-shared', { n: 1 }, 4, 0],
+    ['unwrittenGlobal', 'unwritten-global', { n: 64 }, 0, 0],
+    ['barrierInBranch', 'divergent-barrier', { n: 1, checks: false }, 0, 0],
+  ] as [string, string, Setup, number, number][])(
+    '%s: %s',
+    (kernel, kind, setup, thread, block) => {
+      const { findings } = run(kernel, setup)
+      expect(findings[0]).toMatchObject({ kind, thread, block, line: lineOf(kernel, kind) })
+      expect(new Set(findings.map((finding) => finding.kind))).toEqual(new Set([kind]))
+    },
+  )
+
+  it('tells both places of a race', () => {
+    const { findings } = run('missingBarrier', { n: 1 })
+    const lines = findings.map(({ line, otherLine }) => [line, otherLine])
+    const read = lineOf('missingBarrier', 'race')
+    expect(lines).toContainEqual([read, read - 1])
+  })
+
+  it('a loop without an end is stopped at its line', () => {
+    const kernel = machineCode.kernels.find(({ name }) => name === 'neverEnds')!
+    let halt: Halt | null = null
+    try {
+      run('neverEnds', { n: 1 })
+    } catch (error) {
+      halt = error as Halt
+    }
+    expect(halt?.reason).toBe('too-long')
+    const line = placesOf(kernel.lines, halt!.instruction!.address)[0]!.line
+    expect(source[line - 1]).toContain('while')
+  })
+})
+
+describe('what the copy engine brings', () => {
+  it('is there, and in order, behind the wait for its barrier', () => {
+    const { findings, out } = run('rightCopy', { n: 64 })
+    expect(findings).toEqual([])
+    expect([...out.subarray(0, 64)]).toEqual(Array.from({ length: 64 }, (_, at) => 63 - at))
+  })
+
+  it('is a race without that wait', () => {
+    const { findings } = run('copyNotWaitedFor', { n: 64 })
+    const [race] = findings
+    expect(race).toMatchObject({ kind: 'race', thread: 32, line: lineOf('copied', 'race') })
+    expect(source[race!.otherLine! - 1]).toContain('asm volatile')
+  })
+})

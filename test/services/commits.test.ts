@@ -1,0 +1,234 @@
+/** The commits of a rung as a ladder, in repositories that the tests make. */
+import { execFileSync } from 'node:child_process'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { commitLadder } from '../../src-main/services/ladder-library/commits'
+import { openLadder } from '../../src-main/services/ladder-library/open'
+import { planRun } from '../../src-main/services/run/plan'
+import { startRun } from '../../src-main/services/targets/start-run'
+import { said } from '../said'
+import { rungText, sumsFolder } from './sums-folder'
+import { fakeMachine, type Machine } from './support'
+
+const git = (folder: string, ...args: string[]): string =>
+  execFileSync('git', ['-c', 'user.name=n', '-c', 'user.email=n@example.org', ...args], {
+    cwd: folder,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'pipe'],
+  }).trim()
+
+interface Repository extends Machine {
+  folder: string
+  commit: (subject: string, files: Record<string, string>) => Promise<void>
+}
+
+async function repository(): Promise<Repository> {
+  const machine = await fakeMachine()
+  const folder = await sumsFolder(machine)
+  git(folder, 'init', '-q', '-b', 'main')
+  const commit = async (subject: string, files: Record<string, string>): Promise<void> => {
+    for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text)
+    git(folder, 'add', '-A')
+    git(folder, 'commit', '-q', '--allow-empty', '-m', subject)
+  }
+  await commit('Add the ladder', {})
+  return { ...machine, folder, commit }
+}
+
+async function written(): Promise<Repository> {
+  const made = await repository()
+  const { folder, commit } = made
+  await commit('Unroll b\n\nFour at a time,\nto hide latency.\n\nNot more.', {
+    'b.cu': rungText('b', '// 4'),
+  })
+  await commit('Change c alone', { 'c.cu': rungText('c', '// 2') })
+  await commit('Change what b includes', {
+    'parts.cuh': '#include "deep.cuh"\n',
+    'deep.cuh': '// 1\n',
+  })
+  await commit('Change what that includes', { 'deep.cuh': '// 2\n' })
+  await commit('Change an unrelated header', { 'other.cuh': '// 1\n' })
+  git(folder, 'switch', '-qc', 'side')
+  await commit('On the side', { 'b.cu': rungText('b', '// 8') })
+  await commit('And again', { 'b.cu': rungText('b', '// 16') })
+  git(folder, 'switch', '-q', 'main')
+  git(
+    folder,
+    '-c',
+    'user.name=n',
+    '-c',
+    'user.email=n@example.org',
+    'merge',
+    '-q',
+    '--no-ff',
+    '-m',
+    'Merge the side',
+    'side',
+  )
+  await commit('Lose the header of b', { 'b.cu': '// no header\n#include "parts.cuh"\n' })
+  return made
+}
+
+const ladderOf = async (
+  { folder, setup }: Pick<Repository, 'folder' | 'setup'>,
+  range: string,
+  rung = 'b',
+) => commitLadder(await openLadder(setup, folder), { rung, range })
+
+describe('the commits of a rung', () => {
+  it('are rungs with their subjects, each with what it included then; a merge is one', async () => {
+    const made = await written()
+    const before = git(made.folder, 'rev-parse', 'HEAD')
+    const { library, id, rungs } = await ladderOf(made, 'HEAD~7..')
+    const plan = planRun(library, { ladder: id, rungs, params: {}, profile: 'none' })
+    expect(plan.rungs.map(({ rung }) => rung.title)).toEqual([
+      'Unroll b',
+      'Change what b includes',
+      'Change what that includes',
+      'Merge the side',
+      'Lose the header of b',
+    ])
+    const [first, second, third, merge] = plan.rungs
+    expect(first!.rung.header).toMatchObject({
+      idea: 'Four at a time, to hide latency.',
+      after: null,
+    })
+    expect(second!.rung.header).toMatchObject({
+      idea: 'Change what b includes',
+      after: first!.rung.id,
+    })
+    const deep = (planned: typeof first) =>
+      [...planned!.headers!].find(([path]) => path.endsWith('deep.cuh'))?.[1]
+    expect([first, second, third].map(deep)).toEqual([undefined, '// 1\n', '// 2\n'])
+    expect(merge!.source).toContain('// 16')
+    expect(first!.rung.file).toBe(`sums/${first!.rung.id}/b.cu`)
+    // The reference is today's.
+    expect(plan.reference?.rung.file).toBe('sums/a.cu')
+    expect([
+      git(made.folder, 'rev-parse', 'HEAD'),
+      git(made.folder, 'status', '--porcelain'),
+    ]).toEqual([before, ''])
+  })
+
+  it('are built, run and saved with their sources; the work tree keeps its changes', async () => {
+    const made = await written()
+    const { folder, setup, dir } = made
+    await writeFile(join(folder, 'b.cu'), rungText('b', '// not committed'))
+    const { session, folder: saved } = await startRun(
+      { ladder: folder, params: {}, target: 'local', profile: 'none' },
+      {
+        ...setup,
+        out: join(dir, 'session'),
+        appVersion: '0',
+        commits: { rung: 'b', range: 'HEAD~3..HEAD~1' },
+        emit: () => undefined,
+        signal: new AbortController().signal,
+      },
+    )
+    expect(session.rungs.map(({ title, status }) => [title, status])).toEqual([
+      ['Merge the side', 'ok'],
+    ])
+    expect(session.ladder.id).toBe('sums-commits')
+    expect(said(session.warnings)).toContain(
+      'b or a header has changes that are in no commit; they were not run.',
+    )
+    const [rung] = session.rungs
+    expect(await readFile(join(saved!, 'sources', rung!.file), 'utf8')).toContain('// 16')
+    expect(await readFile(join(folder, 'b.cu'), 'utf8')).toContain('not committed')
+  })
+
+  it('may be those of any file, with or without a header', async () => {
+    const made = await written()
+    const elsewhere = join(made.dir, 'elsewhere')
+    await mkdir(join(elsewhere, 'src'), { recursive: true })
+    git(elsewhere, 'init', '-q', '-b', 'main')
+    for (const [n, text] of [
+      '// a\n',
+      '#include "../k.h"\n',
+      '#include "../k.h"\n// b\n',
+    ].entries()) {
+      await writeFile(join(elsewhere, 'src/kernel.cu'), text)
+      await writeFile(join(elsewhere, 'k.h'), '// k\n')
+      git(elsewhere, 'add', '-A')
+      git(elsewhere, 'commit', '-qm', `Number ${n}`)
+    }
+    const { library, rungs } = await ladderOf(
+      made,
+      'HEAD~2..HEAD',
+      join(elsewhere, 'src/kernel.cu'),
+    )
+    const sources = rungs.map((id) => library.rungs.get(id)!)
+    expect(sources.map(({ header }) => header.title)).toEqual(['Number 1', 'Number 2'])
+    expect([...sources[0]!.headers!.keys()]).toEqual([`sums/${rungs[0]}/k.h`])
+    expect(sources[0]!.file).toBe(`sums/${rungs[0]}/src/kernel.cu`)
+  })
+})
+
+describe('refused are', () => {
+  const refusal = async (work: Promise<unknown>): Promise<string> => {
+    const error = await work.then(
+      () => null,
+      (thrown: unknown) => thrown as { kind: string; message: string; remedy?: string },
+    )
+    expect(error?.kind).toBe('input')
+    return [error!.message, error!.remedy].flatMap((text) => (text ? [said(text)] : [])).join(' ')
+  }
+
+  it('ranges that are none, are empty or name what is not there', async () => {
+    const made = await written()
+    const says = (range: string, rung?: string) => refusal(ladderOf(made, range, rung))
+    expect(await says('HEAD')).toContain('"HEAD" is no range of commits')
+    expect(await says('HEAD~1...HEAD')).toContain('is no range of commits')
+    expect(await says('--output=x..HEAD')).toContain('is no range of commits')
+    expect(await says('nope..HEAD')).toContain('nope is no commit of the repository')
+    const last = git(made.folder, 'log', '-1', '--format=%h %s', 'HEAD~3', '--', 'b.cu')
+    expect(await says('HEAD~3..HEAD~2')).toContain(`The last one that did: ${last}.`)
+    expect(await says('HEAD~1..HEAD~1')).toContain('No commit in HEAD~1..HEAD~1 changed')
+    expect(await says('HEAD~1..', 'zz')).toContain('a, b, c')
+  })
+
+  it('a folder in no repository, and a clone without the commits before', async () => {
+    const alone = await fakeMachine()
+    const folder = await sumsFolder(alone)
+    expect(await refusal(ladderOf({ ...alone, folder }, 'a..b'))).toContain(
+      'is in no git repository',
+    )
+    const made = await written()
+    const clone = join(made.dir, 'clone')
+    git(made.dir, 'clone', '-q', '--depth', '4', `file://${made.folder}`, clone)
+    const shallow = { ...made, folder: clone }
+    expect(
+      await refusal(ladderOf(shallow, `${git(made.folder, 'rev-parse', 'HEAD~6')}..HEAD`)),
+    ).toContain('git fetch --unshallow')
+    expect((await ladderOf(shallow, 'HEAD~2..')).rungs).toHaveLength(2)
+  })
+
+  it('nothing of a submodule: its files have a history of their own', async () => {
+    const made = await written()
+    const inner = join(made.dir, 'inner')
+    await mkdir(inner)
+    git(inner, 'init', '-q', '-b', 'main')
+    for (const n of [1, 2]) {
+      await writeFile(join(inner, 'k.cu'), `// ${n}\n`)
+      git(inner, 'add', '-A')
+      git(inner, 'commit', '-qm', `Inner ${n}`)
+    }
+    git(
+      made.folder,
+      '-c',
+      'protocol.file.allow=always',
+      'submodule',
+      '--quiet',
+      'add',
+      `file://${inner}`,
+      'sub',
+    )
+    await made.commit('Add a submodule', { 'b.cu': '#include "sub/k.cu"\n' })
+    // What it includes there is not followed: the build says that the file is missing.
+    const { library, rungs } = await ladderOf(made, 'HEAD~1..')
+    expect(library.rungs.get(rungs[0]!)!.headers!.size).toBe(0)
+    const own = await ladderOf(made, 'HEAD~1..', join(made.folder, 'sub/k.cu'))
+    expect(own.library.rungs.get(own.rungs[0]!)!.header.title).toBe('Inner 2')
+  })
+})
