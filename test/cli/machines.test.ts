@@ -39,7 +39,8 @@ interface Host {
   words: string[]
 }
 
-async function host(before: readonly string[] = []): Promise<Host> {
+/** `login`: what the login shell prints before anything is run. */
+async function host(before: readonly string[] = [], login = ''): Promise<Host> {
   const dir = await tempDir()
   const key = (name: string): string => {
     execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', join(dir, name)])
@@ -54,6 +55,7 @@ async function host(before: readonly string[] = []): Promise<Host> {
       `Port ${port}\nListenAddress 127.0.0.1\nHostKey ${hostKey}\nPidFile none`,
       `AuthorizedKeysFile ${join(dir, 'keys')}\nStrictModes no\nUsePAM no`,
       'PasswordAuthentication no\nKbdInteractiveAuthentication no\nPermitRootLogin yes\n',
+      ...(login === '' ? [] : [`ForceCommand ${login}; eval "$SSH_ORIGINAL_COMMAND"\n`]),
     ].join('\n'),
   )
   await mkdir('/run/sshd', { recursive: true }).catch(() => undefined)
@@ -110,16 +112,16 @@ async function host(before: readonly string[] = []): Promise<Host> {
       ...commands.flatMap((one) => ['--before', one]),
     ],
     cut() {
-      const children = execFileSync('ps', ['-eo', 'pid=,args='], { encoding: 'utf8' })
-      for (const [, pid] of children.matchAll(/^ *(\d+) ssh .*ssh\.conf.*$/gm))
-        if (children.includes(join(dir, 'ssh.conf'))) process.kill(Number(pid), 'SIGKILL')
+      const all = execFileSync('ps', ['-eo', 'pid=,args='], { encoding: 'utf8' }).split('\n')
+      for (const line of all.filter((one) => one.includes(`-F ${join(dir, 'ssh.conf')}`)))
+        process.kill(Number.parseInt(line.trim()), 'SIGKILL')
     },
   }
 }
 
 /** A machine that is added and trusted. */
-async function added(before: readonly string[] = []): Promise<Host> {
-  const own = await host(before)
+async function added(before: readonly string[] = [], login = ''): Promise<Host> {
+  const own = await host(before, login)
   const { code, stderr } = await runBundle(
     [...own.words, '--fingerprint', own.fingerprint],
     own.env,
@@ -178,7 +180,7 @@ describe.skipIf(!hasSshd)('a machine over ssh', () => {
   })
 
   it('runs a ladder folder of the user’s own, with what login files print out of the way', async () => {
-    const own = await added(['echo welcome; echo "kl-0 begin"; echo news >&2'])
+    const own = await added([], 'echo welcome; echo kl-0 begin; echo news >&2')
     const folder = join(own.dir, 'sums')
     await mkdir(folder)
     for (const [name, text] of Object.entries(sumsFiles()))
@@ -192,15 +194,18 @@ describe.skipIf(!hasSshd)('a machine over ssh', () => {
   })
 
   it('loses nothing when the connection is cut, and goes on where it was', async () => {
-    const own = await added(["export FAKE_FAULTS='03_shared_tile=slow-build'"])
-    const rungs = ['--ladder', 'gemm-fp32', '--rungs', '01_naive,03_shared_tile', '--size', '1024']
-    const run = start(['run', ...rungs, '--target', 'titan', '--profile', 'none'], own.env, bundle)
-    await run.says('build 1/')
+    const own = await added(["export FAKE_FAULTS='02_coalesced=hang'"])
+    const rungs = ['--ladder', 'gemm-fp32', '--rungs', '01_naive,02_coalesced,03_shared_tile']
+    const words = ['run', ...rungs, '--size', '1024', '--timeout', '8', '--profile', 'none']
+    const run = start([...words, '--target', 'titan'], own.env, bundle)
+    await run.says('verify 3/4 02_coalesced')
     own.cut()
     await run.says('The connection to titan is lost.')
     const { code, stdout, stderr } = await run.finished
-    expect(code, stderr).toBe(0)
+    expect(stderr).toContain('Connected to titan again; nothing was lost.')
+    expect(stdout).toMatch(/02_coalesced +failed/)
     expect(stdout).toMatch(/03_shared_tile +ok/)
+    expect(code, stderr).toBe(1)
   })
 
   it('stops everything there on ^C, and saves what was finished', async () => {

@@ -65,6 +65,7 @@ export const runMachine: Runner = async (name, request, options) => {
       },
     },
   )
+  if (end.folder === null) await removeJob(machine.shell, place).catch(() => undefined)
   if (end.error) throw new KernelLadderError(end.error.kind, end.error.message, end.error.remedy)
   if (end.folder === null)
     throw new KernelLadderError(
