@@ -60,6 +60,8 @@ describe('kinds of targets', () => {
     /evidence === 'emulated'/,
     // A space of memory.
     /space === 'local'/,
+    // The view of machine code in Compare.
+    /\bview(?:\.value)? [!=]== 'machine'/,
     // Where a rule of ncu says that its speedup applies.
     /speedupType === 'local'|text === 'global' \|\| text === 'local'/,
   ]
