@@ -18,9 +18,17 @@ export function metricsAsked(level: ProfileLevel, argv: readonly string[]): Metr
   return metricsAtLevel(level).filter(isAsked)
 }
 
+/** The modes of a GPU, which sessions were saved without before they were read. */
+function withModesOf(device: Session['device'], saved: Session['device']): Session['device'] {
+  if (device === null || saved === null || saved.ecc !== undefined) return device
+  const { ecc: _ecc, mig: _mig, ...rest } = device
+  return rest
+}
+
 /** A session without the metrics that the run of `saved` was not asked for. */
 export const withAsked = (session: Session, saved: Session): Session => ({
   ...session,
+  device: withModesOf(session.device, saved.device),
   rungs: session.rungs.map((rung) => ({
     ...rung,
     metrics: Object.fromEntries(

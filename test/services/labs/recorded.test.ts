@@ -1,4 +1,5 @@
 /** The outcomes that ship: starter and solution of every lab as an H200 had them, replayed without a GPU. */
+import { withAsked } from '../../asked-metrics'
 import { cp, writeFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -113,7 +114,10 @@ describe('the recorded outcomes', () => {
         () => undefined,
         new AbortController().signal,
       )
-      expect(session).toEqual({ ...kept, target: { kind: 'recorded', name } })
+      expect(withAsked(session, kept)).toEqual({
+        ...withAsked(kept, kept),
+        target: { kind: 'recorded', name },
+      })
       const then = recordedOutcomeOf(attempt)
       const now = await check(machine, lab, lab[which], undefined, 'recorded')
       // Titles are the author's and may be reworded after a recording.
