@@ -93,13 +93,16 @@ const jobOf = (
   buffers: EmulationJob['buffers'],
 ): EmulationJob => ({
   machineCode: modules,
-  launches: kernels.map(({ mangled, grid, block, dynamicSharedBytes, arguments: words = '' }) => ({
-    kernel: mangled,
-    grid,
-    block,
-    dynamicSharedBytes,
-    arguments: new Uint8Array(Buffer.from(words, 'hex')),
-  })),
+  launches: kernels.map(
+    ({ mangled, grid, block, dynamicSharedBytes, clusterBlocks, arguments: words = '' }) => ({
+      kernel: mangled,
+      grid,
+      block,
+      dynamicSharedBytes,
+      clusterBlocks,
+      arguments: new Uint8Array(Buffer.from(words, 'hex')),
+    }),
+  ),
   memory: memory.map(({ before, to, from, value, bytes }) => ({
     before,
     to: BigInt(to),
