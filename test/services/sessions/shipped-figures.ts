@@ -66,8 +66,16 @@ function figuresOf(rung: RungResult): object {
   }
 }
 
+/** The modes of the GPU, read of the same raw output since. */
+function deviceOf1({ device }: Session): object | null {
+  if (device === null) return null
+  const { ecc: _ecc, mig: _mig, ...shown } = device
+  return shown
+}
+
 function sessionFigures(session: Session): object {
-  const { createdAt, device, ceilings, tools, settings, completion, warnings } = session
+  const device = deviceOf1(session)
+  const { createdAt, ceilings, tools, settings, completion, warnings } = session
   const { elapsedSeconds, ladder } = session
   return {
     ...{ createdAt, device, ceilings, tools, settings, completion, warnings, elapsedSeconds },
