@@ -51,6 +51,9 @@ export const metricHeaders: Readonly<Record<string, string>> = {
   dramUtilization: 'DRAM busy',
   sharedLoadBankConflicts: 'confl. ld',
   sharedStoreBankConflicts: 'confl. st',
+  instructions: 'instructions',
+  sharedLoadWavefronts: 'wavefr. ld',
+  globalLoadSectorsPerRequest: 'sectors/req.',
 }
 
 /** The origin of the figures, in one line. */
@@ -126,9 +129,27 @@ function leadColumns(session: Session): Column<RungResult>[] {
   ]
 }
 
+/** What code and shape determine, where nothing was timed. */
+const structural = [
+  'wavesPerSm',
+  'theoreticalOccupancy',
+  'instructions',
+  'sharedLoads',
+  'sharedLoadWavefronts',
+  'sharedLoadBankConflicts',
+  'sharedStoreBankConflicts',
+  'globalLoadSectorsPerRequest',
+]
+
+/** False of a run on what has no clock; what was imported may have times of its own. */
+const isTimed = ({ target, rungs }: Session): boolean =>
+  can(target).times || !can(target).knowsRun || rungs.some(({ timing }) => timing !== null)
+
 /** The card metrics, with FMA utilization replaced by that of the unit which bounds the task. */
-const countersOf = (session: Session): string[] =>
-  cardMetricIds.map((id) => (id === 'fmaUtilization' ? leadMetric(session) : id))
+const countersOf = (session: Session): readonly string[] =>
+  isTimed(session)
+    ? cardMetricIds.map((id) => (id === 'fmaUtilization' ? leadMetric(session) : id))
+    : structural
 
 /** The bandwidth that percentages are relative to. */
 function leadEvidence(session: Session): string[] {
@@ -150,28 +171,32 @@ function errorEvidence({ ladder: { task } }: Session): string {
     : 'error: maximum, relative to the expected value'
 }
 
+const timeColumns = (session: Session): Column<RungResult>[] => [
+  { header: 'time', cell: ({ timing }) => (timing ? formatMs(timing.medianMs) : none) },
+  {
+    header: '±',
+    cell: ({ timing }) => (timing ? `${(timing.spread * 50).toFixed(1)}%` : none),
+  },
+  ...leadColumns(session),
+  {
+    header: 'to ref.',
+    cell: ({ timing }) =>
+      timing?.ratioToReference == null ? none : formatRatio(timing.ratioToReference),
+  },
+  {
+    header: 'to prev.',
+    cell: (rung) => {
+      const factor = speedup(rungBefore(session, rung.id), rung)
+      return factor === null ? none : formatRatio(factor)
+    },
+  },
+]
+
 export function describeSession(session: Session): string {
   const columns: Column<RungResult>[] = [
     { header: 'rung', align: 'left', cell: ({ id }) => id },
     { header: 'status', align: 'left', cell: ({ status }) => status },
-    { header: 'time', cell: ({ timing }) => (timing ? formatMs(timing.medianMs) : none) },
-    {
-      header: '±',
-      cell: ({ timing }) => (timing ? `${(timing.spread * 50).toFixed(1)}%` : none),
-    },
-    ...leadColumns(session),
-    {
-      header: 'to ref.',
-      cell: ({ timing }) =>
-        timing?.ratioToReference == null ? none : formatRatio(timing.ratioToReference),
-    },
-    {
-      header: 'to prev.',
-      cell: (rung) => {
-        const factor = speedup(rungBefore(session, rung.id), rung)
-        return factor === null ? none : formatRatio(factor)
-      },
-    },
+    ...(isTimed(session) ? timeColumns(session) : []),
     // Rungs that compute in different precisions differ in it.
     { header: 'error', cell: ({ verify }) => verify?.worstRelativeError?.toExponential(1) ?? none },
     ...countersOf(session).map((id): Column<RungResult> => ({
@@ -198,9 +223,13 @@ export function describeSession(session: Session): string {
   const evidence = [
     ...(knowsRun
       ? [
-          'times: CUDA events, median; ± half the interquartile range',
+          ...(isTimed(session)
+            ? ['times: CUDA events, median; ± half the interquartile range']
+            : []),
           errorEvidence(session),
-          ...leadEvidence(session),
+          ...(isTimed(session)
+            ? leadEvidence(session)
+            : ['counters: of the machine code, executed']),
         ]
       : []),
     ...(passes.length > 0
