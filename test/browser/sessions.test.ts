@@ -212,7 +212,9 @@ it('the history of a ladder has a chart of the rung that moved, and says where a
   await page.locator('[aria-label*="20 sessions"]').waitFor()
   await page.getByText('Table', { exact: true }).click()
   expect(await page.locator('table tbody tr').count()).toBe(20)
-  await page.getByLabel('Rung', { exact: true }).selectOption({ label: '01_naive Naive' })
+  await page
+    .getByRole('combobox', { name: 'Rung', exact: true })
+    .selectOption({ label: '01_naive Naive' })
   await page.getByRole('heading', { name: '01_naive Naive' }).waitFor()
   expect(await page.getByText(/from day-11 on/).count()).toBe(0)
   expect(await seriousFaults(page)).toEqual([])

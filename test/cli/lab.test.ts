@@ -65,7 +65,7 @@ describe('labs over fake tools', () => {
         PATH: '/usr/bin:/bin',
       })
       expect(nowhere.code).toBe(3)
-      expect(nowhere.stdout).toMatch(/nvcc was not found/)
+      expect(nowhere.stdout + nowhere.stderr).toMatch(/nvcc was not found/)
     })
 
     it('asks before using a lab from elsewhere, and shows it in full', async () => {
@@ -291,7 +291,7 @@ describe('labs over recordings', () => {
     it.each([
       ['01-coalescing', ['load-sectors', 'store-sectors', 'fast'], true],
       ['02-shared-tile', ['right', 'race', 'tile', 'traffic', 'fast'], false],
-      ['12-tensor-cores', ['tensor', 'fast'], false],
+      ['12-tensor-cores', ['tensor', 'instructions', 'fast'], false],
     ])(
       '%s: 0 for the solution, 1 for the starter, 3 for what was changed',
       async (id, starterFails, alone) => {
