@@ -149,6 +149,10 @@ async function storeSources(
   await writeStore(join(recordings, sourceStoreFile), store)
 }
 
+/** Warnings of Python packages name the folder of a machine that they are installed in. */
+const withoutPackageFolders = (text: string): string =>
+  text.replaceAll(/(?:\/[\w.@+-]+)+\/site-packages\//g, '<python>/')
+
 /**
  * Adds a session folder, or a lab attempt's folder, to the recordings under its own name. An existing one
  * of that name is replaced, even if it is the given folder. Returns the recording's folder, which need not exist.
@@ -165,7 +169,7 @@ export async function keepRecording(folder: string, recordings: string): Promise
   await mkdir(home, { recursive: true })
   await storeSources(recordings, pathFrom(resolve(recordings), kept), sources)
   if (row) await storeAttempt(recordings, row)
-  await shareRaw(isAttempt ? sessionFolder(from) : from, kept)
+  await shareRaw(isAttempt ? sessionFolder(from) : from, kept, withoutPackageFolders)
   await shareSession(text, kept)
   await rm(kept, { recursive: true, force: true })
   return kept

@@ -216,10 +216,31 @@ export async function copyRaw(folder: string, target: string): Promise<void> {
     await writeFile(join(target, rawFile), rows.map(({ text }) => `${text}\n`).join(''))
 }
 
-/** Puts a session's raw output into the file that sessions beside `target` share. */
-export const shareRaw = async (folder: string, target: string): Promise<void> =>
+async function rowWith(row: string, change: (text: string) => string): Promise<string> {
+  const call = JSON.parse(row) as Record<string, unknown>
+  let isChanged = false
+  for (const name of ['stdout', 'stderr']) {
+    if (call[name] === undefined) continue
+    const text = await textOf(Stream.parse(call[name]), name)
+    const changed = change(text)
+    if (changed === text) continue
+    call[name] = await packed(changed)
+    isChanged = true
+  }
+  return isChanged ? JSON.stringify(call) : row
+}
+
+/**
+ * Puts a session's raw output into the file that sessions beside `target` share. `change`: of what a tool printed, what
+ * is kept in its place.
+ */
+export const shareRaw = async (
+  folder: string,
+  target: string,
+  change: (text: string) => string = (text) => text,
+): Promise<void> =>
   shareRows(
     target,
     rawFile,
-    (await rowsIn(folder)).map(({ text }) => text),
+    await Promise.all((await rowsIn(folder)).map(({ text }) => rowWith(text, change))),
   )

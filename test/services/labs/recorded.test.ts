@@ -1,8 +1,8 @@
 /** The outcomes that ship: starter and solution of every lab as an H200 had them, replayed without a GPU. */
-import { withAsked } from '../../asked-metrics'
 import { cp, writeFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { withAsked } from '../../asked-metrics'
 import { readKernelLibrary } from '../../../src-main/adapters/kernels/kernel-library'
 import { readShippedLabs } from '../../../src-main/adapters/labs/library'
 import {
