@@ -2,6 +2,7 @@
 import type { Counts } from '../emulator/site'
 import { message, says } from '../messages/message'
 import {
+  counted,
   notCounted,
   opcodeFamily,
   type DeepKernel,
@@ -35,18 +36,6 @@ function workOf(counts: Counts, index: number, opcode: string): Work {
   }
 }
 
-const summed = [
-  'executed',
-  'threadExecuted',
-  'sharedWavefronts',
-  'sharedWavefrontsIdeal',
-  'sharedWavefrontsExcess',
-  'globalL1Requests',
-  'globalL2Sectors',
-  'globalL2SectorsIdeal',
-  'globalL2SectorsExcess',
-] as const satisfies readonly (keyof Work)[]
-
 function kernelWith(kernel: DeepKernel, counts: Counts): DeepKernel {
   const lines = new Map<string, SourceLine>(
     kernel.lines.map((line) => [`${line.file}:${line.line}`, { ...line }]),
@@ -65,7 +54,7 @@ function kernelWith(kernel: DeepKernel, counts: Counts): DeepKernel {
     for (const place of places) {
       const total = lines.get(place)
       if (!total) continue
-      for (const figure of summed)
+      for (const figure of counted)
         if (work[figure] !== null) total[figure] = (total[figure] ?? 0) + work[figure]
     }
     return { ...instruction, ...work }

@@ -118,6 +118,19 @@ export type DeepProfile = z.infer<typeof DeepProfile>
 /** Profiles by rung, each of which may be made only when it is asked for. */
 export type DeepProfiles = Pick<ReadonlyMap<string, DeepProfile>, 'get' | 'keys' | 'values'>
 
+/** What is counted of each instruction and not sampled, so that an emulator has it too. */
+export const counted = [
+  'executed',
+  'threadExecuted',
+  'sharedWavefronts',
+  'sharedWavefrontsIdeal',
+  'sharedWavefrontsExcess',
+  'globalL1Requests',
+  'globalL2Sectors',
+  'globalL2SectorsIdeal',
+  'globalL2SectorsExcess',
+] as const satisfies readonly (keyof Work)[]
+
 /** The figures that a heat map can show. */
 export const heatKinds = [
   'executed',

@@ -2,6 +2,7 @@
 import { arrowLanes, controlFlow, type Arrow } from '../../../src-main/domain/sass/control-flow'
 import { liveRegisters, type Live } from '../../../src-main/domain/sass/live-registers'
 import {
+  counted,
   opcodeFamily,
   type DeepKernel,
   type DeepProfile,
@@ -22,15 +23,7 @@ export interface MachineRung {
 export const counters = [
   'samples',
   'notIssuedSamples',
-  'executed',
-  'threadExecuted',
-  'sharedWavefronts',
-  'sharedWavefrontsIdeal',
-  'sharedWavefrontsExcess',
-  'globalL1Requests',
-  'globalL2Sectors',
-  'globalL2SectorsIdeal',
-  'globalL2SectorsExcess',
+  ...counted,
 ] as const satisfies readonly (keyof Work)[]
 export type Counter = (typeof counters)[number]
 
