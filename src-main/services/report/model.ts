@@ -10,7 +10,7 @@ import { leadMetric, leadText } from '../../domain/analysis/lead-figure'
 import { speedup } from '../../domain/analysis/compare'
 import { formatMs, formatRatio, formatValue, type Unit } from '../../domain/metrics/units'
 import type { Drawing } from '../../domain/report/drawing'
-import { diffSources, type Hunk } from '../source-diff'
+import { diffBelowHeaders, type Hunk } from '../source-diff'
 import { inEnglish } from '../../domain/text/wording'
 import { headline, printedProvenance, type PrintedFact } from '../../domain/report/provenance'
 import { publishedFigures, type PublishedFigures } from './published'
@@ -45,7 +45,7 @@ export interface LadderRow {
 }
 
 export interface ReportStep extends Step {
-  /** The source change; null if a source is missing. */
+  /** The source change below the headers, which the report tells by themselves; null if a source is missing. */
   hunks: Hunk[] | null
 }
 
@@ -208,7 +208,9 @@ export function buildReport(input: ReportInput): ReportModel {
       return {
         ...step,
         hunks:
-          a === undefined || b === undefined ? null : diffSources(scrub.source(a), scrub.source(b)),
+          a === undefined || b === undefined
+            ? null
+            : diffBelowHeaders(scrub.source(a), scrub.source(b)),
       }
     }),
     troubles: session.rungs.filter(({ status }) => status !== 'ok'),

@@ -81,8 +81,8 @@ export function counterPart(model: ReportModel): PrintPart {
 
 const kinds: Record<string, string> = { '+': 'added', '-': 'removed' }
 
-/** Characters that always fit on a diff line; longer lines wrap, indented below their sign. */
-const lineHolds = 105
+/** Characters that always fit on a diff line of a column; longer lines wrap, indented below their sign. */
+const lineHolds = 60
 
 /** Consecutive lines of one kind share an element, because one tag per line would dominate the size of a long report. */
 export function htmlDiff(hunks: readonly Hunk[]): string {
@@ -163,11 +163,11 @@ function stepBody(step: ReportStep, hasCounters: boolean): string {
     ...(known.length === 0 ? ['<p>No counter has a value for either rung.</p>'] : []),
     ...(shown.length === 0 ? [] : [printHtmlTable(stepTable(step, shown))]),
     ...listed('Moved too, with their figures under Counters', others),
-    ...listed(verdictWords.same, unmoved),
+    ...(isShort ? [] : listed(verdictWords.same, unmoved)),
     hunks === null
       ? '<p>The session does not contain both sources, so there is no diff.</p>'
       : hunks.length === 0
-        ? '<p>The sources are the same.</p>'
+        ? '<p>The sources are the same below their headers.</p>'
         : `<h4>${htmlCode(from.file)} → ${htmlCode(to.file)}</h4>\n${htmlDiff(hunks)}`,
   ].join('\n')
 }

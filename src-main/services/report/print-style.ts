@@ -21,6 +21,7 @@ code, pre { font: 0.88em/1.35 "DejaVu Sans Mono", "Liberation Mono", Menlo, Cons
 .note { max-width: 150mm; white-space: pre-line }
 figcaption { margin-top: 1mm; color: #3b434d; font-size: 8.5pt }
 .drawn { margin-bottom: 5mm }
+.drawn svg { max-height: 112mm }
 .best { font-size: 11pt }
 .warning { padding: 1mm 2.5mm; border-left: 2.5pt solid #b04a00; background: #fdf3ec }
 table { width: 100%; margin: 0 0 3mm; border-collapse: collapse; font-size: 8pt }
@@ -45,7 +46,7 @@ svg { display: block; width: 100%; height: auto }
 .contents a { color: inherit; text-decoration: none }
 .contents span { min-width: 6mm; text-align: right }
 .unmoved { color: #525b67 }
-.diff { margin: 0 0 3mm; padding: 0; border: 0.4pt solid #d9dde2; font-size: 6.8pt; white-space: pre-wrap; overflow-wrap: anywhere }
+.diff { margin: 0 0 3mm; padding: 0; border: 0.4pt solid #d9dde2; font-size: 6.2pt; white-space: pre-wrap; overflow-wrap: anywhere; columns: 2; column-gap: 4mm; column-rule: 0.4pt solid #d9dde2 }
 .diff span { display: block; padding-left: 0.8em }
 .diff .long { padding-left: 2.2em; text-indent: -1.4em }
 .diff .hunk { background: #f0f2f4; color: #525b67 }

@@ -66,7 +66,7 @@ export const patchText = (hunks: readonly Hunk[]): string =>
 
 function sourceBlock({ hunks, from, to }: ReportStep): string {
   if (hunks === null) return 'The session does not contain both sources, so there is no diff.'
-  if (hunks.length === 0) return 'The sources are the same.'
+  if (hunks.length === 0) return 'The sources are the same below their headers.'
   const count = (sign: string): number =>
     hunks.flatMap(({ lines }) => lines).filter((line) => line.startsWith(sign)).length
   return details(
