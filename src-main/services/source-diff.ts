@@ -33,13 +33,13 @@ export function diffSources(a: string, b: string, context = 3): Hunk[] {
 }
 
 /** Without the header comments, which differ between any two rungs; lines keep the files' numbers. */
-export function diffBelowHeaders(a: string, b: string): Hunk[] {
+export function diffBelowHeaders(a: string, b: string, context = 3): Hunk[] {
   const below = (text: string) => {
     const skipped = headerLines(text)
     return { skipped, text: text.split('\n').slice(skipped).join('\n') }
   }
   const [one, other] = [below(a), below(b)]
-  return diffSources(one.text, other.text).map((hunk) => ({
+  return diffSources(one.text, other.text, context).map((hunk) => ({
     ...hunk,
     oldStart: hunk.oldStart + one.skipped,
     newStart: hunk.newStart + other.skipped,

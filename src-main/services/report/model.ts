@@ -46,7 +46,7 @@ export interface LadderRow {
 
 export interface ReportStep extends Step {
   /** The source change below the headers, which the report tells by themselves; null if a source is missing. */
-  hunks: Hunk[] | null
+  hunks(context?: number): Hunk[] | null
 }
 
 export interface ReportModel {
@@ -113,7 +113,9 @@ export const legend =
 
 /** Counts are shown as bare numbers; their heading says what is counted. */
 export const withUnit = (label: string, unit: Unit): string =>
-  ['inst', 'wavefronts', 'conflicts'].includes(unit) ? `${label} (${unit})` : label
+  ['inst', 'wavefronts', 'conflicts'].includes(unit) && !label.toLowerCase().includes(unit)
+    ? `${label} (${unit})`
+    : label
 
 /** Metrics that any rung has: the leading one and the card's first, then in registry order, then unknown ones. */
 function metricsOf(session: Session): { id: string; label: string }[] {
@@ -207,10 +209,10 @@ export function buildReport(input: ReportInput): ReportModel {
       const [a, b] = [source(step.from.id), source(step.to.id)]
       return {
         ...step,
-        hunks:
+        hunks: (context) =>
           a === undefined || b === undefined
             ? null
-            : diffBelowHeaders(scrub.source(a), scrub.source(b)),
+            : diffBelowHeaders(scrub.source(a), scrub.source(b), context),
       }
     }),
     troubles: session.rungs.filter(({ status }) => status !== 'ok'),

@@ -56,7 +56,7 @@ export function publishedPart({ published }: ReportModel): PrintPart[] {
 }
 
 /** The number of columns that fit on a page beside a rung's name. */
-const mostAcross = 6
+const mostAcross = 8
 
 export function counterPart(model: ReportModel): PrintPart {
   const { notes, absent } = model
@@ -83,6 +83,9 @@ const kinds: Record<string, string> = { '+': 'added', '-': 'removed' }
 
 /** Characters that always fit on a diff line of a column; longer lines wrap, indented below their sign. */
 const lineHolds = 60
+
+/** Lines around a change: less than on a screen, since pages do not fold. */
+const printedContext = 1
 
 /** Consecutive lines of one kind share an element, because one tag per line would dominate the size of a long report. */
 export function htmlDiff(hunks: readonly Hunk[]): string {
@@ -138,7 +141,8 @@ const toldBy = ({ causes, unimportant }: ReportStep['why']): Set<string> =>
  * bears them and what its author announced.
  */
 function stepBody(step: ReportStep, hasCounters: boolean): string {
-  const { from, to, comparison, hunks, why } = step
+  const { from, to, comparison, why } = step
+  const hunks = step.hunks(printedContext)
   const { time, metrics } = comparison
   const known = metrics.filter(({ a, b }) => a?.value != null || b?.value != null)
   const [unmoved, moved] = split(known, ({ verdict, expected }) => {

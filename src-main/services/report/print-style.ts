@@ -27,13 +27,13 @@ figcaption { margin-top: 1mm; color: #3b434d; font-size: 8.5pt }
 table { width: 100%; margin: 0 0 3mm; border-collapse: collapse; font-size: 8pt }
 thead { display: table-header-group }
 tr { break-inside: avoid }
-th, td { padding: 0.8mm 1.6mm 0.8mm 0; border-bottom: 0.4pt solid #d9dde2; text-align: left; vertical-align: top; font-weight: 400 }
+th, td { padding: 0.55mm 1.6mm 0.55mm 0; border-bottom: 0.4pt solid #d9dde2; text-align: left; vertical-align: top; font-weight: 400 }
 thead th { border-bottom: 0.7pt solid #525b67; color: #525b67; font-size: 7.5pt; vertical-align: bottom }
 th.num, td.num { text-align: right; white-space: nowrap }
 thead th.num { white-space: normal }
 .num + th:not(.num), .num + td:not(.num) { padding-left: 3mm }
 td, tbody th { overflow-wrap: anywhere }
-tbody th { min-width: 27mm }
+tbody th { min-width: 29mm }
 .published td { white-space: nowrap; font-size: 7.2pt }
 sup { font-size: 6.5pt; line-height: 0 }
 figure { break-inside: avoid }
@@ -45,7 +45,7 @@ svg { display: block; width: 100%; height: auto }
 .contents i { flex: 1; border-bottom: 0.5pt dotted #8f99a5 }
 .contents a { color: inherit; text-decoration: none }
 .contents span { min-width: 6mm; text-align: right }
-.unmoved { color: #525b67 }
+.unmoved { color: #525b67; font-size: 7.5pt }
 .diff { margin: 0 0 3mm; padding: 0; border: 0.4pt solid #d9dde2; font-size: 6.2pt; white-space: pre-wrap; overflow-wrap: anywhere; columns: 2; column-gap: 4mm; column-rule: 0.4pt solid #d9dde2 }
 .diff span { display: block; padding-left: 0.8em }
 .diff .long { padding-left: 2.2em; text-indent: -1.4em }
