@@ -73,12 +73,16 @@ const wide = /[\u1100-\u115f\u2e80-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff00-\uff60
 const widthOf = (text: string): number =>
   [...text].reduce((sum, one) => sum + (wide.test(one) ? 11 : letter), 0)
 
-/** Null for a point without a place; `taken` is what must stay free, `lines` what a label lies on only if it would be far off or shortened. */
+/**
+ * Null for a point without a place within `farthest` pixels. `taken` is what must stay free, `lines` what a label lies on
+ * only where it would otherwise be far off or shortened.
+ */
 export function placeLabels(
   points: readonly LabelPoint[],
   room: Box,
   taken: readonly Box[] = [],
   lines: readonly Line[] = [],
+  farthest = Number.POSITIVE_INFINITY,
 ): (PlacedLabel | null)[] {
   const boxes: Box[] = [
     ...taken,
@@ -112,7 +116,8 @@ export function placeLabels(
   return points.map((point) => {
     for (const text of point.texts) {
       const found =
-        place(point, text, clearWithin, false) ?? place(point, text, Number.POSITIVE_INFINITY, true)
+        place(point, text, Math.min(clearWithin, farthest), false) ??
+        place(point, text, farthest, true)
       if (found) return found
     }
     return null

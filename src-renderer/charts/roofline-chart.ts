@@ -97,6 +97,10 @@ function slopeOf(bandwidth: number, ridge: number, { xMin, xMax, yMin, yMax }: E
   return from < to ? { from, to } : null
 }
 
+/** Of more rungs than this only numbers are written, and only beside their points. */
+const crowd = 40
+const crowdReach = 20
+
 /** The lines that join the rungs in order, without the reference. */
 function climb({ points }: RooflinePath, plane: ReturnType<typeof planeOf>): Line[] {
   const ends = points
@@ -126,15 +130,17 @@ export function labelPlaces(
       const [right, down] = [plane.right(x), plane.down(y)]
       return { left: right - 5, right: right + 5, top: down - 5, bottom: down + 5 }
     })
+  const isCrowd = seen.length > crowd
   const placed = placeLabels(
     seen.map(({ x, y, mark, title }) => ({
       x: plane.right(x),
       y: plane.down(y),
-      texts: [`${mark} ${title}`, mark],
+      texts: isCrowd ? [mark] : [`${mark} ${title}`, mark],
     })),
     plane.room,
     [...taken, ...others],
     [...roofs, ...spec.paths.flatMap((path) => climb(path, plane))],
+    isCrowd ? crowdReach : undefined,
   )
   return points.map((point) => {
     const found = placed[seen.indexOf(point)]
