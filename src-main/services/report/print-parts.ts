@@ -166,8 +166,12 @@ function stepBody(step: ReportStep, hasCounters: boolean): string {
     ...causeBlock(step),
     ...(known.length === 0 ? ['<p>No counter has a value for either rung.</p>'] : []),
     ...(shown.length === 0 ? [] : [printHtmlTable(stepTable(step, shown))]),
-    ...listed('Moved too, with their figures under Counters', others),
-    ...(isShort ? [] : listed(verdictWords.same, unmoved)),
+    ...(others.length === 0
+      ? []
+      : [
+          `<p class="unmoved">Moved too, with their figures under Counters: ${others.length} more.</p>`,
+        ]),
+    ...(hasCounters ? [] : listed(verdictWords.same, unmoved)),
     hunks === null
       ? '<p>The session does not contain both sources, so there is no diff.</p>'
       : hunks.length === 0
