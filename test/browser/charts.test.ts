@@ -164,6 +164,15 @@ describe('charts', async () => {
       expect(faults).toEqual([])
     })
 
+    it('say that rungs open only where there are any to click', async () => {
+      const how = 'Click a rung to open it'
+      const { page } = await open(climb, 'roofline')
+      await page.getByText(how).waitFor()
+      await page.getByRole('link', { name: 'Waves and tail' }).click()
+      await page.getByText('The wheel zooms').waitFor()
+      expect(await page.getByText(how).count()).toBe(0)
+    })
+
     it('switch series off and on', async () => {
       const { page } = await open(climb, 'stalls')
       const entry = page.getByRole('button', { name: 'barrier', exact: true })
