@@ -158,6 +158,8 @@ export const metricDefinitions: readonly MetricDefinition[] = [
 
 const byId = new Map(metricDefinitions.map((metric) => [metric.id, metric]))
 
+export const metricIds: readonly string[] = [...byId.keys()]
+
 export const metricDefinition = (id: string): MetricDefinition | undefined => byId.get(id)
 
 const levelRank: Record<ProfileLevel, number> = { none: 0, card: 1, standard: 2, deep: 3 }

@@ -4,6 +4,7 @@ import { message, type Statement } from '../messages/message'
 import { inEnglish } from '../text/wording'
 import {
   named,
+  optionsLabel,
   optionsWord,
   problemLabel,
   sameSizes,
@@ -184,7 +185,7 @@ const originWords = ({ target: { kind, name } }: Session): Statement =>
 export function headline(session: Session): Statement {
   const { problem, ladder } = session
   if (!problem) return ladder.title
-  const options = optionsWord(problem)
+  const options = optionsLabel(problem)
   const values = { ladder: ladder.title, problem: problemLabel(problem) }
   return options === ''
     ? message('provenance.headlineAlone', values)
