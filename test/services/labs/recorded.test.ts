@@ -13,11 +13,7 @@ import {
 } from '../../../src-main/adapters/labs/recorded-attempts'
 import { openRaw, rawFile } from '../../../src-main/adapters/tools/raw-files'
 import { readSources } from '../../../src-main/adapters/sessions/session-sources'
-import {
-  readSession,
-  sharedSessions,
-  readSessionText,
-} from '../../../src-main/adapters/sessions/session-store'
+import { readSession, readSessionText } from '../../../src-main/adapters/sessions/session-store'
 import { submissionId } from '../../../src-main/domain/labs/judge'
 import { outcomeExitCode } from '../../../src-main/domain/labs/outcome'
 import { asRecording, listRecordings } from '../../../src-main/services/sessions/recording-list'
@@ -26,7 +22,7 @@ import { replay } from '../../../src-main/services/sessions/recordings'
 import { fakeMachine, recordingsDir, root, tempDir } from '../support'
 import { check, statusesOf } from './support'
 import { said } from '../../said'
-import { sharingSessions } from '../../../src-main/adapters/disk/shared-rows'
+import { sharedSessions, sharingSessions } from '../../../src-main/adapters/disk/shared-rows'
 
 const library = await readKernelLibrary(join(root, 'cuda-kernels'))
 const { labs } = await readShippedLabs(library)

@@ -17,7 +17,7 @@ import {
 } from '../../../src-main/domain/session/deep'
 import { liveRegisters } from '../../../src-main/domain/sass/live-registers'
 import { planProfile } from '../../../src-main/domain/analysis/pass-plan'
-import { readRaw, rawFile } from '../../../src-main/adapters/tools/raw-files'
+import { rawOfLadder, readRaw } from '../../../src-main/adapters/tools/raw-files'
 import { createCore } from '../../../src-main/services/core'
 import { setUp } from '../../../src-main/adapters/machine/local-machine'
 import { openSession } from '../../../src-main/services/sessions/sessions'
@@ -34,7 +34,7 @@ const total = (histogram: Record<string, number> | null): number =>
 
 describe('the deep recording of gemm-fp32', () => {
   it('is small, and is replayed from raw tool output: no parsed profile is shipped', async () => {
-    const rows = await sharedRows(folder, rawFile)
+    const rows = await sharedRows(folder, rawOfLadder('gemm-fp32'))
     expect(rows.reduce((sum, { text }) => sum + text.length, 0)).toBeLessThan(5e6)
     expect(existsSync(folder)).toBe(false)
   })
