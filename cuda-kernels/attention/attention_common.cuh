@@ -47,6 +47,85 @@ __device__ inline void klLoadEight(float (&to)[8], const KlElement* from) {
   }
 }
 
-inline const char* klRequireHead(const KlTask* p, int head) {
-  return p->HEAD == head ? nullptr : "this rung takes heads of 128 elements only";
+// What the tensor-core rungs are built for.
+constexpr int kHead = 128;
+
+inline const char* klRequireHead(const KlTask* p) {
+  return p->HEAD == kHead ? nullptr : "it is built for heads of 128 elements: HEAD must be 128";
+}
+
+// ---- Softmax ---------------------------------------------------------------------------------
+
+// Of a product on tensor cores, in each group of 8 columns, a thread has two neighbors in row lane / 4 of its warp's 16 rows, and two in the row 8
+// further down.
+
+// -infinity for keys that a row does not see. Of the thread's scores the first is of `row` and of `key`.
+template <int kScores>
+__device__ inline void klMask(float (&score)[kScores], int row, int key, int tokens, int causal) {
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+    const int keys = causal ? min(tokens, row + half * 8 + 1) : tokens;
+#pragma unroll
+    for (int j = 0; j < kScores / 4; ++j)
+#pragma unroll
+      for (int e = 0; e < 2; ++e)
+        if (key + j * 8 + e >= keys) score[j * 4 + half * 2 + e] = -INFINITY;
+  }
+}
+
+// The two rows of a thread, a quarter of whose columns it has: the largest score so far, and the sum of its own weights.
+struct KlRows {
+  float largest[2] = {-INFINITY, -INFINITY}, sum[2] = {0, 0};
+
+  // Turns scores into weights relative to the largest score so far; `factor` is what earlier weights shrink by. With a
+  // kSlack, weights may grow to that power of two before they are made relative to a new largest score.
+  template <int kSlack = 0, int kScores>
+  __device__ void add(float (&score)[kScores], float scale, float (&factor)[2]) {
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      // Four maxima at a time, so that none waits for the one before it.
+      float above[2] = {largest[half], score[half * 2]};
+#pragma unroll
+      for (int j = 0; j < kScores / 4; ++j)
+#pragma unroll
+        for (int e = 0; e < 2; ++e) above[e] = fmaxf(above[e], score[j * 4 + half * 2 + e]);
+      float top = fmaxf(above[0], above[1]);
+      top = fmaxf(top, __shfl_xor_sync(~0u, top, 1));
+      top = fmaxf(top, __shfl_xor_sync(~0u, top, 2));
+      if (kSlack > 0 && (top - largest[half]) * scale <= kSlack) top = largest[half];
+      const float shift = klShift(top) * scale;
+      factor[half] = klPowerOfTwo(largest[half] * scale - shift);
+      largest[half] = top;
+      float part[2] = {sum[half] * factor[half], 0};
+#pragma unroll
+      for (int j = 0; j < kScores / 4; ++j)
+#pragma unroll
+        for (int e = 0; e < 2; ++e) {
+          float& one = score[j * 4 + half * 2 + e];
+          one = klPowerOfTwo(one * scale - shift);
+          part[e] += one;
+        }
+      sum[half] = part[0] + part[1];
+    }
+  }
+
+  // What the sums of a row are multiplied by at the end.
+  __device__ float last(int half) const {
+    float all = sum[half];
+    all += __shfl_xor_sync(~0u, all, 1);
+    all += __shfl_xor_sync(~0u, all, 2);
+    return 1 / all;
+  }
+};
+
+__device__ inline void klRescale(float (&d)[kHead / 2], const float (&factor)[2]) {
+#pragma unroll
+  for (int i = 0; i < kHead / 2; ++i) d[i] *= factor[i / 2 % 2];
+}
+
+// Sums of a product lie in registers as the left operand of the next one does.
+template <int kScores>
+__device__ inline void klRound(uint32_t (&weight)[kScores / 2], const float (&score)[kScores]) {
+#pragma unroll
+  for (int i = 0; i < kScores / 2; ++i) weight[i] = klPack(score[2 * i], score[2 * i + 1]);
 }
