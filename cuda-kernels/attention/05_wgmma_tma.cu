@@ -20,7 +20,7 @@ attend(const __grid_constant__ CUtensorMap qMap, const __grid_constant__ CUtenso
 
   const int row0 = blockIdx.x * kRows, head = blockIdx.y;
   const int blocks = ceilDiv(causal ? min(tokens, row0 + kRows) : tokens, kKeys);
-  const int group = threadIdx.x / 128, lane = threadIdx.x % 32;
+  const int group = __shfl_sync(~0u, threadIdx.x / 128, 0), lane = threadIdx.x % 32;
   const int row = row0 + group * kWarpgroupRows + threadIdx.x / 32 % 4 * 16 + lane / 4;
 
   if (threadIdx.x == 0) {

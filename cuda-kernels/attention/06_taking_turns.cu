@@ -5,6 +5,7 @@
 // @expect  tensorUtilization up
 // @param   KEYS 128 {64,128,160,176}
 // @param   STAGES 2 {2,3,4}
+// @param   FENCE 2 {0,1,2,3}
 // @param   TURNS 1 {0,1}
 // @dtype   bf16
 // @requires sm_90a
@@ -32,6 +33,7 @@ attend(const __grid_constant__ CUtensorMap qMap, const __grid_constant__ CUtenso
        const __grid_constant__ CUtensorMap oMap, int tokens, int causal, float scale) {
   extern __shared__ unsigned char shared[];
   __shared__ Barriers at;
+  __shared__ float2 dummy[384];
   const uint32_t q = (klSharedAddress(shared) + 1023) & ~1023u;
   const uint32_t kTiles = q + klTileBytes(kRows), vTiles = kTiles + STAGES * kTile;
 
@@ -74,7 +76,7 @@ attend(const __grid_constant__ CUtensorMap qMap, const __grid_constant__ CUtenso
     }
   } else {
     klRegistersUp<240>();
-    const int group = threadIdx.x / 128 - 1, lane = threadIdx.x % 32;
+    const int group = __shfl_sync(~0u, threadIdx.x / 128, 0) - 1, lane = threadIdx.x % 32;
     const int ownRow = row0 + group * kWarpgroupRows, row = ownRow + threadIdx.x / 32 % 4 * 16 + lane / 4;
     const uint32_t ownQ = q + group * kWarpgroupRows * 128;
     // A turn at the tensor cores: all threads of a warpgroup wait for all of the other one.
@@ -121,6 +123,9 @@ attend(const __grid_constant__ CUtensorMap qMap, const __grid_constant__ CUtenso
       k.next();
       if (causal && key0 + KEYS > ownRow) klMask(score, row, key0 + lane % 4 * 2, tokens, causal);
       rows.add(score, scale, factor);
+      if (FENCE == 1) { if (rows.sum[0] < 0 || rows.sum[1] < 0) __trap(); }
+        if (FENCE == 2) asm volatile("st.shared.v2.f32 [%0], {%1, %2};" ::"r"(klSharedAddress(dummy) + threadIdx.x * 8), "f"(rows.sum[0]), "f"(rows.sum[1]) : "memory");
+        if (FENCE == 3 && __any_sync(~0u, rows.sum[0] < 0 || rows.sum[1] < 0)) asm volatile("nanosleep.u32 1;");
       klWgmmaWait<0>();
       klSettled(o);
       release(&at.vEmpty[v.index]);

@@ -78,13 +78,13 @@ __device__ inline void klScoresStep(float (&d)[88], uint64_t a, uint64_t b) {
 // Enqueues score = q kᵀ for the 64 rows at `q` of a tile of kRows rows, and a tile of 2 * kScores keys; one group.
 template <int kRows, int kScores>
 __device__ inline void klScores(float (&score)[kScores], uint32_t q, uint32_t k) {
+  const uint64_t a = klDescriptorA(q), b = klDescriptorA(k);
   klWgmmaFence();
+  klScoresStep<0>(score, a, b);
 #pragma unroll
-  for (int d = 0; d < kHead / 16; ++d) {  // 16 elements are 32 bytes of a row of a box
-    const int box = d / 4, within = d % 4 * 32;
-    const uint64_t a = klDescriptorA(q + box * kRows * 128 + within), b = klDescriptorA(k + box * kScores * 2 * 128 + within);
-    if (d == 0) klScoresStep<0>(score, a, b);
-    else klScoresStep<1>(score, a, b);
+  for (int d = 1; d < kHead / 16; ++d) {  // 16 elements are 32 bytes of a row of a box, in units of 16
+    const int box = d / 4, within = d % 4 * 2;
+    klScoresStep<1>(score, a + box * kRows * 8 + within, b + box * kScores * 2 * 8 + within);
   }
   klWgmmaCommit();
 }

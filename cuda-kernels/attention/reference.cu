@@ -74,6 +74,7 @@ __global__ void __launch_bounds__(kThreads) attention(KlReference p) {
       for (int i = 0; i < here; ++i) {
         const double value = load(p.v, (base + key0 + i) * head + element);
         for (int r = 0; r < kSums; ++r) {
+          if (key0 + i >= keysOf(p, row0 + part * kSums + r)) continue;  // 0 times infinity would be NaN
           const double term = weight[(part * kSums + r) * kKeys + i] * value;
           o[r] += term;
           squares[r] += term * term;
