@@ -42,8 +42,9 @@ def kl_launch(task):
     place = places[task.o.data_ptr()]
     place.offered = True  # once a launch: PyTorch keeps what it got for each stream
     q, k, v = (one.unsqueeze(0) for one in (task.q, task.k, task.v))
-    backend = SDPBackend.FLASH_ATTENTION if task.FLASH else SDPBackend.CUDNN_ATTENTION
-    with torch.no_grad(), torch.cuda.use_mem_pool(place.pool), sdpa_kernel(backend):
+    # Formed step by step where the backend has no kernel: cuDNN has none for a single token.
+    backends = [SDPBackend.FLASH_ATTENTION if task.FLASH else SDPBackend.CUDNN_ATTENTION, SDPBackend.MATH]
+    with torch.no_grad(), torch.cuda.use_mem_pool(place.pool), sdpa_kernel(backends, set_priority=True):
         o = torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=task.causal != 0)
     # Results of less than PyTorch reserves at a time lie elsewhere.
     if o.data_ptr() != task.o.data_ptr():

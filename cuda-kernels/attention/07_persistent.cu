@@ -7,7 +7,6 @@
 // @param   FENCE 2 {0,1,2,3}
 // @param   TURNS 1 {0,1}
 // @param   SLACK 0 {0,8}
-// @param   GROUP 16 {1,2,4,8,16}
 // @dtype   bf16
 // @requires sm_90a
 #include "attention_hopper.cuh"
@@ -32,21 +31,19 @@ struct Stage {
   }
 };
 
-// The tiles of rows of a block, one after the other: GROUP heads at a time, whose keys and values fit into L2, the tiles
-// that see the most keys first. Rounds go back and forth over the blocks.
+// The tiles of rows of a block, one after the other. With a causal mask those of all heads that see the most keys come
+// first; without one, a head is done before the next, so that its keys and values stay in L2. Rounds go back and forth over
+// the blocks.
 struct Tiles {
-  int rows, heads, round = 0;  // rows in tiles
+  int rows, heads, causal, round = 0;  // rows in tiles
   int row = 0, head = 0;
 
   __device__ bool next() {
     const int across = round % 2 ? gridDim.x - 1 - blockIdx.x : blockIdx.x, tile = round * gridDim.x + across;
-    if (round * gridDim.x >= rows * heads) return false;
     ++round;
-    if (tile >= rows * heads) return next();
-    const int group = tile / (rows * GROUP), within = tile - group * rows * GROUP, width = min(GROUP, heads - group * GROUP);
-    row = rows - 1 - within / width;
-    head = group * GROUP + within % width;
-    return true;
+    row = causal ? rows - 1 - tile / heads : tile % rows;
+    head = causal ? tile % heads : tile / rows;
+    return tile < rows * heads;  // the last round may leave some out
   }
 };
 
@@ -59,7 +56,7 @@ attend(const __grid_constant__ CUtensorMap qMap, const __grid_constant__ CUtenso
   const uint32_t q = (klSharedAddress(shared) + 1023) & ~1023u;
   const uint32_t kTiles = q + klTileBytes(kRows), vTiles = kTiles + STAGES * kTile;
   const uint32_t staging = kStaged ? vTiles + STAGES * kTile : q;
-  Tiles tile{ceilDiv(tokens, kRows), heads};
+  Tiles tile{ceilDiv(tokens, kRows), heads, causal};
   const auto blocksOf = [&](int row0) { return ceilDiv(causal ? min(tokens, row0 + kRows) : tokens, KEYS); };
 
   if (threadIdx.x == 0) {

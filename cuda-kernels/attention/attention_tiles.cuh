@@ -31,9 +31,13 @@ struct Tiles {
       float eight[8] = {};
       if (token + row < p.TOKENS)
         klLoadEight(eight, static_cast<const KlElement*>(from) + (head + token + row) * kHead + element);
+      const float4 low = make_float4(eight[0], eight[1], eight[2], eight[3]);
+      const float4 high = make_float4(eight[4], eight[5], eight[6], eight[7]);
       auto* line = reinterpret_cast<float4*>(to + row * kLine + element);
-      line[0] = make_float4(eight[0], eight[1], eight[2], eight[3]);
-      line[1] = make_float4(eight[4], eight[5], eight[6], eight[7]);
+      // Of eight neighbors four begin with their second half: together they write to all 32 banks.
+      const bool second = threadIdx.x / 4 % 2;
+      line[second] = second ? high : low;
+      line[!second] = second ? low : high;
     }
   }
 
