@@ -1,6 +1,6 @@
 // @rung    01_full_matrix
 // @title   The whole matrix in memory
-// @idea    as the formula is written: one kernel multiplies q by kᵀ and stores every score, one turns rows of scores into weights, one multiplies these by v; the matrix is far larger than all inputs and crosses memory four times
+// @idea    the formula as it is written: one kernel multiplies q by kᵀ and stores every score, a second turns each row of scores into weights, a third multiplies the weights by v; the matrix of scores is far larger than the inputs and crosses memory again and again
 // @dtype   bf16
 #include "attention_common.cuh"
 

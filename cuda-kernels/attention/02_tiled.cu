@@ -1,7 +1,7 @@
 // @rung    02_tiled
 // @title   Tiles, in two passes
 // @after   01_full_matrix
-// @idea    a block of 64 rows goes through all keys in tiles of 64 that it holds in shared memory, twice: for the largest score and the sum of each row, and for the weights; scores are formed twice, and none goes to memory
+// @idea    a block takes 64 rows through all keys in tiles of 64 that it holds in shared memory, twice: once for the largest score of each row, once for the weights; no score goes to memory, at the price of computing each one twice
 // @expect  dramBytes down
 // @dtype   bf16
 #include "attention_tiles.cuh"

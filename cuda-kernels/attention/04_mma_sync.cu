@@ -1,7 +1,7 @@
 // @rung    04_mma_sync
 // @title   Tensor cores, everything in registers
-// @after   03_online
-// @idea    a warp keeps the sums of 32 rows in registers and multiplies by mma.sync; the scores of a tile become weights where they lie, which is where the next product has its left operand, so that neither is ever stored; tiles of k and v come by asynchronous copies into a swizzled layout, one ahead
+// @after   03_one_pass
+// @idea    a warp keeps the sums of 32 rows in registers and multiplies with mma.sync; the scores of a tile become weights in place, in the very registers that the next product takes as its left operand, so that neither is ever stored; tiles of k and v arrive by cp.async into a swizzled layout, one tile ahead
 // @expect  tensorUtilization up, sharedLoads down
 // @param   KEYS 64 {32,64}
 // @param   WARPS 4 {4,8}

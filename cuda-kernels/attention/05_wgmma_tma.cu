@@ -1,7 +1,7 @@
 // @rung    05_wgmma_tma
 // @title   WGMMA and the copy engine
 // @after   04_mma_sync
-// @idea    two warpgroups multiply tiles that the copy engine brings, straight from shared memory and at the full rate of the tensor cores; weights go from the sums of one product to the left operand of the next in registers
+// @idea    two warpgroups multiply tiles that the copy engine brings, straight from shared memory and at the full rate of the tensor cores; the weights are the left operand of the second product, from registers
 // @expect  tensorUtilization up
 // @param   STAGES 2 {1,2}
 // @dtype   bf16

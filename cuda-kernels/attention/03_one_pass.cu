@@ -1,7 +1,7 @@
-// @rung    03_online
+// @rung    03_one_pass
 // @title   One pass, online
 // @after   02_tiled
-// @idea    a larger maximum only scales what was added before: with that, scores are formed once and used at once, and no tile of keys is read twice
+// @idea    a new maximum only scales what has been summed so far (online softmax), so that scores are computed once and used at once, and no tile of keys is read twice
 // @expect  ffmaInstructions down, sharedLoads down
 // @dtype   bf16
 #include "attention_tiles.cuh"
