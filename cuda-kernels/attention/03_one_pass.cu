@@ -1,5 +1,5 @@
 // @rung    03_one_pass
-// @title   One pass, online
+// @title   One pass, online softmax
 // @after   02_tiled
 // @idea    a new maximum only scales what has been summed so far (online softmax), so that scores are computed once and used at once, and no tile of keys is read twice
 // @expect  ffmaInstructions down, sharedLoads down

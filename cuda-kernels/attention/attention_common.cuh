@@ -77,13 +77,12 @@ __device__ inline void klMask(float (&score)[kScores], int row, int key, int tok
 struct KlRows {
   float largest[2] = {-INFINITY, -INFINITY}, sum[2] = {0, 0};
 
-  // Turns scores into weights relative to the largest score so far; `factor` is what earlier weights shrink by. With a
-  // kSlack, weights may grow to that power of two before they are made relative to a new largest score.
-  template <int kSlack = 0, int kScores>
+  // Turns scores into weights relative to the largest score so far; `factor` is what earlier weights shrink by.
+  template <int kScores>
   __device__ void add(float (&score)[kScores], float scale, float (&factor)[2]) {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      // Four maxima at a time, so that none waits for the one before it.
+      // Two chains of maxima and of sums, each half as long.
       float above[2] = {largest[half], score[half * 2]};
 #pragma unroll
       for (int j = 0; j < kScores / 4; ++j)
@@ -92,7 +91,6 @@ struct KlRows {
       float top = fmaxf(above[0], above[1]);
       top = fmaxf(top, __shfl_xor_sync(~0u, top, 1));
       top = fmaxf(top, __shfl_xor_sync(~0u, top, 2));
-      if (kSlack > 0 && (top - largest[half]) * scale <= kSlack) top = largest[half];
       const float shift = klShift(top) * scale;
       factor[half] = klPowerOfTwo(largest[half] * scale - shift);
       largest[half] = top;
