@@ -15,22 +15,26 @@ FREE = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_ssize_t, ctypes.c_int, c
 
 class Place:
     """A memory pool for one result. PyTorch's attention has no out=: what it allocates for its result is the task's own buffer, so
-    that no copy is timed. Everything else comes from memory that is kept beside it."""
+    that no copy is timed. What else it allocates comes from the driver."""
 
     def __init__(self, result):
-        self.result, self.bytes, self.offered, self.used = result, result.nbytes, True, 0
-        self.beside = torch.empty(256 << 20, dtype=torch.uint8, device=result.device)
-        self.callbacks = ALLOCATE(self.allocate), FREE(lambda *_: None)
+        self.result, self.streams, self.driver = result, set(), ctypes.CDLL("libcuda.so.1")
+        self.callbacks = ALLOCATE(self.allocate), FREE(self.free)
         addresses = [ctypes.cast(one, ctypes.c_void_p).value for one in self.callbacks]
         self.allocator = torch._C._cuda_customAllocator(*addresses)
         self.pool = torch.cuda.MemPool(self.allocator)
 
-    def allocate(self, size, _device, _stream):
-        if size == self.bytes and self.offered:
-            self.offered = False
+    def allocate(self, size, _device, stream):
+        # PyTorch keeps what it got for each stream, and asks again only when that is taken.
+        if size == self.result.nbytes and stream not in self.streams:
+            self.streams.add(stream)
             return self.result.data_ptr()
-        at, self.used = self.used, self.used + (size + 0xFFFF & ~0xFFFF)
-        return self.beside.data_ptr() + at if self.used <= self.beside.nbytes else None
+        place = ctypes.c_uint64()
+        return None if self.driver.cuMemAlloc_v2(ctypes.byref(place), ctypes.c_size_t(size)) else place.value
+
+    def free(self, place, _size, _device, _stream):
+        if place != self.result.data_ptr():
+            self.driver.cuMemFree_v2(ctypes.c_uint64(place))
 
 
 places = {}
@@ -40,7 +44,6 @@ def kl_launch(task):
     if task.o.data_ptr() not in places:
         places[task.o.data_ptr()] = Place(task.o)
     place = places[task.o.data_ptr()]
-    place.offered = True  # once a launch: PyTorch keeps what it got for each stream
     q, k, v = (one.unsqueeze(0) for one in (task.q, task.k, task.v))
     # Formed step by step where the backend has no kernel: cuDNN has none for a single token.
     backends = [SDPBackend.FLASH_ATTENTION if task.FLASH else SDPBackend.CUDNN_ATTENTION, SDPBackend.MATH]
