@@ -47,6 +47,12 @@ export interface Launch {
   readonly blocks?: { readonly first: number; readonly count: number }
 }
 
+export interface Printed {
+  readonly block: number
+  readonly thread: number
+  readonly text: string
+}
+
 export interface LaunchOptions {
   /** Warp instructions before it is stopped. */
   readonly limit: number
@@ -60,6 +66,8 @@ export interface LaunchOptions {
   readonly written?: readonly Allocation[]
   /** The same byte by byte for all of the buffers' memory; what this launch writes is added, for the next one. */
   readonly writtenBytes?: Uint8Array
+  /** Told of what threads print, both numbers linear. */
+  readonly onPrint?: (printed: Printed) => void
 }
 
 export interface LaunchResult {
@@ -189,6 +197,7 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
     registers,
     sharedBytes,
     localBytes: launch.localBytes,
+    calls: code.some(({ mnemonic }) => mnemonic === 'CALL'),
     clustered: together > 1,
     counts,
     constant(bank, offset) {
@@ -215,6 +224,9 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
       return true
     },
     report,
+    print(warp, lane, text) {
+      options.onPrint?.({ block: warp.block.number, thread: warp.number * lanes + lane, text })
+    },
     seen(index, addresses, cost) {
       const site = fastSites.get(index)
       if (!site) return

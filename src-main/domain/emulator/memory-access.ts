@@ -5,7 +5,7 @@ import { globalAccess, sharedAccess } from './accesses'
 import { deviceHigh } from './device'
 import { patternsOf, periodOf, type Cost } from './patterns'
 import { lanes, type FindingKind, type Get, type Site } from './site'
-import type { Warp } from './warp'
+import { Halt, type Warp } from './warp'
 
 export type Space = 'global' | 'shared' | 'local'
 
@@ -159,6 +159,8 @@ export function checked(
       into[lane] = offset
       const aligned = offset % bytes === 0
       if (aligned && inside(offset)) continue
+      if (space === 'local' && machine.calls && offset < 0)
+        throw new Halt('stack', at.instruction, `${machine.localBytes}`, { warp, lane })
       good &= ~(1 << lane)
       machine.report({
         kind: Number.isNaN(offset) || aligned ? outside[space] : 'misaligned',
