@@ -14,19 +14,42 @@ const conversion = /%([-+ #0]*)(\*|\d+)?(?:\.(\*|\d*))?(hh|h|ll|l|j|z|t|L)?([dio
 const wide = new Set(['l', 'll', 'j', 'z', 't'])
 const narrow: Record<string, number> = { hh: 8, h: 16 }
 
-const exponential = (value: number, digits: number): string =>
-  value.toExponential(digits).replace(/e([-+])(\d)$/, 'e$10$2')
+/** A positive double times a power of ten, rounded to the nearest whole number, ties to even. */
+function scaled(value: number, power: number): bigint {
+  const view = new DataView(new ArrayBuffer(8))
+  view.setFloat64(0, value)
+  const bits = view.getBigUint64(0)
+  const exponent = Number(bits >> 52n)
+  const mantissa = (bits & 0xfffffffffffffn) | (exponent === 0 ? 0n : 1n << 52n)
+  const shift = Math.max(exponent, 1) - 1075
+  const ten = 10n ** BigInt(Math.abs(power))
+  const above = (mantissa * (power < 0 ? 1n : ten)) << BigInt(Math.max(shift, 0))
+  const below = (power < 0 ? ten : 1n) << BigInt(Math.max(-shift, 0))
+  const [whole, twice] = [above / below, 2n * (above % below)]
+  return twice > below || (twice === below && whole & 1n) ? whole + 1n : whole
+}
 
 function fixed(value: number, digits: number): string {
-  if (value < 1e21) return value.toFixed(digits)
-  return BigInt(value).toString() + (digits > 0 ? `.${'0'.repeat(digits)}` : '')
+  const text = scaled(value, digits)
+    .toString()
+    .padStart(digits + 1, '0')
+  return digits === 0 ? text : `${text.slice(0, -digits)}.${text.slice(-digits)}`
+}
+
+function exponential(value: number, digits: number): string {
+  let exponent = value === 0 ? 0 : Number(value.toExponential(20).split('e')[1])
+  let text = scaled(value, digits - exponent).toString()
+  if (text.length > digits + 1) text = scaled(value, digits - ++exponent).toString()
+  text = text.padEnd(digits + 1, '0')
+  const power = `${exponent < 0 ? '-' : '+'}${`${Math.abs(exponent)}`.padStart(2, '0')}`
+  return `${text[0]}${digits > 0 ? `.${text.slice(1)}` : ''}e${power}`
 }
 
 const trimmed = (text: string): string => text.replace(/\.?0+(?=e|$)/, '')
 
 function general(value: number, precision: number, keepsZeros: boolean): string {
   const digits = Math.max(precision, 1)
-  const exponent = Number(value.toExponential(digits - 1).split('e')[1])
+  const exponent = Number(exponential(value, digits - 1).split('e')[1])
   const text =
     exponent < -4 || exponent >= digits
       ? exponential(value, digits - 1)
