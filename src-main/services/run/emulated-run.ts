@@ -9,7 +9,7 @@ import { staticRungFlags } from '../../adapters/tools/nvcc'
 import type { NotLaunched } from '../../adapters/tools/launch-probe'
 import { derivedMetrics } from '../../domain/analysis/derived-metrics'
 import { emulatedMetrics } from '../../domain/emulation/figures'
-import { faultReason } from '../../domain/emulation/findings'
+import { faultReason, printedLines } from '../../domain/emulation/findings'
 import { emulatedProfile } from '../../domain/emulation/profile'
 import { shrunk, workOf } from '../../domain/emulation/size'
 import { inputError, KernelLadderError, missingError } from '../../domain/errors'
@@ -306,6 +306,8 @@ class EmulatedRungs {
   ): Promise<Measured> {
     const { task } = this.run.plan
     const answer = await execute(this.bench, rung, { estimated })
+    for (const said of printedLines(rung.id, answer, rung.places))
+      this.run.emit({ type: 'log', level: 'info', message: said })
     const { records, stop } = faultsOf(answer, rung)
     const fault = faultReason(records.map(({ record }) => record)) ?? stop
     if (fault !== null)
