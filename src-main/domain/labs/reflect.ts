@@ -3,7 +3,7 @@
  * and of the rung it is compared with. Pure.
  */
 import type { Lab, LabPrediction, LabQuestion } from './lab'
-import { figureOf, metricLabel, submissionId, type LabEvidence } from './judge'
+import { figureOf, judgedAs, metricLabel, submissionId, type LabEvidence } from './judge'
 import type { Direction, LabAnswers, PredictionResult, QuestionResult } from './outcome'
 import { tableDevice } from '../gpu/sm-limits'
 import { gpuOfTarget } from '../target/targets'
@@ -263,16 +263,17 @@ function judgePrediction(
   const against = prediction.against ?? lab.before
   const [before, after] = [against, submissionId].map((id) => session && rungOf(session, id))
   const given = answers.predictions[prediction.id] ?? null
+  const metric = judgedAs(prediction.metric, [before, after])
   const base = {
     id: prediction.id,
     metric: prediction.metric,
-    label: metricLabel(prediction.metric),
+    label: metricLabel(metric),
     against,
     given,
-    before: figureOf(before ?? undefined, prediction.metric),
-    after: figureOf(after ?? undefined, prediction.metric),
+    before: figureOf(before ?? undefined, metric),
+    after: figureOf(after ?? undefined, metric),
   }
-  const pair = before && after ? pairOf(before, after, prediction.metric) : null
+  const pair = before && after ? pairOf(before, after, metric) : null
   if (!session || !before || !after || !pair)
     return {
       ...base,
@@ -292,7 +293,7 @@ function judgePrediction(
     factor: pair.factor,
     direction,
     status: met === null ? 'not-given' : met ? 'met' : 'missed',
-    sentence: predictionWords(prediction, given, direction, pair, met),
+    sentence: predictionWords({ ...prediction, metric }, given, direction, pair, met),
     explanation: explain(session, prediction.metric, before, after),
   }
 }
