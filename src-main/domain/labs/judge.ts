@@ -12,6 +12,7 @@ import type { CheckResult, LabFigure } from './outcome'
 import { message, together, type AnyMessage, type Statement } from '../messages/message'
 import { metricDefinition, unavailable, type MetricValue } from '../metrics/metrics'
 import { sameSizes, sizesLabel, type Sizes } from '../task/problem'
+import { withoutNoise } from '../session/noise'
 import { rungOf, type Build, type RungResult, type Session } from '../session/session'
 import { formatMs, formatValue, type Unit } from '../metrics/units'
 
@@ -227,20 +228,6 @@ function boundsOf(check: MetricCheck, session: Session): Bound[] | { missing: St
   return bounds
 }
 
-/**
- * The metric that a lab's is judged by: the structural one where each of the rungs has it, since a counter of bank
- * conflicts is not zero for code without any.
- */
-export function judgedAs(
-  metric: string,
-  rungs: readonly (RungResult | null | undefined)[],
-): string {
-  const structural = metricDefinition(metric)?.structural
-  return structural !== undefined && rungs.every((rung) => rung?.metrics[structural]?.value != null)
-    ? structural
-    : metric
-}
-
 function judgeMetric(asked: MetricCheck, evidence: LabEvidence): Verdict {
   const blocked = cannot(evidence)
   if (blocked) return blocked
@@ -249,7 +236,7 @@ function judgeMetric(asked: MetricCheck, evidence: LabEvidence): Verdict {
   const others = [asked.below, asked.above].flatMap((bound) =>
     bound ? [rungOf(session, bound.rung)] : [],
   )
-  const check = { ...asked, metric: judgedAs(asked.metric, [own, ...others]) }
+  const check = { ...asked, metric: withoutNoise(asked.metric, [own, ...others]) }
   const value = own?.metrics[check.metric]
   const label = metricLabel(check.metric)
   const metric = { metric: check.metric }

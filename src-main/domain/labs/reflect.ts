@@ -3,7 +3,7 @@
  * and of the rung it is compared with. Pure.
  */
 import type { Lab, LabPrediction, LabQuestion } from './lab'
-import { figureOf, judgedAs, metricLabel, submissionId, type LabEvidence } from './judge'
+import { figureOf, metricLabel, submissionId, type LabEvidence } from './judge'
 import type { Direction, LabAnswers, PredictionResult, QuestionResult } from './outcome'
 import { tableDevice } from '../gpu/sm-limits'
 import { gpuOfTarget } from '../target/targets'
@@ -14,6 +14,7 @@ import { threadsOf } from '../analysis/derived-metrics'
 import { flops, isTensor } from '../task/problem'
 import { resultOf } from '../task/task'
 import { metricDefinition } from '../metrics/metrics'
+import { withoutNoise } from '../session/noise'
 import { rungOf, type RungResult, type Session } from '../session/session'
 import { formatValue } from '../metrics/units'
 
@@ -263,7 +264,7 @@ function judgePrediction(
   const against = prediction.against ?? lab.before
   const [before, after] = [against, submissionId].map((id) => session && rungOf(session, id))
   const given = answers.predictions[prediction.id] ?? null
-  const metric = judgedAs(prediction.metric, [before, after])
+  const metric = withoutNoise(prediction.metric, [before, after])
   const base = {
     id: prediction.id,
     metric: prediction.metric,

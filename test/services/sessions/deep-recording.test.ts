@@ -15,7 +15,7 @@ import {
   sassOfLine,
   stallHistogram,
 } from '../../../src-main/domain/session/deep'
-import { metricDefinitions } from '../../../src-main/domain/metrics/metrics'
+import { metricDefinition } from '../../../src-main/domain/metrics/metrics'
 import { liveRegisters } from '../../../src-main/domain/sass/live-registers'
 import { planProfile } from '../../../src-main/domain/analysis/pass-plan'
 import { readRaw, rawFile } from '../../../src-main/adapters/tools/raw-files'
@@ -203,8 +203,10 @@ describe('a deep run', () => {
     // A session of before there were sums over instructions has them when it is opened.
     const file = join(saved!, 'session.json')
     const old = JSON.parse(await readFile(file, 'utf8')) as typeof run
-    for (const { metrics } of old.rungs)
-      for (const { id, level } of metricDefinitions) if (level === 'deep') delete metrics[id]
+    for (const own of old.rungs)
+      own.metrics = Object.fromEntries(
+        Object.entries(own.metrics).filter(([id]) => metricDefinition(id)?.level !== 'deep'),
+      )
     await writeFile(file, JSON.stringify(old))
     expect((await openNamed(setupIn(await tempDir()), saved!)).session.rungs).toEqual(run.rungs)
     const core = createCore(await setUp(), { host: 'web', session: saved! })
