@@ -18,6 +18,7 @@ import {
   type MetricValue,
 } from '../../../domain/metrics/metrics'
 import { named, problemWord, sizesLabel } from '../../../domain/task/problem'
+import { columnFor } from '../../../domain/session/noise'
 import { rungBefore, type RungResult, type Session } from '../../../domain/session/session'
 import { can, kindOf } from '../../../domain/target/targets'
 import {
@@ -51,6 +52,8 @@ export const metricHeaders: Readonly<Record<string, string>> = {
   dramUtilization: 'DRAM busy',
   sharedLoadBankConflicts: 'confl. ld',
   sharedStoreBankConflicts: 'confl. st',
+  sharedLoadStructuralConflicts: 'struct. ld',
+  sharedStoreStructuralConflicts: 'struct. st',
   instructions: 'instructions',
   sharedLoadWavefronts: 'wavefr. ld',
   globalLoadSectorsPerRequest: 'sectors/req.',
@@ -148,7 +151,9 @@ const isTimed = ({ target, rungs }: Session): boolean =>
 /** The card metrics, with FMA utilization replaced by that of the unit which bounds the task. */
 const countersOf = (session: Session): readonly string[] =>
   isTimed(session)
-    ? cardMetricIds.map((id) => (id === 'fmaUtilization' ? leadMetric(session) : id))
+    ? cardMetricIds.map((id) =>
+        id === 'fmaUtilization' ? leadMetric(session) : columnFor(id, session.rungs),
+      )
     : structural
 
 /** The bandwidth that percentages are relative to. */
