@@ -114,9 +114,22 @@ export function reproduceCommand(session: Session): string {
     ...parameterWords(session),
     ...again,
     ...(can(session.target).profiles ? ['--profile', settings.profile] : []),
+    ...(settings.timing === 'burst' ? ['--timing', 'burst'] : []),
     ...(settings.flushL2 ? ['--flush-l2'] : []),
   ]
   return words.map(quoted).join(' ')
+}
+
+/** Which ways of timing the session has. */
+function timingWords({ rungs }: Session): Statement {
+  const timings = rungs.flatMap(({ timing }) => timing ?? [])
+  const burst = timings.find((timing) => timing.burst)?.burst
+  if (burst)
+    return message('provenance.singleAndBursts', {
+      launches: burst.launches,
+      seconds: burst.restSeconds,
+    })
+  return timings.length > 0 ? message('provenance.singleLaunches') : unknown
 }
 
 function clockWords({ rungs, device }: Session): Statement {
@@ -221,9 +234,7 @@ export function provenance(session: Session): Fact[] {
     { id: 'gpuModes', value: gpuModeWords(device) ?? unknown },
     {
       id: 'timing',
-      value: session.rungs.some(({ timing }) => timing !== null)
-        ? message('provenance.singleLaunches')
-        : unknown,
+      value: timingWords(session),
     },
     { id: 'smClock', value: clockWords(session) },
     { id: 'gpuState', value: sessionGpuWords(session) ?? unknown },

@@ -64,6 +64,28 @@ export const Verify = z.object({
 })
 export type Verify = z.infer<typeof Verify>
 
+/** Of bursts: launches in a row on a GPU that has rested. Clocks are higher there than between single launches by turns. */
+export const BurstTiming = z.object({
+  /** Of one burst. */
+  launches: z.number().int().positive(),
+  /** Without work before each burst. */
+  restSeconds: z.number().nonnegative(),
+  /** Of a launch: the burst's time over its launches. */
+  medianMs: z.number(),
+  samplesMs: z.array(z.number()),
+  gflops: z.number().nullable(),
+  /** To bursts of the reference, by turns with the rung's; null without a reference. */
+  ratioToReference: z.number().nullable(),
+  referenceMedianMs: z.number().nullable(),
+})
+export type BurstTiming = z.infer<typeof BurstTiming>
+
+/** What is timed: single launches, or bursts of launches as well. */
+export const timingWays = ['single', 'burst'] as const
+export const TimingWay = z.enum(timingWays)
+export type TimingWay = z.infer<typeof TimingWay>
+
+/** Of single launches, by turns with the reference; `burst` has the other way of timing. */
 export const Timing = z.object({
   medianMs: z.number(),
   /** Interquartile range over the median. */
@@ -81,6 +103,8 @@ export const Timing = z.object({
   smClockAfterMHz: z.number().nullable(),
   /** Of the GPU while this was timed; absent in sessions that predate it. */
   gpu: GpuState.optional(),
+  /** If the run asked for it. */
+  burst: BurstTiming.optional(),
 })
 export type Timing = z.infer<typeof Timing>
 
@@ -220,6 +244,8 @@ export const Settings = z.object({
   seed: z.number().int(),
   flushL2: z.boolean(),
   profile: ProfileLevel,
+  /** `single` if absent. */
+  timing: TimingWay.optional(),
   /** Rungs that were excluded from profiling, on request or because of their duration. */
   profileSkipped: z.array(Identifier).optional(),
   /** ncu's --clock-control and --cache-control; null when nothing was profiled. */

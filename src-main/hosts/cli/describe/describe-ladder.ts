@@ -19,7 +19,12 @@ import {
 } from '../../../domain/metrics/metrics'
 import { named, problemWord, sizesLabel } from '../../../domain/task/problem'
 import { columnFor } from '../../../domain/session/noise'
-import { rungBefore, type RungResult, type Session } from '../../../domain/session/session'
+import {
+  rungBefore,
+  type BurstTiming,
+  type RungResult,
+  type Session,
+} from '../../../domain/session/session'
 import { can, kindOf } from '../../../domain/target/targets'
 import {
   formatGflops,
@@ -176,6 +181,34 @@ function errorEvidence({ ladder: { task } }: Session): string {
     : 'error: maximum, relative to the expected value'
 }
 
+const burstOf = ({ rungs }: Session): BurstTiming | undefined =>
+  rungs.find(({ timing }) => timing?.burst)?.timing?.burst
+
+/** Where the run timed bursts beside single launches. */
+const burstColumns = (session: Session): Column<RungResult>[] =>
+  burstOf(session)
+    ? [
+        {
+          header: 'burst',
+          cell: ({ timing }) => (timing?.burst ? formatMs(timing.burst.medianMs) : none),
+        },
+        {
+          header: 'burst to ref.',
+          cell: ({ timing }) =>
+            timing?.burst?.ratioToReference == null
+              ? none
+              : formatRatio(timing.burst.ratioToReference),
+        },
+      ]
+    : []
+
+const burstEvidence = (session: Session): string[] => {
+  const burst = burstOf(session)
+  return burst
+    ? [`burst: a launch of ${burst.launches} in a row after ${burst.restSeconds} s of rest`]
+    : []
+}
+
 const timeColumns = (session: Session): Column<RungResult>[] => [
   { header: 'time', cell: ({ timing }) => (timing ? formatMs(timing.medianMs) : none) },
   {
@@ -188,6 +221,7 @@ const timeColumns = (session: Session): Column<RungResult>[] => [
     cell: ({ timing }) =>
       timing?.ratioToReference == null ? none : formatRatio(timing.ratioToReference),
   },
+  ...burstColumns(session),
   {
     header: 'to prev.',
     cell: (rung) => {
@@ -231,6 +265,7 @@ export function describeSession(session: Session): string {
           ...(isTimed(session)
             ? ['times: CUDA events, median; ± half the interquartile range']
             : []),
+          ...burstEvidence(session),
           errorEvidence(session),
           ...(isTimed(session)
             ? leadEvidence(session)
