@@ -13,7 +13,7 @@ import {
 import { sizeNames, type Task } from '../task/task'
 import { can, kindOf } from '../target/targets'
 import type { ProfileLevel } from '../metrics/metric-definition'
-import type { Session } from '../session/session'
+import { isOfPrograms, type Session } from '../session/session'
 import { formatBytes } from '../metrics/units'
 import { gpuModeWords, sessionGpuWords } from './gpu-words'
 
@@ -221,7 +221,7 @@ export function provenance(session: Session): Fact[] {
     {
       id: 'timing',
       value: session.rungs.some(({ timing }) => timing !== null)
-        ? message('provenance.singleLaunches')
+        ? message(isOfPrograms(session) ? 'provenance.processes' : 'provenance.singleLaunches')
         : unknown,
     },
     { id: 'smClock', value: clockWords(session) },

@@ -39,6 +39,7 @@ export const provenance = {
   none: 'none',
   notUsed: 'not used',
   singleLaunches: 'single launches between CUDA events',
+  processes: 'wall time of whole processes, from start to exit',
   flushed: 'flushed',
   kept: 'kept',
   ladder: '{id} ({title})',
