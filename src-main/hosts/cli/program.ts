@@ -323,13 +323,27 @@ function program(
   )
   const machine = cli
     .command('machine')
-    .description('the machines that --target names, reached over ssh: add, list, check, remove')
+    .description(
+      'the machines that --target names, reached over ssh or through Slurm: add, list, check, remove',
+    )
   const repeated = (word: string, words: string[] = []): string[] => [...words, word]
   machine
     .command('add')
     .description('name a machine; an unknown host key is shown and trusted only when told to')
     .argument('<name>', 'what --target calls it')
     .option('--ssh <host>', 'the host as after `ssh`, whose configuration and keys are used')
+    .option('--slurm', 'submit runs to Slurm there, or here on a login node without --ssh')
+    .option('--partition <name>', 'Slurm’s partition')
+    .option('--account <name>', 'Slurm’s account')
+    .option('--qos <name>', 'Slurm’s quality of service')
+    .option('--gres <gres>', 'the GPUs of a job, such as gpu:h100:1 (default: gpu:1)')
+    .option('--constraint <features>', 'what a node must have, such as hwperf')
+    .option('--time <limit>', 'the time limit of a job, such as 30 (minutes) or 2:00:00')
+    .option(
+      '--sbatch <--option=value>',
+      'a further option of sbatch, such as --sbatch=--reservation=lab (repeatable)',
+      repeated,
+    )
     .option('--before <command>', 'a shell command before each run there (repeatable)', repeated)
     .option('--after <command>', 'a shell command after each run there (repeatable)', repeated)
     .option('--fingerprint <SHA256:…>', 'trust the host key if this is its fingerprint')

@@ -30,8 +30,8 @@ export const runMachine: Runner = async (name, request, options) => {
   planRun(library, { ...request, ladder: id })
   const remote = {
     signal: options.signal,
-    onNotice: (notice: Statement): void => {
-      options.emit({ type: 'log', level: 'warning', message: notice })
+    onNotice: (notice: Statement, level: 'info' | 'warning' = 'warning'): void => {
+      options.emit({ type: 'log', level, message: notice })
     },
   }
   options.emit({ type: 'stage', stage: 'prepare', done: 0, total: 0 })
@@ -45,7 +45,7 @@ export const runMachine: Runner = async (name, request, options) => {
       await filesOf(own),
       options.signal,
     ))
-  const { end, place } = await runJob(
+  const { end, place, host } = await runJob(
     machine,
     ready,
     (job) => ({
@@ -79,6 +79,7 @@ export const runMachine: Runner = async (name, request, options) => {
     (session) => ({
       ...session,
       target,
+      ...(host ? { host } : {}),
       ladder: own ? { ...session.ladder, folder: own.folder } : session.ladder,
     }),
     options,
