@@ -189,25 +189,26 @@ export interface StartJob {
 
 /**
  * What runs a job in its folder: the commands before, the program, the commands after. A job that is started over
- * begins its lines anew on a line of their own.
+ * begins its lines anew on a line of their own. A task of an array has its own files, which end in its number.
  */
 export const jobScript = ({ node, agent, before, after }: Omit<StartJob, 'job'>): string =>
   [
     '#!/bin/sh',
-    'child=; told=; trap \'told=1; [ -z "$child" ] || kill -TERM "$child" 2>/dev/null\' INT TERM HUP',
-    'echo begun; rm -rf session done failed; [ ! -f events ] || echo >> events',
+    't=${SLURM_ARRAY_TASK_ID:+.$SLURM_ARRAY_TASK_ID}; child=; told=',
+    'trap \'told=1; [ -z "$child" ] || kill -TERM "$child" 2>/dev/null\' INT TERM HUP',
+    'echo begun; rm -rf session "done$t" "failed$t"; [ ! -f "events$t" ] || echo >> "events$t"',
     ...before.map(
       (command) =>
-        `{ ${command}\n} || { echo ${quoted(`The command before the run failed: ${command}`)} > failed; exit 1; }`,
+        `{ ${command}\n} || { echo ${quoted(`The command before the run failed: ${command}`)} > "failed$t"; exit 1; }`,
     ),
     '[ ! -f stop ] || exit 1',
-    `${quoted(node)} ${quoted(agent)} __agent job.json events </dev/null >stdout 2>>stderr &`,
-    'child=$!; echo "$child" > pid.part && mv pid.part pid',
+    `${quoted(node)} ${quoted(agent)} __agent job.json "events$t" </dev/null >"stdout$t" 2>>"stderr$t" &`,
+    'child=$!; echo "$child" > "pid.part$t" && mv "pid.part$t" "pid$t"',
     // A signal ends the first wait, and the program still has to save.
     'wait "$child"; code=$?; while kill -0 "$child" 2>/dev/null; do wait "$child"; code=$?; done',
     ...after.map((command) => `{ ${command}\n}`),
     // Stopped by other than its user: it may be started over.
-    '[ -n "$told" ] && [ ! -f stop ] || touch done; exit "$code"',
+    '[ -n "$told" ] && [ ! -f stop ] || touch "done$t"; exit "$code"',
     '',
   ].join('\n')
 
@@ -312,11 +313,7 @@ export interface StartedJob {
   place: JobPlace
   /** Its number in the queue of a scheduler; null without one. */
   number: string | null
-  follow(
-    offset: number,
-    onLine: (line: unknown) => void,
-    signal: AbortSignal,
-  ): Promise<Followed>
+  follow(offset: number, onLine: (line: unknown) => void, signal: AbortSignal): Promise<Followed>
   /** Asks its program to stop and save, or ends everything that it started. */
   stop(force: boolean): Promise<unknown>
   /** Of an ended job, what a scheduler says of its end; null without one. */

@@ -18,6 +18,7 @@ import {
   answer,
   follow,
   placeJob,
+  type JobPlace,
   type RemoteFacts,
   type StartedJob,
   type StartJob,
@@ -63,7 +64,9 @@ function refused(shell: Shell, status: number, lines: readonly string[]): Kernel
       message('slurm.noSlurm', { name: shell.name }),
       message('slurm.noSlurmDo', { name: shell.name }),
     )
-  if (/contact slurm controller|Socket timed out|configuration source|Connection refused/i.test(said))
+  if (
+    /contact slurm controller|Socket timed out|configuration source|Connection refused/i.test(said)
+  )
     return missingError(
       message('slurm.unreachable', { name: shell.name, text: said }),
       message('slurm.unreachableDo'),
@@ -110,7 +113,7 @@ export async function tryOptions(
 
 /** Asks for the job's line; sets `over` once it is final, or was absent, twice in a row. `%` begins what is told. */
 function watchOf(name: string, id: string, cluster: string | null): Watch {
-  const where = cluster === null ? '' : ` -M ${quoted(cluster)}`
+  const where = at(cluster)
   const queue = `squeue -h -r -t all -u "$(id -un)" -n ${quoted(name)} -o '%i|%T|%r|%N'${where} 2>/dev/null`
   return {
     pause: '1',
@@ -139,15 +142,27 @@ function watchOf(name: string, id: string, cluster: string | null): Watch {
   }
 }
 
-/** Submits a job. `onState` is told what the queue says of it, once each time that this changes. */
-export async function submitJob(
+export interface Submitted {
+  place: JobPlace
+  /** The job's name, by which the queue is asked. */
+  name: string
+  number: string
+  cluster: string | null
+}
+
+/** For Slurm's commands about a job of another cluster than the login node's own. */
+export const at = (cluster: string | null): string =>
+  cluster === null ? '' : ` -M ${quoted(cluster)}`
+
+/** Places a job's files and submits it; `more` are further words for sbatch. Throws what sbatch says if it refuses. */
+export async function submit(
   shell: Shell,
   facts: Pick<RemoteFacts, 'root'>,
   id: string,
   start: StartJob,
   options: SlurmOptions,
-  onState: (state: JobState, before: JobState | null, number: string) => void,
-): Promise<StartedJob> {
+  more: readonly string[] = [],
+): Promise<Submitted> {
   const name = `kernel-ladder-${id}`
   const { place, lines } = await placeJob(
     shell,
@@ -156,7 +171,7 @@ export async function submitJob(
     start,
     [
       'date +%FT%T > submitted',
-      submitScript([...ownWords(name), ...sbatchWords(options), 'run.sh']),
+      submitScript([...ownWords(name), ...more, ...sbatchWords(options), 'run.sh']),
     ].join('\n'),
   )
   const { status, out, err } = submitted(lines)
@@ -173,8 +188,20 @@ export async function submitJob(
       message('slurm.noNumber', { name: shell.name, text: out.join(' ') || '–' }),
     )
   }
-  const number = job.id
-  const onCluster = job.cluster === null ? '' : ` -M ${quoted(job.cluster)}`
+  return { place, name, number: job.id, cluster: job.cluster }
+}
+
+/** Submits a job. `onState` is told what the queue says of it, once each time that this changes. */
+export async function submitJob(
+  shell: Shell,
+  facts: Pick<RemoteFacts, 'root'>,
+  id: string,
+  start: StartJob,
+  options: SlurmOptions,
+  onState: (state: JobState, before: JobState | null, number: string) => void,
+): Promise<StartedJob> {
+  const { place, name, number, cluster } = await submit(shell, facts, id, start, options)
+  const onCluster = at(cluster)
   let last: JobState | null = null
   const end = { queue: null, accounting: null, step: null } as {
     queue: string | null
@@ -193,7 +220,7 @@ export async function submitJob(
     if (JSON.stringify(state) !== JSON.stringify(last)) onState(state, last, number)
     last = state
   }
-  const watch = watchOf(name, number, job.cluster)
+  const watch = watchOf(name, number, cluster)
   return {
     place,
     number,
@@ -251,4 +278,3 @@ export function stateNotice(
       return null
   }
 }
-

@@ -21,7 +21,9 @@ export function parseQueueLine(line: string): QueueLine | null {
 }
 
 /** The id in what `sbatch --parsable` prints, between whatever else a site has it print: `123` or `123;cluster`. */
-export function submittedId(lines: readonly string[]): { id: string; cluster: string | null } | null {
+export function submittedId(
+  lines: readonly string[],
+): { id: string; cluster: string | null } | null {
   const found = lines.map((line) => /^(\d+)(?:;([\w.-]+))?$/.exec(line.trim())).findLast(Boolean)
   return found ? { id: found[1]!, cluster: found[2] ?? null } : null
 }
@@ -77,7 +79,10 @@ export function endOf({ queue, accounting, step }: EndOfJob): { state: string; s
 /** Whether Slurm ended it, as opposed to the job itself. */
 export const isEarly = (state: string): boolean => !['COMPLETED', 'FAILED', 'LOST'].includes(state)
 
-const sentences: Record<string, `slurm.${'nothing' | 'cancelled' | 'time' | 'preempted' | 'node' | 'memory' | 'lost'}`> = {
+const sentences: Record<
+  string,
+  `slurm.${'nothing' | 'cancelled' | 'time' | 'preempted' | 'node' | 'memory' | 'lost'}`
+> = {
   COMPLETED: 'slurm.nothing',
   CANCELLED: 'slurm.cancelled',
   REVOKED: 'slurm.cancelled',

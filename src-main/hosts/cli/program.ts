@@ -41,6 +41,7 @@ import {
   regressCommand,
   reportCommand,
   runCommand,
+  runSeveralCommand,
   sanitizeCommand,
   serveCommand,
   showCommand,
@@ -95,6 +96,8 @@ function program(
   finish: (code: number) => void,
   tasks: readonly Task[],
   templates: readonly string[],
+  /** The words that are parsed, for commands that pass them on. */
+  given: readonly string[],
 ): Command {
   const cli = new Command('kernel-ladder')
     .description(
@@ -142,7 +145,7 @@ function program(
       'set a rung parameter, or RUNG.NAME=value for one rung (repeatable)',
       (word: string, words: string[] = []) => [...words, word],
     )
-    .option('--target <target>', targetHelp, 'local')
+    .option('--target <target>', `${targetHelp}; several at once with commas`, 'local')
     .option('--profile <level>', `${profileLevels.join(', ')} (default: card; none with --watch)`)
     .option('--profile-skip <ids>', 'rungs to time but not to profile (comma-separated)')
     .option(
@@ -161,7 +164,10 @@ function program(
     .option(...trust)
     .option(json, jsonText)
   const ofRun = addProblemOptions(run, tasks, 'set every size of the ladder’s task')
-  run.action(async (options: RunOptions) => finish(await runCommand(setUp, options, ofRun)))
+  run.action(async (options: RunOptions) => {
+    const command = options.target.includes(',') ? runSeveralCommand : runCommand
+    finish(await command(setUp, options, ofRun))
+  })
   cli
     .command('profile')
     .description(
@@ -404,6 +410,7 @@ function program(
       '--gpu <list>',
       'GPUs to use, such as 0,1 or all, one worker each (default: CUDA’s first)',
     )
+    .option('--target <machine>', 'local, or a machine of `machine list` (default: local)')
     .option('--fresh', 'measure every point again instead of continuing')
     .option('--apply', 'add the winner to the ladder folder, as a variant of the rung')
     .option('--t4 <file>', 'also write all results as T4, the exchange format of autotuners')
@@ -418,7 +425,7 @@ function program(
     .option(json, jsonText)
   const ofTune = addProblemOptions(tuning, tasks, 'set every size of the ladder’s task')
   tuning.action(async (options: TuneCommandOptions) =>
-    finish(await tuneCommand(setUp, options, ofTune)),
+    finish(await tuneCommand(setUp, options, ofTune, given)),
   )
   cli
     .command('import')
@@ -447,7 +454,7 @@ function program(
     .option('--rungs <ids>', 'only these rungs, comma-separated (default: all but the reference)')
     .option(
       '--target <target>',
-      'local, with compute-sanitizer, or emulated or emulated:<gpu>, without a GPU (default: local)',
+      'local or a machine of `machine list`, with compute-sanitizer; or emulated or emulated:<gpu>, without a GPU (default: local)',
     )
     .option('--tool <names>', `any of ${sanitizerTools.join(', ')} (default: all)`)
     .option(
@@ -466,7 +473,7 @@ function program(
     'set every size of the ladder’s task (default: its small ragged shape)',
   )
   sanitize.action(async (options: SanitizeCommandOptions) =>
-    finish(await sanitizeCommand(setUp, options, ofSanitize)),
+    finish(await sanitizeCommand(setUp, options, ofSanitize, given)),
   )
   cli
     .command('serve')
@@ -580,7 +587,7 @@ export async function runProgram(words: readonly string[], setUp: SetUp): Promis
     if (words.length === 0) return await startCommand(setUp)
     const tasks = await namingTasks(setUp, words)
     const templates = await namedTemplates(setUp, words)
-    await program(setUp, finish, tasks, templates).parseAsync([...words], { from: 'user' })
+    await program(setUp, finish, tasks, templates, words).parseAsync([...words], { from: 'user' })
   } catch (error) {
     // Help and --version are not errors.
     if (error instanceof CommanderError && error.exitCode === 0) return 0

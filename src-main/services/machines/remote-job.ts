@@ -6,6 +6,7 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { agentProgram, nodeFor } from '../../adapters/remote/agent-files'
 import {
+  answer,
   lookAt,
   removeJob,
   sendFile,
@@ -16,13 +17,15 @@ import {
 } from '../../adapters/remote/remote-host'
 import { readMachines } from '../../adapters/remote/machines-store'
 import { stateNotice, submitJob } from '../../adapters/remote/slurm'
-import { localShell, sshShell, type Shell } from '../../adapters/remote/ssh'
+import { localShell, quoted, sshShell, type Shell } from '../../adapters/remote/ssh'
+import type { LadderFolder } from '../../adapters/kernels/ladder-folder'
 import type { Folders } from '../../adapters/machine/machine'
 import { inputError, KernelLadderError } from '../../domain/errors'
 import { JobLine, type Job, type JobEnd } from '../../domain/machines/job'
 import type { MachineEntry } from '../../domain/machines/machine-file'
 import type { SessionHost } from '../../domain/session/session'
 import { message, together, type Statement } from '../../domain/messages/message'
+import { sendLadder } from './send-ladder'
 
 export interface NamedMachine {
   name: string
@@ -213,33 +216,58 @@ function stopOnAbort(job: StartedJob, signal: AbortSignal, over: AbortController
   }
 }
 
-/** Runs a command of the command line there; its text is passed on, and what it printed is returned. */
+export interface CommandThere {
+  /** The ladder folder that it is about, which is sent along; null for none and for a ladder that ships. */
+  ladder: LadderFolder | null
+  /** Its words, given the folder of its job and where the ladder folder lies there. */
+  words: (job: string, ladder: string | null) => readonly string[]
+  /** A file that it leaves in the folder of its job, to be read. */
+  file?: string
+}
+
+/** Runs a command of the command line there; its notes are passed on, and what it printed is returned. */
 export async function runWords(
   folders: Pick<Folders, 'config'>,
   name: string,
-  words: readonly string[],
+  { ladder, words, file }: CommandThere,
   options: {
     signal: AbortSignal
     onNote: (text: string) => void
     onNotice: RemoteOptions['onNotice']
   },
-): Promise<{ code: number; stdout: string }> {
+): Promise<{ code: number; stdout: string; file: string | null }> {
   const machine = await openMachine(folders, name)
+  const { shell } = machine
   const ready = await prepare(machine, options)
+  const sent = ladder && (await sendLadder(shell, ready.facts, ladder, options.signal))
   let stdout = ''
+  let stderr = ''
   const { end, place } = await runJob(
     machine,
     ready,
-    () => ({ kind: 'words', words: [...words] }),
+    (job) => ({ kind: 'words', words: [...words(job, sent)] }),
     {
       ...options,
       onLine(line) {
+        if (line.type === 'begun') stdout = ''
         if (line.type === 'out') stdout += line.text
-        if (line.type === 'err') options.onNote(line.text.replace(/\n$/, ''))
+        if (line.type !== 'err') return
+        stderr += line.text
+        const whole = stderr.lastIndexOf('\n')
+        if (whole >= 0) options.onNote(stderr.slice(0, whole))
+        stderr = stderr.slice(whole + 1)
       },
     },
   )
-  await removeJob(machine.shell, place).catch(() => undefined)
+  if (stderr !== '') options.onNote(stderr)
+  const text =
+    file === undefined
+      ? null
+      : await answer(shell, 'its results', `cat ${quoted(`${place.folder}/${file}`)}`).then(
+          (lines) => lines.join('\n'),
+          () => null,
+        )
+  await removeJob(shell, place).catch(() => undefined)
   if (end.error) throw new KernelLadderError(end.error.kind, end.error.message, end.error.remedy)
-  return { code: end.code, stdout }
+  return { code: end.code, stdout, file: text }
 }

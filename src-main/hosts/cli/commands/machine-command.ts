@@ -7,7 +7,13 @@ import { DoctorReport } from '../../../contract'
 import { exitCodes, inputError, KernelLadderError } from '../../../domain/errors'
 import { MachineEntry, nameFault } from '../../../domain/machines/machine-file'
 import { inEnglish } from '../../../domain/text/wording'
-import { openMachine, prepare, runWords, shellOf, sshOptions } from '../../../services/machines/remote-job'
+import {
+  openMachine,
+  prepare,
+  runWords,
+  shellOf,
+  sshOptions,
+} from '../../../services/machines/remote-job'
 import { confirmed } from '../confirm'
 import { doctorText } from './doctor-command'
 import { machineCheckDocument, machinesDocument } from '../documents/machines'
@@ -159,11 +165,12 @@ export async function machineCheckCommand(
   const onNotice = (notice: Parameters<typeof inEnglish>[0]): void => note(inEnglish(notice))
   const opened = await openMachine(machine.folders, name)
   const { facts } = await prepare(opened, { signal, onNotice })
-  const { stdout } = await runWords(machine.folders, name, ['doctor', '--json'], {
-    signal,
-    onNote: () => undefined,
-    onNotice,
-  })
+  const { stdout } = await runWords(
+    machine.folders,
+    name,
+    { ladder: null, words: () => ['doctor', '--json'] },
+    { signal, onNote: () => undefined, onNotice },
+  )
   const doctor = DoctorReport.safeParse(JSON.parse(stdout))
   if (!doctor.success)
     throw new KernelLadderError('internal', `The doctor on ${name} gave no report.`)
