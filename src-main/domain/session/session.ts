@@ -298,6 +298,14 @@ export const Program = z.object({
 })
 export type Program = z.infer<typeof Program>
 
+/** Where a run on another machine was: the machine itself, or the node that a scheduler gave it. */
+export const SessionHost = z.object({
+  name: z.string(),
+  /** The job's number in Slurm; null without a scheduler. */
+  job: z.string().nullable(),
+})
+export type SessionHost = z.infer<typeof SessionHost>
+
 export const Session = z.object({
   schema: z.literal(sessionSchemaVersion),
   id: z.string(),
@@ -308,6 +316,8 @@ export const Session = z.object({
   /** null if unknown, as for counters imported from ncu. */
   problem: Problem.nullable(),
   device: Device.nullable(),
+  /** Of a run on another machine; absent for one here. */
+  host: SessionHost.optional(),
   /** The GPU's measured ceilings, taken before the rungs were timed; absent if not measured. */
   ceilings: Ceilings.optional(),
   tools: Tools,

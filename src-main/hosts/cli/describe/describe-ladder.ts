@@ -71,7 +71,9 @@ export function describeOrigin(session: Session): string {
   const gpu = device
     ? `${device.name}, cc ${device.computeCapability}, driver ${device.driver ?? 'unknown'}${settings.gpu === undefined ? '' : `, GPU ${settings.gpu}`}`
     : 'no GPU'
-  const origin = kindOf(target).origin(target.name, session.createdAt)
+  const { host } = session
+  const place = host?.job == null ? target.name : `${target.name} (${host.name}, job ${host.job})`
+  const origin = kindOf(target).origin(place, session.createdAt)
   const at = problem
     ? ` at ${[problemWord(problem), named(problem.scalars)].filter(Boolean).join(', ')}`
     : ''

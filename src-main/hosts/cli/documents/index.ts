@@ -16,6 +16,7 @@ import { laddersDocument } from './ladders'
 import { machineCheckDocument, machinesDocument } from './machines'
 import { regressDocument } from './regress'
 import { runDocument } from './run'
+import { runSeveralDocument } from './run-several'
 import { sanitizeDocument } from './sanitize'
 import { showRungDocument } from './show-rung'
 import { tuneDocument } from './tune'
@@ -41,6 +42,7 @@ export const printedDocuments: readonly PublishedSchema[] = [
   doctorDocument,
   laddersDocument,
   runDocument,
+  runSeveralDocument,
   showRungDocument,
   diffDocument,
   compareDocument,
