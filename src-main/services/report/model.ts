@@ -10,7 +10,7 @@ import { leadMetric, leadText } from '../../domain/analysis/lead-figure'
 import { speedup } from '../../domain/analysis/compare'
 import { formatMs, formatRatio, formatValue, type Unit } from '../../domain/metrics/units'
 import type { Drawing } from '../../domain/report/drawing'
-import { diffSources, type Hunk } from '../source-diff'
+import { diffBelowHeaders, type Hunk } from '../source-diff'
 import { inEnglish } from '../../domain/text/wording'
 import { headline, printedProvenance, type PrintedFact } from '../../domain/report/provenance'
 import { publishedFigures, type PublishedFigures } from './published'
@@ -47,8 +47,8 @@ export interface LadderRow {
 }
 
 export interface ReportStep extends Step {
-  /** The source change; null if a source is missing. */
-  hunks: Hunk[] | null
+  /** The source change below the headers, which the report tells by themselves; null if a source is missing. */
+  hunks(context?: number): Hunk[] | null
 }
 
 export interface ReportModel {
@@ -115,7 +115,9 @@ export const legend =
 
 /** Counts are shown as bare numbers; their heading says what is counted. */
 export const withUnit = (label: string, unit: Unit): string =>
-  ['inst', 'wavefronts', 'conflicts'].includes(unit) ? `${label} (${unit})` : label
+  ['inst', 'wavefronts', 'conflicts'].includes(unit) && !label.toLowerCase().includes(unit)
+    ? `${label} (${unit})`
+    : label
 
 /** Metrics that any rung has: the leading one and the card's first, then in registry order, then unknown ones. */
 function metricsOf(session: Session): { id: string; label: string }[] {
@@ -223,8 +225,10 @@ export function buildReport(input: ReportInput): ReportModel {
       const [a, b] = [source(step.from.id), source(step.to.id)]
       return {
         ...step,
-        hunks:
-          a === undefined || b === undefined ? null : diffSources(scrub.source(a), scrub.source(b)),
+        hunks: (context) =>
+          a === undefined || b === undefined
+            ? null
+            : diffBelowHeaders(scrub.source(a), scrub.source(b), context),
       }
     }),
     troubles: session.rungs.filter(({ status }) => status !== 'ok'),

@@ -41,6 +41,7 @@ export const provenance = {
   singleLaunches: 'single launches between CUDA events',
   singleAndBursts:
     'single launches between CUDA events; beside them bursts of {launches} launches, each after {seconds} s of rest',
+  processes: 'wall time of whole processes, from start to exit',
   flushed: 'flushed',
   kept: 'kept',
   ladder: '{id} ({title})',

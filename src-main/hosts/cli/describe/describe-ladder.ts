@@ -18,6 +18,7 @@ import {
   type MetricValue,
 } from '../../../domain/metrics/metrics'
 import { named, problemWord, sizesLabel } from '../../../domain/task/problem'
+import { columnFor } from '../../../domain/session/noise'
 import {
   rungBefore,
   type BurstTiming,
@@ -56,6 +57,8 @@ export const metricHeaders: Readonly<Record<string, string>> = {
   dramUtilization: 'DRAM busy',
   sharedLoadBankConflicts: 'confl. ld',
   sharedStoreBankConflicts: 'confl. st',
+  sharedLoadStructuralConflicts: 'struct. ld',
+  sharedStoreStructuralConflicts: 'struct. st',
   instructions: 'instructions',
   sharedLoadWavefronts: 'wavefr. ld',
   globalLoadSectorsPerRequest: 'sectors/req.',
@@ -68,7 +71,9 @@ export function describeOrigin(session: Session): string {
   const gpu = device
     ? `${device.name}, cc ${device.computeCapability}, driver ${device.driver ?? 'unknown'}${settings.gpu === undefined ? '' : `, GPU ${settings.gpu}`}`
     : 'no GPU'
-  const origin = kindOf(target).origin(target.name, session.createdAt)
+  const { host } = session
+  const place = host?.job == null ? target.name : `${target.name} (${host.name}, job ${host.job})`
+  const origin = kindOf(target).origin(place, session.createdAt)
   const at = problem
     ? ` at ${[problemWord(problem), named(problem.scalars)].filter(Boolean).join(', ')}`
     : ''
@@ -153,7 +158,9 @@ const isTimed = ({ target, rungs }: Session): boolean =>
 /** The card metrics, with FMA utilization replaced by that of the unit which bounds the task. */
 const countersOf = (session: Session): readonly string[] =>
   isTimed(session)
-    ? cardMetricIds.map((id) => (id === 'fmaUtilization' ? leadMetric(session) : id))
+    ? cardMetricIds.map((id) =>
+        id === 'fmaUtilization' ? leadMetric(session) : columnFor(id, session.rungs),
+      )
     : structural
 
 /** The bandwidth that percentages are relative to. */
