@@ -146,7 +146,8 @@ const deepProfile = (page, rung) =>
         headers: { 'content-type': 'application/json' },
         body: JSON.stringify(input),
       })
-      return (await answer.json()).value
+      const { value } = /** @type {{ value: unknown }} */ (await answer.json())
+      return value
     },
     { ref: deep, rung },
   )
