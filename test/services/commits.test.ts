@@ -1,8 +1,10 @@
 /** The commits of a rung as a ladder, in repositories that the tests make. */
 import { execFileSync } from 'node:child_process'
+import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { commitLadder } from '../../src-main/services/ladder-library/commits'
 import { openLadder } from '../../src-main/services/ladder-library/open'
 import { planRun } from '../../src-main/services/run/plan'
@@ -23,22 +25,39 @@ interface Repository extends Machine {
   commit: (subject: string, files: Record<string, string>) => Promise<void>
 }
 
-async function repository(): Promise<Repository> {
+/** `like`: a repository to begin with a copy of. */
+async function repository(like?: string): Promise<Repository> {
   const machine = await fakeMachine()
   const folder = await sumsFolder(machine)
-  git(folder, 'init', '-q', '-b', 'main')
+  if (like === undefined) git(folder, 'init', '-q', '-b', 'main')
+  else {
+    rmSync(folder, { recursive: true })
+    cpSync(like, folder, { recursive: true })
+  }
   const commit = async (subject: string, files: Record<string, string>): Promise<void> => {
     for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text)
     git(folder, 'add', '-A')
     git(folder, 'commit', '-q', '--allow-empty', '-m', subject)
   }
-  await commit('Add the ladder', {})
+  if (like === undefined) await commit('Add the ladder', {})
   return { ...machine, folder, commit }
 }
 
+/** What `write` leaves, made once: a repository is copied faster than its commits are made again. */
+const pattern = mkdtempSync(join(tmpdir(), 'kl-test-commits-'))
+afterAll(() => rmSync(pattern, { recursive: true }))
+let isWritten = false
+
 async function written(): Promise<Repository> {
+  if (isWritten) return repository(pattern)
   const made = await repository()
-  const { folder, commit } = made
+  await write(made)
+  cpSync(made.folder, pattern, { recursive: true })
+  isWritten = true
+  return made
+}
+
+async function write({ folder, commit }: Repository): Promise<void> {
   await commit('Unroll b\n\nFour at a time,\nto hide latency.\n\nNot more.', {
     'b.cu': rungText('b', '// 4'),
   })
@@ -67,7 +86,6 @@ async function written(): Promise<Repository> {
     'side',
   )
   await commit('Lose the header of b', { 'b.cu': '// no header\n#include "parts.cuh"\n' })
-  return made
 }
 
 const ladderOf = async (

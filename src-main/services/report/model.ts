@@ -40,6 +40,8 @@ export interface LadderRow {
   ratio: Figure
   /** Speedup over the previous rung. */
   step: Figure
+  /** A launch in a burst, and its ratio to the reference's; absent unless the run timed bursts. */
+  burst?: { time: Figure; ratio: Figure }
   /** In the order of the model's metrics. */
   metrics: Figure[]
 }
@@ -160,6 +162,7 @@ export function buildReport(input: ReportInput): ReportModel {
     ...metric,
     isAbsent: session.rungs.every(({ metrics: own }) => own[metric.id]?.value == null),
   }))
+  const bursts = session.rungs.some(({ timing }) => timing?.burst)
   const row = (rung: RungResult): LadderRow => {
     const { timing } = rung
     const isReference = rung.id === session.ladder.reference
@@ -175,6 +178,19 @@ export function buildReport(input: ReportInput): ReportModel {
       throughput: figure('derived', leadText(session, rung) || null),
       ratio: figure('derived', ratio === null ? null : formatRatio(ratio)),
       step: figure('derived', factor === null ? null : formatRatio(factor)),
+      ...(bursts
+        ? {
+            burst: {
+              time: figure('measured', timing?.burst && formatMs(timing.burst.medianMs)),
+              ratio: figure(
+                'derived',
+                timing?.burst?.ratioToReference == null
+                  ? null
+                  : formatRatio(timing.burst.ratioToReference),
+              ),
+            },
+          }
+        : {}),
       // Metrics that no rung has are listed once instead of being marked in each cell.
       metrics: metrics.map(({ id, isAbsent }) =>
         isAbsent ? absent() : metricFigure(rung.metrics[id]),

@@ -24,11 +24,16 @@ export const emulation = {
   fromRung: 'the rung {rung}, emulated as well',
   unknownInstruction: 'The emulator does not know {instruction}{where}, so it stopped there.',
   callsOut:
-    'It calls a function outside of its kernel{where}, such as printf, assert or one that is not inlined, which is not emulated.',
+    'It calls a function outside of its kernel{where}, such as malloc or one of another file, which is not emulated.',
   illegalAddress: 'It accesses memory outside its buffers{where}.',
   tooLong: 'It was stopped after {limit} million warp instructions{where}: does it end?',
   deadlock: 'Block {block} waits forever{where}: a barrier that some of its threads never reach.',
   memory: 'It needs more memory than the emulator has: {detail}.',
+  assert: 'Assertion `{what}` failed{where}, thread {thread} of block {block}.',
+  stack:
+    'Its calls need more than the {bytes} bytes of stack that a thread has{where}, thread {thread} of block {block}: recursion that is too deep, or a limit to raise (cudaDeviceSetLimit, cudaLimitStackSize).',
+  printed: '{rung}, thread {thread} of block {block}: {text}',
+  printedMore: '{rung} printed {count} times more.',
   trap: 'It stopped itself{where}: {detail}.',
   fault: '{what}{where}, thread {thread} of block {block}.',
   faults: '{count} faults. The first: {first}',
