@@ -146,8 +146,7 @@ const deepProfile = (page, rung) =>
         headers: { 'content-type': 'application/json' },
         body: JSON.stringify(input),
       })
-      const { value } = /** @type {{ value: unknown }} */ (await answer.json())
-      return value
+      return /** @type {{ value: unknown }} */ (await answer.json()).value
     },
     { ref: deep, rung },
   )
