@@ -105,6 +105,11 @@ const newCounts = (length: number): Counts => {
   }
 }
 
+/** Whether an access may be of less than a word. */
+const isNarrow = ({ operands, modifiers }: Instruction): boolean =>
+  operands.some(({ kind }) => kind === 'memory') &&
+  modifiers.some((word) => /^[US](8|16)$|^B?F16/.test(word))
+
 function highestRegister(code: readonly Instruction[]): number {
   let highest = 0
   for (const { operands } of code)
@@ -179,6 +184,7 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
         createWatch({
           warps: warpCount,
           sharedBytes,
+          unit: code.some(isNarrow) ? 1 : 4,
           globalWritten,
           report,
         }),

@@ -306,8 +306,9 @@ class EmulatedRungs {
   ): Promise<Measured> {
     const { task } = this.run.plan
     const answer = await execute(this.bench, rung, { estimated })
-    for (const said of printedLines(rung.id, answer, rung.places))
-      this.run.emit({ type: 'log', level: 'info', message: said })
+    if (keeps)
+      for (const said of printedLines(rung.id, answer, rung.places))
+        this.run.emit({ type: 'log', level: 'info', message: said })
     const { records, stop } = faultsOf(answer, rung)
     const fault = faultReason(records.map(({ record }) => record)) ?? stop
     if (fault !== null)
