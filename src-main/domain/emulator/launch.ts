@@ -335,14 +335,12 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
       lanesLeft[end + 1]! += count
       instructions += end - from + 1
       if (end > from) {
-        const segment = segments[from]
+        const segment = (segments[from] ??=
+          entered[from]! > threshold ? compile(from, end) : undefined)
         if (segment) {
           current = warp
           segment(4 * warp.base, mask, warp.block.shared)
-        } else {
-          interpret(warp, from, end, mask)
-          if (entered[from]! >= threshold) segments[from] = compile(from, end)
-        }
+        } else interpret(warp, from, end, mask)
       }
       if (instructions > options.limit) throw new Halt('too-long', code[end]!, `${options.limit}`)
       split.at = end
