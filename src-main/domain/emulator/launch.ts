@@ -128,8 +128,8 @@ function highestRegister(code: readonly Instruction[]): number {
 }
 
 const uniformRows = 64
-/** For four lanes that are rounded with care, and two rows of addresses. */
-const fixBytes = 512
+/** For four lanes that are rounded with care. */
+const fixBytes = 256
 /** Behind the registers of a warp: its predicates. */
 const predicateWords = lanes
 
@@ -285,7 +285,6 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
           registers,
           predicates: predicatePlace,
           clustered: together > 1,
-          scratch: fixAddress + 64,
           site: siteAddress,
         },
     step: (index, active) => (steps[index] ?? step(index))(current!, active),
