@@ -87,8 +87,8 @@ const mostStalls = 100
 /** Segments that a warp runs before another has its turn. */
 const turn = 4096
 
-/** A piece of code that is run but a few times takes longer to compile than to interpret. */
-const compileAfter = 8
+/** A piece of code that is run but once takes longer to compile than to interpret. */
+const compileAfter = 1
 
 const newCounts = (length: number): Counts => {
   const one = () => new Float64Array(length)

@@ -51,7 +51,7 @@ const mostInstructions = 4e9
 const mostFurther = 5e7
 
 /** Of one thread, as docs/EMULATION.md has it; for the announcement alone. */
-const instructionsPerSecond = 4e6
+const instructionsPerSecond = 8e6
 
 const millions = (count: number): number => Math.max(1, Math.round(count / 1e6))
 
