@@ -123,7 +123,7 @@ function highestRegister(code: readonly Instruction[]): number {
       if (index !== zeroRegister) highest = Math.max(highest, index)
     }
   // Operands of several words name the first one; those of a warpgroup's product have up to 128.
-  const words = code.some(({ mnemonic }) => mnemonic === 'HGMMA') ? 128 : 8
+  const words = code.some(({ mnemonic }) => mnemonic === 'HGMMA' || mnemonic === 'QGMMA') ? 128 : 8
   return Math.min(highest + words, 256)
 }
 

@@ -1,5 +1,7 @@
+import { readFileSync } from 'node:fs'
 import { setFlagsFromString } from 'node:v8'
 import { describe, expect, it } from 'vitest'
+import { linesOf, rowsOf } from '../../../scripts/lib/emulation-doc'
 import {
   captures,
   compareKernels,
@@ -12,6 +14,13 @@ import {
 
 // As the worker does: newer ones have it without.
 if (process.version.startsWith('v20.')) setFlagsFromString('--experimental-wasm-relaxed-simd')
+
+/** The lines of the table in the docs, as they are before a formatter pads them. */
+const documented = new Set(
+  readFileSync(new URL('../../../docs/EMULATION.md', import.meta.url), 'utf8')
+    .split('\n')
+    .map((line) => line.replaceAll(/ *\| */g, ' | ').trim()),
+)
 
 /** Elements of a buffer as numbers. */
 function numbersOf(rung: CapturedRung, { contents }: RungRun, name: string): Float32Array {
@@ -66,6 +75,9 @@ describe.each(captures())('%s, counted on an H200 instruction by instruction', (
       ),
     )
     expect(unequal).toEqual([])
+    const rows = linesOf(rowsOf(rung.id, compareKernels(rung, launches)))
+    const missing = rows.filter((row) => !documented.has(row))
+    expect(missing, 'not in docs/EMULATION.md: npm run readme -- emulation').toEqual([])
     if (name.startsWith('gemm')) expect(worstError(capture.title, rung, run)).toBeLessThan(1e-6)
   })
 })

@@ -25,9 +25,9 @@ export const emulation = {
   unknownInstruction: 'The emulator does not know {instruction}{where}, so it stopped there.',
   callsOut:
     'It calls a function outside of its kernel{where}, such as malloc or one of another file, which is not emulated.',
-  illegalAddress: 'It accesses memory that is no buffer of its own{where}.',
+  illegalAddress: 'It accesses memory outside its buffers{where}.',
   tooLong: 'It was stopped after {limit} million warp instructions{where}: does it end?',
-  deadlock: 'Block {block} waits for ever{where}: a barrier that some of its threads never reach.',
+  deadlock: 'Block {block} waits forever{where}: a barrier that some of its threads never reach.',
   memory: 'It needs more memory than the emulator has: {detail}.',
   assert: 'Assertion `{what}` failed{where}, thread {thread} of block {block}.',
   stack:
