@@ -4,7 +4,8 @@
  * depend on the order.
  */
 import type { Instruction } from '../sass/instruction'
-import { truePredicate, zeroRegister } from '../sass/instruction'
+import { truePredicate } from '../sass/instruction'
+import { isNarrow, registersOf } from './code-facts'
 import { segmentCompiler, type Segment } from './compile'
 import { controlOf, isControl, type Control } from './control'
 import { deviceHigh, parameterHigh, type Allocation, type Device } from './device'
@@ -105,28 +106,6 @@ const newCounts = (length: number): Counts => {
   }
 }
 
-/** Whether an access may be of less than a word. */
-const isNarrow = ({ operands, modifiers }: Instruction): boolean =>
-  operands.some(({ kind }) => kind === 'memory') &&
-  modifiers.some((word) => /^[US](8|16)$|^B?F16/.test(word))
-
-function highestRegister(code: readonly Instruction[]): number {
-  let highest = 0
-  for (const { operands } of code)
-    for (const operand of operands) {
-      const index =
-        operand.kind === 'register' || operand.kind === 'memory'
-          ? operand.kind === 'register'
-            ? operand.index
-            : (operand.register ?? 0)
-          : 0
-      if (index !== zeroRegister) highest = Math.max(highest, index)
-    }
-  // Operands of several words name the first one; those of a warpgroup's product have up to 128.
-  const words = code.some(({ mnemonic }) => mnemonic === 'HGMMA' || mnemonic === 'QGMMA') ? 128 : 8
-  return Math.min(highest + words, 256)
-}
-
 const uniformRows = 64
 /** For four lanes that are rounded with care. */
 const fixBytes = 256
@@ -137,7 +116,7 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
   const { code } = launch
   const threads = launch.block[0] * launch.block[1] * launch.block[2]
   const warpCount = Math.ceil(threads / lanes)
-  const registers = highestRegister(code)
+  const registers = registersOf(code)
   const warpWords = (registers + uniformRows) * lanes + predicateWords
   const sharedBytes = reservedShared + launch.sharedBytes
   const align = (bytes: number) => Math.ceil(bytes / 256) * 256
