@@ -12,5 +12,8 @@ export const machines = {
   ended: 'The run on {name} ended without a result: {text}',
   seeFolder: 'What it left there is in {folder}.',
   stillThere: '{name} could not be told to stop; the run may go on there.',
+  tooLarge: '{folder} has more than {most} MiB of files, too many to send.',
+  noRun: 'There is no run {run} on {name}.',
+  seeRuns: 'List them with `kernel-ladder machine runs {name}`.',
   nothing: 'Nothing finished on {name}, so nothing was saved.',
 } as const

@@ -3,22 +3,28 @@ import { machinesPath, readMachines, writeMachine } from '../../../adapters/remo
 import { sbatchWords, tryOptions } from '../../../adapters/remote/slurm'
 import { askHostKey, trustHostKey } from '../../../adapters/remote/ssh'
 import type { SetUp } from '../../../adapters/machine/machine'
-import { DoctorReport } from '../../../contract'
+import { DoctorReport, RunRequest } from '../../../contract'
 import { exitCodes, inputError, KernelLadderError } from '../../../domain/errors'
 import { MachineEntry, nameFault } from '../../../domain/machines/machine-file'
+import { Job } from '../../../domain/machines/job'
+import { submittedId } from '../../../domain/machines/slurm-job'
 import { inEnglish } from '../../../domain/text/wording'
 import {
+  findRuns,
   openMachine,
   prepare,
   runWords,
   shellOf,
   sshOptions,
 } from '../../../services/machines/remote-job'
+import { resumeRun } from '../../../services/targets/machine'
 import { confirmed } from '../confirm'
 import { doctorText } from './doctor-command'
-import { machineCheckDocument, machinesDocument } from '../documents/machines'
+import { machineCheckDocument, machineRunsDocument, machinesDocument } from '../documents/machines'
 import { note, printJson, printText, table } from '../output'
+import { progressPrinter } from '../progress'
 import { abortOnStop } from '../signals'
+import { printRun } from './run-command'
 
 export interface MachineAddOptions {
   ssh?: string
@@ -168,7 +174,7 @@ export async function machineCheckCommand(
   const { stdout } = await runWords(
     machine.folders,
     name,
-    { ladder: null, words: () => ['doctor', '--json'] },
+    { send: null, words: () => ['doctor', '--json'] },
     { signal, onNote: () => undefined, onNotice },
   )
   const doctor = DoctorReport.safeParse(JSON.parse(stdout))
@@ -186,4 +192,56 @@ export async function machineCheckCommand(
     printText(doctorText(doctor.data))
   }
   return doctor.data.checks.some(({ status }) => status === 'missing') ? exitCodes.missing : 0
+}
+
+const whatOf = (text: string): string => {
+  try {
+    const job = Job.parse(JSON.parse(text))
+    if (job.kind === 'words') return job.words.join(' ')
+    return job.own ?? RunRequest.parse(job.request).ladder
+  } catch {
+    return 'of another version of this program'
+  }
+}
+
+/** Runs whose sessions were not brought home: the program here was killed, or its machine switched off. */
+export async function machineRunsCommand(
+  setUp: SetUp,
+  name: string,
+  { json }: { json?: boolean },
+): Promise<number> {
+  const { machine } = await setUp()
+  const opened = await openMachine(machine.folders, name)
+  const { jobs } = await findRuns(opened, abortOnStop('stopping.'))
+  const runs = jobs.map(({ id, state, submission, job }) => ({
+    ...{ id, state, what: whatOf(job) },
+    job: submission && (submittedId(submission)?.id ?? null),
+  }))
+  if (json) printJson(machineRunsDocument, { name, runs })
+  else if (runs.length === 0) printText(`Nothing is left on ${name}.`)
+  else
+    printText(
+      table(runs, [
+        { header: 'run', align: 'left', cell: ({ id }) => id },
+        { header: 'state', align: 'left', cell: ({ state }) => state },
+        { header: 'job', align: 'left', cell: ({ job }) => job ?? '' },
+        { header: '', align: 'left', cell: ({ what }) => what },
+      ]),
+    )
+  return 0
+}
+
+export async function machineResumeCommand(
+  setUp: SetUp,
+  name: string,
+  run: string,
+  { json }: { json?: boolean },
+): Promise<number> {
+  const { machine } = await setUp()
+  const result = await resumeRun(name, run, {
+    machine,
+    signal: abortOnStop('stopping it there and saving what has finished.'),
+    emit: progressPrinter(),
+  })
+  return printRun(result, json)
 }
