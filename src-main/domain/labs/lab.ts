@@ -229,13 +229,16 @@ export const rungsBeside = (lab: Pick<LabFile, 'before' | 'checks' | 'prediction
   ]),
 ]
 
-/** The lowest level that collects every counter the lab needs; `none` if it needs none. */
+/** The lowest level that collects every counter the lab is judged by; `none` if it needs none. */
 export function profileLevelOf(lab: Pick<LabFile, 'checks' | 'predictions'>): ProfileLevel {
   const metrics = [
     ...lab.checks.flatMap((check) => (check.kind === 'metric' ? [check.metric] : [])),
     ...lab.predictions.map(({ metric }) => metric),
   ]
-  const ranks = metrics.map((id) => profileLevels.indexOf(metricDefinition(id)?.level ?? 'none'))
+  const ranks = metrics
+    .map((id) => metricDefinition(id))
+    .map((metric) => metricDefinition(metric?.structural ?? '') ?? metric)
+    .map((metric) => profileLevels.indexOf(metric?.level ?? 'none'))
   return profileLevels[Math.max(0, ...ranks)] ?? 'none'
 }
 

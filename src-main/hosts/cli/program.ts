@@ -10,6 +10,7 @@ import {
 } from '../../domain/errors'
 import type { Task } from '../../domain/task/task'
 import { profileLevels, programLevels } from '../../domain/metrics/metric-definition'
+import { timingWays } from '../../domain/session/session'
 import { reportSections } from '../../domain/report/frozen-report'
 import { reportFormats } from '../../domain/report/report-format'
 import { defaultSecondsARung, sanitizerTools } from '../../domain/session/sanitizer'
@@ -155,6 +156,10 @@ function program(
       'do not profile rungs that are expected to take longer; the estimate is printed',
     )
     .option('--watch', 'for a ladder folder: on every save, run the rungs that changed')
+    .option(
+      '--timing <way>',
+      `${timingWays.join(', ')}; burst also times launches in a row on a rested GPU (default: single)`,
+    )
     .option('--flush-l2', 'flush the L2 cache before each timed launch')
     .option(
       '--timeout <seconds>',

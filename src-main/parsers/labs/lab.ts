@@ -21,7 +21,8 @@ import { toErrorShape } from '../../domain/errors'
 import { ExpressionError, namesIn, parseExpression } from '../../domain/task/expression'
 import { isLadderPath, isPredictable, LabFile, type LabFault } from '../../domain/labs/lab'
 import { isQuestionName } from '../../domain/labs/question'
-import { metricDefinition } from '../../domain/metrics/metrics'
+import { metricDefinition, metricIds } from '../../domain/metrics/metrics'
+import { askMeant } from '../../domain/text/nearest'
 
 /** What a lab can refer to. */
 export interface LabReferences {
@@ -141,7 +142,7 @@ function checkMetrics(lab: LabFile, report: Report): void {
     if (!metricDefinition(item.metric))
       report(
         ['checks', index, 'metric'],
-        `There is no metric named ${item.metric} in the registry (docs/METRICS.md).`,
+        `There is no metric named ${item.metric} in the registry (docs/METRICS.md).${askMeant(item.metric, metricIds)}`,
       )
     if ((item.min ?? item.max ?? item.below ?? item.above) === undefined)
       report(['checks', index], 'The check has no bound: give min, max, below or above.')
@@ -152,7 +153,7 @@ function checkMetrics(lab: LabFile, report: Report): void {
     if (!isPredictable(metric))
       report(
         ['predictions', index, 'metric'],
-        `There is no metric named ${metric} in the registry (docs/METRICS.md), and it is not "time".`,
+        `There is no metric named ${metric} in the registry (docs/METRICS.md), and it is not "time".${askMeant(metric, metricIds)}`,
       )
 }
 

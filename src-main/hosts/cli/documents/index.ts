@@ -1,7 +1,7 @@
 /** What is published in docs/schemas: every JSON document that a command prints, and the files that it reads. */
 import { CiDocument, ciSchemaVersion } from '../../../domain/analysis/baseline-document'
 import { LabFile } from '../../../domain/labs/lab'
-import { LadderDocument } from '../../../domain/ladder/ladder-document'
+import { AnyLadderDocument } from '../../../domain/ladder/ladder-schema'
 import { Session, sessionSchemaVersion } from '../../../domain/session/session'
 import { MachinesFile } from '../../../domain/machines/machine-file'
 import { ComparisonJson, comparisonJsonVersion } from '../../../services/report/comparison-json'
@@ -77,7 +77,7 @@ export const readFiles: readonly PublishedSchema[] = [
     title: 'ladder folder',
     description:
       'ladder.yaml or ladder.json of a ladder folder. docs/LADDERS.md explains the keys; `kernel-ladder ladders DIR` also checks expressions, names and files.',
-    schema: LadderDocument,
+    schema: AnyLadderDocument,
   },
   {
     name: 'machines-file',
