@@ -196,10 +196,11 @@ describe.skipIf(!hasSlurm)('Slurm on a login node', () => {
     const path = [join(dir, 'bin'), dirname(process.execPath), '/usr/bin', '/bin'].join(delimiter)
     const before = [
       `export XDG_CACHE_HOME='${dir}/remote' KERNEL_LADDER_DATA='${dir}/remote-data' PATH='${path}'`,
-      `export KERNEL_LADDER_PATH_ONLY=1 FAKE_GPUS=8 FAKES='${fakesDir}' FAKE_LOG='${dir}/calls.log'`,
+      `export KERNEL_LADDER_PATH_ONLY=1 CUDA_VISIBLE_DEVICES=0 FAKES='${fakesDir}' FAKE_LOG='${dir}/calls.log'`,
     ]
-    // A build of its own, which is where the fake tools keep a fault.
-    const hang = `export FAKE_FAULTS='02_coalesced=hang' KERNEL_LADDER_CACHE='${dir}/remote-hang'`
+    // A cache of its own: there the fake tools keep a fault, and after it they name a GPU.
+    const hang = (name: string): string =>
+      `export FAKE_FAULTS='02_coalesced=hang' KERNEL_LADDER_CACHE='${dir}/cache-${name}'`
     const machine = (slurm: object, ...more: string[]) => ({ slurm, before: [...before, ...more] })
     const whole = { gres: 'gpu:h100:8', partition: 'pair' }
     await mkdir(own.env.KERNEL_LADDER_CONFIG!)
@@ -209,11 +210,16 @@ describe.skipIf(!hasSlurm)('Slurm on a login node', () => {
         kernel_ladder_machines: 1,
         machines: {
           kl: machine({ gres: 'gpu:h100:1', time: '10' }),
-          hangs: machine({}, hang),
+          ...Object.fromEntries(
+            ['stopped', 'scancel', 'scontrol', 'forgotten'].map((name) => [
+              name,
+              machine({}, hang(name)),
+            ]),
+          ),
           closed: machine({ partition: 'closed' }),
           nowhere: machine({ partition: 'nowhere' }),
           // It hangs until it is started over.
-          pair: machine(whole, `[ -n "$SLURM_RESTART_COUNT" ] || ${hang}`),
+          pair: machine(whole, `[ -n "$SLURM_RESTART_COUNT" ] || ${hang('pair')}`),
         },
       }),
     )
@@ -236,7 +242,7 @@ describe.skipIf(!hasSlurm)('Slurm on a login node', () => {
   })
 
   it.concurrent('stops and saves on ^C', async () => {
-    const run = start([...words, 'hangs'], own.env, bundle)
+    const run = start([...words, 'stopped'], own.env, bundle)
     const said = await run.says('verify 3/3 02_coalesced')
     run.signal('SIGINT')
     const { code, stdout } = await run.finished
@@ -248,7 +254,7 @@ describe.skipIf(!hasSlurm)('Slurm on a login node', () => {
     ['cancelled by someone else', ['scancel'], /ended early.* It was cancelled/],
     ['out of time', ['scontrol', 'update', 'TimeLimit=0'], /ended early.* its time limit/],
   ])('brings home what a job finished that is %s', async (_, [file, ...args], why) => {
-    const run = start([...words, 'hangs'], own.env, bundle)
+    const run = start([...words, file!], own.env, bundle)
     const number = numberIn(await run.says('verify 3/3 02_coalesced'))
     own.call(file!, ...args, file === 'scontrol' ? `JobId=${number}` : number)
     const { code, stdout, stderr } = await run.finished
@@ -323,7 +329,7 @@ describe.skipIf(!hasSlurm)('Slurm on a login node', () => {
     expect(faultsOf('tune', document)).toEqual([])
     // The last job times the best again and has no point of its own to measure.
     expect(document.resumed).toBe(document.rows.length)
-    expect(document.rows.length).toBeGreaterThan(3)
+    expect(document.rows.length).toBeGreaterThan(1)
     expect(document.winner).not.toBeNull()
     expect(stderr).toMatch(/Array \d+ on kl: 3 of 3 tasks done/)
     const ssh = await runBundle(['tune', ...rung, '--tasks', '3'], own.env)
@@ -357,7 +363,7 @@ describe.skipIf(!hasSlurm)('Slurm on a login node', () => {
   })
 
   it('calls a job lost that neither queue nor accounting knows, and never done', async () => {
-    const run = start([...words, 'hangs'], own.env, bundle)
+    const run = start([...words, 'forgotten'], own.env, bundle)
     await run.says('verify 3/3 02_coalesced')
     await own.forget()
     const { code, stderr } = await run.finished

@@ -138,8 +138,10 @@ function watchOf(name: string, number: string, cluster: string | null, tasks: nu
   const queue = `squeue -h -r -t all -u "$(id -un)" -n ${quoted(name)} -o '%i|%T|%r|%N'${at(cluster)} 2>/dev/null`
   return {
     pause: '1',
-    first: 'next=0; every=1; gone=0; over=; : > queue.old',
+    first: 'woken=; next=0; every=1; gone=0; over=; : > queue.old',
     each: [
+      // Someone waits for the end now.
+      'if [ -f stop ] && [ -z "$woken" ]; then woken=1; next=0; every=1; fi',
       't=$(date +%s)',
       '  m=$(ls | sed -n "s/^done[.]//p"); n=$(printf "%s" "$m" | grep -c .)',
       `  [ "$n" -lt ${tasks} ] || over=1`,

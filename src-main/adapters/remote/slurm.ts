@@ -117,8 +117,10 @@ function watchOf(name: string, id: string, cluster: string | null): Watch {
   const queue = `squeue -h -r -t all -u "$(id -un)" -n ${quoted(name)} -o '%i|%T|%r|%N'${where} 2>/dev/null`
   return {
     pause: '1',
-    first: 'next=0; every=1; old=x; same=0; over=',
+    first: 'woken=; next=0; every=1; old=x; same=0; over=',
     each: [
+      // Someone waits for the end now.
+      'if [ -f stop ] && [ -z "$woken" ]; then woken=1; next=0; every=1; fi',
       'if [ -f done ]; then over=1; fi',
       '  t=$(date +%s)',
       '  if [ -z "$over" ] && [ "$t" -ge "$next" ] && q=$(' + queue + '); then',

@@ -1,22 +1,16 @@
 /** `kernel-ladder machine`: the machines that --target names. */
 import { machinesPath, readMachines, writeMachine } from '../../../adapters/remote/machines-store'
-import { sbatchWords, tryOptions } from '../../../adapters/remote/slurm'
-import { askHostKey, trustHostKey } from '../../../adapters/remote/ssh'
+import { sbatchWords } from '../../../adapters/remote/slurm'
+import type { HostKey } from '../../../adapters/remote/ssh'
 import type { SetUp } from '../../../adapters/machine/machine'
 import { DoctorReport, RunRequest } from '../../../contract'
 import { exitCodes, inputError, KernelLadderError } from '../../../domain/errors'
-import { MachineEntry, nameFault } from '../../../domain/machines/machine-file'
+import { MachineEntry } from '../../../domain/machines/machine-file'
 import { Job } from '../../../domain/machines/job'
 import { submittedId } from '../../../domain/machines/slurm-job'
 import { inEnglish } from '../../../domain/text/wording'
-import {
-  findRuns,
-  openMachine,
-  prepare,
-  runWords,
-  shellOf,
-  sshOptions,
-} from '../../../services/machines/remote-job'
+import { findRuns, openMachine, prepare, runWords } from '../../../services/machines/remote-job'
+import { addMachine, lookAtHost, refuseName } from '../../../services/machines/add-machine'
 import { resumeRun } from '../../../services/targets/machine'
 import { confirmed } from '../confirm'
 import { doctorText } from './doctor-command'
@@ -76,8 +70,6 @@ export async function machineAddCommand(
   name: string,
   options: MachineAddOptions,
 ): Promise<number> {
-  const fault = nameFault(name)
-  if (fault !== null) throw inputError(fault)
   if (options.ssh === undefined && !options.slurm)
     throw inputError(
       '--ssh HOST is missing.',
@@ -86,39 +78,40 @@ export async function machineAddCommand(
   const { written, entry } = entryOf(options)
   const { machine } = await setUp()
   const { config } = machine.folders
-  if (!options.replace && Object.hasOwn(await readMachines(config), name))
-    throw inputError(`There is a machine named ${name} already.`, 'Use another name, or --replace.')
-  if (entry.ssh !== undefined) await trusted(name, entry.ssh, options.fingerprint)
-  if (entry.slurm) await tryOptions(shellOf(name, entry), entry.slurm)
-  await writeMachine(config, name, written)
+  await refuseName(machine.folders, name, options.replace)
+  const key = entry.ssh === undefined ? null : await lookAtHost(entry.ssh)
+  const seen = key && (await seenKey(name, entry.ssh!, key, options.fingerprint))
+  await addMachine(machine.folders, name, written, key, seen)
   note(`Added ${name} to ${machinesPath(config)}.`)
   note(`Next: kernel-ladder run --ladder LADDER --target ${name}`)
   return 0
 }
 
-/** Throws unless ssh knows the host's key, or is told to trust it now. */
-async function trusted(name: string, host: string, fingerprint?: string): Promise<void> {
-  const key = await askHostKey(host, sshOptions())
+/** The host's key if the user trusts it, by its fingerprint or when asked; null if ssh knows it. Throws otherwise. */
+async function seenKey(
+  name: string,
+  host: string,
+  key: HostKey,
+  fingerprint: string | undefined,
+): Promise<string | null> {
   note(`${host} is ${key.user}@${key.hostname}, port ${key.port}.`)
-  if (!key.known && key.fingerprint !== null) {
-    note(`Its host key is ${key.fingerprint}, which ssh does not know yet.`)
-    if (fingerprint !== undefined && !key.fingerprint.endsWith(fingerprint))
-      throw inputError(
-        `The host key is not ${fingerprint}, so ${name} was not added.`,
-        'Ask the administrator of the machine for the fingerprint of its key.',
-      )
-    const allowed =
-      fingerprint !== undefined ||
-      (process.stdin.isTTY &&
-        process.stderr.isTTY &&
-        (await confirmed('From now on ssh will trust this key.')))
-    if (!allowed)
-      throw inputError(
-        `The host key of ${host} is not trusted, so ${name} was not added.`,
-        `If it is the right one, add --fingerprint ${key.fingerprint.split(' ').pop()}`,
-      )
-    await trustHostKey(host, key.fingerprint, sshOptions())
-  }
+  if (key.known || key.fingerprint === null) return null
+  note(`Its host key is ${key.fingerprint}, which ssh does not know yet.`)
+  if (fingerprint !== undefined && !key.fingerprint.endsWith(fingerprint))
+    throw inputError(
+      `The host key is not ${fingerprint}, so ${name} was not added.`,
+      'Ask the administrator of the machine for the fingerprint of its key.',
+    )
+  const allowed =
+    fingerprint !== undefined ||
+    (process.stdin.isTTY &&
+      process.stderr.isTTY &&
+      (await confirmed('From now on ssh will trust this key.')))
+  if (allowed) return key.fingerprint
+  throw inputError(
+    `The host key of ${host} is not trusted, so ${name} was not added.`,
+    `If it is the right one, add --fingerprint ${key.fingerprint.split(' ').pop()}`,
+  )
 }
 
 export async function machineListCommand(

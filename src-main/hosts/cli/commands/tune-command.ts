@@ -257,13 +257,13 @@ async function tuneThere(
       change: inParts,
     })
   }
-  const t4 = 't4.json'
+  const t4 = options.t4 === undefined ? null : 't4.json'
   const { code, stdout, file } = await ladderCommandThere(setup, machine, given, options, signal, {
-    file: t4,
-    change: (words, job) => {
+    ...(t4 === null ? {} : { file: t4 }),
+    change(words, job) {
       // What the tasks have just measured is not measured again.
       const kept = options.parts === null ? words : withOption(words, '--fresh', null, false)
-      return withOption(alone(kept), '--t4', `${job}/${t4}`)
+      return t4 === null ? alone(kept) : withOption(alone(kept), '--t4', `${job}/${t4}`)
     },
   })
   const document: unknown = stdout === '' ? null : JSON.parse(stdout)
@@ -273,7 +273,8 @@ async function tuneThere(
     throw new KernelLadderError(kind, message, remedy)
   }
   const report = z.object(tuneShape).safeParse(document)
-  if (report.success && file !== null) return { report: report.data, t4: `${file}\n` }
+  if (report.success && (t4 === null || file !== null))
+    return { report: report.data, t4: `${file ?? ''}\n` }
   throw new KernelLadderError(
     'failed',
     `The sweep on ${machine} ended with ${code} and without a ranking.`,
