@@ -146,7 +146,7 @@ const deepProfile = (page, rung) =>
         headers: { 'content-type': 'application/json' },
         body: JSON.stringify(input),
       })
-      return (await answer.json()).value
+      return /** @type {{ value: unknown }} */ (await answer.json()).value
     },
     { ref: deep, rung },
   )

@@ -175,7 +175,7 @@ export function emulate(code: Uint8Array, request: EmulationRequest): Emulation 
         ? { name, bytes: given, contents: null, writable: true }
         : { name, bytes: given.length, contents: given, writable: true }
     }),
-    ...{ checks, limit, memoryBytes: 2 ** 32 - 2 ** 16 },
+    ...{ checks, limit, memoryBytes: 2 ** 32 - 2 ** 16, symbols: [], stackBytes: null },
   })
   const { architecture } = modules[0]!
   const findings = recordsOf(answer.kernels, places, nameOf).map(({ record }) => record)

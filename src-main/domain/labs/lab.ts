@@ -6,6 +6,7 @@ import { z } from 'zod'
 import { metricDefinition } from '../metrics/metrics'
 import { profileLevels, type ProfileLevel } from '../metrics/metric-definition'
 import { Options, Scalars, Sizes } from '../task/problem'
+import { Name, TaskFill } from '../task/task'
 import { Identifier } from '../ladder/rung'
 import { SanitizerTool } from '../session/sanitizer'
 
@@ -166,6 +167,8 @@ export const LabFile = z.strictObject({
     .prefault({}),
   /** Options of the ladder's task that differ from its defaults. */
   options: Options.default({}),
+  /** Fills of buffers that differ from the task's, for every check. */
+  inputs: z.record(Name, TaskFill).default({}),
   /** The size for times and counters, with the task's default scalars. */
   size: Sizes,
   starter: z.string().default('starter.cu'),

@@ -19,6 +19,7 @@ import type { Sizes } from '../../domain/task/problem'
 import { sizeNames, type Task } from '../../domain/task/task'
 import { toErrorShape } from '../../domain/errors'
 import { ExpressionError, namesIn, parseExpression } from '../../domain/task/expression'
+import { withInputs } from '../../domain/labs/inputs'
 import { isLadderPath, isPredictable, LabFile, type LabFault } from '../../domain/labs/lab'
 import { isQuestionName } from '../../domain/labs/question'
 import { metricDefinition, metricIds } from '../../domain/metrics/metrics'
@@ -157,7 +158,7 @@ function checkMetrics(lab: LabFile, report: Report): void {
       )
 }
 
-/** Checks that the ladder's task has the sizes, scalars and options that the lab uses. */
+/** Checks that the ladder's task has the sizes, scalars, options and buffers that the lab uses. */
 function checkTask(lab: LabFile, task: Task, report: Report): void {
   const check = (path: Path, sizes: Sizes, scalars: Record<string, number> = {}): void => {
     try {
@@ -168,6 +169,8 @@ function checkTask(lab: LabFile, task: Task, report: Report): void {
     }
   }
   check(['size'], lab.size)
+  for (const fault of withInputs(task, lab.inputs).faults)
+    report(['inputs', ...fault.path], fault.message)
   for (const [index, item] of lab.checks.entries()) {
     if (item.kind === 'sanitizer') check(['checks', index, 'size'], item.size)
     if (item.kind === 'correctness')

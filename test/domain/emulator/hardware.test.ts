@@ -75,7 +75,7 @@ describe.each(captures())('%s, counted on an H200 instruction by instruction', (
       ),
     )
     expect(unequal).toEqual([])
-    const rows = linesOf(rowsOf(id, compareKernels(rung, launches)))
+    const rows = linesOf(rowsOf(rung.id, compareKernels(rung, launches)))
     const missing = rows.filter((row) => !documented.has(row))
     expect(missing, 'not in docs/EMULATION.md: npm run readme -- emulation').toEqual([])
     if (name.startsWith('gemm')) expect(worstError(capture.title, rung, run)).toBeLessThan(1e-6)
