@@ -300,6 +300,20 @@ describe('published figures', async () => {
   })
 })
 
+it('names neither the machine that a session is from nor its node', () => {
+  const { session } = recording()
+  const told = scrubSession(
+    {
+      ...session,
+      target: { kind: 'machine', name: 'titan' },
+      host: { name: 'gpu-node-17', job: '42' },
+    },
+    (text) => text,
+  )
+  expect(told.target).toEqual({ kind: 'machine', name: 'MACHINE' })
+  expect(JSON.stringify(told)).not.toMatch(/titan|gpu-node-17/)
+})
+
 describe('other programs', () => {
   const all = (): Sample[] => [recording(), withTroubles(), withoutMetrics(), withHostileStrings()]
 
