@@ -78,7 +78,8 @@ export const RunEvent = z.discriminatedUnion('type', [
     target: z.string(),
     /** With the problem and the GPU, it decides which throughput is shown. */
     task: Task.nullable(),
-    problem: Problem,
+    /** null for a ladder of programs. */
+    problem: Problem.nullable(),
     rungs: z.array(z.object({ id: Identifier, title: z.string() })),
   }),
   /** The GPU that rungs run on; sent again once its ceilings were measured. */

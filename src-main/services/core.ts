@@ -287,6 +287,7 @@ export function createCore(setup: Setup, options: CoreOptions): Core {
       await drafts.remove(id)
       return {}
     },
+    'drafts.counters': (request: CallInput<'drafts.counters'>) => drafts.counters(request),
     'drafts.build': (request: CallInput<'drafts.build'>) => drafts.build(request),
     ...folderCalls(setup),
     ...watch.calls,

@@ -36,6 +36,7 @@ const limits: Partial<Record<CallName, number>> = {
   'report.make': 240_000,
   // nvcc takes seconds, or minutes on a busy machine.
   'drafts.build': 300_000,
+  'drafts.counters': 300_000,
   'folders.build': 10 * 60_000,
   'watch.start': 60_000,
   'labs.build': 10 * 60_000,

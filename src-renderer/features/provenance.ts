@@ -67,12 +67,42 @@ export function useProvenance() {
   function timeTip(rung: RungResult): TipContent {
     if (!rung.timing) return { lines: [rung.reason ? text(rung.reason) : t('provenance.noTime')] }
     const { timing } = rung
+    if (rung.program)
+      return {
+        title: figureText(timing.medianMs, 'ms'),
+        lines: [
+          t('ladder.program.wallTip', {
+            samples: timing.samples,
+            spread: spreadText(timing.spread),
+          }),
+        ],
+      }
     return {
       title: figureText(timing.medianMs, 'ms'),
       lines: [
         t('provenance.time', { samples: timing.samples, spread: spreadText(timing.spread) }),
         timing.settled ? t('provenance.settled') : t('provenance.unsettled'),
+        ...(timing.burst
+          ? [
+              t('provenance.burst', {
+                ms: figureText(timing.burst.medianMs, 'ms'),
+                launches: timing.burst.launches,
+                seconds: timing.burst.restSeconds,
+              }),
+            ]
+          : []),
       ],
+    }
+  }
+
+  /** Of a program's kernels. */
+  function gpuTimeTip({ profile, profiledTime }: RungResult): TipContent {
+    if (!profiledTime) return { lines: [t('ladder.program.noGpu')] }
+    const { launches } = profiledTime
+    const kernels = profile?.kernels.length ?? 0
+    return {
+      title: figureText(profiledTime.totalMs, 'ms'),
+      lines: [t('ladder.program.gpuTip', { launches, kernels })],
     }
   }
 
@@ -116,5 +146,5 @@ export function useProvenance() {
     }
   }
 
-  return { metricTip, metricHeaderTip, timeTip, throughputTip, rateTip, ratioTip }
+  return { metricTip, metricHeaderTip, timeTip, gpuTimeTip, throughputTip, rateTip, ratioTip }
 }

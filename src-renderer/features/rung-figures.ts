@@ -21,3 +21,8 @@ export const ratioFigure = (rung: RungResult): MetricValue | null =>
     unit: '×',
     evidence: rung.timing.ratioToReference === null ? 'unavailable' : 'derived',
   }
+
+/** The time of a program's kernels under ncu. */
+export function gpuTimeFigure({ profiledTime }: RungResult): MetricValue | null {
+  return profiledTime ? { value: profiledTime.totalMs, unit: 'ms', evidence: 'measured' } : null
+}

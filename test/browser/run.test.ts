@@ -259,6 +259,7 @@ describe('memory and race checks', () => {
       const { page } = await harness.open('/run/checks')
       await page.getByText('No GPU was found here.').waitFor()
       expect(await page.getByRole('button', { name: 'Check' }).isDisabled()).toBe(true)
+      expect(await page.getByText('Size (m × n × k)').isVisible()).toBe(true)
     })
   })
 })

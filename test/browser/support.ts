@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core'
 import { setUp } from '../../src-main/adapters/machine/local-machine'
+import type { HostMachine } from '../../src-main/adapters/machine/machine'
 import type { Core } from '../../src-main/contract'
 import type { Session } from '../../src-main/domain/session/session'
 import { startWebHost, type WebHost } from '../../src-main/hosts/web/server'
@@ -144,10 +145,12 @@ async function newPage(options: Required<OpenOptions>, cookie: Cookie): Promise<
   return page
 }
 
-export async function startHarness(): Promise<Harness> {
+/** `machine`: what builds and runs, in place of the one that tests set up by their environment. */
+export async function startHarness(machine?: HostMachine): Promise<Harness> {
   if (!existsSync(join(rendererDir, 'index.html')))
     throw new Error('The UI is not built. Run `npm run build` first.')
-  const core = createCore(await setUp(), { host: 'web' })
+  const setup = await setUp()
+  const core = createCore(machine ? { ...setup, machine } : setup, { host: 'web' })
   const start = (port: number) => startWebHost({ core, rendererDir, port })
   // Another harness may have it, or another program by now.
   const host = await start(usualPort).catch(() => start(0))

@@ -18,10 +18,10 @@ function programOf(words) {
   return words.slice(at)
 }
 
-function runIt([file, ...args], { env, say, complain, signal, isProcess }) {
+function runIt([file, ...args], { env, cwd, say, complain, signal, isProcess }) {
   return new Promise((resolve) => {
     const stdio = isProcess ? 'inherit' : 'pipe'
-    const child = spawn(file, args, { stdio: ['ignore', stdio, stdio], env, signal })
+    const child = spawn(file, args, { stdio: ['ignore', stdio, stdio], env, cwd, signal })
     child.stdout?.setEncoding('utf8').on('data', say)
     child.stderr?.setEncoding('utf8').on('data', complain)
     child.on('error', () => resolve(null))

@@ -25,6 +25,7 @@ export function fakeCall({ words, env, cwd, isProcess, say, complain, forever, s
   return {
     words,
     env,
+    cwd,
     isProcess,
     say,
     complain,

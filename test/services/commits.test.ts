@@ -149,7 +149,7 @@ describe('the commits of a rung', () => {
     ])
     expect(session.ladder.id).toBe('sums-commits')
     expect(said(session.warnings)).toContain(
-      'b or a header has changes that are in no commit; they were not run.',
+      'b or a header has uncommitted changes; they were not run.',
     )
     const [rung] = session.rungs
     expect(await readFile(join(saved!, 'sources', rung!.file), 'utf8')).toContain('// 16')
@@ -196,10 +196,10 @@ describe('refused are', () => {
   it('ranges that are none, are empty or name what is not there', async () => {
     const made = await written()
     const says = (range: string, rung?: string) => refusal(ladderOf(made, range, rung))
-    expect(await says('HEAD')).toContain('"HEAD" is no range of commits')
-    expect(await says('HEAD~1...HEAD')).toContain('is no range of commits')
-    expect(await says('--output=x..HEAD')).toContain('is no range of commits')
-    expect(await says('nope..HEAD')).toContain('nope is no commit of the repository')
+    expect(await says('HEAD')).toContain('"HEAD" is not a range of commits')
+    expect(await says('HEAD~1...HEAD')).toContain('is not a range of commits')
+    expect(await says('--output=x..HEAD')).toContain('is not a range of commits')
+    expect(await says('nope..HEAD')).toContain('nope is not a commit in the repository')
     const last = git(made.folder, 'log', '-1', '--format=%h %s', 'HEAD~3', '--', 'b.cu')
     expect(await says('HEAD~3..HEAD~2')).toContain(`The last one that did: ${last}.`)
     expect(await says('HEAD~1..HEAD~1')).toContain('No commit in HEAD~1..HEAD~1 changed')
@@ -210,7 +210,7 @@ describe('refused are', () => {
     const alone = await fakeMachine()
     const folder = await sumsFolder(alone)
     expect(await refusal(ladderOf({ ...alone, folder }, 'a..b'))).toContain(
-      'is in no git repository',
+      'is not in a git repository',
     )
     const made = await written()
     const clone = join(made.dir, 'clone')

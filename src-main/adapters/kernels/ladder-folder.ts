@@ -11,7 +11,11 @@ import { rungEndings } from '../../domain/ladder/rung'
 import { referenceHeaderFile, taskHeaderFile } from '../../domain/task/headers'
 import { isPython, pythonHeaderFile } from '../../domain/task/python-reference'
 import { fillFiles, referenceFile, type Task } from '../../domain/task/task'
-import { parseLadderDocument, type ParsedLadder } from '../../parsers/kernels/ladder-document'
+import {
+  parseLadderDocument,
+  parseProgramLadder,
+  type ParsedLadder,
+} from '../../parsers/kernels/ladder-document'
 import { parseRungHeader } from '../../parsers/kernels/rung-header'
 import { errorCode, pathExists } from '../disk/disk'
 import { builtWith, sentenceOf, type KernelLibrary } from './kernel-library'
@@ -65,7 +69,8 @@ export async function refusalOf(folder: string, name: string): Promise<string | 
   return found.isFile() ? null : `${name} is not a file.`
 }
 
-async function readTextIn(folder: string, name: string): Promise<string> {
+/** Throws for what is no text, or too much of it. */
+export async function readTextIn(folder: string, name: string): Promise<string> {
   const { size } = await stat(join(folder, name))
   if (size > maxTextBytes)
     throw inputError(`${shownPath(join(folder, name))} has ${size} bytes; the limit is 1 MiB.`)
@@ -95,11 +100,16 @@ export async function headersBelow(folder: string, below = ''): Promise<string[]
   return found
 }
 
-/** Throws with file, line and column if the ladder is invalid; an invalid rung becomes a fault of the library. */
-export async function readLadderFolder(
-  folder: string,
-  shipped: KernelLibrary,
-): Promise<LadderFolder> {
+export interface LadderText {
+  /** Absolute. */
+  path: string
+  /** The ladder file's name, and its text. */
+  file: string
+  text: string
+}
+
+/** The only ladder file of a folder; throws where there is none, or several. */
+export async function readLadderText(folder: string): Promise<LadderText> {
   const path = resolve(folder)
   const shown = shownPath(path)
   const isFolder =
@@ -115,12 +125,29 @@ export async function readLadderFolder(
       message(isFolder ? 'folders.noLadder' : 'folders.none', { folder: shown }),
       message('folders.create', { folder: isFolder ? 'DIR' : shown }),
     )
-  const read = async (name: string): Promise<string> => {
-    const why = await refusalOf(path, name)
-    if (why !== null) throw inputError(`${join(shown, name)}: ${why}`)
-    return readTextIn(path, name)
-  }
-  const parsed = parseLadderDocument(await read(file), join(shown, file))
+  return { path, file, text: await readOwn(path, file) }
+}
+
+async function readOwn(folder: string, name: string): Promise<string> {
+  const why = await refusalOf(folder, name)
+  if (why !== null) throw inputError(`${join(shownPath(folder), name)}: ${why}`)
+  return readTextIn(folder, name)
+}
+
+/** Throws with file, line and column if the ladder is invalid; an invalid rung becomes a fault of the library. */
+export async function readLadderFolder(
+  folder: string,
+  shipped: KernelLibrary,
+): Promise<LadderFolder> {
+  const { path, file, text } = await readLadderText(folder)
+  const shown = shownPath(path)
+  if (parseProgramLadder(text, join(shown, file)) !== null)
+    throw inputError(
+      message('programs.ofPrograms', { folder: shown }),
+      message('programs.runOnly', { folder: shown }),
+    )
+  const read = (name: string): Promise<string> => readOwn(path, name)
+  const parsed = parseLadderDocument(text, join(shown, file))
   const { task, ladder } = parsed
   if (shipped.ladders.some(({ id }) => id === ladder.id))
     throw inputError(

@@ -31,7 +31,7 @@ async function usualPlaces(tool: ToolName): Promise<string[]> {
 }
 
 export async function findTool(
-  tool: Exclude<ToolName, 'runner'>,
+  tool: Exclude<ToolName, 'runner' | 'program'>,
   path = process.env.PATH ?? '',
 ): Promise<string | null> {
   const folders = [...path.split(delimiter).filter(Boolean), ...(await usualPlaces(tool))]

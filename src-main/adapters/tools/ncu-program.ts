@@ -24,6 +24,10 @@ export interface LaunchFilters {
 
 export interface ProgramCall {
   ncu: string
+  /** What its raw output is kept under, where a session has several programs. */
+  key?: string
+  /** Where the program runs; by default where this one does. */
+  cwd?: string
   /** The program and its arguments, passed on exactly. */
   command: readonly [string, ...string[]]
   filters: LaunchFilters
@@ -79,7 +83,7 @@ const availableIn = (log: string): string[] =>
 async function runProgram(
   toolbox: Toolbox,
   key: string,
-  { ncu, command, timeoutMs, signal, onOutput }: ProgramCall,
+  { ncu, cwd, command, timeoutMs, signal, onOutput }: ProgramCall,
   args: readonly string[],
 ): Promise<{ answer: ProgramAnswer; log: string; said: string }> {
   const scratch = await toolbox.scratch()
@@ -89,6 +93,7 @@ async function runProgram(
       key,
       file: ncu,
       args: ['--log-file', `${scratch.path}/${logName}`, ...common, ...args, ...command],
+      ...(cwd === undefined ? {} : { cwd }),
       // A private folder, because another user's lock file in the shared one would stop ncu.
       env: { TMPDIR: scratch.path },
       timeoutMs,
@@ -136,7 +141,7 @@ export async function previewProgram(
   most: number,
 ): Promise<Preview> {
   const count = Math.min(call.filters.count ?? Infinity, most)
-  const { answer, log } = await runProgram(toolbox, 'ncu/preview', call, [
+  const { answer, log } = await runProgram(toolbox, call.key ?? 'ncu/preview', call, [
     ...['--metrics', 'gpu__time_duration.sum'],
     // In one pass, the caches are as the program left them.
     ...['--cache-control', 'none'],

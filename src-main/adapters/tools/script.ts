@@ -1,10 +1,10 @@
 /** Programs that are scripts: ncu starts binaries alone. */
 import { access, constants, open } from 'node:fs/promises'
-import { delimiter, join } from 'node:path'
+import { delimiter, join, resolve } from 'node:path'
 
-async function pathOf(program: string): Promise<string | null> {
+async function pathOf(program: string, cwd: string): Promise<string | null> {
   const places = program.includes('/')
-    ? [program]
+    ? [resolve(cwd, program)]
     : (process.env.PATH ?? '').split(delimiter).map((folder) => join(folder, program))
   for (const place of places)
     if (
@@ -30,7 +30,8 @@ async function isScript(path: string): Promise<boolean> {
 /** A script is started through `env`, which leaves it to the system to find the interpreter. */
 export async function startable(
   command: readonly [string, ...string[]],
+  cwd = process.cwd(),
 ): Promise<readonly [string, ...string[]]> {
-  const path = await pathOf(command[0])
+  const path = await pathOf(command[0], cwd)
   return path !== null && (await isScript(path)) ? ['env', ...command] : command
 }

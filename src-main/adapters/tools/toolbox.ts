@@ -5,7 +5,15 @@
 import type { GpuClaim, GpuClaimCall } from './gpu-lock'
 import type { ProcessCall, ProcessResult } from './process'
 
-export const toolNames = ['nvcc', 'runner', 'ncu', 'nvidia-smi', 'compute-sanitizer'] as const
+/** `runner` is this program's own, and `program` one of the user's. */
+export const toolNames = [
+  'nvcc',
+  'runner',
+  'ncu',
+  'nvidia-smi',
+  'compute-sanitizer',
+  'program',
+] as const
 export type ToolName = (typeof toolNames)[number]
 
 export interface ToolCall extends ProcessCall {
@@ -43,7 +51,7 @@ export interface Toolbox {
   /** The number of the only GPU that its programs see; absent if none was chosen. */
   readonly gpu?: number
   /** The program's path, or null if it is not on this machine. */
-  locate(tool: Exclude<ToolName, 'runner'>): Promise<string | null>
+  locate(tool: Exclude<ToolName, 'runner' | 'program'>): Promise<string | null>
   exec(call: ToolCall): Promise<ProcessResult>
   scratch(): Promise<Scratch>
   /** The bytes of what a tool built; null if there are none, or too many to be a rung's. */

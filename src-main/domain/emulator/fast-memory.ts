@@ -7,7 +7,7 @@ import type { Instruction, MemoryOperand, Operand } from '../sass/instruction'
 import { truePredicate, zeroRegister } from '../sass/instruction'
 import { deviceHigh } from './device'
 import { offsetMask } from './memory-access'
-import type { Cost } from './patterns'
+import { periodOf, type Cost } from './patterns'
 import { evenWords, highHalves, lowHalves, oddWords, zipHigh, zipLow } from './shuffles'
 import { lanes, predicateIndex } from './site'
 import { Code, i32, scalar, v128, vector } from './wasm'
@@ -34,15 +34,13 @@ export interface FastSetting {
 export interface FastAccess {
   /** The spaces of its addresses, the one whose pattern repeats first. */
   spaces: readonly ('global' | 'shared')[]
+  /** By how much each may move and cost the same. */
+  periods: readonly number[]
   bytes: number
   code: Code
 }
 
 const widths: Record<string, number> = { '64': 8, '128': 16 }
-
-/** Addresses of shared memory may move by a word, those of global memory by a line. */
-const periodOf = (spaces: FastAccess['spaces']): number =>
-  spaces.length === 1 && spaces[0] === 'shared' ? 4 : 128
 
 const isAligned = (bytes: number): number => bytes - 1
 
@@ -85,7 +83,8 @@ export function fastAccess(
   }
   for (const [place, operand] of addresses.entries())
     writer.addresses(place, operand!, spaces[place]!)
-  writer.compare(spaces)
+  const periods = spaces.map((space) => periodOf(space, modifiers.includes('BYPASS')))
+  writer.compare(periods)
   if (mnemonic === 'LDGSTS') writer.copy()
   else {
     const stores = mnemonic.startsWith('ST')
@@ -98,7 +97,7 @@ export function fastAccess(
     else writer.load(value)
   }
   code.constant(1)
-  return { spaces, bytes, code }
+  return { spaces, periods, bytes, code }
 }
 
 const isSimple = (operand: MemoryOperand, space: 'global' | 'shared'): boolean =>
@@ -214,9 +213,9 @@ class Writer {
   }
 
   /** Looks the pattern up; gives up where it is another one, else counts it. */
-  compare(spaces: FastAccess['spaces']): void {
+  compare(periods: readonly number[]): void {
     const { code } = this
-    pushHash(code, spaces, (place, lane) => {
+    pushHash(code, periods, (place, lane) => {
       code.constant(this.scratch(place))
       code.memory(scalar.load, 4 * lane)
     })
@@ -228,13 +227,13 @@ class Writer {
     // The start of the pattern, which is never 0 in a way that is in use.
     code.get(this.hash)
     code.memory(scalar.load, 0)
-    pushStart(code, spaces, (place) => {
+    pushStart(code, periods, (place) => {
       code.constant(this.scratch(place))
       code.memory(scalar.load, 0)
     })
     code.op(scalar.ne)
     this.giveUpIf()
-    for (const [place] of spaces.entries()) {
+    for (const [place] of periods.entries()) {
       code.constant(this.scratch(place))
       code.memory(scalar.load, 0)
       code.vector(vector.splat)
@@ -401,12 +400,11 @@ const telling = [1, 8, 31]
 /** Pushes the number of the way that a pattern belongs in. */
 function pushHash(
   code: Code,
-  spaces: FastAccess['spaces'],
+  periods: readonly number[],
   address: (place: number, lane: number) => void,
 ): void {
-  const period = periodOf(spaces)
   code.constant(0)
-  for (const [place] of spaces.entries()) {
+  for (const [place, period] of periods.entries()) {
     for (const lane of telling) {
       address(place, lane)
       address(place, 0)
@@ -423,21 +421,19 @@ function pushHash(
 }
 
 /** The same by JavaScript. */
-function hashOf(spaces: FastAccess['spaces'], addresses: readonly Int32Array[]): number {
-  const period = periodOf(spaces)
+function hashOf(periods: readonly number[], addresses: readonly Int32Array[]): number {
   let hash = 0
-  for (const row of addresses) {
+  for (const [place, row] of addresses.entries()) {
     for (const lane of telling) hash ^= row[lane]! - row[0]!
-    hash = (hash + (row[0]! & (period - 1))) | 0
+    hash = (hash + (row[0]! & (periods[place]! - 1))) | 0
   }
   return Math.imul(hash, 0x9e3779b1) >>> 27
 }
 
 /** Where in a line each address begins, as one number above 0. */
-function pushStart(code: Code, spaces: FastAccess['spaces'], first: (place: number) => void): void {
-  const period = periodOf(spaces)
+function pushStart(code: Code, periods: readonly number[], first: (place: number) => void): void {
   code.constant(1)
-  for (const [place] of spaces.entries()) {
+  for (const [place, period] of periods.entries()) {
     code.constant(8)
     code.op(scalar.shl)
     first(place)
@@ -446,8 +442,8 @@ function pushStart(code: Code, spaces: FastAccess['spaces'], first: (place: numb
   }
 }
 
-const startOf = (spaces: FastAccess['spaces'], addresses: readonly Int32Array[]): number =>
-  addresses.reduce((start, row) => (start << 8) | (row[0]! & (periodOf(spaces) - 1)), 1)
+const startOf = (periods: readonly number[], addresses: readonly Int32Array[]): number =>
+  addresses.reduce((start, row, place) => (start << 8) | (row[0]! & (periods[place]! - 1)), 1)
 
 export interface FastSite {
   readonly access: FastAccess
@@ -463,11 +459,11 @@ export function keepPattern(
   addresses: readonly Int32Array[],
   cost: Cost,
 ): { cost: Cost; times: number } | null {
-  const { spaces } = site.access
-  const way = hashOf(spaces, addresses)
+  const { periods } = site.access
+  const way = hashOf(periods, addresses)
   const at = (site.address + boundsBytes + way * wayBytes) / 4
   const before = takeCount(words, site, way)
-  words[at] = startOf(spaces, addresses)
+  words[at] = startOf(periods, addresses)
   for (const [place, row] of addresses.entries())
     for (let lane = 0; lane < lanes; lane++)
       words[at + wayHeader / 4 + place * lanes + lane] = row[lane]! - row[0]!

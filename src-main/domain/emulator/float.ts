@@ -1,4 +1,5 @@
 /** Arithmetic of a GPU's floating-point units, bit by bit, where JavaScript's differs. */
+export { halfOf } from '../task/dtype'
 
 const f32 = new Float32Array(1)
 const f32Bits = new Int32Array(f32.buffer)
@@ -94,17 +95,6 @@ export function multiplyAddDirected(a: number, b: number, c: number, mode: Round
   const product = a * b
   const sum = product + c
   return roundFloat(sum, sumError(product, c, sum), mode)
-}
-
-/** The value of a half, from its 16 bits. */
-export function halfOf(bits: number): number {
-  const exponent = (bits >>> 10) & 31
-  const fraction = bits & 1023
-  const sign = bits & 0x8000 ? -1 : 1
-  if (exponent === 31) return fraction === 0 ? sign * Infinity : NaN
-  return exponent === 0
-    ? sign * fraction * 2 ** -24
-    : sign * (fraction + 1024) * 2 ** (exponent - 25)
 }
 
 /** A number that a double holds exactly (or to more than twice the bits), rounded to the nearest half. */

@@ -5,14 +5,15 @@
  */
 import type { Instruction } from '../sass/instruction'
 import { truePredicate, zeroRegister } from '../sass/instruction'
-import { compile, type Compiled } from './compile'
+import { segmentCompiler, type Segment } from './compile'
 import { controlOf, isControl, type Control } from './control'
 import { deviceHigh, parameterHigh, type Allocation, type Device } from './device'
 import { keepPattern, setBounds, siteBytes, takeCounts, type FastSite } from './fast-memory'
+import { guardOf } from './guards'
 import type { Cost } from './patterns'
 import { countLanes, lanes, type Counts, type Finding, type Machine, type Views } from './site'
 import { specialRegister } from './special-registers'
-import { stepOf } from './steps'
+import { isNothing, stepOf } from './steps'
 import { createWatch, writtenBytes } from './watch'
 import {
   Halt,
@@ -46,19 +47,27 @@ export interface Launch {
   readonly blocks?: { readonly first: number; readonly count: number }
 }
 
+export interface Printed {
+  readonly block: number
+  readonly thread: number
+  readonly text: string
+}
+
 export interface LaunchOptions {
   /** Warp instructions before it is stopped. */
   readonly limit: number
   /** Looks for reads of what was never written and for races; slower. */
   readonly checks: boolean
-  /** Leaves everything to the steps; the compiled code is held to them. */
-  readonly interpreted?: boolean
+  /** How often a piece of the code is run by its steps before it is compiled; `Infinity` leaves everything to them. */
+  readonly compileAfter?: number
   /** Leaves out what WebAssembly has not everywhere, the multiply-add of the CPU; results are the same. */
   readonly portable?: boolean
   /** Buffers that hold what a kernel may read; others have to be written first. */
   readonly written?: readonly Allocation[]
   /** The same byte by byte for all of the buffers' memory; what this launch writes is added, for the next one. */
   readonly writtenBytes?: Uint8Array
+  /** Told of what threads print, both numbers linear. */
+  readonly onPrint?: (printed: Printed) => void
 }
 
 export interface LaunchResult {
@@ -77,6 +86,9 @@ const mostFindings = 1000
 const mostStalls = 100
 /** Segments that a warp runs before another has its turn. */
 const turn = 4096
+
+/** A piece of code that is run but a few times takes longer to compile than to interpret. */
+const compileAfter = 8
 
 const newCounts = (length: number): Counts => {
   const one = () => new Float64Array(length)
@@ -106,7 +118,7 @@ function highestRegister(code: readonly Instruction[]): number {
       if (index !== zeroRegister) highest = Math.max(highest, index)
     }
   // Operands of several words name the first one; those of a warpgroup's product have up to 128.
-  const words = code.some(({ mnemonic }) => mnemonic === 'HGMMA') ? 128 : 8
+  const words = code.some(({ mnemonic }) => mnemonic === 'HGMMA' || mnemonic === 'QGMMA') ? 128 : 8
   return Math.min(highest + words, 256)
 }
 
@@ -185,6 +197,7 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
     registers,
     sharedBytes,
     localBytes: launch.localBytes,
+    calls: code.some(({ mnemonic }) => mnemonic === 'CALL'),
     clustered: together > 1,
     counts,
     constant(bank, offset) {
@@ -211,6 +224,9 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
       return true
     },
     report,
+    print(warp, lane, text) {
+      options.onPrint?.({ block: warp.block.number, thread: warp.number * lanes + lane, text })
+    },
     seen(index, addresses, cost) {
       const site = fastSites.get(index)
       if (!site) return
@@ -239,54 +255,44 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
   /** Made when first reached: what a kernel never executes need not be known. */
   const step = (index: number): Step => (steps[index] ??= stepOf(code[index]!, index, machine))
   const controlAt: (Control | null)[] = code.map(() => null)
-  const guards = code.map(({ guard }) =>
-    guard.index === truePredicate
-      ? guard.negated
-        ? { index: predicateTrue, flip: -1 }
-        : null
-      : {
-          index: guard.kind === 'predicate' ? guard.index : uniformPredicates + guard.index,
-          flip: guard.negated ? -1 : 0,
-        },
-  )
+  const guards = code.map(guardOf)
   /** For each instruction, the first one from it on that decides where to go. */
   const ends = new Int32Array(code.length + 1).fill(code.length)
   for (let index = code.length - 1; index >= 0; index--)
     ends[index] = isControl(code[index]!) ? index : ends[index + 1]!
 
-  const none: Compiled = { runs: [], accesses: [] }
-  const compiled = options.interpreted
-    ? none
-    : compile(device, code, {
-        registers,
-        uniformRows,
-        constant: machine.constant,
-        fixAddress,
-        onAddress,
-        isControl,
-        portable: options.portable ?? false,
-        memory: options.checks
-          ? null
-          : {
-              registers,
-              predicates: 4 * (warpWords - predicateWords),
-              clustered: together > 1,
-              scratch: fixAddress + 64,
-              site: (index) => siteAddress(index),
-            },
-      })
+  const predicatePlace = 4 * (warpWords - predicateWords)
   const fastSites = new Map<number, FastSite>()
-  for (const [index, each] of compiled.accesses.entries()) {
-    if (!each?.access) continue
-    const site = {
-      access: each.access,
-      address: siteAddress(index),
-      costs: [],
-    }
-    fastSites.set(index, site)
-    for (const [place, space] of each.access.spaces.entries())
-      if (space === 'shared') setBounds(views.words, site, place, 0, sharedBytes)
-  }
+  /** The warp whose turn it is, for the steps that its compiled code calls. */
+  let current: Warp | null = null
+  const compile = segmentCompiler(device, code, {
+    registers,
+    constant: machine.constant,
+    fixAddress,
+    onAddress,
+    predicatePlace,
+    portable: options.portable ?? false,
+    isNothing,
+    memory: options.checks
+      ? null
+      : {
+          registers,
+          predicates: predicatePlace,
+          clustered: together > 1,
+          scratch: fixAddress + 64,
+          site: siteAddress,
+        },
+    step: (index, active) => (steps[index] ?? step(index))(current!, active),
+    onAccess(index, access) {
+      if (fastSites.has(index)) return
+      const site = { access, address: siteAddress(index), costs: [] }
+      fastSites.set(index, site)
+      for (const [place, space] of access.spaces.entries())
+        if (space === 'shared') setBounds(views.words, site, place, 0, sharedBytes)
+    },
+  })
+  const segments: (Segment | undefined)[] = new Array<Segment | undefined>(code.length)
+  const threshold = options.compileAfter ?? compileAfter
 
   let instructions = 0
 
@@ -301,6 +307,14 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
   const lanesEntered = new Float64Array(code.length + 1)
   const lanesLeft = new Float64Array(code.length + 2)
 
+  function interpret(warp: Warp, from: number, end: number, mask: number): void {
+    for (let index = from; index < end; index++) {
+      const active = guardMask(index, warp, mask)
+      if (guards[index] !== null) counts.on[index]! += countLanes(active)
+      if (active !== 0) step(index)(warp, active)
+    }
+  }
+
   /** Runs one split until it waits, is gone or has had its turn. */
   function runSplit(warp: Warp, split: Split): void {
     for (let segment = 0; segment < turn; segment++) {
@@ -314,26 +328,14 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
       lanesEntered[from]! += count
       lanesLeft[end + 1]! += count
       instructions += end - from + 1
-      for (let index = from; index < end; index++) {
-        const run = compiled.runs[index]
-        if (run) {
-          run.call(4 * warp.base, mask)
-          index = run.end - 1
-          continue
-        }
-        const access = compiled.accesses[index]
-        const guard = guards[index]
-        if (guard === null) {
-          if (access && access.call(4 * warp.base, mask, warp.block.shared) !== 0) continue
-          const known = steps[index]
-          if (known) known(warp, mask)
-          else step(index)(warp, mask)
+      if (end > from) {
+        const segment = segments[from]
+        if (segment) {
+          current = warp
+          segment(4 * warp.base, mask, warp.block.shared)
         } else {
-          const active = guardMask(index, warp, mask)
-          counts.on[index]! += countLanes(active)
-          if (active === 0) continue
-          if (access && access.call(4 * warp.base, active, warp.block.shared) !== 0) continue
-          step(index)(warp, active)
+          interpret(warp, from, end, mask)
+          if (entered[from]! >= threshold) segments[from] = compile(from, end)
         }
       }
       if (instructions > options.limit) throw new Halt('too-long', code[end]!, `${options.limit}`)

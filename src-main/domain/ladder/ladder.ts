@@ -77,6 +77,8 @@ export const LadderRung = z.object({
   options: Options.optional(),
   /** Path of the source under cuda-kernels, with `/`. */
   file: z.string(),
+  /** Of a rung that is a program: its command, word by word. */
+  program: z.array(z.string()).min(1).optional(),
   negative: z.boolean().optional(),
   note: z.string().optional(),
 })
@@ -85,12 +87,12 @@ export type LadderRung = z.infer<typeof LadderRung>
 export const Ladder = LadderFile.omit({ schema: true, order: true, rungs: true }).extend({
   /** Path of its ladder folder; absent for a shipped ladder, and in sessions that predate it. */
   folder: z.string().min(1).optional(),
-  /** null in an import, for which it is unknown. */
+  /** null in an import, for which it is unknown, and in a ladder of programs, which has none. */
   task: Task.nullable(),
   /** Every scalar and option of the task, by name. */
   scalars: Scalars,
   options: Options,
-  /** Empty in an import. */
+  /** Empty in an import and in a ladder of programs. */
   sizes: z.array(Sizes),
   rungs: z.array(LadderRung),
 })

@@ -20,6 +20,12 @@ export const Job = z.discriminatedUnion('kind', [
 export type Job = z.infer<typeof Job>
 
 export const JobLine = z.discriminatedUnion('type', [
+  /** The first one, also of a job that starts over. */
+  z.object({
+    type: z.literal('begun'),
+    /** The machine that it runs on: a compute node, where a scheduler chose it. */
+    host: z.string(),
+  }),
   z.object({ type: z.literal('event'), event: z.unknown() }),
   z.object({ type: z.literal('out'), text: z.string() }),
   z.object({ type: z.literal('err'), text: z.string() }),

@@ -64,6 +64,28 @@ export const Verify = z.object({
 })
 export type Verify = z.infer<typeof Verify>
 
+/** Of bursts: launches in a row on a GPU that has rested. Clocks are higher there than between single launches by turns. */
+export const BurstTiming = z.object({
+  /** Of one burst. */
+  launches: z.number().int().positive(),
+  /** Without work before each burst. */
+  restSeconds: z.number().nonnegative(),
+  /** Of a launch: the burst's time over its launches. */
+  medianMs: z.number(),
+  samplesMs: z.array(z.number()),
+  gflops: z.number().nullable(),
+  /** To bursts of the reference, by turns with the rung's; null without a reference. */
+  ratioToReference: z.number().nullable(),
+  referenceMedianMs: z.number().nullable(),
+})
+export type BurstTiming = z.infer<typeof BurstTiming>
+
+/** What is timed: single launches, or bursts of launches as well. */
+export const timingWays = ['single', 'burst'] as const
+export const TimingWay = z.enum(timingWays)
+export type TimingWay = z.infer<typeof TimingWay>
+
+/** Of single launches, by turns with the reference; `burst` has the other way of timing. */
 export const Timing = z.object({
   medianMs: z.number(),
   /** Interquartile range over the median. */
@@ -81,6 +103,8 @@ export const Timing = z.object({
   smClockAfterMHz: z.number().nullable(),
   /** Of the GPU while this was timed; absent in sessions that predate it. */
   gpu: GpuState.optional(),
+  /** If the run asked for it. */
+  burst: BurstTiming.optional(),
 })
 export type Timing = z.infer<typeof Timing>
 
@@ -141,6 +165,24 @@ export const Prepared = z.object({
 })
 export type Prepared = z.infer<typeof Prepared>
 
+/** One run of a rung that is a program. */
+export const ProgramRun = z.object({
+  /** As the ladder has it, word by word. */
+  command: z.array(z.string()).min(1),
+  /** null if a signal ended it, or if it was stopped. */
+  exitCode: z.number().int().nullable(),
+  /** What it wrote, where the ladder names a file. */
+  output: z
+    .object({
+      file: z.string(),
+      bytes: z.number().int(),
+      /** SHA-256 of its bytes, hex. */
+      sha256: z.string(),
+    })
+    .nullable(),
+})
+export type ProgramRun = z.infer<typeof ProgramRun>
+
 export const ProfiledKernel = z.object({
   name: z.string(),
   /** null in an import whose table lacks the column, as with older versions of ncu. */
@@ -151,6 +193,8 @@ export const ProfiledKernel = z.object({
   range: z.string().optional(),
   /** Absent in sessions that predate it, and if the profile does not contain it. */
   resources: LaunchResources.optional(),
+  /** All launches of it, where the rung is a program. */
+  profiledTime: ProfiledTime.optional(),
   /** In an import, if the rung has several kernels; see RungResult. */
   ncuMetrics: NcuMetrics.optional(),
 })
@@ -195,13 +239,16 @@ export const RungResult = z.object({
   verify: Verify.nullable(),
   /** Verifications at further problems, if the run requested them. */
   alsoVerified: z.array(VerifiedAt).optional(),
+  /** Of a program: the wall time of the whole process. */
   timing: Timing.nullable(),
+  /** Of a rung that is a program. */
+  program: ProgramRun.optional(),
   /** Absent if the runner did not see them, and in sessions that predate it. */
   launches: z.array(Launch).optional(),
   /** Of a rung in Python. */
   prepared: Prepared.optional(),
   profile: Profile.nullable(),
-  /** Where nothing else timed the rung: in imports and in sessions of a program. */
+  /** Of kernels in imports and in sessions of a program; of a rung that is a program, all of its launches. */
   profiledTime: ProfiledTime.optional(),
   metrics: z.record(z.string(), MetricValue),
   /** In an import, if the rung is a single launch: all its metrics, in addition to the registry's. */
@@ -220,6 +267,8 @@ export const Settings = z.object({
   seed: z.number().int(),
   flushL2: z.boolean(),
   profile: ProfileLevel,
+  /** `single` if absent. */
+  timing: TimingWay.optional(),
   /** Rungs that were excluded from profiling, on request or because of their duration. */
   profileSkipped: z.array(Identifier).optional(),
   /** ncu's --clock-control and --cache-control; null when nothing was profiled. */
@@ -249,6 +298,14 @@ export const Program = z.object({
 })
 export type Program = z.infer<typeof Program>
 
+/** Where a run on another machine was: the machine itself, or the node that a scheduler gave it. */
+export const SessionHost = z.object({
+  name: z.string(),
+  /** The job's number in Slurm; null without a scheduler. */
+  job: z.string().nullable(),
+})
+export type SessionHost = z.infer<typeof SessionHost>
+
 export const Session = z.object({
   schema: z.literal(sessionSchemaVersion),
   id: z.string(),
@@ -259,6 +316,8 @@ export const Session = z.object({
   /** null if unknown, as for counters imported from ncu. */
   problem: Problem.nullable(),
   device: Device.nullable(),
+  /** Of a run on another machine; absent for one here. */
+  host: SessionHost.optional(),
   /** The GPU's measured ceilings, taken before the rungs were timed; absent if not measured. */
   ceilings: Ceilings.optional(),
   tools: Tools,
@@ -274,6 +333,10 @@ export const Session = z.object({
   program: Program.optional(),
 })
 export type Session = z.infer<typeof Session>
+
+/** Whether its rungs are programs, so that times are of whole processes. */
+export const isOfPrograms = ({ rungs }: Pick<Session, 'rungs'>): boolean =>
+  rungs.some(({ program }) => program !== undefined)
 
 export const rungOf = (session: Session, id: string): RungResult | undefined =>
   session.rungs.find((rung) => rung.id === id)

@@ -64,3 +64,35 @@ export const dtypes = Object.keys(types) as Dtype[]
 
 export const isDtype = (word: string): word is Dtype => Object.hasOwn(types, word)
 export const dtypeOf = (dtype: Dtype): DtypeFacts => types[dtype]
+
+/** The value of a half, from its 16 bits. */
+export function halfOf(bits: number): number {
+  const exponent = (bits >>> 10) & 31
+  const fraction = bits & 1023
+  const sign = bits & 0x8000 ? -1 : 1
+  if (exponent === 31) return fraction === 0 ? sign * Infinity : NaN
+  return exponent === 0
+    ? sign * fraction * 2 ** -24
+    : sign * (fraction + 1024) * 2 ** (exponent - 25)
+}
+
+const f32 = new DataView(new ArrayBuffer(4))
+
+/** Little-endian, as GPUs and the machines beside them write. */
+const floatReaders = {
+  f32: (view, at) => view.getFloat32(at, true),
+  f64: (view, at) => view.getFloat64(at, true),
+  f16: (view, at) => halfOf(view.getUint16(at, true)),
+  bf16: (view, at) => {
+    f32.setUint16(0, view.getUint16(at, true))
+    return f32.getFloat32(0)
+  },
+} as const satisfies Partial<Record<Dtype, (view: DataView, at: number) => number>>
+
+/** The types whose values are read from files. */
+export type FiledFloat = keyof typeof floatReaders
+export const filedFloats = Object.keys(floatReaders) as [FiledFloat, ...FiledFloat[]]
+
+/** Reads the value at a byte. */
+export const floatReader = (dtype: FiledFloat): ((view: DataView, at: number) => number) =>
+  floatReaders[dtype]

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Setup } from '../../adapters/machine/machine'
-import { openLadder } from '../../services/ladder-library/open'
+import { openLadder, openPrograms } from '../../services/ladder-library/open'
 import { isTrustedFolder, trustFolder } from '../../services/ladder-library/trust'
 import { confirmed } from './confirm'
 import { note } from './output'
@@ -13,7 +13,7 @@ export async function askTrust(
   ladder: string,
   { trust = false }: { trust?: boolean },
 ): Promise<void> {
-  const { own } = await openLadder(setup, ladder)
+  const own = (await openPrograms(setup, ladder)) ?? (await openLadder(setup, ladder)).own
   const { folders } = setup.machine
   if (!own || (await isTrustedFolder(folders, own.folder))) return
   if (!trust) {
@@ -23,7 +23,7 @@ export async function askTrust(
       note(await readFile(join(own.folder, file), 'utf8'))
     }
     note('────')
-    const what = `The code in ${own.folder} will be built and run with your permissions, now and whenever it changes.`
+    const what = `What is in ${own.folder} will be built and run with your permissions, now and whenever it changes.`
     if (!(await confirmed(what))) return
   }
   await trustFolder(folders, own.folder)

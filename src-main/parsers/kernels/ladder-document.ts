@@ -1,6 +1,7 @@
 /** A ladder folder's ladder.yaml or ladder.json, parsed strictly: every fault is reported with file, line and column. */
 import type { LadderFile } from '../../domain/ladder/ladder'
 import { LadderDocument, ladderOf } from '../../domain/ladder/ladder-document'
+import { programFaults, ProgramLadderDocument } from '../../domain/ladder/program-ladder'
 import { ladderFaults } from '../../domain/ladder/ladder-faults'
 import { taskFaults } from '../../domain/task/faults'
 import type { Task } from '../../domain/task/task'
@@ -20,10 +21,28 @@ const keys: Record<string, string> = {
   reference: 'reference_rung',
 }
 
+const isMapWith = (value: unknown, key: string): boolean =>
+  typeof value === 'object' && value !== null && Object.hasOwn(value, key)
+
+/** A ladder of programs; null if the document describes a task, or nothing. `file` is only named in errors. */
+export function parseProgramLadder(text: string, file: string): ProgramLadderDocument | null {
+  const yaml = readYaml(text)
+  if (!isMapWith(yaml.value, 'programs') || isMapWith(yaml.value, 'task')) return null
+  const parsed = ProgramLadderDocument.safeParse(yaml.value)
+  if (!parsed.success)
+    return refuse(file, schemaFaults(yaml, ProgramLadderDocument, parsed.error.issues))
+  const faults = programFaults(parsed.data).map(({ path, message }) => yaml.at(path, message))
+  return faults.length > 0 ? refuse(file, faults) : parsed.data
+}
+
 /** `file` is only named in errors. JSON is YAML. */
 export function parseLadderDocument(text: string, file: string): ParsedLadder {
   const yaml = readYaml(text)
   if (yaml.faults.length > 0) refuse(file, yaml.faults)
+  if (isMapWith(yaml.value, 'programs') && isMapWith(yaml.value, 'task'))
+    refuse(file, [
+      yaml.at(['programs'], 'A ladder has a task or programs: remove one of the two keys.'),
+    ])
   const parsed = LadderDocument.safeParse(yaml.value)
   if (!parsed.success) return refuse(file, schemaFaults(yaml, LadderDocument, parsed.error.issues))
   const { task, ladder } = ladderOf(parsed.data)

@@ -38,6 +38,8 @@ import { builtArchitecture, ownArchitecture, recordedArchitecture } from '../run
 import { buildRung, compileReference, inParallel, type BuildOutcome } from '../run/build'
 import { openCompiler } from '../run/compiler'
 import { planRun, resolveLadder } from '../run/plan'
+import type { ProgramFolder } from '../../adapters/kernels/program-folder'
+import { openPrograms } from './open'
 import { forgetFolder, recentFolders, rememberFolder } from './recent'
 import { isTrustedFolder, requireTrustedFolder, trustFolder } from './trust'
 
@@ -89,6 +91,8 @@ const faultText = (error: unknown): string => {
 
 interface ReadFolder {
   own: LadderFolder | null
+  /** A ladder of programs. */
+  programs?: ProgramFolder
   ladder: Ladder | null
   faults: FolderFault[]
 }
@@ -96,6 +100,8 @@ interface ReadFolder {
 /** The usable part of the folder, and the faults of the rest. */
 async function read(setup: Setup, path: string): Promise<ReadFolder> {
   try {
+    const programs = await openPrograms(setup, path)
+    if (programs) return { own: null, programs, ladder: programs.ladder, faults: [] }
     const own = await readLadderFolder(path, await readKernelLibrary(setup.assets.kernelsDir))
     const faults = [...own.library.faults.values()].flatMap((text) => placedFaults(text, path))
     if (faults.length > 0) return { own, ladder: null, faults }
@@ -110,7 +116,10 @@ async function read(setup: Setup, path: string): Promise<ReadFolder> {
 }
 
 /** Files to edit: those that the ladder names, whether or not they exist, and headers. */
-async function editedFiles(path: string, own: LadderFolder | null): Promise<FolderFile[]> {
+async function editedFiles(
+  path: string,
+  { own, programs }: Pick<ReadFolder, 'own' | 'programs'>,
+): Promise<FolderFile[]> {
   const found: FolderFile[] = []
   const add = async (name: string, kind: FolderFile['kind']): Promise<void> => {
     if (found.some((file) => file.name === name)) return
@@ -122,6 +131,7 @@ async function editedFiles(path: string, own: LadderFolder | null): Promise<Fold
     found.push({ name, kind, ...(text ?? { text: '', version: null, locked: null }) })
   }
   await add((await ladderFileIn(path)) ?? ladderFileNames[0], 'ladder')
+  for (const name of programs?.sources.keys() ?? []) await add(name, 'rung')
   if (!own) return found
   const reference = referenceFile(own.task)
   for (const { id } of own.ladder.rungs) {
@@ -137,14 +147,14 @@ async function editedFiles(path: string, own: LadderFolder | null): Promise<Fold
 export async function openFolder(setup: Setup, typed: string): Promise<FolderView> {
   const { folders } = setup.machine
   const path = await locate(setup, typed)
-  const { own, ladder, faults } = await read(setup, path)
+  const { own, programs, ladder, faults } = await read(setup, path)
   await rememberFolder(folders, path)
   return {
     path,
     trusted: await isTrustedFolder(folders, path),
     ladder,
     faults,
-    files: await editedFiles(path, own),
+    files: await editedFiles(path, { own, ...(programs ? { programs } : {}) }),
   }
 }
 
@@ -177,9 +187,10 @@ export async function folderOf(
   ]) {
     // A report has the name alone.
     if (!isAbsolute(path) || (await ladderFileIn(path)) === null) continue
-    const { own } = await read(setup, path)
+    const { own, programs } = await read(setup, path)
+    const found = own ?? programs
     // A ladder file that cannot be read is no other ladder: its faults are shown where it is edited.
-    if (own ? own.ladder.id === id : path === folder) return realpath(path)
+    if (found ? found.ladder.id === id : path === folder) return realpath(path)
   }
   return null
 }

@@ -4,6 +4,7 @@ import type { Setup } from '../../adapters/machine/machine'
 import { pathExists } from '../../adapters/disk/disk'
 import { readKernelLibrary, type KernelLibrary } from '../../adapters/kernels/kernel-library'
 import { readLadderFolder, type LadderFolder } from '../../adapters/kernels/ladder-folder'
+import { readProgramFolder, type ProgramFolder } from '../../adapters/kernels/program-folder'
 import { findLadder } from '../run/plan'
 import { requireTrustedFolder } from './trust'
 
@@ -17,11 +18,25 @@ export interface OpenedLadder {
 
 const isPath = (name: string): boolean => /[\\/]|^\.+$/.test(name)
 
+const isKnown =
+  (shipped: KernelLibrary) =>
+  (id: string): boolean =>
+    shipped.ladders.some((known) => known.id === id) || shipped.faults.has(id)
+
+/** Whether a name means a folder: it is a path, or there is such a folder and no such ladder. */
+const isFolderName = async (name: string, shipped: KernelLibrary): Promise<boolean> =>
+  isPath(name) || (!isKnown(shipped)(name) && (await pathExists(resolve(name))))
+
+/** The ladder of programs in a folder; null if the name means a ladder of kernels. Throws with the folder's fault. */
+export async function openPrograms({ assets }: Setup, name: string): Promise<ProgramFolder | null> {
+  const shipped = await readKernelLibrary(assets.kernelsDir)
+  return (await isFolderName(name, shipped)) ? readProgramFolder(name, isKnown(shipped)) : null
+}
+
 /** Throws with the available ladders, or with the folder's fault. */
 export async function openLadder({ assets }: Setup, name: string): Promise<OpenedLadder> {
   const shipped = await readKernelLibrary(assets.kernelsDir)
-  const isShipped = shipped.ladders.some(({ id }) => id === name) || shipped.faults.has(name)
-  if (isPath(name) || (!isShipped && (await pathExists(resolve(name))))) {
+  if (await isFolderName(name, shipped)) {
     const own = await readLadderFolder(name, shipped)
     return { library: own.library, id: own.ladder.id, own }
   }

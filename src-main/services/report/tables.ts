@@ -61,10 +61,19 @@ export const ladderTable = ({ rows }: ReportModel): Table => ({
   columns: [
     ...['Rung', 'What', 'Status'].map(words),
     ...['Time', '±', 'Throughput ○', 'To reference ○', 'To previous ○'].map(number),
+    ...(rows[0]?.burst ? ['Burst', 'Burst to reference ○'].map(number) : []),
   ],
   rows: rows.map((row) => {
-    const { rung, time, spread, throughput, ratio, step } = row
-    const figures = [time, spread, throughput, ratio, step].map(({ text }) => plain(text))
+    const { rung, time, spread, throughput, ratio, step, burst } = row
+    const shown = [
+      time,
+      spread,
+      throughput,
+      ratio,
+      step,
+      ...(burst ? [burst.time, burst.ratio] : []),
+    ]
+    const figures = shown.map(({ text }) => plain(text))
     return [rungCell(row), plain(rung.title), plain(rung.status), ...figures]
   }),
 })

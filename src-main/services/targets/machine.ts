@@ -1,22 +1,16 @@
 /** Runs rungs on a machine of machines.yaml: the ladder is sent there, and the session comes home. */
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
-import { basename, dirname, join, resolve, sep } from 'node:path'
-import {
-  fetchFolder,
-  removeJob,
-  sendFolder,
-  type RemoteFile,
-} from '../../adapters/remote/remote-host'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { dirname, join, resolve, sep } from 'node:path'
+import { fetchFolder, removeJob, type RemoteFile } from '../../adapters/remote/remote-host'
 import { draftSession, parseSession, sessionFile } from '../../adapters/sessions/session-store'
-import type { LadderFolder } from '../../adapters/kernels/ladder-folder'
 import { RunEvent, type RunRequest } from '../../contract'
 import { inputError, KernelLadderError } from '../../domain/errors'
 import { message, type Statement } from '../../domain/messages/message'
 import type { Session } from '../../domain/session/session'
 import { printTarget } from '../../domain/target/targets'
-import { fillFiles } from '../../domain/task/task'
 import { openTrustedLadder } from '../ladder-library/open'
 import { openMachine, prepare, runJob } from '../machines/remote-job'
+import { sendLadder } from '../machines/send-ladder'
 import { planRun } from '../run/plan'
 import type { Runner } from './runner'
 import { draftNew, misplaced, type FinishedRun, type StartRunOptions } from './saved-run'
@@ -30,22 +24,14 @@ export const runMachine: Runner = async (name, request, options) => {
   planRun(library, { ...request, ladder: id })
   const remote = {
     signal: options.signal,
-    onNotice: (notice: Statement): void => {
-      options.emit({ type: 'log', level: 'warning', message: notice })
+    onNotice: (notice: Statement, level: 'info' | 'warning' = 'warning'): void => {
+      options.emit({ type: 'log', level, message: notice })
     },
   }
   options.emit({ type: 'stage', stage: 'prepare', done: 0, total: 0 })
   const ready = await prepare(machine, remote)
-  const folder =
-    own &&
-    (await sendFolder(
-      machine.shell,
-      ready.facts,
-      basename(own.folder),
-      await filesOf(own),
-      options.signal,
-    ))
-  const { end, place } = await runJob(
+  const folder = own && (await sendLadder(machine.shell, ready.facts, own, options.signal))
+  const { end, place, host } = await runJob(
     machine,
     ready,
     (job) => ({
@@ -79,6 +65,7 @@ export const runMachine: Runner = async (name, request, options) => {
     (session) => ({
       ...session,
       target,
+      ...(host ? { host } : {}),
       ladder: own ? { ...session.ladder, folder: own.folder } : session.ladder,
     }),
     options,
@@ -86,12 +73,6 @@ export const runMachine: Runner = async (name, request, options) => {
   await removeJob(machine.shell, place).catch(() => undefined)
   options.emit({ type: 'stage', stage: 'save', done: 1, total: 1 })
   return { ...fetched, missing: end.missing }
-}
-
-/** Everything that the ladder is made of, as it is now. */
-async function filesOf({ folder, files, task }: LadderFolder): Promise<RemoteFile[]> {
-  const all = [...new Set([...files, ...fillFiles(task).map(({ path }) => path)])]
-  return Promise.all(all.map(async (path) => ({ path, bytes: await readFile(join(folder, path)) })))
 }
 
 /** Writes the files of a session into the store, or where it was asked for. */

@@ -45,7 +45,7 @@ export interface FinishedRun {
 }
 
 /** `gemm-fp32-4096-20261121-030507`: sorts by ladder and time, and is a valid SessionRef. */
-function sessionId(ladder: string, size: string, createdAt: string): string {
+export function sessionId(ladder: string, size: string, createdAt: string): string {
   const [date, time] = createdAt.split('T')
   const stamp = `${date!.replaceAll('-', '')}-${time!.slice(0, 8).replaceAll(':', '')}`
   return `${ladder}-${size}-${stamp}`
@@ -78,7 +78,7 @@ const rawWarning = ({ keys, why }: LostOutput): Statement =>
   })
 
 /** If the disk fails, tries the store and finally the temporary folder, because measurements cannot be repeated. */
-async function saveSomewhere(
+export async function saveSomewhere(
   { session, deep, draft, recorder, id }: Measured,
   { out, machine }: StartRunOptions,
 ): Promise<Omit<FinishedRun, 'missing'>> {

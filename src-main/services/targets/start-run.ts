@@ -3,9 +3,11 @@ import type { RunRequest } from '../../contract'
 import { inputError } from '../../domain/errors'
 import { message } from '../../domain/messages/message'
 import { parseTarget, targetUsage, type RunnableKind } from '../../domain/target/targets'
+import { openPrograms } from '../ladder-library/open'
 import { runEmulated } from './emulated'
 import { runLocal } from './local'
 import { runMachine } from './machine'
+import { runProgramLadder } from './programs'
 import { runRecorded } from './recorded'
 import type { Runner } from './runner'
 import type { FinishedRun, StartRunOptions } from './saved-run'
@@ -29,5 +31,7 @@ export async function startRun(
       message('asked.notTarget', { target: JSON.stringify(request.target) }),
       message('asked.targets', { targets: targetUsage }),
     )
+  const programs = await openPrograms(options, request.ladder)
+  if (programs) return runProgramLadder(programs, request, options)
   return runners[target.kind](target.name, request, options)
 }

@@ -43,6 +43,26 @@ describe('rows', () => {
     )
   })
 
+  it('have the structural conflicts of a deep session in place of counters with noise', () => {
+    const conflicts = (value: number) => ({
+      ...{ value, unit: 'conflicts' as const },
+      evidence: 'measured' as const,
+    })
+    const counted = (counter: number, part?: number) => ({
+      metrics: {
+        sharedStoreBankConflicts: conflicts(counter),
+        ...(part === undefined ? {} : { sharedStoreStructuralConflicts: conflicts(part) }),
+      },
+    })
+    const failed = rung('02_broken', 10, { metrics: {} })
+    const columns = (part?: number) =>
+      usualColumns(session([rung('01_tile', 10, counted(4000, part)), failed]))
+    expect(columns(0)).toContain('sharedStoreStructuralConflicts')
+    expect(columns(0)).not.toContain('sharedStoreBankConflicts')
+    expect(columns()).toContain('sharedStoreBankConflicts')
+    expect(columns()).toContain('sharedLoadBankConflicts')
+  })
+
   it('lead with bytes a second and the load of DRAM where memory bounds the task', () => {
     const { task } = climb.ladder
     const moved = {

@@ -297,7 +297,7 @@ describe('single instructions', () => {
   ${instruction}
   ${storeR0}`
     expect(run(program).out).toEqual(threads.map((thread) => expected(thread) | 0))
-    expect(run(program, { options: { interpreted: true } }).out).toEqual(run(program).out)
+    expect(run(program, { options: { compileAfter: Infinity } }).out).toEqual(run(program).out)
   })
 
   it('carries from one word to the next', () => {
@@ -440,7 +440,7 @@ ${ends.join('\n')}
       const stepped = run(program, {
         input,
         output: 256,
-        options: { interpreted: true },
+        options: { compileAfter: Infinity },
       })
       expect(compiled.out, `seed ${seed}\n${program}`).toEqual(stepped.out)
       expect([...compiled.counts.on], `seed ${seed}`).toEqual([...stepped.counts.on])
@@ -484,7 +484,7 @@ ${stores.join('\n')}
         seed % 4 === 0 ? random(2 ** 32) | 0 : (random(2 ** 32) & 0x87ff87ff) | 0x38003800,
       )
       const compiled = run(program, { input, output: 256 })
-      const stepped = run(program, { input, output: 256, options: { interpreted: true } })
+      const stepped = run(program, { input, output: 256, options: { compileAfter: Infinity } })
       expect(compiled.out, `seed ${seed}`).toEqual(stepped.out)
       expect(new Set(compiled.out).size).toBeGreaterThan(10)
     }

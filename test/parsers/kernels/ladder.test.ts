@@ -8,7 +8,10 @@ import { parseLadderFile } from '../../../src-main/parsers/kernels/ladder'
 import { gemm } from '../../gemm'
 import { Task } from '../../../src-main/domain/task/task'
 import { parseRungHeader } from '../../../src-main/parsers/kernels/rung-header'
-import { parseLadderDocument } from '../../../src-main/parsers/kernels/ladder-document'
+import {
+  parseLadderDocument,
+  parseProgramLadder,
+} from '../../../src-main/parsers/kernels/ladder-document'
 import { ladderSchema } from '../../../src-main/domain/ladder/ladder-schema'
 
 describe('ladders that ship', () => {
@@ -105,6 +108,46 @@ describe('ladders that ship', () => {
         /not a ladder: the document: /,
       )
     })
+  })
+})
+
+describe('a ladder of programs', () => {
+  const document = {
+    kernel_ladder: 1,
+    id: 'mine',
+    title: 'Mine',
+    summary: 'Two ways.',
+    programs: { output: { file: 'out.bin', dtype: 'f32', rtol: 0.001 } },
+    rungs: [
+      { id: 'a', title: 'A', program: ['./a', ''] },
+      { id: 'b', title: 'B', program: ['./b'] },
+    ],
+  }
+  const read = (change: object) =>
+    parseProgramLadder(JSON.stringify({ ...document, ...change }, null, 1), 'ladder.json')
+
+  it('has settings where it gives none, and is none of a document with a task', () => {
+    expect(read({})!.programs).toMatchObject({ runs: 7, timeout: 600, exit_code: 0 })
+    expect(read({ task: {} })).toBeNull()
+    expect(read({ programs: undefined })).toBeNull()
+  })
+
+  it.each<[object, RegExp]>([
+    [{ programs: { output: { file: 'o', atol: 1 } } }, /atol compares numbers: name their type/],
+    [{ programs: { output: { file: '../o' } } }, /without "\.\."/],
+    [{ programs: { output: { file: 'o', expected: 'o' } } }, /write this file themselves/],
+    [{ programs: { run: 3 } }, /no key "run" in programs\. Did you mean runs\?/],
+    [{ programs: { runs: 0 } }, /programs\.runs must be at least 1/],
+    [{ rungs: [document.rungs[0], document.rungs[0]] }, /repeats the name a/],
+    [{ rungs: [{ id: 'a', title: 'A', program: [] }] }, /rungs\[0\]\.program must be non-empty/],
+    [{ rungs: [{ id: 'a', title: 'A', program: [''] }] }, /first word names the program/],
+    [{ rungs: [{ id: 'a', title: 'A', program: 'a b' }] }, /program must be a list/],
+    [{ rungs: [{ id: 'a', title: 'A', program: ['a'], params: {} }] }, /no key "params"/],
+    [{ reference_rung: 'c' }, /no rung c; the rungs are a, b/],
+    [{ rungs: [{ ...document.rungs[0], after: 'x' }] }, /after names x/],
+  ])('%j is refused with its line', (change, expected) => {
+    expect(() => read(change)).toThrow(expected)
+    expect(() => read(change)).toThrow(/^ladder\.json:\d+:\d+: /)
   })
 })
 

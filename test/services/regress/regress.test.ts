@@ -299,7 +299,7 @@ describe('against a git revision', () => {
     setEnv({ GIT_CEILING_DIRECTORIES: other.dir })
     await expect(start(other, { against: 'HEAD' })).rejects.toMatchObject({
       kind: 'input',
-      message: expect.stringContaining('in no git repository') as string,
+      message: expect.stringContaining('not in a git repository') as string,
     })
   })
 

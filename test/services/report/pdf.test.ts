@@ -143,7 +143,7 @@ describe('two sessions for print', () => {
 
   it('includes warnings, times, changed metrics, diffs and both origins', async () => {
     const [, html = ''] = (await printed([recording(), after()])).documents
-    expect(html).toContain('<title>FP32 matrix multiplication at 4096³ f32: two sessions</title>')
+    expect(html).toContain('<title>FP32 matrix multiplication at 4096³ FP32: two sessions</title>')
     expect(html).toContain('The driver versions differ: 580.159.04 and 590.')
     expect(html).toContain('0 got faster and 1 slower beyond the spread of both')
     expect(html).toMatch(/<code>06_float4<\/code><\/th>.*3\.41 ms.*5\.12 ms.*▼ worse/)

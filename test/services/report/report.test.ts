@@ -380,7 +380,7 @@ describe('options', () => {
       const text = String(content)
       expect(text.split('\n\n').slice(0, 4)).toEqual([
         '# Our \\*kernels\\*',
-        'FP32 matrix multiplication at 4096³ f32 on NVIDIA H200',
+        'FP32 matrix multiplication at 4096³ FP32 on NVIDIA H200',
         'One.',
         'Two.',
       ])

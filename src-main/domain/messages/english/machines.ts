@@ -3,7 +3,6 @@ export const machines = {
   none: 'There is no machine named {name}.',
   known: 'The machines are: {names}. Other targets: see `kernel-ladder run --help`.',
   add: 'Add it with `kernel-ladder machine add {name} --ssh HOST`.',
-  noSsh: 'The machine {name} has no ssh host.',
   noDraft: 'An edited copy runs on this machine only.',
   clock:
     'The clock of {name} is {seconds} s ahead of the one here; dates in the session are its own.',

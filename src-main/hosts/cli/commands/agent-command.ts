@@ -1,5 +1,6 @@
 /** `kernel-ladder __agent`: what this program is started as on another machine. It writes a line per event to a file. */
 import { openSync, readFileSync, writeSync } from 'node:fs'
+import { hostname } from 'node:os'
 import type { SetUp } from '../../../adapters/machine/machine'
 import { RunRequest } from '../../../contract'
 import { exitCodes, toErrorShape } from '../../../domain/errors'
@@ -24,6 +25,7 @@ export async function agentCommand(
     writeSync(events, `${JSON.stringify(line)}\n`)
   }
   const none = { folder: null, id: null, missing: null, unsaved: null, error: null }
+  write({ type: 'begun', host: process.env.SLURMD_NODENAME ?? hostname() })
   try {
     const job = Job.parse(JSON.parse(readFileSync(jobFile, 'utf8')))
     const end =

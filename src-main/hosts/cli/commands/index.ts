@@ -53,6 +53,9 @@ export const profileCommand = later(async () => (await import('./profile-command
 export const regressCommand = later(async () => (await import('./regress-command')).regressCommand)
 export const reportCommand = later(async () => (await import('./report-command')).reportCommand)
 export const runCommand = later(async () => (await import('./run-command')).runCommand)
+export const runSeveralCommand = later(
+  async () => (await import('./run-several-command')).runSeveralCommand,
+)
 export const sanitizeCommand = later(
   async () => (await import('./sanitize-command')).sanitizeCommand,
 )

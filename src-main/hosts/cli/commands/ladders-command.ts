@@ -1,5 +1,6 @@
 /** `kernel-ladder ladders`: the ladders, their rungs, and what the shipped recordings measured for each. */
 import type { SetUp } from '../../../adapters/machine/machine'
+import type { ProgramFolder } from '../../../adapters/kernels/program-folder'
 import { readKernelLibrary } from '../../../adapters/kernels/kernel-library'
 import { exitCodes } from '../../../domain/errors'
 import { namesOf, problemAt } from '../../../domain/task/choose'
@@ -9,7 +10,7 @@ import { formatMs, formatRatio } from '../../../domain/metrics/units'
 import { measuredRungs } from '../../../services/sessions/measured'
 import { laddersDocument } from '../documents/ladders'
 import { copiesOf } from '../../../services/ladder-library/copies'
-import { openLadder } from '../../../services/ladder-library/open'
+import { openLadder, openPrograms } from '../../../services/ladder-library/open'
 import { note, printJson, printText, problemText, table } from '../output'
 
 /** `4.44 ms, 0.605× of 00_cublas` */
@@ -21,6 +22,53 @@ function timeCell(measured: RungMeasured | null): string {
     : formatMs(medianMs)
 }
 
+/** A ladder of programs has commands in place of sources, and nothing else to choose. */
+function programsListed({ ladder, programs }: ProgramFolder, json: boolean | undefined): number {
+  const { id, title, summary, sizes, scalars, options, reference, rungs } = ladder
+  if (json)
+    printJson(laddersDocument, {
+      tasks: [],
+      ladders: [
+        {
+          ...{ id, title, summary, task: null, sizes, scalars, options, reference },
+          rungs: rungs.map((rung) => ({
+            id: rung.id,
+            title: rung.title,
+            idea: rung.header.idea,
+            expect: [],
+            note: rung.note ?? null,
+            file: rung.file === '' ? null : rung.file,
+            params: [],
+            values: {},
+            options: {},
+            takes: {},
+            flags: [],
+            requires: null,
+            ...(rung.program ? { program: rung.program } : {}),
+            measured: null,
+          })),
+        },
+      ],
+      problems: [],
+    })
+  else {
+    printText(`${id}: ${title}`)
+    printText(`  ${summary}`)
+    const { runs, output } = programs
+    printText(
+      `  programs: ${runs} timed runs each; baseline rung: ${reference ?? 'none'}; output: ${output?.file ?? 'not checked'}`,
+    )
+    printText(
+      table(rungs, [
+        { header: '', align: 'left', cell: (rung) => `  ${rung.id}` },
+        { header: '', align: 'left', cell: (rung) => rung.title },
+        { header: '', align: 'left', cell: (rung) => (rung.program ?? []).join(' ') },
+      ]),
+    )
+  }
+  return 0
+}
+
 /** `name` is one ladder, by id or folder; all that ship where it is absent. */
 export async function laddersCommand(
   setUp: SetUp,
@@ -29,6 +77,8 @@ export async function laddersCommand(
 ): Promise<number> {
   const setup = await setUp()
   const { assets } = setup
+  const programs = name === undefined ? null : await openPrograms(setup, name)
+  if (programs) return programsListed(programs, json)
   const { library, id } =
     name === undefined
       ? { library: await readKernelLibrary(assets.kernelsDir), id: null }

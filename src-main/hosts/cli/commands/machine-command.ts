@@ -1,12 +1,19 @@
 /** `kernel-ladder machine`: the machines that --target names. */
 import { machinesPath, readMachines, writeMachine } from '../../../adapters/remote/machines-store'
+import { sbatchWords, tryOptions } from '../../../adapters/remote/slurm'
 import { askHostKey, trustHostKey } from '../../../adapters/remote/ssh'
 import type { SetUp } from '../../../adapters/machine/machine'
 import { DoctorReport } from '../../../contract'
 import { exitCodes, inputError, KernelLadderError } from '../../../domain/errors'
 import { MachineEntry, nameFault } from '../../../domain/machines/machine-file'
 import { inEnglish } from '../../../domain/text/wording'
-import { openMachine, prepare, runWords, sshOptions } from '../../../services/machines/remote-job'
+import {
+  openMachine,
+  prepare,
+  runWords,
+  shellOf,
+  sshOptions,
+} from '../../../services/machines/remote-job'
 import { confirmed } from '../confirm'
 import { doctorText } from './doctor-command'
 import { machineCheckDocument, machinesDocument } from '../documents/machines'
@@ -15,24 +22,47 @@ import { abortOnStop } from '../signals'
 
 export interface MachineAddOptions {
   ssh?: string
+  slurm?: boolean
+  partition?: string
+  account?: string
+  qos?: string
+  gres?: string
+  constraint?: string
+  time?: string
+  sbatch?: string[]
   before?: string[]
   after?: string[]
   fingerprint?: string
   replace?: boolean
 }
 
+const slurmNames = ['partition', 'account', 'qos', 'gres', 'constraint', 'time'] as const
+
+function slurmOf({ slurm, sbatch, ...options }: MachineAddOptions) {
+  const given = slurmNames.filter((name) => options[name] !== undefined)
+  const alone = given[0] ?? (sbatch ? 'sbatch' : undefined)
+  if (!slurm && alone !== undefined)
+    throw inputError(`--${alone} goes with --slurm.`, `Add --slurm, or leave --${alone} out.`)
+  return {
+    ...Object.fromEntries(given.map((name) => [name, options[name]])),
+    ...(sbatch ? { options: sbatch } : {}),
+  }
+}
+
+/** The entry as it is written, and as it is read. */
 function entryOf(options: MachineAddOptions) {
-  const entry = {
+  const slurm = slurmOf(options)
+  const written = {
     ...(options.ssh === undefined ? {} : { ssh: options.ssh }),
+    ...(options.slurm ? { slurm } : {}),
     ...(options.before ? { before: options.before } : {}),
     ...(options.after ? { after: options.after } : {}),
   }
-  const parsed = MachineEntry.safeParse(entry)
-  if (!parsed.success)
-    throw inputError(
-      `--${parsed.error.issues[0]?.path.join('.') ?? 'ssh'} must be ${parsed.error.issues[0]?.message ?? ''}.`,
-    )
-  return entry
+  const parsed = MachineEntry.safeParse(written)
+  if (parsed.success) return { written, entry: parsed.data }
+  const [{ path, message } = { path: ['ssh'], message: '' }] = parsed.error.issues
+  const name = path[0] === 'slurm' ? (path[1] === 'options' ? 'sbatch' : path[1]) : path[0]
+  throw inputError(`--${String(name)} must be ${message}.`)
 }
 
 export async function machineAddCommand(
@@ -42,28 +72,37 @@ export async function machineAddCommand(
 ): Promise<number> {
   const fault = nameFault(name)
   if (fault !== null) throw inputError(fault)
-  const host = options.ssh
-  if (host === undefined)
+  if (options.ssh === undefined && !options.slurm)
     throw inputError(
       '--ssh HOST is missing.',
-      'Give the host as after `ssh`, for example: --ssh titan.',
+      'Give the host as after `ssh`, for example: --ssh titan. On a login node, --slurm alone will do.',
     )
-  const entry = entryOf(options)
+  const { written, entry } = entryOf(options)
   const { machine } = await setUp()
   const { config } = machine.folders
   if (!options.replace && Object.hasOwn(await readMachines(config), name))
     throw inputError(`There is a machine named ${name} already.`, 'Use another name, or --replace.')
+  if (entry.ssh !== undefined) await trusted(name, entry.ssh, options.fingerprint)
+  if (entry.slurm) await tryOptions(shellOf(name, entry), entry.slurm)
+  await writeMachine(config, name, written)
+  note(`Added ${name} to ${machinesPath(config)}.`)
+  note(`Next: kernel-ladder run --ladder LADDER --target ${name}`)
+  return 0
+}
+
+/** Throws unless ssh knows the host's key, or is told to trust it now. */
+async function trusted(name: string, host: string, fingerprint?: string): Promise<void> {
   const key = await askHostKey(host, sshOptions())
   note(`${host} is ${key.user}@${key.hostname}, port ${key.port}.`)
   if (!key.known && key.fingerprint !== null) {
     note(`Its host key is ${key.fingerprint}, which ssh does not know yet.`)
-    if (options.fingerprint !== undefined && !key.fingerprint.endsWith(options.fingerprint))
+    if (fingerprint !== undefined && !key.fingerprint.endsWith(fingerprint))
       throw inputError(
-        `The host key is not ${options.fingerprint}, so ${name} was not added.`,
+        `The host key is not ${fingerprint}, so ${name} was not added.`,
         'Ask the administrator of the machine for the fingerprint of its key.',
       )
     const allowed =
-      options.fingerprint !== undefined ||
+      fingerprint !== undefined ||
       (process.stdin.isTTY &&
         process.stderr.isTTY &&
         (await confirmed('From now on ssh will trust this key.')))
@@ -74,10 +113,6 @@ export async function machineAddCommand(
       )
     await trustHostKey(host, key.fingerprint, sshOptions())
   }
-  await writeMachine(config, name, entry)
-  note(`Added ${name} to ${machinesPath(config)}.`)
-  note(`Next: kernel-ladder run --ladder LADDER --target ${name}`)
-  return 0
 }
 
 export async function machineListCommand(
@@ -97,6 +132,11 @@ export async function machineListCommand(
       table(machines, [
         { header: 'machine', align: 'left', cell: ({ name }) => name },
         { header: 'ssh', align: 'left', cell: ({ ssh }) => ssh ?? '' },
+        {
+          header: 'Slurm',
+          align: 'left',
+          cell: ({ slurm }) => (slurm ? sbatchWords(slurm).join(' ') : ''),
+        },
         { header: 'before', align: 'left', cell: ({ before }) => before.join('; ') },
       ]),
     )
@@ -125,11 +165,12 @@ export async function machineCheckCommand(
   const onNotice = (notice: Parameters<typeof inEnglish>[0]): void => note(inEnglish(notice))
   const opened = await openMachine(machine.folders, name)
   const { facts } = await prepare(opened, { signal, onNotice })
-  const { stdout } = await runWords(machine.folders, name, ['doctor', '--json'], {
-    signal,
-    onNote: () => undefined,
-    onNotice,
-  })
+  const { stdout } = await runWords(
+    machine.folders,
+    name,
+    { ladder: null, words: () => ['doctor', '--json'] },
+    { signal, onNote: () => undefined, onNotice },
+  )
   const doctor = DoctorReport.safeParse(JSON.parse(stdout))
   if (!doctor.success)
     throw new KernelLadderError('internal', `The doctor on ${name} gave no report.`)

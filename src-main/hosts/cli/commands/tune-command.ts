@@ -1,14 +1,15 @@
 /** `kernel-ladder tune`: tries the values of a rung's parameters and ranks them. */
 import { resolve } from 'node:path'
+import { z } from 'zod'
 import { readPlainFile } from '../../../adapters/disk/disk'
-import type { SetUp } from '../../../adapters/machine/machine'
-import { exitCodes, inputError } from '../../../domain/errors'
+import type { Setup, SetUp } from '../../../adapters/machine/machine'
+import { ErrorShape, exitCodes, inputError, KernelLadderError } from '../../../domain/errors'
 import { Identifier } from '../../../domain/ladder/rung'
 import { formatMs } from '../../../domain/metrics/units'
 import { problemWord } from '../../../domain/task/problem'
 import { maxSize } from '../../../domain/task/task'
 import { inEnglish } from '../../../domain/text/wording'
-import type { TuneReport, TuneRow } from '../../../domain/tune/report'
+import { tuneShape, type TuneReport, type TuneRow } from '../../../domain/tune/report'
 import type { Axis, Point } from '../../../domain/tune/space'
 import { strategyNames, type StrategyName } from '../../../domain/tune/strategies'
 import { pointsOfT4, T4Results, toT4 } from '../../../domain/tune/t4'
@@ -16,9 +17,10 @@ import { openLadder } from '../../../services/ladder-library/open'
 import { checkPlace, saveReport } from '../../../services/report/save'
 import { applyWinner, requireOwnFolder } from '../../../services/tune/apply'
 import type { TuneRequest } from '../../../services/tune/request'
-import { tune } from '../../../services/tune/tune'
+import { plannedRung, tune, type TuneOptions } from '../../../services/tune/tune'
 import { gpuNumber, parseChoice, wholeNumber, words, type ProblemOptions } from '../arguments'
 import type { NamedOption } from '../problem-options'
+import { ladderCommandThere, machineOf, withOption } from '../elsewhere'
 import { tuneDocument } from '../documents/tune'
 import { note, printJson, printText, table } from '../output'
 import { abortOnStop } from '../signals'
@@ -34,6 +36,7 @@ export interface TuneCommandOptions extends ProblemOptions {
   seed?: string
   seconds?: string
   gpu?: string
+  target?: string
   fresh?: boolean
   apply?: boolean
   t4?: string
@@ -133,6 +136,7 @@ export async function tuneCommand(
   setUp: SetUp,
   options: TuneCommandOptions,
   named: readonly NamedOption[],
+  given: readonly string[],
 ): Promise<number> {
   if (!Identifier.safeParse(options.rung).success)
     throw inputError(`--rung: ${JSON.stringify(options.rung)} is no rung’s id.`)
@@ -153,6 +157,14 @@ export async function tuneCommand(
     fresh: options.fresh ?? false,
     first: await firstPoints(options.from),
   }
+  const elsewhere = machineOf(options.target)
+  if (options.target !== undefined && options.target !== 'local' && elsewhere === null)
+    throw inputError(
+      `--target ${JSON.stringify(options.target)} has no GPU to tune on.`,
+      'Use local, or a machine of `kernel-ladder machine list`.',
+    )
+  if (elsewhere !== null && options.from !== undefined)
+    throw inputError('--from goes with this machine alone.', 'Leave --from or --target out.')
   const idleSeconds =
     options.timeout === undefined ? 60 : wholeNumber(options.timeout, '--timeout', 86_400)
   if (options.t4 !== undefined) await checkPlace(options.t4)
@@ -161,9 +173,38 @@ export async function tuneCommand(
   const folder = options.apply ? requireOwnFolder(own, id) : null
   await askTrust(setup, request.ladder, options)
   const signal = abortOnStop('stopping; the same command continues from here.')
-  const { report, rows, planned } = await tune(setup, request, {
-    ...{ signal, onNote: note, idleSeconds },
-    waitForGpu: options.wait,
+  const { report, t4 } =
+    elsewhere === null
+      ? await tuneHere(setup, request, { signal, idleSeconds, waitForGpu: options.wait })
+      : await tuneThere(setup, elsewhere, options, given, signal)
+  if (options.t4 !== undefined) {
+    await saveReport(resolve(options.t4), t4)
+    note(`Wrote ${options.t4}`)
+  }
+  if (options.json) printJson(tuneDocument, report)
+  else printText(describe(report))
+  if (folder && report.winner) {
+    const variant = await applyWinner(folder, await plannedRung(setup, request), report)
+    note(`Added ${variant} to ${folder.files[0]} in ${folder.folder}.`)
+  }
+  if (report.completion === 'cancelled') return exitCodes.failed
+  return report.winner ? 0 : exitCodes.failed
+}
+
+interface Ranking {
+  report: TuneReport
+  /** All results in the exchange format. */
+  t4: string
+}
+
+async function tuneHere(
+  setup: Setup,
+  request: TuneRequest,
+  options: Pick<TuneOptions, 'signal' | 'idleSeconds' | 'waitForGpu'>,
+): Promise<Ranking> {
+  const { report, rows } = await tune(setup, request, {
+    ...options,
+    onNote: note,
     onPoint(row, { done, total, bestMs, known }) {
       if (known) return
       const of = total === null ? '' : `/${total}`
@@ -173,19 +214,47 @@ export async function tuneCommand(
       )
     },
   })
-  if (options.t4 !== undefined) {
-    await saveReport(resolve(options.t4), `${JSON.stringify(toT4(rows), null, 1)}\n`)
-    note(`Wrote ${options.t4}`)
-  }
-  if (options.json) printJson(tuneDocument, report)
-  else printText(describe(report))
-  if (folder && report.winner) {
-    const variant = await applyWinner(folder, planned, report)
-    note(`Added ${variant} to ${folder.files[0]} in ${folder.folder}.`)
-  }
-  if (report.completion === 'cancelled') return exitCodes.failed
-  return report.winner ? 0 : exitCodes.failed
+  return { report, t4: `${JSON.stringify(toT4(rows), null, 1)}\n` }
 }
+
+/** The same command there, whose journal stays there. */
+async function tuneThere(
+  setup: Setup,
+  machine: string,
+  options: TuneCommandOptions,
+  given: readonly string[],
+  signal: AbortSignal,
+): Promise<Ranking> {
+  const t4 = 't4.json'
+  const { code, stdout, file } = await ladderCommandThere(setup, machine, given, options, signal, {
+    file: t4,
+    change: (words, job) =>
+      [
+        ['--apply', null] as const,
+        ['--json', true] as const,
+        ['--t4', `${job}/${t4}`] as const,
+      ].reduce<readonly string[]>(
+        (own, [name, value]) => withOption(own, name, value, name === '--t4'),
+        words,
+      ),
+  })
+  const document: unknown = stdout === '' ? null : JSON.parse(stdout)
+  const failed = tuneError.safeParse(document)
+  if (failed.success) {
+    const { kind, message, remedy } = failed.data.error
+    throw new KernelLadderError(kind, message, remedy)
+  }
+  const report = z.object(tuneShape).safeParse(document)
+  if (report.success && file !== null) return { report: report.data, t4: `${file}\n` }
+  throw new KernelLadderError(
+    'failed',
+    `The sweep on ${machine} ended with ${code} and without a ranking.`,
+    'The same command continues from what it finished.',
+  )
+}
+
+/** What a command prints with --json when it fails. */
+const tuneError = z.object({ error: ErrorShape })
 
 const varied = ({ axes }: TuneRequest, { params }: TuneRow): string[] =>
   axes.length > 0 ? axes.map(({ name }) => name) : Object.keys(params)

@@ -2,10 +2,16 @@
 import { inEnglish } from '../../../domain/text/wording'
 import { launchOccupancy, threadsOf } from '../../../domain/analysis/derived-metrics'
 import { can, gpuOfTarget, isBuiltOnly } from '../../../domain/target/targets'
-import type { Build, RungResult, Session } from '../../../domain/session/session'
+import {
+  isOfPrograms,
+  type Build,
+  type RungResult,
+  type Session,
+} from '../../../domain/session/session'
 import { formatBytes, formatValue } from '../../../domain/metrics/units'
 import { describeKernels } from './describe-kernels'
 import { describeOrigin, describeSession } from './describe-ladder'
+import { describePrograms } from './describe-programs'
 import { describeErrors } from './describe-diagnostics'
 import { table, type Column } from '../output'
 
@@ -26,6 +32,7 @@ const each = (
 /** Any session, as `run` and `show` print it. */
 export function sessionText(session: Session): string {
   if (isBuiltOnly(session.target)) return describeStatic(session)
+  if (isOfPrograms(session)) return describePrograms(session)
   return can(session.target).knowsRun ? describeSession(session) : describeKernels(session)
 }
 

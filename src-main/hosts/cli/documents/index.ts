@@ -1,7 +1,7 @@
 /** What is published in docs/schemas: every JSON document that a command prints, and the files that it reads. */
 import { CiDocument, ciSchemaVersion } from '../../../domain/analysis/baseline-document'
 import { LabFile } from '../../../domain/labs/lab'
-import { LadderDocument } from '../../../domain/ladder/ladder-document'
+import { AnyLadderDocument } from '../../../domain/ladder/ladder-schema'
 import { Session, sessionSchemaVersion } from '../../../domain/session/session'
 import { MachinesFile } from '../../../domain/machines/machine-file'
 import { ComparisonJson, comparisonJsonVersion } from '../../../services/report/comparison-json'
@@ -16,6 +16,7 @@ import { laddersDocument } from './ladders'
 import { machineCheckDocument, machinesDocument } from './machines'
 import { regressDocument } from './regress'
 import { runDocument } from './run'
+import { runSeveralDocument } from './run-several'
 import { sanitizeDocument } from './sanitize'
 import { showRungDocument } from './show-rung'
 import { tuneDocument } from './tune'
@@ -41,6 +42,7 @@ export const printedDocuments: readonly PublishedSchema[] = [
   doctorDocument,
   laddersDocument,
   runDocument,
+  runSeveralDocument,
   showRungDocument,
   diffDocument,
   compareDocument,
@@ -74,7 +76,7 @@ export const readFiles: readonly PublishedSchema[] = [
     title: 'ladder folder',
     description:
       'ladder.yaml or ladder.json of a ladder folder. docs/LADDERS.md explains the keys; `kernel-ladder ladders DIR` also checks expressions, names and files.',
-    schema: LadderDocument,
+    schema: AnyLadderDocument,
   },
   {
     name: 'machines-file',

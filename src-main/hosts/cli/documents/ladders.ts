@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { RungMeasured } from '../../../domain/analysis/rung-measured'
 import { LadderFile } from '../../../domain/ladder/ladder'
 import { Expectation, Identifier, Parameters, RungParameter } from '../../../domain/ladder/rung'
-import { Options } from '../../../domain/task/problem'
+import { Options, Sizes } from '../../../domain/task/problem'
 import { Task } from '../../../domain/task/task'
 import { documentKind } from './document'
 
@@ -25,6 +25,8 @@ const ListedRung = z.object({
   takes: z.record(z.string(), z.array(z.string())),
   flags: z.array(z.string()),
   requires: z.string().nullable(),
+  /** Of a rung that is a program: its command, word by word. */
+  program: z.array(z.string()).optional(),
   /** What a recording measured for it; null if no recording contains it. */
   measured: RungMeasured.nullable(),
 })
@@ -37,7 +39,15 @@ export const laddersDocument = documentKind({
     'What `kernel-ladder ladders --json` prints: the tasks, and the ladders with their rungs. `problems` lists the faults of unusable files, as sentences.',
   fields: {
     tasks: z.array(Task),
-    ladders: z.array(LadderFile.omit({ schema: true }).extend({ rungs: z.array(ListedRung) })),
+    ladders: z.array(
+      LadderFile.omit({ schema: true }).extend({
+        /** Id of its rungs' task; null for a ladder of programs. */
+        task: Identifier.nullable(),
+        /** Empty for a ladder of programs. */
+        sizes: z.array(Sizes),
+        rungs: z.array(ListedRung),
+      }),
+    ),
     problems: z.array(z.string()),
   },
 })

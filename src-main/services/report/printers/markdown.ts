@@ -64,9 +64,10 @@ export const patchText = (hunks: readonly Hunk[]): string =>
     ])
     .join('\n')
 
-function sourceBlock({ hunks, from, to }: ReportStep): string {
+function sourceBlock({ hunks: diff, from, to }: ReportStep): string {
+  const hunks = diff()
   if (hunks === null) return 'The session does not contain both sources, so there is no diff.'
-  if (hunks.length === 0) return 'The sources are the same.'
+  if (hunks.length === 0) return 'The sources are the same below their headers.'
   const count = (sign: string): number =>
     hunks.flatMap(({ lines }) => lines).filter((line) => line.startsWith(sign)).length
   return details(

@@ -1,0 +1,69 @@
+/** A ladder folder of programs: its ladder, and the texts that its commands name. Nothing outside of the folder is read. */
+import { basename, join } from 'node:path'
+import { inputError } from '../../domain/errors'
+import type { Ladder } from '../../domain/ladder/ladder'
+import { programLadder, type ProgramSettings } from '../../domain/ladder/program-ladder'
+import { parseProgramLadder } from '../../parsers/kernels/ladder-document'
+import { readLadderText, readTextIn, refusalOf, shownPath } from './ladder-folder'
+
+export interface ProgramFolder {
+  /** Absolute. */
+  folder: string
+  ladder: Ladder
+  programs: ProgramSettings
+  /** The texts that commands name, by their path relative to the folder. */
+  sources: ReadonlyMap<string, string>
+  /** Every file read from it, relative, ladder.yaml first. */
+  files: string[]
+}
+
+/** Null where the folder's ladder is of kernels, or cannot be read as one of programs. */
+export async function readProgramFolder(
+  folder: string,
+  isShipped: (id: string) => boolean,
+): Promise<ProgramFolder | null> {
+  const { path, file, text } = await readLadderText(folder)
+  const shown = join(shownPath(path), file)
+  const document = parseProgramLadder(text, shown)
+  if (!document) return null
+  if (isShipped(document.id))
+    throw inputError(
+      `${shown}: ${document.id} is a ladder that ships with the program.`,
+      'Give this one another id, because sessions are identified by it.',
+    )
+  const { programs, rungs } = document
+  const expected = programs.output?.expected
+  const why = expected === undefined ? null : await refusalOf(path, expected)
+  if (why !== null) throw inputError(`${shown}: programs.output.expected: ${why}`)
+
+  const sources = new Map<string, string>()
+  const fileOf = new Map<string, string>()
+  for (const { id, program } of rungs)
+    for (const word of program) {
+      const name = word.replace(/^\.\//, '')
+      if (!isRelative(name) || name === programs.output?.file) continue
+      const source = sources.get(name) ?? (await textOf(path, name))
+      if (source === null) continue
+      sources.set(name, source)
+      if (!fileOf.has(id)) fileOf.set(id, `${document.id}/${name}`)
+    }
+  return {
+    folder: path,
+    ladder: programLadder(document, path, fileOf),
+    programs,
+    sources,
+    files: [file, ...sources.keys()],
+  }
+}
+
+const isRelative = (name: string): boolean =>
+  name !== '' &&
+  !/[\\\0]/.test(name) &&
+  name.split('/').every((part) => !['', '.', '..'].includes(part)) &&
+  !basename(name).startsWith('.')
+
+/** Null for a word that is no text of the folder: an option, a binary. */
+async function textOf(folder: string, name: string): Promise<string | null> {
+  if ((await refusalOf(folder, name)) !== null) return null
+  return readTextIn(folder, name).catch(() => null)
+}

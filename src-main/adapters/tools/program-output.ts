@@ -1,0 +1,112 @@
+/** The file that a program of the user's writes: whether it wrote it, what it is by hash, and whether it is as expected. */
+import { createHash } from 'node:crypto'
+import { copyFile, open, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { message, type Statement } from '../../domain/messages/message'
+import type { ProgramOutput } from '../../domain/ladder/program-ladder'
+import { elementBytes, outputCheck } from '../../domain/programs/output'
+import type { ProgramRun, Verify } from '../../domain/session/session'
+import { errorCode } from '../disk/disk'
+
+/** What tells one writing of a file from another. */
+export type FileMark = string
+
+/** Null where there is no such file. */
+export const markOf = (path: string): Promise<FileMark | null> =>
+  stat(path, { bigint: true }).then(
+    (found) => (found.isFile() ? `${found.ino}:${found.size}:${found.mtimeNs}` : null),
+    () => null,
+  )
+
+export const keepExpected = (from: string, scratch: string): Promise<string> => {
+  const kept = join(scratch, 'expected')
+  return copyFile(from, kept).then(() => kept)
+}
+
+/** A multiple of every element's size. */
+const pieceBytes = 4 * 2 ** 20
+
+export interface CheckedOutput {
+  output: NonNullable<ProgramRun['output']>
+  /** Null where there is nothing to compare with. */
+  verify: Verify | null
+  /** Why it is wrong. */
+  reason: Statement | null
+}
+
+/** Reads the whole file once, beside what is expected. Throws what the disk says. */
+export async function checkOutput(
+  path: string,
+  expectedPath: string | null,
+  rule: ProgramOutput,
+): Promise<CheckedOutput> {
+  const { size } = await stat(path)
+  const hash = createHash('sha256')
+  const check = outputCheck(rule)
+  const expectedSize = expectedPath === null ? null : (await stat(expectedPath)).size
+  const isPart = size % elementBytes(rule) !== 0
+  const compared = !isPart && expectedSize === size
+  const own = await open(path)
+  const other = compared && expectedPath !== null ? await open(expectedPath) : null
+  try {
+    const [found, wanted] = [Buffer.alloc(pieceBytes), Buffer.alloc(other ? pieceBytes : 0)]
+    for (let at = 0; at < size; at += pieceBytes) {
+      const length = Math.min(pieceBytes, size - at)
+      await readWhole(own, found, length, at)
+      hash.update(found.subarray(0, length))
+      if (!other) continue
+      await readWhole(other, wanted, length, at)
+      check.add(wanted.subarray(0, length), found.subarray(0, length))
+    }
+  } finally {
+    await own.close()
+    await other?.close()
+  }
+  const output = { file: rule.file, bytes: size, sha256: hash.digest('hex') }
+  if (isPart)
+    return {
+      ...{ output, verify: null },
+      reason: message('programs.outputPart', { file: rule.file, bytes: size, dtype: rule.dtype! }),
+    }
+  if (expectedSize === null) return { output, verify: null, reason: null }
+  if (!compared)
+    return {
+      ...{ output, verify: null },
+      reason: message('programs.outputSize', {
+        file: rule.file,
+        bytes: size,
+        expected: expectedSize,
+      }),
+    }
+  const verify = check.verify()
+  const values = {
+    count: verify.mismatches,
+    file: rule.file,
+    index: verify.firstMismatch?.index[0] ?? 0,
+  }
+  const reason = verify.passed
+    ? null
+    : rule.dtype === undefined
+      ? message('programs.outputBytes', values)
+      : message('programs.outputValues', { ...values, total: check.total })
+  return { output, verify, reason }
+}
+
+async function readWhole(
+  file: Awaited<ReturnType<typeof open>>,
+  into: Buffer,
+  length: number,
+  at: number,
+): Promise<void> {
+  for (let done = 0; done < length;) {
+    const { bytesRead } = await file.read(into, done, length - done, at + done)
+    if (bytesRead === 0) throw new Error('it became shorter while it was read')
+    done += bytesRead
+  }
+}
+
+export const unreadable = (file: string, error: unknown): Statement =>
+  message('programs.outputUnreadable', {
+    file,
+    text: errorCode(error) ?? (error instanceof Error ? error.message : String(error)),
+  })

@@ -1,0 +1,112 @@
+/** A ladder of programs on this machine: the session of what it finishes is saved like that of every run. */
+import { join } from 'node:path'
+import { readSharedFiles } from '../../adapters/kernels/kernel-library'
+import type { ProgramFolder } from '../../adapters/kernels/program-folder'
+import { draftSession } from '../../adapters/sessions/session-store'
+import { rawRecorder } from '../../adapters/tools/raw-files'
+import type { Toolbox } from '../../adapters/tools/toolbox'
+import type { RunRequest } from '../../contract'
+import { inputError, KernelLadderError } from '../../domain/errors'
+import { message } from '../../domain/messages/message'
+import { can, isMeasuredNow, parseTarget } from '../../domain/target/targets'
+import { requireTrustedFolder } from '../ladder-library/trust'
+import { runPrograms, type ProgramsJob } from '../programs/run-programs'
+import { buildRunner } from '../run/build'
+import { toolboxOn } from '../run/chosen-gpu'
+import { openCompiler } from '../run/compiler'
+import { queryDevice, queryDriver } from '../run/device'
+import {
+  draftNew,
+  saveSomewhere,
+  sessionId,
+  type FinishedRun,
+  type StartRunOptions,
+} from './saved-run'
+
+/** Throws for what only a ladder with a task can be asked for. */
+function refuseOthers(
+  { target, size, at, params, draft }: RunRequest,
+  { commits, settings }: StartRunOptions,
+): void {
+  const asked = parseTarget(target)
+  if (!asked || !isMeasuredNow(asked) || can(asked).elsewhere)
+    throw inputError(message('programs.onlyHere', { target }), message('programs.leaveTarget'))
+  const given = [
+    ['--size', size !== undefined],
+    ['--at', at !== undefined && Object.keys(at).length > 0],
+    ['--param', Object.keys(params).length > 0],
+    ['--commits', commits !== undefined],
+    ['--flush-l2', settings?.flushL2 === true],
+  ].find(([, isGiven]) => isGiven)
+  if (given) throw inputError(message('programs.notForPrograms', { option: `${given[0]}` }))
+  if (draft !== undefined) throw inputError(message('drafts.gone'), message('drafts.openAgain'))
+}
+
+/** The GPU is looked at as for every run; programs that need none run without. */
+async function gpuOf(
+  { assets, machine, signal }: StartRunOptions,
+  toolbox: Toolbox,
+): Promise<ProgramsJob['gpu']> {
+  try {
+    const root = assets.kernelsDir
+    const compiler = await openCompiler(
+      { toolbox, cache: machine.cache },
+      await readSharedFiles(root, 'include'),
+      signal,
+    )
+    const driver = await queryDriver(toolbox, signal)
+    const runner = await buildRunner(compiler, await readSharedFiles(root, 'runner'))
+    return await queryDevice(toolbox, runner, driver, signal)
+  } catch (error) {
+    if (error instanceof KernelLadderError && error.kind !== 'internal') return null
+    throw error
+  }
+}
+
+export async function runProgramLadder(
+  folder: ProgramFolder,
+  request: RunRequest,
+  options: StartRunOptions,
+): Promise<FinishedRun> {
+  const { machine, emit, signal, settings } = options
+  refuseOthers(request, options)
+  await requireTrustedFolder(machine.folders, folder)
+  const createdAt = new Date().toISOString()
+  const id = sessionId(folder.ladder.id, 'programs', createdAt)
+  const draft = await (options.out === undefined
+    ? draftSession(join(machine.folders.sessions, id))
+    : draftNew(options.out))
+  const recorder = rawRecorder(draft.path, [
+    { path: draft.path, alias: '<session>' },
+    { path: folder.folder, alias: '<ladder>' },
+    ...machine.aliases,
+  ])
+  try {
+    for (const [path, text] of folder.sources)
+      await draft.addSource(`${folder.ladder.id}/${path}`, text)
+    const toolbox = toolboxOn(machine, recorder, request.gpu)
+    emit({ type: 'stage', stage: 'prepare', done: 0, total: 0 })
+    const { session, missing } = await runPrograms({
+      folder,
+      request,
+      toolbox,
+      gpu: await gpuOf(options, toolbox),
+      waitForGpu: settings?.waitForGpu ?? true,
+      identity: { id, createdAt, target: { kind: 'live', name: machine.name } },
+      appVersion: options.appVersion,
+      emit,
+      signal,
+    })
+    if (!session.rungs.some(({ status }) => status !== 'not-run')) {
+      await draft.discard()
+      return { session, folder: null, missing, unsaved: null }
+    }
+    emit({ type: 'stage', stage: 'save', done: 0, total: 1 })
+    const saved = await saveSomewhere({ session, deep: new Map(), draft, recorder, id }, options)
+    emit({ type: 'stage', stage: 'save', done: 1, total: 1 })
+    return { ...saved, missing }
+  } catch (error) {
+    await draft.discard()
+    throw error
+  }
+}
