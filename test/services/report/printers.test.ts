@@ -54,6 +54,27 @@ describe('printers', () => {
       expect(fenced('````\nx', 'diff')).toBe('`````diff\n````\nx\n`````')
     })
 
+    it('says of an emulated session who counted, and has no columns of times', () => {
+      const { session, sources } = recording()
+      const emulated: Sample = {
+        sources,
+        session: {
+          ...session,
+          target: { kind: 'emulated', name: 'h200' },
+          device: null,
+          rungs: session.rungs.map((rung) => ({ ...rung, timing: null })),
+        },
+      }
+      const text = report(emulated, { format: 'md' }, noPrivates)
+      expect(text).toMatch(/^# .* on an emulated H200$/m)
+      expect(text).toContain('counted by an emulator that executes the machine code')
+      expect(text).toContain('| Rung | What | Status |\n')
+      expect(text).not.toMatch(/CUDA events, the median|To previous/)
+      expectTables(text)
+      const latex = report(emulated, { format: 'tex' }, noPrivates)
+      expect(latex).toContain('counted by an emulator')
+    })
+
     it('has every part, tables of one width, and a diff of each step that opens on a click', () => {
       const text = report(recording(), { format: 'md' }, noPrivates)
       expect(text.match(/^## .*/gm)).toEqual([
