@@ -1,8 +1,9 @@
 // @ts-check
 /**
  * Writes the generated parts of the documents: in README.md and docs/RESULTS.md recorded runs and screenshots
- * of the UI, in docs/METRICS.md and others the tables of the registries, in docs/WHY.md the causes of recorded steps.
- * `npm run readme [-- figures|pictures|reference|causes|reliability|agents|library]`.
+ * of the UI, in docs/METRICS.md and others the tables of the registries, in docs/WHY.md the causes of recorded steps, in
+ * docs/EMULATION.md what the emulator counts beside what a GPU counted.
+ * `npm run readme [-- figures|pictures|reference|causes|reliability|agents|library|emulation]`.
  */
 import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -129,6 +130,15 @@ async function writeAgents() {
   }
 }
 
+async function writeEmulation() {
+  /** @type {{ module: typeof import('./lib/emulation-doc.ts') }} */
+  const { module } = await runnerImport(join(root, 'scripts/lib/emulation-doc.ts'))
+  const path = 'docs/EMULATION.md'
+  const text = await documentWith(path, [['counters', module.emulationTable()]])
+  writeFileSync(join(root, path), text)
+  say('Wrote what the emulator counts beside what a GPU counted in docs/EMULATION.md.')
+}
+
 async function writeLibrary() {
   const { libraryDoc } = await import('./lib/library-docs.mjs')
   writeFileSync(join(root, 'docs/LIBRARY.md'), await libraryDoc())
@@ -143,6 +153,7 @@ const parts = {
   reliability: writeReliability,
   agents: writeAgents,
   library: writeLibrary,
+  emulation: writeEmulation,
 }
 
 await runScript(async () => {

@@ -1,7 +1,7 @@
 // @ts-check
 /**
  * `npm run screenshots [-- --language ko] [-- --width 1000] [-- --theme dark] [-- name …]`: captures every
- * screen with the shipped recordings, in both themes, 1280 and 1920 px wide, and the screens' states, into
+ * screen with the shipped recordings, in both themes, 1280, 1440 and 1920 px wide, and the screens' states, into
  * out/screenshots. For viewing, not for comparison.
  */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
@@ -16,7 +16,7 @@ import { screens, states } from './lib/screens.mjs'
 
 const folder = join(root, 'out/screenshots')
 /** @type {Record<number, number>} */
-const heights = { 1000: 700, 1280: 800, 1920: 1080, 3840: 2160 }
+const heights = { 1000: 700, 1280: 800, 1440: 900, 1920: 1080, 3840: 2160 }
 const all = { ...screens, ...states }
 
 const { values, positionals } = parseArgs({
@@ -48,7 +48,7 @@ await runScript(async () => {
   try {
     const { state: storageState, close } = await signedIn(browser, server.address, {})
     await close()
-    for (const width of (values.width ?? ['1280', '1920']).map(Number))
+    for (const width of (values.width ?? ['1280', '1440', '1920']).map(Number))
       for (const colorScheme of /** @type {('light' | 'dark')[]} */ (values.theme)) {
         const options = {
           colorScheme,

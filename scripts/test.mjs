@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { ensureBuilt } from './lib/build.mjs'
 import { runChild } from './lib/child.mjs'
 import { obtainChromium } from './lib/chromium.mjs'
-import { obtainSshd } from './lib/sshd.mjs'
+import { obtainServers } from './lib/servers.mjs'
 import { ensureInstalled } from './lib/install.mjs'
 import { nodePath, toolEnv } from './lib/node.mjs'
 import { PlainError, root, runScript, say } from './lib/project.mjs'
@@ -87,9 +87,9 @@ const all = {
       return nothing
     },
   },
-  sshd: {
+  servers: {
     async run() {
-      await obtainSshd()
+      await obtainServers()
       return nothing
     },
   },
@@ -108,7 +108,7 @@ const all = {
     run: tests({ shown: false }, 'unit', 'apart'),
   },
   'tests of the built programs': {
-    needs: ['typecheck', 'lint', 'format', 'browser', 'sshd', 'build'],
+    needs: ['typecheck', 'lint', 'format', 'browser', 'servers', 'build'],
     run: tests({ shown: true }, 'built'),
   },
 }

@@ -18,16 +18,9 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { brotliCompressSync, constants } from 'node:zlib'
 import type { Plugin } from 'vite'
+import { packedFolders } from './lib/shipped-files.mjs'
 
 const moduleId = 'virtual:kernel-ladder-assets'
-
-export const packedFolders = [
-  'cuda-kernels',
-  'resources/recordings',
-  'resources/templates',
-  'out/renderer',
-  'out/report',
-]
 
 /** Profiler reports are large, and their numbers are already in the recording's raw output. */
 const isLeftOut = (path: string): boolean => /\.(ncu-rep|map)$|(^|\/)\.[^/]*$/.test(path)

@@ -16,6 +16,8 @@ export const capturedJob = (rung: CapturedRung, seed: number): EmulationJob => (
     from: from === undefined ? null : BigInt(from),
   })),
   workspaceBytes: rung.workspaceBytes,
+  symbols: [],
+  stackBytes: null,
   buffers: rung.buffers.map(({ name, dtype, bytes, fill, stream }) => {
     const contents = fill ? new Uint8Array(bytes) : null
     if (fill && contents) fillBuffer(contents, dtype, fill, seed, stream)

@@ -6,13 +6,18 @@
  * A file of kept outputs belongs to one test file. After a change to kernels or flags, with an nvcc of the kept version:
  *
  *     KERNEL_LADDER_KEEP=1 npx vitest run --project=unit <that test file>
+ *
+ * With `artefacts` what was built is kept too, so that it can be looked into and run where there is no nvcc.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join, normalize } from 'node:path'
+import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib'
 import type { TestContext } from 'vitest'
 import { diskBuildCache, sha256, type BuildCache } from '../src-main/adapters/disk/build-cache'
 import { readSharedFiles } from '../src-main/adapters/kernels/kernel-library'
+import { localMachine } from '../src-main/adapters/machine/local-machine'
+import type { HostMachine } from '../src-main/adapters/machine/machine'
 import { findTool, liveToolbox } from '../src-main/adapters/tools/live-toolbox'
 import { nvccRelease } from '../src-main/adapters/tools/nvcc'
 import {
@@ -20,6 +25,7 @@ import {
   type ProcessCall,
   type ProcessResult,
 } from '../src-main/adapters/tools/process'
+import type { RawRecorder, ToolCall } from '../src-main/adapters/tools/toolbox'
 import { openCompiler, type Compiler } from '../src-main/services/run/compiler'
 import { root, shippedKernels, tempDir } from './services/support'
 
@@ -33,6 +39,8 @@ interface Kept {
   what: string
   stdout: string
   stderr: string
+  /** In hexadecimal, in which what builds have in common is found again by the compression. */
+  artefact?: string
 }
 
 const localIncludes = (text: string): string[] =>
@@ -82,11 +90,18 @@ async function keyOf({ args, cwd = '.' }: ProcessCall, version: string): Promise
 export interface KeptNvcc {
   /** Builds of it are replayed where they are kept: there is no artefact to load, only a file in its place. */
   compiler(): Promise<Compiler>
+  /** This machine with that compiler, over folders of its own; for what is kept with its artefacts. */
+  machine(): Promise<HostMachine>
   /** What is not kept although this machine's nvcc is of the version that is. */
   stale: readonly string[]
   /** Writes what was said in this run in place of what was kept; its whole test file must have run. */
   save(): void
 }
+
+const ended = (stdout: string, stderr: string): ProcessResult => ({
+  ...{ outcome: 'exited', exitCode: 0, signal: null, seconds: 0 },
+  ...{ stdout, stderr },
+})
 
 /** Something is to be compiled, and there is nothing to compile it with. */
 class NotKept extends Error {}
@@ -104,10 +119,17 @@ const release = async (nvcc: string): Promise<string> =>
 /** Whether this run is to keep what it hears. */
 export const keeping = Boolean(process.env['KERNEL_LADDER_KEEP'])
 
-export async function keptNvcc(name: string): Promise<KeptNvcc> {
-  const file = join(root, 'test/captures/nvcc', keptVersion, `${name}.json`)
+export async function keptNvcc(name: string, { artefacts = false } = {}): Promise<KeptNvcc> {
+  const file = join(
+    root,
+    'test/captures/nvcc',
+    keptVersion,
+    `${name}.json${artefacts ? '.br' : ''}`,
+  )
+  const unpacked = (bytes: Buffer): string =>
+    (artefacts ? brotliDecompressSync(bytes) : bytes).toString()
   const kept: Record<string, Kept> = existsSync(file)
-    ? (JSON.parse(readFileSync(file, 'utf8')) as Record<string, Kept>)
+    ? (JSON.parse(unpacked(readFileSync(file))) as Record<string, Kept>)
     : {}
   const nvcc = await findTool('nvcc')
   const version = nvcc === null ? keptVersion : await release(nvcc)
@@ -115,14 +137,14 @@ export async function keptNvcc(name: string): Promise<KeptNvcc> {
   const stale: string[] = []
 
   async function exec(call: ProcessCall & { key: string }): Promise<ProcessResult> {
+    if (call.args[0] === '--version') return ended(`release, V${version}`, '')
     const output = call.args[call.args.indexOf('-o') + 1]!
     const key = await keyOf(call, version)
     const answer = (texts: Kept): ProcessResult => {
       said[key] = texts
-      const { stdout, stderr } = texts
-      return { outcome: 'exited', exitCode: 0, signal: null, stdout, stderr, seconds: 0 }
+      return ended(texts.stdout, texts.stderr)
     }
-    const cached = join(cache, `${key}.json`)
+    const cached = join(cache, `${key}${artefacts ? '.built' : ''}.json`)
     const known =
       kept[key] ??
       (await readFile(cached, 'utf8').then(
@@ -131,14 +153,16 @@ export async function keptNvcc(name: string): Promise<KeptNvcc> {
       ))
     if (nvcc !== null && version === keptVersion && !kept[key]) stale.push(call.key)
     if (known) {
-      await writeFile(output, '')
+      await writeFile(output, Buffer.from(known.artefact ?? '', 'hex'), { mode: 0o755 })
       return answer(known)
     }
     if (nvcc === null) throw new NotKept(`${call.key} is not kept, and there is no nvcc.`)
     const result = await runProcess({ ...call, file: nvcc })
     if (result.outcome !== 'exited' || result.exitCode !== 0) return result
     const what = [call.key, ...call.args.filter((word) => /code=|^-D/.test(word))].join(' ')
-    const texts = { what, stdout: result.stdout, stderr: result.stderr }
+    const { stdout, stderr } = result
+    const built = artefacts ? { artefact: (await readFile(output)).toString('hex') } : {}
+    const texts = { what, stdout, stderr, ...built }
     await mkdir(cache, { recursive: true })
     await writeFile(cached, JSON.stringify(texts))
     return answer(texts)
@@ -156,13 +180,32 @@ export async function keptNvcc(name: string): Promise<KeptNvcc> {
         signal: new AbortController().signal,
       }
     },
+    async machine() {
+      const dir = await tempDir()
+      const machine = localMachine()
+      const live = (recorder: RawRecorder | null) =>
+        liveToolbox(recorder, (call) => {
+          const own = call as ToolCall
+          return own.tool === 'nvcc' ? exec(own) : runProcess(call)
+        })
+      return {
+        ...machine,
+        cache: diskBuildCache(join(dir, 'cache')),
+        toolbox: (recorder) => ({
+          ...live(recorder),
+          locate: (tool) => (tool === 'nvcc' ? Promise.resolve(nvcc ?? tool) : findTool(tool)),
+        }),
+      }
+    },
     save() {
       if (version !== keptVersion)
         throw new Error(`Outputs of nvcc ${keptVersion} are kept; this is ${version}.`)
       const rows = Object.entries(said).sort(([, a], [, b]) => (a.what < b.what ? -1 : 1))
       const lines = rows.map(([key, texts]) => `${JSON.stringify(key)}: ${JSON.stringify(texts)}`)
       mkdirSync(dirname(file), { recursive: true })
-      writeFileSync(file, `{\n${lines.join(',\n')}\n}\n`)
+      const text = `{\n${lines.join(',\n')}\n}\n`
+      const params = { [constants.BROTLI_PARAM_LGWIN]: constants.BROTLI_MAX_WINDOW_BITS }
+      writeFileSync(file, artefacts ? brotliCompressSync(text, { params }) : text)
     },
   }
 }

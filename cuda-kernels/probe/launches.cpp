@@ -18,7 +18,8 @@
 // "failed" if the rung would fail on the GPU too, "unsupported" if it says so itself, else null: a rung that queries
 // the runtime for something that only a GPU knows gets an error, as from CUDA. With --kernel, which tells how the
 // parameters of a kernel are laid out, each kernel of that name also has its "arguments" in hexadecimal, "memory"
-// lists the fills and copies between them: {"before":launches before it, "to", "from" or "value", "bytes"}, and
+// lists the fills and copies between them: {"before":launches before it, "to", "from", "data" in hexadecimal or "value",
+// "bytes"}, "symbols" the variables that the host knows, "stackBytes" what cudaDeviceSetLimit asked for, and
 // "workspaceBytes" is what the rung asked for. --resources, a kernel's registers per thread and
 // static shared memory, lets the rung ask how many of its blocks an SM holds. Addresses are dummies, one range a buffer; see `place`. For a reference,
 // {"event":"reference","reason":null}, or what is wrong with it.
@@ -71,6 +72,13 @@ struct Parameter {
 };
 std::map<std::string, std::vector<Parameter>> layouts;  // by mangled name
 std::string memory;                                     // JSON: fills and copies
+struct Symbol {
+  std::string name;  // mangled
+  size_t bytes;
+};
+std::vector<Symbol> symbols;  // __device__ and __constant__ variables, as they are registered
+std::map<const void*, size_t> symbolOf;  // by the host's stand-in: which of them
+long long stackBytes = -1;  // of a thread, where cudaDeviceSetLimit was called
 struct Resources {
   long long registers, shared;  // of a thread; static, of a block
 };
@@ -152,7 +160,29 @@ cudaError_t recordFill(void* to, int value, size_t bytes) {
   return cudaSuccess;
 }
 
+// Dummy address of a buffer, or behind `firstSymbol` of a variable; nothing is read or written there.
+constexpr size_t firstSymbol = 128, ranges = 256;
+unsigned long long place(size_t index) { return 0x700000000000 + (index << 38); }
+size_t buffersPlaced = 0;
+// The host's own memory has addresses between those that no buffer has.
+bool isDummy(const void* pointer) {
+  const auto address = reinterpret_cast<unsigned long long>(pointer);
+  if (address < place(0) || address >= place(ranges)) return false;
+  const size_t index = (address - place(0)) >> 38;
+  return index <= buffersPlaced || index >= firstSymbol;
+}
+
+// What is copied from the host is written out; a rung has tables there, not matrices.
+constexpr size_t mostFromHost = 16 << 20;
+
 cudaError_t recordCopy(void* to, const void* from, size_t bytes) {
+  if (!isDummy(to)) return notKnown("what is in the GPU's memory");
+  if (!isDummy(from)) {
+    if (bytes > mostFromHost) return notKnown("more than 16 MiB of the host's memory");
+    const auto* data = static_cast<const unsigned char*>(from);
+    recordMemory("\"data\":" + Json::quote(hexadecimal({data, data + bytes})), to, bytes);
+    return cudaSuccess;
+  }
   recordMemory("\"from\":" + Json::quote(std::to_string((unsigned long long)from)), to, bytes);
   return cudaSuccess;
 }
@@ -221,7 +251,11 @@ void** __cudaRegisterFatBinary(void* binary) { return new void*(binary); }
 void __cudaRegisterFatBinaryEnd(void**) {}
 void __cudaUnregisterFatBinary(void**) {}
 char __cudaInitModule(void**) { return 1; }
-void __cudaRegisterVar(void**, char*, char*, const char*, int, size_t, int, int) {}
+void __cudaRegisterVar(void**, char* variable, char*, const char* name, int, size_t bytes, int, int) {
+  if (firstSymbol + symbols.size() == ranges) return;
+  symbolOf[variable] = symbols.size();
+  symbols.push_back({name, bytes});
+}
 void __cudaRegisterFunction(void**, const char* stub, char*, const char* name, int, uint3*, uint3*, dim3*, dim3*,
                             int*) {
   names[stub] = name;
@@ -300,13 +334,39 @@ cudaError_t cudaMemcpy2DAsync(void* to, size_t toPitch, const void* from, size_t
 cudaError_t cudaMemset(void* to, int value, size_t bytes) { return recordFill(to, value, bytes); }
 cudaError_t cudaStreamSynchronize(cudaStream_t) { return cudaSuccess; }
 cudaError_t cudaDeviceSynchronize() { return cudaSuccess; }
-cudaError_t cudaMemcpyToSymbol(const void*, const void*, size_t, size_t, cudaMemcpyKind) { return cudaSuccess; }
-cudaError_t cudaMemcpyToSymbolAsync(const void*, const void*, size_t, size_t, cudaMemcpyKind, cudaStream_t) {
+cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind) { return recordCopy(to, from, bytes); }
+cudaError_t cudaGetSymbolAddress(void** pointer, const void* symbol) {
+  const auto found = symbolOf.find(symbol);
+  if (found == symbolOf.end()) return fail(cudaErrorInvalidSymbol);
+  *pointer = reinterpret_cast<void*>(place(firstSymbol + found->second));
   return cudaSuccess;
 }
-// A dummy address, like those of the buffers.
-cudaError_t cudaGetSymbolAddress(void** pointer, const void* symbol) {
-  *pointer = const_cast<void*>(symbol);
+cudaError_t cudaGetSymbolSize(size_t* bytes, const void* symbol) {
+  const auto found = symbolOf.find(symbol);
+  if (found == symbolOf.end()) return fail(cudaErrorInvalidSymbol);
+  *bytes = symbols[found->second].bytes;
+  return cudaSuccess;
+}
+cudaError_t cudaMemcpyToSymbol(const void* symbol, const void* from, size_t bytes, size_t offset, cudaMemcpyKind) {
+  size_t size;
+  void* to;
+  if (cudaGetSymbolSize(&size, symbol) != cudaSuccess) return last;
+  if (offset > size || bytes > size - offset) return fail(cudaErrorInvalidValue);
+  cudaGetSymbolAddress(&to, symbol);
+  return recordCopy(static_cast<char*>(to) + offset, from, bytes);
+}
+cudaError_t cudaMemcpyToSymbolAsync(const void* symbol, const void* from, size_t bytes, size_t offset,
+                                    cudaMemcpyKind kind, cudaStream_t) {
+  return cudaMemcpyToSymbol(symbol, from, bytes, offset, kind);
+}
+cudaError_t cudaMemcpyFromSymbol(void*, const void*, size_t, size_t, cudaMemcpyKind) {
+  return notKnown("what is in the GPU's memory");
+}
+cudaError_t cudaMemcpyFromSymbolAsync(void*, const void*, size_t, size_t, cudaMemcpyKind, cudaStream_t) {
+  return notKnown("what is in the GPU's memory");
+}
+cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t value) {
+  if (limit == cudaLimitStackSize) stackBytes = static_cast<long long>(value);
   return cudaSuccess;
 }
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes*, const void*) {
@@ -363,9 +423,6 @@ cudaError_t cudaGetDriverEntryPoint(const char* symbol, void** function, unsigne
 
 namespace {
 
-// Dummy address of a buffer; nothing is read or written there.
-unsigned long long place(size_t index) { return 0x700000000000 + (index << 38); }
-
 template <typename Function>
 Function find(void* library, const char* name) {
   return reinterpret_cast<Function>(dlsym(library, name));
@@ -380,6 +437,7 @@ StructBytes structOf(size_t bytes, const std::vector<Field>& fields, size_t work
     if (field.kind == Field::kWorkspace) return workspaceBytes ? place(0) : 0;
     return workspaceBytes;
   });
+  buffersPlaced = buffers;
   return filled;
 }
 
@@ -419,6 +477,10 @@ void printLaunches(const Outcome& outcome) {
   if (!layouts.empty()) {
     line.raw("memory", "[" + memory + "]");
     line.raw("workspaceBytes", Json::text(workspaceWanted));
+    std::string names;
+    for (const Symbol& symbol : symbols) names += (names.empty() ? "" : ",") + Json::quote(symbol.name);
+    line.raw("symbols", "[" + names + "]");
+    if (stackBytes >= 0) line.raw("stackBytes", Json::text(stackBytes));
   }
   line.print();
 }
@@ -498,6 +560,7 @@ void expect(const std::string& path, size_t bytes, const std::vector<Field>& fie
   }
   const auto onDevice = find<cudaError_t (*)(const void*, cudaStream_t)>(library, "kl_reference_device");
   if (!onDevice) return printLaunches(failed("it defines neither kl_reference nor kl_reference_device"));
+  buffersPlaced = arrays.size();
   const StructBytes filled = referenceStruct(bytes, fields, arrays, [&](size_t i) { return place(i + 1); });
   const cudaError_t status = onDevice(filled.data(), nullptr);
   printLaunches(!unknown.empty()         ? Outcome{"it queries the device: " + unknown}

@@ -28,6 +28,7 @@ struct Arguments {
   std::string reference;  // id of the rung that the others are timed against, or empty
   double maxSeconds = 2;  // of sampling per rung or pair
   long long maxSamples = 100, minSamples = 5;
+  long long bursts = 0;    // measure: also times this many bursts of launches after a rest
   long long round = 0;     // compare: decides where builds lie and which is launched first
   long long ownerPid = 0;  // 0: no owner
   std::list<Case> cases;   // a list, because rungs point into it
@@ -149,6 +150,9 @@ inline Arguments parseArguments(int count, char** values) {
     } else if (option == "--ceilings") {
       only(measuring);
       args.ceilings = true;
+    } else if (option == "--bursts") {
+      only(measuring);
+      args.bursts = parseInteger(option, next(), 1, 100);
     } else if (option == "--reference") {
       only(measuring);
       args.reference = next();

@@ -142,6 +142,7 @@ void measure(const Arguments& args, const Device& device, const Nvml& nvml) {
           timeRung(rung, nullptr, args, stopwatch, nvml);
         }
         launches.print(rung, stopwatch.stream());
+        if (args.bursts) timeBursts(rung, reference, args.bursts, stopwatch);
       });
     if (&rung != reference) rung.releaseWorkspace();
   }

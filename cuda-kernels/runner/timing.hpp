@@ -1,4 +1,4 @@
-// Timing samples of single launches, and the criterion for enough of them.
+// Timing samples, of single launches and of bursts, and the criterion for enough of them.
 #pragma once
 
 #include "rung.hpp"
@@ -9,6 +9,7 @@
 #include <cmath>
 #include <functional>
 #include <map>
+#include <thread>
 #include <vector>
 
 class Samples {
@@ -65,6 +66,8 @@ __global__ void runway(long long cycles) {
   }
 }
 constexpr long long kRunwayCycles = 40000;       // about 20 us
+constexpr int kBurstLaunches = 8;
+constexpr double kRestSeconds = 1;
 constexpr double kLongestRunwaySeconds = 0.002;  // a host that takes longer is waiting for the GPU
 
 // SM cycles of a launch: a one-thread kernel before it and one after it write down the clock of the SM that they ran
@@ -149,12 +152,32 @@ class Stopwatch {
     if (meanwhile) meanwhile();
     const cudaError_t status = cudaEventSynchronize(stop_);
     if (status != cudaSuccess) throw RungError{"time", "the kernel failed: " + describe(status)};
+    return elapsedMs();
+  }
+
+  // Milliseconds a launch, of kBurstLaunches enqueued one after the other on a GPU that has rested. An inout is filled before the
+  // burst alone, so that nothing comes between the launches.
+  double burst(const Rung& rung) {
+    rung.problem.resetInOuts(stream_);
+    if (flushBytes_) check(cudaMemsetAsync(flush_.get(), 0, flushBytes_, stream_), "flushing L2");
+    check(cudaStreamSynchronize(stream_), "preparing a burst");
+    std::this_thread::sleep_for(std::chrono::duration<double>(kRestSeconds));
+    runway<<<1, 1, 0, stream_>>>(std::min(kBurstLaunches * runwayOf(rung), (long long)(kLongestRunwaySeconds * clockHz_)));
+    check(cudaEventRecord(start_, stream_), "cudaEventRecord");
+    for (int i = 0; i < kBurstLaunches; ++i) rung.launch("time", stream_);
+    check(cudaEventRecord(stop_, stream_), "cudaEventRecord");
+    const cudaError_t status = cudaEventSynchronize(stop_);
+    if (status != cudaSuccess) throw RungError{"time", "the kernel failed: " + describe(status)};
+    return elapsedMs() / kBurstLaunches;
+  }
+
+ private:
+  double elapsedMs() const {
     float ms = 0;
     check(cudaEventElapsedTime(&ms, start_, stop_), "cudaEventElapsedTime");
     return ms;
   }
 
- private:
   // As long as the host takes to enqueue a rung, and half again, from its first launches on: a compiled rung is there
   // within 20 us, a script may take ten times that.
   long long runwayOf(const Rung& rung) {
@@ -298,6 +321,30 @@ inline void timeRung(const Rung& rung, const Rung* reference, const Arguments& a
       .numberOrNull("smClockAfterMHz", clockAfter);
   watch.addTo(line);
   line.print();
+}
+
+// Bursts of a rung and of the reference (null: none) by turns, each after a rest in which the GPU cools and may raise its clock.
+inline void timeBursts(const Rung& rung, const Rung* reference, long long bursts, Stopwatch& stopwatch) {
+  const bool isReference = reference == &rung;
+  Samples samples, referenceSamples;
+  Heartbeat heartbeat(rung.id);
+  for (long long i = 0; i < bursts; ++i) {
+    if (reference && !isReference) {
+      referenceSamples.add(stopwatch.burst(*reference));
+      heartbeat.beat(samples);
+    }
+    samples.add(stopwatch.burst(rung));
+    heartbeat.beat(samples);
+  }
+  Json line("burst");
+  line.string("rung", rung.id)
+      .number("launches", kBurstLaunches)
+      .number("restSeconds", kRestSeconds)
+      .number("medianMs", samples.median())
+      .numbers("samplesMs", samples.values());
+  if (reference) line.number("referenceMedianMs", (isReference ? samples : referenceSamples).median());
+  else line.null("referenceMedianMs");
+  line.numbers("referenceSamplesMs", referenceSamples.values()).print();
 }
 
 // The orders of three builds. Where code lies in memory, and what ran just before it, moves the time of a launch of ten

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * The large screens: 200 rungs, and 200 rungs × some 300 metrics, scrolled one wheel step per frame; the
- * page's memory afterwards, and its download size. A headless browser without a GPU renders on the CPU, so
+ * The large screens: 300 rungs, 300 rungs × some 300 metrics, and the machine code of two kernels of 5,000 and of 20,000
+ * instructions, scrolled one wheel step per frame; the page's memory afterwards, and its download size. A headless browser without a GPU renders on the CPU, so
  * its frames are slower than a user's; the thread time is the page's own share.
  */
 import { execFileSync, spawn } from 'node:child_process'
@@ -12,7 +12,7 @@ import { obtainChromium } from '../lib/chromium.mjs'
 import { initialScripts } from '../lib/initial-size.mjs'
 import { nodePath } from '../lib/node.mjs'
 import { root } from '../lib/project.mjs'
-import { writeSynthetic } from '../lib/synthetic-session.mjs'
+import { writeLongKernels, writeSynthetic } from '../lib/synthetic-session.mjs'
 import { slowFrameMs } from './budgets.mjs'
 import { scrollFrames, withThreadTime } from './frames.mjs'
 import { rendererBytes } from './memory.mjs'
@@ -20,7 +20,11 @@ import { megabytes, quantile } from './support.mjs'
 
 const program = join(root, 'dist/cli/kernel-ladder.mjs')
 const report = join(root, 'test/captures/ncu/2025.3.1-h200/launches-two-rungs.ncu-rep')
-const rungs = 200
+const rungs = 300
+/** Of each of two kernels. */
+const instructions = [5000, 20_000]
+const deep = 'recorded:gemm-fp32-h200-4096-deep'
+const pair = /** @type {const} */ (['11_warp_tile', '12_register_prefetch'])
 const frames = 300
 
 /** @param {import('./budgets.mjs').Judge} judge */
@@ -77,13 +81,26 @@ export async function benchGrids(judge) {
       await page.goto(new URL(`/#/session/${ref}/${view}`, address).href)
       await page.locator(ready).first().waitFor()
       await page.waitForTimeout(1000)
-      const { value: times, cpuMs } = await withThreadTime(page, () =>
-        scrollFrames(page, scroller, step, frames),
+      await scroll(page, judge, name, scroller, step)
+    }
+    const profiles = await Promise.all(pair.map((rung) => deepProfile(page, rung)))
+    for (const count of instructions) {
+      const session = writeSynthetic(store, {
+        rungs: 3 + instructions.indexOf(count),
+        ncuMetrics: {},
+      })
+      const folder = join(store, session)
+      const { rungs: own } = JSON.parse(readFileSync(join(folder, 'session.json'), 'utf8'))
+      const ids = /** @type {[string, string]} */ (
+        own.slice(1, 3).map((/** @type {any} */ { id }) => id)
       )
-      const slow = times.filter((time) => time > slowFrameMs).length
-      console.log(
-        `${name}: frame median ${quantile(times, 0.5).toFixed(1)} ms, 95 % ${quantile(times, 0.95).toFixed(1)} ms, worst ${quantile(times, 1).toFixed(1)} ms, ${slow} of ${frames} over ${slowFrameMs} ms, ${judge('slowFrames', slow, name)}; ${(cpuMs / frames).toFixed(1)} ms of the page's thread a frame`,
-      )
+      writeLongKernels(folder, ids, profiles, count)
+      await page.goto(new URL(`/#/session/${session}/compare/${ids.join('/')}`, address).href)
+      await page.locator('.compare .headline').waitFor()
+      await page.keyboard.press('m')
+      await page.locator('.sass-list .row').first().waitFor()
+      await page.waitForTimeout(1000)
+      await scroll(page, judge, `SASS of ${count} instructions`, '.sass-list', { y: 60 })
     }
     const devtools = await page.context().newCDPSession(page)
     await devtools.send('HeapProfiler.collectGarbage')
@@ -102,3 +119,34 @@ export async function benchGrids(judge) {
     rmSync(data, { recursive: true, force: true })
   }
 }
+
+/**
+ * @param {import('playwright-core').Page} page
+ * @param {import('./budgets.mjs').Judge} judge
+ * @param {string} name
+ * @param {string} scroller
+ * @param {{ x?: number, y?: number }} step
+ */
+async function scroll(page, judge, name, scroller, step) {
+  const { value: times, cpuMs } = await withThreadTime(page, () =>
+    scrollFrames(page, scroller, step, frames),
+  )
+  const slow = times.filter((time) => time > slowFrameMs).length
+  console.log(
+    `${name}: frame median ${quantile(times, 0.5).toFixed(1)} ms, 95 % ${quantile(times, 0.95).toFixed(1)} ms, worst ${quantile(times, 1).toFixed(1)} ms, ${slow} of ${frames} over ${slowFrameMs} ms, ${judge('slowFrames', slow, name)}; ${(cpuMs / frames).toFixed(1)} ms of the page's thread a frame`,
+  )
+}
+
+/** From the server that the page is signed in to. @param {import('playwright-core').Page} page @param {string} rung */
+const deepProfile = (page, rung) =>
+  page.evaluate(
+    async (input) => {
+      const answer = await fetch('/rpc/sessions.deep', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(input),
+      })
+      return /** @type {{ value: unknown }} */ (await answer.json()).value
+    },
+    { ref: deep, rung },
+  )

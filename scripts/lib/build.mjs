@@ -7,12 +7,18 @@ import { runChild } from './child.mjs'
 import { withLock } from './lock.mjs'
 import { nodePath, toolEnv } from './node.mjs'
 import { PlainError, root, say } from './project.mjs'
+import { packageFiles, packedFolders } from './shipped-files.mjs'
 import { inputState, isFresh, removeStamp, writeStamp } from './stamp.mjs'
 
 /** @typedef {'renderer' | 'report' | 'electron' | 'cli' | 'package'} TargetName */
 
 const vite = 'node_modules/vite/bin/vite.js'
-const always = ['package-lock.json', 'tsconfig.base.json', 'scripts/lib/build.mjs']
+const always = [
+  'package-lock.json',
+  'tsconfig.base.json',
+  'scripts/lib/build.mjs',
+  'scripts/lib/shipped-files.mjs',
+]
 
 /**
  * @type {Record<TargetName, import('./stamp.mjs').Target & {
@@ -79,11 +85,7 @@ export const targets = {
       'scripts/vite-asset-pack.ts',
       'scripts/vite-emulator-worker.ts',
       'src-main',
-      'cuda-kernels',
-      'resources/recordings',
-      'resources/templates',
-      'out/renderer',
-      'out/report',
+      ...packedFolders,
     ],
     except: /^src-main\/hosts\/electron$|\.ncu-rep$/,
     outputs: ['dist/cli/kernel-ladder.mjs'],
@@ -101,15 +103,7 @@ export const targets = {
       'scripts/lib/npm-package.mjs',
       'scripts/vite-asset-pack.ts',
       'src-main',
-      'cuda-kernels',
-      'resources/recordings',
-      'resources/templates',
-      'out/renderer',
-      'out/report',
-      'out/main',
-      'out/preload',
-      'docs',
-      'README.md',
+      ...packageFiles,
     ],
     except: /\.ncu-rep$|^docs\/images$/,
     outputs: ['dist/package/package.json'],

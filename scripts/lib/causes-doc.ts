@@ -1,8 +1,8 @@
 /** The generated part of docs/WHY.md: the causes of every step of the recordings that ship, and how they were judged. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { sharingSessions } from '../../src-main/adapters/disk/shared-rows'
-import { readSession, sharedSessions } from '../../src-main/adapters/sessions/session-store'
+import { sharedSessions, sharingSessions } from '../../src-main/adapters/disk/shared-rows'
+import { readSession } from '../../src-main/adapters/sessions/session-store'
 import { code } from '../../src-main/domain/messages/sentence'
 import { formatRatio } from '../../src-main/domain/metrics/units'
 import { details, md, mdHtml, mdSentence, mdTable } from '../../src-main/domain/text/markdown'

@@ -1,8 +1,8 @@
 /**
  * Turns a session folder into a shipped recording: a row of what all recordings share (adapters/disk/shared-rows.ts),
- * sessions.jsonl (less the path of a ladder folder), raw.jsonl, and sources.jsonl in place of sources/. Files that a
+ * sessions.jsonl (less the path of a ladder folder), raw/<ladder>.jsonl, and sources.jsonl in place of sources/. Files that a
  * replay does not read are left out: ncu's report, and deep/, which is parsed again from the raw output. Of a lab
- * attempt the same is kept in labs/, and a row in the list of them (labs/attempts.jsonl); its lab.cu is left out,
+ * attempt the same is kept in labs/ (its raw output in labs/raw.jsonl), and a row in the list of them (labs/attempts.jsonl); its lab.cu is left out,
  * because the session has the same text.
  */
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
@@ -17,8 +17,20 @@ import {
   type AttemptRow,
 } from '../../src-main/adapters/labs/recorded-attempts'
 import { pathExists } from '../../src-main/adapters/disk/disk'
-import { keepRowsOf, sharingSessions } from '../../src-main/adapters/disk/shared-rows'
-import { openRaw, rawFile, shareRaw } from '../../src-main/adapters/tools/raw-files'
+import {
+  keepRowsOf,
+  sharedRows,
+  sharedSessions,
+  shareRows,
+  sharingSessions,
+} from '../../src-main/adapters/disk/shared-rows'
+import {
+  openRaw,
+  rawFile,
+  rawOfLadder,
+  rawOfLadders,
+  shareRaw,
+} from '../../src-main/adapters/tools/raw-files'
 import {
   copySources,
   emptyStore,
@@ -31,7 +43,6 @@ import {
 import {
   readSession,
   readSessionText,
-  sharedSessions,
   shareSession,
 } from '../../src-main/adapters/sessions/session-store'
 import { inputError, KernelLadderError } from '../../src-main/domain/errors'
@@ -93,6 +104,7 @@ function lean(text: string): string {
 interface Packed {
   /** Of session.json. */
   text: string
+  ladder: string
   sources: Map<string, string>
 }
 
@@ -112,7 +124,7 @@ async function packSession(from: string): Promise<Packed> {
     for (const { id, file, sourceHash } of session.rungs)
       if (file !== '' && sha256(sources.get(file) ?? '') !== sourceHash)
         throw inputError(`The source of ${id} in ${from} is not the source that was measured.`)
-    return { text: lean(text), sources }
+    return { text: lean(text), ladder: session.ladder.id, sources }
   } finally {
     await rm(unpacked, { recursive: true, force: true })
   }
@@ -179,13 +191,18 @@ export async function keepRecording(folder: string, recordings: string): Promise
   const labs = resolve(recordedLabs(recordings))
   const home = isAttempt || dirname(from) === labs ? labs : resolve(recordings)
   const kept = join(home, basename(from))
-  const { text, sources, row } = isAttempt
+  const { text, ladder, sources, row } = isAttempt
     ? await packAttempt(from)
     : { ...(await packSession(from)), row: null }
   await mkdir(home, { recursive: true })
   await storeSources(recordings, pathFrom(resolve(recordings), kept), sources)
   if (row) await storeAttempt(recordings, row)
-  await shareRaw(isAttempt ? sessionFolder(from) : from, kept, withoutPackageFolders)
+  await shareRaw(
+    isAttempt ? sessionFolder(from) : from,
+    kept,
+    home === labs ? rawFile : rawOfLadder(ladder),
+    withoutPackageFolders,
+  )
   await shareSession(text, kept)
   await rm(kept, { recursive: true, force: true })
   return kept
@@ -206,6 +223,33 @@ export async function writeIndex(recordings: string): Promise<number> {
   return Object.keys(index.recordings).length
 }
 
+/**
+ * Removes the raw output of no session from the file of each ladder, and takes in that of recordings which share one
+ * file for all ladders, as they did before.
+ */
+async function sweepRaw(recordings: string): Promise<void> {
+  const kept = new Map<string, string[]>()
+  for (const name of await sharingSessions(join(recordings, sharedSessions))) {
+    const folder = join(recordings, name)
+    const file = rawOfLadder((await readSession(folder)).ladder.id)
+    kept.set(file, [...(kept.get(file) ?? []), name])
+    const before = await sharedRows(folder, rawFile)
+    if (before.length > 0)
+      await shareRows(
+        folder,
+        file,
+        before.map(({ text }) => text),
+      )
+  }
+  await rm(join(recordings, rawFile), { force: true })
+  for (const name of await filesBelow(join(recordings, rawOfLadders))) {
+    const file = `${rawOfLadders}/${name}`
+    const sessions = kept.get(file)
+    if (sessions) await keepRowsOf(join(recordings, file), sessions)
+    else await rm(join(recordings, file))
+  }
+}
+
 /** Removes raw output and sources of no session; returns the number of sources left. */
 export async function sweepStore(recordings: string): Promise<number> {
   const homes = [recordings, recordedLabs(recordings)]
@@ -213,8 +257,11 @@ export async function sweepStore(recordings: string): Promise<number> {
   for (const home of homes) {
     const names = await sharingSessions(join(home, sharedSessions))
     for (const name of names) kept.add(pathFrom(recordings, join(home, name)))
-    if (await pathExists(join(home, rawFile))) await keepRowsOf(join(home, rawFile), names)
   }
+  await sweepRaw(recordings)
+  const ofLabs = join(recordedLabs(recordings), rawFile)
+  if (await pathExists(ofLabs))
+    await keepRowsOf(ofLabs, await sharingSessions(join(recordedLabs(recordings), sharedSessions)))
   const { lists, contents } = await openStore(recordings)
   for (const session of lists.keys()) if (!kept.has(session)) lists.delete(session)
   const named = new Set([...lists.values()].flatMap((files) => Object.values(files)))

@@ -8,22 +8,9 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } f
 import { join } from 'node:path'
 import { build } from 'vite'
 import { root } from './project.mjs'
+import { packageFiles } from './shipped-files.mjs'
 
 const folder = join(root, 'dist/package')
-
-/** Read in place, as in a checkout (src-main/adapters/kernels/assets.ts). */
-const copied = [
-  'cuda-kernels',
-  'resources/recordings',
-  'resources/templates',
-  'out/renderer',
-  'out/report',
-  'out/main',
-  'out/preload',
-  'docs',
-  'README.md',
-  'LICENSE',
-]
 
 /** Profiler reports are large, and their numbers are in the recording's raw output; pictures are for the repository's page. */
 const isLeftOut = (/** @type {string} */ path) =>
@@ -63,7 +50,7 @@ function writeTypes() {
 
 rmSync(folder, { recursive: true, force: true })
 await build({ configFile: join(root, 'vite.package.config.ts'), root, logLevel: 'warn' })
-for (const path of copied)
+for (const path of packageFiles)
   cpSync(join(root, path), join(folder, path), {
     recursive: true,
     filter: (source) => !isLeftOut(source),

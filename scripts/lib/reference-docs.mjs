@@ -48,15 +48,19 @@ const floorWords = (floor, unit) =>
     ? `no verdict below ${floor.least} ${unit}`
     : `no verdict below ${floor.share * 100} % of ${floor.of.map(link).join(', or else ')}`
 
+/** @param {Metric} metric */
+const origin = ({ derived, perInstruction }) => (derived || perInstruction ? 'derived' : 'measured')
+
 /** @param {Metric} metric @param {Registries} registries */
 function section(metric, { counters, explain }) {
-  const { id, label, unit, meaning, better, floor, kind, level, aggregate, ncu, derived } = metric
+  const { id, label, unit, meaning, better, floor, kind, level, aggregate } = metric
+  const { ncu, derived, perInstruction, structural } = metric
   const facts = [
     `**${label}**`,
     unit,
     better === 'neither' ? 'neither direction is better' : `${better} is better`,
     ...(floor ? [floorWords(floor, unit)] : []),
-    derived ? 'derived' : 'measured',
+    origin(metric),
     `levels ${levels[level]}`,
     kind,
     aggregate,
@@ -65,9 +69,12 @@ function section(metric, { counters, explain }) {
     `#### ${id}`,
     facts.join(' · '),
     meaning,
-    derived
-      ? `From ${derived.from.map(link).join(', ')}. ${explain(derived.how)}`
-      : ncu.map((name) => `- \`${name}\`: ${chipsOf(name, counters)}`).join('\n'),
+    perInstruction
+      ? `From the source counters of ${perInstruction.of.map((opcode) => `\`${opcode}\``).join(', ')}: \`memory_l1_wavefronts_shared\` less \`memory_l1_wavefronts_shared_ideal\`.`
+      : derived
+        ? `From ${derived.from.map(link).join(', ')}. ${explain(derived.how)}`
+        : ncu.map((name) => `- \`${name}\`: ${chipsOf(name, counters)}`).join('\n'),
+    ...(structural ? [`Labs are judged by ${link(structural)} where it was collected.`] : []),
   ].join('\n\n')
 }
 
@@ -79,13 +86,13 @@ function metricsPart(registries) {
       const own = metrics.filter((metric) => metric.group === group)
       const overview = table([
         ['id', 'label', 'unit', 'better', 'evidence', 'levels'],
-        ...own.map(({ id, label, unit, better, derived, level }) => [
-          link(id),
-          label,
-          unit,
-          better === 'neither' ? '–' : better,
-          derived ? 'derived' : 'measured',
-          levels[level],
+        ...own.map((metric) => [
+          link(metric.id),
+          metric.label,
+          metric.unit,
+          metric.better === 'neither' ? '–' : metric.better,
+          origin(metric),
+          levels[metric.level],
         ]),
       ])
       return [

@@ -81,3 +81,29 @@ export function writeSynthetic(store, { rungs: count, ncuMetrics }) {
   writeFileSync(join(store, id, 'session.json'), JSON.stringify(large))
   return id
 }
+
+/**
+ * Gives two rungs of a stored session kernels of many instructions: those of real deep profiles, repeated.
+ * @param {string} folder the session's
+ * @param {readonly [string, string]} rungs
+ * @param {readonly any[]} profiles one per rung
+ * @param {number} count
+ */
+export function writeLongKernels(folder, rungs, profiles, count) {
+  mkdirSync(join(folder, 'deep'), { recursive: true })
+  for (const [place, rung] of rungs.entries()) {
+    const profile = profiles[place]
+    const [kernel] = profile.kernels
+    const { instructions } = kernel
+    const long = Array.from({ length: count }, (_, index) => ({
+      ...instructions[index % instructions.length],
+      index,
+      offset: 16 * index,
+    }))
+    const kernels = [{ ...kernel, instructions: long }]
+    writeFileSync(
+      join(folder, 'deep', `${rung}.json`),
+      JSON.stringify({ ...profile, rung, kernels }),
+    )
+  }
+}

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { DraftId } from '../domain/ladder/draft'
 import { Identifier, Parameters } from '../domain/ladder/rung'
 import { ProfileLevel } from '../domain/metrics/metric-definition'
+import { TimingWay } from '../domain/session/session'
 import { TargetText } from '../domain/target/targets'
 import { At } from '../domain/task/choose'
 import { LadderName } from './ladder-name'
@@ -21,6 +22,8 @@ export const RunRequest = z.object({
   params: Parameters.default({}),
   target: TargetText,
   profile: ProfileLevel.default('card'),
+  /** `burst`: bursts of launches on a rested GPU are timed too, which takes some six seconds a rung. */
+  timing: TimingWay.optional(),
   /** Which of this machine's GPUs, counting from 0 among those that are visible; CUDA's first by default. */
   gpu: GpuNumber.optional(),
   /** An edited copy, run as a rung after its original. */

@@ -6,6 +6,7 @@
  */
 export * from './access'
 export * from './compare'
+export * from './emulate'
 export * from './launch'
 export * from './report'
 export * from './sanitizer'

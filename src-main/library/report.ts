@@ -1,6 +1,7 @@
 /** Reports of Nsight Compute: kernels with every metric, and their code with counters by line and instruction. */
-import { lineHeat, type DeepKernel, type Work } from '../domain/session/deep'
+import { lineHeat, type DeepKernel } from '../domain/session/deep'
 import { inEnglish } from '../domain/text/wording'
+import { codeOf, decodesBy, deepOf } from './decoded'
 import { parseNcuRawCsv, type NcuLaunch } from '../parsers/ncu/ncu-csv'
 import { launchMs } from '../parsers/ncu/ncu-metrics'
 import { parseNcuRep } from '../parsers/ncu/ncu-rep'
@@ -88,37 +89,6 @@ export interface Report {
   createdAt: Date | null
 }
 
-const counters = (work: Work): Counters => ({
-  executed: work.executed,
-  threadExecuted: work.threadExecuted,
-  samples: work.samples,
-  stalls: work.stalls,
-  sharedWavefronts: work.sharedWavefronts,
-  sharedWavefrontsIdeal: work.sharedWavefrontsIdeal,
-  globalSectors: work.globalL2Sectors,
-  globalSectorsIdeal: work.globalL2SectorsIdeal,
-})
-
-const codeOf = ({ instructions, lines, rules }: DeepKernel): Code => ({
-  instructions: instructions.map((one) => ({
-    ...counters(one),
-    offset: one.offset,
-    sass: one.text,
-    file: one.file,
-    line: one.line,
-  })),
-  lines: lines.map((one) => ({
-    ...counters(one),
-    file: one.file,
-    line: one.line,
-    text: one.text,
-  })),
-  advice: rules.map(({ name, text, estimatedSpeedup }) => ({ rule: name, text, estimatedSpeedup })),
-})
-
-/** The decoded code by its public form, so that lines are ranked as everywhere else. */
-const decoded = new WeakMap<Kernel, DeepKernel | null>()
-
 function kernelOf(launch: NcuLaunch, decode: () => DeepKernel | null): Kernel {
   const kernel: Kernel = {
     name: launch.kernelName,
@@ -129,22 +99,12 @@ function kernelOf(launch: NcuLaunch, decode: () => DeepKernel | null): Kernel {
     computeCapability: launch.computeCapability,
     metrics: launch.metrics,
     code() {
-      const deep = deepOf(kernel, decode)
+      const deep = deepOf(kernel)
       return deep === null ? null : codeOf(deep)
     },
   }
-  decoders.set(kernel, decode)
+  decodesBy(kernel, decode)
   return kernel
-}
-
-const decoders = new WeakMap<Kernel, () => DeepKernel | null>()
-
-function deepOf(kernel: Kernel, decode: () => DeepKernel | null): DeepKernel | null {
-  const known = decoded.get(kernel)
-  if (known !== undefined) return known
-  const deep = decode()
-  decoded.set(kernel, deep)
-  return deep
 }
 
 /**
@@ -240,10 +200,7 @@ export interface HotLine {
  * ```
  */
 export function hottestLines(kernel: Kernel, by: LineCounter = 'samples'): HotLine[] {
-  const decode = decoders.get(kernel)
-  if (decode === undefined)
-    throw new TypeError('hottestLines takes a kernel of readNcuRep or readNcuCsv.')
-  const deep = deepOf(kernel, decode)
+  const deep = deepOf(kernel)
   if (deep === null) return []
   return lineHeat({ schema: 2, rung: 'kernel', kernels: [deep], notes: [] }, heats[by])
 }

@@ -1,6 +1,6 @@
 /** machines.yaml, parsed strictly, and edited without losing its comments. */
 import { isMap, parseDocument } from 'yaml'
-import { MachinesFile, type MachineEntry } from '../domain/machines/machine-file'
+import { MachinesFile, type WrittenMachine } from '../domain/machines/machine-file'
 import { readYaml, refuse, schemaFaults } from './kernels/yaml-places'
 
 /** Throws every fault with its line; `file` is only named. */
@@ -19,7 +19,7 @@ const emptyFile = 'kernel_ladder_machines: 1\nmachines: {}\n'
 export function editMachines(
   text: string | null,
   name: string,
-  entry: Partial<MachineEntry> | null,
+  entry: WrittenMachine | null,
 ): string {
   const document = parseDocument(text ?? emptyFile)
   const machines = document.get('machines')

@@ -8,19 +8,24 @@ import {
   type KernelLibrary,
 } from '../adapters/kernels/kernel-library'
 import type { CallInput, CallOutput } from '../contract'
-import type { EditingPlace } from '../contract/drafts'
+import type { DraftBuild, EditingPlace } from '../contract/drafts'
 import { draftFile, editedFrom, editId, type Draft } from '../domain/ladder/draft'
+import { gpus } from '../domain/gpu/gpus'
 import { isPythonFile } from '../domain/ladder/rung'
 import { inputError, toErrorShape } from '../domain/errors'
 import { message, together } from '../domain/messages/message'
 import type { LadderEntry } from '../domain/ladder/ladder'
+import { sizesLabel } from '../domain/task/problem'
+import type { Task } from '../domain/task/task'
 import { rungOf, type Session } from '../domain/session/session'
 import { withCopy } from './ladder-library/copies'
 import { folderOf } from './ladder-library/folders'
-import { buildRung } from './run/build'
-import { openCompiler } from './run/compiler'
-import { architectureFor } from './run/device'
-import { findLadder, planRun, taskOf } from './run/plan'
+import { buildRung, type BuildOutcome } from './run/build'
+import { openCompiler, type Compiler } from './run/compiler'
+import { architectureFor, smOf } from './run/device'
+import { emulatedGpu } from './run/emulated-gpu'
+import { lookAt, type Look } from './run/look'
+import { findLadder, planRun, taskOf, type RunPlan } from './run/plan'
 import type { OpenedSession } from './sessions/sessions'
 
 /** The rung's file in its ladder folder; in a session, files are under a folder named after the task. */
@@ -32,6 +37,17 @@ const idOf = (entry: LadderEntry): string => entry.as ?? entry.id
 export function createDrafts(setup: Setup, open: (ref: string) => Promise<OpenedSession>) {
   const { assets, machine } = setup
   const store = draftStore(machine.folders.drafts)
+  /** Counting what was typed before what is there now is of no use. */
+  let looking: AbortController | null = null
+  /** Looks at the rungs that copies are of. */
+  const bases = new Map<string, Look>()
+
+  const compilerOf = async ({ root }: KernelLibrary, signal?: AbortSignal): Promise<Compiler> =>
+    openCompiler(
+      { toolbox: machine.toolbox(null), cache: machine.cache },
+      await readSharedFiles(root, 'include'),
+      signal,
+    )
 
   /** The ladder's rung that a copy of this rung runs after. */
   function baseOf(library: KernelLibrary, session: Session, rung: string): string {
@@ -130,52 +146,109 @@ export function createDrafts(setup: Setup, open: (ref: string) => Promise<Opened
     }: CallInput<'drafts.build'>): Promise<CallOutput<'drafts.build'>> {
       const { session } = await open(ref)
       const library = await readKernelLibrary(assets.kernelsDir)
-      const task = taskOf(library, findLadder(library, draft.ladder))
-      const refused = (error: unknown): CallOutput<'drafts.build'> => ({
-        built: false,
-        reason: faultText(error),
-        diagnostics: [
-          {
-            severity: 'error',
-            file: draftFile(draft.rung, task.id),
-            line: faultLine(error instanceof Error ? error.message : ''),
-            message: faultText(error),
-          },
-        ],
-        build: null,
-        architecture: null,
-      })
-      try {
-        draftRung(draft, task)
-      } catch (error) {
-        return refused(error)
-      }
-      const plan = planRun(withCopy(library, draft), {
-        ladder: draft.ladder,
-        rungs: [draft.rung],
-        params: {},
-        profile: 'none',
-      })
-      const planned = plan.rungs[0]!
-      const requires = planned.rung.header.requires
+      const planned = planOf(library, session, draft)
+      if ('built' in planned) return planned
+      const [rung] = planned.rungs
+      const requires = rung!.rung.header.requires
       // Builds for the GPU that the session was measured on, since there may be none here.
       const architecture = session.device
         ? architectureFor(requires, session.device)
         : { sm: requires?.slice('sm_'.length) ?? '80' }
-      if ('unsupported' in architecture) return refused(inputError(architecture.unsupported))
+      if ('unsupported' in architecture)
+        return refused(inputError(architecture.unsupported), draft, planned.task)
+      const compiler = await compilerOf(library)
+      return answerOf(await buildRung(compiler, planned, rung!, architecture.sm), architecture.sm)
+    },
 
-      const compiler = await openCompiler(
-        { toolbox: machine.toolbox(null), cache: machine.cache },
-        await readSharedFiles(library.root, 'include'),
-      )
-      const built = await buildRung(compiler, plan, planned, architecture.sm)
+    async counters({
+      session: ref,
+      draft,
+    }: CallInput<'drafts.counters'>): Promise<CallOutput<'drafts.counters'>> {
+      looking?.abort()
+      const abort = (looking = new AbortController())
+      const { session } = await open(ref)
+      const library = await readKernelLibrary(assets.kernelsDir)
+      const { gpu } = emulatedGpu(gpuLike(session))
+      const planned = planOf(library, session, draft)
+      const none = { gpu: gpu.name, at: '', metrics: null, before: null, profile: null }
+      if ('built' in planned) return { ...planned, ...none }
+      const compiler = await compilerOf(library, abort.signal)
+      const sources = {
+        probeSources: await readSharedFiles(library.root, 'probe'),
+        runnerSources: await readSharedFiles(library.root, 'runner'),
+      }
+      const look = (plan: RunPlan): Promise<Look> =>
+        lookAt(compiler, plan, plan.rungs[0]!, gpu, sources)
+      const { build, counted, reason, problem } = await look(planned)
+      const key = JSON.stringify([draft.ladder, draft.base, problem, gpu.name])
+      const before =
+        bases.get(key) ?? (await look(planFor(library, session, draft.ladder, draft.base)))
+      bases.set(key, before)
       return {
-        built: built.artefact !== null,
-        reason: built.reason ?? null,
-        diagnostics: built.diagnostics,
-        build: built.build,
-        architecture: `sm_${architecture.sm}`,
+        ...answerOf(build, smOf(gpu)),
+        ...{ reason, gpu: gpu.name, at: sizesLabel(problem.sizes) },
+        metrics: counted?.metrics ?? null,
+        before: before.counted?.metrics ?? null,
+        profile: counted?.deep ?? null,
       }
     },
   }
+}
+
+/** The GPU that the session was measured on, or one of its compute capability, where such a one is emulated. */
+function gpuLike({ device }: Session): string | null {
+  const alike = gpus.filter(
+    ({ computeCapability }) =>
+      computeCapability === device?.computeCapability && Number(computeCapability) <= 9,
+  )
+  return (alike.find(({ name }) => device?.name.endsWith(name)) ?? alike[0])?.id ?? null
+}
+
+/** The answer about a copy whose header is not one. */
+const refused = (error: unknown, { rung }: Pick<Draft, 'rung'>, task: Task): DraftBuild => ({
+  built: false,
+  reason: faultText(error),
+  diagnostics: [
+    {
+      severity: 'error',
+      file: draftFile(rung, task.id),
+      line: faultLine(error instanceof Error ? error.message : ''),
+      message: faultText(error),
+    },
+  ],
+  build: null,
+  architecture: null,
+})
+
+const answerOf = (built: BuildOutcome, sm: string): DraftBuild => ({
+  built: built.artefact !== null,
+  reason: built.reason ?? null,
+  diagnostics: built.diagnostics,
+  build: built.build,
+  architecture: `sm_${sm}`,
+})
+
+/** At the session's problem, a rung of the library alone. */
+const planFor = (library: KernelLibrary, session: Session, ladder: string, rung: string): RunPlan =>
+  planRun(library, {
+    ladder,
+    rungs: [rung],
+    ...(session.problem ? { at: session.problem.sizes } : {}),
+    params: {},
+    profile: 'none',
+  })
+
+/** A plan of the copy; what is wrong with its header where that is no header of a rung. */
+function planOf(
+  library: KernelLibrary,
+  session: Session,
+  draft: CallInput<'drafts.build'>['draft'],
+): RunPlan | DraftBuild {
+  const task = taskOf(library, findLadder(library, draft.ladder))
+  try {
+    draftRung(draft, task)
+  } catch (error) {
+    return refused(error, draft, task)
+  }
+  return planFor(withCopy(library, draft), session, draft.ladder, draft.rung)
 }

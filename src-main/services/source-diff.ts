@@ -2,6 +2,7 @@
 import { structuredPatch } from 'diff'
 import { z } from 'zod'
 import type { Hunk as ChangedLines } from '../domain/analysis/chain'
+import { headerLines } from '../domain/ladder/rung'
 
 export const Hunk = z.object({
   oldStart: z.number().int(),
@@ -28,6 +29,20 @@ export function diffSources(a: string, b: string, context = 3): Hunk[] {
     newStart,
     newLines,
     lines: [...lines],
+  }))
+}
+
+/** Without the header comments, which differ between any two rungs; lines keep the files' numbers. */
+export function diffBelowHeaders(a: string, b: string, context = 3): Hunk[] {
+  const below = (text: string) => {
+    const skipped = headerLines(text)
+    return { skipped, text: text.split('\n').slice(skipped).join('\n') }
+  }
+  const [one, other] = [below(a), below(b)]
+  return diffSources(one.text, other.text, context).map((hunk) => ({
+    ...hunk,
+    oldStart: hunk.oldStart + one.skipped,
+    newStart: hunk.newStart + other.skipped,
   }))
 }
 

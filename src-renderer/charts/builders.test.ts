@@ -4,7 +4,8 @@ import { dotRows } from './dot-rows'
 import { historyChart } from './history-chart'
 import { linePanels, type LinePanelsSpec } from './line-panels'
 import { withZoom } from './chart-axes'
-import { legendOf, rungPoints, withHidden } from './chart-links'
+import { distanceToLine, legendOf, rungJoins, rungPoints, withHidden } from './chart-links'
+import { placeLabels } from './place-labels'
 import { labelPlaces, rooflineChart, rooflineExtent, type RooflineSpec } from './roofline-chart'
 import { niceEnd, spreadLabels } from './spread-labels'
 import { inkOn, stackedBars } from './stacked-bars'
@@ -171,6 +172,33 @@ describe('a roofline', () => {
     expect(beside!.data.map(({ value }) => value)).toEqual([[300, 51_000]])
   })
 
+  it('has a line from each rung to the next, that leads to the two', () => {
+    const next = { ...point, rung: '02_coalesced', mark: '02', x: 40, y: 6000 }
+    const last = { ...point, rung: '03_tile', mark: '03', x: 30, y: 9000 }
+    const points = [reference, point, next, last]
+    const joins = rungJoins(rooflineChart({ ...spec, paths: [{ ...dram, points }] })(palette, size))
+    expect(joins.map(({ a, b }) => [a, b])).toEqual([
+      ['01_naive', '02_coalesced'],
+      ['02_coalesced', '03_tile'],
+    ])
+    expect(joins[1]).toMatchObject({ name: 'DRAM', from: [40, 6000], to: [30, 9000] })
+    // Beside the middle, and beyond the ends.
+    expect(distanceToLine([5, 3], [0, 0], [10, 0])).toBe(3)
+    expect(distanceToLine([13, 4], [0, 0], [10, 0])).toBe(5)
+    expect(distanceToLine([3, 4], [0, 0], [0, 0])).toBe(5)
+  })
+
+  it('names a point beside the lines, and on one only where nothing else is near', () => {
+    const room = { left: 0, right: 800, top: 0, bottom: 400 }
+    const at = { x: 400, y: 200, texts: ['12 Software pipelining'] }
+    const [free] = placeLabels([at], room)
+    expect(free).toMatchObject({ x: 410, y: 200, moved: false })
+    const [beside] = placeLabels([at], room, [], [[400, 200, 800, 200]])
+    expect(Math.abs(beside!.y - 200) > 7 || beside!.x < 400).toBe(true)
+    const hatch = Array.from({ length: 80 }, (_, y) => [0, 5 * y, 800, 5 * y] as const)
+    expect(placeLabels([at], room, [], hatch)[0]).toMatchObject({ text: '12 Software pipelining' })
+  })
+
   it('is framed on its points, with a roof of arithmetic that is near', () => {
     const { xMin, xMax, yMin, yMax } = rooflineExtent(spec)
     expect([xMin, xMax]).toEqual([20 / 1.5, 450])
@@ -217,7 +245,10 @@ describe('a roofline', () => {
     }))
     const option = rooflineChart({ ...spec, paths: [{ ...dram, points }] })(palette, size)
     expect(seriesOf(option)[0]!.data.length).toBe(300)
-    expect(labelsOf(option).length).toBeLessThan(250)
+    const labels = labelsOf(option)
+    expect(labels.length).toBeLessThan(250)
+    // Titles of so many would cover the points.
+    expect(labels.filter((text) => text!.includes('Naive'))).toEqual([])
   })
 
   it('draws only the roofs that are known', () => {

@@ -15,8 +15,21 @@ export interface RungPoint {
   at: [number, number]
 }
 
+/** A drawn line from one rung to the next; `from` and `to` are axis coordinates. */
+export interface RungJoin {
+  a: string
+  b: string
+  series: number
+  /** Of the series, by which it is switched off. */
+  name: string | undefined
+  from: [number, number]
+  to: [number, number]
+}
+
 interface Item {
   rung?: string
+  /** The rung that a line comes from. */
+  before?: string
   value?: unknown
 }
 
@@ -31,6 +44,32 @@ export function rungPoints({ series }: ChartOption): RungPoint[] {
       return [{ rung, series: place, index, at: [at[0]!, at[1]!] }]
     }),
   )
+}
+
+/** The lines between rungs, in drawing order. */
+export function rungJoins({ series }: ChartOption): RungJoin[] {
+  return [series ?? []].flat().flatMap(({ data, name }, place) =>
+    ((data ?? []) as Item[]).flatMap(({ rung, before, value }, index, all): RungJoin[] => {
+      const start = all[index - 1]?.value
+      if (rung === undefined || before === undefined) return []
+      if (!Array.isArray(value) || !Array.isArray(start)) return []
+      const [from, to] = [start.map(Number), value.map(Number)] as [number, number][]
+      return [{ a: before, b: rung, series: place, name: name?.toString(), from: from!, to: to! }]
+    }),
+  )
+}
+
+/** How far a point is from the line between two others. */
+export function distanceToLine(
+  [x, y]: readonly [number, number],
+  [x1, y1]: readonly [number, number],
+  [x2, y2]: readonly [number, number],
+): number {
+  const [across, down] = [x2 - x1, y2 - y1]
+  const length = across * across + down * down
+  const along = length === 0 ? 0 : ((x - x1) * across + (y - y1) * down) / length
+  const at = Math.min(1, Math.max(0, along))
+  return Math.hypot(x - x1 - at * across, y - y1 - at * down)
 }
 
 /** The rungs that keys walk through, each once, as drawn. */

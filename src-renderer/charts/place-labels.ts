@@ -1,4 +1,4 @@
-/** Places for the labels of points in a plane, such that none lies on another or on a point. Pure. */
+/** Places for the labels of points in a plane, such that none lies on another or on a point, and if it can be on no line. Pure. */
 
 export interface LabelPoint {
   x: number
@@ -23,8 +23,28 @@ export interface Box {
   bottom: number
 }
 
+/** From one point to another, in pixels. */
+export type Line = readonly [x1: number, y1: number, x2: number, y2: number]
+
 const overlap = (a: Box, b: Box): boolean =>
   a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom
+
+/** Liang and Barsky: whether any part of the line is inside the box. */
+function crosses([x1, y1, x2, y2]: Line, box: Box): boolean {
+  let [from, to] = [0, 1]
+  const cuts: [number, number][] = [
+    [x1 - x2, x1 - box.left],
+    [x2 - x1, box.right - x1],
+    [y1 - y2, y1 - box.top],
+    [y2 - y1, box.bottom - y1],
+  ]
+  for (const [step, room] of cuts) {
+    if (step === 0 && room < 0) return false
+    if (step < 0) from = Math.max(from, room / step)
+    if (step > 0) to = Math.min(to, room / step)
+  }
+  return from <= to
+}
 
 /** Average width of a letter, and height of a line, of an 11 px label. */
 const letter = 6.1
@@ -34,6 +54,8 @@ const dot = 6
 const near = 10
 /** Distances at which places are tried, nearest first. */
 const distances = [near, 20, 32, 46, 62, 80]
+/** Farther off, a label beside a line is worse than one on it. */
+const clearWithin = 46
 /** Unit steps around a point, the right first, since that is where a label is looked for. */
 const directions = [
   [1, 0],
@@ -51,11 +73,16 @@ const wide = /[\u1100-\u115f\u2e80-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff00-\uff60
 const widthOf = (text: string): number =>
   [...text].reduce((sum, one) => sum + (wide.test(one) ? 11 : letter), 0)
 
-/** Null for a point without a place; `taken` is what must stay free. */
+/**
+ * Null for a point without a place within `farthest` pixels. `taken` is what must stay free, `lines` what a label lies on
+ * only where it would otherwise be far off or shortened.
+ */
 export function placeLabels(
   points: readonly LabelPoint[],
   room: Box,
   taken: readonly Box[] = [],
+  lines: readonly Line[] = [],
+  farthest = Number.POSITIVE_INFINITY,
 ): (PlacedLabel | null)[] {
   const boxes: Box[] = [
     ...taken,
@@ -67,24 +94,31 @@ export function placeLabels(
     box.top >= room.top &&
     box.bottom <= room.bottom &&
     !boxes.some((other) => overlap(box, other))
-  return points.map(({ x, y, texts }) => {
-    for (const text of texts) {
-      const width = widthOf(text)
-      for (const distance of distances)
-        for (const [across, down] of directions) {
-          const from = x + across * distance
-          const left = across > 0 ? from : across < 0 ? from - width : from - width / 2
-          const middle = y + down * distance
-          const box = {
-            left,
-            right: left + width,
-            top: middle - line / 2,
-            bottom: middle + line / 2,
-          }
-          if (!isFree(box)) continue
-          boxes.push(box)
-          return { text, x: left, y: middle, moved: distance > near }
+  const place = ({ x, y }: LabelPoint, text: string, within: number, onLines: boolean) => {
+    const width = widthOf(text)
+    for (const distance of distances.filter((one) => one <= within))
+      for (const [across, down] of directions) {
+        const from = x + across * distance
+        const left = across > 0 ? from : across < 0 ? from - width : from - width / 2
+        const middle = y + down * distance
+        const box = {
+          left,
+          right: left + width,
+          top: middle - line / 2,
+          bottom: middle + line / 2,
         }
+        if (!isFree(box) || (!onLines && lines.some((other) => crosses(other, box)))) continue
+        boxes.push(box)
+        return { text, x: left, y: middle, moved: distance > near }
+      }
+    return null
+  }
+  return points.map((point) => {
+    for (const text of point.texts) {
+      const found =
+        place(point, text, Math.min(clearWithin, farthest), false) ??
+        place(point, text, farthest, true)
+      if (found) return found
     }
     return null
   })

@@ -1,6 +1,6 @@
 /** Throughput over arithmetic intensity, both logarithmic, under the roofs; a line joins the rungs in order. */
 import { axisLines, axisName, axisText, tooltip, type ChartBuilder, type ShownPart } from './chart'
-import { placeLabels, type Box } from './place-labels'
+import { placeLabels, type Box, type Line } from './place-labels'
 import { logTicks } from './zoom'
 
 export interface RooflinePoint {
@@ -97,12 +97,25 @@ function slopeOf(bandwidth: number, ridge: number, { xMin, xMax, yMin, yMax }: E
   return from < to ? { from, to } : null
 }
 
+/** Of more rungs than this only numbers are written, and only beside their points. */
+const crowd = 40
+const crowdReach = 20
+
+/** The lines that join the rungs in order, without the reference. */
+function climb({ points }: RooflinePath, plane: ReturnType<typeof planeOf>): Line[] {
+  const ends = points
+    .filter(({ quiet }) => !quiet)
+    .map(({ x, y }) => [plane.right(x), plane.down(y)] as const)
+  return ends.slice(1).map((to, index) => [...ends[index]!, ...to])
+}
+
 /** Of the labeled path; null for a rung that is not shown or has no place. */
 export function labelPlaces(
   spec: RooflineSpec,
   size: { width: number; height: number },
   shown?: ShownPart,
   taken: readonly Box[] = [],
+  roofs: readonly Line[] = [],
 ) {
   const extent = extentOf(spec, shown)
   const plane = planeOf(extent, size)
@@ -117,14 +130,17 @@ export function labelPlaces(
       const [right, down] = [plane.right(x), plane.down(y)]
       return { left: right - 5, right: right + 5, top: down - 5, bottom: down + 5 }
     })
+  const isCrowd = seen.length > crowd
   const placed = placeLabels(
     seen.map(({ x, y, mark, title }) => ({
       x: plane.right(x),
       y: plane.down(y),
-      texts: [`${mark} ${title}`, mark],
+      texts: isCrowd ? [mark] : [`${mark} ${title}`, mark],
     })),
     plane.room,
     [...taken, ...others],
+    [...roofs, ...spec.paths.flatMap((path) => climb(path, plane))],
+    isCrowd ? crowdReach : undefined,
   )
   return points.map((point) => {
     const found = placed[seen.indexOf(point)]
@@ -158,11 +174,12 @@ export const rooflineChart =
     const colour = (path: number) => palette.series[path] ?? palette.accent
     // Names of the roofs are placed first: they are few, and belong to lines.
     const taken: Box[] = []
+    const roofLines: Line[] = []
     /** `left` and `middle` are where its name is put, moved down where another name is. */
     const roof = (
       name: string,
       path: { name: string; colour: string },
-      ends: [number, number][],
+      ends: [[number, number], [number, number]],
       { left: wanted, middle: from }: { left: number; middle: number },
     ) => {
       const width = name.length * 6.1
@@ -178,6 +195,8 @@ export const rooflineChart =
       let middle = Math.max(8, from)
       while (isTaken(middle)) middle += 3
       taken.push({ left, right: left + width, top: middle - 7, bottom: middle + 7 })
+      const [[x1, y1], [x2, y2]] = ends
+      roofLines.push([plane.right(x1), plane.down(y1), plane.right(x2), plane.down(y2)])
       return [
         {
           type: 'line' as const,
@@ -248,7 +267,7 @@ export const rooflineChart =
         )
       }),
     ]
-    const places = labelPlaces(spec, size, shown, taken)
+    const places = labelPlaces(spec, size, shown, taken, roofLines)
     const labeled = paths.at(-1)
     const mark = (point: RooflinePoint, path: number) => ({
       value: [point.x, point.y],
@@ -316,7 +335,12 @@ export const rooflineChart =
             showAllSymbol: true,
             itemStyle: { color: colour(path) },
             lineStyle: { color: colour(path), width: 1.25 },
-            data: points.filter(({ quiet }) => !quiet).map((point) => mark(point, path)),
+            data: points
+              .filter(({ quiet }) => !quiet)
+              .map((point, index, joined) => {
+                const before = joined[index - 1]?.rung
+                return before === undefined ? mark(point, path) : { ...mark(point, path), before }
+              }),
           },
           {
             type: 'scatter' as const,

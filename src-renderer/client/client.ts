@@ -36,10 +36,15 @@ const limits: Partial<Record<CallName, number>> = {
   'report.make': 240_000,
   // nvcc takes seconds, or minutes on a busy machine.
   'drafts.build': 300_000,
+  'drafts.counters': 300_000,
   'folders.build': 10 * 60_000,
   'watch.start': 60_000,
   'labs.build': 10 * 60_000,
   'labs.check': 60_000,
+  // They connect over ssh.
+  'machines.check': 60_000,
+  'machines.look': 90_000,
+  'machines.add': 150_000,
 }
 const defaultLimit = 15_000
 

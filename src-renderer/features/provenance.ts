@@ -82,6 +82,15 @@ export function useProvenance() {
       lines: [
         t('provenance.time', { samples: timing.samples, spread: spreadText(timing.spread) }),
         timing.settled ? t('provenance.settled') : t('provenance.unsettled'),
+        ...(timing.burst
+          ? [
+              t('provenance.burst', {
+                ms: figureText(timing.burst.medianMs, 'ms'),
+                launches: timing.burst.launches,
+                seconds: timing.burst.restSeconds,
+              }),
+            ]
+          : []),
       ],
     }
   }

@@ -34,6 +34,13 @@ export const hasWords = (
 export const searchWords = (search: string): string[] =>
   search.toLowerCase().split(/\s+/).filter(Boolean)
 
+/** The rungs that a search, as typed, leaves. */
+export function foundRungs(session: Session, search: string): readonly RungResult[] {
+  const words = searchWords(search)
+  if (words.length === 0) return session.rungs
+  return session.rungs.filter((rung) => hasWords({ rung, number: numberOf(session, rung) }, words))
+}
+
 /** Picked rungs in ladder order, so that b is the later one. */
 export const inLadderOrder = (session: Session, picked: readonly string[]): string[] =>
   session.rungs.filter(({ id }) => picked.includes(id)).map(({ id }) => id)

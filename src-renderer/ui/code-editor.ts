@@ -25,6 +25,7 @@ import {
 } from '@codemirror/view'
 import { codeHighlighting, codeTheme } from './code-theme'
 import { editorTheme } from './code-editor-theme'
+import { lineBands, setBands, type LineBands } from './line-bands'
 
 /** A message at a line, from 1; a message without a line is shown at the first. */
 export interface CodeDiagnostic {
@@ -45,6 +46,8 @@ export interface CodeEditorOptions {
   onRun: () => void
   /** Ctrl+S or ⌘S, hidden from the browser. */
   onSave: () => void
+  /** The line of the cursor, from 1, whenever it is another. */
+  onLine: (line: number) => void
 }
 
 export interface CodeEditor {
@@ -55,9 +58,12 @@ export interface CodeEditor {
   /** Moves the cursor to a line, from 1, and scrolls to it. */
   goToLine(line: number): void
   goToNextDiagnostic(): void
+  setBands(bands: LineBands): void
   focus(): void
   destroy(): void
 }
+
+const lineOf = ({ doc, selection }: EditorState): number => doc.lineAt(selection.main.head).number
 
 const severities = { error: 'error', warning: 'warning', note: 'info' } as const
 
@@ -113,7 +119,10 @@ export function createCodeEditor(root: ShadowRoot, options: CodeEditorOptions): 
       }),
       EditorView.updateListener.of((update) => {
         if (update.docChanged) options.onChange(update.state.doc.toString())
+        const line = lineOf(update.state)
+        if (line !== lineOf(update.startState)) options.onLine(line)
       }),
+      lineBands,
       codeTheme,
       editorTheme,
     ],
@@ -149,6 +158,7 @@ export function createCodeEditor(root: ShadowRoot, options: CodeEditorOptions): 
       nextDiagnostic(view)
       view.focus()
     },
+    setBands: (bands) => view.dispatch({ effects: setBands.of(bands) }),
     focus: () => view.focus(),
     destroy: () => view.destroy(),
   }

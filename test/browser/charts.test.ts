@@ -143,6 +143,36 @@ describe('charts', async () => {
       expect(faults).toEqual([])
     })
 
+    it('open the pair that a line of the roofline joins', async () => {
+      const { rungs } = await get(climb)
+      const { page, faults } = await open(climb, 'roofline')
+      const host = page.locator('.chart-host')
+      await host.focus()
+      const ringAt = async (key: string) => {
+        await page.keyboard.press(key)
+        const box = (await host.locator('.lit.ring').boundingBox())!
+        return { x: box.x + box.width / 2, y: box.y + box.height / 2 }
+      }
+      // The reference is drawn last, and first in the ladder.
+      const naive = await ringAt('Home')
+      const coalesced = await ringAt('ArrowDown')
+      const [x, y] = [(naive.x + coalesced.x) / 2, (naive.y + coalesced.y) / 2]
+      await page.mouse.move(x, y)
+      await expect.poll(() => host.locator('.lit.ring').count()).toBe(2)
+      await page.mouse.click(x, y)
+      await expect.poll(() => page.url()).toContain(`compare/${rungs[1]!.id}/${rungs[2]!.id}`)
+      expect(faults).toEqual([])
+    })
+
+    it('say that rungs open only where there are any to click', async () => {
+      const how = 'Click a rung to open it'
+      const { page } = await open(climb, 'roofline')
+      await page.getByText(how).waitFor()
+      await page.getByRole('link', { name: 'Waves and tail' }).click()
+      await page.getByText('The wheel zooms').waitFor()
+      expect(await page.getByText(how).count()).toBe(0)
+    })
+
     it('switch series off and on', async () => {
       const { page } = await open(climb, 'stalls')
       const entry = page.getByRole('button', { name: 'barrier', exact: true })

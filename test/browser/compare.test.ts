@@ -1,3 +1,4 @@
+import type { Locator } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { compareRungs } from '../../src-main/domain/analysis/compare'
 import { lineHeat, sassOfLine } from '../../src-main/domain/session/deep'
@@ -34,7 +35,7 @@ it('shows both sources, the time bought and every metric, within the content sec
   const texts = () => page.locator('.cm-content').allInnerTexts()
   // What the headers say stands beside the source; they come on request.
   expect((await texts()).join('')).not.toContain('@rung')
-  await page.getByLabel('Shown of the sources').selectOption('Whole file')
+  await page.getByLabel('Part of the sources shown').selectOption('Whole file')
   await expect.poll(async () => (await texts())[0]).toContain(`@rung    ${a.id}`)
   expect((await texts())[1]).toContain(`@rung    ${b.id}`)
   const comparison = compareRungs({ session, rung: a }, { session, rung: b })
@@ -119,7 +120,7 @@ it('opens at the first change of code, and walks on with n and p, in both layout
 it('leaves out comments, and finds a text on both sides', async () => {
   const { page, faults } = await open(0)
   const texts = async () => (await page.locator('.cm-content').allInnerTexts()).join('\n')
-  await page.getByLabel('Shown of the sources').selectOption('Code only')
+  await page.getByLabel('Part of the sources shown').selectOption('Code only')
   await expect.poll(texts).not.toMatch(/^\s*\/\//m)
   await page.keyboard.press('/')
   await page.keyboard.type('blockIdx')
@@ -179,6 +180,33 @@ it('leads to the recording that has them, with the same pair', async () => {
   )
   await page.getByRole('button', { name: 'SASS' }).waitFor()
   expect(await page.getByRole('link', { name: 'Open in the deep recording' }).count()).toBe(0)
+  expect(faults).toEqual([])
+})
+
+it('answers a stranger in three clicks: why, which lines, what machine code', async () => {
+  const { page, faults } = await harness.open()
+  let clicks = 0
+  const click = async (at: Locator) => {
+    await at.click()
+    clicks += 1
+  }
+  const row = page.locator('tr[data-rung="12_register_prefetch"]')
+  await click(row.locator('.compare'))
+  const why = page.getByRole('region', { name: 'Why' })
+  await expect
+    .poll(() => why.locator('ol > li').first().innerText())
+    .toMatch(/The FMA pipe is busy for 78\.9 % .*long scoreboard/s)
+  expect(clicks).toBe(1)
+
+  await click(why.getByRole('link', { name: 'Open in the deep recording' }))
+  const line = why.getByRole('button', { name: /^[ab], line \d+$/ }).first()
+  await line.waitFor()
+  expect(clicks).toBe(2)
+
+  await click(line)
+  const instruction = page.locator('.panel tbody tr').first()
+  await expect.poll(() => instruction.innerText()).toMatch(/^\s*[0-9a-f]{4}\s+[A-Z]/)
+  expect(clicks).toBe(3)
   expect(faults).toEqual([])
 })
 

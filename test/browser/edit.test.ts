@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { afterEach, describe, expect, it } from 'vitest'
+import { keptNvcc } from '../kept-nvcc'
 import { fakeMachine, root, setEnv, tempDir } from '../services/support'
 import { seriousFaults } from './axe'
 import { startHarness, type Harness, type OpenPage } from './support'
@@ -102,6 +103,46 @@ describe('the editor', () => {
     await page.getByRole('button', { name: 'Details of 2D thread tile', exact: true }).click()
     await page.getByRole('link', { name: 'Edit a copy' }).click()
     await page.getByRole('heading', { name: 'Copy of 2D thread tile' }).waitFor()
+  })
+})
+
+describe('what a copy counts', () => {
+  it('is shown as one types, beside its original, with the machine code of each line', async () => {
+    setEnv({ KERNEL_LADDER_DATA: await tempDir() })
+    // What test/services/look.test.ts had built.
+    const kept = await keptNvcc('look', { artefacts: true })
+    harness = await startHarness(await kept.machine())
+    const opened = await harness.open(
+      `/session/${encodeURIComponent(session)}/edit/10_conflict_free`,
+      { width: 1440 },
+    )
+    const { page, faults } = opened
+    const row = page.locator('.counters tr', { hasText: 'Bank conflicts, shared stores' })
+    await row.waitFor()
+    expect(await row.locator('td').allInnerTexts()).toEqual(['0', '0'])
+    expect(await page.locator('.counters .chip').innerText()).toBe('emulated')
+
+    const line = (await page.locator('.cm-line').allInnerTexts()).findIndex((text) =>
+      text.includes('aTile[BK][BM + 4]'),
+    )
+    expect(line).toBeGreaterThan(0)
+    await page.keyboard.press('Tab')
+    await page.locator('.cm-line').nth(line).click()
+    await page.keyboard.press('Home')
+    for (const _ of '__shared__ __align__(16) float aTile[BK][BM')
+      await page.keyboard.press('ArrowRight')
+    for (const _ of ' + 4') await page.keyboard.press('Delete')
+    await row.locator('.changed').waitFor()
+    expect(await row.locator('td').allInnerTexts()).toEqual(['4.10 k', '0'])
+
+    await page.getByRole('button', { name: 'Source and machine code' }).click()
+    const chosen = page.locator('.sass-list [role=option].cursor')
+    await chosen.waitFor()
+    await page.locator('.cm-line', { hasText: 'aTile[d + 0][r] = aFour[i].x' }).click()
+    await page.locator('.sass-list .linked', { hasText: 'STS' }).first().waitFor()
+    expect(await page.locator('.cm-band').count()).toBeGreaterThan(5)
+    expect(await seriousFaults(page)).toEqual([])
+    expect(faults).toEqual([])
   })
 })
 

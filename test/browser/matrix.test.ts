@@ -82,6 +82,26 @@ describe('the metrics of a recording', () => {
     await expect.poll(columns).toBe(String(1 + rungs.length))
   })
 
+  it('are of the rungs that the filter leaves, which ladder and charts have too', async () => {
+    const { page, faults } = await open(recorded)
+    const columns = () => page.getByRole('grid').getAttribute('aria-colcount')
+    await page.getByPlaceholder('Find a rung').fill('warp tile')
+    const { rungs } = await harness.core.call('sessions.get', { ref: recorded })
+    await expect.poll(async () => Number(await columns())).toBeLessThan(rungs.length)
+    const found = Number(await columns()) - 1
+    expect(found).toBeGreaterThan(0)
+    await page.getByRole('link', { name: 'Ladder', exact: true }).click()
+    await page.locator('tr[data-rung]').first().waitFor()
+    expect(await page.locator('tr[data-rung]').count()).toBe(found)
+    await page.getByRole('link', { name: 'Matrix', exact: true }).click()
+    await page.getByText(`${found} of ${rungs.length} rungs`).waitFor()
+    await page.getByPlaceholder('Find a rung').fill('no such rung')
+    await page.getByText('No rung matches “no such rung”').waitFor()
+    await page.getByRole('button', { name: 'Show all' }).click()
+    await expect.poll(columns).toBe(String(1 + rungs.length))
+    expect(faults).toEqual([])
+  })
+
   it('are copied as a table that a spreadsheet reads', async () => {
     const { page } = await open(recorded)
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])

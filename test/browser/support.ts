@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core'
 import { setUp } from '../../src-main/adapters/machine/local-machine'
+import type { HostMachine } from '../../src-main/adapters/machine/machine'
 import type { Core } from '../../src-main/contract'
 import type { Session } from '../../src-main/domain/session/session'
 import { startWebHost, type WebHost } from '../../src-main/hosts/web/server'
@@ -45,11 +46,21 @@ let shared: Promise<Browser> | undefined
 export const sharedBrowser = (): Promise<Browser> =>
   (shared ??= chromium.launch({
     executablePath: process.env['KERNEL_LADDER_CHROMIUM'] ?? '/usr/bin/chromium',
-    args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking'],
+    args: [
+      ...['--no-sandbox', '--disable-gpu', '--disable-background-networking'],
+      // A process of its own for each page takes as long as the page.
+      '--process-per-site',
+    ],
   }))
 
 /** The cookie that a page gets from the link that `serve` prints. */
-async function signIn(host: WebHost) {
+interface Cookie {
+  name: string
+  value: string
+  url: string
+}
+
+async function signIn(host: WebHost): Promise<Cookie> {
   const { headers } = await fetch(host.newUrl(), { redirect: 'manual' })
   const [name = '', value = ''] = (headers.getSetCookie()[0] ?? '').split(';')[0]!.split('=')
   return { name, value, url: host.origin }
@@ -75,7 +86,7 @@ export const settled = (page: Page): Promise<void> =>
 
 /** Closes the pages of a visitor, and what it had chosen and copied is forgotten. */
 async function forget(context: BrowserContext): Promise<void> {
-  const pages = context.pages()
+  const pages = context.pages().filter((page) => !keepers.has(page))
   await Promise.all(
     pages.map((page) => page.evaluate(() => localStorage.clear()).catch(() => undefined)),
   )
@@ -84,52 +95,73 @@ async function forget(context: BrowserContext): Promise<void> {
   await context.clearPermissions()
 }
 
-export async function startHarness(): Promise<Harness> {
+/**
+ * By size, theme and language. A context keeps the scripts of a page compiled for as long as they have the same address, so
+ * each kind of page has one for all tests of a worker, and every web host the first one's port.
+ */
+const contexts = new Map<string, Promise<BrowserContext>>()
+const inUse = new Set<string>()
+/** A page of each context that has nothing on it. */
+const keepers = new WeakSet<Page>()
+let usualPort = 0
+
+async function newContext(
+  { width, dark, locale }: Required<OpenOptions>,
+  origin: string,
+): Promise<BrowserContext> {
+  const browser = await sharedBrowser()
+  const context = await browser.newContext({
+    viewport: { width, height: 800 },
+    locale,
+    colorScheme: dark ? 'dark' : 'light',
+    reducedMotion: 'reduce',
+  })
+  // The process of the pages lasts as long as one of them.
+  const keeper = await context.newPage()
+  await keeper.goto(`${origin}/nothing`)
+  keepers.add(keeper)
+  return context
+}
+
+/** A page whose context no other open page has. */
+async function newPage(options: Required<OpenOptions>, cookie: Cookie): Promise<Page> {
+  const kind = JSON.stringify(options)
+  const isShared = !inUse.has(kind)
+  inUse.add(kind)
+  const making = (isShared && contexts.get(kind)) || newContext(options, cookie.url)
+  if (isShared) contexts.set(kind, making)
+  const context = await making
+  let isOpen = true
+  context.once('close', () => {
+    isOpen = false
+    if (isShared) contexts.delete(kind)
+  })
+  afterTest(async () => {
+    if (isOpen) await (isShared ? forget(context) : context.close())
+  })
+  await context.addCookies([cookie])
+  const page = await context.newPage()
+  if (isShared) page.once('close', () => inUse.delete(kind))
+  return page
+}
+
+/** `machine`: what builds and runs, in place of the one that tests set up by their environment. */
+export async function startHarness(machine?: HostMachine): Promise<Harness> {
   if (!existsSync(join(rendererDir, 'index.html')))
     throw new Error('The UI is not built. Run `npm run build` first.')
-  const core = createCore(await setUp(), { host: 'web' })
-  const host: WebHost = await startWebHost({ core, rendererDir })
+  const setup = await setUp()
+  const core = createCore(machine ? { ...setup, machine } : setup, { host: 'web' })
+  const start = (port: number) => startWebHost({ core, rendererDir, port })
+  // Another harness may have it, or another program by now.
+  const host = await start(usualPort).catch(() => start(0))
+  if (usualPort === 0) usualPort = Number(new URL(host.origin).port)
   const [browser, cookie] = await Promise.all([sharedBrowser(), signIn(host)])
-
-  // A context keeps the scripts of a page compiled, so each kind of page has one for all tests.
-  const contexts = new Map<string, Promise<BrowserContext>>()
-  const inUse = new Set<string>()
-
-  /** A page whose context no other open page has. */
-  async function newPage({ width, dark, locale }: Required<OpenOptions>): Promise<Page> {
-    const create = () =>
-      browser.newContext({
-        viewport: { width, height: 800 },
-        locale,
-        colorScheme: dark ? 'dark' : 'light',
-        reducedMotion: 'reduce',
-      })
-    const kind = JSON.stringify({ width, dark, locale })
-    const isShared = !inUse.has(kind)
-    inUse.add(kind)
-    const making = (isShared && contexts.get(kind)) || create()
-    if (isShared) contexts.set(kind, making)
-    const context = await making
-    let isOpen = true
-    context.once('close', () => {
-      isOpen = false
-      if (isShared) contexts.delete(kind)
-    })
-    afterTest(async () => {
-      if (isOpen) await (isShared ? forget(context) : context.close())
-    })
-    await context.addCookies([cookie])
-    const page = await context.newPage()
-    if (isShared) page.once('close', () => inUse.delete(kind))
-    return page
-  }
-
   return {
     core,
     browser,
     origin: host.origin,
     async open(route = '', { width = 1280, dark = false, locale = 'en-US' } = {}) {
-      const page = await newPage({ width, dark, locale })
+      const page = await newPage({ width, dark, locale }, cookie)
       const faults: string[] = []
       page.on('pageerror', (error) => faults.push(error.message))
       page.on('console', (message) => {
@@ -139,7 +171,6 @@ export async function startHarness(): Promise<Harness> {
       return { page, faults }
     },
     async stop() {
-      for (const context of contexts.values()) await (await context).close()
       await host.close()
       await core.close()
     },

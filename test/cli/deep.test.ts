@@ -123,6 +123,8 @@ describe('deep profiles', () => {
     it.each([
       [['--profile-limit', 'soon'], /--profile-limit "soon" is not a number/],
       [['--profile-limit', '0'], /--profile-limit must be greater than 0/],
+      [['--timing', 'often'], /--timing "often" is not a way of timing/],
+      [['--timing', 'burst', '--target', 'static:h200'], /static:h200, which times nothing/],
     ])('refuses %j', async (words, message) => {
       const { code, stderr } = await run(['run', '--ladder', 'gemm-fp32', ...words])
       expect(code).toBe(2)

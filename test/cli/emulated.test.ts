@@ -1,10 +1,12 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { appendFile, cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
+import { parse } from 'yaml'
 import { findTool } from '../../src-main/adapters/tools/live-toolbox'
 import type { LabOutcome } from '../../src-main/domain/labs/outcome'
 import type { Session } from '../../src-main/domain/session/session'
+import { shippedKernels } from '../services/support'
 import { run } from './support'
 
 const folder = await mkdtemp(join(tmpdir(), 'kl-emulated-'))
@@ -46,3 +48,82 @@ it.runIf(hasCompiler)(
     ])
   },
 )
+
+it.runIf(hasCompiler)('attention takes scores of -infinity as the reference does', async () => {
+  // As a ladder folder, whose buffers may be files.
+  const ladder = join(folder, 'attention')
+  await cp(join(shippedKernels, 'attention'), ladder, { recursive: true })
+  for (const header of ['kl_common.cuh', 'kl_hopper.cuh'])
+    await cp(join(shippedKernels, 'include', header), join(ladder, header))
+  const { id: _, ...task } = parse(await readFile(join(ladder, 'task.yaml'), 'utf8'))
+  const tokens = 200
+  const head = 128
+  for (const name of ['q', 'k', 'v']) {
+    task.buffers[name].fill = { kind: 'file', path: `${name}.npy` }
+    // In BF16, -2 to 2. Every row of q meets -infinity in the keys from 100 on, which rungs take first.
+    const values = Uint16Array.from({ length: tokens * head }, (_, i) => {
+      if (name !== 'v' && i % head === 0)
+        return name === 'q' ? one : i < 100 * head ? 0 : minusInfinity
+      return ((i * 7919) & 0x8000) | (0x3f00 + ((i * 104_729) % 0x100))
+    })
+    await writeFile(join(ladder, `${name}.npy`), npyOf(values, [1, tokens, head]))
+  }
+  const rungs = ['03_one_pass', '04_mma_sync', '07_persistent'].map((id) => ({ id }))
+  const about = { kernel_ladder: 1, id: 'edges', title: 'Edges', summary: 'Scores of -infinity.' }
+  const at = [{ TOKENS: tokens, HEADS: 1, HEAD: head }]
+  await writeFile(join(ladder, 'ladder.json'), JSON.stringify({ ...about, task, at, rungs }))
+  const args = ['run', '--ladder', ladder, '--trust', '--target', 'emulated', '--json']
+  const { code, stdout, stderr } = await run(args, env)
+  expect(code, stderr).toBe(0)
+  for (const { id, status, verify } of (JSON.parse(stdout) as Session).rungs)
+    expect({ id, status, verify }).toMatchObject({ status: 'ok', verify: { passed: true } })
+})
+
+/** Of BF16. */
+const one = 0x3f80
+const minusInfinity = 0xff80
+
+/** A file of numpy's, version 1.0. */
+function npyOf(values: Uint16Array, shape: readonly number[]): Uint8Array {
+  const about = `{'descr': '<u2', 'fortran_order': False, 'shape': (${shape.join(', ')}), }`
+  const header = `${about.padEnd(128 - 10 - 1)}\n`
+  const magic = [0x93, ...Buffer.from('NUMPY'), 1, 0, header.length, 0]
+  return Buffer.concat([Buffer.from(magic), Buffer.from(header), Buffer.from(values.buffer)])
+}
+
+const prints = `// @rung    03_prints
+// @title   Prints
+// @idea    the factor lies in constant memory, and one thread says so
+#include "kernel_ladder.h"
+#include <cstdio>
+
+__constant__ float factors[2];
+__device__ int twice;
+
+__global__ void scale(const float* x, float* y, long long n) {
+  const long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  if (i == 261) printf("%lld by %.2f and %d\\n", i, factors[1], twice);
+  y[i] = factors[1] * x[i] * (twice / 2);
+}
+
+extern "C" cudaError_t kl_launch(const KlTask* p, cudaStream_t stream) {
+  const int two = 2;
+  if (cudaMemcpyToSymbolAsync(twice, &two, sizeof two, 0, cudaMemcpyHostToDevice, stream) != cudaSuccess ||
+      cudaMemcpyToSymbol(factors, &p->a, sizeof(float), sizeof(float)) != cudaSuccess)
+    return cudaGetLastError();
+  scale<<<unsigned((p->N + 255) / 256), 256, 0, stream>>>(p->x, p->y, p->N);
+  return cudaGetLastError();
+}
+`
+
+it.runIf(hasCompiler)('a rung prints, and has what it copied to its variables', async () => {
+  const ladder = join(folder, 'ladder')
+  await cp(new URL('../../resources/templates/blank', import.meta.url), ladder, { recursive: true })
+  await writeFile(join(ladder, '03_prints.cu'), prints)
+  await appendFile(join(ladder, 'ladder.yaml'), '  - id: 03_prints\n')
+  const args = ['run', '--ladder', ladder, '--trust', '--rungs', '03_prints', '--at', 'N=1000']
+  const { code, stderr } = await run([...args, '--target', 'emulated'], env)
+  expect(code, stderr).toBe(0)
+  expect(stderr).toContain('03_prints, thread (5, 0, 0) of block (1, 0, 0): 261 by 2.50 and 2')
+})

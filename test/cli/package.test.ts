@@ -141,13 +141,15 @@ describe('the npm package', () => {
 })
 
 describe('its library', () => {
-  const examples = ['access', 'compare', 'launch', 'report', 'sanitizer'].flatMap((module) => {
-    const text = readFileSync(join(root, `src-main/library/${module}.ts`), 'utf8')
-    return [...text.matchAll(/@example\n \* ```js\n([\s\S]*?) \* ```/g)].map(([, code = '']) => ({
-      module,
-      code: code.replaceAll(/^ \* ?/gm, ''),
-    }))
-  })
+  const examples = ['access', 'compare', 'emulate', 'launch', 'report', 'sanitizer'].flatMap(
+    (module) => {
+      const text = readFileSync(join(root, `src-main/library/${module}.ts`), 'utf8')
+      return [...text.matchAll(/@example\n \* ```js\n([\s\S]*?) \* ```/g)].map(([, code = '']) => ({
+        module,
+        code: code.replaceAll(/^ \* ?/gm, ''),
+      }))
+    },
+  )
   const ncu = join(root, 'test/captures/ncu/2025.3.1-h200')
   /** The files that an example is given, by what it calls. */
   const given = async (code: string): Promise<string[]> => {
@@ -162,6 +164,12 @@ describe('its library', () => {
     const xml = join(home, 'found.xml')
     await writeFile(xml, memcheckXml)
     if (code.includes('readSanitizerXml')) return [xml]
+    const cubin = join(home, 'faults.cubin')
+    await writeFile(
+      cubin,
+      brotliDecompressSync(await readFile(join(root, 'test/captures/cubin/faults.cubin.br'))),
+    )
+    if (code.includes('emulate(')) return [cubin]
     return code.includes('readNcuCsv') ? [table] : [report, report]
   }
 
@@ -179,6 +187,7 @@ describe('its library', () => {
       'sharedAccess',
       'globalAccess',
       'compareReports',
+      'emulate',
     ])
       expect(called.join(', ')).toContain(name)
   })
@@ -191,7 +200,12 @@ describe('its library', () => {
     const promised = /\/\/ (.+)$/m.exec(code)?.[1]
     expect(stdout.trim()).not.toBe('')
     if (promised !== undefined) expect(stdout.trim()).toBe(promised)
-    if (code.includes('hottestLines')) expect(stdout).toMatch(/98\.6 % .*01_naive\.cu:27 .*sum \+=/)
+    if (code.includes('emulate('))
+      expect(stdout).toMatch(
+        /^\d+ warp instructions.*\n.*faults\.cu:8: Invalid __global__ write of size 4/,
+      )
+    else if (code.includes('hottestLines'))
+      expect(stdout).toMatch(/98\.6 % .*01_naive\.cu:27 .*sum \+=/)
   })
 
   it('prints the hottest lines in ten lines, as the document has it', async () => {

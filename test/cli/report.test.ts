@@ -75,6 +75,8 @@ describe('report', () => {
     expect(await readFile(out, 'utf8')).toMatch(/^<svg .*width="643"/)
     const args = ['report', recorded, '--chart', 'nope', '--out', join(dir, 'x.svg')]
     expect((await run(args)).stderr).toMatch(/no chart named "nope".*throughput.*fmaUtilization/s)
+    args[3] = 'fmaUtilisation'
+    expect((await run(args)).stderr).toContain('Did you mean fmaUtilization?')
     const other = await run(['report', recorded, '--chart', 'throughput', '--out', join(dir, 'x')])
     expect([other.code, other.stderr]).toEqual([2, expect.stringContaining('.svg or .png')])
     expect(await readdir(dir)).toEqual(['throughput.svg'])

@@ -283,6 +283,10 @@ says verify axpy-reads-beyond '"passed":false' '"mismatches":1,' '"index":[36,40
 says verify axpy-right '"passed":true'
 says timing axpy-right '"medianMs":'
 says failed axpy-breaks-context '"stage":"verify"' '"fatal":true'
+args=(measure "${fast[@]}" --bursts 1 "${axpy[@]}" "${reads[@]}" --reference-library "$build/axpy-reference.so")
+rungs axpy-right
+run "bursts" 0
+says burst axpy-right '"launches":8,' '"restSeconds":1,' '"medianMs":'
 args=(measure "${fast[@]}" "${axpy[@]}" "${reads[@]}" --reference-library "$build/axpy-leaves.so")
 rungs axpy-right
 run "a reference that leaves an element out" 2

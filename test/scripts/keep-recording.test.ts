@@ -17,7 +17,7 @@ import {
   recordedLabs,
   recordedOutcomeOf,
 } from '../../src-main/adapters/labs/recorded-attempts'
-import { openRaw, rawFile, shareRaw } from '../../src-main/adapters/tools/raw-files'
+import { openRaw, rawFile, rawOfLadder, shareRaw } from '../../src-main/adapters/tools/raw-files'
 import {
   readSources,
   readStore,
@@ -27,7 +27,6 @@ import {
 import {
   readSession,
   shareSession,
-  sharedSessions,
   readSessionText,
 } from '../../src-main/adapters/sessions/session-store'
 import { inputError } from '../../src-main/domain/errors'
@@ -36,7 +35,11 @@ import { openSession } from '../../src-main/services/sessions/sessions'
 import { check, testLab } from '../services/labs/support'
 import { fakeMachine, recordingsDir, setupIn, tempDir } from '../services/support'
 import { said } from '../said'
-import { keepRowsOf, sharingSessions } from '../../src-main/adapters/disk/shared-rows'
+import {
+  keepRowsOf,
+  sharedSessions,
+  sharingSessions,
+} from '../../src-main/adapters/disk/shared-rows'
 
 const shipped = 'seed-t4-h200'
 
@@ -54,7 +57,7 @@ async function someRecordings(): Promise<{ dir: string; folder: string }> {
   const folder = join(dir, shipped)
   await cp(join(recordingsDir, sourceStoreFile), join(dir, sourceStoreFile))
   await shareSession((await readSessionText(join(recordingsDir, shipped)))!.text, folder)
-  await shareRaw(join(recordingsDir, shipped), folder)
+  await shareRaw(join(recordingsDir, shipped), folder, rawOfLadder('seed-t4'))
   return { dir, folder }
 }
 
@@ -88,8 +91,8 @@ describe('keeping a session as a recording', () => {
     const { lists, contents } = await readStore(join(dir, sourceStoreFile))
     expect(contents).toEqual(stored.contents)
     expect(lists).toEqual(new Map([...stored.lists, ['twice', stored.lists.get('mine')]]))
-    expect((await readdir(dir)).sort()).toEqual([rawFile, sharedSessions, sourceStoreFile])
-    for (const file of [rawFile, sharedSessions])
+    expect((await readdir(dir)).sort()).toEqual(['raw', sharedSessions, sourceStoreFile])
+    for (const file of [rawOfLadder('gemm-fp32'), sharedSessions])
       expect(await sharingSessions(join(dir, file))).toEqual(['mine', 'twice'])
   })
 
@@ -109,11 +112,29 @@ describe('keeping a session as a recording', () => {
     const { dir, folder } = await someRecordings()
     const files = async () =>
       Promise.all(
-        [sourceStoreFile, sharedSessions, rawFile].map((path) => readFile(join(dir, path))),
+        [sourceStoreFile, sharedSessions, rawOfLadder('seed-t4')].map((path) =>
+          readFile(join(dir, path)),
+        ),
       )
     const before = await files()
     expect(await keepRecording(folder, dir)).toBe(folder)
     expect(await files()).toEqual(before)
+  })
+
+  it('takes in the raw output of all ladders in one file, which was so before, and drops what is of no session', async () => {
+    const { dir, folder } = await someRecordings()
+    const before = await read(folder)
+    const file = join(dir, rawOfLadder('seed-t4'))
+    const rows = await readFile(file, 'utf8')
+    await rm(file)
+    const gone = '{"session":"gone","key":"nvcc/version"}\n'
+    await writeFile(join(dir, rawFile), rows + gone)
+    await writeFile(join(dir, rawOfLadder('of-nothing')), gone)
+    expect(await read(folder)).toEqual(before)
+    await sweepStore(dir)
+    expect(await readdir(join(dir, 'raw'))).toEqual(['seed-t4.jsonl'])
+    expect(await readFile(file, 'utf8')).toBe(rows)
+    expect(existsSync(join(dir, rawFile))).toBe(false)
   })
 
   it.each([
@@ -184,6 +205,19 @@ describe('keeping a session as a recording', () => {
 })
 
 describe('the store', () => {
+  it('that ships has a file of raw output for each ladder, which is all that its recordings read', async () => {
+    const byLadder = new Map<string, string[]>()
+    for (const name of await sharingSessions(join(recordingsDir, sharedSessions))) {
+      const { ladder } = await readSession(join(recordingsDir, name))
+      byLadder.set(ladder.id, [...(byLadder.get(ladder.id) ?? []), name])
+    }
+    const files = [...byLadder.keys()].map((ladder) => `${ladder}.jsonl`).sort()
+    expect(await readdir(join(recordingsDir, 'raw'))).toEqual(files)
+    for (const [ladder, names] of byLadder)
+      expect(await sharingSessions(join(recordingsDir, rawOfLadder(ladder)))).toEqual(names)
+    expect(existsSync(join(recordingsDir, rawFile))).toBe(false)
+  })
+
   it('that ships has every source that a recording names, and no other; its attempts are in order', async () => {
     const { dir } = await someRecordings()
     await rm(dir, { recursive: true })

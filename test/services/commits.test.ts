@@ -1,8 +1,10 @@
 /** The commits of a rung as a ladder, in repositories that the tests make. */
 import { execFileSync } from 'node:child_process'
+import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { commitLadder } from '../../src-main/services/ladder-library/commits'
 import { openLadder } from '../../src-main/services/ladder-library/open'
 import { planRun } from '../../src-main/services/run/plan'
@@ -23,22 +25,39 @@ interface Repository extends Machine {
   commit: (subject: string, files: Record<string, string>) => Promise<void>
 }
 
-async function repository(): Promise<Repository> {
+/** `like`: a repository to begin with a copy of. */
+async function repository(like?: string): Promise<Repository> {
   const machine = await fakeMachine()
   const folder = await sumsFolder(machine)
-  git(folder, 'init', '-q', '-b', 'main')
+  if (like === undefined) git(folder, 'init', '-q', '-b', 'main')
+  else {
+    rmSync(folder, { recursive: true })
+    cpSync(like, folder, { recursive: true })
+  }
   const commit = async (subject: string, files: Record<string, string>): Promise<void> => {
     for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text)
     git(folder, 'add', '-A')
     git(folder, 'commit', '-q', '--allow-empty', '-m', subject)
   }
-  await commit('Add the ladder', {})
+  if (like === undefined) await commit('Add the ladder', {})
   return { ...machine, folder, commit }
 }
 
+/** What `write` leaves, made once: a repository is copied faster than its commits are made again. */
+const pattern = mkdtempSync(join(tmpdir(), 'kl-test-commits-'))
+afterAll(() => rmSync(pattern, { recursive: true }))
+let isWritten = false
+
 async function written(): Promise<Repository> {
+  if (isWritten) return repository(pattern)
   const made = await repository()
-  const { folder, commit } = made
+  await write(made)
+  cpSync(made.folder, pattern, { recursive: true })
+  isWritten = true
+  return made
+}
+
+async function write({ folder, commit }: Repository): Promise<void> {
   await commit('Unroll b\n\nFour at a time,\nto hide latency.\n\nNot more.', {
     'b.cu': rungText('b', '// 4'),
   })
@@ -67,7 +86,6 @@ async function written(): Promise<Repository> {
     'side',
   )
   await commit('Lose the header of b', { 'b.cu': '// no header\n#include "parts.cuh"\n' })
-  return made
 }
 
 const ladderOf = async (
@@ -131,7 +149,7 @@ describe('the commits of a rung', () => {
     ])
     expect(session.ladder.id).toBe('sums-commits')
     expect(said(session.warnings)).toContain(
-      'b or a header has changes that are in no commit; they were not run.',
+      'b or a header has uncommitted changes; they were not run.',
     )
     const [rung] = session.rungs
     expect(await readFile(join(saved!, 'sources', rung!.file), 'utf8')).toContain('// 16')
@@ -178,10 +196,10 @@ describe('refused are', () => {
   it('ranges that are none, are empty or name what is not there', async () => {
     const made = await written()
     const says = (range: string, rung?: string) => refusal(ladderOf(made, range, rung))
-    expect(await says('HEAD')).toContain('"HEAD" is no range of commits')
-    expect(await says('HEAD~1...HEAD')).toContain('is no range of commits')
-    expect(await says('--output=x..HEAD')).toContain('is no range of commits')
-    expect(await says('nope..HEAD')).toContain('nope is no commit of the repository')
+    expect(await says('HEAD')).toContain('"HEAD" is not a range of commits')
+    expect(await says('HEAD~1...HEAD')).toContain('is not a range of commits')
+    expect(await says('--output=x..HEAD')).toContain('is not a range of commits')
+    expect(await says('nope..HEAD')).toContain('nope is not a commit in the repository')
     const last = git(made.folder, 'log', '-1', '--format=%h %s', 'HEAD~3', '--', 'b.cu')
     expect(await says('HEAD~3..HEAD~2')).toContain(`The last one that did: ${last}.`)
     expect(await says('HEAD~1..HEAD~1')).toContain('No commit in HEAD~1..HEAD~1 changed')
@@ -192,7 +210,7 @@ describe('refused are', () => {
     const alone = await fakeMachine()
     const folder = await sumsFolder(alone)
     expect(await refusal(ladderOf({ ...alone, folder }, 'a..b'))).toContain(
-      'is in no git repository',
+      'is not in a git repository',
     )
     const made = await written()
     const clone = join(made.dir, 'clone')

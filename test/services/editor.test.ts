@@ -70,7 +70,7 @@ describe('a line of a rung', () => {
       await symlink('/etc/passwd', join(dir, 'sources/gemm/link.cu'))
       await expect(openInEditor(setup, open, { ...rung, file: hostile }, 1)).rejects.toMatchObject({
         kind: 'input',
-        message: 'The source of 06_float4 is in no file of this machine.',
+        message: 'The source of 06_float4 is not in a file on this machine.',
       })
     },
   )

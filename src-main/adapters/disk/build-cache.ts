@@ -3,7 +3,7 @@
  * line information points to them.
  */
 import { createHash, randomBytes } from 'node:crypto'
-import { readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { z } from 'zod'
 import { diskError, makeFolder, pathExists } from './disk'
@@ -66,6 +66,32 @@ async function replaceFile(path: string, text: string): Promise<void> {
   }
 }
 
+/**
+ * Fills a folder that appears with all of its files or not at all. If it is there, from a build that failed, each file is
+ * put in place of the one of its name.
+ */
+async function writeSources(folder: string, sources: ReadonlyMap<string, string>): Promise<void> {
+  const write = async (
+    into: string,
+    put: (path: string, text: string) => Promise<void>,
+  ): Promise<void> => {
+    for (const below of new Set([...sources.keys()].map(dirname)))
+      await mkdir(join(into, below), { recursive: true, mode: 0o700 })
+    for (const [path, text] of sources) await put(join(into, path), text)
+  }
+  if (await pathExists(folder)) return write(folder, replaceFile)
+  await makeFolder(dirname(folder))
+  const staged = `${folder}.${randomBytes(4).toString('hex')}`
+  try {
+    await write(staged, writeFile)
+    await rename(staged, folder)
+  } catch (error) {
+    await rm(staged, { recursive: true, force: true }).catch(() => undefined)
+    // Another process has built the same meanwhile.
+    if (!(await pathExists(folder))) throw error
+  }
+}
+
 async function readKept(path: string): Promise<KeptBuild | null> {
   try {
     return KeptBuild.parse(JSON.parse(await readFile(path, 'utf8')))
@@ -104,11 +130,7 @@ export function diskBuildCache(root: string, shared = sharedCacheDir()): BuildCa
       const pending = `${artefact}.${randomBytes(4).toString('hex')}`
       try {
         const kept = (await pathExists(artefact)) ? await readKept(keptPath) : null
-        if (!kept)
-          for (const [path, text] of inputs.sources) {
-            await makeFolder(dirname(join(sourceDir, path)))
-            await replaceFile(join(sourceDir, path), text)
-          }
+        if (!kept) await writeSources(sourceDir, inputs.sources)
         return {
           sourceDir,
           artefact,

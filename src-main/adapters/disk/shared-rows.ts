@@ -1,9 +1,9 @@
 /**
  * Files that sessions share: recordings that ship, and the lab attempts among them, have their `session.json` and
- * `raw.jsonl` as rows of one file beside where their folders would be. A row begins with the name of its session:
+ * `raw.jsonl` as rows of files beside where their folders would be. A row begins with the name of its session:
  * `{"session":"gemm-fp32-h200-4096",…}`. What lies in a folder of that name comes first.
  */
-import { stat, writeFile } from 'node:fs/promises'
+import { mkdir, stat, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { diskError, errorCode, readPlainFile } from './disk'
 
@@ -25,6 +25,9 @@ export async function rowsOf(path: string): Promise<RowText[] | null> {
     return null
   }
 }
+
+/** Where the `session.json` of each is a row. */
+export const sharedSessions = 'sessions.jsonl'
 
 const beginning = (name: string): string => `{"session":${JSON.stringify(name)},`
 
@@ -73,6 +76,7 @@ export const sharingSessions = async (file: string): Promise<string[]> => [
 async function writeRows(file: string, rows: readonly string[]): Promise<void> {
   const named = rows.map((row) => ({ row, name: nameOf(row) }))
   named.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))
+  await mkdir(dirname(file), { recursive: true })
   await writeFile(file, named.map(({ row }) => `${row}\n`).join(''))
 }
 

@@ -18,15 +18,45 @@ export interface EmulatorPool {
 /** Memory of a thread besides that of its emulated GPU: counts and decoded code. */
 const heapMegabytes = 1024
 
+/**
+ * Threads of pools that were closed. For a while they wait for the next one: a check has several pools, and so has an
+ * editor, and a thread that has run a job is warm.
+ */
+const spare = new Map<Worker, NodeJS.Timeout>()
+const spareMs = 20_000
+
+function spares(worker: Worker): void {
+  const leave = setTimeout(() => {
+    spare.delete(worker)
+    void worker.terminate()
+  }, spareMs)
+  // Neither keeps the program from ending.
+  leave.unref()
+  worker.unref()
+  spare.set(worker, leave)
+}
+
+function spareWorker(): Worker | undefined {
+  const [found] = spare
+  if (!found) return undefined
+  const [worker, leave] = found
+  clearTimeout(leave)
+  spare.delete(worker)
+  worker.ref()
+  return worker
+}
+
 export function emulatorPool(signal: AbortSignal, size = availableParallelism()): EmulatorPool {
   const idle: Worker[] = []
   const all = new Set<Worker>()
   const waiting: ((worker: Worker) => void)[] = []
   const start = (): Worker => {
-    const worker = new Worker(workerCode, {
-      eval: true,
-      resourceLimits: { maxOldGenerationSizeMb: heapMegabytes },
-    })
+    const worker =
+      spareWorker() ??
+      new Worker(workerCode, {
+        eval: true,
+        resourceLimits: { maxOldGenerationSizeMb: heapMegabytes },
+      })
     all.add(worker)
     return worker
   }
@@ -82,7 +112,9 @@ export function emulatorPool(signal: AbortSignal, size = availableParallelism())
       }
     },
     async close() {
-      await Promise.all([...all].map((worker) => worker.terminate()))
+      const busy = [...all].filter((worker) => !idle.includes(worker))
+      for (const worker of idle.splice(0)) spares(worker)
+      await Promise.all(busy.map((worker) => worker.terminate()))
     },
   }
 }

@@ -49,6 +49,31 @@ export interface KernelLibrary {
 
 const taskFile = 'task.yaml'
 
+/**
+ * What a file was last parsed into, for as long as its text and what it was parsed with are the same: a host reads the
+ * library at every call, and hardly any file changes between two.
+ */
+function remembering<With, Parsed>(
+  parse: (text: string, file: string, using: With) => Parsed,
+  isSame = (before: With, now: With, _parsed: Parsed) => before === now,
+): typeof parse {
+  const last = new Map<string, { text: string; using: With; parsed: Parsed }>()
+  return (text, file, using) => {
+    const known = last.get(file)
+    if (known?.text === text && isSame(known.using, using, known.parsed)) return known.parsed
+    const parsed = parse(text, file, using)
+    last.set(file, { text, using, parsed })
+    return parsed
+  }
+}
+
+const taskOf = remembering((text, file, _: null) => parseTask(text, file))
+const headerOf = remembering((text, file, task: Task) => parseRungHeader(text, file, task))
+const ladderOf = remembering(
+  parseLadderFile,
+  (before, now, { task }) => before.get(task) === now.get(task),
+)
+
 const entriesOf = async (folder: string): Promise<string[]> =>
   (await readdir(folder).catch(() => [])).sort()
 
@@ -66,7 +91,7 @@ export async function readTasks(
     const text = await readFile(join(root, folder, taskFile), 'utf8').catch(() => null)
     if (text === null) continue
     try {
-      const task = parseTask(text, `${folder}/${taskFile}`)
+      const task = taskOf(text, `${folder}/${taskFile}`, null)
       if (task.id === folder) tasks.set(task.id, task)
       else
         onFault(
@@ -132,7 +157,7 @@ async function readReference(library: KernelLibrary, task: Task): Promise<void> 
 async function readLadder(library: KernelLibrary, file: string): Promise<void> {
   try {
     const text = await readFile(join(library.root, file), 'utf8')
-    library.ladders.push(parseLadderFile(text, file, library.tasks))
+    library.ladders.push(ladderOf(text, file, library.tasks))
   } catch (error) {
     library.faults.set(basename(file, '.json'), inEnglish(toErrorShape(error).message))
   }
@@ -142,7 +167,7 @@ async function readRung(library: KernelLibrary, task: Task, file: string): Promi
   const id = rungFileId(basename(file))!
   try {
     const text = await readFile(join(library.root, file), 'utf8')
-    const header = parseRungHeader(text, file, task)
+    const header = headerOf(text, file, task)
     if (header.id !== id)
       library.faults.set(id, `${file} declares @rung ${header.id}; the file must have that name.`)
     else if (library.rungs.has(id))

@@ -7,7 +7,15 @@ import { lstat, readdir, readFile } from 'node:fs/promises'
 import { basename, join, posix } from 'node:path'
 import { inputError } from '../../domain/errors'
 import { message } from '../../domain/messages/message'
-import { faultSentence, findCycle, type Lab, type LabFault } from '../../domain/labs/lab'
+import { withInputs } from '../../domain/labs/inputs'
+import {
+  faultSentence,
+  findCycle,
+  isLadderPath,
+  type Lab,
+  type LabFault,
+  type LabFile,
+} from '../../domain/labs/lab'
 import { Identifier } from '../../domain/ladder/rung'
 import { ladderPathIn, parseLab, type LabReferences, type ParsedLab } from '../../parsers/labs/lab'
 import { errorCode } from '../disk/disk'
@@ -136,6 +144,17 @@ async function readLadderOf(
   }
 }
 
+/** The library in which the lab's task has the inputs that the lab asks for. */
+function withLabInputs(library: KernelLibrary, lab: LabFile): KernelLibrary {
+  const ladder = library.ladders.find(({ id }) => isLadderPath(lab.ladder) || id === lab.ladder)
+  const task = ladder && library.tasks.get(ladder.task)
+  if (!task || Object.keys(lab.inputs).length === 0) return library
+  return {
+    ...library,
+    tasks: new Map(library.tasks).set(task.id, withInputs(task, lab.inputs).task),
+  }
+}
+
 async function readOne(folder: string, shipped: KernelLibrary): Promise<ReadLab> {
   const id = basename(folder)
   const file = `${id}/${labFile}`
@@ -191,7 +210,7 @@ async function readOne(folder: string, shipped: KernelLibrary): Promise<ReadLab>
       id,
       folder,
       lab: { ...parsed.lab, id, body: parsed.body },
-      library: ladder.library,
+      library: withLabInputs(ladder.library, parsed.lab),
       starter: asText(bytes.get(posix.normalize(parsed.lab.starter))!),
       solution: asText(bytes.get(posix.normalize(parsed.lab.solution))!),
       pictures: new Map(

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { readFile, rename, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import type { MachineEntry, MachinesFile } from '../../domain/machines/machine-file'
+import type { MachinesFile, WrittenMachine } from '../../domain/machines/machine-file'
 import { editMachines, parseMachines } from '../../parsers/machines-file'
 import { diskError, errorCode, makeFolder } from '../disk/disk'
 
@@ -28,7 +28,7 @@ export async function readMachines(config: string): Promise<MachinesFile['machin
 export async function writeMachine(
   config: string,
   name: string,
-  entry: Partial<MachineEntry> | null,
+  entry: WrittenMachine | null,
 ): Promise<void> {
   const path = machinesPath(config)
   const before = await readText(path)

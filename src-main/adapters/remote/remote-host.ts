@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import { KernelLadderError, missingError } from '../../domain/errors'
+import type { Statement } from '../../domain/messages/message'
 import { sha256 } from '../disk/build-cache'
 import { quoted, type Shell, type ShellResult } from './ssh'
 
@@ -39,8 +40,8 @@ const failed = (shell: Shell, what: string, { lines, stderr }: ShellResult): Ker
       )
 }
 
-/** Runs a script that is not followed. Throws if the connection is lost or the script fails. */
-async function answer(
+/** Runs a script that is not followed, and returns its lines. Throws if the connection is lost or the script fails. */
+export async function answer(
   shell: Shell,
   what: string,
   script: string,
@@ -67,10 +68,13 @@ const isNewEnough = (version: string): boolean => {
   return major > leastNode[0] || (major === leastNode[0] && minor >= leastNode[1])
 }
 
-/** Throws if it is no Linux, or if its home cannot be written to. */
+/**
+ * The commands around a run are run around the look as well: they may say where the root is, and what they pause goes
+ * on again. Throws if it is no Linux, or if its home cannot be written to.
+ */
 export async function lookAt(
   shell: Shell,
-  before: readonly string[],
+  { before, after }: Pick<StartJob, 'before' | 'after'>,
   signal?: AbortSignal,
 ): Promise<RemoteFacts> {
   const lines = await answer(
@@ -83,6 +87,8 @@ export async function lookAt(
       'if n=$(command -v node) && v=$("$n" --version 2>/dev/null); then echo "node=$v $n"; fi',
       'umask 077; mkdir -p "$root" && touch "$root/.writable" && rm -f "$root/.writable" || exit 1',
       `echo "free=$(df -Pk "$root" | awk 'NR==2{print $4}')"`,
+      ...after.map((command) => `{ ${command}\n} >/dev/null 2>&1`),
+      'true',
     ].join('\n'),
     undefined,
     signal,
@@ -181,19 +187,28 @@ export interface StartJob {
   after: readonly string[]
 }
 
-/** What runs a job in its folder: the commands before, the program, the commands after. */
+/**
+ * What runs a job in its folder: the commands before, the program, the commands after. A job that is started over
+ * begins its lines anew on a line of their own. A task of an array has its own files, which end in its number.
+ */
 export const jobScript = ({ node, agent, before, after }: Omit<StartJob, 'job'>): string =>
   [
-    'trap : INT TERM HUP',
+    '#!/bin/sh',
+    't=${SLURM_ARRAY_TASK_ID:+.$SLURM_ARRAY_TASK_ID}; child=; told=',
+    'trap \'told=1; [ -z "$child" ] || kill -TERM "$child" 2>/dev/null\' INT TERM HUP',
+    'echo begun; rm -rf session "done$t" "failed$t"; [ ! -f "events$t" ] || echo >> "events$t"',
     ...before.map(
       (command) =>
-        `{ ${command}\n} || { echo ${quoted(`The command before the run failed: ${command}`)} > failed; exit 1; }`,
+        `{ ${command}\n} || { echo ${quoted(`The command before the run failed: ${command}`)} > "failed$t"; exit 1; }`,
     ),
-    `${quoted(node)} ${quoted(agent)} __agent job.json events </dev/null >stdout 2>>stderr &`,
-    'child=$!; echo "$child" > pid.part && mv pid.part pid',
+    '[ ! -f stop ] || exit 1',
+    `${quoted(node)} ${quoted(agent)} __agent job.json "events$t" </dev/null >"stdout$t" 2>>"stderr$t" &`,
+    'child=$!; echo "$child" > "pid.part$t" && mv "pid.part$t" "pid$t"',
     // A signal ends the first wait, and the program still has to save.
-    'wait "$child"; while kill -0 "$child" 2>/dev/null; do wait "$child"; done',
+    'wait "$child"; code=$?; while kill -0 "$child" 2>/dev/null; do wait "$child"; code=$?; done',
     ...after.map((command) => `{ ${command}\n}`),
+    // Stopped by other than its user: it may be started over.
+    '[ -n "$told" ] && [ ! -f stop ] || touch "done$t"; exit "$code"',
     '',
   ].join('\n')
 
@@ -211,23 +226,23 @@ export async function placeJob(
   const script = [
     `d=${quoted(folder)}; umask 077; mkdir -p "$(dirname "$d")" && mkdir "$d" && cd "$d" || exit 1`,
     `head -c ${job.length} > job.json && head -c ${run.length} > run.sh || exit 1`,
-    'cat /proc/sys/kernel/random/boot_id > boot 2>/dev/null',
     then,
   ].join('\n')
   const lines = await answer(shell, 'the job', script, Buffer.concat([job, run]))
   return { place: { folder }, lines }
 }
 
-/** For `placeJob`: begins the job in a process group of its own, which no hang-up reaches. */
-export const startDetached = 'setsid sh run.sh </dev/null >/dev/null 2>>stderr & echo "$!" > group'
-
-/**
- * `kill -s`, because dash takes no negative number after `kill -0 --`.
- *
- * Whether the job's process group is there, as a test of `sh`: not after a reboot, whoever has its number now.
- */
-const isAlive =
-  '[ "$(cat boot 2>/dev/null)" = "$(cat /proc/sys/kernel/random/boot_id 2>/dev/null)" ] && kill -s 0 -- "-$(cat group)" 2>/dev/null'
+/** How it is told there whether a job goes on, in `sh` within its folder. */
+export interface Watch {
+  /** Once, at the start. */
+  first?: string
+  /** Before each look at the job's lines; sets `a` while the job may still write some. */
+  each: string
+  /** Once, at the end. */
+  last?: string
+  /** Between two looks, in seconds. */
+  pause: string
+}
 
 export interface Followed {
   /** `ended`: the job is gone, and all its lines have come. */
@@ -243,40 +258,47 @@ export async function follow(
   shell: Shell,
   { folder }: JobPlace,
   offset: number,
-  onLine: (line: unknown) => void,
+  watch: Watch,
+  { onLine, onWatched }: { onLine: (line: unknown) => void; onWatched?: (line: string) => void },
   signal: AbortSignal,
-  alive = isAlive,
 ): Promise<Followed> {
   let at = offset
-  let broken = false
+  /** Bytes of lines that are not whole: of a cut connection, or of a job that was killed while it wrote. */
+  let torn = 0
   const said: string[] = []
   const result = await shell.run({
     script: [
       `cd ${quoted(folder)} || exit 1; o=${offset}`,
+      watch.first ?? '',
       'while :; do',
-      `  a=; ${alive} && a=1`,
-      '  n=$(cat events 2>/dev/null | wc -c)',
+      `  a=; ${watch.each}`,
+      '  n=0; [ ! -f events ] || n=$(wc -c < events)',
       '  if [ "$n" -gt "$o" ]; then tail -c +$((o + 1)) events | head -c $((n - o)); o=$n; fi',
       '  [ -n "$a" ] || break',
-      '  sleep 0.2 2>/dev/null || sleep 1',
+      `  sleep ${watch.pause} 2>/dev/null || sleep 1`,
       'done',
+      watch.last ?? '',
       '[ -f failed ] && sed "s/^/# /" failed; tail -n 5 stderr 2>/dev/null | sed "s/^/# /"; true',
     ].join('\n'),
     onLine(line) {
-      if (broken) return
       if (line.startsWith('# ')) {
         said.push(line.slice(2))
+        return
+      }
+      if (line.startsWith('% ')) {
+        onWatched?.(line.slice(2))
         return
       }
       let value: unknown
       try {
         value = JSON.parse(line)
       } catch {
-        // The connection was cut in the middle of a line.
-        broken = true
+        torn += Buffer.byteLength(line) + 1
         return
       }
-      at += Buffer.byteLength(line) + 1
+      // What was torn before a whole line was complete in the file.
+      at += torn + Buffer.byteLength(line) + 1
+      torn = 0
       onLine(value)
     },
     signal,
@@ -286,15 +308,98 @@ export async function follow(
   return { outcome, offset: at, said }
 }
 
-/** Asks a job's program to stop and save, or ends everything that it started. */
-export const stopJob = (shell: Shell, { folder }: JobPlace, force: boolean): Promise<unknown> =>
-  answer(
-    shell,
-    'stopping the job',
-    force
-      ? `cd ${quoted(folder)} && kill -s KILL -- "-$(cat group)" 2>/dev/null; true`
-      : `cd ${quoted(folder)} && { [ -f pid ] || sleep 1; kill -TERM "$(cat pid)" 2>/dev/null; true; }`,
-  )
+/** A job that was started, however. */
+export interface StartedJob {
+  place: JobPlace
+  /** Its number in the queue of a scheduler; null without one. */
+  number: string | null
+  follow(offset: number, onLine: (line: unknown) => void, signal: AbortSignal): Promise<Followed>
+  /** Asks its program to stop and save, or ends everything that it started. */
+  stop(force: boolean): Promise<unknown>
+  /** Of an ended job, what a scheduler says of its end; null without one. */
+  ending(): { early: boolean; said: Statement } | null
+}
+
+/**
+ * Whether the job's process group is there: not after a reboot, whoever has its number now. `kill -s`, because dash
+ * takes no negative number after `kill -0 --`.
+ */
+const groupLives =
+  '[ "$(cat boot 2>/dev/null)" = "$(cat /proc/sys/kernel/random/boot_id 2>/dev/null)" ] && kill -s 0 -- "-$(cat group)" 2>/dev/null && a=1'
+
+/** A job that was started in a process group of its own, now or by an earlier call. */
+export const detachedJob = (shell: Shell, place: JobPlace): StartedJob => ({
+  place,
+  number: null,
+  follow: (offset, onLine, signal) =>
+    follow(shell, place, offset, { each: groupLives, pause: '0.2' }, { onLine }, signal),
+  stop: (force) =>
+    answer(
+      shell,
+      'stopping the job',
+      force
+        ? `cd ${quoted(place.folder)} && kill -s KILL -- "-$(cat group)" 2>/dev/null; true`
+        : `cd ${quoted(place.folder)} && { [ -f pid ] || sleep 1; kill -TERM "$(cat pid)" 2>/dev/null; true; }`,
+    ),
+  ending: () => null,
+})
+
+/** Starts a job that no hang-up reaches. */
+export async function startDetached(
+  shell: Shell,
+  facts: Pick<RemoteFacts, 'root'>,
+  id: string,
+  start: StartJob,
+): Promise<StartedJob> {
+  const then = [
+    'cat /proc/sys/kernel/random/boot_id > boot 2>/dev/null',
+    'setsid sh run.sh </dev/null >/dev/null 2>>stderr & echo "$!" > group',
+  ].join('\n')
+  const { place } = await placeJob(shell, facts, id, start, then)
+  return detachedJob(shell, place)
+}
+
+/** A job's folder that is still there. */
+export interface FoundJob {
+  id: string
+  /** `ended` with all its results; `gone` without. */
+  state: 'running' | 'ended' | 'gone'
+  /** What sbatch printed; null for a job that was not submitted to Slurm. */
+  submission: string[] | null
+  /** The job's document. */
+  job: string
+}
+
+/** The jobs whose results were not brought home, the oldest first. Arrays are not among them. */
+export async function findJobs(
+  shell: Shell,
+  { root }: Pick<RemoteFacts, 'root'>,
+  signal?: AbortSignal,
+): Promise<FoundJob[]> {
+  const script = [
+    `cd ${quoted(`${root}/jobs`)} 2>/dev/null || exit 0`,
+    'for d in *; do',
+    '  [ -f "$d/job.json" ] && [ ! -f "$d/queue.old" ] || continue',
+    '  cd "$d"; s=gone; a=',
+    '  if [ -f sbatch.out ]; then',
+    `    n=$(grep -Eo '^[0-9]+(;|$)' sbatch.out | tail -n 1 | tr -d ';'); [ -z "$(squeue -h -j "$n" -o %T 2>/dev/null)" ] || s=running`,
+    `  else ${groupLives}; [ -z "$a" ] || s=running; fi`,
+    `  grep -q '^{"type":"end"' events 2>/dev/null && s=ended`,
+    '  printf "job %s %s\n" "$d" "$s"; [ ! -f sbatch.out ] || sed "s/^/out /" sbatch.out; printf "is "; cat job.json; echo; cd ..',
+    'done',
+  ].join('\n')
+  const found: FoundJob[] = []
+  for (const line of await answer(shell, 'a look at its runs', script, undefined, signal)) {
+    const [, id, state] = /^job (\S+) (running|ended|gone)$/.exec(line) ?? []
+    if (id !== undefined)
+      found.push({ id, state: state as FoundJob['state'], submission: null, job: '' })
+    const last = found.at(-1)
+    if (last && line.startsWith('out '))
+      last.submission = [...(last.submission ?? []), line.slice(4)]
+    if (last && line.startsWith('is ')) last.job = line.slice(3)
+  }
+  return found
+}
 
 /** Fetches the files below a folder, the small ones first; each is checked. */
 export async function fetchFolder(

@@ -5,12 +5,18 @@
  */
 import { randomBytes } from 'node:crypto'
 import { mkdir, mkdtemp, readdir, readFile, readlink, realpath, writeFile } from 'node:fs/promises'
-import { statSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { availableParallelism, homedir, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { pathExists } from '../disk/disk'
-import { descendants, runProcess, type ProcessCall, type ProcessResult } from '../tools/process'
+import {
+  descendants,
+  processIds,
+  runProcess,
+  type ProcessCall,
+  type ProcessResult,
+} from '../tools/process'
 import { removeTree } from './remove-tree'
 import { findGroups, type MakeGroup } from './cgroup'
 import { Findings, probeScript, type Attempts } from './probe'
@@ -276,15 +282,21 @@ export type SandboxResult = ProcessResult & {
 const pageBytes = 4096
 const watchMs = 150
 
-async function residentBytes(pid: number): Promise<number> {
-  const text = await readFile(`/proc/${pid}/statm`, 'utf8').catch(() => '')
-  return Number(text.split(' ')[1] ?? 0) * pageBytes
+/** The memory of these processes; those that are gone have none. */
+function residentBytes(pids: readonly number[]): number {
+  let pages = 0
+  for (const pid of pids)
+    try {
+      pages += Number(readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ')[1] ?? 0)
+    } catch {
+      continue
+    }
+  return pages * pageBytes
 }
 
 /** Kills processes with this mark in their environment that have left the process tree. */
 async function sweep(mark: string): Promise<void> {
-  for (const name of await readdir('/proc').catch(() => [] as string[])) {
-    if (!/^\d+$/.test(name)) continue
+  for (const name of processIds()) {
     const environment = await readFile(`/proc/${name}/environ`, 'latin1').catch(() => '')
     if (!environment.includes(mark)) continue
     try {
@@ -311,12 +323,11 @@ export async function runSandboxed(
     abort.abort()
   }
   const tooMuch = message('labs.usedMemory', { size: (limits.memoryBytes / 2 ** 30).toFixed(1) })
-  const watch = async (pid: number): Promise<void> => {
-    const tree = [pid, ...(await descendants(pid))]
+  const watch = (pid: number): void => {
+    const tree = [pid, ...descendants(pid)]
     if (tree.length > limits.processes)
       stop(message('labs.hadProcesses', { count: limits.processes }))
-    const sizes = await Promise.all(tree.map(residentBytes))
-    if (sizes.reduce((sum, size) => sum + size, 0) > limits.memoryBytes) stop(tooMuch)
+    if (residentBytes(tree) > limits.memoryBytes) stop(tooMuch)
   }
   let timer: NodeJS.Timeout | undefined
   const group = (await sandbox.makeGroup?.()) ?? null
@@ -333,7 +344,7 @@ export async function runSandboxed(
       outputLimit: limits.outputBytes,
       signal: AbortSignal.any([signal, abort.signal]),
       onSpawn: (pid) => {
-        timer = setInterval(() => void watch(pid), watchMs)
+        timer = setInterval(() => watch(pid), watchMs)
       },
     })
     if (result.outcome === 'timeout')

@@ -6,6 +6,7 @@ import { inputError, KernelLadderError, errorText } from '../../domain/errors'
 import type { MetricValue } from '../../domain/metrics/metrics'
 import type { ProfileLevel } from '../../domain/metrics/metric-definition'
 import { profiledTime } from '../../domain/programs/profiled-time'
+import type { Instruction } from '../../domain/session/deep'
 import type { NcuMetrics, Profile, ProfiledTime } from '../../domain/session/session'
 import type { NcuLaunch } from '../../parsers/ncu/ncu-csv'
 import { readNcuCsv } from '../../parsers/ncu/ncu-csv-stream'
@@ -235,6 +236,7 @@ export interface LaunchesProfile {
 export function profileLaunches(
   launches: readonly ReportLaunch[],
   level: ProfileLevel,
+  instructions: readonly Instruction[],
 ): LaunchesProfile {
   const only = launches.length === 1 ? launches[0] : undefined
   const times = launches.map(launchMs)
@@ -260,7 +262,7 @@ export function profileLaunches(
       }),
     },
     ...(time ? { profiledTime: time } : {}),
-    metrics: toMetrics(launches, level),
+    metrics: toMetrics(launches, level, undefined, instructions),
     ...(only ? { ncuMetrics: only.metrics } : {}),
   }
 }

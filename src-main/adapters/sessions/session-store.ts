@@ -14,14 +14,12 @@ import { formats, upgraded } from '../../domain/session/upgrade'
 import { parseJsonWithin } from '../../parsers/json-within'
 import { deepFile } from './deep-store'
 import { diskError, errorCode, pathExists, readPlainFile } from '../disk/disk'
-import { sharedRows, shareRows, type RowText } from '../disk/shared-rows'
+import { sharedRows, sharedSessions, shareRows, type RowText } from '../disk/shared-rows'
 import { stageFolder } from '../disk/staging'
 import { rawFile } from '../tools/raw-files'
 import { sourcesFolder } from './session-sources'
 
 export const sessionFile = 'session.json'
-/** Recordings have a row each instead (disk/shared-rows.ts). */
-export const sharedSessions = 'sessions.jsonl'
 /** Ten times the largest import; raw output and deep profiles are files of their own. */
 const mostMebibytes = 128
 const reportFile = 'profile.ncu-rep'

@@ -45,6 +45,10 @@ export interface Launched {
   /** Empty unless `layouts` were given. */
   memory: ProbedMemory[]
   workspaceBytes: number
+  /** Variables that the host knows, in the order of their dummy addresses. */
+  symbols: string[]
+  /** What it asked for a thread's stack; null where it did not. */
+  stackBytes: number | null
 }
 
 const gpuWords = (gpu: BuildGpu): string[] => {
@@ -68,9 +72,9 @@ const layoutWords = (layouts: LaunchProbeCall['layouts']): string[] =>
 const launchedOf = (result: ProcessResult): Launched | NotLaunched => {
   const answer = parseProbedLaunches(result.stdout)
   if (!answer) return { reason: unfinished(result) }
-  const { kernels, reason, fault, memory = [], workspaceBytes = 0 } = answer
+  const { kernels, reason, fault, memory = [], workspaceBytes = 0, symbols = [] } = answer
   return reason === null
-    ? { kernels, memory, workspaceBytes }
+    ? { kernels, memory, workspaceBytes, symbols, stackBytes: answer.stackBytes ?? null }
     : { reason, ...(fault === null ? {} : { fault }) }
 }
 

@@ -2,6 +2,7 @@
 import { message, type Statement } from '../../domain/messages/message'
 import { metricsAtLevel, type MetricValue } from '../../domain/metrics/metrics'
 import { type ProfileLevel } from '../../domain/metrics/metric-definition'
+import { instructionsOf } from '../../domain/session/registry-figures'
 import type { Profile } from '../../domain/session/session'
 import {
   parseNcuRawCsv,
@@ -191,7 +192,13 @@ export async function runNcu(toolbox: Toolbox, call: NcuCall): Promise<NcuAnswer
     await kept?.take()
     return {
       result,
-      byRung: groupByRung(launches, call.level, seconds, result.argv && metricsIn(result.argv)),
+      byRung: groupByRung(
+        launches,
+        call.level,
+        seconds,
+        deep,
+        result.argv && metricsIn(result.argv),
+      ),
       deep,
       deepTroubles: troubles,
       failure: recognizeNcuFailure(said, result.exitCode),
@@ -206,6 +213,7 @@ function groupByRung(
   launches: readonly NcuLaunch[],
   level: CollectingLevel,
   seconds: ReadonlyMap<string, number>,
+  deep: DeepProfiles,
   asked: ReadonlySet<string> | undefined,
 ): Map<string, RungProfile> {
   const rungs = new Set(launches.flatMap(({ rung }) => (rung === null ? [] : [rung])))
@@ -223,7 +231,7 @@ function groupByRung(
         rung,
         {
           profile: { passes, ...(took === undefined ? {} : { seconds: took }), kernels },
-          metrics: toMetrics(own, level, asked),
+          metrics: toMetrics(own, level, asked, instructionsOf(deep.get(rung))),
         },
       ]
     }),

@@ -5,7 +5,7 @@
  * Failures are results: nothing is thrown if a program is missing, fails or hangs. If a listener throws, the program
  * is killed, and the error is rethrown after it has ended.
  */
-import { readdir, readFile } from 'node:fs/promises'
+import { readdirSync, readFileSync } from 'node:fs'
 import { execa } from 'execa'
 import { KernelLadderError } from '../../domain/errors'
 
@@ -81,23 +81,35 @@ function lineSplitter(onLine: (line: string) => void) {
   }
 }
 
+/** What is read, or `otherwise` where the system refuses: processes come and go, and not every system has /proc. */
+function quietly<T>(read: () => T, otherwise: T): T {
+  try {
+    return read()
+  } catch {
+    return otherwise
+  }
+}
+
+/** All processes that are seen from here; none without /proc. */
+export const processIds = (): string[] =>
+  quietly(() => readdirSync('/proc'), []).filter((name) => /^\d+$/.test(name))
+
 /**
  * Descendants of a process, found through /proc: a child that started its own session is not in its parent's process
- * group and would survive a signal to the group.
+ * group and would survive a signal to the group. Read at once, because a file there costs microseconds and passing it
+ * to another thread a multiple of that, and since a process that forks must not get ahead.
  */
-export async function descendants(pid: number): Promise<number[]> {
-  const entries = await readdir('/proc').catch(() => [])
+export function descendants(pid: number): number[] {
   const children = new Map<number, number[]>()
-  await Promise.all(
-    entries
-      .filter((name) => /^\d+$/.test(name))
-      .map(async (name) => {
-        const stat = await readFile(`/proc/${name}/stat`, 'utf8').catch(() => '')
-        // The command name, in parentheses, may contain anything, so count the fields after the last parenthesis.
-        const parent = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1])
-        if (parent) children.set(parent, [...(children.get(parent) ?? []), Number(name)])
-      }),
-  )
+  for (const name of processIds()) {
+    const stat = quietly(() => readFileSync(`/proc/${name}/stat`, 'utf8'), '')
+    // The command name, in parentheses, may contain anything, so count the fields after the last parenthesis.
+    const parent = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1])
+    if (!parent) continue
+    const known = children.get(parent)
+    if (known) known.push(Number(name))
+    else children.set(parent, [Number(name)])
+  }
   const found: number[] = []
   const visit = (parent: number): void => {
     for (const child of children.get(parent) ?? []) {
@@ -118,8 +130,8 @@ function signalQuietly(pid: number, signal: NodeJS.Signals): void {
 }
 
 /** Kills a process, its group and its descendants. SIGKILL also destroys its GPU context, so nothing gentler is needed. */
-async function killTree(pid: number): Promise<void> {
-  const tree = await descendants(pid)
+function killTree(pid: number): void {
+  const tree = descendants(pid)
   signalQuietly(-pid, 'SIGKILL')
   for (const member of [pid, ...tree]) signalQuietly(member, 'SIGKILL')
 }
@@ -173,7 +185,7 @@ export async function runProcess(call: ProcessCall): Promise<ProcessResult> {
     if (ended) return
     ended = outcome
     if (child.pid === undefined) return
-    void killTree(child.pid)
+    killTree(child.pid)
     // An escaped descendant may keep our pipes open; it is not waited for.
     setTimeout(() => {
       child.stdout.destroy()

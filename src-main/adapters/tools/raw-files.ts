@@ -1,8 +1,8 @@
 /**
  * The raw output of a session's tools on disk: `raw.jsonl`, one row per call with its key, argv, outcome and both
  * streams. A row is appended as a whole when its call has ended. A stream of more than 256 KiB (a page of a full
- * report has megabytes) is stored gzipped. Recordings share one such file (disk/shared-rows.ts); older sessions have a
- * folder instead (raw-folder.ts).
+ * report has megabytes) is stored gzipped. Recordings share such files, one for each ladder (disk/shared-rows.ts); older
+ * sessions have a folder instead (raw-folder.ts).
  */
 import { open, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -12,12 +12,18 @@ import { z } from 'zod'
 import { inputError } from '../../domain/errors'
 import { message, type Statement } from '../../domain/messages/message'
 import { errorCode } from '../disk/disk'
-import { rowsOf, sharedRows, shareRows, type RowText } from '../disk/shared-rows'
+import { rowsOf, sharedRows, sharedSessions, shareRows, type RowText } from '../disk/shared-rows'
 import { outputLimitBytes } from './process'
 import { rowsOfFolder } from './raw-folder'
 import { toolNames, type RawCall, type RawRecorder } from './toolbox'
 
 export const rawFile = 'raw.jsonl'
+
+/** Where the sessions of a ladder share their raw output, so that one is opened without reading that of all others. */
+export const rawOfLadder = (ladder: string): string =>
+  `${rawOfLadders}/${ladder.replaceAll(/[^\w.-]/g, '_')}.jsonl`
+
+export const rawOfLadders = 'raw'
 
 const Stream = z.union([z.string(), z.object({ gzip: z.string() })])
 type Stream = z.infer<typeof Stream>
@@ -173,12 +179,27 @@ function parseRow(text: string, what: string): z.infer<typeof RawRow> {
   return row.data
 }
 
+/** The file of a session's ladder, which the row of its session.json names. */
+async function sharedRawFile(folder: string): Promise<string> {
+  const [session] = await sharedRows(folder, sharedSessions)
+  try {
+    const { ladder } = JSON.parse(session?.text ?? '') as { ladder: { id: string } }
+    return rawOfLadder(ladder.id)
+  } catch {
+    // Not shared, or damaged, which whoever reads the session is told.
+    return rawFile
+  }
+}
+
 /** The rows of a session; none if nothing was stored. */
 async function rowsIn(folder: string): Promise<readonly RowText[]> {
   const own = await rowsOf(join(folder, rawFile))
   if (own) return own
-  const shared = await sharedRows(folder, rawFile)
-  return shared.length > 0 ? shared : rowsOfFolder(folder)
+  for (const file of [await sharedRawFile(folder), rawFile]) {
+    const shared = await sharedRows(folder, file)
+    if (shared.length > 0) return shared
+  }
+  return rowsOfFolder(folder)
 }
 
 /** A session folder's raw output; without any, every key yields null. */
@@ -231,16 +252,17 @@ async function rowWith(row: string, change: (text: string) => string): Promise<s
 }
 
 /**
- * Puts a session's raw output into the file that sessions beside `target` share. `change`: of what a tool printed, what
- * is kept in its place.
+ * Puts a session's raw output into a file that sessions beside `target` share. `change`: of what a tool printed, what is
+ * kept in its place.
  */
 export const shareRaw = async (
   folder: string,
   target: string,
+  file = rawFile,
   change: (text: string) => string = (text) => text,
 ): Promise<void> =>
   shareRows(
     target,
-    rawFile,
+    file,
     await Promise.all((await rowsIn(folder)).map(({ text }) => rowWith(text, change))),
   )

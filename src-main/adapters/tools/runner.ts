@@ -70,6 +70,8 @@ function caseArgs({ task, problem, expected, taskFolder, rungs }: RunnerCall): s
 
 export interface MeasureCall extends RunnerCall {
   flushL2: boolean
+  /** How many bursts of each rung to time, besides single launches. */
+  bursts?: number
   /** Measure the GPU's ceilings first. */
   ceilings: boolean
   /** Maximum sampling time per rung; the runner's default unless given. */
@@ -83,6 +85,7 @@ export const measureArgs = (call: MeasureCall): string[] => [
   ...seedArgs(call),
   ...(call.flushL2 ? ['--flush-l2'] : []),
   ...(call.ceilings ? ['--ceilings'] : []),
+  ...(call.bursts === undefined ? [] : ['--bursts', String(call.bursts)]),
   ...(call.maxSeconds === undefined ? [] : ['--max-seconds', String(call.maxSeconds)]),
   ...(call.reference === null ? [] : ['--reference', call.reference]),
   ...caseArgs(call),

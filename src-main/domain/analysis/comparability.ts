@@ -151,7 +151,10 @@ export function comparability(a: Session, b: Session): Comparability {
         const right = rungOf(b, left.id)
         return right ? otherwiseComputed(a.ladder.task, left, right) : []
       }),
-      ...differs('gpu', ({ device }) => word(device?.name)),
+      ...differs('gpu', ({ device }) => word(device?.name)).flatMap((differ) => [
+        differ,
+        message('guard.otherGpu'),
+      ]),
       ...differs('computeCapability', ({ device }) => word(device?.computeCapability)),
       ...differs('smCount', ({ device }) => word(device?.smCount)),
       ...differs('driver', ({ device }) => word(device?.driver)),

@@ -2,6 +2,7 @@
  * Holds results against what is expected, as the runner does on a GPU (`cuda-kernels/runner/check.hpp`): the same
  * bounds, the same words.
  */
+import { smallFloats, smallOf } from '../emulator/small-float'
 import type { Mismatch, Verify } from '../session/session'
 import { dtypeOf, type Dtype } from '../task/dtype'
 
@@ -25,31 +26,6 @@ export interface CheckedOutput {
 
 type Load = (index: number) => number
 
-/** Floats of fewer bits than 32: mantissa, excess of the exponent, and the bits of the largest finite number. */
-const small = {
-  f16: { bytes: 2, mantissa: 10, excess: 15, finite: 0x7bff, infinity: true },
-  bf16: { bytes: 2, mantissa: 7, excess: 127, finite: 0x7f7f, infinity: true },
-  e4m3: { bytes: 1, mantissa: 3, excess: 7, finite: 0x7e, infinity: false },
-  e5m2: { bytes: 1, mantissa: 2, excess: 15, finite: 0x7b, infinity: true },
-} as const
-
-function smallOf(bits: number, of: (typeof small)[keyof typeof small]): number {
-  const sign = of.bytes === 2 ? 0x8000 : 0x80
-  const magnitude = bits & (sign - 1)
-  const leading = 1 << of.mantissa
-  const exponent = magnitude >> of.mantissa
-  const fraction = magnitude & (leading - 1)
-  const value =
-    magnitude > of.finite
-      ? of.infinity && magnitude === of.finite + 1
-        ? Infinity
-        : NaN
-      : exponent === 0
-        ? fraction * 2 ** (1 - of.excess - of.mantissa)
-        : (leading + fraction) * 2 ** (exponent - of.excess - of.mantissa)
-  return bits & sign ? -value : value
-}
-
 /** The elements of an array as numbers. */
 export function loader(bytes: Uint8Array, dtype: Dtype): Load {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
@@ -60,10 +36,10 @@ export function loader(bytes: Uint8Array, dtype: Dtype): Load {
       return (i) => view.getFloat64(8 * i, true)
     case 'f16':
     case 'bf16':
-      return (i) => smallOf(view.getUint16(2 * i, true), small[dtype])
+      return (i) => smallOf(view.getUint16(2 * i, true), smallFloats[dtype])
     case 'e4m3':
     case 'e5m2':
-      return (i) => smallOf(view.getUint8(i), small[dtype])
+      return (i) => smallOf(view.getUint8(i), smallFloats[dtype])
     case 'i8':
       return (i) => view.getInt8(i)
     case 'u8':

@@ -4,6 +4,7 @@
  */
 import type { Counts } from '../emulator/site'
 import { message, type Statement } from '../messages/message'
+import { sharedAccesses } from '../metrics/conflict-metrics'
 import { metricsAtLevel, unavailable, type MetricValue } from '../metrics/metrics'
 import { withDerived } from '../session/registry-figures'
 import { opcodeFamily } from '../session/deep'
@@ -18,12 +19,13 @@ type Column = Exclude<keyof Counts, never>
 
 /** Instructions that look addresses up in L1; what bulk copies move passes it by. */
 const copies = new Set(['LDGSTS', 'UBLKCP', 'UTMALDG', 'UTMASTG', 'UBLKRED', 'UTMAREDG'])
-const sharedLoads = new Set(['LDS', 'LDSM'])
-const sharedStores = new Set(['STS', 'STSM'])
+const sharedLoads = new Set<string>(sharedAccesses.loads)
+const sharedStores = new Set<string>(sharedAccesses.stores)
+const sharedCopies = new Set<string>(sharedAccesses.copies)
 const globalLoads = new Set(['LDG', 'LD', 'LDGSTS'])
 const globalStores = new Set(['STG', 'ST'])
 
-/** Of `launches`, which are a rung's: every metric of the standard level that does not depend on time. */
+/** Of `launches`, which are a rung's: every metric that does not depend on time. */
 export function emulatedMetrics(
   launches: readonly CountedLaunch[],
   notEmulated: Statement,
@@ -48,6 +50,9 @@ export function emulatedMetrics(
     sharedLoads: sum('executed', only('LDS')),
     sharedLoadBankConflicts: excess(sharedLoads),
     sharedStoreBankConflicts: excess(sharedStores),
+    sharedLoadStructuralConflicts: excess(sharedLoads),
+    sharedStoreStructuralConflicts: excess(sharedStores),
+    sharedCopyStructuralConflicts: excess(sharedCopies),
     sharedLoadWavefronts: sum('wavefronts', sharedLoads),
     sharedStoreWavefronts: sum('wavefronts', sharedStores),
     globalLoadSectorsPerRequest: per(globalLoads),
@@ -60,7 +65,7 @@ export function emulatedMetrics(
     fmulInstructions: sum('on', only('FMUL')),
   }
   const metrics = Object.fromEntries(
-    metricsAtLevel('standard').flatMap(({ id, unit, derived }): [string, MetricValue][] => {
+    metricsAtLevel('deep').flatMap(({ id, unit, derived }): [string, MetricValue][] => {
       const value = values[id]
       if (value === undefined) return derived ? [] : [[id, unavailable(unit, notEmulated)]]
       return [

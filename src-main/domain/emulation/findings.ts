@@ -4,9 +4,11 @@ import { message, type AnyMessage, type Statement } from '../messages/message'
 import type { Extent } from '../emulator/launch'
 import { placesOf, type MachineKernel } from '../sass/machine-code'
 import type { SanitizerRecord, SanitizerTool, SourcePlace } from '../session/sanitizer'
-import type { EmulatedKernel, Stop } from './job'
+import type { EmulatedKernel, EmulationAnswer, Stop } from './job'
 
 const instructionBytes = 16
+/** Prints of a rung that are shown. */
+const mostShown = 32
 
 /** A launch as findings name its places. */
 export interface LaunchPlaces {
@@ -131,8 +133,35 @@ export function faultReason(records: readonly SanitizerRecord[]): Statement | nu
     : message('emulation.faults', { count: records.length, first: said })
 }
 
+/** What threads printed, a line each, and how much is left out. */
+export function printedLines(
+  rung: string,
+  { printed, prints }: Pick<EmulationAnswer, 'printed' | 'prints'>,
+  launches: readonly LaunchPlaces[],
+): AnyMessage[] {
+  const shown = printed.slice(0, mostShown).map(({ launch, block, thread, text }) =>
+    message('emulation.printed', {
+      rung,
+      text: text.replace(/\n$/, ''),
+      thread: `(${triple(thread, launches[launch]!.block).join(', ')})`,
+      block: `(${triple(block, launches[launch]!.grid).join(', ')})`,
+    }),
+  )
+  const rest = prints - shown.length
+  return rest > 0 ? [...shown, message('emulation.printedMore', { rung, count: rest })] : shown
+}
+
 /** What a call of a function with code of its own begins with. */
-const callsOut = new Set(['LEPC', 'CALL'])
+const callsOut = new Set(['CALL'])
+
+/** Thread and block of a stop, as a person writes them. */
+const blamed = (
+  { by }: Stop,
+  launch: LaunchPlaces | undefined,
+): Record<'thread' | 'block', string> => ({
+  thread: by && launch ? `(${triple(by.thread, launch.block).join(', ')})` : '?',
+  block: by && launch ? `(${triple(by.block, launch.grid).join(', ')})` : '?',
+})
 
 const millions = (count: number): number => Math.round(count / 1e6)
 
@@ -162,6 +191,10 @@ export function stopReason(
       return message('emulation.deadlock', { block: stop.detail, ...at })
     case 'memory':
       return message('emulation.memory', { detail: stop.detail })
+    case 'assert':
+      return message('emulation.assert', { what: stop.detail, ...at, ...blamed(stop, launch) })
+    case 'stack':
+      return message('emulation.stack', { bytes: stop.detail, ...at, ...blamed(stop, launch) })
     case 'trap':
       return message('emulation.trap', { detail: stop.detail, ...at })
   }

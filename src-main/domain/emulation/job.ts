@@ -3,6 +3,8 @@
  * and results. Everything in a job and its answer can be sent between threads.
  */
 import { createDevice, OutOfDeviceMemory, type Allocation } from '../emulator/device'
+import { warpSize } from '../gpu/sm-limits'
+import type { Printed } from '../emulator/launch'
 import { runRung, type MemoryOperation, type RungLaunch } from '../emulator/rung'
 import type { Counts, Finding } from '../emulator/site'
 import { Halt, type HaltReason } from '../emulator/warp'
@@ -22,6 +24,10 @@ export interface EmulationJob {
   launches: RungLaunch[]
   memory: MemoryOperation[]
   workspaceBytes: number
+  /** Variables that the host knows, in the order of the probe's dummy addresses for them. */
+  symbols: string[]
+  /** What cudaDeviceSetLimit asked for a thread's stack; null where it did not. */
+  stackBytes: number | null
   /** In the order of the probe's dummy addresses, from 1 on. */
   buffers: EmulatedBuffer[]
   /** Looks for races and for reads of memory that nothing was written to; several times slower. */
@@ -52,12 +58,18 @@ export interface Stop {
   launch: number | null
   address: number | null
   mnemonic: string | null
+  /** The thread of the block and the block that are to blame, both linear; null where it is not one thread. */
+  by: { thread: number; block: number } | null
 }
 
 export interface EmulationAnswer {
   /** Those that ran to their end. */
   kernels: EmulatedKernel[]
   stop: Stop | null
+  /** What threads printed, in the order in which they did; the first of it. */
+  printed: (Printed & { launch: number })[]
+  /** How many prints there were. */
+  prints: number
   /** What the writable buffers hold, by name; of a sample, nothing. */
   outputs: Map<string, Uint8Array>
   /** Buffers that are not writable and that were changed. */
@@ -65,6 +77,9 @@ export interface EmulationAnswer {
   /** Processor time of the launches alone. */
   seconds: number
 }
+
+/** Prints that are kept: a GPU's own buffer for them, 1 MiB, holds some thousands. */
+const mostPrinted = 4096
 
 /** What an output holds before a rung runs: NaN, as on a GPU. */
 const unwritten = 0xff
@@ -88,6 +103,8 @@ export function emulate(job: EmulationJob): EmulationAnswer {
   const answer: EmulationAnswer = {
     kernels: [],
     stop: null,
+    printed: [],
+    prints: 0,
     outputs: new Map(),
     changedInputs: [],
     seconds: 0,
@@ -116,10 +133,15 @@ export function emulate(job: EmulationJob): EmulationAnswer {
         launches: job.launches,
         memory: job.memory,
         buffers: places,
+        symbols: job.symbols,
+        ...(job.stackBytes === null ? {} : { stackBytes: job.stackBytes }),
         options: {
           limit: job.limit,
           checks: job.checks,
           written: read,
+          onPrint(printed) {
+            if (answer.prints++ < mostPrinted) answer.printed.push({ ...printed, launch })
+          },
         },
         ...(job.sample ? { blocksOf: middle } : {}),
         onLaunch: () => {
@@ -146,7 +168,7 @@ export function emulate(job: EmulationJob): EmulationAnswer {
 }
 
 function stopOf(error: unknown, launch: number | null): Stop {
-  const where = { launch, address: null, mnemonic: null }
+  const where = { launch, address: null, mnemonic: null, by: null }
   if (error instanceof OutOfDeviceMemory || error instanceof RangeError)
     return { ...where, kind: 'memory', detail: error.message }
   if (error instanceof Halt)
@@ -156,6 +178,10 @@ function stopOf(error: unknown, launch: number | null): Stop {
       launch,
       address: error.instruction?.address ?? null,
       mnemonic: error.instruction?.mnemonic ?? null,
+      by: error.by && {
+        thread: error.by.warp.number * warpSize + error.by.lane,
+        block: error.by.warp.block.number,
+      },
     }
   throw error
 }

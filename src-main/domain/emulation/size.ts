@@ -24,10 +24,17 @@ export function shrunk(problem: Problem, fits: (problem: Problem) => boolean): P
 export const workOf = (task: Task, problem: Problem): number =>
   Math.max(1, flops(task, problem) ?? 0, leastBytes(task, problem) ?? 0)
 
-/** The problem at the size that is emulated unless another is asked for. */
-export const emulatedProblem = (task: Task, problem: Problem): Problem =>
+const within = (task: Task, problem: Problem, mostOperations: number, most: number): Problem =>
   shrunk(
     problem,
     (found) =>
-      (flops(task, found) ?? 0) <= mostFlops && (leastBytes(task, found) ?? 0) <= mostBytes,
+      (flops(task, found) ?? 0) <= mostOperations && (leastBytes(task, found) ?? 0) <= most,
   )
+
+/** The problem at the size that is emulated unless another is asked for. */
+export const emulatedProblem = (task: Task, problem: Problem): Problem =>
+  within(task, problem, mostFlops, mostBytes)
+
+/** The problem at a size that is emulated between two keystrokes: a product of 290³ takes half a second. */
+export const lookedAtProblem = (task: Task, problem: Problem): Problem =>
+  within(task, problem, 5e7, 5e6)

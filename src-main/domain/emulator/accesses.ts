@@ -190,58 +190,74 @@ function sectorCopy(mask: number, shared: Addresses, global: Addresses) {
   const groups = new Set([...sectors.values()].map(({ key, filled }) => `${key} ${filled}`))
   return {
     wavefronts: groups.size,
-    ideal: idealWavefronts(bytes, lanes.length),
     sectors: sectors.size,
-    idealSectors: idealSectors(bytes, lanes.length),
+    /** Those that count. */
+    lanes: lanes.length,
   }
 }
 
-/** Stands in place of a global address where LDGSTS writes zeros instead of what is there. */
-export const zeroFilled = -1
+const banksOf = (bytes: number, address: number): number[] =>
+  Array.from(
+    { length: Math.max(1, bytes / wordBytes) },
+    (_, word) => ((address >> 2) + word) & (banks - 1),
+  )
 
 /**
- * LDGSTS through the first-level cache: a wavefront carries what comes from one line, and lanes of one bank wait for one
- * another. Zeros go along with it.
+ * LDGSTS through the first-level cache, whose lines lie in the banks as shared memory does. Lanes are read in groups in
+ * which no two want one bank of the cache, a wavefront each, which also writes what is alone in its bank of shared
+ * memory; the rest is written behind them all. Zeros are not read and go with the first group.
  */
-function lineCopy(bytes: number, mask: number, shared: Addresses, global: Addresses): number {
-  const lines = new Map<number, number>()
-  for (const lane of lanesOf(mask)) {
-    const line = Math.floor(global[lane]! / lineBytes)
-    lines.set(line, (lines.get(line) ?? 0) | (1 << lane))
+function cachedCopy(
+  bytes: number,
+  mask: number,
+  zeros: number,
+  shared: Addresses,
+  global: Addresses,
+): number {
+  const late = new Uint8Array(banks)
+  let groups = 0
+  for (let rest = lanesOf(mask); rest.length > 0; groups++) {
+    const read = new Set<number>()
+    const written = new Uint8Array(banks)
+    const next: number[] = []
+    for (const lane of rest) {
+      const from = (zeros >>> lane) & 1 ? [] : banksOf(bytes, global[lane]!)
+      if (from.some((bank) => read.has(bank))) {
+        next.push(lane)
+        continue
+      }
+      for (const bank of from) read.add(bank)
+      for (const bank of banksOf(bytes, shared[lane]!)) if (written[bank]!++ > 0) late[bank]!++
+    }
+    rest = next
   }
-  let wavefronts = 0
-  for (const lanes of lines.values()) wavefronts += busiestBank(bytes, lanes, shared, false)
-  return wavefronts
+  return groups + Math.max(...late)
 }
 
-/** LDGSTS: a copy from global to shared memory; `bypass` where it leaves the first-level cache out. */
+/**
+ * LDGSTS: a copy from global to shared memory; `bypass` where it leaves the first-level cache out. Lanes in `zeros`
+ * write zeros in place of what is at their global address, which still says how they are grouped past the cache.
+ */
 export function copyAccess(
-  bytes: number,
-  bypass: boolean,
+  { bytes, bypass }: { bytes: number; bypass: boolean },
   mask: number,
+  zeros: number,
   shared: Addresses,
   global: Addresses,
 ): { shared: SharedCost; global: GlobalCost } {
-  let reading = mask
-  for (const lane of lanesOf(mask)) if (global[lane] === zeroFilled) reading &= ~(1 << lane)
+  const reading = mask & ~zeros
+  const ideal = idealWavefronts(bytes, bitsOf(mask))
   const source = globalAccess(bytes, reading, global)
-  const zeros = mask & ~reading
-  const cleared = busiestBank(bytes, zeros, shared, false)
   if (!bypass) {
-    const wavefronts = Math.max(lineCopy(bytes, reading, shared, global), cleared)
-    const ideal = Math.min(wavefronts, idealWavefronts(bytes, bitsOf(mask)))
-    return { shared: { wavefronts, ideal }, global: source }
+    const wavefronts = inParts(lanesPerWavefront(bytes), mask, (part) =>
+      cachedCopy(bytes, part, zeros, shared, global),
+    )
+    return { shared: { wavefronts, ideal: Math.min(wavefronts, ideal) }, global: source }
   }
-  const copy = sectorCopy(reading, shared, global)
+  const { wavefronts, lanes } = sectorCopy(mask, shared, global)
+  const read = sectorCopy(reading, shared, global)
   return {
-    shared: {
-      wavefronts: copy.wavefronts + cleared,
-      ideal: copy.ideal + Math.min(cleared, idealWavefronts(bytes, bitsOf(zeros))),
-    },
-    global: {
-      sectors: copy.sectors,
-      ideal: copy.idealSectors,
-      tags: source.tags,
-    },
+    shared: { wavefronts, ideal: idealWavefronts(bytes, lanes) },
+    global: { sectors: read.sectors, ideal: idealSectors(bytes, read.lanes), tags: source.tags },
   }
 }

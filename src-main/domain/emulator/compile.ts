@@ -1,4 +1,8 @@
-/** Turns the runs of a kernel into functions: one WebAssembly module over the device's memory. */
+/**
+ * Turns straight pieces of a kernel, up to what decides where to go, into WebAssembly over the device's memory: one
+ * module a segment, made when a kernel has been there a few times. Runs of arithmetic and accesses are functions of
+ * their own; a driver calls them in order, and the steps of what is left.
+ */
 import type { Instruction } from '../sass/instruction'
 import type { Device } from './device'
 import { fastAccess, type FastAccess, type FastSetting } from './fast-memory'
@@ -6,37 +10,26 @@ import { bitsOf, fusedMultiplyAdd } from './float'
 import { fuse } from './fused'
 import { matrixProduct } from './fused/matrix-product'
 import type { FusedSetting } from './fused/run-writer'
-import { Code, encodeModule, i32, vector } from './wasm'
+import { guardOf } from './guards'
+import { Code, encodeModule, i32, scalar, vector, type WasmFunction } from './wasm'
 
-export interface CompiledRun {
-  /** Index of the instruction behind it. */
-  end: number
-  /** Byte address of the warp's registers, and the lanes that are on. */
-  call: (warp: number, mask: number) => void
-}
+/** Parameters: byte address of the warp's registers, the lanes that are on, byte of the block's shared memory. */
+export type Segment = (warp: number, mask: number, shared: number) => void
 
-export interface CompiledAccess {
-  /** Null for what is no access: a matrix product. */
-  access: FastAccess | null
-  /** Answers 0 where it did nothing. */
-  call: (warp: number, mask: number, shared: number) => number
-}
-
-export interface Compiled {
-  /** By the index of their first instruction. */
-  runs: readonly (CompiledRun | undefined)[]
-  accesses: readonly (CompiledAccess | undefined)[]
-}
-
-interface Setting extends Omit<FusedSetting, 'fixFunction' | 'nativeMultiplyAdd'> {
+export interface SegmentSetting extends Omit<FusedSetting, 'fixFunction' | 'nativeMultiplyAdd'> {
   /** Whether to leave out the multiply-add of the CPU. */
   portable: boolean
-  isControl: (instruction: Instruction) => boolean
+  /** Whether an instruction does nothing here. */
+  isNothing: (instruction: Instruction) => boolean
   /** What loads and stores need, and where an instruction keeps its patterns; null where all are left to their steps. */
   memory: (FastSetting & { site: (index: number) => number }) | null
+  /** Does the instruction at `index` for the lanes in `active`. */
+  step: (index: number, active: number) => void
+  /** An access may be done without its step from now on. */
+  onAccess: (index: number, access: FastAccess) => void
 }
 
-const pair = [i32, i32]
+const three = [i32, i32, i32]
 
 /**
  * Whether WebAssembly here has the multiply-add of relaxed SIMD and the CPU rounds it once. Node 20 has it only with
@@ -57,69 +50,99 @@ function multipliesAndAddsOnce(): boolean {
   return new Float32Array(memory.buffer)[0] !== 0
 }
 
-export function compile(device: Device, code: readonly Instruction[], setting: Setting): Compiled {
-  const boundaries = new Set<number>()
-  for (const [index, instruction] of code.entries()) {
-    if (setting.isControl(instruction)) boundaries.add(index).add(index + 1)
-    for (const operand of instruction.operands)
-      if (operand.kind === 'target') boundaries.add(operand.address / 16)
-  }
-  const runs = fuse(
-    code,
-    { ...setting, fixFunction: 0, nativeMultiplyAdd: !setting.portable && multipliesAndAddsOnce() },
-    (index) => boundaries.has(index),
-  )
-  const { memory } = setting
-  const accesses =
-    memory === null
-      ? []
-      : code.flatMap((instruction, index) => {
-          const access = fastAccess(instruction, memory.site(index), memory)
-          return access ? [{ index, access }] : []
-        })
-  const products = code.flatMap((instruction, index) => {
-    const product = matrixProduct(instruction)
-    return product ? [{ index, access: null, code: product }] : []
-  })
-  const whole = [
-    ...accesses.map(({ index, access }) => ({ index, access, code: access.code })),
-    ...products,
-  ]
-  const compiled = {
-    runs: new Array<CompiledRun | undefined>(code.length).fill(undefined),
-    accesses: new Array<CompiledAccess | undefined>(code.length).fill(undefined),
-  }
+const imports = [
+  { name: 'fix', signature: { parameters: [], results: [] } },
+  { name: 'step', signature: { parameters: [i32, i32], results: [] } },
+]
+const [fixFunction, stepFunction] = [0, 1]
+
+/** Compiles the instructions from `first` up to `end`, none of which decides where to go. */
+export type SegmentCompiler = (first: number, end: number) => Segment
+
+export function segmentCompiler(
+  device: Device,
+  code: readonly Instruction[],
+  setting: SegmentSetting,
+): SegmentCompiler {
+  const nativeMultiplyAdd = !setting.portable && multipliesAndAddsOnce()
+  const fused = { ...setting, fixFunction, nativeMultiplyAdd }
   const floats = new Float32Array(device.memory.buffer, setting.fixAddress, 16)
   const fix = (): void => {
     for (let lane = 0; lane < 4; lane++)
       floats[12 + lane] = fusedMultiplyAdd(floats[lane]!, floats[4 + lane]!, floats[8 + lane]!)
   }
-  const bytes = encodeModule(
-    1,
-    [{ name: 'fix', signature: { parameters: [], results: [] } }],
-    [
-      ...runs.map((run) => ({
-        signature: { parameters: pair, results: [] },
-        code: run.code,
-      })),
-      ...whole.map((each) => ({
-        signature: { parameters: [i32, i32, i32], results: [i32] },
-        code: each.code,
-      })),
-    ],
-  )
-  const { exports } = new WebAssembly.Instance(new WebAssembly.Module(bytes), {
-    e: { memory: device.memory, fix },
-  })
-  for (const [place, { first, end }] of runs.entries())
-    compiled.runs[first] = {
-      end,
-      call: exports[`f${place}`] as CompiledRun['call'],
+  const environment = { e: { memory: device.memory, fix, step: setting.step } }
+  return (first, end) => {
+    const functions: WasmFunction[] = []
+    const add = (writer: Code, parameters: readonly number[], results: readonly number[]): number =>
+      imports.length + functions.push({ signature: { parameters, results }, code: writer }) - 1
+    const driver = new Driver(setting)
+    const runs = new Map(
+      fuse(code, fused, setting.isNothing, first, end).map((run) => [run.first, run] as const),
+    )
+    for (let index = first; index < end; index++) {
+      const run = runs.get(index)
+      if (run) {
+        driver.run(add(run.code, [i32, i32], []))
+        index = run.end - 1
+        continue
+      }
+      const instruction = code[index]!
+      const { memory } = setting
+      const access = memory && fastAccess(instruction, memory.site(index), memory)
+      if (access) setting.onAccess(index, access)
+      const whole = access ? access.code : matrixProduct(instruction)
+      driver.instruction(instruction, index, whole && add(whole, three, [i32]))
     }
-  for (const [place, { index, access }] of whole.entries())
-    compiled.accesses[index] = {
-      access,
-      call: exports[`f${runs.length + place}`] as CompiledAccess['call'],
+    const exported = add(driver.code, three, [])
+    const { exports } = new WebAssembly.Instance(
+      new WebAssembly.Module(encodeModule(1, imports, functions, [exported])),
+      environment,
+    )
+    return exports[`f${exported - imports.length}`] as Segment
+  }
+}
+
+/** The function of a segment, which calls those of its parts. */
+class Driver {
+  readonly code = new Code(3)
+  private readonly active = this.code.local(i32)
+
+  constructor(private readonly setting: SegmentSetting) {}
+
+  run(index: number): void {
+    this.code.get(0)
+    this.code.get(1)
+    this.code.call(index)
+  }
+
+  /** `whole` is the function that does it for a whole warp, or answers 0 where it did nothing. */
+  instruction(instruction: Instruction, index: number, whole: number | null): void {
+    const { code, setting, active } = this
+    const guard = guardOf(instruction)
+    const lanes = guard === null ? 1 : active
+    if (guard !== null) {
+      code.get(0)
+      code.memory(scalar.load, setting.predicatePlace + 4 * guard.index)
+      code.constant(guard.flip)
+      code.op(scalar.xor)
+      code.get(1)
+      code.op(scalar.and)
+      code.tee(active)
+      code.op(scalar.if, 0x40)
+      code.countLanes(setting.onAddress + 8 * index, active)
     }
-  return compiled
+    if (whole !== null) {
+      code.get(0)
+      code.get(lanes)
+      code.get(2)
+      code.call(whole)
+      code.op(scalar.eqz, scalar.if, 0x40)
+    }
+    code.constant(index)
+    code.get(lanes)
+    code.call(stepFunction)
+    if (whole !== null) code.op(scalar.end)
+    if (guard !== null) code.op(scalar.end)
+  }
 }

@@ -1,5 +1,5 @@
 /** Constant bank 0 of a launch. */
-import { parameterHigh } from './device'
+import { localHigh, parameterHigh } from './device'
 import type { Extent } from './launch'
 
 export interface LaunchBank {
@@ -24,6 +24,8 @@ export function launchBank({
   const bank = new Uint8Array(base + parameters.length + 16)
   const view = new DataView(bank.buffer)
   ;[...block, ...grid].forEach((extent, index) => view.setUint32(4 * index, extent, true))
+  // Where local memory begins among generic addresses, and the end of a thread's stack in it.
+  view.setUint32(0x24, localHigh, true)
   view.setUint32(0x28, localBytes, true)
   // The generic address of the parameters.
   if (architecture >= 90) {

@@ -4,6 +4,7 @@ import { phaseControl } from './async-barriers'
 import { barrierControl, completeBarrier } from './block-barriers'
 import { branch, converge, scatter } from './divergence'
 import { lanes, Site, type Machine } from './site'
+import { systemCall } from './system-calls'
 import { Halt, type Cluster, type Split, type Warp } from './warp'
 
 /** Does the instruction for the lanes in `active`, which are of `split`, and sets where both go on. */
@@ -172,6 +173,8 @@ export function controlOf(instruction: Instruction, index: number, machine: Mach
       }
     }
     case 'CALL': {
+      const register = instruction.operands.find(({ kind }) => kind === 'register')
+      if (register && site.has('ABS')) return systemCall(site, register)
       const target = targetOf(site)
       return (warp, split, active) => branch(warp, split, active, target, counts)
     }

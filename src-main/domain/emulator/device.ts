@@ -9,10 +9,12 @@ const alignment = 256
 /** Between buffers, so that an access beside one does not fall into the next. */
 const gap = 4096
 
-/** The high half of every device address, and of generic ones of shared memory and of a kernel's parameters. */
+/** The high half of every device address, and of generic ones: of shared memory, a kernel's parameters, local memory, functions. */
 export const deviceHigh = 0x7f00
 export const sharedHigh = 0x7f01
 export const parameterHigh = 0x7f02
+export const localHigh = 0x7f03
+export const functionHigh = 0x7f04
 const deviceBase = deviceHigh * 2 ** 32
 
 export interface Allocation {

@@ -3,6 +3,7 @@
  * index as `cuda-kernels/runner/fill.hpp`.
  */
 import { brainBits, halfBits, multiplyHigh } from './float'
+import { eightBits, smallFloats } from './small-float'
 
 export type FillRule =
   | { kind: 'uniform'; low: number; high: number }
@@ -99,6 +100,13 @@ function writer(
         size: 2,
         integer: false,
         write: (i, value) => view.setUint16(2 * i, brainBits(Math.fround(value)), true),
+      }
+    case 'e4m3':
+    case 'e5m2':
+      return {
+        size: 1,
+        integer: false,
+        write: (i, value) => view.setUint8(i, eightBits(value, smallFloats[dtype])),
       }
     case 'i8':
     case 'u8':

@@ -15,6 +15,7 @@ import {
 } from './float'
 import { finishComparison } from './integer'
 import { eachLane, type Get, type Site } from './site'
+import { smallFloats, smallOf } from './small-float'
 import type { Step } from './warp'
 
 type Table = Record<string, (at: Site) => Step>
@@ -358,8 +359,23 @@ function floatToFloat(at: Site): Step {
   return eachLane((_, base, lane) => put(base, lane, bits(ftz(read(base, lane)))))
 }
 
+/** F2FP.UNPACK_B: two FP8 numbers of a half of a register as two halves, which hold them exactly. */
+function unpackEights(at: Site): Step {
+  const operand = at.source(0)
+  const type = at.has('E4M3') ? smallFloats.e4m3 : at.has('E5M2') ? smallFloats.e5m2 : at.unknown()
+  const shift = 'suffixes' in operand && operand.suffixes.includes('H1') ? 16 : 0
+  const table = Int32Array.from({ length: 256 }, (_, bits) => halfBits(smallOf(bits, type)))
+  const raw = at.raw(operand)
+  const put = at.put()
+  return eachLane((_, base, lane) => {
+    const bits = raw(base, lane) >>> shift
+    put(base, lane, (table[(bits >>> 8) & 0xff]! << 16) | table[bits & 0xff]!)
+  })
+}
+
 /** F2FP: two floats packed as halves or bfloat16, the first one in the upper half. */
 function pack(at: Site): Step {
+  if (at.has('UNPACK_B')) return unpackEights(at)
   const brain = at.has('BF16')
   if (!brain && !at.has('F16')) return at.unknown()
   const to = brain ? brainBits : halfBits

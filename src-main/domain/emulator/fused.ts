@@ -30,8 +30,6 @@ function emit(run: RunWriter, instruction: Instruction): void {
   const source = (place: number): Operand => operands.sources[place] ?? unsupported()
   const { destination } = operands
   switch (name) {
-    case 'NOP':
-      return
     case 'FFMA':
       only()
       return fusedMultiplyAdd(run, source(0), source(1), source(2), destination)
@@ -114,28 +112,31 @@ export interface FusedRun {
   code: Code
 }
 
-/** Runs of at least two instructions that go together. `stops` are where another one may begin or end. */
+/** The runs among the instructions from `from` up to `to`. */
 export function fuse(
   code: readonly Instruction[],
   setting: FusedSetting,
-  isBoundary: (index: number) => boolean,
+  isNothing: (instruction: Instruction) => boolean,
+  from: number,
+  to: number,
 ): FusedRun[] {
   const runs: FusedRun[] = []
   let run: RunWriter | null = null
-  let first = 0
+  let first = from
+  const emitOne = (writer: RunWriter, instruction: Instruction): void => {
+    if (!isNothing(instruction)) emit(writer, instruction)
+  }
   const finish = (end: number): void => {
     if (run !== null && end > first) runs.push({ first, end, code: run.finish() })
     run = null
   }
-  for (const [index, instruction] of code.entries()) {
-    if (isBoundary(index)) finish(index)
+  for (let index = from; index < to; index++) {
     if (run === null) {
       run = new RunWriter(setting)
       first = index
     }
-    if (run.add(instruction, index, emit)) continue
-    finish(index)
+    if (!run.add(code[index]!, index, emitOne)) finish(index)
   }
-  finish(code.length)
+  finish(to)
   return runs
 }

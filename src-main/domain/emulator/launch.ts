@@ -4,15 +4,17 @@
  * depend on the order.
  */
 import type { Instruction } from '../sass/instruction'
-import { truePredicate, zeroRegister } from '../sass/instruction'
-import { compile, type Compiled } from './compile'
+import { truePredicate } from '../sass/instruction'
+import { isNarrow, registersOf } from './code-facts'
+import { segmentCompiler, type Segment } from './compile'
 import { controlOf, isControl, type Control } from './control'
 import { deviceHigh, parameterHigh, type Allocation, type Device } from './device'
 import { keepPattern, setBounds, siteBytes, takeCounts, type FastSite } from './fast-memory'
+import { guardOf } from './guards'
 import type { Cost } from './patterns'
 import { countLanes, lanes, type Counts, type Finding, type Machine, type Views } from './site'
 import { specialRegister } from './special-registers'
-import { stepOf } from './steps'
+import { isNothing, stepOf } from './steps'
 import { createWatch, writtenBytes } from './watch'
 import {
   Halt,
@@ -46,19 +48,27 @@ export interface Launch {
   readonly blocks?: { readonly first: number; readonly count: number }
 }
 
+export interface Printed {
+  readonly block: number
+  readonly thread: number
+  readonly text: string
+}
+
 export interface LaunchOptions {
   /** Warp instructions before it is stopped. */
   readonly limit: number
   /** Looks for reads of what was never written and for races; slower. */
   readonly checks: boolean
-  /** Leaves everything to the steps; the compiled code is held to them. */
-  readonly interpreted?: boolean
+  /** How often a piece of the code is run by its steps before it is compiled; `Infinity` leaves everything to them. */
+  readonly compileAfter?: number
   /** Leaves out what WebAssembly has not everywhere, the multiply-add of the CPU; results are the same. */
   readonly portable?: boolean
   /** Buffers that hold what a kernel may read; others have to be written first. */
   readonly written?: readonly Allocation[]
   /** The same byte by byte for all of the buffers' memory; what this launch writes is added, for the next one. */
   readonly writtenBytes?: Uint8Array
+  /** Told of what threads print, both numbers linear. */
+  readonly onPrint?: (printed: Printed) => void
 }
 
 export interface LaunchResult {
@@ -78,6 +88,9 @@ const mostStalls = 100
 /** Segments that a warp runs before another has its turn. */
 const turn = 4096
 
+/** A piece of code that is run but once takes longer to compile than to interpret. */
+const compileAfter = 1
+
 const newCounts = (length: number): Counts => {
   const one = () => new Float64Array(length)
   return {
@@ -93,26 +106,9 @@ const newCounts = (length: number): Counts => {
   }
 }
 
-function highestRegister(code: readonly Instruction[]): number {
-  let highest = 0
-  for (const { operands } of code)
-    for (const operand of operands) {
-      const index =
-        operand.kind === 'register' || operand.kind === 'memory'
-          ? operand.kind === 'register'
-            ? operand.index
-            : (operand.register ?? 0)
-          : 0
-      if (index !== zeroRegister) highest = Math.max(highest, index)
-    }
-  // Operands of several words name the first one; those of a warpgroup's product have up to 128.
-  const words = code.some(({ mnemonic }) => mnemonic === 'HGMMA') ? 128 : 8
-  return Math.min(highest + words, 256)
-}
-
 const uniformRows = 64
-/** For four lanes that are rounded with care, and two rows of addresses. */
-const fixBytes = 512
+/** For four lanes that are rounded with care. */
+const fixBytes = 256
 /** Behind the registers of a warp: its predicates. */
 const predicateWords = lanes
 
@@ -120,7 +116,7 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
   const { code } = launch
   const threads = launch.block[0] * launch.block[1] * launch.block[2]
   const warpCount = Math.ceil(threads / lanes)
-  const registers = highestRegister(code)
+  const registers = registersOf(code)
   const warpWords = (registers + uniformRows) * lanes + predicateWords
   const sharedBytes = reservedShared + launch.sharedBytes
   const align = (bytes: number) => Math.ceil(bytes / 256) * 256
@@ -167,6 +163,7 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
         createWatch({
           warps: warpCount,
           sharedBytes,
+          unit: code.some(isNarrow) ? 1 : 4,
           globalWritten,
           report,
         }),
@@ -185,6 +182,7 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
     registers,
     sharedBytes,
     localBytes: launch.localBytes,
+    calls: code.some(({ mnemonic }) => mnemonic === 'CALL'),
     clustered: together > 1,
     counts,
     constant(bank, offset) {
@@ -211,6 +209,9 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
       return true
     },
     report,
+    print(warp, lane, text) {
+      options.onPrint?.({ block: warp.block.number, thread: warp.number * lanes + lane, text })
+    },
     seen(index, addresses, cost) {
       const site = fastSites.get(index)
       if (!site) return
@@ -239,54 +240,43 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
   /** Made when first reached: what a kernel never executes need not be known. */
   const step = (index: number): Step => (steps[index] ??= stepOf(code[index]!, index, machine))
   const controlAt: (Control | null)[] = code.map(() => null)
-  const guards = code.map(({ guard }) =>
-    guard.index === truePredicate
-      ? guard.negated
-        ? { index: predicateTrue, flip: -1 }
-        : null
-      : {
-          index: guard.kind === 'predicate' ? guard.index : uniformPredicates + guard.index,
-          flip: guard.negated ? -1 : 0,
-        },
-  )
+  const guards = code.map(guardOf)
   /** For each instruction, the first one from it on that decides where to go. */
   const ends = new Int32Array(code.length + 1).fill(code.length)
   for (let index = code.length - 1; index >= 0; index--)
     ends[index] = isControl(code[index]!) ? index : ends[index + 1]!
 
-  const none: Compiled = { runs: [], accesses: [] }
-  const compiled = options.interpreted
-    ? none
-    : compile(device, code, {
-        registers,
-        uniformRows,
-        constant: machine.constant,
-        fixAddress,
-        onAddress,
-        isControl,
-        portable: options.portable ?? false,
-        memory: options.checks
-          ? null
-          : {
-              registers,
-              predicates: 4 * (warpWords - predicateWords),
-              clustered: together > 1,
-              scratch: fixAddress + 64,
-              site: (index) => siteAddress(index),
-            },
-      })
+  const predicatePlace = 4 * (warpWords - predicateWords)
   const fastSites = new Map<number, FastSite>()
-  for (const [index, each] of compiled.accesses.entries()) {
-    if (!each?.access) continue
-    const site = {
-      access: each.access,
-      address: siteAddress(index),
-      costs: [],
-    }
-    fastSites.set(index, site)
-    for (const [place, space] of each.access.spaces.entries())
-      if (space === 'shared') setBounds(views.words, site, place, 0, sharedBytes)
-  }
+  /** The warp whose turn it is, for the steps that its compiled code calls. */
+  let current: Warp | null = null
+  const compile = segmentCompiler(device, code, {
+    registers,
+    constant: machine.constant,
+    fixAddress,
+    onAddress,
+    predicatePlace,
+    portable: options.portable ?? false,
+    isNothing,
+    memory: options.checks
+      ? null
+      : {
+          registers,
+          predicates: predicatePlace,
+          clustered: together > 1,
+          site: siteAddress,
+        },
+    step: (index, active) => (steps[index] ?? step(index))(current!, active),
+    onAccess(index, access) {
+      if (fastSites.has(index)) return
+      const site = { access, address: siteAddress(index), costs: [] }
+      fastSites.set(index, site)
+      for (const [place, space] of access.spaces.entries())
+        if (space === 'shared') setBounds(views.words, site, place, 0, sharedBytes)
+    },
+  })
+  const segments: (Segment | undefined)[] = new Array<Segment | undefined>(code.length)
+  const threshold = options.compileAfter ?? compileAfter
 
   let instructions = 0
 
@@ -301,6 +291,14 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
   const lanesEntered = new Float64Array(code.length + 1)
   const lanesLeft = new Float64Array(code.length + 2)
 
+  function interpret(warp: Warp, from: number, end: number, mask: number): void {
+    for (let index = from; index < end; index++) {
+      const active = guardMask(index, warp, mask)
+      if (guards[index] !== null) counts.on[index]! += countLanes(active)
+      if (active !== 0) step(index)(warp, active)
+    }
+  }
+
   /** Runs one split until it waits, is gone or has had its turn. */
   function runSplit(warp: Warp, split: Split): void {
     for (let segment = 0; segment < turn; segment++) {
@@ -314,27 +312,13 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
       lanesEntered[from]! += count
       lanesLeft[end + 1]! += count
       instructions += end - from + 1
-      for (let index = from; index < end; index++) {
-        const run = compiled.runs[index]
-        if (run) {
-          run.call(4 * warp.base, mask)
-          index = run.end - 1
-          continue
-        }
-        const access = compiled.accesses[index]
-        const guard = guards[index]
-        if (guard === null) {
-          if (access && access.call(4 * warp.base, mask, warp.block.shared) !== 0) continue
-          const known = steps[index]
-          if (known) known(warp, mask)
-          else step(index)(warp, mask)
-        } else {
-          const active = guardMask(index, warp, mask)
-          counts.on[index]! += countLanes(active)
-          if (active === 0) continue
-          if (access && access.call(4 * warp.base, active, warp.block.shared) !== 0) continue
-          step(index)(warp, active)
-        }
+      if (end > from) {
+        const segment = (segments[from] ??=
+          entered[from]! > threshold ? compile(from, end) : undefined)
+        if (segment) {
+          current = warp
+          segment(4 * warp.base, mask, warp.block.shared)
+        } else interpret(warp, from, end, mask)
       }
       if (instructions > options.limit) throw new Halt('too-long', code[end]!, `${options.limit}`)
       split.at = end

@@ -3,11 +3,12 @@ import { zeroRegister } from '../sass/instruction'
 import type { Operand } from '../sass/instruction'
 import { bitsOf, brainOf, halfOf } from './float'
 import { lanes, type Site } from './site'
+import { smallFloats, smallOf } from './small-float'
 
 export interface Elements {
   /** In a register. */
-  packed: 1 | 2
-  /** The number of each 16 bits; null for TF32, which is a float without its low bits. */
+  packed: 1 | 2 | 4
+  /** The number of each 16 or 8 bits; null for TF32, which is a float without its low bits. */
   table: Float32Array | null
 }
 
@@ -27,9 +28,19 @@ function tabled(toNumber: (bits: number) => number): Float32Array {
 
 export const halves = (): Float32Array => tabled(halfOf)
 
-/** What an instruction's type says: TF32, BF16, or else F16. */
+const eights = {
+  E4M3: (bits: number) => smallOf(bits & 0xff, smallFloats.e4m3),
+  E5M2: (bits: number) => smallOf(bits & 0xff, smallFloats.e5m2),
+}
+
+/** What an instruction's type says: TF32, BF16, FP8 (where A and B are of one type), or else F16. */
 export function elementsOf(at: Site): Elements {
   if (at.has('TF32')) return { packed: 1, table: null }
+  const [eight, other] = at.instruction.modifiers.filter(
+    (word) => word === 'E4M3' || word === 'E5M2',
+  )
+  if (eight === 'E4M3' || eight === 'E5M2')
+    return eight === other ? { packed: 4, table: tabled(eights[eight]) } : at.unknown()
   return { packed: 2, table: at.has('BF16') ? tabled(brainOf) : halves() }
 }
 

@@ -3,9 +3,9 @@ import type { MemoryOperand, Operand } from '../sass/instruction'
 import { zeroRegister, zeroUniformRegister } from '../sass/instruction'
 import { globalAccess, sharedAccess } from './accesses'
 import { deviceHigh } from './device'
-import { patternsOf, type Cost } from './patterns'
+import { patternsOf, periodOf, type Cost } from './patterns'
 import { lanes, type FindingKind, type Get, type Site } from './site'
-import type { Warp } from './warp'
+import { Halt, type Warp } from './warp'
 
 export type Space = 'global' | 'shared' | 'local'
 
@@ -44,13 +44,13 @@ export function countCost(at: Site, cost: Cost): void {
 }
 
 const sharedPatterns = (kind: 'load' | 'store' | 'atomic', bytes: number) =>
-  patternsOf(4, (mask, addresses) => {
+  patternsOf([periodOf('shared')], (mask, addresses) => {
     const { wavefronts, ideal } = sharedAccess(kind, bytes, mask, addresses)
     return { ...noCost, wavefronts, idealWavefronts: ideal }
   })
 
 const globalPatterns = (bytes: number) =>
-  patternsOf(128, (mask, addresses) => {
+  patternsOf([periodOf('global')], (mask, addresses) => {
     const { sectors, ideal, tags } = globalAccess(bytes, mask, addresses)
     return { ...noCost, sectors, idealSectors: ideal, tags }
   })
@@ -159,6 +159,8 @@ export function checked(
       into[lane] = offset
       const aligned = offset % bytes === 0
       if (aligned && inside(offset)) continue
+      if (space === 'local' && machine.calls && offset < 0)
+        throw new Halt('stack', at.instruction, `${machine.localBytes}`, { warp, lane })
       good &= ~(1 << lane)
       machine.report({
         kind: Number.isNaN(offset) || aligned ? outside[space] : 'misaligned',

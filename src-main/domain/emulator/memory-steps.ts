@@ -14,7 +14,7 @@ import {
   type Space,
 } from './memory-access'
 import { copyToShared, matrices } from './shared-copies'
-import { sharedHigh } from './device'
+import { localHigh, sharedHigh } from './device'
 import { eachLane, type Site } from './site'
 import type { Step } from './warp'
 
@@ -74,18 +74,23 @@ function store(at: Site, space: Space): Step {
   }
 }
 
-/** An address that may be of shared memory: its high half says of which lanes it is. */
+/** An address that may be of shared or local memory: its high half says of which lanes it is. */
 function generic(at: Site, make: (at: Site, space: Space) => Step): Step {
   const global = make(at, 'global')
   const shared = make(at, 'shared')
+  const local = make(at, 'local')
   const high = highOf(at, at.memory())
   return (warp, active) => {
-    let inShared = 0
+    let [inShared, inLocal] = [0, 0]
     eachLane((_, base, lane) => {
-      if (high(base, lane) === sharedHigh) inShared |= 1 << lane
+      const top = high(base, lane)
+      if (top === sharedHigh) inShared |= 1 << lane
+      else if (top === localHigh) inLocal |= 1 << lane
     })(warp, active)
+    const inGlobal = active & ~(inShared | inLocal)
     if (inShared !== 0) shared(warp, inShared)
-    if (inShared !== active) global(warp, active & ~inShared)
+    if (inLocal !== 0) local(warp, inLocal)
+    if (inGlobal !== 0) global(warp, inGlobal)
   }
 }
 

@@ -3,6 +3,17 @@ import type { Operand } from '../sass/instruction'
 import { eachLane, firstLane, lanes, type Get, type Site } from './site'
 import { predicateTrue, uniformPredicates, type Step } from './warp'
 
+/** LEPC: the address of an instruction. */
+const codeAddress = (at: Site): Step => {
+  const operand = at.source(0)
+  if (operand.kind !== 'target') return at.unknown()
+  const [low, high] = [at.put(), at.put(1)]
+  return eachLane((_, base, lane) => {
+    low(base, lane, operand.address)
+    high(base, lane, 0)
+  })
+}
+
 const copy = (at: Site): Step => {
   const a = at.int(at.source(0))
   const put = at.put()
@@ -313,6 +324,7 @@ export const moveSteps: Record<string, (at: Site) => Step> = {
   CS2R: special,
   R2UR: toUniform,
   LDC: loadConstant,
+  LEPC: codeAddress,
   ULDC: loadConstant,
   SHFL: shuffle,
   VOTE: vote,

@@ -1,7 +1,6 @@
 /**
- * Costs of accesses, each pattern worked out once. The costs of shared memory do not change when all addresses move by
- * a word, those of global memory when they move by a line; so a pattern is the first address within a line and the
- * distances from it.
+ * Costs of accesses, each pattern worked out once. What they cost does not change when all addresses move by a period;
+ * so a pattern is the first address within its period and the distances from it.
  */
 import { lanes } from './site'
 
@@ -20,6 +19,13 @@ interface Pattern {
   cost: Cost
 }
 
+/**
+ * By how much addresses may move and cost the same: a word of shared memory, a line of global memory. What bypasses the
+ * first-level cache goes from lines to lines.
+ */
+export const periodOf = (space: 'global' | 'shared', bypass = false): number =>
+  space === 'shared' && !bypass ? 4 : 128
+
 /** Kept patterns of an instruction; more are worked out anew. */
 const most = 64
 
@@ -27,7 +33,7 @@ const lowest = (mask: number): number => 31 - Math.clz32(mask & -mask)
 
 /** The memory of one instruction's patterns. `compute` is asked where none fits. */
 export function patternsOf(
-  period: number,
+  periods: readonly [number, number?],
   compute: (mask: number, addresses: Int32Array, second: Int32Array | null) => Cost,
 ): (mask: number, addresses: Int32Array, second?: Int32Array) => Cost {
   const patterns: Pattern[] = []
@@ -46,8 +52,9 @@ export function patternsOf(
     }
     return true
   }
+  const [period, secondPeriod = period] = periods
   const startOf = ([a, b]: [number, number]): number =>
-    (a & (period - 1)) * 65536 + (b & (period - 1))
+    (a & (period - 1)) * 65536 + (b & (secondPeriod - 1))
   return (mask, addresses, second) => {
     if (mask === 0)
       return {

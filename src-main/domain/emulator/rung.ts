@@ -7,7 +7,7 @@ import { decodeInstruction } from '../sass/decode'
 import type { Instruction } from '../sass/instruction'
 import { truePredicate } from '../sass/instruction'
 import type { ConstantBank, MachineCode, MachineKernel } from '../sass/machine-code'
-import { addressOf, type Allocation, type Device } from './device'
+import { addressOf, offsetOf, type Allocation, type Device } from './device'
 import {
   launchBank,
   reservedShared,
@@ -17,6 +17,7 @@ import {
   type LaunchOptions,
   type LaunchResult,
 } from './launch'
+import { systemFunction } from './system-calls'
 import { Halt } from './warp'
 import { writtenBytes } from './watch'
 
@@ -35,8 +36,8 @@ export interface RungLaunch {
 export interface MemoryOperation {
   readonly before: number
   readonly to: bigint
-  /** Where it copies from; null where it fills with `value`. */
-  readonly from: bigint | null
+  /** Where it copies from, or what it copies from the host; null where it fills with `value`. */
+  readonly from: bigint | Uint8Array | null
   readonly value: number
   readonly bytes: number
 }
@@ -53,12 +54,21 @@ const dummyBase = 0x7000_0000_0000n
 const dummyShift = 38n
 export const dummyAddress = (index: number): bigint => dummyBase + (BigInt(index) << dummyShift)
 
-/** The device's address for a dummy one; null for any other number. */
-function translate(value: bigint, buffers: ReadonlyMap<number, Allocation>): bigint | null {
+/** From this number on the ranges are of the variables that the host knows, in the order of the probe. */
+export const firstSymbol = 128
+
+/** Which range a dummy address is in and how far; null for any other number. */
+function dummyPlace(value: bigint): { index: number; offset: number } | null {
   if (value < dummyBase || value >= dummyBase + (256n << dummyShift)) return null
   const index = Number((value - dummyBase) >> dummyShift)
-  const buffer = buffers.get(index)
-  return buffer ? addressOf(buffer) + (value - dummyAddress(index)) : null
+  return { index, offset: Number(value - dummyAddress(index)) }
+}
+
+/** The device's address for a dummy one; null for any other number. */
+function translate(value: bigint, buffers: ReadonlyMap<number, Allocation>): bigint | null {
+  const found = dummyPlace(value)
+  const buffer = found && buffers.get(found.index)
+  return buffer ? addressOf(buffer) + BigInt(found.offset) : null
 }
 
 /** Arguments with the device's addresses. Pointers stand at multiples of 8 bytes. */
@@ -117,8 +127,8 @@ function linkedBank(
   const linked = new Uint8Array(bytes)
   const view = new DataView(linked.buffer)
   for (const { offset, type, symbol, addend } of relocations) {
-    const address = variables.get(symbol)
-    // A function, such as what prints: the call stops the kernel where it is reached.
+    const address = variables.get(symbol) ?? systemFunction(symbol)
+    // A function that is not known: the call stops the kernel where it is reached.
     if (address === undefined) continue
     if (type !== wholeAddress)
       throw new Halt('unknown-instruction', null, `the address of ${symbol}`)
@@ -134,6 +144,10 @@ export interface RungRun {
   readonly memory: readonly MemoryOperation[]
   /** By the number of the probe's range. */
   readonly buffers: ReadonlyMap<number, Allocation>
+  /** Names of the variables that the host knows, mangled. */
+  readonly symbols?: readonly string[]
+  /** Of a thread whose kernel calls functions, by cudaDeviceSetLimit. */
+  readonly stackBytes?: number
   readonly options: LaunchOptions
   /** Which blocks of each launch to run; all of them by default. */
   readonly blocksOf?: (launch: RungLaunch) => NonNullable<Launch['blocks']>
@@ -158,8 +172,15 @@ function allocateVariables(device: Device, modules: readonly MachineCode[]): Map
   return addresses
 }
 
-/** Of a thread whose calls are not bounded; CUDA's own default (cudaLimitStackSize). */
-const unboundedStack = 1024
+/** CUDA's own stack of a thread (cudaLimitStackSize); a kernel that needs more without calls has it. */
+const defaultStack = 1024
+
+/** The least stack that a thread of a kernel has: of one that calls nothing, what its variables take. */
+function stackOf(kernel: MachineKernel, code: readonly Instruction[], limit: number): number {
+  const own = kernel.stackBytes ?? kernel.frameBytes
+  const calls = code.some(({ mnemonic }) => mnemonic === 'CALL')
+  return Math.ceil((calls ? Math.max(own, limit) : own) / 16) * 16
+}
 
 /** The instructions of a kernel; a call of a function that has code of its own is one without a target. */
 function codeOf(kernel: MachineKernel, { architecture, functions }: MachineCode): Instruction[] {
@@ -187,8 +208,33 @@ function clusterOf(launch: RungLaunch, kernel: MachineKernel): number {
 }
 
 export function runRung(run: RungRun): EmulatedLaunch[] {
-  const { device, machineCode, launches, memory, buffers } = run
+  const { device, machineCode, launches, memory } = run
   const variables = allocateVariables(device, machineCode)
+  const constants = new Map(
+    machineCode.map((module) => [
+      module,
+      new Map(module.constants.map((bank) => [bank.bank, linkedBank(bank, variables)])),
+    ]),
+  )
+  const buffers = new Map(run.buffers)
+  /** Those of `__constant__` variables. */
+  const constantBytes = new Map<number, Uint8Array>()
+  for (const [place, name] of (run.symbols ?? []).entries()) {
+    const address = variables.get(name)
+    const found = machineCode.flatMap((module) =>
+      module.constantVariables
+        .filter((each) => each.name === name)
+        .map(({ offset, size }) =>
+          constants
+            .get(module)!
+            .get(3)!
+            .subarray(offset, offset + size),
+        ),
+    )[0]
+    if (address !== undefined)
+      buffers.set(firstSymbol + place, { name, offset: offsetOf(address)!, bytes: 0 })
+    else if (found) constantBytes.set(firstSymbol + place, found)
+  }
   const decoded = new Map<MachineKernel, Instruction[]>()
   // What one launch has written, the next may read.
   const written = run.options.checks
@@ -198,22 +244,24 @@ export function runRung(run: RungRun): EmulatedLaunch[] {
       ])
     : null
   const options = written ? { ...run.options, writtenBytes: written } : run.options
-  const place = (address: bigint): number => {
-    const found = translate(address, buffers)
-    if (found === null) throw new Halt('illegal-address', null, `0x${address.toString(16)}`)
-    return Number(BigInt.asUintN(32, found))
+  /** The bytes behind a dummy address. */
+  const bytesAt = (address: bigint, bytes: number): Uint8Array => {
+    const found = dummyPlace(address)
+    const constant = found && constantBytes.get(found.index)
+    if (constant) return constant.subarray(found.offset, found.offset + bytes)
+    const moved = translate(address, buffers)
+    if (moved === null) throw new Halt('illegal-address', null, `0x${address.toString(16)}`)
+    const offset = Number(BigInt.asUintN(32, moved))
+    return new Uint8Array(device.memory.buffer).subarray(offset, offset + bytes)
   }
   const doMemory = (before: number): void => {
     for (const each of memory) {
       if (each.before !== before) continue
-      const bytes = new Uint8Array(device.memory.buffer)
-      const to = place(each.to)
-      if (each.from === null) bytes.fill(each.value, to, to + each.bytes)
-      else {
-        const from = place(each.from)
-        bytes.copyWithin(to, from, from + each.bytes)
-      }
-      written?.fill(1, to, to + each.bytes)
+      const to = bytesAt(each.to, each.bytes)
+      if (each.from === null) to.fill(each.value)
+      else to.set(typeof each.from === 'bigint' ? bytesAt(each.from, each.bytes) : each.from)
+      if (to.buffer === device.memory.buffer)
+        written?.fill(1, to.byteOffset, to.byteOffset + to.length)
     }
   }
   const results = launches.map((launch, index): EmulatedLaunch => {
@@ -225,11 +273,9 @@ export function runRung(run: RungRun): EmulatedLaunch[] {
     if (!module || !kernel) throw new Halt('unknown-instruction', null, launch.kernel)
     const code = decoded.get(kernel) ?? codeOf(kernel, module)
     decoded.set(kernel, code)
-    const stack = kernel.stackBytes ?? Math.max(kernel.frameBytes, unboundedStack)
-    const localBytes = Math.ceil(stack / 16) * 16
-    const banks = new Map<number, Uint8Array>()
-    for (const bank of [...module.constants, ...kernel.constants])
-      banks.set(bank.bank, linkedBank(bank, variables))
+    const localBytes = stackOf(kernel, code, run.stackBytes ?? defaultStack)
+    const banks = new Map(constants.get(module))
+    for (const bank of kernel.constants) banks.set(bank.bank, linkedBank(bank, variables))
     banks.set(
       0,
       launchBank({

@@ -1,5 +1,5 @@
 /** Copies from global to shared memory, and the rows of 8 x 8 matrices that a warp loads and stores. */
-import { copyAccess, sharedMatrices, zeroFilled } from './accesses'
+import { copyAccess, sharedMatrices } from './accesses'
 import {
   addressOf,
   buffers,
@@ -10,9 +10,12 @@ import {
   watchAll,
   widthOf,
 } from './memory-access'
-import { patternsOf } from './patterns'
+import { patternsOf, periodOf } from './patterns'
 import { eachLane, lanes, type Site } from './site'
 import type { Step } from './warp'
+
+/** Added to a global address, which is even, where zeros are written in place of what is there. */
+const zeroMark = 1
 
 /** LDGSTS. A predicate at the end that does not hold writes zeros in place of what is in global memory. */
 export function copyToShared(at: Site): Step {
@@ -21,20 +24,27 @@ export function copyToShared(at: Site): Step {
   const from = operands.find((operand) => operand.descriptor !== null)
   const to = operands.find((operand) => operand.descriptor === null)
   if (!from || !to) return at.unknown()
-  const reads = checked(at, 'global', bytes, false, addressOf(at, from, 'global'))
+  const address = addressOf(at, from, 'global')
+  const reads = checked(at, 'global', bytes, false, address)
   const writes = checked(at, 'shared', bytes, true, addressOf(at, to, 'shared'))
   const bypass = at.has('BYPASS')
   const [source, target] = buffers
-  const costs = patternsOf(128, (mask, shared, global) => {
-    const cost = copyAccess(bytes, bypass, mask, shared, global!)
-    return {
-      wavefronts: cost.shared.wavefronts,
-      idealWavefronts: cost.shared.ideal,
-      tags: cost.global.tags,
-      sectors: cost.global.sectors,
-      idealSectors: cost.global.ideal,
-    }
-  })
+  const costs = patternsOf(
+    [periodOf('shared', bypass), periodOf('global')],
+    (mask, shared, marked) => {
+      let zeros = 0
+      for (let lane = 0; lane < lanes; lane++) zeros |= (marked![lane]! & zeroMark) << lane
+      const global = marked!.map((place) => place & ~zeroMark)
+      const cost = copyAccess({ bytes, bypass }, mask, zeros, shared, global)
+      return {
+        wavefronts: cost.shared.wavefronts,
+        idealWavefronts: cost.shared.ideal,
+        tags: cost.global.tags,
+        sectors: cost.global.sectors,
+        idealSectors: cost.global.ideal,
+      }
+    },
+  )
   const condition = at.predicate(
     at.instruction.operands.find((operand) => operand.kind === 'predicate'),
   )
@@ -44,7 +54,8 @@ export function copyToShared(at: Site): Step {
     const zeroed = writes(warp, active & ~wanted, target)
     const good = reads(warp, wanted, source) & writes(warp, wanted, target)
     if (zeroed !== 0)
-      for (let lane = 0; lane < lanes; lane++) if ((zeroed >>> lane) & 1) source[lane] = zeroFilled
+      for (let lane = 0; lane < lanes; lane++)
+        if ((zeroed >>> lane) & 1) source[lane] = address(warp.base, lane) | zeroMark
     const cost = costs(good | zeroed, target, source)
     countCost(at, cost)
     if (good === -1) at.machine.seen(at.index, [target, source], cost)
@@ -71,7 +82,7 @@ export function matrices(at: Site, storing: boolean): Step {
   const address = addressOf(at, at.memory(), 'shared')
   const check = checked(at, 'shared', 16, storing, address)
   const { halves } = at.views
-  const costs = patternsOf(4, (_, addresses) => {
+  const costs = patternsOf([periodOf('shared')], (_, addresses) => {
     const { wavefronts, ideal } = sharedMatrices(count, addresses)
     return { ...noCost, wavefronts, idealWavefronts: ideal }
   })

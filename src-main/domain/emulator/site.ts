@@ -43,6 +43,8 @@ export interface Machine {
   /** Bytes of the shared memory of a block, and of the local memory of a thread. */
   readonly sharedBytes: number
   readonly localBytes: number
+  /** Whether the stack grows as functions are called, so that what is below it is a stack that is full. */
+  readonly calls: boolean
   /** Whether blocks run in clusters of several. */
   readonly clustered: boolean
   readonly counts: Counts
@@ -55,6 +57,8 @@ export interface Machine {
   /** Whether these bytes lie in one buffer. */
   inBuffer(offset: number, bytes: number): boolean
   report(finding: Finding): void
+  /** What a thread prints. */
+  print(warp: Warp, lane: number, text: string): void
   /** An access of a whole warp has been done and cost that. */
   seen(at: number, addresses: readonly Int32Array[], cost: Cost): void
 }

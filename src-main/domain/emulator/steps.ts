@@ -60,9 +60,11 @@ const ofWarp = new Set([
   'UBLKCP',
 ])
 
+export const isNothing = ({ mnemonic }: Instruction): boolean => nothing.has(mnemonic)
+
 export function stepOf(instruction: Instruction, index: number, machine: Machine): Step {
   const { mnemonic } = instruction
-  if (nothing.has(mnemonic)) return () => {}
+  if (isNothing(instruction)) return () => {}
   const site = new Site(instruction, index, machine)
   const own = tables[mnemonic]
   if (own && (!/^U|^S2UR$/.test(mnemonic) || ofWarp.has(mnemonic))) return own(site)

@@ -99,6 +99,8 @@ export class Halt extends Error {
     readonly reason: HaltReason,
     readonly instruction: Instruction | null,
     detail: string,
+    /** The thread that is to blame, where it is one. */
+    readonly by: { warp: Warp; lane: number } | null = null,
   ) {
     super(detail)
   }
@@ -111,3 +113,5 @@ export type HaltReason =
   | 'deadlock'
   | 'memory'
   | 'trap'
+  | 'assert'
+  | 'stack'

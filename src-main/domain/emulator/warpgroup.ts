@@ -1,7 +1,7 @@
 /**
- * Matrix products of a warpgroup, HGMMA. Each of its four warps has 16 of the 64 rows, so that it can do its part alone;
- * it does so when it is issued. B, and A where it is not in registers, lie in shared memory as a matrix descriptor
- * says. Sums are rounded as those of HMMA are.
+ * Matrix products of a warpgroup: HGMMA, and QGMMA of FP8 that lies in shared memory. Each of its four warps has 16 of the
+ * 64 rows, so that it can do its part alone; it does so when it is issued. B, and A where it is not in registers, lie in
+ * shared memory as a matrix descriptor says. Sums are rounded as those of HMMA are; Hopper keeps some 14 bits of those of FP8.
  */
 import { halfBits } from './float'
 import {
@@ -112,7 +112,7 @@ function matrixReader(
   transposed: boolean,
   count: number,
 ): (warp: Warp, first: number, into: Float64Array) => void {
-  const { words, halves } = at.views
+  const { words, halves, bytes } = at.views
   const { elementBytes } = form
   const { table } = form.elements
   const { sharedBytes } = at.machine
@@ -144,7 +144,7 @@ function matrixReader(
       }
       watch?.shared(at.index, warp, 0, offset, elementBytes, false, false)
       const from = shared + offset
-      if (table) into[place] = table[halves[from >>> 1]!]!
+      if (table) into[place] = table[elementBytes === 1 ? bytes[from]! : halves[from >>> 1]!]!
       else {
         word[0] = words[from >>> 2]! & tensorFloatMask
         into[place] = float[0]!
@@ -221,4 +221,5 @@ function groupProduct(at: Site): Step {
 
 export const warpgroupSteps: Record<string, (at: Site) => Step> = {
   HGMMA: groupProduct,
+  QGMMA: groupProduct,
 }

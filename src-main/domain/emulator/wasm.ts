@@ -71,6 +71,7 @@ export const vector = {
   any: 0x53,
   load32Lane: 0x56,
   load64Lane: 0x57,
+  load32Splat: 0x09,
   store32Lane: 0x5a,
   demote: 0x5e,
   promote: 0x5f,
@@ -106,34 +107,89 @@ export const vector = {
   relaxedMultiplyAdd: 0x105,
 } as const
 
-function pushUnsigned(bytes: number[], value: number): void {
-  let rest = value >>> 0
-  do {
-    const low = rest & 0x7f
-    rest >>>= 7
-    bytes.push(rest === 0 ? low : low | 0x80)
-  } while (rest !== 0)
-}
+/** Bytes that are written one behind the other. */
+class Bytes {
+  private room = new Uint8Array(256)
+  /** May be set back, to forget what was written last. */
+  length = 0
 
-function pushSigned(bytes: number[], value: number): void {
-  let rest = value | 0
-  for (;;) {
-    const low = rest & 0x7f
-    rest >>= 7
-    if ((rest === 0 && !(low & 0x40)) || (rest === -1 && low & 0x40)) {
-      bytes.push(low)
-      return
+  push(byte: number): void {
+    if (this.length === this.room.length) this.grow(1)
+    this.room[this.length++] = byte
+  }
+
+  append(bytes: Uint8Array): void {
+    if (this.length + bytes.length > this.room.length) this.grow(bytes.length)
+    this.room.set(bytes, this.length)
+    this.length += bytes.length
+  }
+
+  private grow(by: number): void {
+    const room = new Uint8Array(2 * (this.room.length + by))
+    room.set(this.room)
+    this.room = room
+  }
+
+  unsigned(value: number): void {
+    let rest = value >>> 0
+    while (rest > 0x7f) {
+      this.push((rest & 0x7f) | 0x80)
+      rest >>>= 7
     }
-    bytes.push(low | 0x80)
+    this.push(rest)
+  }
+
+  signed(value: number): void {
+    let rest = value | 0
+    while (rest > 0x3f || rest < -0x40) {
+      this.push((rest & 0x7f) | 0x80)
+      rest >>= 7
+    }
+    this.push(rest & 0x7f)
+  }
+
+  /** Behind their length. */
+  sized(bytes: Uint8Array): void {
+    this.unsigned(bytes.length)
+    this.append(bytes)
+  }
+
+  text(value: string): void {
+    this.sized(new TextEncoder().encode(value))
+  }
+
+  /** What was written; the next write may change it. */
+  view(): Uint8Array<ArrayBuffer> {
+    return this.room.subarray(0, this.length)
   }
 }
 
 /** The body of a function, written instruction by instruction. */
 export class Code {
-  readonly bytes: number[] = []
+  private readonly bytes = new Bytes()
   private readonly locals: number[] = []
 
   constructor(private readonly parameters: number) {}
+
+  get length(): number {
+    return this.bytes.length
+  }
+
+  /** Forgets what stands behind. */
+  set length(length: number) {
+    this.bytes.length = length
+  }
+
+  /** Takes out all that was written; `append` puts it back. */
+  take(): Uint8Array {
+    const taken = this.bytes.view().slice()
+    this.bytes.length = 0
+    return taken
+  }
+
+  append(bytes: Uint8Array): void {
+    this.bytes.append(bytes)
+  }
 
   /** A new local of that type. */
   local(type: number): number {
@@ -142,49 +198,59 @@ export class Code {
   }
 
   op(...codes: number[]): void {
-    this.bytes.push(...codes)
+    for (const code of codes) this.bytes.push(code)
   }
 
   get(local: number): void {
     this.bytes.push(scalar.get)
-    pushUnsigned(this.bytes, local)
+    this.bytes.unsigned(local)
   }
 
   set(local: number): void {
     this.bytes.push(scalar.set)
-    pushUnsigned(this.bytes, local)
+    this.bytes.unsigned(local)
   }
 
   tee(local: number): void {
     this.bytes.push(scalar.tee)
-    pushUnsigned(this.bytes, local)
+    this.bytes.unsigned(local)
   }
 
   constant(value: number): void {
     this.bytes.push(scalar.constant)
-    pushSigned(this.bytes, value)
+    this.bytes.signed(value)
   }
 
   /** A scalar load or store at the address on the stack plus `offset`. */
   memory(code: number, offset: number): void {
-    this.bytes.push(code, 2)
-    pushUnsigned(this.bytes, offset)
+    this.op(code, 2)
+    this.bytes.unsigned(offset)
+  }
+
+  /** Adds the number of lanes in a mask to 8 bytes of memory. */
+  countLanes(place: number, mask: number): void {
+    this.constant(0)
+    this.constant(0)
+    this.memory(scalar.load64, place)
+    this.get(mask)
+    this.op(scalar.popcount, scalar.extendUnsigned, scalar.add64)
+    this.memory(scalar.store64, place)
   }
 
   call(index: number): void {
     this.bytes.push(scalar.call)
-    pushUnsigned(this.bytes, index)
+    this.bytes.unsigned(index)
   }
 
   vector(code: number): void {
     this.bytes.push(0xfd)
-    pushUnsigned(this.bytes, code)
+    this.bytes.unsigned(code)
   }
 
   vectorMemory(code: number, offset: number): void {
     this.vector(code)
     this.bytes.push(2)
-    pushUnsigned(this.bytes, offset)
+    this.bytes.unsigned(offset)
   }
 
   /** Loads or stores one lane of a vector. */
@@ -196,7 +262,7 @@ export class Code {
   words(...values: readonly [number, number, number, number]): void {
     this.vector(vector.constant)
     for (const value of values)
-      this.bytes.push(value & 255, (value >>> 8) & 255, (value >>> 16) & 255, value >>> 24)
+      this.op(value & 255, (value >>> 8) & 255, (value >>> 16) & 255, value >>> 24)
   }
 
   splat(value: number): void {
@@ -205,19 +271,20 @@ export class Code {
 
   shuffle(lanes: readonly number[]): void {
     this.vector(vector.shuffle)
-    this.bytes.push(...lanes)
+    this.op(...lanes)
   }
 
-  /** With its locals and length, as the code section holds it. */
-  encoded(): number[] {
-    const body: number[] = []
-    pushUnsigned(body, this.locals.length)
-    for (const type of this.locals) body.push(1, type)
-    for (const byte of this.bytes) body.push(byte)
-    body.push(scalar.end)
-    const whole: number[] = []
-    pushUnsigned(whole, body.length)
-    return whole.concat(body)
+  /** With its locals, as the code section holds it behind its length. */
+  encoded(): Uint8Array {
+    const whole = new Bytes()
+    whole.unsigned(this.locals.length)
+    for (const type of this.locals) {
+      whole.push(1)
+      whole.push(type)
+    }
+    whole.append(this.bytes.view())
+    whole.push(scalar.end)
+    return whole.view()
   }
 }
 
@@ -226,64 +293,55 @@ export interface Signature {
   results: readonly number[]
 }
 
-/** Imports a memory and functions; exports every function of its own as `f0`, `f1`, …. */
+export interface WasmFunction {
+  signature: Signature
+  code: Code
+}
+
+/** Imports a memory and functions; exports those of its own that `exported` names, by their index behind the imports, as `f0`, `f1`, …. */
 export function encodeModule(
   memoryPages: number,
   imports: readonly { name: string; signature: Signature }[],
-  functions: readonly { signature: Signature; code: Code }[],
+  functions: readonly WasmFunction[],
+  exported = functions.map((_, index) => imports.length + index),
 ): Uint8Array<ArrayBuffer> {
-  const signatures = [...imports, ...functions].map(({ signature }) => signature)
-  const section = (id: number, content: number[]): number[] => {
-    const size: number[] = []
-    pushUnsigned(size, content.length)
-    return [id, ...size, ...[]].concat(content)
+  const module = new Bytes()
+  for (const byte of [0x00, 0x61, 0x73, 0x6d, 1, 0, 0, 0]) module.push(byte)
+  const section = <Item>(
+    id: number,
+    items: readonly Item[],
+    write: (into: Bytes, item: Item, index: number) => void,
+  ): void => {
+    const content = new Bytes()
+    content.unsigned(items.length)
+    for (const [index, item] of items.entries()) write(content, item, index)
+    module.push(id)
+    module.sized(content.view())
   }
-  const list = (items: readonly number[][]): number[] => {
-    const bytes: number[] = []
-    pushUnsigned(bytes, items.length)
-    for (const item of items) for (const byte of item) bytes.push(byte)
-    return bytes
-  }
-  const text = (value: string): number[] => [
-    value.length,
-    ...[...value].map((letter) => letter.charCodeAt(0)),
-  ]
-  const number = (value: number): number[] => {
-    const bytes: number[] = []
-    pushUnsigned(bytes, value)
-    return bytes
-  }
-  const types = signatures.map(({ parameters, results }) => [
-    0x60,
-    ...number(parameters.length),
-    ...parameters,
-    ...number(results.length),
-    ...results,
-  ])
-  const module = [
-    [0x00, 0x61, 0x73, 0x6d, 1, 0, 0, 0],
-    section(1, list(types)),
-    section(
-      2,
-      list([
-        [...text('e'), ...text('memory'), 2, 1, ...number(memoryPages), ...number(65536)],
-        ...imports.map(({ name }, index) => [...text('e'), ...text(name), 0, ...number(index)]),
-      ]),
-    ),
-    section(3, list(functions.map((_, index) => number(imports.length + index)))),
-    section(
-      7,
-      list(
-        functions.map((_, index) => [...text(`f${index}`), 0, ...number(imports.length + index)]),
-      ),
-    ),
-    section(10, list(functions.map(({ code }) => code.encoded()))),
-  ]
-  const bytes = new Uint8Array(module.reduce((sum, part) => sum + part.length, 0))
-  let at = 0
-  for (const part of module) {
-    bytes.set(part, at)
-    at += part.length
-  }
-  return bytes
+  section(1, [...imports, ...functions], (type, { signature: { parameters, results } }) => {
+    type.push(0x60)
+    for (const each of [parameters, results]) {
+      type.unsigned(each.length)
+      for (const one of each) type.push(one)
+    }
+  })
+  section(2, [null, ...imports], (entry, imported, index) => {
+    entry.text('e')
+    entry.text(imported?.name ?? 'memory')
+    entry.push(imported ? 0 : 2)
+    if (imported) entry.unsigned(index - 1)
+    else {
+      entry.push(1)
+      entry.unsigned(memoryPages)
+      entry.unsigned(65536)
+    }
+  })
+  section(3, functions, (list, _, index) => list.unsigned(imports.length + index))
+  section(7, exported, (entry, index) => {
+    entry.text(`f${index - imports.length}`)
+    entry.push(0)
+    entry.unsigned(index)
+  })
+  section(10, functions, (list, { code }) => list.sized(code.encoded()))
+  return module.view()
 }

@@ -2,20 +2,26 @@
  * A lab as the emulator can check it within seconds: the same checks at smaller sizes. Bounds that are relative to a rung
  * hold at any size; one that is a count shrinks with the work. Pure.
  */
-import { flops, type Sizes } from '../task/problem'
+import { flops, leastBytes, type Sizes } from '../task/problem'
 import { shrunk, workOf } from '../emulation/size'
 import { metricDefinition } from '../metrics/metrics'
 import { problemAt } from '../task/choose'
 import type { Task } from '../task/task'
 import type { Lab, LabCheck } from './lab'
 
-/** A product of 290³: half a second for most rungs. */
-const mostFlops = 5e7
+/** A product of 170³: a lab emulates some twenty launches, a part of them with checks. */
+const mostFlops = 1e7
+/** A sum of 2²¹ floats, where little is computed per byte. */
+const mostBytes = 1e7
 
 export function emulatedLab(lab: Lab, task: Task): Lab {
   const at = (sizes: Sizes) => problemAt(task, { at: sizes }, { options: lab.options })
   const smaller = (sizes: Sizes): Sizes =>
-    shrunk(at(sizes), (problem) => (flops(task, problem) ?? 0) <= mostFlops).sizes
+    shrunk(
+      at(sizes),
+      (problem) =>
+        (flops(task, problem) ?? 0) <= mostFlops && (leastBytes(task, problem) ?? 0) <= mostBytes,
+    ).sizes
   const size = smaller(lab.size)
   const share = workOf(task, at(size)) / workOf(task, at(lab.size))
   const bound = (metric: string, limit: number | undefined): number | undefined =>

@@ -9,9 +9,10 @@ import type {
   TimeCheck,
 } from './lab'
 import type { CheckResult, LabFigure } from './outcome'
-import { message, type AnyMessage, type Statement } from '../messages/message'
+import { message, together, type AnyMessage, type Statement } from '../messages/message'
 import { metricDefinition, unavailable, type MetricValue } from '../metrics/metrics'
 import { sameSizes, sizesLabel, type Sizes } from '../task/problem'
+import { withoutNoise } from '../session/noise'
 import { rungOf, type Build, type RungResult, type Session } from '../session/session'
 import { formatMs, formatValue, type Unit } from '../metrics/units'
 
@@ -227,13 +228,22 @@ function boundsOf(check: MetricCheck, session: Session): Bound[] | { missing: St
   return bounds
 }
 
-function judgeMetric(check: MetricCheck, evidence: LabEvidence): Verdict {
+function judgeMetric(asked: MetricCheck, evidence: LabEvidence): Verdict {
   const blocked = cannot(evidence)
   if (blocked) return blocked
   const session = evidence.session!
-  const value = rungOf(session, submissionId)?.metrics[check.metric]
+  const own = rungOf(session, submissionId)
+  const others = [asked.below, asked.above].flatMap((bound) =>
+    bound ? [rungOf(session, bound.rung)] : [],
+  )
+  const check = { ...asked, metric: withoutNoise(asked.metric, [own, ...others]) }
+  const value = own?.metrics[check.metric]
   const label = metricLabel(check.metric)
   const metric = { metric: check.metric }
+  const noisy =
+    metricDefinition(check.metric)?.structural !== undefined && value?.evidence === 'measured'
+      ? message('checks.withNoise')
+      : null
   if (value?.value == null)
     return notHere(
       message('checks.metricMissing', {
@@ -243,7 +253,7 @@ function judgeMetric(check: MetricCheck, evidence: LabEvidence): Verdict {
     )
   const bounds = boundsOf(check, session)
   if ('missing' in bounds) return notHere(bounds.missing)
-  const own = { metric, value: formatValue(value.value, value.unit) }
+  const figure = { metric, value: formatValue(value.value, value.unit) }
   const words = ({ sign, limit, from }: Bound): AnyMessage => {
     const bound = { sign, limit: formatValue(limit, value.unit) }
     return from === ''
@@ -261,14 +271,20 @@ function judgeMetric(check: MetricCheck, evidence: LabEvidence): Verdict {
     sign === '≤' ? value.value! > limit : value.value! < limit,
   )
   return broken
-    ? failed(message('checks.metricFailed', { ...own, bound: words(broken) }), figures)
+    ? failed(
+        together(message('checks.metricFailed', { ...figure, bound: words(broken) }), noisy),
+        figures,
+      )
     : passed(
-        message('checks.metricPassed', {
-          ...own,
-          bound: bounds
-            .map(words)
-            .reduceRight((other, bound) => message('part.both', { bound, other })),
-        }),
+        together(
+          message('checks.metricPassed', {
+            ...figure,
+            bound: bounds
+              .map(words)
+              .reduceRight((other, bound) => message('part.both', { bound, other })),
+          }),
+          noisy,
+        ),
         figures,
       )
 }

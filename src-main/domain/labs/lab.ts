@@ -6,6 +6,7 @@ import { z } from 'zod'
 import { metricDefinition } from '../metrics/metrics'
 import { profileLevels, type ProfileLevel } from '../metrics/metric-definition'
 import { Options, Scalars, Sizes } from '../task/problem'
+import { Name, TaskFill } from '../task/task'
 import { Identifier } from '../ladder/rung'
 import { SanitizerTool } from '../session/sanitizer'
 
@@ -166,6 +167,8 @@ export const LabFile = z.strictObject({
     .prefault({}),
   /** Options of the ladder's task that differ from its defaults. */
   options: Options.default({}),
+  /** Fills of buffers that differ from the task's, for every check. */
+  inputs: z.record(Name, TaskFill).default({}),
   /** The size for times and counters, with the task's default scalars. */
   size: Sizes,
   starter: z.string().default('starter.cu'),
@@ -229,13 +232,16 @@ export const rungsBeside = (lab: Pick<LabFile, 'before' | 'checks' | 'prediction
   ]),
 ]
 
-/** The lowest level that collects every counter the lab needs; `none` if it needs none. */
+/** The lowest level that collects every counter the lab is judged by; `none` if it needs none. */
 export function profileLevelOf(lab: Pick<LabFile, 'checks' | 'predictions'>): ProfileLevel {
   const metrics = [
     ...lab.checks.flatMap((check) => (check.kind === 'metric' ? [check.metric] : [])),
     ...lab.predictions.map(({ metric }) => metric),
   ]
-  const ranks = metrics.map((id) => profileLevels.indexOf(metricDefinition(id)?.level ?? 'none'))
+  const ranks = metrics
+    .map((id) => metricDefinition(id))
+    .map((metric) => metricDefinition(metric?.structural ?? '') ?? metric)
+    .map((metric) => profileLevels.indexOf(metric?.level ?? 'none'))
   return profileLevels[Math.max(0, ...ranks)] ?? 'none'
 }
 

@@ -14,6 +14,7 @@ import { threadsOf } from '../analysis/derived-metrics'
 import { flops, isTensor } from '../task/problem'
 import { resultOf } from '../task/task'
 import { metricDefinition } from '../metrics/metrics'
+import { withoutNoise } from '../session/noise'
 import { rungOf, type RungResult, type Session } from '../session/session'
 import { formatValue } from '../metrics/units'
 
@@ -263,16 +264,17 @@ function judgePrediction(
   const against = prediction.against ?? lab.before
   const [before, after] = [against, submissionId].map((id) => session && rungOf(session, id))
   const given = answers.predictions[prediction.id] ?? null
+  const metric = withoutNoise(prediction.metric, [before, after])
   const base = {
     id: prediction.id,
     metric: prediction.metric,
-    label: metricLabel(prediction.metric),
+    label: metricLabel(metric),
     against,
     given,
-    before: figureOf(before ?? undefined, prediction.metric),
-    after: figureOf(after ?? undefined, prediction.metric),
+    before: figureOf(before ?? undefined, metric),
+    after: figureOf(after ?? undefined, metric),
   }
-  const pair = before && after ? pairOf(before, after, prediction.metric) : null
+  const pair = before && after ? pairOf(before, after, metric) : null
   if (!session || !before || !after || !pair)
     return {
       ...base,
@@ -292,7 +294,7 @@ function judgePrediction(
     factor: pair.factor,
     direction,
     status: met === null ? 'not-given' : met ? 'met' : 'missed',
-    sentence: predictionWords(prediction, given, direction, pair, met),
+    sentence: predictionWords({ ...prediction, metric }, given, direction, pair, met),
     explanation: explain(session, prediction.metric, before, after),
   }
 }

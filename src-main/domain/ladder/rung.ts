@@ -55,3 +55,14 @@ export type RungHeader = z.infer<typeof RungHeader>
 /** Macro values that a rung is compiled with. */
 export const Parameters = z.record(z.string(), z.number().int())
 export type Parameters = z.infer<typeof Parameters>
+
+/** Of CUDA C++, and of Python. */
+const comment = /^\s*(?:\/\/|#(?:\s|$))/
+
+/** Number of lines of a source's header comment; 0 if it has none. */
+export function headerLines(text: string): number {
+  const lines = text.split('\n')
+  const first = lines.findIndex((line) => !comment.test(line))
+  const count = first < 0 ? lines.length : first
+  return lines.slice(0, count).some((line) => /^\s*(?:\/\/|#)\s*@rung\b/.test(line)) ? count : 0
+}

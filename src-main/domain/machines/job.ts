@@ -13,6 +13,8 @@ export const Job = z.discriminatedUnion('kind', [
     folder: z.string().nullable(),
     /** Where the session is saved. */
     out: z.string(),
+    /** The ladder folder on the machine that asked. */
+    own: z.string().nullable().default(null),
   }),
   /** A command of the command line. */
   z.object({ kind: z.literal('words'), words: z.array(z.string()) }),
@@ -20,6 +22,12 @@ export const Job = z.discriminatedUnion('kind', [
 export type Job = z.infer<typeof Job>
 
 export const JobLine = z.discriminatedUnion('type', [
+  /** The first one, also of a job that starts over. */
+  z.object({
+    type: z.literal('begun'),
+    /** The machine that it runs on: a compute node, where a scheduler chose it. */
+    host: z.string(),
+  }),
   z.object({ type: z.literal('event'), event: z.unknown() }),
   z.object({ type: z.literal('out'), text: z.string() }),
   z.object({ type: z.literal('err'), text: z.string() }),

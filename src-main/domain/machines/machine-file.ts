@@ -24,9 +24,24 @@ export const isMachineName = (text: string): boolean => nameFault(text) === null
 const SshHost = z.string().regex(/^[^\s\p{Cc}-][^\s\p{Cc}]{0,254}$/u, {
   error: 'a host as after `ssh`, such as titan.example.org or user@titan',
 })
-/** A word of sbatch's command line. */
-const SlurmWord = z.string().regex(/^[^\s\p{Cc}-][^\s\p{Cc}]{0,199}$/u, { error: 'one word' })
+/** A value on sbatch's command line, in which no shell and no option can hide. */
+const SlurmWord = z.string().regex(/^[A-Za-z0-9_[(][\w.,:;+=@&|*!()[\]/%-]{0,199}$/, {
+  error: 'one word of letters, digits and the signs that Slurm uses',
+})
 const Commands = z.array(z.string().min(1).max(4000)).max(20)
+
+/** Options of sbatch that would break how a job is submitted and followed. */
+const ownOptions =
+  /^--(array|chdir|error|export|export-file|help|hold|input|job-name|nodes|ntasks|open-mode|output|parsable|quiet|requeue|no-requeue|test-only|usage|verbose|version|wait|wrap|cluster|clusters)(=|$)/
+
+const SlurmOption = z
+  .string()
+  .regex(/^--[a-z][a-z-]*(=[\w.,:;+=@&|*!()[\]/%-]{1,200})?$/, {
+    error: 'an option of sbatch in one word, such as --reservation=lab',
+  })
+  .refine((option) => !ownOptions.test(option), {
+    error: 'an option of sbatch that this program does not set itself',
+  })
 
 export const SlurmOptions = z.strictObject({
   partition: SlurmWord.optional(),
@@ -35,7 +50,16 @@ export const SlurmOptions = z.strictObject({
   /** Such as gpu:1 or gpu:h100:2. */
   gres: SlurmWord.default('gpu:1').describe('The GPUs of a job, such as gpu:h100:1.'),
   constraint: SlurmWord.optional(),
-  time: SlurmWord.optional().describe('The time limit of a job, as sbatch takes it: 30, 2:00:00.'),
+  time: z
+    .string()
+    .regex(/^(\d+-)?\d+(:\d+){0,2}$/, { error: 'a time as sbatch takes it: 30, 2:00:00, 1-12' })
+    .optional()
+    .describe('The time limit of a job, as sbatch takes it: 30 (minutes), 2:00:00.'),
+  options: z
+    .array(SlurmOption)
+    .max(20)
+    .default([])
+    .describe('Further options of sbatch, such as --reservation=lab or --disable-dcgm.'),
 })
 export type SlurmOptions = z.infer<typeof SlurmOptions>
 
@@ -50,6 +74,8 @@ export const MachineEntry = z.strictObject({
   after: Commands.default([]).describe('Shell commands after each run, however it ended.'),
 })
 export type MachineEntry = z.infer<typeof MachineEntry>
+/** As in the file, where what is usual need not stand. */
+export type WrittenMachine = z.input<typeof MachineEntry>
 
 export const MachinesFile = z.strictObject({
   $schema: z.string().optional(),

@@ -47,6 +47,17 @@ export interface MetricDefinition {
   ncu: readonly string[]
   /** How it is derived; absent for a metric that ncu counts. */
   derived?: MetricDerivation
+  /** A sum over the instructions of a deep profile; absent for a metric of whole kernels. */
+  perInstruction?: InstructionSum
+  /** The metric that counts the same without what varies from run to run; collected at the deep level. */
+  structural?: string
+}
+
+export interface InstructionSum {
+  /** A figure of each instruction (domain/session/deep). */
+  figure: 'sharedWavefrontsExcess'
+  /** Opcodes without their modifiers. */
+  of: readonly string[]
 }
 
 export type MetricFloor =
@@ -65,4 +76,4 @@ export interface MetricDerivation {
 }
 
 /** Keys of ../messages/english/figures. */
-export type MetricHow = 'figures.fp32Operations' | 'figures.slotShare'
+export type MetricHow = 'figures.fp32Operations' | 'figures.slotShare' | 'figures.noise'

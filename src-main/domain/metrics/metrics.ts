@@ -4,6 +4,7 @@
  */
 import { z } from 'zod'
 import { Statement } from '../messages/message'
+import { conflictMetrics } from './conflict-metrics'
 import type { MetricDefinition, ProfileLevel } from './metric-definition'
 import { mixMetrics } from './mix-metrics'
 import { standardMetrics } from './standard-metrics'
@@ -120,6 +121,7 @@ const cardMetrics: readonly MetricDefinition[] = [
     aggregate: 'sum',
     group: 'shared',
     ncu: ['l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum'],
+    structural: 'sharedLoadStructuralConflicts',
   },
   {
     id: 'sharedStoreBankConflicts',
@@ -134,6 +136,7 @@ const cardMetrics: readonly MetricDefinition[] = [
     aggregate: 'sum',
     group: 'shared',
     ncu: ['l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum'],
+    structural: 'sharedStoreStructuralConflicts',
   },
   {
     id: 'registersPerThread',
@@ -154,9 +157,12 @@ export const metricDefinitions: readonly MetricDefinition[] = [
   ...cardMetrics,
   ...standardMetrics,
   ...mixMetrics,
+  ...conflictMetrics,
 ]
 
 const byId = new Map(metricDefinitions.map((metric) => [metric.id, metric]))
+
+export const metricIds: readonly string[] = [...byId.keys()]
 
 export const metricDefinition = (id: string): MetricDefinition | undefined => byId.get(id)
 

@@ -4,6 +4,7 @@ import { message, type Statement } from '../messages/message'
 import { inEnglish } from '../text/wording'
 import {
   named,
+  optionsLabel,
   optionsWord,
   problemLabel,
   sameSizes,
@@ -113,9 +114,24 @@ export function reproduceCommand(session: Session): string {
     ...parameterWords(session),
     ...again,
     ...(can(session.target).profiles ? ['--profile', settings.profile] : []),
+    ...(settings.timing === 'burst' ? ['--timing', 'burst'] : []),
     ...(settings.flushL2 ? ['--flush-l2'] : []),
   ]
   return words.map(quoted).join(' ')
+}
+
+/** Which ways of timing the session has. */
+function timingWords(session: Session): Statement {
+  const timings = session.rungs.flatMap(({ timing }) => timing ?? [])
+  if (timings.length === 0) return unknown
+  if (isOfPrograms(session)) return message('provenance.processes')
+  const burst = timings.find((timing) => timing.burst)?.burst
+  if (burst)
+    return message('provenance.singleAndBursts', {
+      launches: burst.launches,
+      seconds: burst.restSeconds,
+    })
+  return message('provenance.singleLaunches')
 }
 
 function clockWords({ rungs, device }: Session): Statement {
@@ -184,7 +200,7 @@ const originWords = ({ target: { kind, name } }: Session): Statement =>
 export function headline(session: Session): Statement {
   const { problem, ladder } = session
   if (!problem) return ladder.title
-  const options = optionsWord(problem)
+  const options = optionsLabel(problem)
   const values = { ladder: ladder.title, problem: problemLabel(problem) }
   return options === ''
     ? message('provenance.headlineAlone', values)
@@ -220,9 +236,7 @@ export function provenance(session: Session): Fact[] {
     { id: 'gpuModes', value: gpuModeWords(device) ?? unknown },
     {
       id: 'timing',
-      value: session.rungs.some(({ timing }) => timing !== null)
-        ? message(isOfPrograms(session) ? 'provenance.processes' : 'provenance.singleLaunches')
-        : unknown,
+      value: timingWords(session),
     },
     { id: 'smClock', value: clockWords(session) },
     { id: 'gpuState', value: sessionGpuWords(session) ?? unknown },

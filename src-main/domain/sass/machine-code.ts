@@ -10,6 +10,12 @@ export interface MachineCode {
   readonly globals: readonly GlobalVariable[]
   /** Bank 3: `__constant__` variables. Bank 4: addresses of variables and functions, by its relocations. */
   readonly constants: readonly ConstantBank[]
+  /** `__constant__` variables: their places in bank 3. */
+  readonly constantVariables: readonly {
+    readonly name: string
+    readonly offset: number
+    readonly size: number
+  }[]
   /** Who calls whom, by name; what is inlined is not in it. */
   readonly calls: readonly { readonly caller: string; readonly callee: string }[]
 }

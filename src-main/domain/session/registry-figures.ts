@@ -2,9 +2,10 @@
  * Completes a rung's figures: derived metrics are computed, and metrics that a session lacks because it predates
  * them in the registry are marked as missing. Pure.
  */
-import { message, type Statement } from '../messages/message'
+import { message, says, type Statement } from '../messages/message'
 import type { MetricDefinition, ProfileLevel } from '../metrics/metric-definition'
 import { metricsAtLevel, unavailable, type MetricValue } from '../metrics/metrics'
+import { opcodeFamily, type DeepProfile, type Instruction } from './deep'
 import type { RungResult, Session } from './session'
 import { can } from '../target/targets'
 
@@ -39,8 +40,72 @@ export const withDerived = (
 })
 
 /** The value of a metric that was not requested from ncu. */
-export const notAsked = ({ unit, ncu }: MetricDefinition): MetricValue =>
-  unavailable(unit, message('records.notAsked', { names: ncu.join(' or ') }))
+export const notAsked = ({ unit, ncu, perInstruction }: MetricDefinition): MetricValue =>
+  unavailable(
+    unit,
+    perInstruction
+      ? message('figures.noInstructions')
+      : message('records.notAsked', { names: ncu.join(' or ') }),
+  )
+
+type Counted = Pick<Instruction, 'opcode' | 'executed' | 'sharedWavefrontsExcess'>
+
+/** Metrics of the level that are sums over instructions; unavailable where those have no counters. */
+export function instructionFigures(
+  level: ProfileLevel,
+  instructions: readonly Counted[],
+): Record<string, MetricValue> {
+  return Object.fromEntries(
+    metricsAtLevel(level).flatMap((definition) => {
+      const { id, unit, perInstruction } = definition
+      if (!perInstruction) return []
+      const { figure, of } = perInstruction
+      const own = instructions.filter(
+        ({ opcode, executed }) => executed !== 0 && of.includes(opcodeFamily(opcode)),
+      )
+      const counted =
+        instructions.some(({ executed }) => executed !== null) &&
+        own.every((instruction) => instruction[figure] !== null)
+      const value = own.reduce((sum, instruction) => sum + (instruction[figure] ?? 0), 0)
+      return [
+        [
+          id,
+          counted
+            ? {
+                value,
+                unit,
+                evidence: 'derived',
+                reason: message('figures.overInstructions', { opcodes: of.join(', ') }),
+              }
+            : notAsked(definition),
+        ],
+      ]
+    }),
+  )
+}
+
+/** Every instruction of a rung's kernels; none where one has no listing, since a sum over the others would be too small. */
+export const instructionsOf = (profile: DeepProfile | null | undefined): readonly Instruction[] =>
+  profile?.kernels.every(({ instructions }) => instructions.length > 0)
+    ? profile.kernels.flatMap(({ instructions }) => instructions)
+    : []
+
+const lacksSums = ({ metrics }: RungResult): boolean =>
+  Object.values(metrics).some(({ reason }) => says(reason, 'figures.noInstructions'))
+
+/** Rungs of a deep session of before there were sums over instructions: their deep profiles have the counters. */
+export const rungsWithoutSums = ({ settings, rungs }: Session): RungResult[] =>
+  settings.profile === 'deep' ? rungs.filter((rung) => rung.profile && lacksSums(rung)) : []
+
+/** A rung with the metrics that its deep profile adds up to. */
+export function withSums(rung: RungResult, profile: DeepProfile | null): RungResult {
+  const sums = instructionFigures('deep', instructionsOf(profile))
+  const follows = metricsAtLevel('deep').filter(({ derived }) =>
+    derived?.from.some((id) => sums[id]),
+  )
+  const kept = Object.entries(rung.metrics).filter(([id]) => !follows.some((one) => one.id === id))
+  return { ...rung, metrics: withDerived('deep', { ...Object.fromEntries(kept), ...sums }) }
+}
 
 /** Why a rung that was not profiled has no counters. */
 const whyNone = ({ profile, metrics }: RungResult): Statement | undefined =>

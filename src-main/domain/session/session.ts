@@ -64,6 +64,28 @@ export const Verify = z.object({
 })
 export type Verify = z.infer<typeof Verify>
 
+/** Of bursts: launches in a row on a GPU that has rested. Clocks are higher there than between single launches by turns. */
+export const BurstTiming = z.object({
+  /** Of one burst. */
+  launches: z.number().int().positive(),
+  /** Without work before each burst. */
+  restSeconds: z.number().nonnegative(),
+  /** Of a launch: the burst's time over its launches. */
+  medianMs: z.number(),
+  samplesMs: z.array(z.number()),
+  gflops: z.number().nullable(),
+  /** To bursts of the reference, by turns with the rung's; null without a reference. */
+  ratioToReference: z.number().nullable(),
+  referenceMedianMs: z.number().nullable(),
+})
+export type BurstTiming = z.infer<typeof BurstTiming>
+
+/** What is timed: single launches, or bursts of launches as well. */
+export const timingWays = ['single', 'burst'] as const
+export const TimingWay = z.enum(timingWays)
+export type TimingWay = z.infer<typeof TimingWay>
+
+/** Of single launches, by turns with the reference; `burst` has the other way of timing. */
 export const Timing = z.object({
   medianMs: z.number(),
   /** Interquartile range over the median. */
@@ -81,6 +103,8 @@ export const Timing = z.object({
   smClockAfterMHz: z.number().nullable(),
   /** Of the GPU while this was timed; absent in sessions that predate it. */
   gpu: GpuState.optional(),
+  /** If the run asked for it. */
+  burst: BurstTiming.optional(),
 })
 export type Timing = z.infer<typeof Timing>
 
@@ -243,6 +267,8 @@ export const Settings = z.object({
   seed: z.number().int(),
   flushL2: z.boolean(),
   profile: ProfileLevel,
+  /** `single` if absent. */
+  timing: TimingWay.optional(),
   /** Rungs that were excluded from profiling, on request or because of their duration. */
   profileSkipped: z.array(Identifier).optional(),
   /** ncu's --clock-control and --cache-control; null when nothing was profiled. */
@@ -272,6 +298,14 @@ export const Program = z.object({
 })
 export type Program = z.infer<typeof Program>
 
+/** Where a run on another machine was: the machine itself, or the node that a scheduler gave it. */
+export const SessionHost = z.object({
+  name: z.string(),
+  /** The job's number in Slurm; null without a scheduler. */
+  job: z.string().nullable(),
+})
+export type SessionHost = z.infer<typeof SessionHost>
+
 export const Session = z.object({
   schema: z.literal(sessionSchemaVersion),
   id: z.string(),
@@ -282,6 +316,8 @@ export const Session = z.object({
   /** null if unknown, as for counters imported from ncu. */
   problem: Problem.nullable(),
   device: Device.nullable(),
+  /** Of a run on another machine; absent for one here. */
+  host: SessionHost.optional(),
   /** The GPU's measured ceilings, taken before the rungs were timed; absent if not measured. */
   ceilings: Ceilings.optional(),
   tools: Tools,

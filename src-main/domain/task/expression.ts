@@ -3,12 +3,13 @@
  * names, `+ - * / %`, parentheses and a few functions. It is parsed here and never handed to JavaScript.
  */
 
-export type Expression =
+export type Expression = Readonly<
   | { kind: 'number'; value: number }
   | { kind: 'name'; name: string }
   | { kind: 'negate'; of: Expression }
   | { kind: 'binary'; operator: BinaryOperator; left: Expression; right: Expression }
-  | { kind: 'call'; function: FunctionName; parameters: Expression[] }
+  | { kind: 'call'; function: FunctionName; parameters: readonly Expression[] }
+>
 
 type BinaryOperator = '+' | '-' | '*' | '/' | '%'
 
@@ -63,8 +64,19 @@ function tokens(text: string): Token[] {
   return [...found, { kind: 'end', text: '', at: text.length + 1 }]
 }
 
+/** Texts that were parsed, at most so many, because a task's formulas are evaluated for every problem of every ladder. */
+const mostKnown = 1000
+const known = new Map<string, Expression>()
+
 /** Throws an ExpressionError. Names are not looked up. */
 export function parseExpression(text: string): Expression {
+  const parsed = known.get(text) ?? parse(text)
+  if (known.size >= mostKnown) known.clear()
+  known.set(text, parsed)
+  return parsed
+}
+
+function parse(text: string): Expression {
   const rest = tokens(text)
   const next = (): Token => rest[0]!
   const take = (sign: string): boolean => {
@@ -110,20 +122,20 @@ export function parseExpression(text: string): Expression {
     return take('(') ? call(token) : { kind: 'name', name: token.text }
   }
   const call = ({ text: name, at }: Token): Expression => {
-    const known = functionNames.find((candidate) => candidate === name)
-    if (!known)
+    const called = functionNames.find((candidate) => candidate === name)
+    if (!called)
       throw new ExpressionError(
         `Character ${at}: there is no function ${name}; the functions are ${functionNames.join(', ')}.`,
       )
     const parameters = [sum()]
     while (take(',')) parameters.push(sum())
     expectSign(')')
-    const [least, most] = functions[known].parameters
+    const [least, most] = functions[called].parameters
     if (parameters.length < least || parameters.length > most)
       throw new ExpressionError(
         `Character ${at}: ${name} takes ${least === most ? least : `${least} to ${most}`}, not ${parameters.length}.`,
       )
-    return { kind: 'call', function: known, parameters }
+    return { kind: 'call', function: called, parameters }
   }
 
   const whole = sum()

@@ -35,6 +35,12 @@ export function nearest(word: string, known: readonly string[]): string | null {
     : null
 }
 
+/** A sentence, after a space, that asks for the name that was probably meant; empty if none is near. */
+export function askMeant(word: string, known: readonly string[]): string {
+  const near = nearest(word, known)
+  return near === null ? '' : ` Did you mean ${near}?`
+}
+
 /** A remedy that begins with the name that was probably meant, if one is near. */
 export function meantOr(word: string, known: readonly string[], remedy: Statement): Statement {
   const near = nearest(word, known)

@@ -2,6 +2,7 @@
 import { RunRequest } from '../../contract'
 import { inputError } from '../../domain/errors'
 import { profileLevels, type ProfileLevel } from '../../domain/metrics/metric-definition'
+import { TimingWay, timingWays } from '../../domain/session/session'
 import { can, labTargets, LabTarget, parseTarget, targetUsage } from '../../domain/target/targets'
 import type { At, Choice } from '../../domain/task/choose'
 import { maxSize } from '../../domain/task/task'
@@ -29,6 +30,7 @@ export interface RunOptions extends ProblemOptions {
   timeout?: string
   gpu?: string
   flushL2?: boolean
+  timing?: string
   /** `--no-wait` makes it false. */
   wait: boolean
   /** Of a ladder folder. */
@@ -161,8 +163,16 @@ export function parseRunRequest(options: RunOptions, named: readonly NamedOption
       '--profile-limit must be greater than 0.',
       'Give it in seconds, for example: 30.',
     )
+  const timing = TimingWay.safeParse(options.timing ?? 'single')
+  if (!timing.success)
+    throw inputError(
+      `--timing ${JSON.stringify(options.timing)} is not a way of timing.`,
+      `Ways: ${timingWays.join(', ')}.`,
+    )
   const gpu = options.gpu === undefined ? undefined : gpuNumber(options.gpu)
-  const { needsGpu, elsewhere } = can(parseTarget(options.target)!)
+  const { needsGpu, elsewhere, replays } = can(parseTarget(options.target)!)
+  if (timing.data === 'burst' && !needsGpu && !elsewhere && !replays)
+    throw inputError(`--timing does not go with --target ${options.target}, which times nothing.`)
   if (gpu !== undefined && !needsGpu && !elsewhere)
     throw inputError(
       `--gpu does not go with --target ${options.target}, which uses no GPU of this machine.`,
@@ -175,6 +185,7 @@ export function parseRunRequest(options: RunOptions, named: readonly NamedOption
     params: parseParams(options.param ?? []),
     target: options.target,
     profile,
+    ...(timing.data === 'single' ? {} : { timing: timing.data }),
     ...(profileSkip ? { profileSkip } : {}),
     ...(limit === undefined ? {} : { profileLimitSeconds: limit }),
   }

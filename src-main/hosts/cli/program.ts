@@ -1,5 +1,5 @@
 /** The command line: commands, their options and their exit codes. */
-import { Command, CommanderError } from 'commander'
+import { Command, CommanderError, Option } from 'commander'
 import type { SetUp } from '../../adapters/machine/machine'
 import {
   exitCodes,
@@ -10,6 +10,7 @@ import {
 } from '../../domain/errors'
 import type { Task } from '../../domain/task/task'
 import { profileLevels, programLevels } from '../../domain/metrics/metric-definition'
+import { timingWays } from '../../domain/session/session'
 import { reportSections } from '../../domain/report/frozen-report'
 import { reportFormats } from '../../domain/report/report-format'
 import { defaultSecondsARung, sanitizerTools } from '../../domain/session/sanitizer'
@@ -35,12 +36,15 @@ import {
   machineCheckCommand,
   machineListCommand,
   machineRemoveCommand,
+  machineResumeCommand,
+  machineRunsCommand,
   manCommand,
   mcpCommand,
   profileCommand,
   regressCommand,
   reportCommand,
   runCommand,
+  runSeveralCommand,
   sanitizeCommand,
   serveCommand,
   showCommand,
@@ -95,6 +99,8 @@ function program(
   finish: (code: number) => void,
   tasks: readonly Task[],
   templates: readonly string[],
+  /** The words that are parsed, for commands that pass them on. */
+  given: readonly string[],
 ): Command {
   const cli = new Command('kernel-ladder')
     .description(
@@ -142,7 +148,7 @@ function program(
       'set a rung parameter, or RUNG.NAME=value for one rung (repeatable)',
       (word: string, words: string[] = []) => [...words, word],
     )
-    .option('--target <target>', targetHelp, 'local')
+    .option('--target <target>', `${targetHelp}; several at once with commas`, 'local')
     .option('--profile <level>', `${profileLevels.join(', ')} (default: card; none with --watch)`)
     .option('--profile-skip <ids>', 'rungs to time but not to profile (comma-separated)')
     .option(
@@ -150,6 +156,10 @@ function program(
       'do not profile rungs that are expected to take longer; the estimate is printed',
     )
     .option('--watch', 'for a ladder folder: on every save, run the rungs that changed')
+    .option(
+      '--timing <way>',
+      `${timingWays.join(', ')}; burst also times launches in a row on a rested GPU (default: single)`,
+    )
     .option('--flush-l2', 'flush the L2 cache before each timed launch')
     .option(
       '--timeout <seconds>',
@@ -161,7 +171,10 @@ function program(
     .option(...trust)
     .option(json, jsonText)
   const ofRun = addProblemOptions(run, tasks, 'set every size of the ladder’s task')
-  run.action(async (options: RunOptions) => finish(await runCommand(setUp, options, ofRun)))
+  run.action(async (options: RunOptions) => {
+    const command = options.target.includes(',') ? runSeveralCommand : runCommand
+    finish(await command(setUp, options, ofRun))
+  })
   cli
     .command('profile')
     .description(
@@ -323,13 +336,27 @@ function program(
   )
   const machine = cli
     .command('machine')
-    .description('the machines that --target names, reached over ssh: add, list, check, remove')
+    .description(
+      'the machines that --target names, reached over ssh or through Slurm: add, list, check, runs, resume, remove',
+    )
   const repeated = (word: string, words: string[] = []): string[] => [...words, word]
   machine
     .command('add')
     .description('name a machine; an unknown host key is shown and trusted only when told to')
     .argument('<name>', 'what --target calls it')
     .option('--ssh <host>', 'the host as after `ssh`, whose configuration and keys are used')
+    .option('--slurm', 'submit runs to Slurm there, or here on a login node without --ssh')
+    .option('--partition <name>', 'Slurm’s partition')
+    .option('--account <name>', 'Slurm’s account')
+    .option('--qos <name>', 'Slurm’s quality of service')
+    .option('--gres <gres>', 'the GPUs of a job, such as gpu:h100:1 (default: gpu:1)')
+    .option('--constraint <features>', 'what a node must have, such as hwperf')
+    .option('--time <limit>', 'the time limit of a job, such as 30 (minutes) or 2:00:00')
+    .option(
+      '--sbatch <--option=value>',
+      'a further option of sbatch, such as --sbatch=--reservation=lab (repeatable)',
+      repeated,
+    )
     .option('--before <command>', 'a shell command before each run there (repeatable)', repeated)
     .option('--after <command>', 'a shell command after each run there (repeatable)', repeated)
     .option('--fingerprint <SHA256:…>', 'trust the host key if this is its fingerprint')
@@ -349,6 +376,23 @@ function program(
     .option(json, jsonText)
     .action(async (name: string, options: { json?: boolean }) =>
       finish(await machineCheckCommand(setUp, name, options)),
+    )
+  machine
+    .command('runs')
+    .description('list the runs there whose sessions were not brought home')
+    .argument('<name>')
+    .option(json, jsonText)
+    .action(async (name: string, options: { json?: boolean }) =>
+      finish(await machineRunsCommand(setUp, name, options)),
+    )
+  machine
+    .command('resume')
+    .description('follow such a run to its end, and bring its session home')
+    .argument('<name>')
+    .argument('<run>', 'as `machine runs` lists it')
+    .option(json, jsonText)
+    .action(async (name: string, run: string, options: { json?: boolean }) =>
+      finish(await machineResumeCommand(setUp, name, run, options)),
     )
   machine
     .command('remove')
@@ -390,6 +434,9 @@ function program(
       '--gpu <list>',
       'GPUs to use, such as 0,1 or all, one worker each (default: CUDA’s first)',
     )
+    .option('--target <machine>', 'local, or a machine of `machine list` (default: local)')
+    .option('--tasks <n>', 'with Slurm: an array of so many jobs, each for a part of the points')
+    .addOption(new Option('--part <k/n>').hideHelp())
     .option('--fresh', 'measure every point again instead of continuing')
     .option('--apply', 'add the winner to the ladder folder, as a variant of the rung')
     .option('--t4 <file>', 'also write all results as T4, the exchange format of autotuners')
@@ -404,7 +451,7 @@ function program(
     .option(json, jsonText)
   const ofTune = addProblemOptions(tuning, tasks, 'set every size of the ladder’s task')
   tuning.action(async (options: TuneCommandOptions) =>
-    finish(await tuneCommand(setUp, options, ofTune)),
+    finish(await tuneCommand(setUp, options, ofTune, given)),
   )
   cli
     .command('import')
@@ -433,7 +480,7 @@ function program(
     .option('--rungs <ids>', 'only these rungs, comma-separated (default: all but the reference)')
     .option(
       '--target <target>',
-      'local, with compute-sanitizer, or emulated or emulated:<gpu>, without a GPU (default: local)',
+      'local or a machine of `machine list`, with compute-sanitizer; or emulated or emulated:<gpu>, without a GPU (default: local)',
     )
     .option('--tool <names>', `any of ${sanitizerTools.join(', ')} (default: all)`)
     .option(
@@ -452,7 +499,7 @@ function program(
     'set every size of the ladder’s task (default: its small ragged shape)',
   )
   sanitize.action(async (options: SanitizeCommandOptions) =>
-    finish(await sanitizeCommand(setUp, options, ofSanitize)),
+    finish(await sanitizeCommand(setUp, options, ofSanitize, given)),
   )
   cli
     .command('serve')
@@ -485,7 +532,7 @@ function program(
     .argument('<session>', 'a session folder or name, recorded or recorded:<name>')
     .argument('<rung>', 'the id of a rung, or ID:LINE')
     .action(async (name: string, rung: string) => finish(await editCommand(setUp, name, rung)))
-  addLabCommands(cli, setUp, finish)
+  addLabCommands(cli, setUp, finish, given)
   cli
     .command('completion')
     .description('print the completion script of a shell')
@@ -566,7 +613,7 @@ export async function runProgram(words: readonly string[], setUp: SetUp): Promis
     if (words.length === 0) return await startCommand(setUp)
     const tasks = await namingTasks(setUp, words)
     const templates = await namedTemplates(setUp, words)
-    await program(setUp, finish, tasks, templates).parseAsync([...words], { from: 'user' })
+    await program(setUp, finish, tasks, templates, words).parseAsync([...words], { from: 'user' })
   } catch (error) {
     // Help and --version are not errors.
     if (error instanceof CommanderError && error.exitCode === 0) return 0

@@ -4,7 +4,7 @@ import { inEnglish } from '../../domain/text/wording'
 import type { RunEvent } from '../../contract'
 import type { ProfileCost, ProfilePlan } from '../../domain/analysis/pass-plan'
 import { formatMs } from '../../domain/metrics/units'
-import { note } from './output'
+import { note as printNote } from './output'
 
 const stageNames = {
   prepare: 'Checking the machine',
@@ -43,7 +43,8 @@ export function describeCost({ level, seconds: total, rungs }: ProfileCost): str
   ].join('\n')
 }
 
-export function progressPrinter(): (event: RunEvent) => void {
+/** `note` says where to: lines of several runs at once name theirs. */
+export function progressPrinter(note = printNote): (event: RunEvent) => void {
   let stage: string | null = null
   let progress = { done: 0, total: 0 }
   const running = new Set<string>()

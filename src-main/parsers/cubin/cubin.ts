@@ -52,6 +52,7 @@ export function readCubin(bytes: Uint8Array): MachineCode {
     functions: functions.filter((each) => !('parameters' in each)),
     globals: readGlobals(elf),
     constants: [3, 4].flatMap((bank) => readBank(elf, bank, `.nv.constant${bank}`)),
+    constantVariables: readConstantVariables(elf),
     calls: readCalls(elf),
   }
 }
@@ -199,6 +200,16 @@ function readGlobals({ sections, symbols }: Elf): GlobalVariable[] {
       .filter((symbol) => symbol.type === objectType && symbol.section === index)
       .map(variable)
   })
+}
+
+function readConstantVariables({ sections, symbols }: Elf): MachineCode['constantVariables'] {
+  const index = sections.findIndex(({ name }) => name === '.nv.constant3')
+  return symbols
+    .filter((symbol) => symbol.type === objectType && symbol.section === index)
+    .map(({ name, value, size }) => {
+      if (value + size > sections[index]!.size) throw damaged('symbols')
+      return { name, offset: value, size }
+    })
 }
 
 /** Pairs of symbols; values from -4 up stand for what is outside and are passed over. */

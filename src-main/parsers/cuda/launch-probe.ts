@@ -3,6 +3,8 @@ import { z } from 'zod'
 
 const extent = z.tuple([z.number().int(), z.number().int(), z.number().int()])
 
+const hexadecimal = z.string().refine((text) => text.length % 2 === 0 && !/[^0-9a-f]/.test(text))
+
 const ProbedLaunch = z.object({
   name: z.string(),
   /** The name used by ptxas. */
@@ -12,10 +14,7 @@ const ProbedLaunch = z.object({
   dynamicSharedBytes: z.number().int(),
   clusterBlocks: z.number().int(),
   /** In hexadecimal, where the layout of its parameters was given. */
-  arguments: z
-    .string()
-    .regex(/^([0-9a-f]{2})*$/)
-    .optional(),
+  arguments: hexadecimal.optional(),
 })
 export type ProbedLaunch = z.infer<typeof ProbedLaunch>
 
@@ -26,6 +25,8 @@ const ProbedMemory = z.object({
   before: z.number().int(),
   to: address,
   from: address.optional(),
+  /** What is copied from the host, in hexadecimal. */
+  data: hexadecimal.optional(),
   value: z.number().int().min(0).max(255).optional(),
   bytes: z.number().int().min(0),
 })
@@ -39,6 +40,8 @@ const Answer = z.object({
   fault: z.enum(['failed', 'unsupported']).nullable(),
   memory: z.array(ProbedMemory).optional(),
   workspaceBytes: z.number().int().min(0).optional(),
+  symbols: z.array(z.string()).optional(),
+  stackBytes: z.number().int().min(0).optional(),
 })
 
 const Reference = z.object({

@@ -113,6 +113,19 @@ const TimingEvent = z.object({
   clockReasons: figure.optional(),
 })
 
+/** Bursts of launches after a rest, a launch's share of each; it comes after the rung's timing. */
+const BurstEvent = z.object({
+  event: z.literal('burst'),
+  rung: z.string(),
+  /** Of one burst. */
+  launches: count.positive(),
+  restSeconds: z.number().nonnegative(),
+  medianMs: milliseconds.min(1e-6),
+  samplesMs: z.array(milliseconds).min(1),
+  referenceMedianMs: milliseconds.nullable(),
+  referenceSamplesMs: z.array(milliseconds),
+})
+
 const cycles = z.array(z.number().nullable())
 
 /** Two builds of a rung and a copy of the old one, timed in turn; elements 2i and 2i + 1 of each list belong to block i. */
@@ -202,6 +215,7 @@ export const RunnerEvent = z.discriminatedUnion('event', [
   ProgressEvent,
   VerifyEvent,
   TimingEvent,
+  BurstEvent,
   PairEvent,
   LaunchesEvent,
   CeilingsEvent,

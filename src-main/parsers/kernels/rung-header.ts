@@ -4,9 +4,10 @@
  * thrown as a sentence with file, line and key, and what to write instead.
  */
 import { inputError, type KernelLadderError } from '../../domain/errors'
-import { metricDefinition } from '../../domain/metrics/metrics'
+import { metricDefinition, metricIds } from '../../domain/metrics/metrics'
 import { pythonPackages, type PythonPackage } from '../../domain/task/python-rung'
 import { flagsOf, type Task } from '../../domain/task/task'
+import { askMeant } from '../../domain/text/nearest'
 import {
   expectDirections,
   Identifier,
@@ -102,7 +103,7 @@ function readExpectation(part: string, entry: Entry, fail: Fail): Expectation {
   if (!metricDefinition(metric))
     throw fail(
       entry,
-      `@expect names ${metric}, which is not in the metric registry.`,
+      `@expect names ${metric}, which is not in the metric registry.${askMeant(metric, metricIds)}`,
       'The metrics are listed in docs/METRICS.md.',
     )
   return { metric, direction }

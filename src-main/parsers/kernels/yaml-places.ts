@@ -13,7 +13,7 @@ import {
 import { z } from 'zod'
 import { inputError } from '../../domain/errors'
 import { place } from '../../domain/task/faults'
-import { nearest } from '../../domain/text/nearest'
+import { askMeant } from '../../domain/text/nearest'
 
 export interface PlacedFault {
   /** From 1. */
@@ -265,12 +265,9 @@ export const schemaFaults = (
     const where = place(issue.path)
     const known = keysAt(schema, issue.path)
     return issue.keys.map((key) => {
-      const meant = nearest(key, known)
       return at(
         [...issue.path, key],
-        `There is no key ${JSON.stringify(key)}${where === '' ? '' : ` in ${where}`}.${
-          meant === null ? '' : ` Did you mean ${meant}?`
-        }${afterComma(key)}`,
+        `There is no key ${JSON.stringify(key)}${where === '' ? '' : ` in ${where}`}.${askMeant(key, known)}${afterComma(key)}`,
       )
     })
   })

@@ -19,9 +19,11 @@ import type { Sizes } from '../../domain/task/problem'
 import { sizeNames, type Task } from '../../domain/task/task'
 import { toErrorShape } from '../../domain/errors'
 import { ExpressionError, namesIn, parseExpression } from '../../domain/task/expression'
+import { withInputs } from '../../domain/labs/inputs'
 import { isLadderPath, isPredictable, LabFile, type LabFault } from '../../domain/labs/lab'
 import { isQuestionName } from '../../domain/labs/question'
-import { metricDefinition } from '../../domain/metrics/metrics'
+import { metricDefinition, metricIds } from '../../domain/metrics/metrics'
+import { askMeant } from '../../domain/text/nearest'
 
 /** What a lab can refer to. */
 export interface LabReferences {
@@ -141,7 +143,7 @@ function checkMetrics(lab: LabFile, report: Report): void {
     if (!metricDefinition(item.metric))
       report(
         ['checks', index, 'metric'],
-        `There is no metric named ${item.metric} in the registry (docs/METRICS.md).`,
+        `There is no metric named ${item.metric} in the registry (docs/METRICS.md).${askMeant(item.metric, metricIds)}`,
       )
     if ((item.min ?? item.max ?? item.below ?? item.above) === undefined)
       report(['checks', index], 'The check has no bound: give min, max, below or above.')
@@ -152,11 +154,11 @@ function checkMetrics(lab: LabFile, report: Report): void {
     if (!isPredictable(metric))
       report(
         ['predictions', index, 'metric'],
-        `There is no metric named ${metric} in the registry (docs/METRICS.md), and it is not "time".`,
+        `There is no metric named ${metric} in the registry (docs/METRICS.md), and it is not "time".${askMeant(metric, metricIds)}`,
       )
 }
 
-/** Checks that the ladder's task has the sizes, scalars and options that the lab uses. */
+/** Checks that the ladder's task has the sizes, scalars, options and buffers that the lab uses. */
 function checkTask(lab: LabFile, task: Task, report: Report): void {
   const check = (path: Path, sizes: Sizes, scalars: Record<string, number> = {}): void => {
     try {
@@ -167,6 +169,8 @@ function checkTask(lab: LabFile, task: Task, report: Report): void {
     }
   }
   check(['size'], lab.size)
+  for (const fault of withInputs(task, lab.inputs).faults)
+    report(['inputs', ...fault.path], fault.message)
   for (const [index, item] of lab.checks.entries()) {
     if (item.kind === 'sanitizer') check(['checks', index, 'size'], item.size)
     if (item.kind === 'correctness')

@@ -7,7 +7,8 @@ import { message, type Statement } from '../../domain/messages/message'
 import { metricParts } from '../../domain/metrics/metric-parts'
 import { metricsAtLevel, unavailable, type MetricValue } from '../../domain/metrics/metrics'
 import { type MetricDefinition, type ProfileLevel } from '../../domain/metrics/metric-definition'
-import { notAsked, withDerived } from '../../domain/session/registry-figures'
+import type { Instruction } from '../../domain/session/deep'
+import { instructionFigures, notAsked, withDerived } from '../../domain/session/registry-figures'
 import type { Unit } from '../../domain/metrics/units'
 import type { NcuLaunch } from './ncu-csv'
 
@@ -118,18 +119,21 @@ function fromParts(
 
 /**
  * Every metric of the level, by registry id. `asked` lists the names requested from ncu, if known: metrics that an
- * older run did not request are not missing on its GPU.
+ * older run did not request are not missing on its GPU. `instructions` are those of the launches, at the deep level.
  */
 export function toMetrics(
   launches: readonly NcuLaunch[],
   level: ProfileLevel,
   asked?: ReadonlySet<string>,
+  instructions: readonly Instruction[] = [],
 ): Record<string, MetricValue> {
   const reported = (name: string): boolean => launches.some(({ metrics }) => metrics[name])
-  const counted = metricsAtLevel(level).filter(({ derived }) => !derived)
-  return withDerived(
-    level,
-    Object.fromEntries(
+  const counted = metricsAtLevel(level).filter(
+    ({ derived, perInstruction }) => !derived && !perInstruction,
+  )
+  return withDerived(level, {
+    ...instructionFigures(level, instructions),
+    ...Object.fromEntries(
       counted.map((definition) => [
         definition.id,
         launches.length > 0 &&
@@ -139,5 +143,5 @@ export function toMetrics(
           : toMetric(launches, definition),
       ]),
     ),
-  )
+  })
 }

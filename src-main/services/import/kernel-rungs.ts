@@ -2,6 +2,7 @@
 import { profileLaunches } from '../../adapters/sessions/report-file'
 import type { Ladder } from '../../domain/ladder/ladder'
 import type { ProfileLevel } from '../../domain/metrics/metric-definition'
+import { instructionsOf } from '../../domain/session/registry-figures'
 import type { RungResult } from '../../domain/session/session'
 import type { ImportedCode } from './import-code'
 import type { ImportedRung } from './import-ladder'
@@ -42,7 +43,7 @@ export function kernelLadder(
 
 export const kernelResult = (
   { id, title, launches }: ImportedRung,
-  { fileOf }: ImportedCode,
+  { fileOf, deep }: ImportedCode,
   level: ProfileLevel,
 ): RungResult => ({
   id,
@@ -60,5 +61,5 @@ export const kernelResult = (
   build: null,
   verify: null,
   timing: null,
-  ...profileLaunches(launches, level),
+  ...profileLaunches(launches, level, instructionsOf(deep.find(({ rung }) => rung === id))),
 })

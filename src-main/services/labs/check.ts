@@ -279,16 +279,25 @@ function outcomeOf(
   { evidence, build, target, remedy, lab = whole }: Gathered,
 ): LabOutcome {
   const checks = judgeChecks(lab, evidence)
+  const status = outcomeStatus(checks, can(target), lab.starterFails)
+  const untimed = checks.filter((check) => check.status === 'unavailable').map(({ id }) => id)
+  const aboutTime =
+    status === 'unavailable' &&
+    evidence.session !== null &&
+    !can(target).times &&
+    lab.starterFails?.every((id) => untimed.includes(id))
+      ? message('checks.aboutTime', { checks: untimed.join(', ') })
+      : null
   const device = evidence.session && (evidence.session.device ?? gpuOfTarget(target))
   return {
     schema: labOutcomeVersion,
     lab: lab.id,
     title: lab.title,
     createdAt: new Date().toISOString(),
-    status: outcomeStatus(checks, can(target), lab.starterFails),
+    status,
     target,
     device: device ? { name: device.name, computeCapability: device.computeCapability } : null,
-    reason: evidence.reason === null ? remedy : together(evidence.reason, remedy),
+    reason: evidence.reason === null ? (remedy ?? aboutTime) : together(evidence.reason, remedy),
     sourceHash: sourceHash(source),
     build,
     checks,

@@ -21,6 +21,7 @@ import { message } from '../../domain/messages/message'
 import { problemLabel } from '../../domain/task/problem'
 import { roofline } from '../../domain/analysis/roofline'
 import type { Session } from '../../domain/session/session'
+import { meantOr } from '../../domain/text/nearest'
 import { listAll, openSession, type OpenedSession, type SessionPlaces } from '../sessions/sessions'
 import { readTemplate } from './html'
 import { drawingPage, type Choice } from './index'
@@ -68,11 +69,13 @@ export function checkCharts(words: readonly string[], session: Session): void {
     const { chart, choice } = chartWord(word)
     if (isChartId(chart)) {
       if (choice !== undefined) checkChoice(chart, choice, session)
-    } else if (word !== 'throughput' && !counters.includes(word))
+    } else if (word !== 'throughput' && !counters.includes(word)) {
+      const known = [...chartIds, 'throughput', ...counters]
       throw inputError(
         message('reports.noChart', { chart: JSON.stringify(word) }),
-        message('reports.charts', { charts: [...chartIds, 'throughput', ...counters].join(', ') }),
+        meantOr(word, known, message('reports.charts', { charts: known.join(', ') })),
       )
+    }
   }
 }
 

@@ -10,7 +10,8 @@ import { leadMetric, leadText } from '../../domain/analysis/lead-figure'
 import { speedup } from '../../domain/analysis/compare'
 import { formatMs, formatRatio, formatValue, type Unit } from '../../domain/metrics/units'
 import type { Drawing } from '../../domain/report/drawing'
-import { diffSources, type Hunk } from '../source-diff'
+import { diffBelowHeaders, type Hunk } from '../source-diff'
+import { can, gpuOfTarget } from '../../domain/target/targets'
 import { inEnglish } from '../../domain/text/wording'
 import { headline, printedProvenance, type PrintedFact } from '../../domain/report/provenance'
 import { publishedFigures, type PublishedFigures } from './published'
@@ -40,13 +41,15 @@ export interface LadderRow {
   ratio: Figure
   /** Speedup over the previous rung. */
   step: Figure
+  /** A launch in a burst, and its ratio to the reference's; absent unless the run timed bursts. */
+  burst?: { time: Figure; ratio: Figure }
   /** In the order of the model's metrics. */
   metrics: Figure[]
 }
 
 export interface ReportStep extends Step {
-  /** The source change; null if a source is missing. */
-  hunks: Hunk[] | null
+  /** The source change below the headers, which the report tells by themselves; null if a source is missing. */
+  hunks(context?: number): Hunk[] | null
 }
 
 export interface ReportModel {
@@ -107,13 +110,27 @@ export const dash = '–'
 /** Used if a session gives no reason. */
 export const noReason = 'No reason was recorded.'
 
+/** Its rungs ran, and not on a clock. */
+const isEmulated = ({ target }: Session): boolean => can(target).runs && !can(target).times
+
 /** The meaning of the marks in a table, printed below it in every format. */
-export const legend =
-  'Figures without a mark are measured (times: CUDA events, the median; counters: ncu). ○ is derived from measured figures. – is not available. ± is half the interquartile range over the median.'
+export const legendOf = (session: Session): string =>
+  isEmulated(session)
+    ? 'Figures without a mark are counted by an emulator that executes the machine code; nothing was timed. ○ is derived from the build, the launch and counted figures. – is not available.'
+    : 'Figures without a mark are measured (times: CUDA events, the median; counters: ncu). ○ is derived from measured figures. – is not available. ± is half the interquartile range over the median.'
+
+/** Where it ran, for a title. */
+function gpuName(session: Session): string {
+  const { device, target } = session
+  const emulated = isEmulated(session) ? gpuOfTarget(target) : null
+  return device?.name ?? (emulated ? `an emulated ${emulated.name}` : 'no GPU')
+}
 
 /** Counts are shown as bare numbers; their heading says what is counted. */
 export const withUnit = (label: string, unit: Unit): string =>
-  ['inst', 'wavefronts', 'conflicts'].includes(unit) ? `${label} (${unit})` : label
+  ['inst', 'wavefronts', 'conflicts'].includes(unit) && !label.toLowerCase().includes(unit)
+    ? `${label} (${unit})`
+    : label
 
 /** Metrics that any rung has: the leading one and the card's first, then in registry order, then unknown ones. */
 function metricsOf(session: Session): { id: string; label: string }[] {
@@ -158,6 +175,7 @@ export function buildReport(input: ReportInput): ReportModel {
     ...metric,
     isAbsent: session.rungs.every(({ metrics: own }) => own[metric.id]?.value == null),
   }))
+  const bursts = session.rungs.some(({ timing }) => timing?.burst)
   const row = (rung: RungResult): LadderRow => {
     const { timing } = rung
     const isReference = rung.id === session.ladder.reference
@@ -173,6 +191,19 @@ export function buildReport(input: ReportInput): ReportModel {
       throughput: figure('derived', leadText(session, rung) || null),
       ratio: figure('derived', ratio === null ? null : formatRatio(ratio)),
       step: figure('derived', factor === null ? null : formatRatio(factor)),
+      ...(bursts
+        ? {
+            burst: {
+              time: figure('measured', timing?.burst && formatMs(timing.burst.medianMs)),
+              ratio: figure(
+                'derived',
+                timing?.burst?.ratioToReference == null
+                  ? null
+                  : formatRatio(timing.burst.ratioToReference),
+              ),
+            },
+          }
+        : {}),
       // Metrics that no rung has are listed once instead of being marked in each cell.
       metrics: metrics.map(({ id, isAbsent }) =>
         isAbsent ? absent() : metricFigure(rung.metrics[id]),
@@ -180,7 +211,7 @@ export function buildReport(input: ReportInput): ReportModel {
     }
   }
   const steps = stepsOf(session)
-  const subject = `${inEnglish(headline(session))} on ${session.device?.name ?? 'no GPU'}`
+  const subject = `${inEnglish(headline(session))} on ${gpuName(session)}`
   const source = (id: string): string | undefined => input.sources[id]
   return {
     session,
@@ -207,8 +238,10 @@ export function buildReport(input: ReportInput): ReportModel {
       const [a, b] = [source(step.from.id), source(step.to.id)]
       return {
         ...step,
-        hunks:
-          a === undefined || b === undefined ? null : diffSources(scrub.source(a), scrub.source(b)),
+        hunks: (context) =>
+          a === undefined || b === undefined
+            ? null
+            : diffBelowHeaders(scrub.source(a), scrub.source(b), context),
       }
     }),
     troubles: session.rungs.filter(({ status }) => status !== 'ok'),

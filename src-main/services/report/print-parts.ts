@@ -14,7 +14,14 @@ import {
   htmlTable,
   printHtmlTable,
 } from './html-text'
-import { dash, diagnosticLine, legend, noReason, type ReportModel, type ReportStep } from './model'
+import {
+  dash,
+  diagnosticLine,
+  legendOf,
+  noReason,
+  type ReportModel,
+  type ReportStep,
+} from './model'
 import {
   counterTables,
   factTable,
@@ -39,7 +46,7 @@ export const ladderPart = (model: ReportModel): PrintPart => ({
   title: 'Ladder',
   body: [
     printHtmlTable(ladderTable(model)),
-    `<p class="sub">${html(legend)}</p>`,
+    `<p class="sub">${html(legendOf(model.session))}</p>`,
     ...ratioWarnings(model.session).map(
       (warning) => `<p class="sub">${html(inEnglish(warning))}</p>`,
     ),
@@ -56,7 +63,7 @@ export function publishedPart({ published }: ReportModel): PrintPart[] {
 }
 
 /** The number of columns that fit on a page beside a rung's name. */
-const mostAcross = 6
+const mostAcross = 8
 
 export function counterPart(model: ReportModel): PrintPart {
   const { notes, absent } = model
@@ -81,8 +88,11 @@ export function counterPart(model: ReportModel): PrintPart {
 
 const kinds: Record<string, string> = { '+': 'added', '-': 'removed' }
 
-/** Characters that always fit on a diff line; longer lines wrap, indented below their sign. */
-const lineHolds = 105
+/** Characters that always fit on a diff line of a column; longer lines wrap, indented below their sign. */
+const lineHolds = 60
+
+/** Lines around a change: less than on a screen, since pages do not fold. */
+const printedContext = 1
 
 /** Consecutive lines of one kind share an element, because one tag per line would dominate the size of a long report. */
 export function htmlDiff(hunks: readonly Hunk[]): string {
@@ -138,7 +148,8 @@ const toldBy = ({ causes, unimportant }: ReportStep['why']): Set<string> =>
  * bears them and what its author announced.
  */
 function stepBody(step: ReportStep, hasCounters: boolean): string {
-  const { from, to, comparison, hunks, why } = step
+  const { from, to, comparison, why } = step
+  const hunks = step.hunks(printedContext)
   const { time, metrics } = comparison
   const known = metrics.filter(({ a, b }) => a?.value != null || b?.value != null)
   const [unmoved, moved] = split(known, ({ verdict, expected }) => {
@@ -162,12 +173,16 @@ function stepBody(step: ReportStep, hasCounters: boolean): string {
     ...causeBlock(step),
     ...(known.length === 0 ? ['<p>No counter has a value for either rung.</p>'] : []),
     ...(shown.length === 0 ? [] : [printHtmlTable(stepTable(step, shown))]),
-    ...listed('Moved too, with their figures under Counters', others),
-    ...listed(verdictWords.same, unmoved),
+    ...(others.length === 0
+      ? []
+      : [
+          `<p class="unmoved">Moved too, with their figures under Counters: ${others.length} more.</p>`,
+        ]),
+    ...(hasCounters ? [] : listed(verdictWords.same, unmoved)),
     hunks === null
       ? '<p>The session does not contain both sources, so there is no diff.</p>'
       : hunks.length === 0
-        ? '<p>The sources are the same.</p>'
+        ? '<p>The sources are the same below their headers.</p>'
         : `<h4>${htmlCode(from.file)} → ${htmlCode(to.file)}</h4>\n${htmlDiff(hunks)}`,
   ].join('\n')
 }

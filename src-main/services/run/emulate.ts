@@ -89,7 +89,7 @@ const layoutsOf = (modules: readonly MachineCode[]) =>
 
 const jobOf = (
   modules: readonly MachineCode[],
-  { kernels, memory, workspaceBytes }: Launched,
+  { kernels, memory, workspaceBytes, symbols, stackBytes }: Launched,
   buffers: EmulationJob['buffers'],
 ): EmulationJob => ({
   machineCode: modules,
@@ -103,14 +103,21 @@ const jobOf = (
       arguments: new Uint8Array(Buffer.from(words, 'hex')),
     }),
   ),
-  memory: memory.map(({ before, to, from, value, bytes }) => ({
+  memory: memory.map(({ before, to, from, data, value, bytes }) => ({
     before,
     to: BigInt(to),
-    from: from === undefined ? null : BigInt(from),
+    from:
+      data !== undefined
+        ? new Uint8Array(Buffer.from(data, 'hex'))
+        : from === undefined
+          ? null
+          : BigInt(from),
     value: value ?? 0,
     bytes,
   })),
   workspaceBytes,
+  symbols,
+  stackBytes,
   buffers,
   checks: false,
   limit: blockLimit,

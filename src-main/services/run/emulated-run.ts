@@ -3,23 +3,20 @@
  * are executed, their results checked and their counts kept instruction by instruction. Nothing is timed.
  */
 import { availableParallelism } from 'node:os'
-import { sourceName } from '../../adapters/disk/build-cache'
 import { emulatorPool } from '../../adapters/emulator/pool'
 import { staticRungFlags } from '../../adapters/tools/nvcc'
 import type { NotLaunched } from '../../adapters/tools/launch-probe'
 import { derivedMetrics } from '../../domain/analysis/derived-metrics'
-import { emulatedMetrics } from '../../domain/emulation/figures'
-import { faultReason } from '../../domain/emulation/findings'
-import { emulatedProfile } from '../../domain/emulation/profile'
+import { faultReason, printedLines } from '../../domain/emulation/findings'
+import type { Counts } from '../../domain/emulator/site'
 import { shrunk, workOf } from '../../domain/emulation/size'
 import { inputError, KernelLadderError, missingError } from '../../domain/errors'
 import type { BuildGpu } from '../../domain/gpu/gpus'
 import { message, type Statement } from '../../domain/messages/message'
-import type { MetricValue } from '../../domain/metrics/metrics'
-import { staticProfile } from '../../domain/sass/static-profile'
 import type { DeepProfile } from '../../domain/session/deep'
-import type { Launch, RungResult, VerifiedAt } from '../../domain/session/session'
+import type { RungResult, VerifiedAt } from '../../domain/session/session'
 import { named, type Case, type Problem } from '../../domain/task/problem'
+import { countedRung, notEmulated, type CountedRung } from './counted-rung'
 import { buildLaunchProbe, buildReference, inParallel } from './build'
 import { smOf } from './device'
 import {
@@ -51,16 +48,9 @@ const mostInstructions = 4e9
 const mostFurther = 5e7
 
 /** Of one thread, as docs/EMULATION.md has it; for the announcement alone. */
-const instructionsPerSecond = 4e6
+const instructionsPerSecond = 8e6
 
 const millions = (count: number): number => Math.max(1, Math.round(count / 1e6))
-
-interface Emulated {
-  launches: Launch[]
-  /** The one that executes most, which stands for the rung where launches differ. */
-  longest: Launch
-  metrics: Record<string, MetricValue>
-}
 
 export interface EmulationSettings {
   seed: number
@@ -82,7 +72,7 @@ export const emulateLadder = (
       plan.trusted === null && environment.reference
         ? await buildReference(compiler, plan, environment.reference, smOf(gpu), staticRungFlags)
         : null
-    const found = new Map<string, Emulated>()
+    const found = new Map<string, CountedRung>()
     return {
       gpu,
       device: null,
@@ -123,12 +113,10 @@ export const emulateLadder = (
 const withTrusted = ({ rungs, trusted }: RunPlan): PlannedRung[] =>
   trusted && !rungs.includes(trusted) ? [trusted, ...rungs] : rungs
 
-const notEmulated = message('emulation.notEmulated')
-
 function resultOf(
   state: RungState,
   { task }: RunPlan,
-  emulated: Emulated | undefined,
+  emulated: CountedRung | undefined,
   gpu: BuildGpu,
 ): RungResult {
   const { build, measured, planned } = state
@@ -167,7 +155,7 @@ class EmulatedRungs {
     /** The task's reference, built; null where a rung is trusted. */
     private readonly library: string | null,
     private readonly built: BuiltRungs,
-    private readonly found: Map<string, Emulated>,
+    private readonly found: Map<string, CountedRung>,
     private readonly launchesAt: Problem | null,
   ) {
     this.fills = sharedFills(bench)
@@ -306,6 +294,9 @@ class EmulatedRungs {
   ): Promise<Measured> {
     const { task } = this.run.plan
     const answer = await execute(this.bench, rung, { estimated })
+    if (keeps)
+      for (const said of printedLines(rung.id, answer, rung.places))
+        this.run.emit({ type: 'log', level: 'info', message: said })
     const { records, stop } = faultsOf(answer, rung)
     const fault = faultReason(records.map(({ record }) => record)) ?? stop
     if (fault !== null)
@@ -318,55 +309,16 @@ class EmulatedRungs {
     return { verify: verified(task, rung, answer, expected), timing: null }
   }
 
-  private async keep(
-    rung: ReadyRung,
-    counts: Parameters<typeof emulatedProfile>[1],
-  ): Promise<void> {
-    const { places } = rung
+  private async keep(rung: ReadyRung, counts: readonly Counts[]): Promise<void> {
     const { planned, build } = this.built.states.get(rung.id)!
     const built = build!
     const told = this.launchesAt
       ? await readyRung(this.bench, () => Promise.resolve([]), planned.rung, built, this.launchesAt)
       : rung
     const launched = 'reason' in told ? rung.launched : told.launched
-    const listing = staticProfile(
-      rung.id,
-      places.map(({ kernel, name }) => ({
-        name,
-        code: kernel,
-        architecture: rung.job.machineCode[0]!.architecture,
-      })),
-      sourceName,
-    )
-    this.deep.set(rung.id, emulatedProfile(listing, counts))
-    const launches = launched.kernels.map(
-      ({ mangled, name, grid, block, dynamicSharedBytes, clusterBlocks }): Launch => {
-        const compiled = built.kernels?.find((kernel) => kernel.name === mangled)
-        return {
-          ...{ name, grid, block },
-          resources: {
-            registersPerThread: compiled?.registers ?? null,
-            staticSharedBytes: compiled?.staticSharedBytes ?? null,
-            dynamicSharedBytes,
-            barriers: compiled?.barriers ?? null,
-            carveOutBytes: null,
-            clusterBlocks,
-          },
-        }
-      },
-    )
-    const executed = counts.map((each) => each.executed.reduce((sum, one) => sum + one, 0))
-    this.found.set(rung.id, {
-      launches,
-      longest: launches[executed.indexOf(Math.max(...executed))]!,
-      metrics: emulatedMetrics(
-        listing.kernels.map(({ instructions }, index) => ({
-          opcodes: instructions.map(({ opcode }) => opcode),
-          counts: counts[index]!,
-        })),
-        notEmulated,
-      ),
-    })
+    const counted = countedRung(rung, built, counts, launched)
+    this.deep.set(rung.id, counted.deep)
+    this.found.set(rung.id, counted)
   }
 
   /** Verifies a rung at the plan's further problems. */

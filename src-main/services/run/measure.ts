@@ -25,7 +25,7 @@ import { caseOf, gflops, type Problem } from '../../domain/task/problem'
 import { outputsOf, type Task } from '../../domain/task/task'
 import type { Ceilings } from '../../domain/gpu/ceilings'
 import { reasonsIn, type GpuState } from '../../domain/gpu/state'
-import type { Launch, Prepared, Timing, Verify } from '../../domain/session/session'
+import type { BurstTiming, Launch, Prepared, Timing, Verify } from '../../domain/session/session'
 
 export interface Measured {
   verify: Verify | null
@@ -63,6 +63,8 @@ export interface MeasureRequest {
   reference: string | null
   seed: number
   flushL2: boolean
+  /** Time bursts too. */
+  bursts?: boolean
   /** Milliseconds without an event from the runner after which a rung counts as hung. */
   idleMs: number
   signal: AbortSignal
@@ -75,6 +77,9 @@ export interface MeasureRequest {
   /** Called when an event was ignored because the runner could not have sent it during this rung. */
   onOutOfTurn: (rung: string) => void
 }
+
+/** Enough for a median; each takes its rest. */
+const burstsOfRung = 3
 
 /** The runner's position: its last `start`; no rung while it computes the reference. */
 type At = { rung: string | null; stage: RunnerStage | 'reference' } | null
@@ -179,6 +184,7 @@ async function attempt(
           verified.get(event.rung)?.passed === true
         )
       case 'launches':
+      case 'burst':
         return at?.rung === event.rung && at.stage === 'time' && done.has(event.rung)
       case 'unsupported':
         return at?.rung === event.rung
@@ -206,6 +212,7 @@ async function attempt(
         seed: request.seed,
         flushL2: request.flushL2,
         ceilings,
+        ...(request.bursts ? { bursts: burstsOfRung } : {}),
         ...(request.maxSeconds === undefined ? {} : { maxSeconds: request.maxSeconds }),
         reference: referenceUsable ? reference.id : null,
         rungs: loaded,
@@ -243,6 +250,11 @@ async function attempt(
         case 'launches': {
           const measured = done.get(event.rung)
           if (measured && event.kernels.length > 0) measured.launches = event.kernels.map(toLaunch)
+          break
+        }
+        case 'burst': {
+          const timing = done.get(event.rung)?.timing
+          if (timing) timing.burst = toBurst(event, request)
           break
         }
         case 'ceilings': {
@@ -370,6 +382,7 @@ const toLaunch = ({ name, grid, block, ...resources }: LaunchedKernel): Launch =
 })
 
 type TimingEvent = Extract<RunnerEvent, { event: 'timing' }>
+type BurstEvent = Extract<RunnerEvent, { event: 'burst' }>
 
 type VerifyEvent = Extract<RunnerEvent, { event: 'verify' }>
 
@@ -404,6 +417,20 @@ function toTiming(event: TimingEvent, request: MeasureRequest): Timing {
     smClockBeforeMHz: event.smClockBeforeMHz,
     smClockAfterMHz: event.smClockAfterMHz,
     ...(event.clockReasons === undefined ? {} : { gpu: toGpuState(event, event.clockReasons) }),
+  }
+}
+
+function toBurst(
+  { event: _event, rung: id, referenceSamplesMs: _samples, ...burst }: BurstEvent,
+  { task, problem, rungs, reference: referenceId }: MeasureRequest,
+): BurstTiming {
+  const reference = id === referenceId ? burst.medianMs : burst.referenceMedianMs
+  const rung = rungs.find((one) => one.id === id)
+  return {
+    ...burst,
+    gflops: gflops(task, caseOf(problem, rung), burst.medianMs),
+    ratioToReference: reference === null ? null : reference / burst.medianMs,
+    referenceMedianMs: reference,
   }
 }
 

@@ -9,6 +9,7 @@ import { requireProblem } from '../../domain/task/problem-faults'
 import { caseOf, type Problem } from '../../domain/task/problem'
 import type { Task } from '../../domain/task/task'
 import type { Parameters } from '../../domain/ladder/rung'
+import type { TimingWay } from '../../domain/session/session'
 import { type Statement, message } from '../../domain/messages/message'
 import { checkParams, giveParams } from './parameters'
 import { meantOr } from '../../domain/text/nearest'
@@ -36,6 +37,7 @@ export interface RunPlan {
   /** Timed alternately with each rung; also one of `rungs` if requested. */
   reference: PlannedRung | null
   profile: ProfileLevel
+  timing: TimingWay
   /** Rungs not to profile, besides those that would take longer than `profileLimitSeconds`. */
   profileSkip: readonly string[]
   profileLimitSeconds?: number
@@ -195,6 +197,7 @@ export function planRun(library: KernelLibrary, request: PlanRequest): RunPlan {
     trusted,
     taskFolder: library.folders.get(task.id) ?? null,
     profile: request.profile,
+    timing: request.timing ?? 'single',
     profileSkip: request.profileSkip
       ? selectRungs(
           rungs.map(({ rung }) => rung),

@@ -151,6 +151,7 @@ export async function replay(
     trusted: null,
     taskFolder: null,
     profile: request.profile === 'none' ? 'none' : session.settings.profile,
+    timing: session.settings.timing ?? 'single',
     profileSkip: session.settings.profileSkipped ?? [],
     ...furtherOf(session),
   }

@@ -13,7 +13,8 @@ import { listedKind, summaryOf } from '../../contract/session-summary'
 import type { DeepProfile } from '../../domain/session/deep'
 import { inputError, toErrorShape } from '../../domain/errors'
 import { message, type Statement } from '../../domain/messages/message'
-import type { Session } from '../../domain/session/session'
+import { rungsWithoutSums, withSums } from '../../domain/session/registry-figures'
+import type { RungResult, Session } from '../../domain/session/session'
 import { printTarget } from '../../domain/target/targets'
 import { appVersion } from '../version'
 import { labSessionFolder } from '../lab-library/refs'
@@ -59,7 +60,11 @@ async function openRecording(recording: Recording): Promise<OpenedSession> {
 }
 
 async function openFolder(folder: string): Promise<OpenedSession> {
-  const session = await readSession(folder)
+  const read = await readSession(folder)
+  const sums = new Map<string, RungResult>()
+  for (const rung of rungsWithoutSums(read))
+    sums.set(rung.id, withSums(rung, await readDeep(folder, rung.id).catch(() => null)))
+  const session = { ...read, rungs: read.rungs.map((rung) => sums.get(rung.id) ?? rung) }
   const { texts, faults } = await readSources(folder, session)
   return {
     session: withFaults(session, faults),

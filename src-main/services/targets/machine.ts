@@ -1,22 +1,26 @@
 /** Runs rungs on a machine of machines.yaml: the ladder is sent there, and the session comes home. */
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
-import { basename, dirname, join, resolve, sep } from 'node:path'
-import {
-  fetchFolder,
-  removeJob,
-  sendFolder,
-  type RemoteFile,
-} from '../../adapters/remote/remote-host'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { dirname, join, resolve, sep } from 'node:path'
+import { fetchFolder, removeJob, type RemoteFile } from '../../adapters/remote/remote-host'
 import { draftSession, parseSession, sessionFile } from '../../adapters/sessions/session-store'
-import type { LadderFolder } from '../../adapters/kernels/ladder-folder'
 import { RunEvent, type RunRequest } from '../../contract'
 import { inputError, KernelLadderError } from '../../domain/errors'
+import { Job } from '../../domain/machines/job'
 import { message, type Statement } from '../../domain/messages/message'
 import type { Session } from '../../domain/session/session'
-import { printTarget } from '../../domain/target/targets'
-import { fillFiles } from '../../domain/task/task'
+import { printTarget, type Target } from '../../domain/target/targets'
 import { openTrustedLadder } from '../ladder-library/open'
-import { openMachine, prepare, runJob } from '../machines/remote-job'
+import {
+  findRuns,
+  openMachine,
+  prepare,
+  resumeJob,
+  runJob,
+  type EndedJob,
+  type NamedMachine,
+  type RemoteOptions,
+} from '../machines/remote-job'
+import { sendLadder } from '../machines/send-folder'
 import { planRun } from '../run/plan'
 import type { Runner } from './runner'
 import { draftNew, misplaced, type FinishedRun, type StartRunOptions } from './saved-run'
@@ -30,22 +34,14 @@ export const runMachine: Runner = async (name, request, options) => {
   planRun(library, { ...request, ladder: id })
   const remote = {
     signal: options.signal,
-    onNotice: (notice: Statement): void => {
-      options.emit({ type: 'log', level: 'warning', message: notice })
+    onNotice: (notice: Statement, level: 'info' | 'warning' = 'warning'): void => {
+      options.emit({ type: 'log', level, message: notice })
     },
   }
   options.emit({ type: 'stage', stage: 'prepare', done: 0, total: 0 })
   const ready = await prepare(machine, remote)
-  const folder =
-    own &&
-    (await sendFolder(
-      machine.shell,
-      ready.facts,
-      basename(own.folder),
-      await filesOf(own),
-      options.signal,
-    ))
-  const { end, place } = await runJob(
+  const folder = own && (await sendLadder(machine.shell, ready.facts, own, options.signal))
+  const ended = await runJob(
     machine,
     ready,
     (job) => ({
@@ -54,44 +50,75 @@ export const runMachine: Runner = async (name, request, options) => {
       settings: { ...options.settings },
       folder,
       out: `${job}/session`,
+      own: own?.folder ?? null,
     }),
-    {
-      ...remote,
-      onLine(line) {
-        if (line.type !== 'event') return
-        const event = RunEvent.safeParse(line.event).data
-        if (!event || event.type === 'finished') return
-        options.emit(event.type === 'started' ? { ...event, target: printTarget(target) } : event)
-      },
-    },
+    { ...remote, onLine: eventsTo(target, options.emit) },
   )
-  if (end.folder === null) await removeJob(machine.shell, place).catch(() => undefined)
+  return finish(machine, ended, own?.folder ?? null, options)
+}
+
+type Ending = Pick<StartRunOptions, 'emit' | 'signal' | 'machine' | 'out'>
+
+/** Follows a run that an earlier program began there, and brings its session home. Throws if there is no such run. */
+export async function resumeRun(name: string, run: string, options: Ending): Promise<FinishedRun> {
+  const { signal, emit } = options
+  const machine = await openMachine(options.machine.folders, name)
+  const { facts, jobs } = await findRuns(machine, signal)
+  const found = jobs.find(({ id }) => id === run)
+  const job = found && Job.safeParse(JSON.parse(found.job)).data
+  if (!found || job?.kind !== 'run')
+    throw inputError(
+      message('machines.noRun', { name, run }),
+      message('machines.seeRuns', { name }),
+    )
+  const ended = await resumeJob(machine, facts, found, {
+    signal,
+    onNotice: (notice, level) => {
+      emit({ type: 'log', level: level ?? 'warning', message: notice })
+    },
+    onLine: eventsTo({ kind: 'machine', name }, emit),
+  })
+  return finish(machine, ended, job.own, options)
+}
+
+const eventsTo =
+  (target: Target, emit: StartRunOptions['emit']): RemoteOptions['onLine'] =>
+  (line) => {
+    if (line.type !== 'event') return
+    const event = RunEvent.safeParse(line.event).data
+    if (!event || event.type === 'finished') return
+    emit(event.type === 'started' ? { ...event, target: printTarget(target) } : event)
+  }
+
+/** Brings the session home that a run there has saved; `own` is its ladder folder here. */
+async function finish(
+  { name, shell }: NamedMachine,
+  { end, place, host }: EndedJob,
+  own: string | null,
+  options: Ending,
+): Promise<FinishedRun> {
+  if (end.folder === null) await removeJob(shell, place).catch(() => undefined)
   if (end.error) throw new KernelLadderError(end.error.kind, end.error.message, end.error.remedy)
   if (end.folder === null)
     throw new KernelLadderError(
       options.signal.aborted ? 'cancelled' : 'failed',
-      message('machines.nothing', { name: target.name }),
+      message('machines.nothing', { name }),
     )
   options.emit({ type: 'stage', stage: 'save', done: 0, total: 1 })
   const fetched = await bringHome(
-    end.id ?? `${id}-${target.name}`,
-    (onFile) => fetchFolder(machine.shell, end.folder!, onFile),
+    end.id ?? name,
+    (onFile) => fetchFolder(shell, end.folder!, onFile),
     (session) => ({
       ...session,
-      target,
-      ladder: own ? { ...session.ladder, folder: own.folder } : session.ladder,
+      target: { kind: 'machine', name },
+      ...(host ? { host } : {}),
+      ladder: own === null ? session.ladder : { ...session.ladder, folder: own },
     }),
     options,
   )
-  await removeJob(machine.shell, place).catch(() => undefined)
+  await removeJob(shell, place).catch(() => undefined)
   options.emit({ type: 'stage', stage: 'save', done: 1, total: 1 })
   return { ...fetched, missing: end.missing }
-}
-
-/** Everything that the ladder is made of, as it is now. */
-async function filesOf({ folder, files, task }: LadderFolder): Promise<RemoteFile[]> {
-  const all = [...new Set([...files, ...fillFiles(task).map(({ path }) => path)])]
-  return Promise.all(all.map(async (path) => ({ path, bytes: await readFile(join(folder, path)) })))
 }
 
 /** Writes the files of a session into the store, or where it was asked for. */
@@ -99,7 +126,7 @@ async function bringHome(
   id: string,
   fetch: (onFile: (file: RemoteFile) => Promise<void>) => Promise<void>,
   change: (session: Session) => Session,
-  { out, machine }: StartRunOptions,
+  { out, machine }: Ending,
 ): Promise<Omit<FinishedRun, 'missing'>> {
   const draft = await (out === undefined
     ? draftSession(join(machine.folders.sessions, id))

@@ -7,7 +7,8 @@ import { pairAcross, pairedStep } from './guard'
 import { compareSessions } from '../../../src-main/domain/programs/compare-sessions'
 import { inEnglish } from '../../../src-main/domain/text/wording'
 import { compareRungs } from '../../../src-main/domain/analysis/compare'
-import { codeOnly, headerLines, tellingLines, whole, withoutHeader } from './source-text'
+import { headerLines } from '../../../src-main/domain/ladder/rung'
+import { codeOnly, tellingLines, whole, withoutHeader } from './source-text'
 import { diffConfig, looseDiffConfig, sourceHunks } from './source-hunks'
 import { folds } from './unfold'
 import { rung, session } from '../../../test/renderer/samples'
@@ -24,6 +25,7 @@ describe('the header of a rung', () => {
       file: 'x.cu',
       lines: [3, 4, 5],
     })
+    expect(headerLines('# @rung 00_torch\n# @idea one call\nimport torch\n')).toBe(2)
   })
 
   it('is not any comment that a source begins with', () => {

@@ -1,12 +1,5 @@
 /** What of a rung's source is shown: all of it, all below its header, or its code alone; lines keep the file's numbers. */
-
-/** Number of lines of a source's header comment; 0 if it has none. */
-export function headerLines(text: string): number {
-  const lines = text.split('\n')
-  const first = lines.findIndex((line) => !/^\s*\/\//.test(line))
-  const count = first < 0 ? lines.length : first
-  return lines.slice(0, count).some((line) => /^\s*\/\/\s*@rung\b/.test(line)) ? count : 0
-}
+import { headerLines } from '../../../src-main/domain/ladder/rung'
 
 export interface SourceText {
   /** The text shown. */

@@ -111,6 +111,11 @@ export function useDraft(session: () => string, rung: () => string) {
   watch([session, rung], () => void open(), { immediate: true })
   return {
     draft,
+    /** The copy as it is typed now; null until it is open. */
+    current: () => {
+      const own = valueOf(draft.value)
+      return own ? { session: session(), draft: body(own) } : null
+    },
     source,
     saveState,
     savedAt,
@@ -121,5 +126,9 @@ export function useDraft(session: () => string, rung: () => string) {
     build,
     discard,
     reopen: () => void open(),
+    /** A newer build than the one asked for by hand is known. */
+    forget: () => {
+      if (!building.value) built.value = null
+    },
   }
 }

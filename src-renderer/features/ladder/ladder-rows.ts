@@ -11,6 +11,7 @@ import {
   type Lead,
 } from '../../../src-main/domain/analysis/lead-figure'
 import { cardMetricIds, metricDefinition } from '../../../src-main/domain/metrics/metrics'
+import { columnFor } from '../../../src-main/domain/session/noise'
 import { gflops } from '../../../src-main/domain/task/problem'
 import { rungBefore, type RungResult, type Session } from '../../../src-main/domain/session/session'
 import { slowdownOf, type Slowdown } from '../../../src-main/domain/analysis/slowdown'
@@ -90,7 +91,7 @@ const ofMemory = ['dramBytes', 'l2HitRate'] as const
 const conflicts = ['sharedLoadBankConflicts', 'sharedStoreBankConflicts'] as const
 
 /**
- * The card's metrics and the registers. What bounds the task stands in place of FMA's pipe; where that is memory and no
+ * The card's metrics and the registers; of a deep session the structural conflicts in place of the noisy counters. What bounds the task stands in place of FMA's pipe; where that is memory and no
  * rung has a bank conflict, the bytes that it moves stand in place of the conflicts.
  */
 export function usualColumns(session: Session): string[] {
@@ -100,7 +101,7 @@ export function usualColumns(session: Session): string[] {
   const moved = isMemory ? ofMemory.filter(has) : []
   return [...cardMetricIds, 'registersPerThread']
     .filter((id) => moved.length === 0 || !conflicts.some((one) => one === id))
-    .map((id): string => (id === 'fmaUtilization' ? lead : id))
+    .map((id): string => (id === 'fmaUtilization' ? lead : columnFor(id, session.rungs)))
     .concat(moved)
 }
 

@@ -10,6 +10,7 @@ import {
   type Place,
   type Work,
 } from '../../../src-main/domain/session/deep'
+import { bandCount, type LineBands } from '../../ui/line-bands'
 
 /** What there is of a rung; each part may be missing. */
 export interface MachineRung {
@@ -75,6 +76,14 @@ export function codeByLine(code: readonly Instruction[], file: string): Map<numb
     ))
       found.set(line, [...(found.get(line) ?? []), index])
   return found
+}
+
+/** A color for each line of a file that has machine code, so that neighbours differ. */
+export function bandsOf({ kernels }: DeepProfile, file: string): LineBands {
+  const lines = new Set(
+    kernels.flatMap(({ instructions }) => [...codeByLine(instructions, file).keys()]),
+  )
+  return new Map([...lines].sort((a, b) => a - b).map((line, index) => [line, index % bandCount]))
 }
 
 /** Shares of a file's lines, the largest first. */

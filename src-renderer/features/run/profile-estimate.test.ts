@@ -78,3 +78,13 @@ describe('what profiling will cost, before a run', () => {
     )
   })
 })
+
+describe('bursts', () => {
+  it('go with the request where launches are timed, and only if they were chosen', () => {
+    const form = { ...freshForm(ladder, 'local'), bursts: true }
+    expect(runRequest(form, ladder)).toMatchObject({ timing: 'burst' })
+    expect(runRequest({ ...form, bursts: false }, ladder)).not.toHaveProperty('timing')
+    for (const target of ['static:h200', 'emulated'])
+      expect(runRequest({ ...form, target }, ladder)).not.toHaveProperty('timing')
+  })
+})

@@ -39,6 +39,8 @@ export interface RunForm {
   profile: ProfileLevel
   /** Seconds above which a rung is not profiled, as typed; empty for no limit. */
   profileLimit: string
+  /** Bursts of launches are timed too. */
+  bursts: boolean
 }
 
 export const optionalRungs = (ladder: Ladder): LadderRung[] =>
@@ -54,12 +56,19 @@ export const freshForm = (ladder: Ladder, target: string, name = ladder.id): Run
   target,
   profile: 'card',
   profileLimit: '',
+  bursts: false,
 })
 
 /** Capabilities of the chosen target; null if none is chosen. */
 export const abilities = ({ target }: Pick<RunForm, 'target'>): Capabilities | null => {
   const parsed = parseTarget(target)
   return parsed && can(parsed)
+}
+
+/** Launches can be timed, single ones and in bursts. */
+export const canTime = (form: Pick<RunForm, 'target'>): boolean => {
+  const able = abilities(form)
+  return able !== null && able.times && !able.replays
 }
 
 /** Runs, but on an emulator: nothing is timed, and only small sizes take seconds. */
@@ -258,6 +267,7 @@ export function runRequest(form: RunForm, ladder: Ladder): CallInput<'run.start'
   return {
     ...base,
     ...(limit === null ? {} : { profileLimitSeconds: limit }),
+    ...(form.bursts && canTime(form) ? { timing: 'burst' as const } : {}),
     ...(size ? { at: { ...size, ...parseValues(ladder, form.values) } } : {}),
     params: Object.fromEntries(params.map(([name, value]) => [name, Number(value)])),
   }

@@ -30,3 +30,18 @@ it('ends what is cancelled, and starts nothing after', async () => {
   await expect(running).rejects.toMatchObject({ kind: 'cancelled' })
   await expect(pool.run(job)).rejects.toMatchObject({ kind: 'cancelled' })
 })
+
+it('leaves its threads to the next pool, which answers the same', async () => {
+  pool = emulatorPool(never, 1)
+  const first = await pool.run(job)
+  await pool.close()
+  let started = 0
+  const count = (): void => {
+    started += 1
+  }
+  process.on('worker', count)
+  pool = emulatorPool(never, 1)
+  expect((await pool.run(job)).outputs).toEqual(first.outputs)
+  process.off('worker', count)
+  expect(started).toBe(0)
+})

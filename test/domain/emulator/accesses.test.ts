@@ -59,13 +59,78 @@ function emulated(access: string, mask: number, offsets: number[]): number[] {
     case 'stsm':
       return row(sharedMatrices(number, offsets))
     case 'cpa': {
-      const copy = copyAccess(number, number === 16, mask, offsets, contiguous(number))
+      const copy = copyAccess(
+        { bytes: number, bypass: number === 16 },
+        mask,
+        0,
+        offsets,
+        contiguous(number),
+      )
       return row(copy.shared, copy.global)
     }
     default:
       return row(none, globalAccess(number === 0 ? 4 : number / 8, mask, offsets))
   }
 }
+
+/** Copies of one warp, whose lanes are `rows` groups: the addresses of each, from how its row of the file was made. */
+const copies = readFileSync(
+  new URL('../../captures/accesses/copies-h200.csv', import.meta.url),
+  'utf8',
+)
+  .trim()
+  .split('\n')
+  .slice(1)
+  .map((line) => {
+    const fields = line.split(',')
+    const [bytes, bypass, rows, pitch, shift, layout] = fields.map(Number) as [
+      number,
+      number,
+      number,
+      number,
+      number,
+      number,
+    ]
+    const zeros = parseInt(fields[6]!, 16)
+    const perRow = 32 / Math.abs(rows)
+    const lanes = Array.from({ length: 32 }, (_, lane) => {
+      const [row, at] = [Math.floor(lane / perRow), lane % perRow]
+      return {
+        // All groups read one row where there are fewer than none of them.
+        from: ((rows < 0 ? 0 : row) * pitch + shift) * 4 + at * bytes,
+        // As the lanes are, transposed with a padding of 4 words, or a row of 128 words each.
+        to: [lane * bytes, at * 132 * bytes + row * bytes, row * 512 + at * bytes][layout]!,
+      }
+    })
+    const measured = fields.slice(7).map(Number)
+    return { line, bytes, bypass: bypass === 1, rows, pitch, layout, zeros, lanes, measured }
+  })
+
+describe('copies from global to shared memory, measured one by one on an H200', () => {
+  it.each([4, 8, 16])('%i bytes a lane', (bytes) => {
+    const own = copies.filter((copy) => copy.bytes === bytes)
+    expect(own.length).toBeGreaterThanOrEqual(30)
+    const unequal = own.filter(({ bypass, zeros, lanes, measured }) => {
+      const copy = copyAccess(
+        { bytes, bypass },
+        -1,
+        zeros,
+        lanes.map(({ to }) => to),
+        lanes.map(({ from }) => from),
+      )
+      const { shared, global } = copy
+      return (
+        [shared.wavefronts, shared.ideal, global.tags, global.sectors].join() !== measured.join()
+      )
+    })
+    // Eight short rows in the same banks, transposed, take one wavefront more than the rule has.
+    const known = unequal.filter(
+      ({ rows, pitch, layout }) => rows === 8 && pitch === 64 && layout === 1,
+    )
+    expect(known).toHaveLength(bytes === 4 ? 11 : 0)
+    expect(unequal.filter((copy) => !known.includes(copy)).map(({ line }) => line)).toEqual([])
+  })
+})
 
 describe('accesses measured one by one on an H200', () => {
   it('are all there', () => {

@@ -8,6 +8,8 @@ import {
   multiplyHigh,
   multiplyHighSigned,
 } from '../../../src-main/domain/emulator/float'
+import { fillBuffer } from '../../../src-main/domain/emulator/fills'
+import { eightBits, smallFloats, smallOf } from '../../../src-main/domain/emulator/small-float'
 
 /** Whole numbers that a test can check with: a float as mantissa and exponent. */
 function exact(value: number): [bigint, number] {
@@ -100,6 +102,41 @@ describe('halves', () => {
     expect(halfBits(1.0001 * 2 ** -25)).toBe(1)
     expect(brainBits(1 + 2 ** -8)).toBe(0x3f80)
     expect(brainBits(1 + 3 * 2 ** -8)).toBe(0x3f82)
+  })
+})
+
+describe.each(['e4m3', 'e5m2'] as const)('%s', (name) => {
+  const type = smallFloats[name]
+  const codes = Array.from({ length: type.finite + 1 }, (_, code) => code)
+
+  it('is what its bits say, and its bits again', () => {
+    for (const code of codes) {
+      expect(eightBits(smallOf(code, type), type)).toBe(code)
+      expect(eightBits(smallOf(code | 0x80, type), type)).toBe(code | 0x80)
+    }
+    expect(smallOf(0x38 + (name === 'e5m2' ? 4 : 0), type)).toBe(1)
+    expect(smallOf(type.finite, type)).toBe(name === 'e4m3' ? 448 : 57344)
+  })
+
+  it('is rounded to the nearest, in the middle to an even one, and stays finite', () => {
+    for (const code of codes.slice(1)) {
+      const [low, high] = [smallOf(code - 1, type), smallOf(code, type)]
+      const middle = (low + high) / 2
+      expect(eightBits(middle, type)).toBe(code % 2 === 0 ? code : code - 1)
+      expect(eightBits(middle * (1 + 2 ** -40), type)).toBe(code)
+      expect(eightBits(middle * (1 - 2 ** -40), type)).toBe(code - 1)
+    }
+    expect(eightBits(1e9, type)).toBe(type.finite)
+    expect(eightBits(-Infinity, type)).toBe(type.finite | 0x80)
+  })
+
+  it('fills a buffer with the numbers that FP32 is filled with, rounded', () => {
+    const bytes = new Uint8Array(64)
+    const floats = new Float32Array(64)
+    const rule = { kind: 'uniform', low: -1, high: 1 } as const
+    fillBuffer(bytes, name, rule, 1, 0)
+    fillBuffer(new Uint8Array(floats.buffer), 'f32', rule, 1, 0)
+    expect([...bytes]).toEqual([...floats].map((value) => eightBits(value, type)))
   })
 })
 

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { rawFile, readRaw } from '../../../src-main/adapters/tools/raw-files'
+import { readRaw } from '../../../src-main/adapters/tools/raw-files'
 import { inEnglish } from '../../../src-main/domain/text/wording'
 import { type KernelResources, occupancy } from '../../../src-main/domain/gpu/occupancy'
 import {
@@ -15,7 +15,7 @@ import { computeCapabilities, smLimits } from '../../../src-main/domain/gpu/sm-l
 import { scheduleOf, wavesOf } from '../../../src-main/domain/gpu/waves'
 import { type NcuLaunch, parseNcuRawCsv } from '../../../src-main/parsers/ncu/ncu-csv'
 import { ncuCapture } from '../../parsers/captures'
-import { sharingSessions } from '../../../src-main/adapters/disk/shared-rows'
+import { sharedSessions, sharingSessions } from '../../../src-main/adapters/disk/shared-rows'
 
 describe('occupancy', async () => {
   const root = join(import.meta.dirname, '../../..')
@@ -23,8 +23,10 @@ describe('occupancy', async () => {
 
   /** Every launch that ncu described: of the shipped recordings, those of labs too, and of the captures of ncu itself. */
   const folders = [
-    ...(await sharingSessions(join(recordings, rawFile))),
-    ...(await sharingSessions(join(recordings, 'labs', rawFile))).map((name) => join('labs', name)),
+    ...(await sharingSessions(join(recordings, sharedSessions))),
+    ...(await sharingSessions(join(recordings, 'labs', sharedSessions))).map((name) =>
+      join('labs', name),
+    ),
   ]
   const tables = [
     ...(await Promise.all(

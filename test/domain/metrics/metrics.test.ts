@@ -53,11 +53,11 @@ describe('the registry', () => {
       }
     })
 
-    it('is counted by ncu, or derived from what is counted at the same level', () => {
-      for (const { id, ncu, derived, level } of metricDefinitions) {
-        expect(ncu.length > 0, id).toBe(derived === undefined)
-        for (const from of derived?.from ?? [])
-          expect(metricDefinition(from), from).toMatchObject({ level, aggregate: 'sum' })
+    it('is counted by ncu of a kernel or its instructions, or derived from what is counted by its level', () => {
+      for (const { id, ncu, derived, perInstruction, level } of metricDefinitions) {
+        expect([ncu.length > 0, derived, perInstruction].filter(Boolean).length, id).toBe(1)
+        const collected = metricsAtLevel(level).filter(({ aggregate }) => aggregate === 'sum')
+        for (const from of derived?.from ?? []) expect(collected).toContain(metricDefinition(from))
       }
     })
 

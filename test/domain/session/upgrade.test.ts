@@ -11,7 +11,6 @@ import {
   parseSession,
   readSession,
   readSessionText,
-  sharedSessions,
 } from '../../../src-main/adapters/sessions/session-store'
 import {
   type AnyMessage,
@@ -47,7 +46,7 @@ import {
   writeAttempt1,
 } from '../../version-1'
 import { gflops, problemLabel } from '../../../src-main/domain/task/problem'
-import { sharingSessions } from '../../../src-main/adapters/disk/shared-rows'
+import { sharedSessions, sharingSessions } from '../../../src-main/adapters/disk/shared-rows'
 
 describe('versions', () => {
   const open = (name: string): Session => parseSession(file1(`${name}.json`), `${name}.json`)

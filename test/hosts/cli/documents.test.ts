@@ -93,6 +93,31 @@ describe('--json', () => {
     documentOf('run', run)
   })
 
+  it('of a run on several targets, where one has nothing to run on', async () => {
+    await withTools()
+    const words = ['--rungs', '00_cublas,01_naive', '--size', '1024', '--profile', 'none']
+    const targets = ['--target', 'local,static:h200,nowhere']
+    const run = await runHere('run', '--ladder', 'gemm-fp32', ...words, ...targets, '--json')
+    const document = documentOf<{
+      targets: { target: string; code: number; session: string | null }[]
+      rungs: { id: string; on: ({ timeMs: number | null } | null)[] }[]
+    }>('run-several', run)
+    expect(document.targets.map(({ target, code }) => [target, code])).toEqual([
+      ['local', 0],
+      ['static:h200', 0],
+      ['nowhere', 2],
+    ])
+    expect(run.code).toBe(2)
+    expect(document.targets.map(({ session }) => session !== null)).toEqual([true, true, false])
+    const [naive] = document.rungs.filter(({ id }) => id === '01_naive')
+    expect(naive!.on.map((one) => (one?.timeMs ?? 0) > 0)).toEqual([true, false])
+    expect(run.stderr).toMatch(/^local: .*01_naive/m)
+    const text = await runHere('run', '--ladder', 'gemm-fp32', ...words, ...targets)
+    expect(text.stdout).toMatch(/rung +local +static:h200 +local rate/)
+    const twice = await runHere('run', '--ladder', 'gemm-fp32', '--target', 'local,local')
+    expect([twice.code, twice.stderr]).toEqual([2, expect.stringContaining('local twice')])
+  })
+
   it('of import, of a report and of a table', async () => {
     await withoutTools()
     const table = join(await tempDir(), 'details.csv')
@@ -335,7 +360,7 @@ describe('a command that fails', () => {
 
 it('--json has every document once in a test above', () => {
   // They start the program itself: test/cli/ has their documents.
-  const elsewhere = ['lab-grade', 'machine-check']
+  const elsewhere = ['lab-grade', 'machine-check', 'machine-runs']
   const wanted = printedDocuments
     .map(({ name }) => name)
     .filter((name) => !elsewhere.includes(name))

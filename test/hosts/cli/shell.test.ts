@@ -87,6 +87,12 @@ describe('completion', () => {
     expect(
       await inBash(['kernel-ladder', 'show', ''], ['my session\tFP32', "it's", '$HOME', 'a\\b']),
     ).toEqual(['my\\ session', "it\\'s", '\\$HOME', 'a\\\\b'])
+    expect(
+      await inBash(
+        ['kernel-ladder', 'run', '--rungs', '01_naive,0'],
+        ['01_naive,02_tile', 'a\\,b'],
+      ),
+    ).toEqual(['01_naive,02_tile', 'a\\\\,b'])
     // Within quotes the shell adds its own.
     expect(await inBash(['kernel-ladder', 'show', '"my'], ['my session'])).toEqual(['my session'])
     // bash has the words of `recorded:gemm` apart, and replaces the last one.

@@ -159,8 +159,8 @@ describe('a fault is reported with file, line, key and what to write instead', (
     ],
     [
       'a metric that the registry lacks',
-      replaced('fmaUtilization up', 'fmaUsage up'),
-      /:6: @expect names fmaUsage/,
+      replaced('fmaUtilization up', 'sharedLoad up'),
+      /:6: @expect names sharedLoad, which is not in the metric registry\. Did you mean sharedLoads\?/,
     ],
     [
       'a direction that is none',

@@ -98,8 +98,8 @@ questions:
       ],
       [
         'an unknown metric',
-        swap(/metric: glob.*\n {4}below/, 'metric: speed\n    below'),
-        'x/lab.md:18: There is no metric named speed',
+        swap(/metric: glob.*\n {4}below/, 'metric: fmaUtilisation\n    below'),
+        'x/lab.md:18: There is no metric named fmaUtilisation in the registry (docs/METRICS.md). Did you mean fmaUtilization?',
       ],
       [
         'an unknown metric in a prediction',

@@ -204,7 +204,7 @@ describe('told apart are', () => {
       'Skip fewer.',
     ])
     expect((await failure('twelve', anything, { filters: { kernels: '(' } }))[1]).toContain(
-      'no regular expression',
+      'not a regular expression',
     )
   })
 

@@ -123,7 +123,7 @@ describe('HTML', () => {
       const [, plain = ''] = /<noscript>(.*)<\/noscript>/s.exec(html) ?? []
       expect(plain).toContain('Best rung: <code>06_float4</code> (128-bit access), 3.41 ms')
       expect(plain).toContain('<dt>Driver</dt><dd>580.159.04</dd>')
-      expect(html).toContain('<title>FP32 matrix multiplication at 4096³ f32 on NVIDIA H200')
+      expect(html).toContain('<title>FP32 matrix multiplication at 4096³ FP32 on NVIDIA H200')
     })
 
     it('holds the deep profiles of its rungs, and gives them back', () => {

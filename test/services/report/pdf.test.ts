@@ -125,6 +125,20 @@ describe('a report for print', () => {
     expect(whole.step).not.toContain('Moved too')
   })
 
+  it('has no bars of what the drawing of the occupancy shows, but those that have a caption', async () => {
+    const svg = '<svg width="10" height="10"></svg>'
+    const drawn = new Map([['occupancy', { svg, label: 'Occupancy limiters' }]])
+    const bars = async (options: Parameters<typeof printed>[1]) => {
+      const [html = ''] = (await printed(recording(), options)).documents
+      const labels = ['Waves per SM', 'Achieved occupancy', 'FMA pipe utilization']
+      return labels.filter((label) => html.includes(`<title>${label}`))
+    }
+    expect(await bars({})).toHaveLength(3)
+    expect(await bars({ drawn })).toEqual(['FMA pipe utilization'])
+    const captions = { wavesPerSm: 'One wave and a tail.' }
+    expect(await bars({ drawn, captions })).toEqual(['Waves per SM', 'FMA pipe utilization'])
+  })
+
   it('lets no hostile text become markup', async () => {
     const [html = ''] = (await printed(withHostileStrings())).documents
     expect(html).not.toMatch(/<script|<img|<[a-z]+ [^>]*\bon\w+=/i)
@@ -143,7 +157,7 @@ describe('two sessions for print', () => {
 
   it('includes warnings, times, changed metrics, diffs and both origins', async () => {
     const [, html = ''] = (await printed([recording(), after()])).documents
-    expect(html).toContain('<title>FP32 matrix multiplication at 4096³ f32: two sessions</title>')
+    expect(html).toContain('<title>FP32 matrix multiplication at 4096³ FP32: two sessions</title>')
     expect(html).toContain('The driver versions differ: 580.159.04 and 590.')
     expect(html).toContain('0 got faster and 1 slower beyond the spread of both')
     expect(html).toMatch(/<code>06_float4<\/code><\/th>.*3\.41 ms.*5\.12 ms.*▼ worse/)

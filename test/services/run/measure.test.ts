@@ -15,6 +15,7 @@ import {
 } from '../support'
 import { heldDown, sessionGpuWords } from '../../../src-main/domain/report/gpu-words'
 import { provenance } from '../../../src-main/domain/report/provenance'
+import { sessionText } from '../../../src-main/hosts/cli/describe/describe-static'
 import { said } from '../../said'
 import { cardMetricIds } from '../../../src-main/domain/metrics/metrics'
 import { type Session } from '../../../src-main/domain/session/session'
@@ -49,6 +50,41 @@ describe('the state of the GPU', () => {
     const { session } = await machine.run({ rungs: ['01_naive'], profile: 'none' })
     expect(heldDown(rung(session, '01_naive').timing!.gpu)).toBeNull()
     expect(said(sessionGpuWords(session))).toMatch(/61 °C; clocks not held down$/)
+  })
+})
+
+describe('bursts', () => {
+  it('are timed beside single launches where the run asks for them, and told as such', async () => {
+    const machine = await fakeMachine()
+    const { session } = await machine.run({
+      ...{ rungs: ['00_cublas', '01_naive'], profile: 'none', timing: 'burst' },
+    })
+    const { medianMs, referenceMedianMs, gflops, burst } = rung(session, '01_naive').timing!
+    expect(burst).toMatchObject({ launches: 8, restSeconds: 1, medianMs: medianMs * 0.9 })
+    expect(burst!.ratioToReference).toBeCloseTo((referenceMedianMs! * 0.8) / (medianMs * 0.9))
+    expect(burst!.gflops).toBeCloseTo(gflops! / 0.9)
+    expect(rung(session, '00_cublas').timing!.burst!.ratioToReference).toBe(1)
+    expect(session.settings.timing).toBe('burst')
+    expect(machine.calls('runner').find(([, command]) => command === 'measure')).toContain(
+      '--bursts',
+    )
+    const facts = new Map(provenance(session).map(({ id, value }) => [id, said(value)]))
+    expect(facts.get('timing')).toBe(
+      'single launches between CUDA events; beside them bursts of 8 launches, each after 1 s of rest',
+    )
+    expect(facts.get('reproduce')).toContain('--timing burst')
+    const text = sessionText(session)
+    expect(text).toMatch(/rung .* to ref\. +burst +burst to ref\. +to prev\./)
+    expect(text).toContain('burst: a launch of 8 in a row after 1 s of rest')
+  })
+
+  it('are neither timed nor shown where it does not', async () => {
+    const machine = await fakeMachine()
+    const { session } = await machine.run({ rungs: ['01_naive'], profile: 'none' })
+    expect(rung(session, '01_naive').timing).not.toHaveProperty('burst')
+    expect(session.settings).not.toHaveProperty('timing')
+    expect(machine.calls('runner').flat()).not.toContain('--bursts')
+    expect(sessionText(session)).not.toContain('burst')
   })
 })
 

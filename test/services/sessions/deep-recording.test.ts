@@ -1,6 +1,6 @@
 /** The shipped deep recording, replayed through the live parsers, and a deep run over fakes that replay it. */
 import { existsSync } from 'node:fs'
-import { readdir } from 'node:fs/promises'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { recordedToolbox } from '../../../src-main/adapters/tools/recorded-toolbox'
@@ -15,12 +15,13 @@ import {
   sassOfLine,
   stallHistogram,
 } from '../../../src-main/domain/session/deep'
+import { metricDefinition } from '../../../src-main/domain/metrics/metrics'
 import { liveRegisters } from '../../../src-main/domain/sass/live-registers'
 import { planProfile } from '../../../src-main/domain/analysis/pass-plan'
-import { readRaw, rawFile } from '../../../src-main/adapters/tools/raw-files'
+import { rawOfLadder, readRaw } from '../../../src-main/adapters/tools/raw-files'
 import { createCore } from '../../../src-main/services/core'
 import { setUp } from '../../../src-main/adapters/machine/local-machine'
-import { openSession } from '../../../src-main/services/sessions/sessions'
+import { openNamed, openSession } from '../../../src-main/services/sessions/sessions'
 import { said } from '../../said'
 import { fakeMachine, recordingsDir, rung, setupIn, tempDir } from '../support'
 import { sharedRows } from '../../../src-main/adapters/disk/shared-rows'
@@ -34,7 +35,7 @@ const total = (histogram: Record<string, number> | null): number =>
 
 describe('the deep recording of gemm-fp32', () => {
   it('is small, and is replayed from raw tool output: no parsed profile is shipped', async () => {
-    const rows = await sharedRows(folder, rawFile)
+    const rows = await sharedRows(folder, rawOfLadder('gemm-fp32'))
     expect(rows.reduce((sum, { text }) => sum + text.length, 0)).toBeLessThan(5e6)
     expect(existsSync(folder)).toBe(false)
   })
@@ -157,6 +158,40 @@ describe('the deep recording of gemm-fp32', () => {
   })
 })
 
+describe('bank conflicts, apart from what arbitration adds', () => {
+  const figure = (id: string, metric: string): number | null | undefined =>
+    rung(session, id).metrics[metric]?.value
+
+  // Loads, stores and cp.async of what each rung's addresses make of 32 banks; the rest of ncu's counters is noise.
+  it.each([
+    ['00_cublas', 0, 0, 50_331_648],
+    ['01_naive', 0, 0, 0],
+    ['03_shared_tile', 0, 0, 0],
+    ['05_thread_tile_2d', 268_435_456, 0, 0],
+    ['06_float4', 0, 16_777_216, 0],
+    ['10_conflict_free', 0, 0, 0],
+    ['13_cp_async', 0, 0, 50_331_648],
+    ['17_fastest', 0, 0, 25_165_824],
+  ])('%s: %d for loads, %d for stores, %d for copies', (id, loads, stores, copies) => {
+    expect(figure(id, 'sharedLoadStructuralConflicts')).toBe(loads)
+    expect(figure(id, 'sharedStoreStructuralConflicts')).toBe(stores)
+    expect(figure(id, 'sharedCopyStructuralConflicts')).toBe(copies)
+    expect(figure(id, 'sharedLoadArbitrationNoise')).toBe(
+      figure(id, 'sharedLoadBankConflicts')! - loads,
+    )
+    expect(figure(id, 'sharedStoreArbitrationNoise')).toBe(
+      figure(id, 'sharedStoreBankConflicts')! - stores,
+    )
+  })
+
+  it('is derived, and tells noise where the code has no conflict', () => {
+    const { metrics } = rung(session, '03_shared_tile')
+    expect(metrics['sharedStoreStructuralConflicts']).toMatchObject({ evidence: 'derived' })
+    expect(said(metrics['sharedStoreStructuralConflicts']!.reason)).toMatch(/STS, STSM/)
+    expect(metrics['sharedStoreArbitrationNoise']!.value).toBeGreaterThan(1e7)
+  })
+})
+
 describe('a deep run', () => {
   it('keeps a profile a rung beside the session, and a session that replays to the same', async () => {
     const machine = await fakeMachine()
@@ -165,6 +200,15 @@ describe('a deep run', () => {
     const { session: run, folder: saved } = await machine.run({ profile: 'deep', rungs })
     expect(run.settings.profile).toBe('deep')
     expect(run.warnings).toEqual([])
+    // A session of before there were sums over instructions has them when it is opened.
+    const file = join(saved!, 'session.json')
+    const old = JSON.parse(await readFile(file, 'utf8')) as typeof run
+    for (const own of old.rungs)
+      own.metrics = Object.fromEntries(
+        Object.entries(own.metrics).filter(([id]) => metricDefinition(id)?.level !== 'deep'),
+      )
+    await writeFile(file, JSON.stringify(old))
+    expect((await openNamed(setupIn(await tempDir()), saved!)).session.rungs).toEqual(run.rungs)
     const core = createCore(await setUp(), { host: 'web', session: saved! })
     for (const { id } of run.rungs)
       expect(await core.call('sessions.deep', { ref: run.id, rung: id })).toEqual(

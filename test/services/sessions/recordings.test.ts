@@ -4,11 +4,11 @@ import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
+import { sharedSessions } from '../../../src-main/adapters/disk/shared-rows'
 import { openRaw, readRaw, shareRaw } from '../../../src-main/adapters/tools/raw-files'
 import {
   readSession,
   readSessionText,
-  sharedSessions,
   shareSession,
 } from '../../../src-main/adapters/sessions/session-store'
 import { LadderFile } from '../../../src-main/domain/ladder/ladder'

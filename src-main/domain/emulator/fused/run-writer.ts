@@ -1,15 +1,15 @@
 /** The frame of a run as WebAssembly: its registers and predicates in locals, its operands, and the loop over the lanes. */
 import type { Instruction, Operand } from '../../sass/instruction'
-import { truePredicate, zeroRegister, zeroUniformRegister } from '../../sass/instruction'
+import { zeroRegister, zeroUniformRegister } from '../../sass/instruction'
 import { lanes, predicateIndex, type Operands } from '../site'
-import { predicateTrue, uniformPredicates } from '../warp'
+import { guardOf } from '../guards'
+import { predicateTrue } from '../warp'
 import { Code, i32, scalar, v128, vector } from '../wasm'
 
 /** What is the same for all runs of a launch. */
 export interface FusedSetting {
-  /** Rows of registers; the uniform ones follow, and then the predicates. */
+  /** Rows of registers; the uniform ones follow. */
   registers: number
-  uniformRows: number
   constant(bank: number, offset: number): number
   /** Whether a * b + c is rounded once by the CPU. */
   nativeMultiplyAdd: boolean
@@ -18,6 +18,8 @@ export interface FusedSetting {
   fixAddress: number
   /** Where the lanes that a guarded instruction was on for are counted, 8 bytes each. */
   onAddress: number
+  /** Byte of the first predicate, from the warp's registers. */
+  predicatePlace: number
 }
 
 export class Unsupported extends Error {}
@@ -243,7 +245,7 @@ export class RunWriter {
     index: number,
     emit: (run: RunWriter, instruction: Instruction) => void,
   ): boolean {
-    const length = this.code.bytes.length
+    const { length } = this.code
     const [loaded, dirty, changed] = [
       new Set(this.loaded),
       new Set(this.dirty),
@@ -255,7 +257,7 @@ export class RunWriter {
       return true
     } catch (error) {
       if (!(error instanceof Unsupported)) throw error
-      this.code.bytes.length = length
+      this.code.length = length
       this.loaded = loaded
       this.dirty = dirty
       this.changed = changed
@@ -263,20 +265,17 @@ export class RunWriter {
     }
   }
 
-  private enter({ guard, mnemonic }: Instruction, index: number): void {
+  private enter(instruction: Instruction, index: number): void {
     const { code } = this
-    this.everywhere = /^U/.test(mnemonic)
+    this.everywhere = instruction.mnemonic.startsWith('U')
     this.bits = this.groupBits
     this.mask = this.groupMask
-    if (guard.index === truePredicate) {
-      if (guard.negated) unsupported()
-      return
-    }
-    if (this.everywhere) return unsupported()
-    const guardIndex = guard.kind === 'predicate' ? guard.index : uniformPredicates + guard.index
-    code.get(this.predicateLocal(guardIndex))
-    if (guard.negated) {
-      code.constant(-1)
+    const guard = guardOf(instruction)
+    if (guard === null) return
+    if (this.everywhere || guard.index === predicateTrue) return unsupported()
+    code.get(this.predicateLocal(guard.index))
+    if (guard.flip) {
+      code.constant(guard.flip)
       code.op(scalar.xor)
     }
     code.get(this.shift)
@@ -288,25 +287,17 @@ export class RunWriter {
     code.set(this.execMask)
     this.bits = this.execBits
     this.mask = this.execMask
-    const place = this.setting.onAddress + 8 * index
-    code.constant(0)
-    code.constant(0)
-    code.memory(scalar.load64, place)
-    code.get(this.execBits)
-    code.op(scalar.popcount)
-    code.op(scalar.extendUnsigned)
-    code.op(scalar.add64)
-    code.memory(scalar.store64, place)
+    code.countLanes(this.setting.onAddress + 8 * index, this.execBits)
   }
 
   /** The whole function, or null where the run is empty. */
   finish(): Code {
-    const inner = this.code.bytes.splice(0)
+    const inner = this.code.take()
     const { code } = this
-    const predicateBase = (this.setting.registers + this.setting.uniformRows) * rowBytes
+    const { predicatePlace } = this.setting
     for (const [index, local] of this.predicates) {
       code.get(0)
-      code.memory(scalar.load, predicateBase + 4 * index)
+      code.memory(scalar.load, predicatePlace + 4 * index)
       code.set(local)
     }
     code.get(0)
@@ -320,7 +311,7 @@ export class RunWriter {
     code.tee(this.groupBits)
     this.expandBits()
     code.set(this.groupMask)
-    for (const byte of inner) code.bytes.push(byte)
+    code.append(inner)
     for (const row of this.dirty) {
       code.get(this.pointer)
       code.get(this.rows.get(row)!)
@@ -339,7 +330,7 @@ export class RunWriter {
     for (const index of this.changed) {
       code.get(0)
       code.get(this.predicates.get(index)!)
-      code.memory(scalar.store, predicateBase + 4 * index)
+      code.memory(scalar.store, predicatePlace + 4 * index)
     }
     return code
   }

@@ -2,7 +2,7 @@
 export const editor = {
   unset: 'No editor is set.',
   set: 'Set KERNEL_LADDER_EDITOR to a command that opens a window, such as: {example}',
-  noFile: 'The source of {rung} is in no file of this machine.',
+  noFile: 'The source of {rung} is not in a file on this machine.',
   noFileThen: 'Open the folder of its ladder first.',
   notFound: 'The editor {program} was not found.',
   failed: 'The editor {program} ended with exit code {code}.',

@@ -67,5 +67,9 @@ export const figures = {
     'Share of the 32 lanes of every warp instruction executed; lanes disabled by a predicate or a branch count toward the total.',
   fromParts: 'Computed from other counters of the same profile: {names}.',
   follows: 'It is derived from {metric}, which has no value: {why}',
+  overInstructions:
+    'Summed over {opcodes} by the counters per instruction: wavefronts less the fewest that the accesses need.',
+  noInstructions: 'Counters per instruction were not collected; the deep level collects them.',
+  noise: 'The counter of bank conflicts less the structural ones.',
   noShare: 'No instructions were executed, so the share is undefined.',
 } as const

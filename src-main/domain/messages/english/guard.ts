@@ -8,6 +8,8 @@ export const guard = {
     '{a} computes {whatA}, and {b} computes {whatB}; that accounts for part of the difference in time.',
   computesOther: 'In one session {rung} computes {a}, in the other {b}.',
   gpu: 'The GPUs differ: {a} and {b}.',
+  otherGpu:
+    'Across GPUs, counters can be compared, and the share that each reaches of its own peak; times cannot.',
   computeCapability: 'The compute capabilities differ: {a} and {b}.',
   smCount: 'The SM counts differ: {a} and {b}.',
   driver: 'The driver versions differ: {a} and {b}.',

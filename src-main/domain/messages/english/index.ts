@@ -24,6 +24,7 @@ import { fact, origin, provenance } from './provenance'
 import { doctor, records } from './records'
 import { reports } from './reports'
 import { pages, sessions } from './sessions'
+import { slurm } from './slurm'
 import { status, summary } from './summary'
 import { tools } from './tools'
 import { unit, unitWithin, wait, why } from './why'
@@ -46,6 +47,7 @@ export const templates = {
   checks,
   reflect,
   machines,
+  slurm,
   part,
   records,
   imports,

@@ -45,6 +45,10 @@ export const checks = {
   metricMissing: '{metric}: {why}',
   metricPassed: '{metric}: {value}, {bound}.',
   metricFailed: '{metric}: {value}; must be {bound}.',
+  aboutTime:
+    'What this lab asks for shows in time alone ({checks}), which is not emulated: a GPU has to judge it. The other checks were judged here.',
+  withNoise:
+    'The counter includes arbitration noise, because counters per instruction were not collected.',
   time: '{own}, {ratio}× the {theirs} of {rung}; must be at most {factor}×, with a noise margin of {noise} %.',
 
   faults: 'The kernel has {faults}.',

@@ -19,9 +19,9 @@ export const programs = {
   skipFewer: 'Skip fewer.',
   timedOut: '{program} was stopped after {seconds} s.',
   longer: 'Allow more with --timeout SECONDS, or profile less of it with --count N.',
-  badFilter: '--kernels {filter} is no regular expression: {text}.',
+  badFilter: '--kernels {filter} is not a regular expression: {text}.',
   firstLaunches:
-    'Only the first {count} launches were timed; what the program launched after them is in no total. --skip begins later.',
+    'Only the first {count} launches were timed; what the program launched after them is not in any total. --skip begins later.',
   unprofiled: 'Kernels that were timed and not profiled: {count}, with {share} of the time.',
   changed:
     'The program launched other kernels when it was profiled than when it was timed: {count} kernels have no counters.',

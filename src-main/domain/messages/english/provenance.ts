@@ -39,6 +39,8 @@ export const provenance = {
   none: 'none',
   notUsed: 'not used',
   singleLaunches: 'single launches between CUDA events',
+  singleAndBursts:
+    'single launches between CUDA events; beside them bursts of {launches} launches, each after {seconds} s of rest',
   processes: 'wall time of whole processes, from start to exit',
   flushed: 'flushed',
   kept: 'kept',

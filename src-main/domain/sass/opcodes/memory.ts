@@ -244,7 +244,7 @@ export const memoryOpcodes: Opcode[] = [
     constantAddress('register'),
   ),
   opcode(0xab9, 'ULDC', sizes, ud, constantAddress('none')),
-  opcode(0xabb, 'ULDC', sizes, ud, constantAddress('uniform')),
+  opcode(0xabb, 'ULDC', sizes, ud, fixed(91, 1, 1), constantAddress('uniform')),
 
   opcode(
     0xfae,

@@ -1,5 +1,6 @@
 /** `kernel-ladder __agent`: what this program is started as on another machine. It writes a line per event to a file. */
 import { openSync, readFileSync, writeSync } from 'node:fs'
+import { hostname } from 'node:os'
 import type { SetUp } from '../../../adapters/machine/machine'
 import { RunRequest } from '../../../contract'
 import { exitCodes, toErrorShape } from '../../../domain/errors'
@@ -24,12 +25,13 @@ export async function agentCommand(
     writeSync(events, `${JSON.stringify(line)}\n`)
   }
   const none = { folder: null, id: null, missing: null, unsaved: null, error: null }
+  write({ type: 'begun', host: process.env.SLURMD_NODENAME ?? hostname() })
   try {
     const job = Job.parse(JSON.parse(readFileSync(jobFile, 'utf8')))
     const end =
       job.kind === 'run'
         ? await runSession(setUp, job, write)
-        : { code: await withOutput(write, () => runProgram(job.words, setUp)) }
+        : { code: await withOutput(write, () => runProgram(wordsOf(job), setUp)) }
     write({ type: 'end', ...none, ...end })
     return 0
   } catch (error) {
@@ -38,6 +40,10 @@ export async function agentCommand(
     return exitCodes[shape.kind]
   }
 }
+
+/** A task of an array has its number in its words. */
+const wordsOf = ({ words }: Extract<Job, { kind: 'words' }>): string[] =>
+  words.map((word) => word.replaceAll('{task}', process.env.SLURM_ARRAY_TASK_ID ?? ''))
 
 async function runSession(
   setUp: SetUp,

@@ -47,12 +47,21 @@ export const machineListCommand = later(
 export const machineRemoveCommand = later(
   async () => (await import('./machine-command')).machineRemoveCommand,
 )
+export const machineResumeCommand = later(
+  async () => (await import('./machine-command')).machineResumeCommand,
+)
+export const machineRunsCommand = later(
+  async () => (await import('./machine-command')).machineRunsCommand,
+)
 export const manCommand = later(async () => (await import('./completion-command')).manCommand)
 export const mcpCommand = later(async () => (await import('./mcp-command')).mcpCommand)
 export const profileCommand = later(async () => (await import('./profile-command')).profileCommand)
 export const regressCommand = later(async () => (await import('./regress-command')).regressCommand)
 export const reportCommand = later(async () => (await import('./report-command')).reportCommand)
 export const runCommand = later(async () => (await import('./run-command')).runCommand)
+export const runSeveralCommand = later(
+  async () => (await import('./run-several-command')).runSeveralCommand,
+)
 export const sanitizeCommand = later(
   async () => (await import('./sanitize-command')).sanitizeCommand,
 )

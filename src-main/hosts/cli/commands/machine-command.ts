@@ -1,38 +1,68 @@
 /** `kernel-ladder machine`: the machines that --target names. */
 import { machinesPath, readMachines, writeMachine } from '../../../adapters/remote/machines-store'
-import { askHostKey, trustHostKey } from '../../../adapters/remote/ssh'
+import { sbatchWords } from '../../../adapters/remote/slurm'
+import type { HostKey } from '../../../adapters/remote/ssh'
 import type { SetUp } from '../../../adapters/machine/machine'
-import { DoctorReport } from '../../../contract'
+import { DoctorReport, RunRequest } from '../../../contract'
 import { exitCodes, inputError, KernelLadderError } from '../../../domain/errors'
-import { MachineEntry, nameFault } from '../../../domain/machines/machine-file'
+import { MachineEntry } from '../../../domain/machines/machine-file'
+import { Job } from '../../../domain/machines/job'
+import { submittedId } from '../../../domain/machines/slurm-job'
 import { inEnglish } from '../../../domain/text/wording'
-import { openMachine, prepare, runWords, sshOptions } from '../../../services/machines/remote-job'
+import { findRuns, openMachine, prepare, runWords } from '../../../services/machines/remote-job'
+import { addMachine, lookAtHost, refuseName } from '../../../services/machines/add-machine'
+import { resumeRun } from '../../../services/targets/machine'
 import { confirmed } from '../confirm'
 import { doctorText } from './doctor-command'
-import { machineCheckDocument, machinesDocument } from '../documents/machines'
+import { machineCheckDocument, machineRunsDocument, machinesDocument } from '../documents/machines'
 import { note, printJson, printText, table } from '../output'
+import { progressPrinter } from '../progress'
 import { abortOnStop } from '../signals'
+import { printRun } from './run-command'
 
 export interface MachineAddOptions {
   ssh?: string
+  slurm?: boolean
+  partition?: string
+  account?: string
+  qos?: string
+  gres?: string
+  constraint?: string
+  time?: string
+  sbatch?: string[]
   before?: string[]
   after?: string[]
   fingerprint?: string
   replace?: boolean
 }
 
+const slurmNames = ['partition', 'account', 'qos', 'gres', 'constraint', 'time'] as const
+
+function slurmOf({ slurm, sbatch, ...options }: MachineAddOptions) {
+  const given = slurmNames.filter((name) => options[name] !== undefined)
+  const alone = given[0] ?? (sbatch ? 'sbatch' : undefined)
+  if (!slurm && alone !== undefined)
+    throw inputError(`--${alone} goes with --slurm.`, `Add --slurm, or leave --${alone} out.`)
+  return {
+    ...Object.fromEntries(given.map((name) => [name, options[name]])),
+    ...(sbatch ? { options: sbatch } : {}),
+  }
+}
+
+/** The entry as it is written, and as it is read. */
 function entryOf(options: MachineAddOptions) {
-  const entry = {
+  const slurm = slurmOf(options)
+  const written = {
     ...(options.ssh === undefined ? {} : { ssh: options.ssh }),
+    ...(options.slurm ? { slurm } : {}),
     ...(options.before ? { before: options.before } : {}),
     ...(options.after ? { after: options.after } : {}),
   }
-  const parsed = MachineEntry.safeParse(entry)
-  if (!parsed.success)
-    throw inputError(
-      `--${parsed.error.issues[0]?.path.join('.') ?? 'ssh'} must be ${parsed.error.issues[0]?.message ?? ''}.`,
-    )
-  return entry
+  const parsed = MachineEntry.safeParse(written)
+  if (parsed.success) return { written, entry: parsed.data }
+  const [{ path, message } = { path: ['ssh'], message: '' }] = parsed.error.issues
+  const name = path[0] === 'slurm' ? (path[1] === 'options' ? 'sbatch' : path[1]) : path[0]
+  throw inputError(`--${String(name)} must be ${message}.`)
 }
 
 export async function machineAddCommand(
@@ -40,44 +70,48 @@ export async function machineAddCommand(
   name: string,
   options: MachineAddOptions,
 ): Promise<number> {
-  const fault = nameFault(name)
-  if (fault !== null) throw inputError(fault)
-  const host = options.ssh
-  if (host === undefined)
+  if (options.ssh === undefined && !options.slurm)
     throw inputError(
       '--ssh HOST is missing.',
-      'Give the host as after `ssh`, for example: --ssh titan.',
+      'Give the host as after `ssh`, for example: --ssh titan. On a login node, --slurm alone will do.',
     )
-  const entry = entryOf(options)
+  const { written, entry } = entryOf(options)
   const { machine } = await setUp()
   const { config } = machine.folders
-  if (!options.replace && Object.hasOwn(await readMachines(config), name))
-    throw inputError(`There is a machine named ${name} already.`, 'Use another name, or --replace.')
-  const key = await askHostKey(host, sshOptions())
-  note(`${host} is ${key.user}@${key.hostname}, port ${key.port}.`)
-  if (!key.known && key.fingerprint !== null) {
-    note(`Its host key is ${key.fingerprint}, which ssh does not know yet.`)
-    if (options.fingerprint !== undefined && !key.fingerprint.endsWith(options.fingerprint))
-      throw inputError(
-        `The host key is not ${options.fingerprint}, so ${name} was not added.`,
-        'Ask the administrator of the machine for the fingerprint of its key.',
-      )
-    const allowed =
-      options.fingerprint !== undefined ||
-      (process.stdin.isTTY &&
-        process.stderr.isTTY &&
-        (await confirmed('From now on ssh will trust this key.')))
-    if (!allowed)
-      throw inputError(
-        `The host key of ${host} is not trusted, so ${name} was not added.`,
-        `If it is the right one, add --fingerprint ${key.fingerprint.split(' ').pop()}`,
-      )
-    await trustHostKey(host, key.fingerprint, sshOptions())
-  }
-  await writeMachine(config, name, entry)
+  await refuseName(machine.folders, name, options.replace)
+  const key = entry.ssh === undefined ? null : await lookAtHost(entry.ssh)
+  const seen = key && (await seenKey(name, entry.ssh!, key, options.fingerprint))
+  await addMachine(machine.folders, name, written, key, seen)
   note(`Added ${name} to ${machinesPath(config)}.`)
   note(`Next: kernel-ladder run --ladder LADDER --target ${name}`)
   return 0
+}
+
+/** The host's key if the user trusts it, by its fingerprint or when asked; null if ssh knows it. Throws otherwise. */
+async function seenKey(
+  name: string,
+  host: string,
+  key: HostKey,
+  fingerprint: string | undefined,
+): Promise<string | null> {
+  note(`${host} is ${key.user}@${key.hostname}, port ${key.port}.`)
+  if (key.known || key.fingerprint === null) return null
+  note(`Its host key is ${key.fingerprint}, which ssh does not know yet.`)
+  if (fingerprint !== undefined && !key.fingerprint.endsWith(fingerprint))
+    throw inputError(
+      `The host key is not ${fingerprint}, so ${name} was not added.`,
+      'Ask the administrator of the machine for the fingerprint of its key.',
+    )
+  const allowed =
+    fingerprint !== undefined ||
+    (process.stdin.isTTY &&
+      process.stderr.isTTY &&
+      (await confirmed('From now on ssh will trust this key.')))
+  if (allowed) return key.fingerprint
+  throw inputError(
+    `The host key of ${host} is not trusted, so ${name} was not added.`,
+    `If it is the right one, add --fingerprint ${key.fingerprint.split(' ').pop()}`,
+  )
 }
 
 export async function machineListCommand(
@@ -97,6 +131,11 @@ export async function machineListCommand(
       table(machines, [
         { header: 'machine', align: 'left', cell: ({ name }) => name },
         { header: 'ssh', align: 'left', cell: ({ ssh }) => ssh ?? '' },
+        {
+          header: 'Slurm',
+          align: 'left',
+          cell: ({ slurm }) => (slurm ? sbatchWords(slurm).join(' ') : ''),
+        },
         { header: 'before', align: 'left', cell: ({ before }) => before.join('; ') },
       ]),
     )
@@ -125,11 +164,12 @@ export async function machineCheckCommand(
   const onNotice = (notice: Parameters<typeof inEnglish>[0]): void => note(inEnglish(notice))
   const opened = await openMachine(machine.folders, name)
   const { facts } = await prepare(opened, { signal, onNotice })
-  const { stdout } = await runWords(machine.folders, name, ['doctor', '--json'], {
-    signal,
-    onNote: () => undefined,
-    onNotice,
-  })
+  const { stdout } = await runWords(
+    machine.folders,
+    name,
+    { send: null, words: () => ['doctor', '--json'] },
+    { signal, onNote: () => undefined, onNotice },
+  )
   const doctor = DoctorReport.safeParse(JSON.parse(stdout))
   if (!doctor.success)
     throw new KernelLadderError('internal', `The doctor on ${name} gave no report.`)
@@ -145,4 +185,56 @@ export async function machineCheckCommand(
     printText(doctorText(doctor.data))
   }
   return doctor.data.checks.some(({ status }) => status === 'missing') ? exitCodes.missing : 0
+}
+
+const whatOf = (text: string): string => {
+  try {
+    const job = Job.parse(JSON.parse(text))
+    if (job.kind === 'words') return job.words.join(' ')
+    return job.own ?? RunRequest.parse(job.request).ladder
+  } catch {
+    return 'of another version of this program'
+  }
+}
+
+/** Runs whose sessions were not brought home: the program here was killed, or its machine switched off. */
+export async function machineRunsCommand(
+  setUp: SetUp,
+  name: string,
+  { json }: { json?: boolean },
+): Promise<number> {
+  const { machine } = await setUp()
+  const opened = await openMachine(machine.folders, name)
+  const { jobs } = await findRuns(opened, abortOnStop('stopping.'))
+  const runs = jobs.map(({ id, state, submission, job }) => ({
+    ...{ id, state, what: whatOf(job) },
+    job: submission && (submittedId(submission)?.id ?? null),
+  }))
+  if (json) printJson(machineRunsDocument, { name, runs })
+  else if (runs.length === 0) printText(`Nothing is left on ${name}.`)
+  else
+    printText(
+      table(runs, [
+        { header: 'run', align: 'left', cell: ({ id }) => id },
+        { header: 'state', align: 'left', cell: ({ state }) => state },
+        { header: 'job', align: 'left', cell: ({ job }) => job ?? '' },
+        { header: '', align: 'left', cell: ({ what }) => what },
+      ]),
+    )
+  return 0
+}
+
+export async function machineResumeCommand(
+  setUp: SetUp,
+  name: string,
+  run: string,
+  { json }: { json?: boolean },
+): Promise<number> {
+  const { machine } = await setUp()
+  const result = await resumeRun(name, run, {
+    machine,
+    signal: abortOnStop('stopping it there and saving what has finished.'),
+    emit: progressPrinter(),
+  })
+  return printRun(result, json)
 }

@@ -4,6 +4,7 @@ import type { SetUp } from '../../../adapters/machine/machine'
 import { exitCodes, inputError } from '../../../domain/errors'
 import { can, isBuiltOnly, parseTarget } from '../../../domain/target/targets'
 import type { CommitsRequest } from '../../../services/ladder-library/commits'
+import type { RunSettings } from '../../../services/run/measured-run'
 import type { FinishedRun } from '../../../services/targets/saved-run'
 import { startRun } from '../../../services/targets/start-run'
 import { appVersion } from '../../../services/version'
@@ -18,7 +19,7 @@ import { askTrust } from '../trust'
 import { watchRun } from './watch-command'
 
 /** 1 if a rung is wrong, failed or was not reached, 3 if the GPU was lost during the run; an unsupported rung is not a failure. */
-function exitCodeOf({ session, missing, unsaved }: FinishedRun): number {
+export function exitCodeOf({ session, missing, unsaved }: FinishedRun): number {
   if (unsaved) return exitCodes[unsaved.kind]
   // A build-only target runs nothing by design.
   const bad = isBuiltOnly(session.target) ? ['failed'] : ['wrong', 'failed', 'not-run']
@@ -44,6 +45,17 @@ function commitsOf({ rung, commits, rungs, watch, target }: RunOptions): Commits
   return { rung, range: commits }
 }
 
+/** How rungs are run, whatever is run. */
+export const settingsOf = ({
+  timeout,
+  flushL2 = false,
+  wait,
+}: RunOptions): Partial<RunSettings> => ({
+  ...(timeout === undefined ? {} : { idleSeconds: wholeNumber(timeout, '--timeout', 86_400) }),
+  flushL2,
+  waitForGpu: wait,
+})
+
 export async function runCommand(
   setUp: SetUp,
   options: RunOptions,
@@ -57,13 +69,7 @@ export async function runCommand(
     if (can({ kind }).replays) throw inputError('A recording is not watched: it does not change.')
   }
   const commits = commitsOf(options)
-  const settings = {
-    ...(options.timeout === undefined
-      ? {}
-      : { idleSeconds: wholeNumber(options.timeout, '--timeout', 86_400) }),
-    flushL2: options.flushL2 ?? false,
-    waitForGpu: options.wait,
-  }
+  const settings = settingsOf(options)
   const setup = await setUp()
   const target = parseTarget(request.target)
   if (target && !can(target).replays) await askTrust(setup, request.ladder, options)
@@ -77,8 +83,13 @@ export async function runCommand(
   }
   if (options.watch) return watchRun(setup, request, runOptions)
   const result = await startRun(request, { ...runOptions, emit: progressPrinter() })
+  return printRun(result, options.json)
+}
+
+/** Prints a finished run; returns its exit code. */
+export function printRun(result: FinishedRun, json = false): number {
   const { session, folder, missing, unsaved } = result
-  if (options.json) printJson(runDocument, sessionFields(session, folder))
+  if (json) printJson(runDocument, sessionFields(session, folder))
   else printText(sessionText(session))
   if (folder !== null && !can(session.target).replays) note(`Saved in ${folder}`)
   if (folder === null && !unsaved) note('Nothing finished, so nothing was saved.')

@@ -22,6 +22,7 @@ import {
   type ProblemOptions,
 } from '../arguments'
 import type { NamedOption } from '../problem-options'
+import { ladderCommandThere, machineOf } from '../elsewhere'
 import { sanitizeDocument } from '../documents/sanitize'
 import { note, printJson, printText, table } from '../output'
 import { abortOnStop } from '../signals'
@@ -69,7 +70,7 @@ function parseSanitizeRequest(
   if (parsed.error.issues.some(({ path }) => path[0] === 'target'))
     throw inputError(
       `--target ${JSON.stringify(options.target)} is not for memory and race checks.`,
-      'They run on local, with compute-sanitizer, or on emulated or emulated:<gpu>, without a GPU.',
+      'They run on local or a machine, with compute-sanitizer, or on emulated or emulated:<gpu>, without a GPU.',
     )
   throw inputError(
     rungs
@@ -83,10 +84,21 @@ export async function sanitizeCommand(
   setUp: SetUp,
   options: SanitizeCommandOptions,
   named: readonly NamedOption[],
+  given: readonly string[],
 ): Promise<number> {
-  const request = parseSanitizeRequest(options, named)
-  let said = ''
+  const elsewhere = machineOf(options.target)
+  const request = parseSanitizeRequest(
+    elsewhere === null ? options : { ...options, target: 'local' },
+    named,
+  )
   const setup = await setUp()
+  if (elsewhere !== null) {
+    const signal = abortOnStop('stopping there; finished checks are printed.')
+    const ended = await ladderCommandThere(setup, elsewhere, given, options, signal)
+    process.stdout.write(ended.stdout)
+    return ended.code
+  }
+  let said = ''
   await askTrust(setup, request.ladder, options)
   const report = await sanitizeLive(setup, request, {
     signal: abortOnStop('stopping; finished checks are printed.'),

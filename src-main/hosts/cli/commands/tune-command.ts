@@ -1,14 +1,16 @@
 /** `kernel-ladder tune`: tries the values of a rung's parameters and ranks them. */
 import { resolve } from 'node:path'
+import { z } from 'zod'
 import { readPlainFile } from '../../../adapters/disk/disk'
-import type { SetUp } from '../../../adapters/machine/machine'
-import { exitCodes, inputError } from '../../../domain/errors'
+import type { Setup, SetUp } from '../../../adapters/machine/machine'
+import { ErrorShape, exitCodes, inputError, KernelLadderError } from '../../../domain/errors'
 import { Identifier } from '../../../domain/ladder/rung'
 import { formatMs } from '../../../domain/metrics/units'
 import { problemWord } from '../../../domain/task/problem'
 import { maxSize } from '../../../domain/task/task'
+import { timesOnGpu } from '../../../domain/target/targets'
 import { inEnglish } from '../../../domain/text/wording'
-import type { TuneReport, TuneRow } from '../../../domain/tune/report'
+import { tuneShape, type TuneReport, type TuneRow } from '../../../domain/tune/report'
 import type { Axis, Point } from '../../../domain/tune/space'
 import { strategyNames, type StrategyName } from '../../../domain/tune/strategies'
 import { pointsOfT4, T4Results, toT4 } from '../../../domain/tune/t4'
@@ -16,9 +18,10 @@ import { openLadder } from '../../../services/ladder-library/open'
 import { checkPlace, saveReport } from '../../../services/report/save'
 import { applyWinner, requireOwnFolder } from '../../../services/tune/apply'
 import type { TuneRequest } from '../../../services/tune/request'
-import { tune } from '../../../services/tune/tune'
+import { plannedRung, tune, type TuneOptions } from '../../../services/tune/tune'
 import { gpuNumber, parseChoice, wholeNumber, words, type ProblemOptions } from '../arguments'
 import type { NamedOption } from '../problem-options'
+import { ladderCommandThere, ladderTasksThere, machineOf, withOption } from '../elsewhere'
 import { tuneDocument } from '../documents/tune'
 import { note, printJson, printText, table } from '../output'
 import { abortOnStop } from '../signals'
@@ -34,6 +37,11 @@ export interface TuneCommandOptions extends ProblemOptions {
   seed?: string
   seconds?: string
   gpu?: string
+  target?: string
+  /** Of an array of Slurm. */
+  tasks?: string
+  /** Which part of the space a task tries: `3/40`. */
+  part?: string
   fresh?: boolean
   apply?: boolean
   t4?: string
@@ -46,6 +54,8 @@ export interface TuneCommandOptions extends ProblemOptions {
 }
 
 const mostValues = 1000
+/** Of an array, by Slurm's own default. */
+const mostTasks = 1000
 
 function parseAxes(given: readonly string[]): Axis[] {
   const axes = given.map((word): Axis => {
@@ -119,6 +129,14 @@ async function firstPoints(file: string | undefined): Promise<TuneRequest['first
   return (names): Point[] => pointsOfT4(data, names)
 }
 
+/** `3/40`: the third of forty parts. */
+function parsePart(word: string): NonNullable<TuneRequest['part']> {
+  const [, number, of] = /^(\d{1,6})\/(\d{1,6})$/.exec(word) ?? []
+  const part = { number: Number(number), of: Number(of) }
+  if (of !== undefined && part.number >= 1 && part.number <= part.of) return part
+  throw inputError(`--part ${JSON.stringify(word)} is not of the form 3/40.`)
+}
+
 function seconds(word: string | undefined): number {
   if (word === undefined) return 0.1
   const value = /^\d+(\.\d+)?$/.test(word) ? Number(word) : NaN
@@ -133,6 +151,7 @@ export async function tuneCommand(
   setUp: SetUp,
   options: TuneCommandOptions,
   named: readonly NamedOption[],
+  given: readonly string[],
 ): Promise<number> {
   if (!Identifier.safeParse(options.rung).success)
     throw inputError(`--rung: ${JSON.stringify(options.rung)} is no rung’s id.`)
@@ -152,7 +171,23 @@ export async function tuneCommand(
     flushL2: options.flushL2 ?? false,
     fresh: options.fresh ?? false,
     first: await firstPoints(options.from),
+    ...(options.part === undefined ? {} : { part: parsePart(options.part) }),
   }
+  const elsewhere = machineOf(options.target)
+  if (options.target !== undefined && !timesOnGpu(options.target))
+    throw inputError(
+      `--target ${JSON.stringify(options.target)} has no GPU to tune on.`,
+      'Use local, or a machine of `kernel-ladder machine list`.',
+    )
+  const tasks =
+    options.tasks === undefined ? null : wholeNumber(options.tasks, '--tasks', mostTasks, 2)
+  if (tasks !== null && elsewhere === null)
+    throw inputError(
+      '--tasks goes with --target and a machine with Slurm.',
+      'On this machine, --gpu all uses all of its GPUs.',
+    )
+  if (elsewhere !== null && options.from !== undefined)
+    throw inputError('--from goes with this machine alone.', 'Leave --from or --target out.')
   const idleSeconds =
     options.timeout === undefined ? 60 : wholeNumber(options.timeout, '--timeout', 86_400)
   if (options.t4 !== undefined) await checkPlace(options.t4)
@@ -161,9 +196,39 @@ export async function tuneCommand(
   const folder = options.apply ? requireOwnFolder(own, id) : null
   await askTrust(setup, request.ladder, options)
   const signal = abortOnStop('stopping; the same command continues from here.')
-  const { report, rows, planned } = await tune(setup, request, {
-    ...{ signal, onNote: note, idleSeconds },
-    waitForGpu: options.wait,
+  const { report, t4 } =
+    elsewhere === null
+      ? await tuneHere(setup, request, { signal, idleSeconds, waitForGpu: options.wait })
+      : await tuneThere(setup, elsewhere, { ...options, parts: tasks }, given, signal)
+  if (options.t4 !== undefined) {
+    await saveReport(resolve(options.t4), t4)
+    note(`Wrote ${options.t4}`)
+  }
+  if (options.json) printJson(tuneDocument, report)
+  else printText(describe(report))
+  if (folder && report.winner) {
+    const variant = await applyWinner(folder, await plannedRung(setup, request), report)
+    note(`Added ${variant} to ${folder.files[0]} in ${folder.folder}.`)
+  }
+  if (report.completion === 'cancelled') return exitCodes.failed
+  // A part has no finals, and may be without a point.
+  return report.winner || request.part ? 0 : exitCodes.failed
+}
+
+interface Ranking {
+  report: TuneReport
+  /** All results in the exchange format. */
+  t4: string
+}
+
+async function tuneHere(
+  setup: Setup,
+  request: TuneRequest,
+  options: Pick<TuneOptions, 'signal' | 'idleSeconds' | 'waitForGpu'>,
+): Promise<Ranking> {
+  const { report, rows } = await tune(setup, request, {
+    ...options,
+    onNote: note,
     onPoint(row, { done, total, bestMs, known }) {
       if (known) return
       const of = total === null ? '' : `/${total}`
@@ -173,19 +238,64 @@ export async function tuneCommand(
       )
     },
   })
-  if (options.t4 !== undefined) {
-    await saveReport(resolve(options.t4), `${JSON.stringify(toT4(rows), null, 1)}\n`)
-    note(`Wrote ${options.t4}`)
-  }
-  if (options.json) printJson(tuneDocument, report)
-  else printText(describe(report))
-  if (folder && report.winner) {
-    const variant = await applyWinner(folder, planned, report)
-    note(`Added ${variant} to ${folder.files[0]} in ${folder.folder}.`)
-  }
-  if (report.completion === 'cancelled') return exitCodes.failed
-  return report.winner ? 0 : exitCodes.failed
+  return { report, t4: `${JSON.stringify(toT4(rows), null, 1)}\n` }
 }
+
+/** The same command there, whose journal stays there. */
+async function tuneThere(
+  setup: Setup,
+  machine: string,
+  options: TuneCommandOptions & { parts: number | null },
+  given: readonly string[],
+  signal: AbortSignal,
+): Promise<Ranking> {
+  if (options.parts !== null) {
+    const inParts = (words: readonly string[]): string[] =>
+      withOption(alone(words), '--part', `{task}/${options.parts}`)
+    await ladderTasksThere(setup, machine, given, options, signal, {
+      tasks: options.parts,
+      change: inParts,
+    })
+  }
+  const t4 = options.t4 === undefined ? null : 't4.json'
+  const { code, stdout, file } = await ladderCommandThere(setup, machine, given, options, signal, {
+    ...(t4 === null ? {} : { file: t4 }),
+    change(words, job) {
+      // What the tasks have just measured is not measured again.
+      const kept = options.parts === null ? words : withOption(words, '--fresh', null, false)
+      return t4 === null ? alone(kept) : withOption(alone(kept), '--t4', `${job}/${t4}`)
+    },
+  })
+  const document: unknown = stdout === '' ? null : JSON.parse(stdout)
+  const failed = tuneError.safeParse(document)
+  if (failed.success) {
+    const { kind, message, remedy } = failed.data.error
+    throw new KernelLadderError(kind, message, remedy)
+  }
+  const report = z.object(tuneShape).safeParse(document)
+  if (report.success && (t4 === null || file !== null))
+    return { report: report.data, t4: `${file ?? ''}\n` }
+  throw new KernelLadderError(
+    'failed',
+    `The sweep on ${machine} ended with ${code} and without a ranking.`,
+    'The same command continues from what it finished.',
+  )
+}
+
+/** The words without what is done here, and for a machine to read. */
+const alone = (words: readonly string[]): string[] =>
+  [
+    ['--apply', null, false] as const,
+    ['--t4', null, true] as const,
+    ['--tasks', null, true] as const,
+    ['--json', true, false] as const,
+  ].reduce<string[]>(
+    (own, [name, value, hasValue]) => withOption(own, name, value, hasValue),
+    [...words],
+  )
+
+/** What a command prints with --json when it fails. */
+const tuneError = z.object({ error: ErrorShape })
 
 const varied = ({ axes }: TuneRequest, { params }: TuneRow): string[] =>
   axes.length > 0 ? axes.map(({ name }) => name) : Object.keys(params)

@@ -18,7 +18,8 @@ _kernel_ladder() {
   while IFS=$'\\t' read -r line _; do
     line=\${line#"$head"}
     # Within quotes the shell adds its own.
-    [[ $word == [\\"\\']* ]] || printf -v line %q "$line"
+    # A comma needs no quote where braces have theirs.
+    [[ $word == [\\"\\']* ]] || { printf -v line %q "$line"; line=\${line//\\\\,/,}; }
     COMPREPLY+=("$line")
   done < <(kernel-ladder __complete bash -- "\${words[@]}" 2>/dev/null)
 }

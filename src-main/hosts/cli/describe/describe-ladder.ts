@@ -18,7 +18,13 @@ import {
   type MetricValue,
 } from '../../../domain/metrics/metrics'
 import { named, problemWord, sizesLabel } from '../../../domain/task/problem'
-import { rungBefore, type RungResult, type Session } from '../../../domain/session/session'
+import { columnFor } from '../../../domain/session/noise'
+import {
+  rungBefore,
+  type BurstTiming,
+  type RungResult,
+  type Session,
+} from '../../../domain/session/session'
 import { can, kindOf } from '../../../domain/target/targets'
 import {
   formatGflops,
@@ -51,6 +57,8 @@ export const metricHeaders: Readonly<Record<string, string>> = {
   dramUtilization: 'DRAM busy',
   sharedLoadBankConflicts: 'confl. ld',
   sharedStoreBankConflicts: 'confl. st',
+  sharedLoadStructuralConflicts: 'struct. ld',
+  sharedStoreStructuralConflicts: 'struct. st',
   instructions: 'instructions',
   sharedLoadWavefronts: 'wavefr. ld',
   globalLoadSectorsPerRequest: 'sectors/req.',
@@ -63,7 +71,9 @@ export function describeOrigin(session: Session): string {
   const gpu = device
     ? `${device.name}, cc ${device.computeCapability}, driver ${device.driver ?? 'unknown'}${settings.gpu === undefined ? '' : `, GPU ${settings.gpu}`}`
     : 'no GPU'
-  const origin = kindOf(target).origin(target.name, session.createdAt)
+  const { host } = session
+  const place = host?.job == null ? target.name : `${target.name} (${host.name}, job ${host.job})`
+  const origin = kindOf(target).origin(place, session.createdAt)
   const at = problem
     ? ` at ${[problemWord(problem), named(problem.scalars)].filter(Boolean).join(', ')}`
     : ''
@@ -148,7 +158,9 @@ const isTimed = ({ target, rungs }: Session): boolean =>
 /** The card metrics, with FMA utilization replaced by that of the unit which bounds the task. */
 const countersOf = (session: Session): readonly string[] =>
   isTimed(session)
-    ? cardMetricIds.map((id) => (id === 'fmaUtilization' ? leadMetric(session) : id))
+    ? cardMetricIds.map((id) =>
+        id === 'fmaUtilization' ? leadMetric(session) : columnFor(id, session.rungs),
+      )
     : structural
 
 /** The bandwidth that percentages are relative to. */
@@ -171,6 +183,34 @@ function errorEvidence({ ladder: { task } }: Session): string {
     : 'error: maximum, relative to the expected value'
 }
 
+const burstOf = ({ rungs }: Session): BurstTiming | undefined =>
+  rungs.find(({ timing }) => timing?.burst)?.timing?.burst
+
+/** Where the run timed bursts beside single launches. */
+const burstColumns = (session: Session): Column<RungResult>[] =>
+  burstOf(session)
+    ? [
+        {
+          header: 'burst',
+          cell: ({ timing }) => (timing?.burst ? formatMs(timing.burst.medianMs) : none),
+        },
+        {
+          header: 'burst to ref.',
+          cell: ({ timing }) =>
+            timing?.burst?.ratioToReference == null
+              ? none
+              : formatRatio(timing.burst.ratioToReference),
+        },
+      ]
+    : []
+
+const burstEvidence = (session: Session): string[] => {
+  const burst = burstOf(session)
+  return burst
+    ? [`burst: a launch of ${burst.launches} in a row after ${burst.restSeconds} s of rest`]
+    : []
+}
+
 const timeColumns = (session: Session): Column<RungResult>[] => [
   { header: 'time', cell: ({ timing }) => (timing ? formatMs(timing.medianMs) : none) },
   {
@@ -183,6 +223,7 @@ const timeColumns = (session: Session): Column<RungResult>[] => [
     cell: ({ timing }) =>
       timing?.ratioToReference == null ? none : formatRatio(timing.ratioToReference),
   },
+  ...burstColumns(session),
   {
     header: 'to prev.',
     cell: (rung) => {
@@ -226,6 +267,7 @@ export function describeSession(session: Session): string {
           ...(isTimed(session)
             ? ['times: CUDA events, median; ± half the interquartile range']
             : []),
+          ...burstEvidence(session),
           errorEvidence(session),
           ...(isTimed(session)
             ? leadEvidence(session)

@@ -13,9 +13,10 @@ import { errorDocument } from './error'
 import { historyDocument } from './history'
 import { labCheckDocument, labGradeDocument, labListDocument } from './labs'
 import { laddersDocument } from './ladders'
-import { machineCheckDocument, machinesDocument } from './machines'
+import { machineCheckDocument, machineRunsDocument, machinesDocument } from './machines'
 import { regressDocument } from './regress'
 import { runDocument } from './run'
+import { runSeveralDocument } from './run-several'
 import { sanitizeDocument } from './sanitize'
 import { showRungDocument } from './show-rung'
 import { tuneDocument } from './tune'
@@ -41,6 +42,7 @@ export const printedDocuments: readonly PublishedSchema[] = [
   doctorDocument,
   laddersDocument,
   runDocument,
+  runSeveralDocument,
   showRungDocument,
   diffDocument,
   compareDocument,
@@ -55,6 +57,7 @@ export const printedDocuments: readonly PublishedSchema[] = [
   labGradeDocument,
   machinesDocument,
   machineCheckDocument,
+  machineRunsDocument,
   errorDocument,
 ]
 

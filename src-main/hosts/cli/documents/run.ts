@@ -13,6 +13,8 @@ const fields = {
   session: z.string().nullable(),
   target,
   device,
+  /** Where a run on another machine was. */
+  host: rest.host,
   problem,
   ladder: Identifier,
   createdAt: rest.createdAt,
@@ -46,6 +48,7 @@ export const sessionFields = (session: Session, folder: string | null): FieldsOf
     session: folder,
     target,
     device,
+    ...(rest.host ? { host: rest.host } : {}),
     problem,
     ladder: ladder.id,
     createdAt: rest.createdAt,

@@ -82,13 +82,31 @@ const ofEverySession: readonly Field[] = [
   },
 ]
 
+const ofBursts: readonly Field[] = [
+  {
+    id: 'timing.burst.medianMs',
+    unit: 'ms',
+    evidence: 'measured',
+    of: ({ timing }) => timing?.burst?.medianMs,
+  },
+  {
+    id: 'timing.burst.ratioToReference',
+    unit: '×',
+    evidence: 'derived',
+    of: ({ timing }) => timing?.burst?.ratioToReference,
+  },
+]
+
 /** For a memory-bound task: a figure that the session has no field for. */
 function fieldsOf({ session }: ReportModel): readonly Field[] {
   const lead = leadOf(session)
-  if (lead.of === 'operations') return ofEverySession
+  const fields = session.rungs.some(({ timing }) => timing?.burst)
+    ? [...ofEverySession, ...ofBursts]
+    : ofEverySession
+  if (lead.of === 'operations') return fields
   const figure = (rung: RungResult) => leadFigure(session, rung, lead)
   return [
-    ...ofEverySession,
+    ...fields,
     {
       id: 'throughput',
       unit: 'GB/s',

@@ -38,7 +38,14 @@ import {
   type ComparedRung,
   type ComparisonModel,
 } from '../comparison'
-import { dash, diagnosticLine, legend, noReason, type ReportModel, type ReportStep } from '../model'
+import {
+  dash,
+  diagnosticLine,
+  legendOf,
+  noReason,
+  type ReportModel,
+  type ReportStep,
+} from '../model'
 import { halfSpread } from '../../../domain/report/summary'
 import type { Sentence } from '../../../domain/messages/sentence'
 import type { Printer } from './printer'
@@ -64,9 +71,10 @@ export const patchText = (hunks: readonly Hunk[]): string =>
     ])
     .join('\n')
 
-function sourceBlock({ hunks, from, to }: ReportStep): string {
+function sourceBlock({ hunks: diff, from, to }: ReportStep): string {
+  const hunks = diff()
   if (hunks === null) return 'The session does not contain both sources, so there is no diff.'
-  if (hunks.length === 0) return 'The sources are the same.'
+  if (hunks.length === 0) return 'The sources are the same below their headers.'
   const count = (sign: string): number =>
     hunks.flatMap(({ lines }) => lines).filter((line) => line.startsWith(sign)).length
   return details(
@@ -163,7 +171,11 @@ function ladderSection(model: ReportModel): string[] {
     hasLadder ? '## Ladder' : '## Counters',
     ...(hasLadder ? [printMdTable(ladderTable(model))] : []),
     ...(hasMatrix ? counterTables(model, mostAcross).map(printMdTable) : []),
-    md(numbered ? `${legend} A number after – refers to the reason.` : legend),
+    md(
+      numbered
+        ? `${legendOf(model.session)} A number after – refers to the reason.`
+        : legendOf(model.session),
+    ),
     ...ratioWarnings(model.session).map((warning) => md(inEnglish(warning))),
     ...(numbered ? [notes.map((reason, index) => `${index + 1}. ${md(reason)}`).join('\n')] : []),
     ...(hasMatrix && absent.length > 0

@@ -1,0 +1,54 @@
+# @rung    00_cudnn
+# @title   cuDNN through PyTorch
+# @idea    what a program calls today; the other rungs are measured against it
+# @package torch
+# @dtype   bf16
+# @param   FLASH 0 {0,1}
+import ctypes
+
+import torch
+from torch.nn.attention import SDPBackend, sdpa_kernel
+
+ALLOCATE = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_ssize_t, ctypes.c_int, ctypes.c_void_p)
+FREE = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_ssize_t, ctypes.c_int, ctypes.c_void_p)
+
+
+class Place:
+    """A memory pool for one result. PyTorch's attention has no out=: what it allocates for its result is the task's own buffer, so
+    that no copy is timed. What else it allocates comes from the driver."""
+
+    def __init__(self, result):
+        self.result, self.streams, self.driver = result, set(), ctypes.CDLL("libcuda.so.1")
+        self.callbacks = ALLOCATE(self.allocate), FREE(self.free)
+        addresses = [ctypes.cast(one, ctypes.c_void_p).value for one in self.callbacks]
+        self.allocator = torch._C._cuda_customAllocator(*addresses)
+        self.pool = torch.cuda.MemPool(self.allocator)
+
+    def allocate(self, size, _device, stream):
+        # PyTorch keeps what it got for each stream, and asks again only when that is taken.
+        if size == self.result.nbytes and stream not in self.streams:
+            self.streams.add(stream)
+            return self.result.data_ptr()
+        place = ctypes.c_uint64()
+        return None if self.driver.cuMemAlloc_v2(ctypes.byref(place), ctypes.c_size_t(size)) else place.value
+
+    def free(self, place, _size, _device, _stream):
+        if place != self.result.data_ptr():
+            self.driver.cuMemFree_v2(ctypes.c_uint64(place))
+
+
+places = {}
+
+
+def kl_launch(task):
+    if task.o.data_ptr() not in places:
+        places[task.o.data_ptr()] = Place(task.o)
+    place = places[task.o.data_ptr()]
+    q, k, v = (one.unsqueeze(0) for one in (task.q, task.k, task.v))
+    # Formed step by step where the backend has no kernel: cuDNN has none for a single token.
+    backends = [SDPBackend.FLASH_ATTENTION if task.FLASH else SDPBackend.CUDNN_ATTENTION, SDPBackend.MATH]
+    with torch.no_grad(), torch.cuda.use_mem_pool(place.pool), sdpa_kernel(backends, set_priority=True):
+        o = torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=task.causal != 0)
+    # Results of less than PyTorch reserves at a time lie elsewhere.
+    if o.data_ptr() != task.o.data_ptr():
+        task.o.copy_(o[0])

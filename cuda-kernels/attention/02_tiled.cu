@@ -1,0 +1,36 @@
+// @rung    02_tiled
+// @title   Tiles, in two passes
+// @after   01_full_matrix
+// @idea    a block takes 64 rows through all keys in tiles of 64 that it holds in shared memory, twice: once for the largest score of each row, once for the weights; no score goes to memory, at the price of computing each one twice
+// @expect  dramBytes down
+// @dtype   bf16
+#include "attention_tiles.cuh"
+
+__global__ void __launch_bounds__(kThreads) attend(KlTask p, float scale) {
+  extern __shared__ float4 shared[];
+  Tiles at(p, reinterpret_cast<float*>(shared));
+  float o[kOwn][kOwnElements] = {}, largest[kOwn], sum[kOwn] = {};
+#pragma unroll
+  for (int r = 0; r < kOwn; ++r) largest[r] = -INFINITY;
+
+  for (int key0 = 0; key0 < at.keys; key0 += kTile) {
+    float score[kOwn][kOwn];
+    at.scores(score, key0, scale);
+#pragma unroll
+    for (int r = 0; r < kOwn; ++r) largest[r] = fmaxf(largest[r], Tiles::largestOf(score[r]));
+  }
+  for (int key0 = 0; key0 < at.keys; key0 += kTile) {
+    float score[kOwn][kOwn];
+    at.scores(score, key0, scale);
+#pragma unroll
+    for (int r = 0; r < kOwn; ++r)
+#pragma unroll
+      for (int j = 0; j < kOwn; ++j) sum[r] += score[r][j] = klPowerOfTwo(score[r][j] - klShift(largest[r]));
+    at.addValues(o, score, key0);
+  }
+#pragma unroll
+  for (int r = 0; r < kOwn; ++r) sum[r] = Tiles::sumOf(sum[r]);
+  at.store(o, sum);
+}
+
+KL_TILES_LAUNCH(attend)

@@ -1,0 +1,111 @@
+// @rung    07_persistent
+// @title   Persistent blocks
+// @after   06_taking_turns
+// @idea    one block per SM processes tile after tile of rows, so that the next one begins while the last is still being stored; with a causal mask the tiles that see the most keys come first, dealt back and forth over the blocks, so that all finish together
+// @param   KEYS 128 {64,128,160,176}
+// @param   STAGES 2 {2,3,4}
+// @param   TURNS 1 {0,1}
+// @dtype   bf16
+// @requires sm_90a
+#include "attention_turns.cuh"
+
+constexpr int kKeyBytes = KlTileRing<KEYS, STAGES>::kBytes;
+// Results leave through memory of their own where there is room for it, else through that of q.
+constexpr bool kStaged = 2 * klTileBytes(kRows) + 2 * kKeyBytes <= 225 * 1024;
+constexpr int kSharedBytes = (kStaged ? 2 : 1) * klTileBytes(kRows) + 2 * kKeyBytes + 1024;
+static_assert(kSharedBytes <= 226 * 1024, "STAGES * KEYS * 512 bytes must fit beside 32 KiB into the 227 KiB of a block");
+
+// The tiles of rows of a block, one after the other. With a causal mask those of all heads that see the most keys come
+// first; without one, a head is done before the next, so that its keys and values stay in L2. Rounds go back and forth over
+// the blocks.
+struct Tiles {
+  int perHead, heads, causal, round = 0;
+  int row0 = 0, head = 0;
+
+  __device__ bool next() {
+    const int across = round % 2 ? gridDim.x - 1 - blockIdx.x : blockIdx.x, tile = round * gridDim.x + across;
+    ++round;
+    row0 = (causal ? perHead - 1 - tile / heads : tile % perHead) * kRows;
+    head = causal ? tile % heads : tile / perHead;
+    return tile < perHead * heads;  // the last round may leave some out
+  }
+};
+
+__global__ void __launch_bounds__(kThreads, 1)
+attend(const __grid_constant__ CUtensorMap qMap, const __grid_constant__ CUtensorMap kMap, const __grid_constant__ CUtensorMap vMap,
+       const __grid_constant__ CUtensorMap oMap, int tokens, int heads, int causal, float scale) {
+  extern __shared__ unsigned char shared[];
+  __shared__ uint64_t qFull, qEmpty;
+  __shared__ KlTileBarriers<STAGES> kAt, vAt;
+  const uint32_t q = (klSharedAddress(shared) + 1023) & ~1023u, keys = q + klTileBytes(kRows);
+  const uint32_t staging = kStaged ? keys + 2 * kKeyBytes : q;
+  KlTileRing<KEYS, STAGES> k{kAt, keys}, v{vAt, keys + kKeyBytes};
+  Tiles tile{ceilDiv(tokens, kRows), heads, causal};
+
+  if (threadIdx.x == 0) {
+    klBarrierInit(&qFull, 1);
+    klBarrierInit(&qEmpty, kConsumers * 4);
+    kAt.init();
+    vAt.init();
+    klBarrierInitFence();
+  }
+  __syncthreads();
+
+  if (threadIdx.x < 128) {
+    klRegistersDown<24>();
+    if (threadIdx.x == 0)
+      for (uint32_t parity = 0; tile.next(); parity ^= 1) {
+        klBarrierWait(&qEmpty, parity ^ 1);
+        klBarrierExpect(&qFull, klTileBytes(kRows));
+        klLoadTile<kRows>(q, &qMap, tile.row0, tile.head, &qFull);
+        klFetchKeys(k, v, &kMap, &vMap, klTilesOfKeys<KEYS>(tile.row0, tokens, causal), tile.head);
+      }
+  } else {
+    klRegistersUp<240>();
+    // The shuffle tells the compiler that it is the same for all threads of a warp.
+    const int group = __shfl_sync(~0u, threadIdx.x / 128, 0) - 1, own = group * kWarpgroupRows * 128;
+    const KlTurn<TURNS> turn(group);
+    const auto releaseQ = [&] {
+      if (threadIdx.x % 32 == 0) klBarrierArrive(&qEmpty);
+    };
+    for (uint32_t parity = 0; tile.next(); parity ^= 1) {
+      const int ownRow = tile.row0 + group * kWarpgroupRows;
+      float o[kHead / 2] = {};
+      KlRows rows;
+      klBarrierWait(&qFull, parity);
+      klAttend(o, rows, q + own, k, v, turn, klTilesOfKeys<KEYS>(tile.row0, tokens, causal), ownRow, tokens, causal, scale, [&] {
+        if (kStaged) releaseQ();
+      });
+      klAwaitStore();  // of the tile before
+      klWarpgroupSync(1 + group);
+      klStoreRows<kRows>(o, rows, staging + own, &oMap, ownRow, tile.head, 1 + group);
+      if (!kStaged) {
+        klAwaitStore();
+        klWarpgroupSync(1 + group);
+        releaseQ();
+      }
+    }
+    klAwaitStore();
+  }
+}
+
+extern "C" const char* kl_unsupported(const KlTask* p, int) { return klRequireHead(p); }
+
+extern "C" cudaError_t kl_launch(const KlTask* p, cudaStream_t stream) {
+  CUtensorMap qMap, kMap, vMap, oMap;
+  cudaError_t status = klHeadMap(&qMap, p->q, p, kRows);
+  if (status == cudaSuccess) status = klHeadMap(&kMap, p->k, p, KEYS);
+  if (status == cudaSuccess) status = klHeadMap(&vMap, p->v, p, KEYS);
+  if (status == cudaSuccess) status = klHeadMap(&oMap, p->o, p, kWarpgroupRows);
+  if (status == cudaSuccess)
+    status = cudaFuncSetAttribute(attend, cudaFuncAttributeMaxDynamicSharedMemorySize, kSharedBytes);
+  if (status != cudaSuccess) return status;
+  int device = 0, smCount = 0;
+  status = cudaGetDevice(&device);
+  if (status == cudaSuccess) status = cudaDeviceGetAttribute(&smCount, cudaDevAttrMultiProcessorCount, device);
+  if (status != cudaSuccess) return status;
+  const int tokens = int(p->TOKENS), heads = int(p->HEADS), tiles = ceilDiv(tokens, kRows) * heads;
+  attend<<<tiles < smCount ? tiles : smCount, kThreads, kSharedBytes, stream>>>(qMap, kMap, vMap, oMap, tokens, heads, p->causal,
+                                                                               klScoreScale(p));
+  return cudaGetLastError();
+}

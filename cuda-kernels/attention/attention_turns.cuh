@@ -1,0 +1,140 @@
+// What the warp-specialized rungs of attention/ share: how a producer and two consumers go through the keys of a tile of
+// rows.
+#pragma once
+
+#include "attention_hopper.cuh"
+
+constexpr int kRows = 128, kConsumers = kRows / kWarpgroupRows, kThreads = (1 + kConsumers) * 128;
+
+// A stage after another, over and over; the parity of its barriers changes with each round.
+template <int kStages>
+struct KlStage {
+  int index = 0;
+  uint32_t parity = 0;
+  __device__ void next() {
+    if (++index == kStages) index = 0, parity ^= 1;
+  }
+};
+
+// Turns when a tile has arrived, and when both consumers are done with it.
+template <int kStages>
+struct KlTileBarriers {
+  uint64_t full[kStages], empty[kStages];
+
+  __device__ void init() {
+    for (int s = 0; s < kStages; ++s) {
+      klBarrierInit(&full[s], 1);
+      klBarrierInit(&empty[s], kConsumers * 4);  // each warp of the consumers arrives
+    }
+  }
+};
+
+// kStages tiles of k or of v, as the producer or a consumer sees them.
+template <int kKeys, int kStages>
+struct KlTileRing {
+  static constexpr int kBytes = kStages * klTileBytes(kKeys);
+  KlTileBarriers<kStages>& at;
+  uint32_t tiles;
+  KlStage<kStages> stage;
+
+  __device__ uint32_t tile() const { return tiles + stage.index * klTileBytes(kKeys); }
+
+  __device__ void fetch(const CUtensorMap* map, int key, int head) {
+    uint64_t* full = &at.full[stage.index];
+    klBarrierWait(&at.empty[stage.index], stage.parity ^ 1);
+    klBarrierExpect(full, klTileBytes(kKeys));
+    klLoadTile<kKeys>(tile(), map, key, head, full);
+    stage.next();
+  }
+
+  __device__ void await() const { klBarrierWait(&at.full[stage.index], stage.parity); }
+
+  __device__ void release() {
+    if (threadIdx.x % 32 == 0) klBarrierArrive(&at.empty[stage.index]);
+    stage.next();
+  }
+};
+
+// Two warpgroups in turn: each waits until the other has passed the turn on.
+template <bool kTakeTurns>
+struct KlTurn {
+  int group;
+  __device__ explicit KlTurn(int group) : group(group) {
+    if (group == 1) pass();  // the first one begins
+  }
+  __device__ void take() const {
+    if (kTakeTurns) asm volatile("bar.sync %0, 256;" ::"r"(3 + group) : "memory");
+  }
+  __device__ void pass() const {
+    if (kTakeTurns) asm volatile("bar.arrive %0, 256;" ::"r"(4 - group) : "memory");
+  }
+};
+
+// Tiles of keys that a tile of rows goes through, the last one first: it is cut by the end, and by the diagonal.
+template <int kKeys>
+__device__ inline int klTilesOfKeys(int row0, int tokens, int causal) {
+  return ceilDiv(causal ? min(tokens, row0 + kRows) : tokens, kKeys);
+}
+
+// Fetches all of them. Keys are a tile ahead of values, as those who wait for them are.
+template <int kKeys, int kStages>
+__device__ inline void klFetchKeys(KlTileRing<kKeys, kStages>& k, KlTileRing<kKeys, kStages>& v, const CUtensorMap* kMap,
+                                   const CUtensorMap* vMap, int tiles, int head) {
+  for (int step = 0; step <= tiles; ++step) {
+    if (step < tiles) k.fetch(kMap, (tiles - 1 - step) * kKeys, head);
+    if (step > 0) v.fetch(vMap, (tiles - step) * kKeys, head);
+  }
+}
+
+// The compiler would have a warp wait for the tensor cores before it computes what does not depend on them, and so leave
+// them idle. It moves nothing across this, which depends on what was computed: sums of weights are never negative.
+__device__ inline void klComputedBeforeWait(const KlRows& rows) {
+  if (__any_sync(~0u, rows.sum[0] < 0 || rows.sum[1] < 0)) asm volatile("nanosleep.u32 1;");
+}
+
+// A warpgroup's 64 rows, from `row0` on, over all tiles of keys. `scored` is called when q has been read for the last time.
+template <int kKeys, int kStages, bool kTakeTurns, typename Scored>
+__device__ inline void klAttend(float (&o)[kHead / 2], KlRows& rows, uint32_t q, KlTileRing<kKeys, kStages>& k,
+                                KlTileRing<kKeys, kStages>& v, KlTurn<kTakeTurns> turn, int tiles, int row0, int tokens,
+                                int causal, float scale, Scored scored) {
+  const int lane = threadIdx.x % 32, row = row0 + threadIdx.x / 32 % 4 * 16 + lane / 4, column = lane % 4 * 2;
+  float score[kKeys / 2], factor[2];
+  uint32_t weight[kKeys / 4];
+  k.await();
+  turn.take();
+  klScores<kRows>(score, q, k.tile());
+  turn.pass();
+  klWgmmaWait<0>();
+  klSettled(score);
+  k.release();
+  klMask(score, row, (tiles - 1) * kKeys + column, tokens, causal);
+  rows.add(score, scale, factor);
+  klRound(weight, score);
+
+  for (int step = 1; step < tiles; ++step) {
+    const int key0 = (tiles - 1 - step) * kKeys;
+    k.await();
+    turn.take();
+    klScores<kRows>(score, q, k.tile());
+    v.await();
+    klValues<kKeys>(o, weight, v.tile());
+    turn.pass();
+    klWgmmaWait<1>();
+    klSettled(score);
+    k.release();
+    if (causal && key0 + kKeys > row0) klMask(score, row, key0 + column, tokens, causal);
+    rows.add(score, scale, factor);
+    klComputedBeforeWait(rows);
+    klWgmmaWait<0>();
+    klSettled(o);
+    v.release();
+    klRescale(o, factor);
+    klRound(weight, score);
+  }
+  scored();
+  v.await();
+  klValues<kKeys>(o, weight, v.tile());
+  klWgmmaWait<0>();
+  klSettled(o);
+  v.release();
+}

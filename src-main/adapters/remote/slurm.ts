@@ -1,0 +1,306 @@
+/**
+ * A job of Slurm, by its own commands in plain text: sbatch, squeue, sacct, scancel. Its lines come from the folder that
+ * login node and compute node share; squeue is asked less often the longer nothing changes.
+ */
+import { inputError, KernelLadderError, missingError } from '../../domain/errors'
+import type { SlurmOptions } from '../../domain/machines/machine-file'
+import {
+  endOf,
+  finalStates,
+  isEarly,
+  parseQueueLine,
+  stateOf,
+  submittedId,
+  type JobState,
+} from '../../domain/machines/slurm-job'
+import { message, type Statement } from '../../domain/messages/message'
+import {
+  answer,
+  follow,
+  placeJob,
+  type JobPlace,
+  type RemoteFacts,
+  type StartedJob,
+  type StartJob,
+  type Watch,
+} from './remote-host'
+import { quoted, type Shell } from './ssh'
+
+/** Seconds after which squeue is asked at the latest. */
+const slowest = 30
+/** Seconds that the lines of a job may take through a shared file system after its end. */
+const settling = 15
+
+/** sbatch's options for a site; each is one word. */
+export function sbatchWords(options: SlurmOptions): string[] {
+  const named = (['partition', 'account', 'qos', 'gres', 'constraint', 'time'] as const).flatMap(
+    (name) => (options[name] === undefined ? [] : [`--${name}=${options[name]}`]),
+  )
+  return [...named, ...options.options]
+}
+
+/**
+ * Nothing of the submitting shell's variables goes along, so that a job is the same from wherever it is submitted; the
+ * commands before it set what it needs. A requeued job appends to the output of its earlier start.
+ */
+const ownWords = (name: string): string[] => [
+  ...['--parsable', '--export=NONE', '--nodes=1', '--ntasks=1', '--requeue'],
+  ...[`--job-name=${name}`, '--output=slurm.out', '--open-mode=append', '--input=/dev/null'],
+]
+
+const line = (words: readonly string[]): string => words.map(quoted).join(' ')
+
+/** stderr of sbatch → whose turn it is. */
+function refused(shell: Shell, status: number, lines: readonly string[]): KernelLadderError {
+  const said =
+    lines
+      .filter((one) => /error|failure|not found/i.test(one))
+      .map((one) => one.replace(/^sbatch: (error: )?/, ''))
+      .at(-1) ??
+    lines.at(-1) ??
+    `sbatch ended with ${status}`
+  if (status === 127)
+    return missingError(
+      message('slurm.noSlurm', { name: shell.name }),
+      message('slurm.noSlurmDo', { name: shell.name }),
+    )
+  if (
+    /contact slurm controller|Socket timed out|configuration source|Connection refused/i.test(said)
+  )
+    return missingError(
+      message('slurm.unreachable', { name: shell.name, text: said }),
+      message('slurm.unreachableDo'),
+    )
+  return inputError(
+    message('slurm.refused', { name: shell.name, text: said }),
+    message('slurm.refusedDo', { name: shell.name }),
+  )
+}
+
+/** Runs sbatch with these words in the current folder; `rc`, `out` and `err` begin its lines. */
+const submitScript = (words: readonly string[]): string =>
+  [
+    `sbatch ${line(words)} > sbatch.out 2> sbatch.err < /dev/null; rc=$?`,
+    'sed "s/^/out /" sbatch.out; sed "s/^/err /" sbatch.err; echo "rc $rc"',
+  ].join('\n')
+
+function submitted(lines: readonly string[]) {
+  const of = (word: string): string[] =>
+    lines.filter((one) => one.startsWith(`${word} `)).map((one) => one.slice(word.length + 1))
+  return { status: Number(of('rc')[0] ?? NaN), out: of('out'), err: of('err') }
+}
+
+/** Has Slurm say whether it would take a job with these options. Throws if it would not. */
+export async function tryOptions(
+  shell: Shell,
+  options: SlurmOptions,
+  signal?: AbortSignal,
+): Promise<void> {
+  const lines = await answer(
+    shell,
+    'a question to Slurm',
+    [
+      't=$(mktemp -d) && cd "$t" || exit 1',
+      submitScript(['--test-only', '--export=NONE', ...sbatchWords(options), '--wrap=true']),
+      'cd / && rm -rf "$t"',
+    ].join('\n'),
+    undefined,
+    signal,
+  )
+  const { status, err } = submitted(lines)
+  if (status !== 0) throw refused(shell, status, err)
+}
+
+/** Asks for the job's line; sets `over` once it is final, or was absent, twice in a row. `%` begins what is told. */
+function watchOf(name: string, id: string, cluster: string | null): Watch {
+  const where = at(cluster)
+  const queue = `squeue -h -r -t all -u "$(id -un)" -n ${quoted(name)} -o '%i|%T|%r|%N'${where} 2>/dev/null`
+  return {
+    pause: '1',
+    first: 'woken=; next=0; every=1; old=x; same=0; over=',
+    each: [
+      // Someone waits for the end now.
+      'if [ -f stop ] && [ -z "$woken" ]; then woken=1; next=0; every=1; fi',
+      'if [ -f done ]; then over=1; fi',
+      '  t=$(date +%s)',
+      '  if [ -z "$over" ] && [ "$t" -ge "$next" ] && q=$(' + queue + '); then',
+      `    s=$(printf '%s\\n' "$q" | grep '^${id}|' | head -n 1)`,
+      `    if [ "$s" != "$old" ]; then old=$s; every=1; same=0; [ -z "$s" ] || printf '%% queue %s\\n' "$s"; fi`,
+      `    case "$s" in ''|*'|'${finalStates.map((state) => `${state}'|'*`).join("|*'|'")}) same=$((same + 1));; *) same=0;; esac`,
+      '    [ "$same" -lt 2 ] || over=1',
+      '  fi',
+      `  if [ "$t" -ge "$next" ]; then next=$((t + every)); every=$((every * 2)); [ "$every" -le ${slowest} ] || every=${slowest}; fi`,
+      '  [ -n "$over" ] || a=1',
+    ].join('\n'),
+    last: [
+      // The end of a job can be known before its last lines are: they come by another way.
+      `case "$old" in *'|COMPLETED|'*) k=0; while [ ! -f done ] && [ $k -lt ${settling} ]; do sleep 1; k=$((k + 1)); done;; esac`,
+      'n=0; [ ! -f events ] || n=$(wc -c < events)',
+      'if [ "$n" -gt "$o" ]; then tail -c +$((o + 1)) events; fi',
+      `[ -f done ] || sacct -X -P -n -o JobID,State -S "$(cat submitted)" -j ${id}${where} 2>/dev/null | grep '^${id}|' | tail -n 1 | sed 's/^/% accounting /'`,
+      // Of the last start alone: the output of earlier ones is above it.
+      `awk '/^begun$/ { s = "" } /[*][*][*] JOB ${id} ON / { s = $0 } END { if (s) print "% step " s }' slurm.out 2>/dev/null`,
+    ].join('\n'),
+  }
+}
+
+/** Told what the queue says of a job, once each time that it changes. */
+export type OnState = (state: JobState, before: JobState | null, number: string) => void
+
+const jobName = (id: string): string => `kernel-ladder-${id}`
+
+export interface Submitted {
+  place: JobPlace
+  /** The job's name, by which the queue is asked. */
+  name: string
+  number: string
+  cluster: string | null
+}
+
+/** For Slurm's commands about a job of another cluster than the login node's own. */
+export const at = (cluster: string | null): string =>
+  cluster === null ? '' : ` -M ${quoted(cluster)}`
+
+/** Places a job's files and submits it; `more` are further words for sbatch. Throws what sbatch says if it refuses. */
+export async function submit(
+  shell: Shell,
+  facts: Pick<RemoteFacts, 'root'>,
+  id: string,
+  start: StartJob,
+  options: SlurmOptions,
+  more: readonly string[] = [],
+): Promise<Submitted> {
+  const name = jobName(id)
+  const { place, lines } = await placeJob(
+    shell,
+    facts,
+    id,
+    start,
+    [
+      'date +%FT%T > submitted',
+      submitScript([...ownWords(name), ...more, ...sbatchWords(options), 'run.sh']),
+    ].join('\n'),
+  )
+  const { status, out, err } = submitted(lines)
+  const job = submittedId(out)
+  if (status !== 0 || !job) {
+    await answer(
+      shell,
+      'tidying up',
+      `scancel -n ${quoted(name)} -u "$(id -un)" 2>/dev/null; rm -rf ${quoted(place.folder)}; true`,
+    ).catch(() => undefined)
+    if (status !== 0) throw refused(shell, status, err)
+    throw new KernelLadderError(
+      'failed',
+      message('slurm.noNumber', { name: shell.name, text: out.join(' ') || '–' }),
+    )
+  }
+  return { place, name, number: job.id, cluster: job.cluster }
+}
+
+/** Submits a job. */
+export async function submitJob(
+  shell: Shell,
+  facts: Pick<RemoteFacts, 'root'>,
+  id: string,
+  start: StartJob,
+  options: SlurmOptions,
+  onState: OnState,
+): Promise<StartedJob> {
+  return slurmJob(shell, await submit(shell, facts, id, start, options), onState)
+}
+
+/** The job of an earlier call, by what sbatch printed then; null if it printed no number. */
+export function submittedJob(
+  shell: Shell,
+  place: JobPlace,
+  submission: readonly string[],
+  onState: OnState,
+): StartedJob | null {
+  const job = submittedId(submission)
+  const name = jobName(place.folder.split('/').pop()!)
+  return job && slurmJob(shell, { place, name, number: job.id, cluster: job.cluster }, onState)
+}
+
+function slurmJob(
+  shell: Shell,
+  { place, name, number, cluster }: Submitted,
+  onState: OnState,
+): StartedJob {
+  const onCluster = at(cluster)
+  let last: JobState | null = null
+  const end = { queue: null, accounting: null, step: null } as {
+    queue: string | null
+    accounting: string | null
+    step: string | null
+  }
+  const onWatched = (text: string): void => {
+    const [, kind, rest] = /^(queue|accounting|step) (.*)$/.exec(text) ?? []
+    if (rest === undefined) return
+    if (kind === 'step') end.step = rest
+    if (kind === 'accounting') end.accounting = rest.split('|')[1] ?? null
+    const found = kind === 'queue' ? parseQueueLine(rest) : null
+    if (!found) return
+    end.queue = found.state
+    const state = stateOf(found)
+    if (JSON.stringify(state) !== JSON.stringify(last)) onState(state, last, number)
+    last = state
+  }
+  const watch = watchOf(name, number, cluster)
+  return {
+    place,
+    number,
+    follow: (offset, onLine, signal) =>
+      follow(shell, place, offset, watch, { onLine, onWatched }, signal),
+    stop: (force) =>
+      answer(
+        shell,
+        'stopping the job',
+        [
+          // The note is for a job that is about to start, which no signal reaches yet.
+          `cd ${quoted(place.folder)} && touch stop`,
+          force
+            ? `scancel${onCluster} ${number}`
+            : `case "$(squeue -h -j ${number} -o %T${onCluster} 2>/dev/null)" in *RUNNING*) scancel${onCluster} -b -s TERM ${number};; *) scancel${onCluster} ${number};; esac`,
+          'true',
+        ].join('\n'),
+      ),
+    ending() {
+      const { state, said } = endOf(end)
+      return { early: isEarly(state), said }
+    },
+  }
+}
+
+/** What is told of a change; null if nothing is. */
+export function stateNotice(
+  state: JobState,
+  before: JobState | null,
+  { name, number }: { name: string; number: string },
+): { level: 'info' | 'warning'; message: Statement } | null {
+  const job = { name, number }
+  const wasStarted = before?.state === 'running' || before?.state === 'ending'
+  if ((state.state === 'queued' || state.state === 'held') && wasStarted)
+    return {
+      level: 'warning',
+      message: message(state.state === 'held' ? 'slurm.requeuedHeld' : 'slurm.requeued', {
+        ...job,
+        reason: state.reason,
+      }),
+    }
+  switch (state.state) {
+    case 'queued':
+      return before?.state === 'queued' && before.reason === state.reason
+        ? null
+        : { level: 'info', message: message('slurm.queued', { ...job, reason: state.reason }) }
+    case 'held':
+      return { level: 'warning', message: message('slurm.held', { ...job, reason: state.reason }) }
+    case 'running':
+      return before?.state === 'running'
+        ? null
+        : { level: 'info', message: message('slurm.running', { ...job, node: state.node }) }
+    case 'ending':
+    case 'over':
+      return null
+  }
+}

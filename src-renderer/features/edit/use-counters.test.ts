@@ -1,0 +1,93 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { effectScope, ref, type EffectScope } from 'vue'
+import type { DraftCounters } from '../../../src-main/contract/drafts'
+import type { CallInput } from '../../../src-main/contract'
+import { KernelLadderError } from '../../../src-main/domain/errors'
+import type { Client } from '../../client/client'
+import { provideClient } from '../../client/current'
+import { useCounters } from './use-counters'
+
+type Question = CallInput<'drafts.counters'>
+
+/** Questions that were asked, and how to answer each. */
+let asked: { source: string; answer: (value: DraftCounters) => void; fail: (e: unknown) => void }[]
+let scope: EffectScope
+const source = ref('first')
+
+const answerTo = (text: string): DraftCounters => ({
+  ...{ built: true, reason: text, diagnostics: [], build: null, architecture: 'sm_90' },
+  ...{ gpu: 'NVIDIA H200', at: '256³', metrics: {}, before: {}, profile: null },
+})
+
+beforeEach(() => {
+  vi.useFakeTimers()
+  asked = []
+  source.value = 'first'
+  scope = effectScope()
+  provideClient({
+    call: (_: string, { draft }: Question) =>
+      new Promise((answer, fail) => asked.push({ source: draft.source, answer, fail })),
+  } as unknown as Client)
+})
+afterEach(() => {
+  scope.stop()
+  vi.useRealTimers()
+})
+
+const opened = () =>
+  scope.run(() =>
+    useCounters(source, () => ({ draft: { source: source.value } }) as unknown as Question),
+  )!
+
+async function type(text: string, pause: number): Promise<void> {
+  source.value = text
+  await vi.advanceTimersByTimeAsync(pause)
+}
+
+describe('the counters of a copy', () => {
+  it('are asked for at a pause in typing, once', async () => {
+    const { counting } = opened()
+    await type('f', 400)
+    await type('fo', 400)
+    await type('foo', 999)
+    expect(asked).toEqual([])
+    await vi.advanceTimersByTimeAsync(1)
+    expect(asked.map((one) => one.source)).toEqual(['foo'])
+    expect(counting.value).toBe(true)
+  })
+
+  it('are those of what was asked last, whichever answer comes first', async () => {
+    const { counters, counting, areCurrent } = opened()
+    await type('a', 1000)
+    await type('b', 1000)
+    asked[1]!.answer(answerTo('b'))
+    asked[0]!.answer(answerTo('a'))
+    await vi.advanceTimersByTimeAsync(0)
+    expect(counters.value?.reason).toBe('b')
+    expect(counting.value).toBe(false)
+    expect(areCurrent.value).toBe(true)
+    source.value = 'bc'
+    expect(areCurrent.value).toBe(false)
+  })
+
+  it('stay in view while those of a newer text are counted, and after that was given up', async () => {
+    const { counters, error } = opened()
+    await type('a', 1000)
+    asked[0]!.answer(answerTo('a'))
+    await type('b', 1000)
+    asked[1]!.fail(new KernelLadderError('cancelled', 'given up'))
+    await type('c', 1000)
+    await vi.advanceTimersByTimeAsync(0)
+    expect(counters.value?.reason).toBe('a')
+    expect(error.value).toBeNull()
+  })
+
+  it('are not asked for again where there is no compiler', async () => {
+    const { possible } = opened()
+    await type('a', 1000)
+    asked[0]!.fail(new KernelLadderError('missing', 'nvcc was not found'))
+    await type('b', 2000)
+    expect(possible.value).toBe(false)
+    expect(asked.length).toBe(1)
+  })
+})

@@ -1,0 +1,64 @@
+/** What a copy would count: asked anew at each pause in typing, in the background. */
+import { computed, onBeforeUnmount, ref, shallowRef, watch, type Ref } from 'vue'
+import type { DraftCounters } from '../../../src-main/contract/drafts'
+import type { CallInput } from '../../../src-main/contract'
+import { toErrorShape, type ErrorShape } from '../../../src-main/domain/errors'
+import { useClient } from '../../client/current'
+
+/** Milliseconds without a keystroke: longer than for saving, since each question starts a compiler. */
+const pauseMs = 1000
+
+export function useCounters(
+  source: Ref<string>,
+  /** Null until the copy is open. */
+  asked: () => CallInput<'drafts.counters'> | null,
+) {
+  /** The last answer; an older one stays in view while a newer text is being counted. */
+  const counters = shallowRef<DraftCounters | null>(null)
+  /** The text that it is about. */
+  const counted = ref<string | null>(null)
+  const counting = ref(false)
+  const error = shallowRef<ErrorShape | null>(null)
+  /** Without a compiler there is nothing to ask. */
+  const possible = ref(true)
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let latest = 0
+
+  async function count(): Promise<void> {
+    const question = asked()
+    if (!question || !possible.value) return
+    const own = (latest += 1)
+    counting.value = true
+    try {
+      const answer = await useClient().call('drafts.counters', question)
+      if (own !== latest) return
+      counted.value = question.draft.source
+      counters.value = answer
+      error.value = null
+    } catch (failure) {
+      if (own !== latest) return
+      const shape = toErrorShape(failure)
+      if (shape.kind === 'missing') possible.value = false
+      // Another window counts its own copy.
+      error.value = shape.kind === 'cancelled' ? null : shape
+    }
+    counting.value = false
+  }
+
+  watch(source, () => {
+    clearTimeout(timer)
+    timer = setTimeout(() => void count(), pauseMs)
+  })
+  onBeforeUnmount(() => {
+    clearTimeout(timer)
+    latest = -1
+  })
+  return {
+    counters,
+    /** Whether they are about what stands in the editor now. */
+    areCurrent: computed(() => counted.value === source.value),
+    counting,
+    error,
+    possible,
+  }
+}

@@ -1,0 +1,388 @@
+/**
+ * Slurm: a real munged, slurmctld and slurmd in a folder of the test's own, with the fake tools in its jobs. Without
+ * them the tests are skipped by name; with CI=true the test command installs them.
+ */
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { hostname, tmpdir } from 'node:os'
+import { delimiter, dirname, join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { localShell } from '../../src-main/adapters/remote/ssh'
+import { submitArray, type ArrayProgress } from '../../src-main/adapters/remote/slurm-array'
+import { runProcess } from '../../src-main/adapters/tools/process'
+import { SlurmOptions } from '../../src-main/domain/machines/machine-file'
+import { faultsOf } from '../json-schemas'
+import { fakesDir } from '../services/support'
+import { bundle, runBundle, start } from './support'
+
+const hasSlurm =
+  process.getuid?.() === 0 &&
+  ['/usr/sbin/slurmctld', '/usr/sbin/slurmd', '/usr/sbin/munged'].every(existsSync)
+
+const freePorts = async (count: number): Promise<number[]> => {
+  const servers = Array.from({ length: count }, () => createServer())
+  const ports = await Promise.all(
+    servers.map(
+      (server) =>
+        new Promise<number>((done) => {
+          server.listen(0, '127.0.0.1', () => {
+            done((server.address() as { port: number }).port)
+          })
+        }),
+    ),
+  )
+  for (const server of servers) server.close()
+  return ports
+}
+
+interface Cluster {
+  dir: string
+  /** Of the login node. */
+  env: Record<string, string>
+  /** A command of Slurm's own. */
+  call: (file: string, ...args: string[]) => string
+  /** As a controller that lost what it knew, and a node that went with its jobs. */
+  forget: () => Promise<void>
+  close: () => Promise<void>
+}
+
+/** Two nodes with eight GPUs each: partition gpu, one that goes before it, one that takes no jobs. */
+async function cluster(): Promise<Cluster> {
+  // munged wants every folder above its socket to be closed to others.
+  const dir = await mkdtemp(join(tmpdir(), 'kl-slurm-'))
+  await chmod(dir, 0o755)
+  const [controller, first, second] = await freePorts(3)
+  for (const name of ['state', 'munge', 'dev', 'bin']) await mkdir(join(dir, name))
+  await chmod(join(dir, 'munge'), 0o711)
+  await writeFile(join(dir, 'munge/key'), Buffer.alloc(1024, process.pid & 0xff), { mode: 0o600 })
+  const host = hostname().split('.')[0]!
+  const cores = 64
+  const node = (name: string, port: number): string =>
+    `NodeName=${name} NodeHostname=${host} NodeAddr=127.0.0.1 Port=${port} CPUs=${cores} Boards=1 SocketsPerBoard=1 CoresPerSocket=${cores} ThreadsPerCore=1 RealMemory=1000 Gres=gpu:h100:8`
+  await writeFile(
+    join(dir, 'slurm.conf'),
+    [
+      `ClusterName=kl\nSlurmctldHost=${host}(127.0.0.1)\nSlurmUser=root\nSlurmdUser=root`,
+      `AuthType=auth/munge\nAuthInfo=socket=${dir}/munge/socket\nCredType=cred/munge`,
+      `SlurmctldPort=${controller}\nStateSaveLocation=${dir}/state\nSlurmdSpoolDir=${dir}/spool-%n`,
+      `SlurmctldPidFile=${dir}/ctld.pid\nSlurmdPidFile=${dir}/slurmd-%n.pid`,
+      `SlurmctldLogFile=${dir}/slurmctld.log\nSlurmdLogFile=${dir}/slurmd-%n.log`,
+      'SlurmdParameters=config_overrides\nProctrackType=proctrack/linuxproc\nTaskPlugin=task/none',
+      'SelectType=select/cons_tres\nSelectTypeParameters=CR_Core\nGresTypes=gpu\nMpiDefault=none',
+      'SchedulerParameters=sched_interval=1,batch_sched_delay=0,bf_interval=1\nKillWait=5',
+      'SlurmdTimeout=60\nSlurmctldTimeout=60\nReturnToService=2\nMinJobAge=300\nJobRequeue=1',
+      'PreemptType=preempt/partition_prio\nPreemptMode=REQUEUE\nPropagateResourceLimits=NONE',
+      'AccountingStorageType=accounting_storage/none\nJobAcctGatherType=jobacct_gather/none',
+      `${node('n1', first!)}\n${node('n2', second!)}`,
+      'PartitionName=gpu Nodes=n1 Default=YES State=UP PriorityTier=1',
+      'PartitionName=pair Nodes=n2 State=UP PriorityTier=1',
+      'PartitionName=before Nodes=n2 State=UP PriorityTier=9 PreemptMode=OFF',
+      'PartitionName=closed Nodes=n1 State=DOWN\n',
+    ].join('\n'),
+  )
+  for (let index = 0; index < 16; index += 1)
+    execFileSync('mknod', [join(dir, `dev/gpu${index}`), 'c', '1', '3'])
+  await writeFile(
+    join(dir, 'gres.conf'),
+    `NodeName=n1 Name=gpu Type=h100 File=${dir}/dev/gpu[0-7]\nNodeName=n2 Name=gpu Type=h100 File=${dir}/dev/gpu[8-15]\n`,
+  )
+  // A site's own words around sbatch's.
+  await writeFile(
+    join(dir, 'bin/sbatch'),
+    '#!/bin/sh\necho "Welcome to kl: 2 nodes"\n/usr/bin/sbatch "$@"; code=$?\necho "Your quota: 12 %"; echo "Goodbye" >&2\nexit $code\n',
+    { mode: 0o755 },
+  )
+  for (const tool of ['nvcc', 'ncu', 'nvidia-smi', 'compute-sanitizer'])
+    await writeFile(
+      join(dir, 'bin', tool),
+      `#!/bin/sh\nexec "${process.execPath}" "${join(fakesDir, 'bin', tool)}" "$@"\n`,
+      { mode: 0o755 },
+    )
+  const conf = { SLURM_CONF: join(dir, 'slurm.conf') }
+  const env = {
+    ...conf,
+    KERNEL_LADDER_CONFIG: join(dir, 'config'),
+    KERNEL_LADDER_DATA: join(dir, 'data'),
+    KERNEL_LADDER_CACHE: join(dir, 'cache'),
+    PATH: [join(dir, 'bin'), '/usr/bin', '/bin'].join(delimiter),
+  }
+  const running = new Set<ChildProcess>()
+  const daemon = (file: string, ...args: string[]): ChildProcess => {
+    const child = spawn(file, args, { env: { ...process.env, ...conf }, stdio: 'ignore' })
+    running.add(child)
+    return child
+  }
+  const call = (file: string, ...args: string[]): string =>
+    execFileSync(file, args, { env: { ...process.env, ...conf }, encoding: 'utf8', stdio: 'pipe' })
+  const until = async (holds: () => boolean): Promise<void> => {
+    for (let tries = 0; tries < 200; tries += 1) {
+      try {
+        if (holds()) return
+      } catch {
+        // It does not answer yet.
+      }
+      await delay(100)
+    }
+    throw new Error(
+      `Slurm did not start: ${await readFile(join(dir, 'slurmctld.log'), 'utf8').catch(() => '')}`,
+    )
+  }
+  const idle = (): boolean => call('sinfo', '-h', '-N', '-o', '%N %T').includes('n2 idle')
+  daemon(
+    'munged',
+    ...['--foreground', '--force', `--socket=${dir}/munge/socket`, `--key-file=${dir}/munge/key`],
+    ...[
+      `--pid-file=${dir}/munge/pid`,
+      `--log-file=${dir}/munge/log`,
+      `--seed-file=${dir}/munge/seed`,
+    ],
+  )
+  await until(() => existsSync(join(dir, 'munge/socket')))
+  let slurmctld = daemon('slurmctld', '-D')
+  const nodes = ['n1', 'n2'].map((name) => daemon('slurmd', '-D', '-N', name))
+  await until(idle)
+  /** Ends what runs in the cluster's folders: jobs and the slurmstepd of each. */
+  const killJobs = (): void => {
+    const all = execFileSync('ps', ['-eo', 'pid=,args='], { encoding: 'utf8' }).split('\n')
+    for (const line of all)
+      if (line.includes(`${dir}/`) && !line.includes('munge') && !line.includes(bundle))
+        try {
+          process.kill(Number.parseInt(line.trim()), 'SIGKILL')
+        } catch {
+          // It has ended.
+        }
+  }
+  const gone = async (child: ChildProcess): Promise<void> => {
+    if (child.exitCode !== null || child.signalCode !== null) return
+    const ended = new Promise((done) => child.once('exit', done))
+    child.kill('SIGKILL')
+    await ended
+  }
+  return {
+    ...{ dir, env, call },
+    async forget() {
+      await gone(slurmctld)
+      for (const node of nodes) await gone(node)
+      for (const line of execFileSync('ps', ['-eo', 'pid=,args='], { encoding: 'utf8' }).split(
+        '\n',
+      ))
+        if (/slurmstepd: \[\d+\.batch\]/.test(line))
+          process.kill(Number.parseInt(line.trim()), 'SIGKILL')
+      killJobs()
+      slurmctld = daemon('slurmctld', '-D', '-c')
+    },
+    async close() {
+      killJobs()
+      for (const child of running) await gone(child)
+      await rm(dir, { recursive: true, force: true })
+    },
+  }
+}
+
+const ladder = ['--ladder', 'gemm-fp32', '--rungs', '01_naive,02_coalesced', '--size', '1024']
+const words = ['run', ...ladder, '--profile', 'none', '--timeout', '600', '--target']
+
+describe.skipIf(!hasSlurm)('Slurm on a login node', () => {
+  let own: Cluster
+  /** The number of the job that a run has submitted. */
+  const numberIn = (text: string): string => /Job (\d+)/.exec(text)![1]!
+
+  beforeAll(async () => {
+    own = await cluster()
+    const { dir } = own
+    const path = [join(dir, 'bin'), dirname(process.execPath), '/usr/bin', '/bin'].join(delimiter)
+    const before = [
+      `export XDG_CACHE_HOME='${dir}/remote' KERNEL_LADDER_DATA='${dir}/remote-data' PATH='${path}'`,
+      `export KERNEL_LADDER_PATH_ONLY=1 CUDA_VISIBLE_DEVICES=0 FAKES='${fakesDir}' FAKE_LOG='${dir}/calls.log'`,
+    ]
+    // A cache of its own: there the fake tools keep a fault, and after it they name a GPU.
+    const hang = (name: string): string =>
+      `export FAKE_FAULTS='02_coalesced=hang' KERNEL_LADDER_CACHE='${dir}/cache-${name}'`
+    const machine = (slurm: object, ...more: string[]) => ({ slurm, before: [...before, ...more] })
+    const whole = { gres: 'gpu:h100:8', partition: 'pair' }
+    await mkdir(own.env.KERNEL_LADDER_CONFIG!)
+    await writeFile(
+      join(own.env.KERNEL_LADDER_CONFIG!, 'machines.yaml'),
+      JSON.stringify({
+        kernel_ladder_machines: 1,
+        machines: {
+          kl: machine({ gres: 'gpu:h100:1', time: '10' }),
+          ...Object.fromEntries(
+            ['stopped', 'scancel', 'scontrol', 'forgotten'].map((name) => [
+              name,
+              machine({}, hang(name)),
+            ]),
+          ),
+          closed: machine({ partition: 'closed' }),
+          nowhere: machine({ partition: 'nowhere' }),
+          // It hangs until it is started over.
+          pair: machine(whole, `[ -n "$SLURM_RESTART_COUNT" ] || ${hang('pair')}`),
+        },
+      }),
+    )
+  }, 60_000)
+  afterAll(() => own.close())
+
+  it.concurrent('runs a ladder as a job, and the session says on which node', async () => {
+    const { code, stdout, stderr } = await runBundle([...words, 'kl', '--json'], own.env)
+    expect(code, stderr).toBe(0)
+    const document = JSON.parse(stdout) as { session: string; rungs: { status: string }[] }
+    expect(document.rungs.map(({ status }) => status)).toEqual(['ok', 'ok'])
+    const session = JSON.parse(await readFile(join(document.session, 'session.json'), 'utf8')) as {
+      host: object
+    }
+    expect(session.host).toEqual({ name: 'n1', job: numberIn(stderr) })
+    expect(stderr).toContain('of kl runs on n1.')
+    expect(stderr).not.toContain('warning')
+    const shown = await runBundle(['show', document.session], own.env)
+    expect(shown.stdout).toContain(`measured on kl (n1, job ${numberIn(stderr)})`)
+  })
+
+  it.concurrent('stops and saves on ^C', async () => {
+    const run = start([...words, 'stopped'], own.env, bundle)
+    const said = await run.says('verify 3/3 02_coalesced')
+    run.signal('SIGINT')
+    const { code, stdout } = await run.finished
+    expect([code, stdout]).toEqual([1, expect.stringMatching(/01_naive +ok/)])
+    expect(own.call('squeue', '-h')).not.toContain(` ${numberIn(said)} `)
+  })
+
+  it.concurrent.each([
+    ['cancelled by someone else', ['scancel'], /ended early.* It was cancelled/],
+    ['out of time', ['scontrol', 'update', 'TimeLimit=0'], /ended early.* its time limit/],
+  ])('brings home what a job finished that is %s', async (_, [file, ...args], why) => {
+    const run = start([...words, file!], own.env, bundle)
+    const number = numberIn(await run.says('verify 3/3 02_coalesced'))
+    own.call(file!, ...args, file === 'scontrol' ? `JobId=${number}` : number)
+    const { code, stdout, stderr } = await run.finished
+    expect([code, stdout]).toEqual([1, expect.stringMatching(/01_naive +ok/)])
+    expect(stderr).toMatch(why)
+  })
+
+  it.concurrent('tells a queued job from a held one with its reason, and takes it out on ^C', async () => {
+    const run = start([...words, 'closed'], own.env, bundle)
+    const number = numberIn(await run.says('waits in the queue of closed (PartitionDown).'))
+    own.call('scontrol', 'hold', number)
+    await run.says(`Job ${number} is held on closed (JobHeld`)
+    run.signal('SIGINT')
+    const { code, stderr } = await run.finished
+    expect([code, stderr]).toEqual([1, expect.stringContaining('It was cancelled.')])
+    expect(own.call('squeue', '-h', '-o', '%i')).not.toContain(number)
+  })
+
+  it.concurrent('starts over when a job of another partition took its node', async () => {
+    const run = start([...words, 'pair'], own.env, bundle)
+    const number = numberIn(await run.says('verify 3/3 02_coalesced'))
+    own.call('sbatch', '-p', 'before', '--gres=gpu:8', '-o', '/dev/null', '--wrap=sleep 1')
+    await run.says('was stopped by Slurm and is in the queue of pair again (BeginTime)')
+    own.call('scontrol', 'update', `JobId=${number}`, 'StartTime=now')
+    const { code, stdout, stderr } = await run.finished
+    expect(code, stderr).toBe(0)
+    expect(stdout).toMatch(/02_coalesced +ok/)
+  })
+
+  it.concurrent('follows an array of 40 tasks, of which one fails and one is cancelled', async () => {
+    const shell = localShell('kl', (call) => runProcess({ ...call, env: own.env }))
+    const agent = join(own.dir, 'agent.sh')
+    await writeFile(
+      agent,
+      'case $SLURM_ARRAY_TASK_ID in 7) exit 3;; 9) exec sleep 300;; esac\necho \'{"type":"end","code":0}\' >> "$3"\n',
+    )
+    const array = await submitArray(
+      shell,
+      { root: join(own.dir, 'arrays') },
+      'forty',
+      { node: '/bin/sh', agent, job: '{}', before: [], after: [] },
+      SlurmOptions.parse({}),
+      40,
+    )
+    const seen: ArrayProgress[] = []
+    let cancelled = false
+    const ended = await array.follow((progress) => {
+      seen.push(progress)
+      if (progress.done < 38 || cancelled) return
+      cancelled = true
+      own.call('scancel', `${array.number}_9`)
+    }, new AbortController().signal)
+    const without = ended!.filter(({ last }) => last === null)
+    expect(without.map(({ task, queue }) => [task, queue])).toEqual([
+      [7, 'FAILED'],
+      [9, 'CANCELLED'],
+    ])
+    expect(ended).toHaveLength(40)
+    expect(Math.max(...seen.map(({ waiting }) => waiting))).toBeGreaterThan(10)
+    expect(seen.flatMap(({ nodes }) => nodes)).toContain('n1')
+  })
+
+  it.concurrent('spreads a sweep over tasks, and ranks what all have measured', async () => {
+    const axes = ['--param', 'BM=32,64,128', '--param', 'TM=4,8', '--seconds', '0.05']
+    const rung = ['--ladder', 'gemm-fp32', '--rung', '04_thread_tile_1d', '--size', '1024']
+    const { code, stdout, stderr } = await runBundle(
+      ['tune', ...rung, ...axes, '--target', 'kl', '--tasks', '3', '--json'],
+      own.env,
+    )
+    expect(code, stderr).toBe(0)
+    const document = JSON.parse(stdout) as { rows: object[]; resumed: number; winner: object }
+    expect(faultsOf('tune', document)).toEqual([])
+    // The last job times the best again and has no point of its own to measure.
+    expect(document.resumed).toBe(document.rows.length)
+    expect(document.rows.length).toBeGreaterThan(1)
+    expect(document.winner).not.toBeNull()
+    expect(stderr).toMatch(/Array \d+ on kl: 3 of 3 tasks done/)
+    const ssh = await runBundle(['tune', ...rung, '--tasks', '3'], own.env)
+    expect([ssh.code, ssh.stderr]).toEqual([2, expect.stringContaining('--tasks goes with')])
+  })
+
+  it('says what sbatch refuses, and leaves nothing there', async () => {
+    const jobs = (): Promise<string[]> => readdir(join(own.dir, 'remote/kernel-ladder/jobs'))
+    const before = await jobs()
+    const { code, stderr } = await runBundle([...words, 'nowhere'], own.env)
+    expect([code, stderr]).toEqual([
+      2,
+      expect.stringMatching(/Slurm on nowhere refuses the job: .*Invalid partition name/),
+    ])
+    const file = join(own.env.KERNEL_LADDER_CONFIG!, 'machines.yaml')
+    const text = await readFile(file, 'utf8')
+    const add = ['machine', 'add', 'more', '--slurm', '--partition']
+    expect((await runBundle([...add, 'nowhere'], own.env)).code).toBe(2)
+    expect(await readFile(file, 'utf8')).toBe(text)
+    expect(await jobs()).toEqual(before)
+    expect((await runBundle([...add, 'gpu', '--time', '5'], own.env)).code).toBe(0)
+    const listed = await runBundle(['machine', 'list', '--json'], own.env)
+    const document = JSON.parse(listed.stdout) as { machines: object[] }
+    expect(faultsOf('machines', document)).toEqual([])
+    expect(document.machines).toContainEqual({
+      name: 'more',
+      slurm: { partition: 'gpu', gres: 'gpu:1', time: '5', options: [] },
+      before: [],
+      after: [],
+    })
+  })
+
+  it('calls a job lost that neither queue nor accounting knows, and never done', async () => {
+    const run = start([...words, 'forgotten'], own.env, bundle)
+    await run.says('verify 3/3 02_coalesced')
+    await own.forget()
+    const { code, stderr } = await run.finished
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringContaining('Neither queue nor accounting knows it any more.'),
+    ])
+  })
+})
+
+describe('machine add --slurm', () => {
+  it.each([
+    ['a partition with a shell in it', ['--slurm', '--partition', '$(reboot)'], /--partition must/],
+    ['an option that it sets itself', ['--slurm', '--sbatch=--output=x'], /--sbatch must/],
+    ['a partition without Slurm', ['--ssh', 'x', '--partition', 'gpu'], /goes with --slurm/],
+  ])('refuses %s', async (_, options, why) => {
+    const { code, stderr } = await runBundle(['machine', 'add', 'kl', ...options], {
+      KERNEL_LADDER_CONFIG: join(tmpdir(), 'kernel-ladder-none'),
+    })
+    expect([code, stderr]).toEqual([2, expect.stringMatching(why)])
+  })
+})

@@ -1,0 +1,122 @@
+/**
+ * Every shipped lab without a GPU: its solution passes what the emulator can judge, and its starter fails exactly the
+ * checks that the lab names, but for those that depend on time.
+ */
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import { readKernelLibrary } from '../../src-main/adapters/kernels/kernel-library'
+import { labsDir, readLabs, type LabFolder } from '../../src-main/adapters/labs/library'
+import { emulatedMetrics } from '../../src-main/domain/emulation/figures'
+import { noAnswers, type LabOutcome } from '../../src-main/domain/labs/outcome'
+import { checkLab } from '../../src-main/services/labs/check'
+import { keeping, keptNvcc } from '../kept-nvcc'
+import { said } from '../said'
+import { setupIn, shippedKernels, tempDir } from '../services/support'
+
+const { labs } = await readLabs(
+  labsDir(shippedKernels),
+  await readKernelLibrary(shippedKernels),
+  [],
+)
+const kept = await keptNvcc('labs-emulated', { artefacts: true })
+afterAll(() => {
+  if (keeping) kept.save()
+})
+
+async function outcomeOf(lab: LabFolder, source: string): Promise<LabOutcome> {
+  const dir = await tempDir()
+  const { outcome } = await checkLab(
+    { lab, source, answers: noAnswers, target: 'emulated' },
+    {
+      assets: setupIn(dir, { kernelsDir: shippedKernels }).assets,
+      machine: await kept.machine(),
+      appVersion: '0.0.0-test',
+      out: join(dir, 'attempt'),
+      emit: () => undefined,
+      signal: new AbortController().signal,
+    },
+  )
+  return outcome
+}
+
+const idsOf = ({ checks }: LabOutcome, status: string): string[] =>
+  checks.filter((check) => check.status === status).map(({ id }) => id)
+
+const emulated = new Set([
+  ...['wavesPerSm', 'theoreticalOccupancy', 'registersPerThread'],
+  ...Object.entries(emulatedMetrics([], 'not emulated')).flatMap(([id, { reason }]) =>
+    reason === 'not emulated' ? [] : [id],
+  ),
+])
+
+/** What depends on time. */
+const unjudgedOf = ({ checks }: LabFolder['lab']): string[] =>
+  checks.flatMap((check) =>
+    check.kind === 'time' || (check.kind === 'metric' && !emulated.has(check.metric))
+      ? [check.id]
+      : [],
+  )
+
+describe.each(labs.map((lab) => [lab.id, lab] as const))('%s, emulated', (id, lab) => {
+  const unjudged = unjudgedOf(lab.lab)
+  // Nothing that the emulator can judge tells its starter from its solution.
+  const isAboutTime = lab.lab.starterFails!.every((check) => unjudged.includes(check))
+
+  it('is about time only if it is the one on waiting', () => {
+    if (isAboutTime) expect(id).toBe('08-prefetch')
+  })
+
+  it('passes its solution in everything but time', async () => {
+    const outcome = await outcomeOf(lab, lab.solution)
+    expect(idsOf(outcome, 'failed')).toEqual([])
+    expect(idsOf(outcome, 'unavailable')).toEqual(unjudged)
+    expect(outcome.status).toBe(isAboutTime ? 'unavailable' : 'passed')
+    if (isAboutTime) expect(said(outcome.reason)).toMatch(/shows in time alone \(waiting, fast\)/)
+  })
+
+  it('fails its starter at the checks that it names', async () => {
+    const fails = lab.lab.starterFails!
+    // What is wrong has failed at its time as well.
+    const left = fails.includes('right') ? [] : unjudged
+    const outcome = await outcomeOf(lab, lab.starter)
+    expect(idsOf(outcome, 'failed')).toEqual(fails.filter((check) => !left.includes(check)))
+    expect(idsOf(outcome, 'unavailable')).toEqual(left)
+    expect(outcome.status).toBe(isAboutTime ? 'unavailable' : 'failed')
+  })
+})
+
+describe('an answer to lab 7 that is not its solution', () => {
+  const lab = labs.find(({ id }) => id === '07-bank-conflicts')!
+  const written = async (change: (text: string) => string): Promise<LabOutcome> => {
+    const changed = change(lab.solution)
+    expect(changed).not.toBe(lab.solution)
+    return outcomeOf(lab, changed)
+  }
+
+  it('passes where its swizzle is written differently', async () => {
+    const outcome = await written((text) =>
+      text.replace(/return d \* kStrideA \+ \(\(r & ~7\).*;/, 'return (d << 7 | r) ^ d << 2;'),
+    )
+    expect(idsOf(outcome, 'failed')).toEqual([])
+    expect(outcome.status).toBe('passed')
+  })
+
+  it('has no conflict where it pads, and more shared memory than the lab allows', async () => {
+    const outcome = await written((text) => text.replace('kLayout = 2', 'kLayout = 1'))
+    expect(idsOf(outcome, 'failed')).toEqual(['no-padding'])
+  })
+
+  it('does not pass where it pads so that four floats are no longer aligned', async () => {
+    const outcome = await written((text) =>
+      text.replace('kLayout = 2', 'kLayout = 1').replace('BM + 4', 'BM + 1'),
+    )
+    expect(outcome.status).toBe('failed')
+    const right = outcome.checks.find(({ id }) => id === 'right')!
+    expect(right.status).toBe('failed')
+    expect(said(right.sentence)).toMatch(/misaligned.*lab\.cu:\d+/i)
+  })
+})
+
+it('has what nvcc built of all of them kept', () => {
+  if (!keeping) expect(kept.stale, 'keep it anew with KERNEL_LADDER_KEEP=1').toEqual([])
+})
