@@ -1,7 +1,8 @@
 // @ts-check
 /**
  * What a machine without a GPU waits for: the ladder gemm-fp32 at 512 and a lab check on the emulated GPU, each with nvcc's
- * output in the cache and, in the first of them, how many warp instructions a second that is.
+ * output in the cache. Beside the seconds that pass stands the processor time of all threads and tools, which other work
+ * on the machine changes less, and for the ladder how many warp instructions a second of each that is.
  */
 import { spawnSync } from 'node:child_process'
 import { readFileSync, readdirSync } from 'node:fs'
@@ -31,15 +32,24 @@ export async function benchEmulation(judge) {
       KERNEL_LADDER_CACHE: join(folder, 'cache'),
       KERNEL_LADDER_DATA: join(folder, 'data'),
     }
-    /** @param {string[]} args */
+    /** Milliseconds that passed, and seconds of processor time with those of the programs that it starts. @param {string[]} args */
     const run = (args) => {
       const startedAt = performance.now()
-      const { status, stderr } = spawnSync(nodePath(), [program, ...args], {
-        env,
-        encoding: 'utf8',
-      })
+      const timed = 'TIMEFORMAT="processor %U %S"; time "$@"'
+      const { status, stderr } = spawnSync(
+        'bash',
+        ['-c', timed, 'bash', nodePath(), program, ...args],
+        {
+          env,
+          encoding: 'utf8',
+        },
+      )
       if (status !== 0) throw new Error(`${args.join(' ')} exited with ${status}: ${stderr}`)
-      return performance.now() - startedAt
+      const [, user, system] = /processor (\S+) (\S+)/.exec(stderr) ?? []
+      return {
+        milliseconds: performance.now() - startedAt,
+        processor: Number(user) + Number(system),
+      }
     }
     const ladder = ['run', '--ladder', 'gemm-fp32', '--target', 'emulated', '--size', '512']
     const lab = ['lab', 'check', '07-bank-conflicts', '--file', solution, '--target', 'emulated']
@@ -48,17 +58,20 @@ export async function benchEmulation(judge) {
       ['emulatedLab', lab, 'Lab 07 checked, emulated'],
     ])) {
       const first = run([...args, '--out', join(folder, `${budget}-first`)])
-      const times = Array.from({ length: samples }, (_, index) =>
+      const runs = Array.from({ length: samples }, (_, index) =>
         run([...args, '--out', join(folder, `${budget}-${index}`)]),
       )
+      const times = runs.map(({ milliseconds }) => milliseconds)
       const seconds = median(times) / 1000
+      const processor = median(runs.map((each) => each.processor))
+      console.log(`${what}: ${describe(times)}, ${judge(budget, seconds)}`)
       console.log(
-        `${what}: ${describe(times)}, with compiling ${(first / 1000).toFixed(1)} s, ${judge(budget, seconds)}`,
+        `  ${processor.toFixed(1)} s of processor time; with compiling ${(first.milliseconds / 1000).toFixed(1)} s, ${first.processor.toFixed(1)} s of processor time`,
       )
       if (budget === 'emulatedLadder') {
         const millions = executedIn(join(folder, `${budget}-0`)) / 1e6
         console.log(
-          `  ${millions.toFixed(0)} million warp instructions, ${(millions / seconds).toFixed(1)} million a second`,
+          `  ${millions.toFixed(0)} million warp instructions, ${(millions / seconds).toFixed(1)} million a second, ${(millions / processor).toFixed(1)} million a second of processor time`,
         )
       }
     }

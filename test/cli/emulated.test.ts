@@ -1,4 +1,4 @@
-import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { appendFile, cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
@@ -90,3 +90,40 @@ function npyOf(values: Uint16Array, shape: readonly number[]): Uint8Array {
   const magic = [0x93, ...Buffer.from('NUMPY'), 1, 0, header.length, 0]
   return Buffer.concat([Buffer.from(magic), Buffer.from(header), Buffer.from(values.buffer)])
 }
+
+const prints = `// @rung    03_prints
+// @title   Prints
+// @idea    the factor lies in constant memory, and one thread says so
+#include "kernel_ladder.h"
+#include <cstdio>
+
+__constant__ float factors[2];
+__device__ int twice;
+
+__global__ void scale(const float* x, float* y, long long n) {
+  const long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  if (i == 261) printf("%lld by %.2f and %d\\n", i, factors[1], twice);
+  y[i] = factors[1] * x[i] * (twice / 2);
+}
+
+extern "C" cudaError_t kl_launch(const KlTask* p, cudaStream_t stream) {
+  const int two = 2;
+  if (cudaMemcpyToSymbolAsync(twice, &two, sizeof two, 0, cudaMemcpyHostToDevice, stream) != cudaSuccess ||
+      cudaMemcpyToSymbol(factors, &p->a, sizeof(float), sizeof(float)) != cudaSuccess)
+    return cudaGetLastError();
+  scale<<<unsigned((p->N + 255) / 256), 256, 0, stream>>>(p->x, p->y, p->N);
+  return cudaGetLastError();
+}
+`
+
+it.runIf(hasCompiler)('a rung prints, and has what it copied to its variables', async () => {
+  const ladder = join(folder, 'ladder')
+  await cp(new URL('../../resources/templates/blank', import.meta.url), ladder, { recursive: true })
+  await writeFile(join(ladder, '03_prints.cu'), prints)
+  await appendFile(join(ladder, 'ladder.yaml'), '  - id: 03_prints\n')
+  const args = ['run', '--ladder', ladder, '--trust', '--rungs', '03_prints', '--at', 'N=1000']
+  const { code, stderr } = await run([...args, '--target', 'emulated'], env)
+  expect(code, stderr).toBe(0)
+  expect(stderr).toContain('03_prints, thread (5, 0, 0) of block (1, 0, 0): 261 by 2.50 and 2')
+})

@@ -4,7 +4,7 @@
  * answers 0 and is left to the instruction's step, which hands its pattern over for the next time.
  */
 import type { Instruction, MemoryOperand, Operand } from '../sass/instruction'
-import { truePredicate, zeroRegister } from '../sass/instruction'
+import { truePredicate, zeroRegister, zeroUniformRegister } from '../sass/instruction'
 import { deviceHigh } from './device'
 import { offsetMask } from './memory-access'
 import { periodOf, type Cost } from './patterns'
@@ -17,7 +17,10 @@ const ways = 32
 
 /** Before the ways of an instruction: for each of its two addresses the lowest one and how far it may go. */
 const boundsBytes = 16
-const wayHeader = 16
+/** Of a way: its start, its shape, how often it was met (8 bytes), and for each address the least and the largest distance. */
+const [shapeAt, timesAt, reachAt, wayHeader] = [4, 8, 16, 32]
+/** Patterns whose values lie together: all lanes at one address, or one behind the other. */
+const shapes = { any: 0, same: 1, contiguous: 2 } as const
 const wayBytes = wayHeader + 2 * rowBytes
 export const siteBytes = boundsBytes + ways * wayBytes
 
@@ -27,8 +30,6 @@ export interface FastSetting {
   predicates: number
   /** Whether addresses of shared memory have the rank of the block in them. */
   clustered: boolean
-  /** Where addresses are put down: two rows. */
-  scratch: number
 }
 
 export interface FastAccess {
@@ -41,8 +42,6 @@ export interface FastAccess {
 }
 
 const widths: Record<string, number> = { '64': 8, '128': 16 }
-
-const isAligned = (bytes: number): number => bytes - 1
 
 /** The function of an instruction, or null where it stays with its step. Parameters: bytes of the warp's registers, the mask, byte of its shared memory. */
 export function fastAccess(
@@ -72,7 +71,14 @@ export function fastAccess(
   const simple = addresses.every((operand, place) => isSimple(operand!, spaces[place]!))
   if (!simple) return null
   const code = new Code(3)
-  const writer = new Writer(code, site, setting, bytes)
+  const writer = new Writer(
+    code,
+    site,
+    setting,
+    bytes,
+    addresses.map((operand) => operand!),
+    spaces,
+  )
   writer.wholeWarp()
   if (mnemonic === 'LDGSTS') {
     const condition = operands.find((operand) => operand.kind === 'predicate')
@@ -81,8 +87,7 @@ export function fastAccess(
       else if (condition.negated) return null
     }
   }
-  for (const [place, operand] of addresses.entries())
-    writer.addresses(place, operand!, spaces[place]!)
+  writer.begin()
   const periods = spaces.map((space) => periodOf(space, modifiers.includes('BYPASS')))
   writer.compare(periods)
   if (mnemonic === 'LDGSTS') writer.copy()
@@ -109,8 +114,11 @@ const isSimple = (operand: MemoryOperand, space: 'global' | 'shared'): boolean =
     : operand.scale === 1
 
 class Writer {
-  private readonly hash: number
+  private readonly way: number
   private readonly bad: number
+  /** For each address, what its register is added to, and the address of the first lane: bytes of the memory. */
+  private readonly bases: number[]
+  private readonly firsts: number[]
   private readonly vectors: number[]
 
   constructor(
@@ -118,9 +126,13 @@ class Writer {
     private readonly site: number,
     private readonly setting: FastSetting,
     private readonly bytes: number,
+    private readonly addresses: readonly MemoryOperand[],
+    private readonly spaces: FastAccess['spaces'],
   ) {
-    this.hash = code.local(i32)
+    this.way = code.local(i32)
     this.bad = code.local(v128)
+    this.bases = addresses.map(() => code.local(i32))
+    this.firsts = addresses.map(() => code.local(i32))
     this.vectors = Array.from({ length: 9 }, () => code.local(v128))
   }
 
@@ -147,105 +159,106 @@ class Writer {
     this.giveUpIf()
   }
 
-  private scratch(place: number): number {
-    return this.setting.scratch + place * rowBytes
-  }
-
-  /** Puts the 32 places down, as bytes of the memory, and collects what is wrong with them. */
-  addresses(place: number, operand: MemoryOperand, space: 'global' | 'shared'): void {
+  /** Pushes what the register of an address holds for a lane. */
+  private register(place: number, lane: number): void {
     const { code } = this
-    const [low, size, high] = this.vectors as [number, number, number]
-    for (const [offset, local] of [
-      [0, low],
-      [4, size],
-    ] as const) {
-      code.constant(this.site + 8 * place)
-      code.memory(scalar.load, offset)
-      code.vector(vector.splat)
-      code.set(local)
-    }
-    const registerRow =
-      operand.register === null || operand.register === zeroRegister ? null : operand.register
-    const uniformRow =
-      operand.uniform === null || operand.uniform === 63
-        ? null
-        : this.setting.registers + operand.uniform
-    for (let group = 0; group < 8; group++) {
-      code.constant(this.scratch(place))
-      code.splat(operand.offset)
-      for (const row of [registerRow, uniformRow]) {
-        if (row === null) continue
+    const { register } = this.addresses[place]!
+    if (register === null || register === zeroRegister) return code.constant(0)
+    code.get(0)
+    code.memory(scalar.load, register * rowBytes + 4 * lane)
+  }
+
+  /** Works out where addresses begin; those of shared memory as offsets into it. */
+  begin(): void {
+    const { code } = this
+    for (const [place, { offset, uniform }] of this.addresses.entries()) {
+      code.constant(offset)
+      if (uniform !== null && uniform !== zeroUniformRegister) {
         code.get(0)
-        code.vectorMemory(vector.load, row * rowBytes + 16 * group)
-        code.vector(vector.intAdd)
+        code.memory(scalar.load, (this.setting.registers + uniform) * rowBytes)
+        code.op(scalar.add)
       }
-      if (space === 'shared' && this.setting.clustered) {
-        code.splat(offsetMask)
-        code.vector(vector.and)
+      code.set(this.bases[place]!)
+      this.register(place, 0)
+      code.get(this.bases[place]!)
+      code.op(scalar.add)
+      if (this.spaces[place] === 'shared' && this.setting.clustered) {
+        // The rank of the block is taken out of all lanes alike.
+        code.tee(this.firsts[place]!)
+        code.constant(~offsetMask)
+        code.op(scalar.and)
+        code.set(this.way)
+        code.get(this.bases[place]!)
+        code.get(this.way)
+        code.op(scalar.sub)
+        code.set(this.bases[place]!)
+        code.get(this.firsts[place]!)
+        code.constant(offsetMask)
+        code.op(scalar.and)
       }
-      code.tee(high)
-      if (space === 'shared') {
-        code.get(2)
-        code.vector(vector.splat)
-        code.vector(vector.intAdd)
-      }
-      code.vectorMemory(vector.store, 16 * group)
-      code.get(high)
-      code.get(low)
-      code.vector(vector.intSub)
-      code.get(size)
-      code.vector(vector.intGtU)
-      code.get(high)
-      code.splat(isAligned(this.bytes))
-      code.vector(vector.and)
-      code.vector(vector.or)
-      if (space === 'global') {
-        code.get(0)
-        code.vectorMemory(vector.load, (registerRow! + 1) * rowBytes + 16 * group)
-        code.splat(deviceHigh)
-        code.vector(vector.xor)
-        code.vector(vector.or)
-      }
-      code.get(this.bad)
-      code.vector(vector.or)
-      code.set(this.bad)
+      code.set(this.firsts[place]!)
     }
   }
 
-  /** Looks the pattern up; gives up where it is another one, else counts it. */
+  /** Looks the pattern up; gives up where it is another one, or out of bounds, else counts it. */
   compare(periods: readonly number[]): void {
     const { code } = this
-    pushHash(code, periods, (place, lane) => {
-      code.constant(this.scratch(place))
-      code.memory(scalar.load, 4 * lane)
-    })
+    pushHash(
+      code,
+      periods,
+      (place, lane) => this.register(place, lane),
+      (place) => code.get(this.firsts[place]!),
+    )
     code.constant(wayBytes)
     code.op(scalar.mul)
     code.constant(this.site + boundsBytes)
     code.op(scalar.add)
-    code.set(this.hash)
+    code.set(this.way)
     // The start of the pattern, which is never 0 in a way that is in use.
-    code.get(this.hash)
+    code.get(this.way)
     code.memory(scalar.load, 0)
-    pushStart(code, periods, (place) => {
-      code.constant(this.scratch(place))
-      code.memory(scalar.load, 0)
-    })
+    pushStart(code, periods, (place) => code.get(this.firsts[place]!))
     code.op(scalar.ne)
     this.giveUpIf()
-    for (const [place] of periods.entries()) {
-      code.constant(this.scratch(place))
-      code.memory(scalar.load, 0)
+    for (const [place, { register }] of this.addresses.entries()) {
+      for (const reach of [0, 4]) {
+        code.get(this.firsts[place]!)
+        code.get(this.way)
+        code.memory(scalar.load, reachAt + 8 * place + reach)
+        code.op(scalar.add)
+        code.constant(this.site + 8 * place)
+        code.memory(scalar.load, 0)
+        code.op(scalar.sub)
+        code.constant(this.site + 8 * place)
+        code.memory(scalar.load, 4)
+        code.op(scalar.greaterUnsigned)
+        this.giveUpIf()
+      }
+      code.get(this.firsts[place]!)
+      code.constant(this.bytes - 1)
+      code.op(scalar.and)
+      this.giveUpIf()
+      this.register(place, 0)
       code.vector(vector.splat)
       code.set(this.vectors[0]!)
       for (let group = 0; group < 8; group++) {
-        code.constant(this.scratch(place))
-        code.vectorMemory(vector.load, 16 * group)
-        code.get(this.vectors[0]!)
-        code.vector(vector.intSub)
-        code.get(this.hash)
+        if (register === null || register === zeroRegister) code.splat(0)
+        else {
+          code.get(0)
+          code.vectorMemory(vector.load, register * rowBytes + 16 * group)
+          code.get(this.vectors[0]!)
+          code.vector(vector.intSub)
+        }
+        code.get(this.way)
         code.vectorMemory(vector.load, wayHeader + place * rowBytes + 16 * group)
         code.vector(vector.xor)
+        if (this.spaces[place] === 'global') {
+          code.get(0)
+          code.vectorMemory(vector.load, (register! + 1) * rowBytes + 16 * group)
+          code.splat(deviceHigh)
+          code.vector(vector.xor)
+          code.vector(vector.or)
+        }
         code.get(this.bad)
         code.vector(vector.or)
         code.set(this.bad)
@@ -254,17 +267,40 @@ class Writer {
     code.get(this.bad)
     code.vector(vector.any)
     this.giveUpIf()
-    code.get(this.hash)
-    code.get(this.hash)
-    code.memory(scalar.load64, 8)
+    code.get(this.way)
+    code.get(this.way)
+    code.memory(scalar.load64, timesAt)
     code.constant(1)
     code.op(scalar.extendUnsigned, scalar.add64)
-    code.memory(scalar.store64, 8)
+    code.memory(scalar.store64, timesAt)
+    for (const [place, space] of this.spaces.entries()) {
+      if (space !== 'shared') continue
+      for (const local of [this.bases[place]!, this.firsts[place]!]) {
+        code.get(local)
+        code.get(2)
+        code.op(scalar.add)
+        code.set(local)
+      }
+    }
   }
 
+  /** Pushes the byte of the memory where a lane's value lies. */
   private address(place: number, lane: number): void {
-    this.code.constant(this.scratch(place))
-    this.code.memory(scalar.load, 4 * lane)
+    this.register(place, lane)
+    this.code.get(this.bases[place]!)
+    this.code.op(scalar.add)
+  }
+
+  /** Appends what is done for patterns of a shape, and leaves the function there. */
+  private inShape(shape: number, write: () => void): void {
+    const { code } = this
+    code.get(this.way)
+    code.memory(scalar.load, shapeAt)
+    code.constant(shape)
+    code.op(scalar.eq, scalar.if, 0x40)
+    write()
+    code.constant(1)
+    code.op(scalar.return, scalar.end)
   }
 
   /** Four vectors of four words, rows for columns; the first four locals in, the same out. */
@@ -304,6 +340,24 @@ class Writer {
       code.get(local)
       code.vectorMemory(vector.store, row(part) + 16 * group)
     }
+    this.inShape(shapes.same, () => {
+      for (let part = 0; part < this.bytes / 4; part++) {
+        code.get(this.firsts[0]!)
+        code.vectorMemory(vector.load32Splat, 4 * part)
+        code.set(vectors[part]!)
+      }
+      for (let part = 0; part < this.bytes / 4; part++)
+        for (let group = 0; group < 8; group++) store(part, group, vectors[part]!)
+    })
+    if (this.bytes === 4)
+      this.inShape(shapes.contiguous, () => {
+        for (let group = 0; group < 8; group++) {
+          code.get(this.firsts[0]!)
+          code.vectorMemory(vector.load, 16 * group)
+          code.set(vectors[0]!)
+          store(0, group, vectors[0]!)
+        }
+      })
     for (let group = 0; group < 8; group++) {
       if (this.bytes === 4) {
         for (let lane = 0; lane < 4; lane++) {
@@ -352,6 +406,14 @@ class Writer {
         code.vectorMemory(vector.load, (value.index + part) * rowBytes + 16 * group)
       }
     }
+    if (parts === 1)
+      this.inShape(shapes.contiguous, () => {
+        for (let group = 0; group < 8; group++) {
+          code.get(this.firsts[0]!)
+          read(0, group)
+          code.vectorMemory(vector.store, 16 * group)
+        }
+      })
     for (let group = 0; group < 8; group++) {
       for (let part = 0; part < parts; part++) {
         read(part, group)
@@ -397,20 +459,21 @@ class Writer {
 /** The lanes whose distance from the first one tells patterns apart quickly. */
 const telling = [1, 8, 31]
 
-/** Pushes the number of the way that a pattern belongs in. */
+/** Pushes the number of the way that a pattern belongs in, from what is different by lane and the first address. */
 function pushHash(
   code: Code,
   periods: readonly number[],
-  address: (place: number, lane: number) => void,
+  register: (place: number, lane: number) => void,
+  first: (place: number) => void,
 ): void {
   code.constant(0)
   for (const [place, period] of periods.entries()) {
     for (const lane of telling) {
-      address(place, lane)
-      address(place, 0)
+      register(place, lane)
+      register(place, 0)
       code.op(scalar.sub, scalar.xor)
     }
-    address(place, 0)
+    first(place)
     code.constant(period - 1)
     code.op(scalar.and, scalar.add)
   }
@@ -464,11 +527,22 @@ export function keepPattern(
   const at = (site.address + boundsBytes + way * wayBytes) / 4
   const before = takeCount(words, site, way)
   words[at] = startOf(periods, addresses)
-  for (const [place, row] of addresses.entries())
-    for (let lane = 0; lane < lanes; lane++)
-      words[at + wayHeader / 4 + place * lanes + lane] = row[lane]! - row[0]!
+  for (const [place, row] of addresses.entries()) {
+    const distances = words.subarray(at + wayHeader / 4 + place * lanes).subarray(0, lanes)
+    for (let lane = 0; lane < lanes; lane++) distances[lane] = row[lane]! - row[0]!
+    words[at + reachAt / 4 + 2 * place] = Math.min(...distances)
+    words[at + reachAt / 4 + 2 * place + 1] = Math.max(...distances)
+    if (place === 0) words[at + shapeAt / 4] = shapeOf(distances, site.access.bytes)
+  }
   site.costs[way] = cost
   return before
+}
+
+function shapeOf(distances: Int32Array, bytes: number): number {
+  if (distances.every((distance) => distance === 0)) return shapes.same
+  return distances.every((distance, lane) => distance === bytes * lane)
+    ? shapes.contiguous
+    : shapes.any
 }
 
 function takeCount(
@@ -478,7 +552,7 @@ function takeCount(
 ): { cost: Cost; times: number } | null {
   const cost = site.costs[way]
   if (!cost) return null
-  const at = (site.address + boundsBytes + way * wayBytes) / 4 + 2
+  const at = (site.address + boundsBytes + way * wayBytes + timesAt) / 4
   const times = (words[at]! >>> 0) + (words[at + 1]! >>> 0) * 2 ** 32
   words[at] = 0
   words[at + 1] = 0

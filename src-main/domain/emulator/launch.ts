@@ -4,7 +4,8 @@
  * depend on the order.
  */
 import type { Instruction } from '../sass/instruction'
-import { truePredicate, zeroRegister } from '../sass/instruction'
+import { truePredicate } from '../sass/instruction'
+import { isNarrow, registersOf } from './code-facts'
 import { segmentCompiler, type Segment } from './compile'
 import { controlOf, isControl, type Control } from './control'
 import { deviceHigh, parameterHigh, type Allocation, type Device } from './device'
@@ -87,8 +88,8 @@ const mostStalls = 100
 /** Segments that a warp runs before another has its turn. */
 const turn = 4096
 
-/** A piece of code that is run but a few times takes longer to compile than to interpret. */
-const compileAfter = 8
+/** A piece of code that is run but once takes longer to compile than to interpret. */
+const compileAfter = 1
 
 const newCounts = (length: number): Counts => {
   const one = () => new Float64Array(length)
@@ -105,26 +106,9 @@ const newCounts = (length: number): Counts => {
   }
 }
 
-function highestRegister(code: readonly Instruction[]): number {
-  let highest = 0
-  for (const { operands } of code)
-    for (const operand of operands) {
-      const index =
-        operand.kind === 'register' || operand.kind === 'memory'
-          ? operand.kind === 'register'
-            ? operand.index
-            : (operand.register ?? 0)
-          : 0
-      if (index !== zeroRegister) highest = Math.max(highest, index)
-    }
-  // Operands of several words name the first one; those of a warpgroup's product have up to 128.
-  const words = code.some(({ mnemonic }) => mnemonic === 'HGMMA' || mnemonic === 'QGMMA') ? 128 : 8
-  return Math.min(highest + words, 256)
-}
-
 const uniformRows = 64
-/** For four lanes that are rounded with care, and two rows of addresses. */
-const fixBytes = 512
+/** For four lanes that are rounded with care. */
+const fixBytes = 256
 /** Behind the registers of a warp: its predicates. */
 const predicateWords = lanes
 
@@ -132,7 +116,7 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
   const { code } = launch
   const threads = launch.block[0] * launch.block[1] * launch.block[2]
   const warpCount = Math.ceil(threads / lanes)
-  const registers = highestRegister(code)
+  const registers = registersOf(code)
   const warpWords = (registers + uniformRows) * lanes + predicateWords
   const sharedBytes = reservedShared + launch.sharedBytes
   const align = (bytes: number) => Math.ceil(bytes / 256) * 256
@@ -179,6 +163,7 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
         createWatch({
           warps: warpCount,
           sharedBytes,
+          unit: code.some(isNarrow) ? 1 : 4,
           globalWritten,
           report,
         }),
@@ -279,7 +264,6 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
           registers,
           predicates: predicatePlace,
           clustered: together > 1,
-          scratch: fixAddress + 64,
           site: siteAddress,
         },
     step: (index, active) => (steps[index] ?? step(index))(current!, active),
@@ -329,14 +313,12 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
       lanesLeft[end + 1]! += count
       instructions += end - from + 1
       if (end > from) {
-        const segment = segments[from]
+        const segment = (segments[from] ??=
+          entered[from]! > threshold ? compile(from, end) : undefined)
         if (segment) {
           current = warp
           segment(4 * warp.base, mask, warp.block.shared)
-        } else {
-          interpret(warp, from, end, mask)
-          if (entered[from]! >= threshold) segments[from] = compile(from, end)
-        }
+        } else interpret(warp, from, end, mask)
       }
       if (instructions > options.limit) throw new Halt('too-long', code[end]!, `${options.limit}`)
       split.at = end

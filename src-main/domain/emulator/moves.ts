@@ -5,11 +5,11 @@ import { predicateTrue, uniformPredicates, type Step } from './warp'
 
 /** LEPC: the address of an instruction. */
 const codeAddress = (at: Site): Step => {
-  const target = at.source(0)
-  if (target.kind !== 'target') return at.unknown()
+  const operand = at.source(0)
+  if (operand.kind !== 'target') return at.unknown()
   const [low, high] = [at.put(), at.put(1)]
   return eachLane((_, base, lane) => {
-    low(base, lane, target.address)
+    low(base, lane, operand.address)
     high(base, lane, 0)
   })
 }

@@ -71,6 +71,7 @@ export const vector = {
   any: 0x53,
   load32Lane: 0x56,
   load64Lane: 0x57,
+  load32Splat: 0x09,
   store32Lane: 0x5a,
   demote: 0x5e,
   promote: 0x5f,

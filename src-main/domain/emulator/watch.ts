@@ -5,12 +5,14 @@
  */
 import type { Allocation } from './device'
 import type { Finding } from './site'
-import { lanes } from './site'
+import { firstLane, lanes } from './site'
 import type { BlockWatch, Warp } from './warp'
 
 interface Setting {
   warps: number
   sharedBytes: number
+  /** Bytes that are told apart: every access of shared memory is of whole ones. */
+  unit: 1 | 4
   /** 1 for each byte of the memory of buffers that was written to; what is written here is added. */
   globalWritten: Uint8Array
   report(finding: Finding): void
@@ -24,19 +26,29 @@ export function writtenBytes(memoryBytes: number, written: readonly Allocation[]
 }
 
 const none = -1
+/** Four bytes of 1. */
+const allWritten = 0x01010101
 
 export function createWatch(setting: Setting): BlockWatch {
-  const { warps, sharedBytes, globalWritten, report } = setting
+  const { warps, unit, globalWritten, report } = setting
+  const units = Math.ceil(setting.sharedBytes / unit)
+  const globalWords = new Int32Array(
+    globalWritten.buffer,
+    globalWritten.byteOffset,
+    globalWritten.length >>> 2,
+  )
 
-  /** By byte of shared memory: who wrote it last, when by its own clock, and where. */
-  const writer = new Int32Array(sharedBytes)
-  const writeClock = new Int32Array(sharedBytes)
-  const writePlace = new Int32Array(sharedBytes)
-  const writeThread = new Int32Array(sharedBytes)
-  const writeAtomic = new Uint8Array(sharedBytes)
-  /** By byte and warp: when it was read since, and where. */
-  const readClock = new Int32Array(sharedBytes * warps)
-  const readPlace = new Int32Array(sharedBytes * warps)
+  /** By unit of shared memory: who wrote it last, when by its own clock, and where. */
+  const writer = new Int32Array(units)
+  const writeClock = new Int32Array(units)
+  const writePlace = new Int32Array(units)
+  const writeThread = new Int32Array(units)
+  const writeAtomic = new Uint8Array(units)
+  /** Warps that have read it since, as a mask. */
+  const readers = new Int32Array(units)
+  /** By unit and warp: when that was, and where; of those in the mask alone. */
+  const readClock = new Int32Array(units * warps)
+  const readPlace = new Int32Array(units * warps)
   /** What each warp knows of the others' clocks. */
   const clocks = new Int32Array(warps * warps)
   const arrivals = new Map<number, Int32Array>()
@@ -53,7 +65,7 @@ export function createWatch(setting: Setting): BlockWatch {
   const knows = (warp: number, other: number): number => clocks[warp * warps + other]!
   const beginBlock = (): void => {
     writer.fill(none)
-    readClock.fill(0)
+    readers.fill(0)
     clocks.fill(0)
     arrivals.clear()
     released.clear()
@@ -120,6 +132,12 @@ export function createWatch(setting: Setting): BlockWatch {
         globalWritten.fill(1, offset, offset + bytes)
         return
       }
+      if (bytes % 4 === 0) {
+        const end = (offset + bytes) >>> 2
+        let at = offset >>> 2
+        while (at < end && globalWords[at] === allWritten) at++
+        if (at === end) return
+      }
       for (let byte = offset; byte < offset + bytes; byte++)
         if (globalWritten[byte] === 0) {
           const thread = warp.number * lanes + lane
@@ -140,34 +158,39 @@ export function createWatch(setting: Setting): BlockWatch {
       const thread = me * lanes + lane
       const now = knows(me, me)
       let unwritten = false
-      for (let byte = address; byte < address + bytes; byte++) {
-        const last = writer[byte]!
-        const together = atomic && writeAtomic[byte] === 1
+      const end = (address + bytes) / unit
+      for (let unitAt = address / unit; unitAt < end; unitAt++) {
+        const last = writer[unitAt]!
+        const together = atomic && writeAtomic[unitAt] === 1
         if (last === none) unwritten ||= !write || atomic
-        else if (last !== me && !together && writeClock[byte]! > knows(me, last))
+        else if (last !== me && !together && writeClock[unitAt]! > knows(me, last))
           race(at, thread, bytes, address, write, {
-            at: writePlace[byte]!,
+            at: writePlace[unitAt]!,
             write: true,
-            thread: writeThread[byte]!,
+            thread: writeThread[unitAt]!,
           })
         if (write) {
-          for (let other = 0; other < warps; other++) {
-            const read = readClock[byte * warps + other]!
-            if (read === 0 || other === me || read <= knows(me, other) || atomic) continue
+          const others = atomic ? 0 : readers[unitAt]! & ~(1 << me)
+          for (let rest = others; rest !== 0; rest &= rest - 1) {
+            const other = firstLane(rest)
+            if (readClock[unitAt * warps + other]! <= knows(me, other)) continue
             race(at, thread, bytes, address, write, {
-              at: readPlace[byte * warps + other]!,
+              at: readPlace[unitAt * warps + other]!,
               write: false,
               thread: other * lanes,
             })
           }
-          writer[byte] = me
-          writeClock[byte] = now
-          writePlace[byte] = at
-          writeThread[byte] = thread
-          writeAtomic[byte] = atomic ? 1 : 0
+          // Whoever is ordered behind this write is so behind the reads before it.
+          if (!atomic) readers[unitAt] = 0
+          writer[unitAt] = me
+          writeClock[unitAt] = now
+          writePlace[unitAt] = at
+          writeThread[unitAt] = thread
+          writeAtomic[unitAt] = atomic ? 1 : 0
         } else {
-          readClock[byte * warps + me] = now
-          readPlace[byte * warps + me] = at
+          readers[unitAt]! |= 1 << me
+          readClock[unitAt * warps + me] = now
+          readPlace[unitAt * warps + me] = at
         }
       }
       if (unwritten)

@@ -297,7 +297,10 @@ describe('single instructions', () => {
   ${instruction}
   ${storeR0}`
     expect(run(program).out).toEqual(threads.map((thread) => expected(thread) | 0))
-    expect(run(program, { options: { compileAfter: Infinity } }).out).toEqual(run(program).out)
+    const [stepped, compiled] = [Infinity, 0].map(
+      (compileAfter) => run(program, { options: { compileAfter } }).out,
+    )
+    expect(compiled).toEqual(stepped)
   })
 
   it('carries from one word to the next', () => {
@@ -436,7 +439,7 @@ ${ends.join('\n')}
             : (random(2 ** 32) & 0x87ffffff) | 0x38000000,
       )
       const program = randomProgram(seed)
-      const compiled = run(program, { input, output: 256, options: { portable } })
+      const compiled = run(program, { input, output: 256, options: { portable, compileAfter: 0 } })
       const stepped = run(program, {
         input,
         output: 256,
@@ -483,7 +486,7 @@ ${stores.join('\n')}
       const input = Array.from({ length: 384 }, () =>
         seed % 4 === 0 ? random(2 ** 32) | 0 : (random(2 ** 32) & 0x87ff87ff) | 0x38003800,
       )
-      const compiled = run(program, { input, output: 256 })
+      const compiled = run(program, { input, output: 256, options: { compileAfter: 0 } })
       const stepped = run(program, { input, output: 256, options: { compileAfter: Infinity } })
       expect(compiled.out, `seed ${seed}`).toEqual(stepped.out)
       expect(new Set(compiled.out).size).toBeGreaterThan(10)

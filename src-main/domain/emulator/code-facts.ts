@@ -1,0 +1,25 @@
+/** What a launch has to know of its code beforehand. */
+import { zeroRegister, type Instruction } from '../sass/instruction'
+
+/** Whether an access may be of less than a word. */
+export const isNarrow = ({ operands, modifiers }: Instruction): boolean =>
+  operands.some(({ kind }) => kind === 'memory') &&
+  modifiers.some((word) => /^[US](8|16)$|^B?F16/.test(word))
+
+/** How many registers a thread has at the least, with those that operands of several words take. */
+export function registersOf(code: readonly Instruction[]): number {
+  let highest = 0
+  for (const { operands } of code)
+    for (const operand of operands) {
+      const index =
+        operand.kind === 'register' || operand.kind === 'memory'
+          ? operand.kind === 'register'
+            ? operand.index
+            : (operand.register ?? 0)
+          : 0
+      if (index !== zeroRegister) highest = Math.max(highest, index)
+    }
+  // Operands of several words name the first one; those of a warpgroup's product have up to 128.
+  const words = code.some(({ mnemonic }) => mnemonic === 'HGMMA' || mnemonic === 'QGMMA') ? 128 : 8
+  return Math.min(highest + words, 256)
+}
