@@ -21,6 +21,7 @@ import { DeepAnswer, DeepRequest } from './deep'
 import { draftCalls } from './drafts'
 import { folderCalls } from './folders'
 import { labCalls } from './labs'
+import { machineCalls } from './machines'
 import { sanitizeCalls } from './sanitize'
 import { ReportAnswer, ReportProgress, ReportRequest } from './report'
 import { RunRequest } from './run-request'
@@ -187,6 +188,7 @@ export const calls = {
   ...draftCalls,
   ...folderCalls,
   ...labCalls,
+  ...machineCalls,
 } as const
 
 export type Calls = typeof calls

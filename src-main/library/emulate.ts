@@ -126,18 +126,11 @@ function argumentBytes(
  * import { readFile } from 'node:fs/promises'
  * import { emulate, hottestLines } from 'kernel-ladder'
  *
+ * // __global__ void outsideStore(float* out, int n)
+ * const args = [{ buffer: 'out' }, { i32: 64 }]
  * const { kernels, findings } = emulate(await readFile(process.argv[2]), {
- *   launches: [
- *     {
- *       kernel: 'missingBarrier',
- *       grid: [1],
- *       block: [64],
- *       dynamicSharedBytes: 256,
- *       arguments: [{ buffer: 'out' }, { i32: 7 }],
- *     },
- *   ],
- *   buffers: { out: 256 },
- *   checks: true,
+ *   launches: [{ kernel: 'outsideStore', grid: [2], block: [64], arguments: args }],
+ *   buffers: { out: 4 * 64 },
  * })
  * const [line] = hottestLines(kernels[0], 'executed')
  * console.log(`${kernels[0].metrics.instructions.value} warp instructions, most on line ${line.line}`)

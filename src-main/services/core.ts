@@ -35,6 +35,7 @@ import { resolveLadder } from './run/plan'
 import { answerReport } from './report/make'
 import { createReportProgress } from './report/progress'
 import { createLabCalls } from './labs/lab-calls'
+import { machineCalls } from './machines/machine-calls'
 import { createSanitizeJob } from './sanitize/sanitize-job'
 import {
   deletedSessions,
@@ -290,6 +291,7 @@ export function createCore(setup: Setup, options: CoreOptions): Core {
     'drafts.counters': (request: CallInput<'drafts.counters'>) => drafts.counters(request),
     'drafts.build': (request: CallInput<'drafts.build'>) => drafts.build(request),
     ...folderCalls(setup),
+    ...machineCalls(setup),
     ...watch.calls,
     ...labs,
   } satisfies Handlers

@@ -181,7 +181,7 @@ describe('a roofline', () => {
       ['01_naive', '02_coalesced'],
       ['02_coalesced', '03_tile'],
     ])
-    expect(joins[1]).toMatchObject({ from: [40, 6000], to: [30, 9000] })
+    expect(joins[1]).toMatchObject({ name: 'DRAM', from: [40, 6000], to: [30, 9000] })
     // Beside the middle, and beyond the ends.
     expect(distanceToLine([5, 3], [0, 0], [10, 0])).toBe(3)
     expect(distanceToLine([13, 4], [0, 0], [10, 0])).toBe(5)

@@ -20,6 +20,8 @@ export interface RungJoin {
   a: string
   b: string
   series: number
+  /** Of the series, by which it is switched off. */
+  name: string | undefined
   from: [number, number]
   to: [number, number]
 }
@@ -46,13 +48,13 @@ export function rungPoints({ series }: ChartOption): RungPoint[] {
 
 /** The lines between rungs, in drawing order. */
 export function rungJoins({ series }: ChartOption): RungJoin[] {
-  return [series ?? []].flat().flatMap(({ data }, place) =>
+  return [series ?? []].flat().flatMap(({ data, name }, place) =>
     ((data ?? []) as Item[]).flatMap(({ rung, before, value }, index, all): RungJoin[] => {
       const start = all[index - 1]?.value
       if (rung === undefined || before === undefined) return []
       if (!Array.isArray(value) || !Array.isArray(start)) return []
       const [from, to] = [start.map(Number), value.map(Number)] as [number, number][]
-      return [{ a: before, b: rung, series: place, from: from!, to: to! }]
+      return [{ a: before, b: rung, series: place, name: name?.toString(), from: from!, to: to! }]
     }),
   )
 }

@@ -41,6 +41,10 @@ const limits: Partial<Record<CallName, number>> = {
   'watch.start': 60_000,
   'labs.build': 10 * 60_000,
   'labs.check': 60_000,
+  // They connect over ssh.
+  'machines.check': 60_000,
+  'machines.look': 90_000,
+  'machines.add': 150_000,
 }
 const defaultLimit = 15_000
 

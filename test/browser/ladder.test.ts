@@ -37,6 +37,10 @@ describe('the first view', () => {
         if (metric?.value != null) expect(text).toContain(bareFigure(metric.value, metric.unit))
       }
     }
+    // Of the kinds of evidence only those that it has.
+    const legend = await page.getByRole('list', { name: 'How to read the table' }).innerText()
+    expect(legend).toMatch(/measured\s+derived/)
+    expect(legend).not.toContain('emulated')
     const badge = page.getByText(`Recorded on ${session.device!.name}`)
     expect(await badge.isVisible()).toBe(true)
     expect(faults).toEqual([])
@@ -48,7 +52,7 @@ describe('the first view', () => {
       const { page } = await harness.open(ladderRoute(`recorded:${name}`))
       await page.locator('tr[data-rung]').first().waitFor()
       const cut = await page
-        .locator('thead th')
+        .locator('thead :is(th, .short)')
         .evaluateAll((all) =>
           all.filter((th) => th.scrollWidth > th.clientWidth + 1).map((th) => th.textContent),
         )

@@ -50,6 +50,18 @@ describe('replays and the doctor', () => {
       expect(await page.getByRole('link', { name: 'Open session' }).isVisible()).toBe(true)
     })
 
+    it('has the machines and a form for one, which says what is wrong with a host', async () => {
+      const { page } = await harness.open('/run')
+      await page.getByText('Machines', { exact: true }).click()
+      const panel = page.locator('details.machines')
+      await panel.getByLabel('Name').fill('titan')
+      await panel.getByLabel('Host').fill('-oProxyCommand=x')
+      await panel.getByRole('button', { name: 'Look at host' }).click()
+      await panel.getByRole('alert').waitFor()
+      expect(await panel.getByRole('alert').innerText()).toContain('a host as after')
+      expect(await seriousFaults(page)).toEqual([])
+    })
+
     it('takes only the rungs that were chosen, beside the reference', async () => {
       const { page } = await harness.open('/run')
       await page.getByRole('button', { name: 'Clear' }).click()

@@ -46,7 +46,11 @@ let shared: Promise<Browser> | undefined
 export const sharedBrowser = (): Promise<Browser> =>
   (shared ??= chromium.launch({
     executablePath: process.env['KERNEL_LADDER_CHROMIUM'] ?? '/usr/bin/chromium',
-    args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking'],
+    args: [
+      ...['--no-sandbox', '--disable-gpu', '--disable-background-networking'],
+      // A process of its own for each page takes as long as the page.
+      '--process-per-site',
+    ],
   }))
 
 /** The cookie that a page gets from the link that `serve` prints. */
@@ -82,7 +86,7 @@ export const settled = (page: Page): Promise<void> =>
 
 /** Closes the pages of a visitor, and what it had chosen and copied is forgotten. */
 async function forget(context: BrowserContext): Promise<void> {
-  const pages = context.pages()
+  const pages = context.pages().filter((page) => !keepers.has(page))
   await Promise.all(
     pages.map((page) => page.evaluate(() => localStorage.clear()).catch(() => undefined)),
   )
@@ -97,16 +101,26 @@ async function forget(context: BrowserContext): Promise<void> {
  */
 const contexts = new Map<string, Promise<BrowserContext>>()
 const inUse = new Set<string>()
+/** A page of each context that has nothing on it. */
+const keepers = new WeakSet<Page>()
 let usualPort = 0
 
-async function newContext({ width, dark, locale }: Required<OpenOptions>): Promise<BrowserContext> {
+async function newContext(
+  { width, dark, locale }: Required<OpenOptions>,
+  origin: string,
+): Promise<BrowserContext> {
   const browser = await sharedBrowser()
-  return browser.newContext({
+  const context = await browser.newContext({
     viewport: { width, height: 800 },
     locale,
     colorScheme: dark ? 'dark' : 'light',
     reducedMotion: 'reduce',
   })
+  // The process of the pages lasts as long as one of them.
+  const keeper = await context.newPage()
+  await keeper.goto(`${origin}/nothing`)
+  keepers.add(keeper)
+  return context
 }
 
 /** A page whose context no other open page has. */
@@ -114,7 +128,7 @@ async function newPage(options: Required<OpenOptions>, cookie: Cookie): Promise<
   const kind = JSON.stringify(options)
   const isShared = !inUse.has(kind)
   inUse.add(kind)
-  const making = (isShared && contexts.get(kind)) || newContext(options)
+  const making = (isShared && contexts.get(kind)) || newContext(options, cookie.url)
   if (isShared) contexts.set(kind, making)
   const context = await making
   let isOpen = true

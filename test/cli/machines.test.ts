@@ -208,6 +208,28 @@ describe.skipIf(!hasSshd)('a machine over ssh', () => {
     expect(code, stderr).toBe(1)
   })
 
+  it('goes on when the laptop is switched off, and its session is brought home later', async () => {
+    const own = await added(["export FAKE_FAULTS='02_coalesced=hang'"])
+    const words = ['run', ...ladder, '--timeout', '10', '--profile', 'none', '--target', 'titan']
+    const run = start(words, own.env, bundle)
+    await run.says('verify 3/3 02_coalesced')
+    run.signal('SIGKILL')
+    own.cut()
+    await run.finished
+    const listed = await runBundle(['machine', 'runs', 'titan', '--json'], own.env)
+    const document = JSON.parse(listed.stdout) as { runs: { id: string; state: string }[] }
+    expect(faultsOf('machine-runs', document)).toEqual([])
+    expect(document.runs).toMatchObject([{ state: 'running', what: 'gemm-fp32', job: null }])
+    const resume = ['machine', 'resume', 'titan']
+    const { code, stdout, stderr } = await runBundle([...resume, document.runs[0]!.id], own.env)
+    // It hung, as the run itself would have said.
+    expect([code, stdout], stderr).toEqual([1, expect.stringMatching(/01_naive +ok/)])
+    expect(stdout).toMatch(/02_coalesced +failed/)
+    expect((await runBundle(['machine', 'runs', 'titan'], own.env)).stdout).toMatch(/^Nothing/)
+    const none = await runBundle([...resume, 'other'], own.env)
+    expect([none.code, none.stderr]).toEqual([2, expect.stringContaining('There is no run other')])
+  })
+
   it('stops everything there on ^C, and saves what was finished', async () => {
     const own = await added(["export FAKE_FAULTS='02_coalesced=hang'"])
     const run = start(['run', ...ladder, '--timeout', '600', '--target', 'titan'], own.env, bundle)
@@ -218,6 +240,25 @@ describe.skipIf(!hasSshd)('a machine over ssh', () => {
     expect(stdout).toMatch(/01_naive +ok/)
     const left = execFileSync('ps', ['-eo', 'args='], { encoding: 'utf8' })
     expect(left).not.toContain(join(own.dir, 'remote'))
+  })
+
+  it('sanitizes and tunes there, and passes on what was printed', async () => {
+    const own = await added()
+    const checks = ['sanitize', ...ladder.slice(0, 4), '--tool', 'memcheck', '--json']
+    const checked = await runBundle([...checks, '--target', 'titan'], own.env)
+    expect(checked.code, checked.stderr).toBe(0)
+    expect(faultsOf('sanitize', JSON.parse(checked.stdout))).toEqual([])
+    const sweep = ['--ladder', 'gemm-fp32', '--rung', '04_thread_tile_1d', '--size', '1024']
+    const t4 = join(own.dir, 't4.json')
+    const tuned = await runBundle(
+      ['tune', ...sweep, '--param', 'BM=32,64', '--t4', t4, '--target', 'titan'],
+      own.env,
+    )
+    expect(tuned.code, tuned.stderr).toBe(0)
+    expect(tuned.stdout).toContain('The best, timed again in turn:')
+    expect(JSON.parse(await readFile(t4, 'utf8'))).toHaveProperty('results')
+    const bad = await runBundle(['tune', ...sweep, '--target', 'static:h200'], own.env)
+    expect([bad.code, bad.stderr]).toEqual([2, expect.stringContaining('no GPU to tune on')])
   })
 
   it('says what is wrong with a run there as if it were here', async () => {

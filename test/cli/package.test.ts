@@ -201,7 +201,9 @@ describe('its library', () => {
     expect(stdout.trim()).not.toBe('')
     if (promised !== undefined) expect(stdout.trim()).toBe(promised)
     if (code.includes('emulate('))
-      expect(stdout).toMatch(/^\d+ warp instructions.*\n.*faults\.cu:27: Race between/)
+      expect(stdout).toMatch(
+        /^\d+ warp instructions.*\n.*faults\.cu:8: Invalid __global__ write of size 4/,
+      )
     else if (code.includes('hottestLines'))
       expect(stdout).toMatch(/98\.6 % .*01_naive\.cu:27 .*sum \+=/)
   })

@@ -10,6 +10,10 @@ import { hostname, tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { localShell } from '../../src-main/adapters/remote/ssh'
+import { submitArray, type ArrayProgress } from '../../src-main/adapters/remote/slurm-array'
+import { runProcess } from '../../src-main/adapters/tools/process'
+import { SlurmOptions } from '../../src-main/domain/machines/machine-file'
 import { faultsOf } from '../json-schemas'
 import { fakesDir } from '../services/support'
 import { bundle, runBundle, start } from './support'
@@ -45,7 +49,7 @@ interface Cluster {
   close: () => Promise<void>
 }
 
-/** Two nodes with two GPUs each: partition gpu, one that goes before it, one that takes no jobs. */
+/** Two nodes with eight GPUs each: partition gpu, one that goes before it, one that takes no jobs. */
 async function cluster(): Promise<Cluster> {
   // munged wants every folder above its socket to be closed to others.
   const dir = await mkdtemp(join(tmpdir(), 'kl-slurm-'))
@@ -53,8 +57,6 @@ async function cluster(): Promise<Cluster> {
   const [controller, first, second] = await freePorts(3)
   for (const name of ['state', 'munge', 'dev', 'bin']) await mkdir(join(dir, name))
   await chmod(join(dir, 'munge'), 0o711)
-  for (const index of [0, 1, 2, 3])
-    execFileSync('mknod', [join(dir, `dev/gpu${index}`), 'c', '1', '3'])
   await writeFile(join(dir, 'munge/key'), Buffer.alloc(1024, process.pid & 0xff), { mode: 0o600 })
   const host = hostname().split('.')[0]!
   const cores = 64
@@ -71,7 +73,7 @@ async function cluster(): Promise<Cluster> {
       'SlurmdParameters=config_overrides\nProctrackType=proctrack/linuxproc\nTaskPlugin=task/none',
       'SelectType=select/cons_tres\nSelectTypeParameters=CR_Core\nGresTypes=gpu\nMpiDefault=none',
       'SchedulerParameters=sched_interval=1,batch_sched_delay=0,bf_interval=1\nKillWait=5',
-      'SlurmdTimeout=60\nSlurmctldTimeout=60\nReturnToService=2\nMinJobAge=2\nJobRequeue=1',
+      'SlurmdTimeout=60\nSlurmctldTimeout=60\nReturnToService=2\nMinJobAge=300\nJobRequeue=1',
       'PreemptType=preempt/partition_prio\nPreemptMode=REQUEUE\nPropagateResourceLimits=NONE',
       'AccountingStorageType=accounting_storage/none\nJobAcctGatherType=jobacct_gather/none',
       `${node('n1', first!)}\n${node('n2', second!)}`,
@@ -81,8 +83,7 @@ async function cluster(): Promise<Cluster> {
       'PartitionName=closed Nodes=n1 State=DOWN\n',
     ].join('\n'),
   )
-  // Eight GPUs of a node share two files: what is tested is who gets the node.
-  for (const index of [4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15])
+  for (let index = 0; index < 16; index += 1)
     execFileSync('mknod', [join(dir, `dev/gpu${index}`), 'c', '1', '3'])
   await writeFile(
     join(dir, 'gres.conf'),
@@ -195,10 +196,11 @@ describe.skipIf(!hasSlurm)('Slurm on a login node', () => {
     const path = [join(dir, 'bin'), dirname(process.execPath), '/usr/bin', '/bin'].join(delimiter)
     const before = [
       `export XDG_CACHE_HOME='${dir}/remote' KERNEL_LADDER_DATA='${dir}/remote-data' PATH='${path}'`,
-      `export KERNEL_LADDER_PATH_ONLY=1 FAKES='${fakesDir}' FAKE_LOG='${dir}/calls.log'`,
+      `export KERNEL_LADDER_PATH_ONLY=1 CUDA_VISIBLE_DEVICES=0 FAKES='${fakesDir}' FAKE_LOG='${dir}/calls.log'`,
     ]
-    // A build of its own, which is where the fake tools keep a fault.
-    const hang = `export FAKE_FAULTS='02_coalesced=hang' KERNEL_LADDER_CACHE='${dir}/remote-hang'`
+    // A cache of its own: there the fake tools keep a fault, and after it they name a GPU.
+    const hang = (name: string): string =>
+      `export FAKE_FAULTS='02_coalesced=hang' KERNEL_LADDER_CACHE='${dir}/cache-${name}'`
     const machine = (slurm: object, ...more: string[]) => ({ slurm, before: [...before, ...more] })
     const whole = { gres: 'gpu:h100:8', partition: 'pair' }
     await mkdir(own.env.KERNEL_LADDER_CONFIG!)
@@ -208,11 +210,16 @@ describe.skipIf(!hasSlurm)('Slurm on a login node', () => {
         kernel_ladder_machines: 1,
         machines: {
           kl: machine({ gres: 'gpu:h100:1', time: '10' }),
-          hangs: machine({}, hang),
+          ...Object.fromEntries(
+            ['stopped', 'scancel', 'scontrol', 'forgotten'].map((name) => [
+              name,
+              machine({}, hang(name)),
+            ]),
+          ),
           closed: machine({ partition: 'closed' }),
           nowhere: machine({ partition: 'nowhere' }),
           // It hangs until it is started over.
-          pair: machine(whole, `[ -n "$SLURM_RESTART_COUNT" ] || ${hang}`),
+          pair: machine(whole, `[ -n "$SLURM_RESTART_COUNT" ] || ${hang('pair')}`),
         },
       }),
     )
@@ -235,7 +242,7 @@ describe.skipIf(!hasSlurm)('Slurm on a login node', () => {
   })
 
   it.concurrent('stops and saves on ^C', async () => {
-    const run = start([...words, 'hangs'], own.env, bundle)
+    const run = start([...words, 'stopped'], own.env, bundle)
     const said = await run.says('verify 3/3 02_coalesced')
     run.signal('SIGINT')
     const { code, stdout } = await run.finished
@@ -247,7 +254,7 @@ describe.skipIf(!hasSlurm)('Slurm on a login node', () => {
     ['cancelled by someone else', ['scancel'], /ended early.* It was cancelled/],
     ['out of time', ['scontrol', 'update', 'TimeLimit=0'], /ended early.* its time limit/],
   ])('brings home what a job finished that is %s', async (_, [file, ...args], why) => {
-    const run = start([...words, 'hangs'], own.env, bundle)
+    const run = start([...words, file!], own.env, bundle)
     const number = numberIn(await run.says('verify 3/3 02_coalesced'))
     own.call(file!, ...args, file === 'scontrol' ? `JobId=${number}` : number)
     const { code, stdout, stderr } = await run.finished
@@ -277,7 +284,59 @@ describe.skipIf(!hasSlurm)('Slurm on a login node', () => {
     expect(stdout).toMatch(/02_coalesced +ok/)
   })
 
-  it.concurrent('says what sbatch refuses, and leaves nothing there', async () => {
+  it.concurrent('follows an array of 40 tasks, of which one fails and one is cancelled', async () => {
+    const shell = localShell('kl', (call) => runProcess({ ...call, env: own.env }))
+    const agent = join(own.dir, 'agent.sh')
+    await writeFile(
+      agent,
+      'case $SLURM_ARRAY_TASK_ID in 7) exit 3;; 9) exec sleep 300;; esac\necho \'{"type":"end","code":0}\' >> "$3"\n',
+    )
+    const array = await submitArray(
+      shell,
+      { root: join(own.dir, 'arrays') },
+      'forty',
+      { node: '/bin/sh', agent, job: '{}', before: [], after: [] },
+      SlurmOptions.parse({}),
+      40,
+    )
+    const seen: ArrayProgress[] = []
+    let cancelled = false
+    const ended = await array.follow((progress) => {
+      seen.push(progress)
+      if (progress.done < 38 || cancelled) return
+      cancelled = true
+      own.call('scancel', `${array.number}_9`)
+    }, new AbortController().signal)
+    const without = ended!.filter(({ last }) => last === null)
+    expect(without.map(({ task, queue }) => [task, queue])).toEqual([
+      [7, 'FAILED'],
+      [9, 'CANCELLED'],
+    ])
+    expect(ended).toHaveLength(40)
+    expect(Math.max(...seen.map(({ waiting }) => waiting))).toBeGreaterThan(10)
+    expect(seen.flatMap(({ nodes }) => nodes)).toContain('n1')
+  })
+
+  it.concurrent('spreads a sweep over tasks, and ranks what all have measured', async () => {
+    const axes = ['--param', 'BM=32,64,128', '--param', 'TM=4,8', '--seconds', '0.05']
+    const rung = ['--ladder', 'gemm-fp32', '--rung', '04_thread_tile_1d', '--size', '1024']
+    const { code, stdout, stderr } = await runBundle(
+      ['tune', ...rung, ...axes, '--target', 'kl', '--tasks', '3', '--json'],
+      own.env,
+    )
+    expect(code, stderr).toBe(0)
+    const document = JSON.parse(stdout) as { rows: object[]; resumed: number; winner: object }
+    expect(faultsOf('tune', document)).toEqual([])
+    // The last job times the best again and has no point of its own to measure.
+    expect(document.resumed).toBe(document.rows.length)
+    expect(document.rows.length).toBeGreaterThan(1)
+    expect(document.winner).not.toBeNull()
+    expect(stderr).toMatch(/Array \d+ on kl: 3 of 3 tasks done/)
+    const ssh = await runBundle(['tune', ...rung, '--tasks', '3'], own.env)
+    expect([ssh.code, ssh.stderr]).toEqual([2, expect.stringContaining('--tasks goes with')])
+  })
+
+  it('says what sbatch refuses, and leaves nothing there', async () => {
     const jobs = (): Promise<string[]> => readdir(join(own.dir, 'remote/kernel-ladder/jobs'))
     const before = await jobs()
     const { code, stderr } = await runBundle([...words, 'nowhere'], own.env)
@@ -304,7 +363,7 @@ describe.skipIf(!hasSlurm)('Slurm on a login node', () => {
   })
 
   it('calls a job lost that neither queue nor accounting knows, and never done', async () => {
-    const run = start([...words, 'hangs'], own.env, bundle)
+    const run = start([...words, 'forgotten'], own.env, bundle)
     await run.says('verify 3/3 02_coalesced')
     await own.forget()
     const { code, stderr } = await run.finished

@@ -46,6 +46,10 @@ function readRows<Row>(text: string, { header, row }: JournalRequest<Row>) {
   return { rows, bytes: Buffer.byteLength(text.slice(0, end)) }
 }
 
+/** The rows of a journal that another program writes, as far as it is written. */
+export const journalRows = async <Row>(request: JournalRequest<Row>): Promise<Row[]> =>
+  readRows(await readFile(request.path, 'utf8').catch(() => ''), request).rows
+
 export async function openJournal<Row>(request: JournalRequest<Row>): Promise<Journal<Row>> {
   const { path, header } = request
   const guard = <T>(work: Promise<T>): Promise<T> =>

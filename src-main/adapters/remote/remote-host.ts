@@ -327,7 +327,24 @@ export interface StartedJob {
 const groupLives =
   '[ "$(cat boot 2>/dev/null)" = "$(cat /proc/sys/kernel/random/boot_id 2>/dev/null)" ] && kill -s 0 -- "-$(cat group)" 2>/dev/null && a=1'
 
-/** Starts a job in a process group of its own, which no hang-up reaches. */
+/** A job that was started in a process group of its own, now or by an earlier call. */
+export const detachedJob = (shell: Shell, place: JobPlace): StartedJob => ({
+  place,
+  number: null,
+  follow: (offset, onLine, signal) =>
+    follow(shell, place, offset, { each: groupLives, pause: '0.2' }, { onLine }, signal),
+  stop: (force) =>
+    answer(
+      shell,
+      'stopping the job',
+      force
+        ? `cd ${quoted(place.folder)} && kill -s KILL -- "-$(cat group)" 2>/dev/null; true`
+        : `cd ${quoted(place.folder)} && { [ -f pid ] || sleep 1; kill -TERM "$(cat pid)" 2>/dev/null; true; }`,
+    ),
+  ending: () => null,
+})
+
+/** Starts a job that no hang-up reaches. */
 export async function startDetached(
   shell: Shell,
   facts: Pick<RemoteFacts, 'root'>,
@@ -339,21 +356,49 @@ export async function startDetached(
     'setsid sh run.sh </dev/null >/dev/null 2>>stderr & echo "$!" > group',
   ].join('\n')
   const { place } = await placeJob(shell, facts, id, start, then)
-  return {
-    place,
-    number: null,
-    follow: (offset, onLine, signal) =>
-      follow(shell, place, offset, { each: groupLives, pause: '0.2' }, { onLine }, signal),
-    stop: (force) =>
-      answer(
-        shell,
-        'stopping the job',
-        force
-          ? `cd ${quoted(place.folder)} && kill -s KILL -- "-$(cat group)" 2>/dev/null; true`
-          : `cd ${quoted(place.folder)} && { [ -f pid ] || sleep 1; kill -TERM "$(cat pid)" 2>/dev/null; true; }`,
-      ),
-    ending: () => null,
+  return detachedJob(shell, place)
+}
+
+/** A job's folder that is still there. */
+export interface FoundJob {
+  id: string
+  /** `ended` with all its results; `gone` without. */
+  state: 'running' | 'ended' | 'gone'
+  /** What sbatch printed; null for a job that was not submitted to Slurm. */
+  submission: string[] | null
+  /** The job's document. */
+  job: string
+}
+
+/** The jobs whose results were not brought home, the oldest first. Arrays are not among them. */
+export async function findJobs(
+  shell: Shell,
+  { root }: Pick<RemoteFacts, 'root'>,
+  signal?: AbortSignal,
+): Promise<FoundJob[]> {
+  const script = [
+    `cd ${quoted(`${root}/jobs`)} 2>/dev/null || exit 0`,
+    'for d in *; do',
+    '  [ -f "$d/job.json" ] && [ ! -f "$d/queue.old" ] || continue',
+    '  cd "$d"; s=gone; a=',
+    '  if [ -f sbatch.out ]; then',
+    `    n=$(grep -Eo '^[0-9]+(;|$)' sbatch.out | tail -n 1 | tr -d ';'); [ -z "$(squeue -h -j "$n" -o %T 2>/dev/null)" ] || s=running`,
+    `  else ${groupLives}; [ -z "$a" ] || s=running; fi`,
+    `  grep -q '^{"type":"end"' events 2>/dev/null && s=ended`,
+    '  printf "job %s %s\n" "$d" "$s"; [ ! -f sbatch.out ] || sed "s/^/out /" sbatch.out; printf "is "; cat job.json; echo; cd ..',
+    'done',
+  ].join('\n')
+  const found: FoundJob[] = []
+  for (const line of await answer(shell, 'a look at its runs', script, undefined, signal)) {
+    const [, id, state] = /^job (\S+) (running|ended|gone)$/.exec(line) ?? []
+    if (id !== undefined)
+      found.push({ id, state: state as FoundJob['state'], submission: null, job: '' })
+    const last = found.at(-1)
+    if (last && line.startsWith('out '))
+      last.submission = [...(last.submission ?? []), line.slice(4)]
+    if (last && line.startsWith('is ')) last.job = line.slice(3)
   }
+  return found
 }
 
 /** Fetches the files below a folder, the small ones first; each is checked. */

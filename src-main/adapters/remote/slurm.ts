@@ -117,8 +117,10 @@ function watchOf(name: string, id: string, cluster: string | null): Watch {
   const queue = `squeue -h -r -t all -u "$(id -un)" -n ${quoted(name)} -o '%i|%T|%r|%N'${where} 2>/dev/null`
   return {
     pause: '1',
-    first: 'next=0; every=1; old=x; same=0; over=',
+    first: 'woken=; next=0; every=1; old=x; same=0; over=',
     each: [
+      // Someone waits for the end now.
+      'if [ -f stop ] && [ -z "$woken" ]; then woken=1; next=0; every=1; fi',
       'if [ -f done ]; then over=1; fi',
       '  t=$(date +%s)',
       '  if [ -z "$over" ] && [ "$t" -ge "$next" ] && q=$(' + queue + '); then',
@@ -142,6 +144,11 @@ function watchOf(name: string, id: string, cluster: string | null): Watch {
   }
 }
 
+/** Told what the queue says of a job, once each time that it changes. */
+export type OnState = (state: JobState, before: JobState | null, number: string) => void
+
+const jobName = (id: string): string => `kernel-ladder-${id}`
+
 export interface Submitted {
   place: JobPlace
   /** The job's name, by which the queue is asked. */
@@ -163,7 +170,7 @@ export async function submit(
   options: SlurmOptions,
   more: readonly string[] = [],
 ): Promise<Submitted> {
-  const name = `kernel-ladder-${id}`
+  const name = jobName(id)
   const { place, lines } = await placeJob(
     shell,
     facts,
@@ -191,16 +198,35 @@ export async function submit(
   return { place, name, number: job.id, cluster: job.cluster }
 }
 
-/** Submits a job. `onState` is told what the queue says of it, once each time that this changes. */
+/** Submits a job. */
 export async function submitJob(
   shell: Shell,
   facts: Pick<RemoteFacts, 'root'>,
   id: string,
   start: StartJob,
   options: SlurmOptions,
-  onState: (state: JobState, before: JobState | null, number: string) => void,
+  onState: OnState,
 ): Promise<StartedJob> {
-  const { place, name, number, cluster } = await submit(shell, facts, id, start, options)
+  return slurmJob(shell, await submit(shell, facts, id, start, options), onState)
+}
+
+/** The job of an earlier call, by what sbatch printed then; null if it printed no number. */
+export function submittedJob(
+  shell: Shell,
+  place: JobPlace,
+  submission: readonly string[],
+  onState: OnState,
+): StartedJob | null {
+  const job = submittedId(submission)
+  const name = jobName(place.folder.split('/').pop()!)
+  return job && slurmJob(shell, { place, name, number: job.id, cluster: job.cluster }, onState)
+}
+
+function slurmJob(
+  shell: Shell,
+  { place, name, number, cluster }: Submitted,
+  onState: OnState,
+): StartedJob {
   const onCluster = at(cluster)
   let last: JobState | null = null
   const end = { queue: null, accounting: null, step: null } as {

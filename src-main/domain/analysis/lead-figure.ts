@@ -60,9 +60,19 @@ export function leadPipe(told: Told): (typeof pipes)[keyof typeof pipes] {
   return pipes[leadOf(told).of === 'bytes' ? 'dram' : isOfTensor ? 'tensor' : 'fp32']
 }
 
+/** Whether most rungs keep the tensor pipe busier than the FMA pipe, whatever the type of the result: 3xTF32 has FP32. */
+function isMostlyTensor({ rungs }: Pick<Session, 'rungs'>): boolean {
+  const both = rungs.flatMap(({ metrics }) => {
+    const [tensor, fma] = [metrics[pipes.tensor]?.value, metrics[pipes.fp32]?.value]
+    return tensor == null || fma == null ? [] : [tensor > fma]
+  })
+  return both.filter(Boolean).length > both.length / 2
+}
+
 /** Falls back to FMA if no rung has the more telling counter: the card level collects no other. */
 export function leadMetric(session: Told & Pick<Session, 'rungs'>): string {
-  const id = leadPipe(session)
+  const bound = leadPipe(session)
+  const id = bound === pipes.fp32 && isMostlyTensor(session) ? pipes.tensor : bound
   return session.rungs.some(({ metrics }) => metrics[id]?.value != null) ? id : pipes.fp32
 }
 

@@ -13,6 +13,8 @@ export const Job = z.discriminatedUnion('kind', [
     folder: z.string().nullable(),
     /** Where the session is saved. */
     out: z.string(),
+    /** The ladder folder on the machine that asked. */
+    own: z.string().nullable().default(null),
   }),
   /** A command of the command line. */
   z.object({ kind: z.literal('words'), words: z.array(z.string()) }),

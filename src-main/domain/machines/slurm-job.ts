@@ -39,11 +39,11 @@ export type JobState =
   | { state: 'running' | 'ending'; node: string }
   | { state: 'over' }
 
-export function stateOf({ state, reason, node }: QueueLine): JobState {
+export function stateOf({ state, reason: word, node }: QueueLine): JobState {
   if ((finalStates as readonly string[]).includes(state)) return { state: 'over' }
   if (state === 'PENDING' || state === 'REQUEUED')
-    return { state: /held|hold/i.test(reason) ? 'held' : 'queued', reason }
-  if (state === 'REQUEUE_HOLD' || state === 'SPECIAL_EXIT') return { state: 'held', reason }
+    return { state: /held|hold/i.test(word) ? 'held' : 'queued', reason: word }
+  if (state === 'REQUEUE_HOLD' || state === 'SPECIAL_EXIT') return { state: 'held', reason: word }
   return { state: state === 'COMPLETING' ? 'ending' : 'running', node }
 }
 

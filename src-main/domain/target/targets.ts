@@ -101,6 +101,12 @@ export const SanitizeTarget = TargetText.refine(
   { error: 'Memory and race checks run on local or emulated.' },
 )
 
+/** Whether a target times rungs on a GPU, here or elsewhere: what a sweep needs. */
+export function timesOnGpu(text: string): boolean {
+  const parsed = parseTarget(text)
+  return parsed !== null && (can(parsed).needsGpu || can(parsed).elsewhere === true)
+}
+
 /** The kinds that run rungs and need no name: what a lab can be checked on. */
 export const labTargets: readonly string[] = syntaxes.flatMap(({ kind, syntax }) =>
   targetKinds[kind].can.runs && syntax.bare !== null ? [syntax.bare] : [],

@@ -208,7 +208,7 @@ function sayBusy(part: Part, split: Split, a: Side, b: Side): SaidPart {
       ? feedsThatMoved(a, b, waits, busier)
       : unit.of === 'elapsed'
         ? overlapThatMoved(a, b, unit, busier)
-        : hasWaits(a) && hasWaits(b)
+        : hasWaits(a) && hasWaits(b) && reasons.length > 0
           ? []
           : cardFeedsThatMoved(a, b, busier)
   const all = [...reasons.map(({ statement }) => statement), ...waitsSaid(waits, busier)]
@@ -230,6 +230,11 @@ function sayBusy(part: Part, split: Split, a: Side, b: Side): SaidPart {
   }
 }
 
+/** Where as many warps fit as before, fewer percent more of them are start and tail of blocks. */
+const noticeable = 0.05
+const canHoldOthers = (a: Side, b: Side): boolean =>
+  valueOf(a, 'theoreticalOccupancy') !== valueOf(b, 'theoreticalOccupancy')
+
 /** Reasons for busier slots that no wait shows: more warps, fewer kernels, one wave of blocks. */
 function reasonsOf(
   part: Part,
@@ -243,9 +248,10 @@ function reasonsOf(
   // Without stalls, other reasons are unknown that could weigh more.
   const warps =
     issues && hasWaits(a) && hasWaits(b) ? movesOf(a, b, ['achievedOccupancy'], !busier, 0) : []
-  const byWarps = warps.filter(
-    (move) => Math.abs(Math.log(move.b / move.a)) >= Math.abs(part.own) / 2,
-  )
+  const byWarps = warps.filter((move) => {
+    const change = Math.abs(Math.log(move.b / move.a))
+    return change >= Math.abs(part.own) / 2 && (change >= noticeable || canHoldOthers(a, b))
+  })
   const [before, after] = [kernelCount(a), kernelCount(b)]
   const byKernels = before > 0 && after > 0 && (before - after) * part.log > 0
   const waves = both(a, b, 'wavesPerSm')

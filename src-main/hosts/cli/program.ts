@@ -1,5 +1,5 @@
 /** The command line: commands, their options and their exit codes. */
-import { Command, CommanderError } from 'commander'
+import { Command, CommanderError, Option } from 'commander'
 import type { SetUp } from '../../adapters/machine/machine'
 import {
   exitCodes,
@@ -36,6 +36,8 @@ import {
   machineCheckCommand,
   machineListCommand,
   machineRemoveCommand,
+  machineResumeCommand,
+  machineRunsCommand,
   manCommand,
   mcpCommand,
   profileCommand,
@@ -335,7 +337,7 @@ function program(
   const machine = cli
     .command('machine')
     .description(
-      'the machines that --target names, reached over ssh or through Slurm: add, list, check, remove',
+      'the machines that --target names, reached over ssh or through Slurm: add, list, check, runs, resume, remove',
     )
   const repeated = (word: string, words: string[] = []): string[] => [...words, word]
   machine
@@ -374,6 +376,23 @@ function program(
     .option(json, jsonText)
     .action(async (name: string, options: { json?: boolean }) =>
       finish(await machineCheckCommand(setUp, name, options)),
+    )
+  machine
+    .command('runs')
+    .description('list the runs there whose sessions were not brought home')
+    .argument('<name>')
+    .option(json, jsonText)
+    .action(async (name: string, options: { json?: boolean }) =>
+      finish(await machineRunsCommand(setUp, name, options)),
+    )
+  machine
+    .command('resume')
+    .description('follow such a run to its end, and bring its session home')
+    .argument('<name>')
+    .argument('<run>', 'as `machine runs` lists it')
+    .option(json, jsonText)
+    .action(async (name: string, run: string, options: { json?: boolean }) =>
+      finish(await machineResumeCommand(setUp, name, run, options)),
     )
   machine
     .command('remove')
@@ -416,6 +435,8 @@ function program(
       'GPUs to use, such as 0,1 or all, one worker each (default: CUDA’s first)',
     )
     .option('--target <machine>', 'local, or a machine of `machine list` (default: local)')
+    .option('--tasks <n>', 'with Slurm: an array of so many jobs, each for a part of the points')
+    .addOption(new Option('--part <k/n>').hideHelp())
     .option('--fresh', 'measure every point again instead of continuing')
     .option('--apply', 'add the winner to the ladder folder, as a variant of the rung')
     .option('--t4 <file>', 'also write all results as T4, the exchange format of autotuners')
@@ -511,7 +532,7 @@ function program(
     .argument('<session>', 'a session folder or name, recorded or recorded:<name>')
     .argument('<rung>', 'the id of a rung, or ID:LINE')
     .action(async (name: string, rung: string) => finish(await editCommand(setUp, name, rung)))
-  addLabCommands(cli, setUp, finish)
+  addLabCommands(cli, setUp, finish, given)
   cli
     .command('completion')
     .description('print the completion script of a shell')

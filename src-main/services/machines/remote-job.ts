@@ -7,25 +7,26 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { agentProgram, nodeFor } from '../../adapters/remote/agent-files'
 import {
   answer,
+  detachedJob,
+  findJobs,
   lookAt,
   removeJob,
   sendFile,
   startDetached,
+  type FoundJob,
   type JobPlace,
   type RemoteFacts,
   type StartedJob,
 } from '../../adapters/remote/remote-host'
 import { readMachines } from '../../adapters/remote/machines-store'
-import { stateNotice, submitJob } from '../../adapters/remote/slurm'
+import { stateNotice, submitJob, submittedJob, type OnState } from '../../adapters/remote/slurm'
 import { localShell, quoted, sshShell, type Shell } from '../../adapters/remote/ssh'
-import type { LadderFolder } from '../../adapters/kernels/ladder-folder'
 import type { Folders } from '../../adapters/machine/machine'
 import { inputError, KernelLadderError } from '../../domain/errors'
 import { JobLine, type Job, type JobEnd } from '../../domain/machines/job'
 import type { MachineEntry } from '../../domain/machines/machine-file'
 import type { SessionHost } from '../../domain/session/session'
 import { message, together, type Statement } from '../../domain/messages/message'
-import { sendLadder } from './send-ladder'
 
 export interface NamedMachine {
   name: string
@@ -105,6 +106,13 @@ export async function prepare(
   }
 }
 
+const onStateOf =
+  (name: string, onNotice: RemoteOptions['onNotice']): OnState =>
+  (state, before, number) => {
+    const notice = stateNotice(state, before, { name, number })
+    if (notice) onNotice(notice.message, notice.level === 'info' ? 'info' : undefined)
+  }
+
 /** Runs a job to its end. Throws if it cannot be started, or ends without saying how. */
 export async function runJob(
   machine: NamedMachine,
@@ -113,18 +121,46 @@ export async function runJob(
   options: RemoteOptions,
 ): Promise<EndedJob> {
   const { shell, entry, name } = machine
-  const { signal, onNotice } = options
   const id = `${new Date().toISOString().slice(0, 19).replaceAll(/[-:T]/g, '')}-${randomBytes(4).toString('hex')}`
   const start = {
     ...{ node, agent, before: entry.before, after: entry.after },
     job: JSON.stringify(makeJob(`${facts.root}/jobs/${id}`)),
   }
   const job = entry.slurm
-    ? await submitJob(shell, facts, id, start, entry.slurm, (state, before, number) => {
-        const notice = stateNotice(state, before, { name, number })
-        if (notice) onNotice(notice.message, notice.level === 'info' ? 'info' : undefined)
-      })
+    ? await submitJob(shell, facts, id, start, entry.slurm, onStateOf(name, options.onNotice))
     : await startDetached(shell, facts, id, start)
+  return followJob(machine, job, options)
+}
+
+/** The runs there whose results were not brought home: of a laptop that was switched off, say. */
+export async function findRuns(
+  { shell, entry }: NamedMachine,
+  signal: AbortSignal,
+): Promise<{ facts: RemoteFacts; jobs: FoundJob[] }> {
+  const facts = await lookAt(shell, entry, signal)
+  return { facts, jobs: await findJobs(shell, facts, signal) }
+}
+
+/** Follows a job of an earlier call from its first line on. */
+export function resumeJob(
+  machine: NamedMachine,
+  { root }: Pick<RemoteFacts, 'root'>,
+  { id, submission }: FoundJob,
+  options: RemoteOptions,
+): Promise<EndedJob> {
+  const { shell, name } = machine
+  const place = { folder: `${root}/jobs/${id}` }
+  const job =
+    submission && submittedJob(shell, place, submission, onStateOf(name, options.onNotice))
+  return followJob(machine, job ?? detachedJob(shell, place), options)
+}
+
+async function followJob(
+  { name }: NamedMachine,
+  job: StartedJob,
+  options: RemoteOptions,
+): Promise<EndedJob> {
+  const { signal, onNotice } = options
   const { place, number } = job
   let host: SessionHost | null = null
   let end: JobEnd | null = null
@@ -217,10 +253,10 @@ function stopOnAbort(job: StartedJob, signal: AbortSignal, over: AbortController
 }
 
 export interface CommandThere {
-  /** The ladder folder that it is about, which is sent along; null for none and for a ladder that ships. */
-  ladder: LadderFolder | null
-  /** Its words, given the folder of its job and where the ladder folder lies there. */
-  words: (job: string, ladder: string | null) => readonly string[]
+  /** Sends the folder that it is about and returns its place there; null if it is about none. */
+  send: ((shell: Shell, facts: RemoteFacts, signal: AbortSignal) => Promise<string>) | null
+  /** Its words, given the folder of its job and where the folder that was sent lies there. */
+  words: (job: string, folder: string | null) => readonly string[]
   /** A file that it leaves in the folder of its job, to be read. */
   file?: string
 }
@@ -229,7 +265,7 @@ export interface CommandThere {
 export async function runWords(
   folders: Pick<Folders, 'config'>,
   name: string,
-  { ladder, words, file }: CommandThere,
+  { send, words, file }: CommandThere,
   options: {
     signal: AbortSignal
     onNote: (text: string) => void
@@ -239,7 +275,7 @@ export async function runWords(
   const machine = await openMachine(folders, name)
   const { shell } = machine
   const ready = await prepare(machine, options)
-  const sent = ladder && (await sendLadder(shell, ready.facts, ladder, options.signal))
+  const sent = send && (await send(shell, ready.facts, options.signal))
   let stdout = ''
   let stderr = ''
   const { end, place } = await runJob(

@@ -105,8 +105,13 @@ export const usualBars = (session: Session): string[] => [
   ...new Set([leadMetric(session), ...cardMetricIds]),
 ]
 
-function usualWords({ session, metrics, drawn }: ReportModel): string[] {
-  const bars = usualBars(session)
+/** What the drawing of the occupancy shows of each rung already. */
+const inOccupancy = ['wavesPerSm', 'theoreticalOccupancy', 'achievedOccupancy']
+
+function usualWords({ session, metrics, drawn, captions }: ReportModel): string[] {
+  const bars = usualBars(session).filter(
+    (id) => !drawn.has('occupancy') || !inOccupancy.includes(id) || id in captions,
+  )
   return [
     'throughput',
     ...usualDrawings.filter((word) => drawn.has(word)),

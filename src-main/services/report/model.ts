@@ -11,6 +11,7 @@ import { speedup } from '../../domain/analysis/compare'
 import { formatMs, formatRatio, formatValue, type Unit } from '../../domain/metrics/units'
 import type { Drawing } from '../../domain/report/drawing'
 import { diffBelowHeaders, type Hunk } from '../source-diff'
+import { can, gpuOfTarget } from '../../domain/target/targets'
 import { inEnglish } from '../../domain/text/wording'
 import { headline, printedProvenance, type PrintedFact } from '../../domain/report/provenance'
 import { publishedFigures, type PublishedFigures } from './published'
@@ -109,9 +110,21 @@ export const dash = '–'
 /** Used if a session gives no reason. */
 export const noReason = 'No reason was recorded.'
 
+/** Its rungs ran, and not on a clock. */
+const isEmulated = ({ target }: Session): boolean => can(target).runs && !can(target).times
+
 /** The meaning of the marks in a table, printed below it in every format. */
-export const legend =
-  'Figures without a mark are measured (times: CUDA events, the median; counters: ncu). ○ is derived from measured figures. – is not available. ± is half the interquartile range over the median.'
+export const legendOf = (session: Session): string =>
+  isEmulated(session)
+    ? 'Figures without a mark are counted by an emulator that executes the machine code; nothing was timed. ○ is derived from the build, the launch and counted figures. – is not available.'
+    : 'Figures without a mark are measured (times: CUDA events, the median; counters: ncu). ○ is derived from measured figures. – is not available. ± is half the interquartile range over the median.'
+
+/** Where it ran, for a title. */
+function gpuName(session: Session): string {
+  const { device, target } = session
+  const emulated = isEmulated(session) ? gpuOfTarget(target) : null
+  return device?.name ?? (emulated ? `an emulated ${emulated.name}` : 'no GPU')
+}
 
 /** Counts are shown as bare numbers; their heading says what is counted. */
 export const withUnit = (label: string, unit: Unit): string =>
@@ -198,7 +211,7 @@ export function buildReport(input: ReportInput): ReportModel {
     }
   }
   const steps = stepsOf(session)
-  const subject = `${inEnglish(headline(session))} on ${session.device?.name ?? 'no GPU'}`
+  const subject = `${inEnglish(headline(session))} on ${gpuName(session)}`
   const source = (id: string): string | undefined => input.sources[id]
   return {
     session,

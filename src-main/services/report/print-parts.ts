@@ -14,7 +14,14 @@ import {
   htmlTable,
   printHtmlTable,
 } from './html-text'
-import { dash, diagnosticLine, legend, noReason, type ReportModel, type ReportStep } from './model'
+import {
+  dash,
+  diagnosticLine,
+  legendOf,
+  noReason,
+  type ReportModel,
+  type ReportStep,
+} from './model'
 import {
   counterTables,
   factTable,
@@ -39,7 +46,7 @@ export const ladderPart = (model: ReportModel): PrintPart => ({
   title: 'Ladder',
   body: [
     printHtmlTable(ladderTable(model)),
-    `<p class="sub">${html(legend)}</p>`,
+    `<p class="sub">${html(legendOf(model.session))}</p>`,
     ...ratioWarnings(model.session).map(
       (warning) => `<p class="sub">${html(inEnglish(warning))}</p>`,
     ),

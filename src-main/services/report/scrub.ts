@@ -5,6 +5,7 @@
  */
 import type { Privates } from '../../adapters/machine/privates'
 import { isMessageKey, type Statement } from '../../domain/messages/message'
+import { can } from '../../domain/target/targets'
 import type { Session } from '../../domain/session/session'
 import { units } from '../../domain/metrics/units'
 
@@ -150,8 +151,11 @@ const scrubFolder = (folder: string, scrub: (text: string) => string): string =>
 export function scrubSession(session: Session, scrub: (text: string) => string): Session {
   const scrubbed = scrubValue(session, '', scrub) as Session
   const { published, folder } = session.ladder
+  const { host: _ofItsNetwork, ...rest } = scrubbed
   return {
-    ...scrubbed,
+    ...rest,
+    // What its owner calls a machine is a name too.
+    ...(can(session.target).elsewhere ? { target: { ...session.target, name: 'MACHINE' } } : {}),
     id: scrub(session.id),
     ladder: {
       ...scrubbed.ladder,

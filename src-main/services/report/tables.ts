@@ -57,26 +57,28 @@ const figureCell = ({ text, evidence, note }: Figure): Cell => ({
   ...(note === undefined ? {} : { note }),
 })
 
-export const ladderTable = ({ rows }: ReportModel): Table => ({
-  columns: [
-    ...['Rung', 'What', 'Status'].map(words),
-    ...['Time', '±', 'Throughput ○', 'To reference ○', 'To previous ○'].map(number),
-    ...(rows[0]?.burst ? ['Burst', 'Burst to reference ○'].map(number) : []),
-  ],
-  rows: rows.map((row) => {
-    const { rung, time, spread, throughput, ratio, step, burst } = row
-    const shown = [
-      time,
-      spread,
-      throughput,
-      ratio,
-      step,
-      ...(burst ? [burst.time, burst.ratio] : []),
-    ]
-    const figures = shown.map(({ text }) => plain(text))
-    return [rungCell(row), plain(rung.title), plain(rung.status), ...figures]
-  }),
-})
+/** Without times, as of an emulated run, there are no columns of them. */
+export function ladderTable({ rows }: ReportModel): Table {
+  const hasTimes = rows.some(({ rung }) => rung.timing !== null)
+  const headings = [
+    ...['Time', '±', 'Throughput ○', 'To reference ○', 'To previous ○'],
+    ...(rows[0]?.burst ? ['Burst', 'Burst to reference ○'] : []),
+  ]
+  return {
+    columns: [...['Rung', 'What', 'Status'].map(words), ...(hasTimes ? headings : []).map(number)],
+    rows: rows.map((row) => {
+      const { rung, time, spread, throughput, ratio, step, burst } = row
+      const shown = [
+        ...[time, spread, throughput, ratio, step],
+        ...(burst ? [burst.time, burst.ratio] : []),
+      ]
+      return [
+        ...[rungCell(row), plain(rung.title), plain(rung.status)],
+        ...(hasTimes ? shown : []).map(({ text }) => plain(text)),
+      ]
+    }),
+  }
+}
 
 /** Balanced in width, so that no table ends up with a single column. */
 export function counterTables({ metrics, rows }: ReportModel, mostAcross: number): Table[] {

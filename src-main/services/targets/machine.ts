@@ -5,12 +5,22 @@ import { fetchFolder, removeJob, type RemoteFile } from '../../adapters/remote/r
 import { draftSession, parseSession, sessionFile } from '../../adapters/sessions/session-store'
 import { RunEvent, type RunRequest } from '../../contract'
 import { inputError, KernelLadderError } from '../../domain/errors'
+import { Job } from '../../domain/machines/job'
 import { message, type Statement } from '../../domain/messages/message'
 import type { Session } from '../../domain/session/session'
-import { printTarget } from '../../domain/target/targets'
+import { printTarget, type Target } from '../../domain/target/targets'
 import { openTrustedLadder } from '../ladder-library/open'
-import { openMachine, prepare, runJob } from '../machines/remote-job'
-import { sendLadder } from '../machines/send-ladder'
+import {
+  findRuns,
+  openMachine,
+  prepare,
+  resumeJob,
+  runJob,
+  type EndedJob,
+  type NamedMachine,
+  type RemoteOptions,
+} from '../machines/remote-job'
+import { sendLadder } from '../machines/send-folder'
 import { planRun } from '../run/plan'
 import type { Runner } from './runner'
 import { draftNew, misplaced, type FinishedRun, type StartRunOptions } from './saved-run'
@@ -31,7 +41,7 @@ export const runMachine: Runner = async (name, request, options) => {
   options.emit({ type: 'stage', stage: 'prepare', done: 0, total: 0 })
   const ready = await prepare(machine, remote)
   const folder = own && (await sendLadder(machine.shell, ready.facts, own, options.signal))
-  const { end, place, host } = await runJob(
+  const ended = await runJob(
     machine,
     ready,
     (job) => ({
@@ -40,37 +50,73 @@ export const runMachine: Runner = async (name, request, options) => {
       settings: { ...options.settings },
       folder,
       out: `${job}/session`,
+      own: own?.folder ?? null,
     }),
-    {
-      ...remote,
-      onLine(line) {
-        if (line.type !== 'event') return
-        const event = RunEvent.safeParse(line.event).data
-        if (!event || event.type === 'finished') return
-        options.emit(event.type === 'started' ? { ...event, target: printTarget(target) } : event)
-      },
-    },
+    { ...remote, onLine: eventsTo(target, options.emit) },
   )
-  if (end.folder === null) await removeJob(machine.shell, place).catch(() => undefined)
+  return finish(machine, ended, own?.folder ?? null, options)
+}
+
+type Ending = Pick<StartRunOptions, 'emit' | 'signal' | 'machine' | 'out'>
+
+/** Follows a run that an earlier program began there, and brings its session home. Throws if there is no such run. */
+export async function resumeRun(name: string, run: string, options: Ending): Promise<FinishedRun> {
+  const { signal, emit } = options
+  const machine = await openMachine(options.machine.folders, name)
+  const { facts, jobs } = await findRuns(machine, signal)
+  const found = jobs.find(({ id }) => id === run)
+  const job = found && Job.safeParse(JSON.parse(found.job)).data
+  if (!found || job?.kind !== 'run')
+    throw inputError(
+      message('machines.noRun', { name, run }),
+      message('machines.seeRuns', { name }),
+    )
+  const ended = await resumeJob(machine, facts, found, {
+    signal,
+    onNotice: (notice, level) => {
+      emit({ type: 'log', level: level ?? 'warning', message: notice })
+    },
+    onLine: eventsTo({ kind: 'machine', name }, emit),
+  })
+  return finish(machine, ended, job.own, options)
+}
+
+const eventsTo =
+  (target: Target, emit: StartRunOptions['emit']): RemoteOptions['onLine'] =>
+  (line) => {
+    if (line.type !== 'event') return
+    const event = RunEvent.safeParse(line.event).data
+    if (!event || event.type === 'finished') return
+    emit(event.type === 'started' ? { ...event, target: printTarget(target) } : event)
+  }
+
+/** Brings the session home that a run there has saved; `own` is its ladder folder here. */
+async function finish(
+  { name, shell }: NamedMachine,
+  { end, place, host }: EndedJob,
+  own: string | null,
+  options: Ending,
+): Promise<FinishedRun> {
+  if (end.folder === null) await removeJob(shell, place).catch(() => undefined)
   if (end.error) throw new KernelLadderError(end.error.kind, end.error.message, end.error.remedy)
   if (end.folder === null)
     throw new KernelLadderError(
       options.signal.aborted ? 'cancelled' : 'failed',
-      message('machines.nothing', { name: target.name }),
+      message('machines.nothing', { name }),
     )
   options.emit({ type: 'stage', stage: 'save', done: 0, total: 1 })
   const fetched = await bringHome(
-    end.id ?? `${id}-${target.name}`,
-    (onFile) => fetchFolder(machine.shell, end.folder!, onFile),
+    end.id ?? name,
+    (onFile) => fetchFolder(shell, end.folder!, onFile),
     (session) => ({
       ...session,
-      target,
+      target: { kind: 'machine', name },
       ...(host ? { host } : {}),
-      ladder: own ? { ...session.ladder, folder: own.folder } : session.ladder,
+      ladder: own === null ? session.ladder : { ...session.ladder, folder: own },
     }),
     options,
   )
-  await removeJob(machine.shell, place).catch(() => undefined)
+  await removeJob(shell, place).catch(() => undefined)
   options.emit({ type: 'stage', stage: 'save', done: 1, total: 1 })
   return { ...fetched, missing: end.missing }
 }
@@ -80,7 +126,7 @@ async function bringHome(
   id: string,
   fetch: (onFile: (file: RemoteFile) => Promise<void>) => Promise<void>,
   change: (session: Session) => Session,
-  { out, machine }: StartRunOptions,
+  { out, machine }: Ending,
 ): Promise<Omit<FinishedRun, 'missing'>> {
   const draft = await (out === undefined
     ? draftSession(join(machine.folders.sessions, id))

@@ -6,6 +6,7 @@ import {
   combinations,
   countAllowed,
   emptyingRule,
+  pointKey,
   type Axis,
   type Point,
   type Space,
@@ -31,6 +32,8 @@ export interface TuneRequest {
   /** GPUs by number, counted among those that are visible; all of them if `all`, CUDA's first if absent. */
   gpus?: readonly number[] | 'all'
   flushL2: boolean
+  /** Try one of several parts of the points alone, and leave the finals to a sweep over all. */
+  part?: { number: number; of: number }
   /** Try every point again instead of continuing. */
   fresh: boolean
   /** Tried before anything else. */
@@ -85,6 +88,23 @@ function requireAllowed(space: Space, allowed: number | null): void {
   )
 }
 
+/** Points by a hash of their values, which spreads neighbours over all parts. */
+const partRule = (
+  axes: readonly Axis[],
+  { number, of }: NonNullable<TuneRequest['part']>,
+): Space['rules'][number] => ({
+  text: `part ${number} of ${of}`,
+  why: '--part',
+  names: axes.map(({ name }) => name),
+  holds(values) {
+    let hash = 0x811c9dc5
+    for (const letter of pointKey(values)) {
+      hash = Math.imul(hash ^ letter.codePointAt(0)!, 0x01000193) >>> 0
+    }
+    return hash % of === number - 1
+  },
+})
+
 /** Throws if nothing could be tried, or too much would have to be. */
 export function spaceOf(planned: PlannedRung, plan: RunPlan, request: TuneRequest): TuneSpace {
   const axes = axesOf(planned, plan, request.axes)
@@ -103,13 +123,17 @@ export function spaceOf(planned: PlannedRung, plan: RunPlan, request: TuneReques
   })
   const space: Space = {
     axes,
-    rules: [...rulesOf(planned.source, names), ...ofUser].map((rule) => ({
-      ...rule,
-      holds: (values) => rule.holds({ ...fixed, ...values }),
-    })),
+    rules: [
+      ...[...rulesOf(planned.source, names), ...ofUser].map((rule) => ({
+        ...rule,
+        holds: (values: Point) => rule.holds({ ...fixed, ...values }),
+      })),
+      ...(request.part ? [partRule(axes, request.part)] : []),
+    ],
   }
   const allowed = countAllowed(space)
-  requireAllowed(space, allowed)
+  // A part of few points may be empty; the others are not.
+  if (!request.part) requireAllowed(space, allowed)
   const strategy = request.strategy ?? usualStrategy(space, allowed)
   const all = combinations(space)
   const { points, seconds } = request.budget
@@ -119,7 +143,11 @@ export function spaceOf(planned: PlannedRung, plan: RunPlan, request: TuneReques
       `There are ${all.toLocaleString('en-US')} combinations, too many to try each.`,
       `Give a --budget, use --strategy local, random or genetic, or fewer values with --param; up to ${exhaustiveLimit} points are tried exhaustively without being asked.`,
     )
-  const budget =
+  const whole =
     unbounded && strategy !== 'exhaustive' ? { points: usualPoints, seconds: null } : request.budget
+  const budget =
+    request.part && whole.points !== null
+      ? { ...whole, points: Math.ceil(whole.points / request.part.of) }
+      : whole
   return { space, combinations: all, allowed, strategy, budget }
 }

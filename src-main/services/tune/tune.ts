@@ -3,9 +3,10 @@
  * several, and what has finished is kept, so that the same command continues a sweep that was stopped. The best points
  * and the rung's own values are then timed again in turn, because the minimum of many noisy times is too small.
  */
+import { readdir } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
-import { openJournal } from '../../adapters/disk/journal'
+import { journalRows, openJournal } from '../../adapters/disk/journal'
 import { sha256 } from '../../adapters/disk/build-cache'
 import { readSharedFiles } from '../../adapters/kernels/kernel-library'
 import type { Setup } from '../../adapters/machine/machine'
@@ -143,17 +144,18 @@ export async function tune(
       ]),
     ),
   }
-  const journal = await openJournal({
-    path: join(
-      machine.folders.tunes,
-      `${ladder}-${request.rung}-${sha256(JSON.stringify(identity)).slice(0, 12)}.jsonl`,
-    ),
+  const file = `${ladder}-${request.rung}-${sha256(JSON.stringify(identity)).slice(0, 12)}`
+  const { part, fresh } = request
+  const journalOf = (name: string) => ({
+    path: join(machine.folders.tunes, `${name}.jsonl`),
     header: identity,
     row: T4Row,
-    fresh: request.fresh,
+    fresh,
   })
+  const journal = await openJournal(journalOf(part ? `${file}.${part.number}-of-${part.of}` : file))
+  const parts = part || fresh ? [] : await partRows(machine.folders.tunes, file, journalOf)
   try {
-    const before = new Map(journal.rows.map((row) => [pointKey(row.params), row]))
+    const before = new Map([...journal.rows, ...parts].map((row) => [pointKey(row.params), row]))
     const rows: T4Row[] = []
     const artefacts = new Map<string, BuiltRung>()
     const full = (point: Point): Point => ({ ...planned.rung.params, ...point })
@@ -244,22 +246,24 @@ export async function tune(
     await written
     const sweepSeconds = (performance.now() - sweepStarted) / 1000
     const best = ranked(rows.filter(({ status }) => status === 'ok'))
-    const { baseline, finalists } = await timeFinalists({
-      setup: measureSetup,
-      worker: workers[0]!,
-      planned,
-      rows: best,
-      async build(params) {
-        const known = artefacts.get(pointKey(params))
-        if (known) return known
-        const built = await build(params)
-        return 'rung' in built ? built.rung : null
-      },
-      onNote,
-    }).catch((error: unknown) => {
-      if (signal.aborted) return { baseline: null, finalists: [] }
-      throw error
-    })
+    const { baseline, finalists } = part
+      ? { baseline: null, finalists: [] }
+      : await timeFinalists({
+          setup: measureSetup,
+          worker: workers[0]!,
+          planned,
+          rows: best,
+          async build(params) {
+            const known = artefacts.get(pointKey(params))
+            if (known) return known
+            const built = await build(params)
+            return 'rung' in built ? built.rung : null
+          },
+          onNote,
+        }).catch((error: unknown) => {
+          if (signal.aborted) return { baseline: null, finalists: [] }
+          throw error
+        })
     const notes: Statement[] =
       shared ||
       (await isShared(
@@ -303,6 +307,19 @@ export async function tune(
   } finally {
     await journal.close()
   }
+}
+
+/** What the tasks of a sweep in parts have measured, each in a journal of its own. */
+async function partRows(
+  folder: string,
+  file: string,
+  journalOf: (name: string) => Parameters<typeof journalRows<T4Row>>[0],
+): Promise<T4Row[]> {
+  const names = (await readdir(folder).catch(() => []))
+    .filter((name) => name.startsWith(`${file}.`) && name.endsWith('.jsonl'))
+    .map((name) => name.slice(0, -'.jsonl'.length))
+    .filter((name) => name !== file)
+  return (await Promise.all(names.map((name) => journalRows(journalOf(name))))).flat()
 }
 
 /** Without what only the journal and T4 have. */

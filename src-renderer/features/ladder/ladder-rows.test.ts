@@ -43,6 +43,33 @@ describe('rows', () => {
     )
   })
 
+  it('lead with the tensor pipe where most rungs work on it, whatever their result is', () => {
+    const busy = (tensorUtilization: number, fmaUtilization: number) => {
+      const share = (value: number) => ({
+        value,
+        unit: '%' as const,
+        evidence: 'measured' as const,
+      })
+      return {
+        metrics: {
+          tensorUtilization: share(tensorUtilization),
+          fmaUtilization: share(fmaUtilization),
+        },
+      }
+    }
+    const of = (...rungs: [number, number][]) =>
+      usualColumns(
+        session([
+          rung('00_ref', 1, busy(0, 79)),
+          ...rungs.map((pipes, index) => rung(`6${index}`, 2, busy(...pipes))),
+        ]),
+      )
+    const split = of([52, 14], [73, 10])
+    expect(split).toContain('tensorUtilization')
+    expect(split).not.toContain('fmaUtilization')
+    expect(of([0, 62], [17, 3])).toContain('fmaUtilization')
+  })
+
   it('have the structural conflicts of a deep session in place of counters with noise', () => {
     const conflicts = (value: number) => ({
       ...{ value, unit: 'conflicts' as const },

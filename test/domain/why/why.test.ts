@@ -67,6 +67,21 @@ describe('the first cause', () => {
     ])
   })
 
+  it('of a warp tile is the passes that it reads shared memory in, not a warp more now and then', () => {
+    const cause = first(fp32, '10_conflict_free', '11_warp_tile')
+    expect(ids(cause)).toEqual(['fmaUtilization', 'sharedLoadWavefronts'])
+    const occupied = (value: number) => ({
+      ...rungOf(fp32, '11_warp_tile')!.metrics,
+      theoreticalOccupancy: { value, unit: '%' as const, evidence: 'measured' as const },
+    })
+    const { causes } = whyOf(
+      side(fp32, '10_conflict_free'),
+      side(fp32, '11_warp_tile', { metrics: occupied(37.5) }),
+    )
+    // Where more warps fit, they are the reason.
+    expect(ids(causes[0]!)).toEqual(['fmaUtilization', 'achievedOccupancy'])
+  })
+
   it('of a larger thread tile is the issue slots that go to anything but FMAs', () => {
     const { causes, unimportant } = step(fp32, '13_cp_async', '14_block_128x256')
     expect(causes.map(({ id }) => id)).toEqual(['instructions'])

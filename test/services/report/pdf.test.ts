@@ -125,6 +125,20 @@ describe('a report for print', () => {
     expect(whole.step).not.toContain('Moved too')
   })
 
+  it('has no bars of what the drawing of the occupancy shows, but those that have a caption', async () => {
+    const svg = '<svg width="10" height="10"></svg>'
+    const drawn = new Map([['occupancy', { svg, label: 'Occupancy limiters' }]])
+    const bars = async (options: Parameters<typeof printed>[1]) => {
+      const [html = ''] = (await printed(recording(), options)).documents
+      const labels = ['Waves per SM', 'Achieved occupancy', 'FMA pipe utilization']
+      return labels.filter((label) => html.includes(`<title>${label}`))
+    }
+    expect(await bars({})).toHaveLength(3)
+    expect(await bars({ drawn })).toEqual(['FMA pipe utilization'])
+    const captions = { wavesPerSm: 'One wave and a tail.' }
+    expect(await bars({ drawn, captions })).toEqual(['Waves per SM', 'FMA pipe utilization'])
+  })
+
   it('lets no hostile text become markup', async () => {
     const [html = ''] = (await printed(withHostileStrings())).documents
     expect(html).not.toMatch(/<script|<img|<[a-z]+ [^>]*\bon\w+=/i)

@@ -54,6 +54,27 @@ describe('printers', () => {
       expect(fenced('````\nx', 'diff')).toBe('`````diff\n````\nx\n`````')
     })
 
+    it('says of an emulated session who counted, and has no columns of times', () => {
+      const { session, sources } = recording()
+      const emulated: Sample = {
+        sources,
+        session: {
+          ...session,
+          target: { kind: 'emulated', name: 'h200' },
+          device: null,
+          rungs: session.rungs.map((rung) => ({ ...rung, timing: null })),
+        },
+      }
+      const text = report(emulated, { format: 'md' }, noPrivates)
+      expect(text).toMatch(/^# .* on an emulated H200$/m)
+      expect(text).toContain('counted by an emulator that executes the machine code')
+      expect(text).toContain('| Rung | What | Status |\n')
+      expect(text).not.toMatch(/CUDA events, the median|To previous/)
+      expectTables(text)
+      const latex = report(emulated, { format: 'tex' }, noPrivates)
+      expect(latex).toContain('counted by an emulator')
+    })
+
     it('has every part, tables of one width, and a diff of each step that opens on a click', () => {
       const text = report(recording(), { format: 'md' }, noPrivates)
       expect(text.match(/^## .*/gm)).toEqual([
@@ -277,6 +298,20 @@ describe('published figures', async () => {
       expect(told.ladder.published?.threadsPerBlock).toEqual({ [first!.id]: 256 })
     })
   })
+})
+
+it('names neither the machine that a session is from nor its node', () => {
+  const { session } = recording()
+  const told = scrubSession(
+    {
+      ...session,
+      target: { kind: 'machine', name: 'titan' },
+      host: { name: 'gpu-node-17', job: '42' },
+    },
+    (text) => text,
+  )
+  expect(told.target).toEqual({ kind: 'machine', name: 'MACHINE' })
+  expect(JSON.stringify(told)).not.toMatch(/titan|gpu-node-17/)
 })
 
 describe('other programs', () => {

@@ -43,6 +43,24 @@ describe('one session', () => {
       sentence.map((piece) => (typeof piece === 'string' ? piece : piece.code)).join(''),
     )
 
+  it('shows bursts beside single launches where they were timed, and no empty columns where not', () => {
+    const without = report(recording(), { format: 'md' }, noPrivates)
+    expect(without).not.toContain('Burst')
+    const sample = recording()
+    const { timing } = sample.session.rungs.find(({ id }) => id === '06_float4')!
+    timing!.burst = {
+      ...{ launches: 8, restSeconds: 1, medianMs: 2.5, samplesMs: [2.5], gflops: 55e3 },
+      ...{ ratioToReference: 0.75, referenceMedianMs: 1.875 },
+    }
+    const md = report(sample, { format: 'md' }, noPrivates)
+    expect(md).toMatch(/To previous ○ \| Burst \| Burst to reference ○ \|/)
+    expect(md).toMatch(/`06_float4` .* \| 2\.50 ms \| 0\.750× \|/)
+    const rows: string[][] = parse(report(sample, { format: 'csv' }, noPrivates))
+    expect(rows).toContainEqual(
+      expect.arrayContaining(['06_float4', 'timing.burst.ratioToReference', '0.75', '×']),
+    )
+  })
+
   describe('the summary', () => {
     it('names the best rung, the three largest jumps with their counters, and that every step paid off', () => {
       const { best, jumps, unpaid, allPaid } = model(recording()).summary

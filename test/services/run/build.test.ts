@@ -223,7 +223,8 @@ describe('nvcc', async () => {
         const { build, reason } = await buildRung(compiler, own, entry, sm)
         expect(said(reason), what).toBeUndefined()
         // Rows of 128 KiB take all 64 registers that a thread of 1024 may have, and a few bytes more.
-        const most = what.startsWith('softmax/') ? 924 : 0
+        // FP8 fragments become FP16 ones on Hopper, on top of all the registers of the sums.
+        const most = what.startsWith('softmax/') ? 924 : what.startsWith('gemm-nt/72') ? 4 : 0
         expect(build?.spillStoreBytes ?? 0, what).toBeLessThanOrEqual(most)
       })
       await orSkip(test, work)

@@ -1,7 +1,7 @@
 /** Runs without a GPU, and the probe that records launches. */
 import { execFile } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { promisify } from 'node:util'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { toErrorShape } from '../../../src-main/domain/errors'
@@ -20,9 +20,10 @@ import { findTool, liveToolbox } from '../../../src-main/adapters/tools/live-too
 import { probeLaunches, probeReference } from '../../../src-main/adapters/tools/launch-probe'
 import { buildGpu } from '../../../src-main/domain/gpu/gpus'
 import { caseOf, usualProblem } from '../../../src-main/domain/task/problem'
-import { pythonHeaderFile } from '../../../src-main/domain/task/python-reference'
+import { pythonHeaderFile, pythonLibrary } from '../../../src-main/domain/task/python-reference'
+import { referenceHeader, referenceHeaderFile } from '../../../src-main/domain/task/headers'
 import { Task } from '../../../src-main/domain/task/task'
-import { buildLaunchProbe, buildReference } from '../../../src-main/services/run/build'
+import { buildLaunchProbe } from '../../../src-main/services/run/build'
 import { realCompiler } from '../../kept-nvcc'
 
 describe('a static run', () => {
@@ -163,7 +164,9 @@ describe('the launch probe', async () => {
   })
   const signal = new AbortController().signal
 
-  describe.skipIf((await findTool('nvcc')) === null)('the launch probe', () => {
+  const nvcc = await findTool('nvcc')
+  const shippedHeaders = join(shippedKernels, 'include')
+  describe.skipIf(nvcc === null)('the launch probe', () => {
     let probe = ''
     beforeAll(async () => {
       const [runnerSources, probeSources] = await Promise.all(
@@ -177,12 +180,20 @@ describe('the launch probe', async () => {
       if ('artefact' in built) probe = built.artefact
     }, 120_000)
 
-    /** No CUDA is in it, so the host's compiler is enough. */
-    async function library(source: string): Promise<string> {
+    /** No CUDA is in it, so the host's compiler is enough, which nvcc calls with its own headers. */
+    async function library(
+      source: string,
+      headers: ReadonlyMap<string, string> = new Map(),
+    ): Promise<string> {
       const folder = await tempDir()
       const [text, built] = ['source.cpp', 'library.so'].map((name) => join(folder, name))
+      for (const [path, header] of headers) await writeFile(join(folder, basename(path)), header)
       await writeFile(text!, source)
-      await promisify(execFile)('c++', ['-shared', '-fPIC', text!, '-o', built!])
+      const [compiler, flags] =
+        headers.size === 0
+          ? ['c++', ['-fPIC']]
+          : [nvcc!, ['-Xcompiler', '-fPIC', '-cudart', 'none', '-I', shippedHeaders]]
+      await promisify(execFile)(compiler, ['-shared', ...flags, text!, '-o', built!])
       return built!
     }
     const referenceOf = async (source: string) =>
@@ -278,10 +289,12 @@ describe('the launch probe', async () => {
       'reads the script of a reference in Python: %j',
       async (script, fault) => {
         const python = await promisify(execFile)('python3', ['--version']).catch(() => null)
-        const header = await readFile(join(shippedKernels, pythonHeaderFile), 'utf8')
-        const inputs = { task, headers: new Map([[pythonHeaderFile, header]]) }
-        const source = { file: 'ones/reference.py', text: script }
-        const built = await buildReference(await realCompiler(), inputs, source, '90')
+        const headers = new Map([
+          [pythonHeaderFile, await readFile(join(shippedKernels, pythonHeaderFile), 'utf8')],
+          [referenceHeaderFile, referenceHeader(task)],
+        ])
+        // The library is C++ for the host; that nvcc takes it too is seen where its results are (ladder-folder.test.ts).
+        const built = await library(pythonLibrary(task, script), headers)
         const found = await probeReference(liveToolbox(null), { probe, library: built, signal })
         if (python === null || fault === null) expect(found).toBeNull()
         else expect(found).toMatch(fault)

@@ -12,5 +12,13 @@ export const machines = {
   ended: 'The run on {name} ended without a result: {text}',
   seeFolder: 'What it left there is in {folder}.',
   stillThere: '{name} could not be told to stop; the run may go on there.',
+  badField: '{field} is not {what}.',
+  taken: 'There is a machine named {name} already.',
+  otherName: 'Use another name, or --replace.',
+  notTrusted: 'The host key of {host} is not trusted, so {name} was not added.',
+  trustIt: 'The key that it shows is {key}; ask its administrator whether that is right.',
+  tooLarge: '{folder} has more than {most} MiB of files, too many to send.',
+  noRun: 'There is no run {run} on {name}.',
+  seeRuns: 'List them with `kernel-ladder machine runs {name}`.',
   nothing: 'Nothing finished on {name}, so nothing was saved.',
 } as const

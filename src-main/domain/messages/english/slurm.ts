@@ -17,6 +17,14 @@ export const slurm = {
   memory: 'It ran out of memory.',
   failed: 'It failed.',
   lost: 'Neither queue nor accounting knows it any more.',
+  array:
+    'Array {number} on {name}: {done} of {tasks} tasks done, {running} running ({nodes}), {waiting} waiting ({reasons}).',
+  task: 'Task {number} did not do its part. {why}',
+  taskEnded: 'It ended with {code}.',
+  moreTasks: '{count} more tasks did not do their part either.',
+  noTask: 'No task of array {number} on {name} did its part.',
+  noArray: 'The machine {name} has no Slurm, so there are no tasks to split a sweep into.',
+  noArrayDo: 'Leave --tasks out, or add {name} with --slurm.',
   noNumber: 'sbatch on {name} took the job but gave no number: {text}',
   noSlurm: 'There is no sbatch on {name}.',
   noSlurmDo:

@@ -31,7 +31,7 @@ export async function agentCommand(
     const end =
       job.kind === 'run'
         ? await runSession(setUp, job, write)
-        : { code: await withOutput(write, () => runProgram(job.words, setUp)) }
+        : { code: await withOutput(write, () => runProgram(wordsOf(job), setUp)) }
     write({ type: 'end', ...none, ...end })
     return 0
   } catch (error) {
@@ -40,6 +40,10 @@ export async function agentCommand(
     return exitCodes[shape.kind]
   }
 }
+
+/** A task of an array has its number in its words. */
+const wordsOf = ({ words }: Extract<Job, { kind: 'words' }>): string[] =>
+  words.map((word) => word.replaceAll('{task}', process.env.SLURM_ARRAY_TASK_ID ?? ''))
 
 async function runSession(
   setUp: SetUp,

@@ -47,6 +47,12 @@ export const machineListCommand = later(
 export const machineRemoveCommand = later(
   async () => (await import('./machine-command')).machineRemoveCommand,
 )
+export const machineResumeCommand = later(
+  async () => (await import('./machine-command')).machineResumeCommand,
+)
+export const machineRunsCommand = later(
+  async () => (await import('./machine-command')).machineRunsCommand,
+)
 export const manCommand = later(async () => (await import('./completion-command')).manCommand)
 export const mcpCommand = later(async () => (await import('./mcp-command')).mcpCommand)
 export const profileCommand = later(async () => (await import('./profile-command')).profileCommand)

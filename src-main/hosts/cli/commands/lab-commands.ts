@@ -16,7 +16,13 @@ import type { LabGradeOptions } from './lab-grade-command'
 const json = ['--json', 'print exactly one JSON document to stdout'] as const
 const labName = 'the id of a lab in `lab list`, or a lab’s folder'
 
-export function addLabCommands(cli: Command, setUp: SetUp, finish: (code: number) => void): void {
+/** `given` are the words that are parsed, for a command that passes them on. */
+export function addLabCommands(
+  cli: Command,
+  setUp: SetUp,
+  finish: (code: number) => void,
+  given: readonly string[],
+): void {
   const lab = cli.command('lab').description('exercises: predict, change, measure')
   lab
     .command('list')
@@ -76,10 +82,10 @@ export function addLabCommands(cli: Command, setUp: SetUp, finish: (code: number
     .option('--unisolated', 'grade even if this machine cannot isolate submissions')
     .option(
       '--target <target>',
-      `${labTargets.join(' or ')} (default: local with a GPU, else emulated)`,
+      `${labTargets.join(' or ')}, or a machine of \`machine list\` (default: local with a GPU, else emulated)`,
     )
     .action(async (dir: string, options: LabGradeOptions) =>
-      finish(await labGradeCommand(setUp, dir, options)),
+      finish(await labGradeCommand(setUp, dir, options, given)),
     )
   lab
     .command('trust')

@@ -14,12 +14,13 @@ import {
 import { exitCodes, inputError, missingError } from '../../../domain/errors'
 import type { GradeRow } from '../../../domain/labs/grade'
 import { gradeFolder, type GradeRequest } from '../../../services/labs/grade'
-import { requireTrust } from '../../../services/lab-library/trust'
+import { isShipped, requireTrust } from '../../../services/lab-library/trust'
 import { listLabs, openLab } from '../../../services/lab-library/library'
 import { csvTable, type Cell } from '../../../domain/text/csv'
 import { wholeNumber } from '../arguments'
 import { labTarget } from './lab-command'
 import { confirmed } from '../confirm'
+import { folderCommandThere, machineOf, withOption } from '../elsewhere'
 import { labGradeDocument } from '../documents/labs'
 import { note, printJson, printText, table } from '../output'
 import { abortOnStop } from '../signals'
@@ -188,6 +189,7 @@ export async function labGradeCommand(
   setUp: SetUp,
   dir: string,
   options: LabGradeOptions,
+  given: readonly string[] = [],
 ): Promise<number> {
   if ((options.csv ?? options.out !== undefined) && options.json)
     throw inputError(
@@ -195,6 +197,8 @@ export async function labGradeCommand(
       'Use one or the other.',
     )
   const setup = await setUp()
+  const elsewhere = machineOf(options.target)
+  if (elsewhere !== null) return gradeThere(setup, elsewhere, dir, options, given)
   const target = await labTarget(setup, options.target)
   const batches = await batchesOf(setup, dir, options.lab)
   const limits = limitsOf(options)
@@ -205,6 +209,39 @@ export async function labGradeCommand(
     if (out !== null && (await stat(out)).size === 0) await rm(out, { force: true })
     throw error
   }
+}
+
+/** The same command there, over the submissions as they are now. */
+async function gradeThere(
+  setup: Setup,
+  machine: string,
+  dir: string,
+  options: LabGradeOptions,
+  given: readonly string[],
+): Promise<number> {
+  const labs = await batchesOf(setup, dir, options.lab)
+  const own = labs.find(({ lab }) => !isShipped(setup, lab))
+  if (own)
+    throw inputError(
+      `The lab ${own.lab.lab.id} does not ship with the program, so ${machine} does not have it.`,
+      'Grade it on that machine itself, where its files are trusted.',
+    )
+  const out = options.out === undefined ? null : await reserve(options.out)
+  const signal = abortOnStop('stopping there; finished rows are printed.')
+  const { code, stdout } = await folderCommandThere(
+    setup,
+    machine,
+    given,
+    dir,
+    signal,
+    (words, folder) => {
+      const there = words.map((word) => (word === dir ? folder : word))
+      return out === null ? there : withOption(withOption(there, '--out', null), '--csv', true)
+    },
+  )
+  if (out === null) process.stdout.write(stdout)
+  else await writeOrPrint(out, stdout)
+  return code
 }
 
 async function gradeBatches(

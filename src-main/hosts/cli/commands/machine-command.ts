@@ -1,24 +1,24 @@
 /** `kernel-ladder machine`: the machines that --target names. */
 import { machinesPath, readMachines, writeMachine } from '../../../adapters/remote/machines-store'
-import { sbatchWords, tryOptions } from '../../../adapters/remote/slurm'
-import { askHostKey, trustHostKey } from '../../../adapters/remote/ssh'
+import { sbatchWords } from '../../../adapters/remote/slurm'
+import type { HostKey } from '../../../adapters/remote/ssh'
 import type { SetUp } from '../../../adapters/machine/machine'
-import { DoctorReport } from '../../../contract'
+import { DoctorReport, RunRequest } from '../../../contract'
 import { exitCodes, inputError, KernelLadderError } from '../../../domain/errors'
-import { MachineEntry, nameFault } from '../../../domain/machines/machine-file'
+import { MachineEntry } from '../../../domain/machines/machine-file'
+import { Job } from '../../../domain/machines/job'
+import { submittedId } from '../../../domain/machines/slurm-job'
 import { inEnglish } from '../../../domain/text/wording'
-import {
-  openMachine,
-  prepare,
-  runWords,
-  shellOf,
-  sshOptions,
-} from '../../../services/machines/remote-job'
+import { findRuns, openMachine, prepare, runWords } from '../../../services/machines/remote-job'
+import { addMachine, lookAtHost, refuseName } from '../../../services/machines/add-machine'
+import { resumeRun } from '../../../services/targets/machine'
 import { confirmed } from '../confirm'
 import { doctorText } from './doctor-command'
-import { machineCheckDocument, machinesDocument } from '../documents/machines'
+import { machineCheckDocument, machineRunsDocument, machinesDocument } from '../documents/machines'
 import { note, printJson, printText, table } from '../output'
+import { progressPrinter } from '../progress'
 import { abortOnStop } from '../signals'
+import { printRun } from './run-command'
 
 export interface MachineAddOptions {
   ssh?: string
@@ -70,8 +70,6 @@ export async function machineAddCommand(
   name: string,
   options: MachineAddOptions,
 ): Promise<number> {
-  const fault = nameFault(name)
-  if (fault !== null) throw inputError(fault)
   if (options.ssh === undefined && !options.slurm)
     throw inputError(
       '--ssh HOST is missing.',
@@ -80,39 +78,40 @@ export async function machineAddCommand(
   const { written, entry } = entryOf(options)
   const { machine } = await setUp()
   const { config } = machine.folders
-  if (!options.replace && Object.hasOwn(await readMachines(config), name))
-    throw inputError(`There is a machine named ${name} already.`, 'Use another name, or --replace.')
-  if (entry.ssh !== undefined) await trusted(name, entry.ssh, options.fingerprint)
-  if (entry.slurm) await tryOptions(shellOf(name, entry), entry.slurm)
-  await writeMachine(config, name, written)
+  await refuseName(machine.folders, name, options.replace)
+  const key = entry.ssh === undefined ? null : await lookAtHost(entry.ssh)
+  const seen = key && (await seenKey(name, entry.ssh!, key, options.fingerprint))
+  await addMachine(machine.folders, name, written, key, seen)
   note(`Added ${name} to ${machinesPath(config)}.`)
   note(`Next: kernel-ladder run --ladder LADDER --target ${name}`)
   return 0
 }
 
-/** Throws unless ssh knows the host's key, or is told to trust it now. */
-async function trusted(name: string, host: string, fingerprint?: string): Promise<void> {
-  const key = await askHostKey(host, sshOptions())
+/** The host's key if the user trusts it, by its fingerprint or when asked; null if ssh knows it. Throws otherwise. */
+async function seenKey(
+  name: string,
+  host: string,
+  key: HostKey,
+  fingerprint: string | undefined,
+): Promise<string | null> {
   note(`${host} is ${key.user}@${key.hostname}, port ${key.port}.`)
-  if (!key.known && key.fingerprint !== null) {
-    note(`Its host key is ${key.fingerprint}, which ssh does not know yet.`)
-    if (fingerprint !== undefined && !key.fingerprint.endsWith(fingerprint))
-      throw inputError(
-        `The host key is not ${fingerprint}, so ${name} was not added.`,
-        'Ask the administrator of the machine for the fingerprint of its key.',
-      )
-    const allowed =
-      fingerprint !== undefined ||
-      (process.stdin.isTTY &&
-        process.stderr.isTTY &&
-        (await confirmed('From now on ssh will trust this key.')))
-    if (!allowed)
-      throw inputError(
-        `The host key of ${host} is not trusted, so ${name} was not added.`,
-        `If it is the right one, add --fingerprint ${key.fingerprint.split(' ').pop()}`,
-      )
-    await trustHostKey(host, key.fingerprint, sshOptions())
-  }
+  if (key.known || key.fingerprint === null) return null
+  note(`Its host key is ${key.fingerprint}, which ssh does not know yet.`)
+  if (fingerprint !== undefined && !key.fingerprint.endsWith(fingerprint))
+    throw inputError(
+      `The host key is not ${fingerprint}, so ${name} was not added.`,
+      'Ask the administrator of the machine for the fingerprint of its key.',
+    )
+  const allowed =
+    fingerprint !== undefined ||
+    (process.stdin.isTTY &&
+      process.stderr.isTTY &&
+      (await confirmed('From now on ssh will trust this key.')))
+  if (allowed) return key.fingerprint
+  throw inputError(
+    `The host key of ${host} is not trusted, so ${name} was not added.`,
+    `If it is the right one, add --fingerprint ${key.fingerprint.split(' ').pop()}`,
+  )
 }
 
 export async function machineListCommand(
@@ -168,7 +167,7 @@ export async function machineCheckCommand(
   const { stdout } = await runWords(
     machine.folders,
     name,
-    { ladder: null, words: () => ['doctor', '--json'] },
+    { send: null, words: () => ['doctor', '--json'] },
     { signal, onNote: () => undefined, onNotice },
   )
   const doctor = DoctorReport.safeParse(JSON.parse(stdout))
@@ -186,4 +185,56 @@ export async function machineCheckCommand(
     printText(doctorText(doctor.data))
   }
   return doctor.data.checks.some(({ status }) => status === 'missing') ? exitCodes.missing : 0
+}
+
+const whatOf = (text: string): string => {
+  try {
+    const job = Job.parse(JSON.parse(text))
+    if (job.kind === 'words') return job.words.join(' ')
+    return job.own ?? RunRequest.parse(job.request).ladder
+  } catch {
+    return 'of another version of this program'
+  }
+}
+
+/** Runs whose sessions were not brought home: the program here was killed, or its machine switched off. */
+export async function machineRunsCommand(
+  setUp: SetUp,
+  name: string,
+  { json }: { json?: boolean },
+): Promise<number> {
+  const { machine } = await setUp()
+  const opened = await openMachine(machine.folders, name)
+  const { jobs } = await findRuns(opened, abortOnStop('stopping.'))
+  const runs = jobs.map(({ id, state, submission, job }) => ({
+    ...{ id, state, what: whatOf(job) },
+    job: submission && (submittedId(submission)?.id ?? null),
+  }))
+  if (json) printJson(machineRunsDocument, { name, runs })
+  else if (runs.length === 0) printText(`Nothing is left on ${name}.`)
+  else
+    printText(
+      table(runs, [
+        { header: 'run', align: 'left', cell: ({ id }) => id },
+        { header: 'state', align: 'left', cell: ({ state }) => state },
+        { header: 'job', align: 'left', cell: ({ job }) => job ?? '' },
+        { header: '', align: 'left', cell: ({ what }) => what },
+      ]),
+    )
+  return 0
+}
+
+export async function machineResumeCommand(
+  setUp: SetUp,
+  name: string,
+  run: string,
+  { json }: { json?: boolean },
+): Promise<number> {
+  const { machine } = await setUp()
+  const result = await resumeRun(name, run, {
+    machine,
+    signal: abortOnStop('stopping it there and saving what has finished.'),
+    emit: progressPrinter(),
+  })
+  return printRun(result, json)
 }

@@ -83,8 +83,13 @@ export async function runCommand(
   }
   if (options.watch) return watchRun(setup, request, runOptions)
   const result = await startRun(request, { ...runOptions, emit: progressPrinter() })
+  return printRun(result, options.json)
+}
+
+/** Prints a finished run; returns its exit code. */
+export function printRun(result: FinishedRun, json = false): number {
   const { session, folder, missing, unsaved } = result
-  if (options.json) printJson(runDocument, sessionFields(session, folder))
+  if (json) printJson(runDocument, sessionFields(session, folder))
   else printText(sessionText(session))
   if (folder !== null && !can(session.target).replays) note(`Saved in ${folder}`)
   if (folder === null && !unsaved) note('Nothing finished, so nothing was saved.')

@@ -8,6 +8,7 @@ import { Identifier } from '../../../domain/ladder/rung'
 import { formatMs } from '../../../domain/metrics/units'
 import { problemWord } from '../../../domain/task/problem'
 import { maxSize } from '../../../domain/task/task'
+import { timesOnGpu } from '../../../domain/target/targets'
 import { inEnglish } from '../../../domain/text/wording'
 import { tuneShape, type TuneReport, type TuneRow } from '../../../domain/tune/report'
 import type { Axis, Point } from '../../../domain/tune/space'
@@ -20,7 +21,7 @@ import type { TuneRequest } from '../../../services/tune/request'
 import { plannedRung, tune, type TuneOptions } from '../../../services/tune/tune'
 import { gpuNumber, parseChoice, wholeNumber, words, type ProblemOptions } from '../arguments'
 import type { NamedOption } from '../problem-options'
-import { ladderCommandThere, machineOf, withOption } from '../elsewhere'
+import { ladderCommandThere, ladderTasksThere, machineOf, withOption } from '../elsewhere'
 import { tuneDocument } from '../documents/tune'
 import { note, printJson, printText, table } from '../output'
 import { abortOnStop } from '../signals'
@@ -37,6 +38,10 @@ export interface TuneCommandOptions extends ProblemOptions {
   seconds?: string
   gpu?: string
   target?: string
+  /** Of an array of Slurm. */
+  tasks?: string
+  /** Which part of the space a task tries: `3/40`. */
+  part?: string
   fresh?: boolean
   apply?: boolean
   t4?: string
@@ -49,6 +54,8 @@ export interface TuneCommandOptions extends ProblemOptions {
 }
 
 const mostValues = 1000
+/** Of an array, by Slurm's own default. */
+const mostTasks = 1000
 
 function parseAxes(given: readonly string[]): Axis[] {
   const axes = given.map((word): Axis => {
@@ -122,6 +129,14 @@ async function firstPoints(file: string | undefined): Promise<TuneRequest['first
   return (names): Point[] => pointsOfT4(data, names)
 }
 
+/** `3/40`: the third of forty parts. */
+function parsePart(word: string): NonNullable<TuneRequest['part']> {
+  const [, number, of] = /^(\d{1,6})\/(\d{1,6})$/.exec(word) ?? []
+  const part = { number: Number(number), of: Number(of) }
+  if (of !== undefined && part.number >= 1 && part.number <= part.of) return part
+  throw inputError(`--part ${JSON.stringify(word)} is not of the form 3/40.`)
+}
+
 function seconds(word: string | undefined): number {
   if (word === undefined) return 0.1
   const value = /^\d+(\.\d+)?$/.test(word) ? Number(word) : NaN
@@ -156,12 +171,20 @@ export async function tuneCommand(
     flushL2: options.flushL2 ?? false,
     fresh: options.fresh ?? false,
     first: await firstPoints(options.from),
+    ...(options.part === undefined ? {} : { part: parsePart(options.part) }),
   }
   const elsewhere = machineOf(options.target)
-  if (options.target !== undefined && options.target !== 'local' && elsewhere === null)
+  if (options.target !== undefined && !timesOnGpu(options.target))
     throw inputError(
       `--target ${JSON.stringify(options.target)} has no GPU to tune on.`,
       'Use local, or a machine of `kernel-ladder machine list`.',
+    )
+  const tasks =
+    options.tasks === undefined ? null : wholeNumber(options.tasks, '--tasks', mostTasks, 2)
+  if (tasks !== null && elsewhere === null)
+    throw inputError(
+      '--tasks goes with --target and a machine with Slurm.',
+      'On this machine, --gpu all uses all of its GPUs.',
     )
   if (elsewhere !== null && options.from !== undefined)
     throw inputError('--from goes with this machine alone.', 'Leave --from or --target out.')
@@ -176,7 +199,7 @@ export async function tuneCommand(
   const { report, t4 } =
     elsewhere === null
       ? await tuneHere(setup, request, { signal, idleSeconds, waitForGpu: options.wait })
-      : await tuneThere(setup, elsewhere, options, given, signal)
+      : await tuneThere(setup, elsewhere, { ...options, parts: tasks }, given, signal)
   if (options.t4 !== undefined) {
     await saveReport(resolve(options.t4), t4)
     note(`Wrote ${options.t4}`)
@@ -188,7 +211,8 @@ export async function tuneCommand(
     note(`Added ${variant} to ${folder.files[0]} in ${folder.folder}.`)
   }
   if (report.completion === 'cancelled') return exitCodes.failed
-  return report.winner ? 0 : exitCodes.failed
+  // A part has no finals, and may be without a point.
+  return report.winner || request.part ? 0 : exitCodes.failed
 }
 
 interface Ranking {
@@ -221,22 +245,26 @@ async function tuneHere(
 async function tuneThere(
   setup: Setup,
   machine: string,
-  options: TuneCommandOptions,
+  options: TuneCommandOptions & { parts: number | null },
   given: readonly string[],
   signal: AbortSignal,
 ): Promise<Ranking> {
-  const t4 = 't4.json'
+  if (options.parts !== null) {
+    const inParts = (words: readonly string[]): string[] =>
+      withOption(alone(words), '--part', `{task}/${options.parts}`)
+    await ladderTasksThere(setup, machine, given, options, signal, {
+      tasks: options.parts,
+      change: inParts,
+    })
+  }
+  const t4 = options.t4 === undefined ? null : 't4.json'
   const { code, stdout, file } = await ladderCommandThere(setup, machine, given, options, signal, {
-    file: t4,
-    change: (words, job) =>
-      [
-        ['--apply', null] as const,
-        ['--json', true] as const,
-        ['--t4', `${job}/${t4}`] as const,
-      ].reduce<readonly string[]>(
-        (own, [name, value]) => withOption(own, name, value, name === '--t4'),
-        words,
-      ),
+    ...(t4 === null ? {} : { file: t4 }),
+    change(words, job) {
+      // What the tasks have just measured is not measured again.
+      const kept = options.parts === null ? words : withOption(words, '--fresh', null, false)
+      return t4 === null ? alone(kept) : withOption(alone(kept), '--t4', `${job}/${t4}`)
+    },
   })
   const document: unknown = stdout === '' ? null : JSON.parse(stdout)
   const failed = tuneError.safeParse(document)
@@ -245,13 +273,26 @@ async function tuneThere(
     throw new KernelLadderError(kind, message, remedy)
   }
   const report = z.object(tuneShape).safeParse(document)
-  if (report.success && file !== null) return { report: report.data, t4: `${file}\n` }
+  if (report.success && (t4 === null || file !== null))
+    return { report: report.data, t4: `${file ?? ''}\n` }
   throw new KernelLadderError(
     'failed',
     `The sweep on ${machine} ended with ${code} and without a ranking.`,
     'The same command continues from what it finished.',
   )
 }
+
+/** The words without what is done here, and for a machine to read. */
+const alone = (words: readonly string[]): string[] =>
+  [
+    ['--apply', null, false] as const,
+    ['--t4', null, true] as const,
+    ['--tasks', null, true] as const,
+    ['--json', true, false] as const,
+  ].reduce<string[]>(
+    (own, [name, value, hasValue]) => withOption(own, name, value, hasValue),
+    [...words],
+  )
 
 /** What a command prints with --json when it fails. */
 const tuneError = z.object({ error: ErrorShape })

@@ -13,7 +13,7 @@ import { errorDocument } from './error'
 import { historyDocument } from './history'
 import { labCheckDocument, labGradeDocument, labListDocument } from './labs'
 import { laddersDocument } from './ladders'
-import { machineCheckDocument, machinesDocument } from './machines'
+import { machineCheckDocument, machineRunsDocument, machinesDocument } from './machines'
 import { regressDocument } from './regress'
 import { runDocument } from './run'
 import { runSeveralDocument } from './run-several'
@@ -57,6 +57,7 @@ export const printedDocuments: readonly PublishedSchema[] = [
   labGradeDocument,
   machinesDocument,
   machineCheckDocument,
+  machineRunsDocument,
   errorDocument,
 ]
 

@@ -37,3 +37,26 @@ export const machineCheckDocument = documentKind({
     doctor: DoctorReport,
   },
 })
+
+export const machineRunsDocument = documentKind({
+  name: 'machine-runs',
+  version: 1,
+  title: 'machine runs',
+  description:
+    'What `kernel-ladder machine runs NAME --json` prints: the runs there whose sessions were not brought home. docs/MACHINES.md explains it.',
+  fields: {
+    name: z.string(),
+    runs: z.array(
+      z.object({
+        /** For `machine resume NAME ID`; begins with the time in UTC at which it was started. */
+        id: z.string(),
+        /** `ended` with its session, `gone` without one. */
+        state: z.enum(['running', 'ended', 'gone']),
+        /** The ladder, or the words of a command. */
+        what: z.string(),
+        /** In Slurm; null without it. */
+        job: z.string().nullable(),
+      }),
+    ),
+  },
+})

@@ -38,7 +38,14 @@ import {
   type ComparedRung,
   type ComparisonModel,
 } from '../comparison'
-import { dash, diagnosticLine, legend, noReason, type ReportModel, type ReportStep } from '../model'
+import {
+  dash,
+  diagnosticLine,
+  legendOf,
+  noReason,
+  type ReportModel,
+  type ReportStep,
+} from '../model'
 import { halfSpread } from '../../../domain/report/summary'
 import type { Sentence } from '../../../domain/messages/sentence'
 import type { Printer } from './printer'
@@ -164,7 +171,11 @@ function ladderSection(model: ReportModel): string[] {
     hasLadder ? '## Ladder' : '## Counters',
     ...(hasLadder ? [printMdTable(ladderTable(model))] : []),
     ...(hasMatrix ? counterTables(model, mostAcross).map(printMdTable) : []),
-    md(numbered ? `${legend} A number after – refers to the reason.` : legend),
+    md(
+      numbered
+        ? `${legendOf(model.session)} A number after – refers to the reason.`
+        : legendOf(model.session),
+    ),
     ...ratioWarnings(model.session).map((warning) => md(inEnglish(warning))),
     ...(numbered ? [notes.map((reason, index) => `${index + 1}. ${md(reason)}`).join('\n')] : []),
     ...(hasMatrix && absent.length > 0

@@ -14,7 +14,7 @@ import {
   type ComparedRung,
   type ComparisonModel,
 } from '../comparison'
-import { dash, legend, type LadderRow, type ReportModel, noReason } from '../model'
+import { dash, legendOf, type LadderRow, type ReportModel, noReason } from '../model'
 import { tex, texCode, texComment, texSentence } from '../tex-text'
 import { counterTables, timeTexts, type Cell } from '../tables'
 import type { Printer } from './printer'
@@ -157,7 +157,7 @@ function stepLines({ steps }: ReportModel): string[] {
 function ladderLines(model: ReportModel): string[] {
   const { session, summary, rows, facts, troubles } = model
   const notes = [
-    tex(legend),
+    tex(legendOf(session)),
     ...ratioWarnings(session).map((warning) => tex(inEnglish(warning))),
     ...facts.map(
       ({ label: what, value, code }) => `${tex(what)}: ${code ? texCode(value) : tex(value)}.`,

@@ -1,0 +1,164 @@
+/**
+ * An array of jobs of Slurm: one program on many GPUs, each task with its number in its words. What a task printed last
+ * says whether it is done; the queue says what the others wait for.
+ */
+import { parseQueueLine, stateOf, type QueueLine } from '../../domain/machines/slurm-job'
+import type { SlurmOptions } from '../../domain/machines/machine-file'
+import { answer, follow, type JobPlace, type RemoteFacts, type StartJob } from './remote-host'
+import { at, submit } from './slurm'
+import { quoted, type Shell } from './ssh'
+
+export interface ArrayProgress {
+  number: string
+  tasks: number
+  done: number
+  running: number
+  /** Waiting or held, with the reasons that are given. */
+  waiting: number
+  reasons: string[]
+  nodes: string[]
+}
+
+export interface EndedTask {
+  /** From 1. */
+  task: number
+  /** Its last line; null if it left none. */
+  last: unknown
+  /** The last states that queue and accounting gave; null where there is none. */
+  queue: string | null
+  accounting: string | null
+}
+
+export interface StartedArray {
+  place: JobPlace
+  number: string
+  /** Resolves when no task runs or waits any more; null if the connection was lost. Throws nothing. */
+  follow(
+    onProgress: (progress: ArrayProgress) => void,
+    signal: AbortSignal,
+  ): Promise<EndedTask[] | null>
+  stop(force: boolean): Promise<unknown>
+}
+
+/** Submits tasks 1 to `tasks`. */
+export async function submitArray(
+  shell: Shell,
+  facts: Pick<RemoteFacts, 'root'>,
+  id: string,
+  start: StartJob,
+  options: SlurmOptions,
+  tasks: number,
+): Promise<StartedArray> {
+  const words = [`--array=1-${tasks}`]
+  const { place, name, number, cluster } = await submit(shell, facts, id, start, options, words)
+  const lines = new Map<number, QueueLine>()
+  return {
+    place,
+    number,
+    async follow(onProgress, signal) {
+      const ended: EndedTask[] = []
+      const accounting = new Map<number, string>()
+      const { outcome } = await follow(
+        shell,
+        place,
+        0,
+        watchOf(name, number, cluster, tasks),
+        {
+          onLine: () => undefined,
+          onWatched(text) {
+            const [, kind, rest = ''] = /^(queue|done|accounting|end)(?: (.*))?$/.exec(text) ?? []
+            const line = kind === 'queue' ? parseQueueLine(rest) : null
+            if (line) lines.set(Number(line.id.split('_')[1]), line)
+            if (kind === 'accounting') {
+              const [job = '', state = ''] = rest.split('|')
+              accounting.set(Number(job.split('_')[1]), state)
+            }
+            // The last line of a look.
+            if (kind === 'done') {
+              const done = new Set(rest.split(' ').filter(Boolean).map(Number))
+              onProgress(progressOf(number, tasks, done, lines))
+            }
+            const [, task, last = ''] = (kind === 'end' && /^(\d+) ?(.*)$/.exec(rest)) || []
+            if (task !== undefined)
+              ended.push({
+                task: Number(task),
+                last: parsed(last),
+                queue: lines.get(Number(task))?.state ?? null,
+                accounting: accounting.get(Number(task)) ?? null,
+              })
+          },
+        },
+        signal,
+      ).catch(() => ({ outcome: 'lost' as const }))
+      return outcome === 'ended' ? ended : null
+    },
+    stop: (force) =>
+      answer(
+        shell,
+        'stopping the jobs',
+        [
+          `cd ${quoted(place.folder)} && touch stop`,
+          // Those that wait never begin; those that run save first.
+          `scancel${at(cluster)} -t PENDING ${number}`,
+          `scancel${at(cluster)} ${force ? '' : '-b -s TERM '}${number}`,
+          'true',
+        ].join('\n'),
+      ),
+  }
+}
+
+function parsed(line: string): unknown {
+  try {
+    return JSON.parse(line)
+  } catch {
+    return null
+  }
+}
+
+function progressOf(
+  number: string,
+  tasks: number,
+  done: ReadonlySet<number>,
+  lines: ReadonlyMap<number, QueueLine>,
+): ArrayProgress {
+  const states = [...lines].flatMap(([task, line]) => (done.has(task) ? [] : [stateOf(line)]))
+  const waiting = states.flatMap((one) =>
+    one.state === 'queued' || one.state === 'held' ? [one] : [],
+  )
+  const running = states.flatMap((one) => (one.state === 'running' ? [one] : []))
+  return {
+    ...{ number, tasks, done: done.size, running: running.length, waiting: waiting.length },
+    reasons: [...new Set(waiting.map(({ reason }) => reason))],
+    nodes: [...new Set(running.map(({ node }) => node))],
+  }
+}
+
+/** Tells lines of the queue that changed; over when every task left its mark, or none was in the queue twice in a row. */
+function watchOf(name: string, number: string, cluster: string | null, tasks: number) {
+  const queue = `squeue -h -r -t all -u "$(id -un)" -n ${quoted(name)} -o '%i|%T|%r|%N'${at(cluster)} 2>/dev/null`
+  return {
+    pause: '1',
+    first: 'woken=; next=0; every=1; gone=0; over=; : > queue.old',
+    each: [
+      // Someone waits for the end now.
+      'if [ -f stop ] && [ -z "$woken" ]; then woken=1; next=0; every=1; fi',
+      't=$(date +%s)',
+      '  m=$(ls | sed -n "s/^done[.]//p"); n=$(printf "%s" "$m" | grep -c .)',
+      `  [ "$n" -lt ${tasks} ] || over=1`,
+      `  if [ -z "$over" ] && [ "$t" -ge "$next" ] && ${queue} > queue.all; then`,
+      `    grep '^${number}_[0-9]*|' queue.all > queue.new`,
+      `    if grep -vxFf queue.old queue.new > queue.diff; then every=1; sed 's/^/% queue /' queue.diff; fi`,
+      '    mv queue.new queue.old; echo "% done" $m',
+      '    if grep -qE "[|](PENDING|RUNNING|COMPLETING|CONFIGURING|SUSPENDED|REQUEUED|REQUEUE_HOLD|SPECIAL_EXIT|STAGE_OUT|SIGNALING|STOPPED)[|]" queue.old; then gone=0; else gone=$((gone + 1)); fi',
+      '    [ "$gone" -lt 2 ] || over=1',
+      '    next=$((t + every)); every=$((every * 2)); [ "$every" -le 30 ] || every=30',
+      '  fi',
+      '  [ -n "$over" ] || a=1',
+    ].join('\n'),
+    last: [
+      'm=$(ls | sed -n "s/^done[.]//p"); n=$(printf "%s" "$m" | grep -c .); echo "% done" $m',
+      `[ "$n" -ge ${tasks} ] || sacct -X -P -n -o JobID,State -S "$(cat submitted)" -j ${number}${at(cluster)} 2>/dev/null | grep '^${number}_[0-9]*|' | sed 's/^/% accounting /'`,
+      `i=1; while [ $i -le ${tasks} ]; do printf '%% end %s %s\n' $i "$(grep '^{"type":"end"' events.$i 2>/dev/null | tail -n 1)"; i=$((i + 1)); done`,
+    ].join('\n'),
+  }
+}
