@@ -19,7 +19,7 @@ export interface RecordedSession {
   session: Session
 }
 
-/** Every recording of a ladder that ships, in the order of names; the deep ones show what their others show. */
+/** Every recording of a ladder of kernels, in the order of names; the deep ones show what their others show. */
 export async function recordedLadders(recordings: string): Promise<RecordedSession[]> {
   const names = (await sharingSessions(join(recordings, sharedSessions))).sort()
   const all = await Promise.all(
@@ -28,7 +28,9 @@ export async function recordedLadders(recordings: string): Promise<RecordedSessi
       session: await readSession(join(recordings, recording)),
     })),
   )
-  return all.filter(({ session }) => session.settings.profile !== 'deep')
+  return all.filter(
+    ({ session }) => session.problem !== null && session.settings.profile !== 'deep',
+  )
 }
 
 /** The fastest rung that is not the reference: a library is what a ladder climbs to. */
@@ -91,6 +93,10 @@ const leading = [
   'scan-h200',
   'transpose-h200',
   'softmax-h200',
+  'attention-h200',
+  'attention-h200-causal',
+  'gemm-bf16-h200-4096',
+  'gemm-fp8-h200-4096',
 ]
 
 /** The generated part of each document. */
