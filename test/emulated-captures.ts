@@ -128,7 +128,10 @@ export interface KernelComparison {
   kernel: string
   instructions: number
   /** By what is counted: of the whole kernel, and how many instructions differ. */
-  totals: Record<Counted, { emulated: number; measured: number; unequal: number }>
+  totals: Record<
+    Counted,
+    { emulated: number; measured: number; unequal: number; opcodes: readonly string[] }
+  >
 }
 
 const sum = (values: ArrayLike<number>): number => {
@@ -148,10 +151,17 @@ export function compareKernels(rung: CapturedRung, launches: EmulatedLaunch[]): 
       counted.map((what, place) => {
         const measured = counts[place]!
         const emulated = launch.result.counts[what]
-        const unequal = measured.filter(
-          (value, at) => value !== emulated[at] && !waits.has(at),
-        ).length
-        return [what, { emulated: sum(emulated), measured: sum(measured), unequal }]
+        const unequal = launch.code.filter(
+          (_, at) => measured[at] !== emulated[at] && !waits.has(at),
+        )
+        const opcodes = unequal.map(({ mnemonic, modifiers }) => [mnemonic, ...modifiers].join('.'))
+        return [
+          what,
+          {
+            ...{ emulated: sum(emulated), measured: sum(measured) },
+            ...{ unequal: unequal.length, opcodes },
+          },
+        ]
       }),
     ) as KernelComparison['totals']
     return { kernel: name, instructions: counts[0]!.length, totals }

@@ -36,11 +36,16 @@ export interface CounterRow {
 /** All kernels of a rung together, counter by counter. */
 export const rowsOf = (rung: string, kernels: readonly KernelComparison[]): CounterRow[] =>
   counted.map((what) => {
-    const sum = (of: 'emulated' | 'measured' | 'unequal'): number =>
+    const sum = (of: 'emulated' | 'measured'): number =>
       kernels.reduce((total, { totals }) => total + totals[what][of], 0)
     const [emulated, measured] = [sum('emulated'), sum('measured')]
+    const opcodes = new Set(kernels.flatMap(({ totals }) => totals[what].opcodes))
     const reason =
-      emulated === measured ? '' : sum('unequal') === 0 ? 'loops that wait' : 'copies of 4 bytes'
+      emulated === measured
+        ? ''
+        : opcodes.size === 0
+          ? 'loops that wait'
+          : [...opcodes].map((opcode) => `\`${opcode}\``).join(', ')
     return { rung, counter: counters[what], emulated, measured, reason }
   })
 

@@ -46,6 +46,7 @@ import {
   shareSession,
 } from '../../src-main/adapters/sessions/session-store'
 import { inputError, KernelLadderError } from '../../src-main/domain/errors'
+import type { Session } from '../../src-main/domain/session/session'
 import { inEnglish } from '../../src-main/domain/text/wording'
 import { recordingIndex, recordingIndexFile } from '../../src-main/services/sessions/recording-list'
 
@@ -80,11 +81,24 @@ async function readTexts(folder: string): Promise<Map<string, string>> {
   return texts
 }
 
-/** A path says nothing on another machine, and may name a person. */
-function withoutFolder(text: string): string {
-  const { ladder, ...rest } = JSON.parse(text) as { ladder: { folder?: string } }
-  if (ladder.folder === undefined) return text
-  return json({ ...rest, ladder: { ...ladder, folder: undefined } })
+/**
+ * Without the path of the ladder, which says nothing on another machine and may name a person. Of a program's kernels,
+ * what ncu counted beyond the registry is left out: it is most of the session, and `ncu/raw` of the raw output has it.
+ */
+function lean(text: string): string {
+  const { ladder, ...rest } = JSON.parse(text) as Session
+  if (ladder.folder === undefined && !rest.program) return text
+  const { folder: _folder, ...kept } = ladder
+  const rungs = rest.program
+    ? rest.rungs.map(({ ncuMetrics: _own, profile, ...rung }) => ({
+        ...rung,
+        profile: profile && {
+          ...profile,
+          kernels: profile.kernels.map(({ ncuMetrics: _all, ...kernel }) => kernel),
+        },
+      }))
+    : rest.rungs
+  return json({ ...rest, ladder: kept, rungs })
 }
 
 interface Packed {
@@ -102,13 +116,15 @@ async function packSession(from: string): Promise<Packed> {
   if (keys.length === 0) throw inputError(`${from} has no raw output, so it cannot be replayed.`)
   const unpacked = await mkdtemp(join(tmpdir(), 'kl-keeping-'))
   try {
-    const faults = await copySources(from, unpacked)
+    // A program's kernels have sources where their code has line information.
+    const has = !session.program || (await pathExists(join(from, sourcesFolder)))
+    const faults = has ? await copySources(from, unpacked) : []
     if (faults.length > 0) throw inputError({ sentences: faults })
     const sources = await readTexts(join(unpacked, sourcesFolder))
     for (const { id, file, sourceHash } of session.rungs)
-      if (sha256(sources.get(file) ?? '') !== sourceHash)
+      if (file !== '' && sha256(sources.get(file) ?? '') !== sourceHash)
         throw inputError(`The source of ${id} in ${from} is not the source that was measured.`)
-    return { text: withoutFolder(text), ladder: session.ladder.id, sources }
+    return { text: lean(text), ladder: session.ladder.id, sources }
   } finally {
     await rm(unpacked, { recursive: true, force: true })
   }

@@ -166,7 +166,8 @@ const recordingsPart = ({ recordings, sizesLabel }) =>
       ([name, { ladder, problem, profile, rungCount, deviceName, createdAt }]) => [
         `\`${name}\``,
         ladder.title,
-        sizesLabel(problem.sizes),
+        // The profile of a program has no problem.
+        problem ? sizesLabel(problem.sizes) : '',
         profile,
         String(rungCount),
         deviceName,

@@ -3,9 +3,7 @@ import { z } from 'zod'
 import { Statement } from '../domain/messages/message'
 import { Draft, DraftId } from '../domain/ladder/draft'
 import { Identifier } from '../domain/ladder/rung'
-import { MetricValue } from '../domain/metrics/metrics'
-import { DeepProfile } from '../domain/session/deep'
-import { Build, Diagnostic } from '../domain/session/session'
+import { RungBuild, RungCounters } from './counters'
 import { FolderPath } from './folders'
 import { SessionRef } from './session-ref'
 
@@ -30,32 +28,6 @@ export const BuildDraft = z.object({
   draft: SaveDraft,
 })
 
-export const DraftBuild = z.object({
-  built: z.boolean(),
-  /** Why it was not built. */
-  reason: Statement.nullable(),
-  diagnostics: z.array(Diagnostic),
-  build: Build.nullable(),
-  /** The target architecture: `sm_90`. */
-  architecture: z.string().nullable(),
-})
-export type DraftBuild = z.infer<typeof DraftBuild>
-
-/** What a copy counts on an emulated GPU, at a small size. */
-export const DraftCounters = DraftBuild.extend({
-  /** The emulated GPU. */
-  gpu: z.string(),
-  /** `256³` */
-  at: z.string(),
-  /** By metric id; null if it was not built or did not run to its end, as `reason` says. */
-  metrics: z.record(z.string(), MetricValue).nullable(),
-  /** The same of the rung that it is a copy of. */
-  before: z.record(z.string(), MetricValue).nullable(),
-  /** The machine code, with counters. */
-  profile: DeepProfile.nullable(),
-})
-export type DraftCounters = z.infer<typeof DraftCounters>
-
 export const draftCalls = {
   'drafts.place': { input: OpenDraft, output: EditingPlace },
   /** The saved copy of this rung, else a new, unsaved one. */
@@ -64,7 +36,7 @@ export const draftCalls = {
   'drafts.save': { input: SaveDraft, output: z.object({ savedAt: z.string() }) },
   'drafts.delete': { input: z.object({ id: DraftId }), output: z.object({}) },
   /** Requires nvcc but no GPU. */
-  'drafts.build': { input: BuildDraft, output: DraftBuild },
+  'drafts.build': { input: BuildDraft, output: RungBuild },
   /** The same, and its counters; a later call cancels one that is under way. */
-  'drafts.counters': { input: BuildDraft, output: DraftCounters },
+  'drafts.counters': { input: BuildDraft, output: RungCounters },
 } as const

@@ -6,6 +6,7 @@ import { Identifier } from '../domain/ladder/rung'
 import { Statement } from '../domain/messages/message'
 import { Build, Diagnostic } from '../domain/session/session'
 import { ErrorShape } from '../domain/errors'
+import { RungCounters } from './counters'
 import { RunRequest } from './run-request'
 import { SessionRef } from './session-ref'
 
@@ -147,6 +148,11 @@ export const folderCalls = {
   },
   /** Builds from the files on disk; all sources if the file is not a source. Requires nvcc but no GPU. */
   'folders.build': { input: one.extend({ file: FolderFileName }), output: FolderBuild },
+  /** What a rung of a trusted folder counts as it is typed, beside the file; a later call cancels one under way. */
+  'folders.counters': {
+    input: one.extend({ file: FolderFileName, text: z.string().max(maxText) }),
+    output: RungCounters,
+  },
   /** Runs the request now and on every save until stopped; every run is a normal run. */
   'watch.start': { input: RunRequest, output: none },
   'watch.stop': { input: none, output: none },

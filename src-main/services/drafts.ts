@@ -8,23 +8,21 @@ import {
   type KernelLibrary,
 } from '../adapters/kernels/kernel-library'
 import type { CallInput, CallOutput } from '../contract'
-import type { DraftBuild, EditingPlace } from '../contract/drafts'
+import type { RungBuild } from '../contract/counters'
+import type { EditingPlace } from '../contract/drafts'
 import { draftFile, editedFrom, editId, type Draft } from '../domain/ladder/draft'
-import { gpus } from '../domain/gpu/gpus'
 import { isPythonFile } from '../domain/ladder/rung'
 import { inputError, toErrorShape } from '../domain/errors'
 import { message, together } from '../domain/messages/message'
 import type { LadderEntry } from '../domain/ladder/ladder'
-import { sizesLabel } from '../domain/task/problem'
 import type { Task } from '../domain/task/task'
 import { rungOf, type Session } from '../domain/session/session'
 import { withCopy } from './ladder-library/copies'
 import { folderOf } from './ladder-library/folders'
-import { buildRung, type BuildOutcome } from './run/build'
-import { openCompiler, type Compiler } from './run/compiler'
-import { architectureFor, smOf } from './run/device'
-import { emulatedGpu } from './run/emulated-gpu'
-import { lookAt, type Look } from './run/look'
+import { buildRung } from './run/build'
+import { openCompiler } from './run/compiler'
+import { builtAnswer, createCounting, gpuLike, uncounted } from './run/counters'
+import { architectureFor } from './run/device'
 import { findLadder, planRun, taskOf, type RunPlan } from './run/plan'
 import type { OpenedSession } from './sessions/sessions'
 
@@ -37,17 +35,7 @@ const idOf = (entry: LadderEntry): string => entry.as ?? entry.id
 export function createDrafts(setup: Setup, open: (ref: string) => Promise<OpenedSession>) {
   const { assets, machine } = setup
   const store = draftStore(machine.folders.drafts)
-  /** Counting what was typed before what is there now is of no use. */
-  let looking: AbortController | null = null
-  /** Looks at the rungs that copies are of. */
-  const bases = new Map<string, Look>()
-
-  const compilerOf = async ({ root }: KernelLibrary, signal?: AbortSignal): Promise<Compiler> =>
-    openCompiler(
-      { toolbox: machine.toolbox(null), cache: machine.cache },
-      await readSharedFiles(root, 'include'),
-      signal,
-    )
+  const counting = createCounting(machine)
 
   /** The ladder's rung that a copy of this rung runs after. */
   function baseOf(library: KernelLibrary, session: Session, rung: string): string {
@@ -156,56 +144,34 @@ export function createDrafts(setup: Setup, open: (ref: string) => Promise<Opened
         : { sm: requires?.slice('sm_'.length) ?? '80' }
       if ('unsupported' in architecture)
         return refused(inputError(architecture.unsupported), draft, planned.task)
-      const compiler = await compilerOf(library)
-      return answerOf(await buildRung(compiler, planned, rung!, architecture.sm), architecture.sm)
+      const compiler = await openCompiler(
+        { toolbox: machine.toolbox(null), cache: machine.cache },
+        await readSharedFiles(library.root, 'include'),
+      )
+      return builtAnswer(
+        await buildRung(compiler, planned, rung!, architecture.sm),
+        architecture.sm,
+      )
     },
 
     async counters({
       session: ref,
       draft,
     }: CallInput<'drafts.counters'>): Promise<CallOutput<'drafts.counters'>> {
-      looking?.abort()
-      const abort = (looking = new AbortController())
+      const count = counting()
       const { session } = await open(ref)
       const library = await readKernelLibrary(assets.kernelsDir)
-      const { gpu } = emulatedGpu(gpuLike(session))
-      const planned = planOf(library, session, draft)
-      const none = { gpu: gpu.name, at: '', metrics: null, before: null, profile: null }
-      if ('built' in planned) return { ...planned, ...none }
-      const compiler = await compilerOf(library, abort.signal)
-      const sources = {
-        probeSources: await readSharedFiles(library.root, 'probe'),
-        runnerSources: await readSharedFiles(library.root, 'runner'),
-      }
-      const look = (plan: RunPlan): Promise<Look> =>
-        lookAt(compiler, plan, plan.rungs[0]!, gpu, sources)
-      const { build, counted, reason, problem } = await look(planned)
-      const key = JSON.stringify([draft.ladder, draft.base, problem, gpu.name])
-      const before =
-        bases.get(key) ?? (await look(planFor(library, session, draft.ladder, draft.base)))
-      bases.set(key, before)
-      return {
-        ...answerOf(build, smOf(gpu)),
-        ...{ reason, gpu: gpu.name, at: sizesLabel(problem.sizes) },
-        metrics: counted?.metrics ?? null,
-        before: before.counted?.metrics ?? null,
-        profile: counted?.deep ?? null,
-      }
+      const gpu = gpuLike(session.device)
+      const plan = planOf(library, session, draft)
+      if ('built' in plan) return uncounted(plan, gpu)
+      const original = planFor(library, session, draft.ladder, draft.base)
+      return count({ library, gpu, plan, original })
     },
   }
 }
 
-/** The GPU that the session was measured on, or one of its compute capability, where such a one is emulated. */
-function gpuLike({ device }: Session): string | null {
-  const alike = gpus.filter(
-    ({ computeCapability }) =>
-      computeCapability === device?.computeCapability && Number(computeCapability) <= 9,
-  )
-  return (alike.find(({ name }) => device?.name.endsWith(name)) ?? alike[0])?.id ?? null
-}
-
 /** The answer about a copy whose header is not one. */
-const refused = (error: unknown, { rung }: Pick<Draft, 'rung'>, task: Task): DraftBuild => ({
+const refused = (error: unknown, { rung }: Pick<Draft, 'rung'>, task: Task): RungBuild => ({
   built: false,
   reason: faultText(error),
   diagnostics: [
@@ -218,14 +184,6 @@ const refused = (error: unknown, { rung }: Pick<Draft, 'rung'>, task: Task): Dra
   ],
   build: null,
   architecture: null,
-})
-
-const answerOf = (built: BuildOutcome, sm: string): DraftBuild => ({
-  built: built.artefact !== null,
-  reason: built.reason ?? null,
-  diagnostics: built.diagnostics,
-  build: built.build,
-  architecture: `sm_${sm}`,
 })
 
 /** At the session's problem, a rung of the library alone. */
@@ -243,7 +201,7 @@ function planOf(
   library: KernelLibrary,
   session: Session,
   draft: CallInput<'drafts.build'>['draft'],
-): RunPlan | DraftBuild {
+): RunPlan | RungBuild {
   const task = taskOf(library, findLadder(library, draft.ladder))
   try {
     draftRung(draft, task)

@@ -38,6 +38,7 @@ const limits: Partial<Record<CallName, number>> = {
   'drafts.build': 300_000,
   'drafts.counters': 300_000,
   'folders.build': 10 * 60_000,
+  'folders.counters': 300_000,
   'watch.start': 60_000,
   'labs.build': 10 * 60_000,
   'labs.check': 60_000,

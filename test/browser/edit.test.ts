@@ -138,7 +138,9 @@ describe('what a copy counts', () => {
     await page.getByRole('button', { name: 'Source and machine code' }).click()
     const chosen = page.locator('.sass-list [role=option].cursor')
     await chosen.waitFor()
-    await page.locator('.cm-line', { hasText: 'aTile[d + 0][r] = aFour[i].x' }).click()
+    // Down to where it is stored to; CodeMirror has only the lines in view.
+    await editor(page).focus()
+    for (let step = 0; step < 50; step++) await page.keyboard.press('ArrowDown')
     await page.locator('.sass-list .linked', { hasText: 'STS' }).first().waitFor()
     expect(await page.locator('.cm-band').count()).toBeGreaterThan(5)
     expect(await seriousFaults(page)).toEqual([])

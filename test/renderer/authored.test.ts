@@ -56,14 +56,17 @@ const rows = <Row>(file: string): Row[] =>
     .split('\n')
     .map((line) => JSON.parse(line) as Row)
 
-type Recorded = { session: string; ladder: Ladder; rungs: RungResult[] }
+type Recorded = { session: string; ladder: Ladder; rungs: RungResult[]; program?: object }
 const recorded = [
   ...rows<Recorded>('sessions.jsonl'),
   ...rows<Recorded>('labs/sessions.jsonl'),
-].flatMap(({ session, ladder, rungs }) => [
-  ...textsIn(ladder, session),
-  ...rungs.flatMap(({ id, title, idea }) => textsIn({ title, idea }, `${session}/${id}`)),
-])
+  // Of a program there are the names of its kernels, which nobody translates.
+]
+  .filter(({ program }) => !program)
+  .flatMap(({ session, ladder, rungs }) => [
+    ...textsIn(ladder, session),
+    ...rungs.flatMap(({ id, title, idea }) => textsIn({ title, idea }, `${session}/${id}`)),
+  ])
 
 const templatesDir = join(root, 'resources/templates')
 const templates = readdirSync(templatesDir).flatMap((name): Authored[] => {

@@ -1,9 +1,11 @@
 /** What a copy counts while it is edited: built, emulated at a small size, and held beside its original. */
+import { cp, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { createCore } from '../../src-main/services/core'
 import { keeping, keptNvcc } from '../kept-nvcc'
 import { said } from '../said'
-import { setEnv, setupIn, shippedKernels, tempDir } from './support'
+import { setEnv, setupIn, shippedKernels, tempDir, templatesDir } from './support'
 
 const session = 'recorded:gemm-fp32-h200-1024'
 const rung = '10_conflict_free'
@@ -76,6 +78,36 @@ describe('the counters of a copy', () => {
     )
     expect(await first).toMatchObject({ kind: 'cancelled' })
     expect(await second).toMatchObject({ built: true })
+    await core.close()
+  })
+})
+
+describe('the counters of a rung in a ladder folder', () => {
+  it('are those of what is typed, beside those of its file, once the folder is trusted', async () => {
+    const dir = await tempDir()
+    setEnv({ KERNEL_LADDER_DATA: dir, KERNEL_LADDER_CONFIG: dir })
+    const folder = join(dir, 'transpose')
+    await cp(join(templatesDir, 'transpose'), folder, { recursive: true })
+    const ladder = join(folder, 'ladder.yaml')
+    const named = (await readFile(ladder, 'utf8')).replace(/^id: \w+/m, 'id: mine')
+    await writeFile(ladder, named)
+    const { assets } = setupIn(dir, { kernelsDir: shippedKernels })
+    const core = createCore({ assets, machine: await kept.machine() }, { host: 'web' })
+    const { path } = await core.call('folders.open', { path: folder })
+    const file = '03_padded.cu'
+    const text = await readFile(join(folder, file), 'utf8')
+    const unpadded = text.replace('tile[32][33]', 'tile[32][32]')
+    expect(unpadded).not.toBe(text)
+    const asked = { path, file, text: unpadded }
+    await expect(core.call('folders.counters', asked)).rejects.toMatchObject({ kind: 'input' })
+    await core.call('folders.trust', { path })
+    const { metrics, before, reason } = await core.call('folders.counters', asked)
+    expect(reason).toBeNull()
+    expect(before!['sharedLoadBankConflicts']!.value).toBe(0)
+    expect(metrics!['sharedLoadBankConflicts']!.value).toBeGreaterThan(0)
+    await expect(
+      core.call('folders.counters', { ...asked, file: 'reference.cu' }),
+    ).rejects.toMatchObject({ kind: 'input' })
     await core.close()
   })
 })

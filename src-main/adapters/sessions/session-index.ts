@@ -26,6 +26,7 @@ export interface IndexRequest<T> {
   name: string
   /** Entries that another version of the program made are made again. */
   version: string
+  /** What a value is; another shape makes the index anew. */
   schema: z.ZodType<T>
   describe: (name: string, folder: string) => Promise<Described<T>>
 }
@@ -62,17 +63,13 @@ async function stampsOf(root: string): Promise<Map<string, string>> {
 export async function indexed<T>(request: IndexRequest<T>): Promise<Map<string, T>> {
   const { root, version, schema, describe } = request
   const file = join(request.cache, `${request.name}-${sha256(root).slice(0, 16)}.json`)
-  const Kept = z.object({
-    version: z.literal(version),
-    sessions: z.record(z.string(), z.object({ stamp: z.string(), value: schema })),
-  })
+  const head = headOf(version, schema)
   const kept = await readFile(file, 'utf8')
-    .then((text) => new Map(Object.entries(Kept.parse(JSON.parse(text)).sessions)))
-    // Absent, damaged or of another version.
-    .catch(() => new Map<string, { stamp: string; value: T }>())
+    .then((text) => entriesIn<T>(text, head))
+    .catch(() => new Map<string, Entry<T>>())
   const stamps = await stampsOf(root)
   const found = new Map<string, T>()
-  const next = new Map<string, { stamp: string; value: T }>()
+  const next = new Map<string, Entry<T>>()
   const unknown: string[] = []
   for (const [name, stamp] of stamps) {
     const known = kept.get(name)
@@ -90,16 +87,41 @@ export async function indexed<T>(request: IndexRequest<T>): Promise<Map<string, 
   }
   await Promise.all(Array.from({ length: readers }, read))
   const isSame = next.size === kept.size && [...next].every(([name, one]) => kept.get(name) === one)
-  if (!isSame) await write(file, { version, sessions: Object.fromEntries(next) })
+  if (!isSame) await write(file, head, next)
   return found
 }
 
+interface Entry<T> {
+  stamp: string
+  value: T
+}
+
+/** What entries must have been made by: this version, for values of this shape. */
+const headOf = (version: string, schema: z.ZodType): string =>
+  sha256(JSON.stringify([version, z.toJSONSchema(schema)]))
+
+/**
+ * A head, the hash of the rest, and the rest: an entry was checked when it was made, so that what is here to the letter
+ * needs no schema. None where it is damaged or of another version.
+ */
+function entriesIn<T>(text: string, head: string): Map<string, Entry<T>> {
+  const at = text.indexOf('\n')
+  const body = text.slice(at + 1)
+  if (at < 0 || text.slice(0, at) !== `${head} ${sha256(body)}`) return new Map()
+  return new Map(JSON.parse(body) as [string, Entry<T>][])
+}
+
 /** A cache that cannot be written costs only time. */
-async function write(file: string, index: unknown): Promise<void> {
+async function write<T>(
+  file: string,
+  head: string,
+  entries: ReadonlyMap<string, Entry<T>>,
+): Promise<void> {
   const temporary = `${file}.${randomBytes(4).toString('hex')}`
   try {
     await makeFolder(dirname(file))
-    await writeFile(temporary, JSON.stringify(index))
+    const body = JSON.stringify([...entries])
+    await writeFile(temporary, `${head} ${sha256(body)}\n${body}`)
     await rename(temporary, file)
   } catch {
     await rm(temporary, { force: true }).catch(() => undefined)

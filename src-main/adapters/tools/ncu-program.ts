@@ -101,6 +101,17 @@ async function runProgram(
       passOn: { to: onOutput, keep: keptOutput },
     })
     const log = (await scratch.read(logName, maxLogBytes)) ?? ''
+    // The recorder has the program's own output; the table of its launches is in ncu's.
+    if (log !== '')
+      await toolbox.recorder?.record(
+        {
+          ...{ key: `${key}-log`, tool: 'ncu', argv: [], outcome: result.outcome },
+          ...{ exitCode: result.exitCode, signal: result.signal, seconds: result.seconds },
+          startedAt: new Date().toISOString(),
+        },
+        log,
+        '',
+      )
     const said = `${log}\n${result.stdout}`
     const failure = recognizeNcuFailure(said, result.exitCode)
     const [program] = command

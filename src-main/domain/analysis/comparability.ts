@@ -167,7 +167,9 @@ export function comparability(a: Session, b: Session): Comparability {
       ...differs('cacheControl', ({ settings }) => word(settings.cacheControl)),
       ...differs('seed', ({ settings }) => word(settings.seed)),
       ...differs('flushL2', ({ settings }) => message(settings.flushL2 ? 'guard.on' : 'guard.off')),
-      ...imported.map(({ id }) => message('guard.imported', { id })),
+      ...imported.map(({ id, program }) =>
+        message(program ? 'guard.ofProgram' : 'guard.imported', { id }),
+      ),
       ...unfinished.map(({ id }) => message('guard.unfinished', { id })),
     ],
   }

@@ -112,8 +112,8 @@ function unpaidSteps(session: Session, steps: readonly Step[]): Statement[][] {
       message('summary.slower', {
         to: code(to.id),
         from: code(from.id),
-        a: formatMs(from.timing!.medianMs),
-        b: formatMs(to.timing!.medianMs),
+        a: formatMs(comparison.time.aMs!),
+        b: formatMs(comparison.time.bMs!),
         factor: formatRatio(comparison.time.speedup!),
       }),
       ...(step.why.causes[0] ? [step.why.causes[0].statement] : []),

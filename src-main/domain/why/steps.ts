@@ -8,9 +8,9 @@ export interface WhyStep {
   why: Why
 }
 
-/** The reference is compared with no rung. */
+/** The reference is compared with no rung, and no kernel of a program with the one before it: they do other work. */
 export const whyOfSteps = (session: Session): WhyStep[] =>
-  session.rungs.flatMap((b): WhyStep[] => {
+  (session.program ? [] : session.rungs).flatMap((b): WhyStep[] => {
     const a = rungBefore(session, b.id)
     if (!a || b.id === session.ladder.reference) return []
     return [{ a, b, why: whyOf({ session, rung: a }, { session, rung: b }) }]

@@ -1,4 +1,6 @@
 /** The bridge's end in the main process: a channel for calls, for events, for files, and for the choice of a folder. */
+import { stat } from 'node:fs/promises'
+import { basename, isAbsolute, normalize } from 'node:path'
 import { type BrowserWindow, dialog, ipcMain, type IpcMainInvokeEvent } from 'electron'
 import { type Core, dispatch, type Reply } from '../../contract'
 import { inputError, toErrorShape } from '../../domain/errors'
@@ -24,6 +26,8 @@ export function connectIpc(core: Core, window: BrowserWindow): () => void {
       return refused('This file did not come from Kernel Ladder’s window.')
     if (typeof path !== 'string' || path === '') return refused('The file is not on disk.')
     try {
+      const why = await whyNoFile(path)
+      if (why !== null) return refused(why)
       return { ok: true, value: await core.importFile(path) }
     } catch (error) {
       return { ok: false, error: toErrorShape(error) }
@@ -56,6 +60,15 @@ function isFromOurPage(event: IpcMainInvokeEvent, window: BrowserWindow): boolea
     // A frame that goes away while it is looked at throws.
     return false
   }
+}
+
+/** The page only ever hands over a file that was dropped or chosen; the path is held to what such a file's can be. */
+async function whyNoFile(path: string): Promise<string | null> {
+  if (!isAbsolute(path) || path.includes('\0') || path !== normalize(path))
+    return 'The file is not on disk.'
+  const found = await stat(path).catch(() => null)
+  // A pipe would never end, and a device gives what it likes.
+  return found?.isFile() ? null : `${basename(path)} is no file that can be read.`
 }
 
 const isCall = (message: unknown): message is { name: string; input: unknown } =>

@@ -1,12 +1,12 @@
 /** Refs of labs for a UI, and the sessions behind their attempts. */
-import { readFile, writeFile } from 'node:fs/promises'
+import { lstat, readFile, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { z } from 'zod'
 import type { Folders, Setup } from '../../adapters/machine/machine'
 import { diskError, makeFolder, pathExists } from '../../adapters/disk/disk'
 import { readKernelLibrary } from '../../adapters/kernels/kernel-library'
 import { sessionFolder } from '../../adapters/labs/attempt'
-import { readLab, readShippedLabs, type LabFolder } from '../../adapters/labs/library'
+import { labFile, readLab, readShippedLabs, type LabFolder } from '../../adapters/labs/library'
 import { recordedLabs } from '../../adapters/labs/recorded-attempts'
 import { recordedRef, recordingOf } from '../../contract/session-ref'
 import { inputError, toErrorShape } from '../../domain/errors'
@@ -61,6 +61,12 @@ export async function findLab(setup: Setup, ref: string): Promise<LabFolder> {
 export async function addLab(setup: Setup, folder: string): Promise<string> {
   const { assets, machine } = setup
   const path = resolve(folder)
+  // A page names the path: of a folder that is no lab it learns nothing, not even whether it is there.
+  const isLab = await lstat(join(path, labFile)).then(
+    (found) => found.isFile(),
+    () => false,
+  )
+  if (!isLab) throw inputError(message('labs.notLab', { folder: path, file: labFile }))
   const lab = await readLab(path, await readKernelLibrary(assets.kernelsDir))
   const ref = `${ownPrefix}${lab.id}`
   const { labs } = await allLabs(setup)

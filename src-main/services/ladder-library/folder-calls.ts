@@ -4,27 +4,34 @@ import type { CallInput } from '../../contract'
 import {
   buildFolder,
   completeFolder,
+  countersIn,
   forgetOpened,
   listFolders,
   openFolder,
   saveFile,
   trustOpened,
 } from './folders'
+import { createCounting } from '../run/counters'
 
-export const folderCalls = (setup: Setup) => ({
-  'folders.list': async () => ({ folders: await listFolders(setup) }),
-  'folders.open': ({ path }: CallInput<'folders.open'>) => openFolder(setup, path),
-  'folders.forget': async ({ path }: CallInput<'folders.forget'>) => {
-    await forgetOpened(setup, path)
-    return {}
-  },
-  'folders.trust': async ({ path }: CallInput<'folders.trust'>) => {
-    await trustOpened(setup, path)
-    return {}
-  },
-  'folders.complete': async ({ typed }: CallInput<'folders.complete'>) => ({
-    folders: await completeFolder(setup, typed),
-  }),
-  'folders.save': (request: CallInput<'folders.save'>) => saveFile(setup, request),
-  'folders.build': (request: CallInput<'folders.build'>) => buildFolder(setup, request),
-})
+export function folderCalls(setup: Setup) {
+  const counting = createCounting(setup.machine)
+  return {
+    'folders.list': async () => ({ folders: await listFolders(setup) }),
+    'folders.open': ({ path }: CallInput<'folders.open'>) => openFolder(setup, path),
+    'folders.forget': async ({ path }: CallInput<'folders.forget'>) => {
+      await forgetOpened(setup, path)
+      return {}
+    },
+    'folders.trust': async ({ path }: CallInput<'folders.trust'>) => {
+      await trustOpened(setup, path)
+      return {}
+    },
+    'folders.complete': async ({ typed }: CallInput<'folders.complete'>) => ({
+      folders: await completeFolder(setup, typed),
+    }),
+    'folders.save': (request: CallInput<'folders.save'>) => saveFile(setup, request),
+    'folders.build': (request: CallInput<'folders.build'>) => buildFolder(setup, request),
+    'folders.counters': (request: CallInput<'folders.counters'>) =>
+      countersIn(setup, counting(), request),
+  }
+}

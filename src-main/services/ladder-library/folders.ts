@@ -18,6 +18,7 @@ import {
   readSharedFiles,
   sentenceOf,
 } from '../../adapters/kernels/kernel-library'
+import type { RungCounters } from '../../contract/counters'
 import type {
   BuiltSource,
   FolderBuild,
@@ -37,6 +38,7 @@ import { inEnglish } from '../../domain/text/wording'
 import { builtArchitecture, ownArchitecture, recordedArchitecture } from '../run/architecture'
 import { buildRung, compileReference, inParallel, type BuildOutcome } from '../run/build'
 import { openCompiler } from '../run/compiler'
+import { gpuLike, type createCounting } from '../run/counters'
 import { planRun, resolveLadder } from '../run/plan'
 import type { ProgramFolder } from '../../adapters/kernels/program-folder'
 import { openPrograms } from './open'
@@ -339,4 +341,33 @@ export async function buildFolder(
     ownGpu: own !== null,
     sources,
   }
+}
+
+/** What a rung counts as it is typed; `text` stands in place of its file. */
+export async function countersIn(
+  setup: Setup,
+  count: ReturnType<ReturnType<typeof createCounting>>,
+  { path, file, text }: { path: string; file: string; text: string },
+): Promise<RungCounters> {
+  await requireOpened(setup, path)
+  const { library, ladder } = await readLadderFolder(
+    path,
+    await readKernelLibrary(setup.assets.kernelsDir),
+  )
+  await requireTrustedFolder(setup.machine.folders, { folder: path })
+  const id = rungFileId(file)
+  const entry = ladder.rungs.find((one) => one.id === id && !library.faults.has(one.id))
+  if (!entry) throw inputError(message('folders.notCounted', { file }))
+  const original = planRun(library, {
+    ladder: ladder.id,
+    rungs: [entry.as ?? entry.id],
+    params: {},
+    profile: 'none',
+  })
+  const plan = {
+    ...original,
+    rungs: original.rungs.map((planned) => ({ ...planned, source: text })),
+  }
+  const counters = await count({ library, gpu: gpuLike(null), plan, original })
+  return { ...counters, diagnostics: inFolder(plan.task.id, counters.diagnostics) }
 }

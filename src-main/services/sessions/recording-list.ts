@@ -48,7 +48,7 @@ export interface Recording {
   problem: Problem
 }
 
-/** null for an import, which has no run to replay. */
+/** null for a session without a run to replay: an import, or the profile of a program, which is shown as it was kept. */
 export function asRecording(name: string, folder: string, session: Session): Recording | null {
   const { problem } = session
   const { task } = session.ladder
@@ -83,8 +83,17 @@ async function placesIn(root: string): Promise<{ name: string; folder: string }[
   return [...names].sort().map((name) => ({ name, folder: join(root, name) }))
 }
 
-const summarize = ({ name, session }: Recording): ListedRecording['summary'] =>
+const summarize = (name: string, session: Session): ListedRecording['summary'] =>
   RecordingSummary.parse(summaryOf(name, 'recorded', name, session))
+
+/** The session of a run, or of a profiled program. */
+async function readKept({
+  name,
+  folder,
+}: Pick<ListedRecording, 'name' | 'folder'>): Promise<Session> {
+  const session = await readSession(folder)
+  return session.program ? session : (await readRecording({ name, folder })).session
+}
 
 /** The readable ones; a folder without a session is skipped. */
 async function list(root: string): Promise<ListedRecording[]> {
@@ -93,8 +102,8 @@ async function list(root: string): Promise<ListedRecording[]> {
     (await placesIn(root)).map(async ({ name, folder }): Promise<ListedRecording[]> => {
       const listed = Object.hasOwn(index, name) ? index[name] : undefined
       if (listed) return [{ name, folder, summary: listed }]
-      const recording = await readRecording({ name, folder }).catch(() => null)
-      return recording ? [{ name, folder, summary: summarize(recording) }] : []
+      const session = await readKept({ name, folder }).catch(() => null)
+      return session ? [{ name, folder, summary: summarize(name, session) }] : []
     }),
   )
   const recordings = found
@@ -118,15 +127,17 @@ export function listRecordings(root: string): Promise<readonly ListedRecording[]
   return found
 }
 
-/** Every recording in full, for overviews of all of them. */
-export const readRecordings = async (root: string): Promise<Recording[]> =>
-  Promise.all((await listRecordings(root)).map(readRecording))
+/** Every recording of a run in full, for overviews of all of them. */
+export const readRecordings = async (root: string): Promise<Recording[]> => {
+  const ofRuns = (await listRecordings(root)).filter(({ summary }) => summary.problem !== null)
+  return Promise.all(ofRuns.map(readRecording))
+}
 
 /** What index.json should contain for the recordings in a folder; throws if one cannot be read. */
 export async function recordingIndex(root: string): Promise<RecordingIndex> {
   const recordings: RecordingIndex['recordings'] = {}
   for (const place of await placesIn(root))
     if ((await readSessionText(place.folder)) !== null)
-      recordings[place.name] = summarize(await readRecording(place))
+      recordings[place.name] = summarize(place.name, await readKept(place))
   return { schema: 1, recordings }
 }

@@ -18,7 +18,7 @@ import type { RungResult, Session } from '../../domain/session/session'
 import { printTarget } from '../../domain/target/targets'
 import { appVersion } from '../version'
 import { labSessionFolder } from '../lab-library/refs'
-import { asRecording, listRecordings, readRecording, type Recording } from './recording-list'
+import { asRecording, listRecordings, type Recording } from './recording-list'
 import { chooseRecording, replay } from './recordings'
 import { meantOr, nearest } from '../../domain/text/nearest'
 
@@ -108,7 +108,9 @@ export async function openSession(places: SessionPlaces, ref: string): Promise<O
       meantOr(ref, refs, message('sessions.recordings', { recordings: refs.join(', ') })),
     )
   }
-  return openRecording(await readRecording(recording))
+  const { folder } = recording
+  const replayed = asRecording(name, folder, await readSession(folder))
+  return replayed ? openRecording(replayed) : openFolder(folder)
 }
 
 /** Any recording, in target notation. */

@@ -1,20 +1,15 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { effectScope, ref, type EffectScope } from 'vue'
-import type { DraftCounters } from '../../../src-main/contract/drafts'
-import type { CallInput } from '../../../src-main/contract'
+import type { RungCounters } from '../../../src-main/contract/counters'
 import { KernelLadderError } from '../../../src-main/domain/errors'
-import type { Client } from '../../client/client'
-import { provideClient } from '../../client/current'
 import { useCounters } from './use-counters'
 
-type Question = CallInput<'drafts.counters'>
-
 /** Questions that were asked, and how to answer each. */
-let asked: { source: string; answer: (value: DraftCounters) => void; fail: (e: unknown) => void }[]
+let asked: { source: string; answer: (value: RungCounters) => void; fail: (e: unknown) => void }[]
 let scope: EffectScope
 const source = ref('first')
 
-const answerTo = (text: string): DraftCounters => ({
+const answerTo = (text: string): RungCounters => ({
   ...{ built: true, reason: text, diagnostics: [], build: null, architecture: 'sm_90' },
   ...{ gpu: 'NVIDIA H200', at: '256³', metrics: {}, before: {}, profile: null },
 })
@@ -24,10 +19,6 @@ beforeEach(() => {
   asked = []
   source.value = 'first'
   scope = effectScope()
-  provideClient({
-    call: (_: string, { draft }: Question) =>
-      new Promise((answer, fail) => asked.push({ source: draft.source, answer, fail })),
-  } as unknown as Client)
 })
 afterEach(() => {
   scope.stop()
@@ -36,7 +27,11 @@ afterEach(() => {
 
 const opened = () =>
   scope.run(() =>
-    useCounters(source, () => ({ draft: { source: source.value } }) as unknown as Question),
+    useCounters(source, () =>
+      source.value === ''
+        ? null
+        : new Promise((answer, fail) => asked.push({ source: source.value, answer, fail })),
+    ),
   )!
 
 async function type(text: string, pause: number): Promise<void> {
@@ -89,5 +84,14 @@ describe('the counters of a copy', () => {
     await type('b', 2000)
     expect(possible.value).toBe(false)
     expect(asked.length).toBe(1)
+  })
+
+  it('are gone where there is nothing to count', async () => {
+    const { counters, counting } = opened()
+    await type('a', 1000)
+    asked[0]!.answer(answerTo('a'))
+    await type('', 1000)
+    expect(counters.value).toBeNull()
+    expect(counting.value).toBe(false)
   })
 })

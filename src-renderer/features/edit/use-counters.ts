@@ -1,20 +1,18 @@
-/** What a copy would count: asked anew at each pause in typing, in the background. */
+/** What a rung would count: asked anew at each pause in typing, in the background. */
 import { computed, onBeforeUnmount, ref, shallowRef, watch, type Ref } from 'vue'
-import type { DraftCounters } from '../../../src-main/contract/drafts'
-import type { CallInput } from '../../../src-main/contract'
+import type { RungCounters } from '../../../src-main/contract/counters'
 import { toErrorShape, type ErrorShape } from '../../../src-main/domain/errors'
-import { useClient } from '../../client/current'
 
 /** Milliseconds without a keystroke: longer than for saving, since each question starts a compiler. */
 const pauseMs = 1000
 
 export function useCounters(
-  source: Ref<string>,
-  /** Null until the copy is open. */
-  asked: () => CallInput<'drafts.counters'> | null,
+  source: Readonly<Ref<string>>,
+  /** Asks about the source as it is now; null where there is nothing to ask about. */
+  ask: () => Promise<RungCounters> | null,
 ) {
   /** The last answer; an older one stays in view while a newer text is being counted. */
-  const counters = shallowRef<DraftCounters | null>(null)
+  const counters = shallowRef<RungCounters | null>(null)
   /** The text that it is about. */
   const counted = ref<string | null>(null)
   const counting = ref(false)
@@ -25,14 +23,20 @@ export function useCounters(
   let latest = 0
 
   async function count(): Promise<void> {
-    const question = asked()
-    if (!question || !possible.value) return
+    if (!possible.value) return
+    const text = source.value
+    const asked = ask()
     const own = (latest += 1)
+    if (!asked) {
+      counters.value = null
+      counting.value = false
+      return
+    }
     counting.value = true
     try {
-      const answer = await useClient().call('drafts.counters', question)
+      const answer = await asked
       if (own !== latest) return
-      counted.value = question.draft.source
+      counted.value = text
       counters.value = answer
       error.value = null
     } catch (failure) {

@@ -242,7 +242,7 @@ child.stdout.on('data', () => process.stdout.write(String(child.pid)))`,
       const pid = await new Promise<number>((done) =>
         grader.stdout.once('data', (text: Buffer) => done(Number(String(text)))),
       )
-      const tree = [pid, ...(await descendants(pid))]
+      const tree = [pid, ...descendants(pid)]
       expect(tree.length).toBeGreaterThan(1)
       grader.kill('SIGKILL')
       await expect.poll(() => tree.filter(isAlive), { timeout: 5000 }).toEqual([])

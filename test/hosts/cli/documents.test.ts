@@ -52,7 +52,7 @@ describe('--json', () => {
       'ladders',
       await runHere('ladders', '--json'),
     )
-    expect(tasks).toHaveLength(5)
+    expect(tasks).toHaveLength(7)
     expect(ladders.length).toBeGreaterThan(8)
   })
 

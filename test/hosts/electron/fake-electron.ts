@@ -143,7 +143,7 @@ export function createFakeElectron() {
       ipcRenderer,
       webUtils: {
         // As Electron does: a path for a file of the system, none for one made in the page.
-        getPathForFile: (file: unknown) => (file instanceof File ? '/dropped/file' : ''),
+        getPathForFile: (file: unknown) => (file instanceof File ? import.meta.filename : ''),
       },
       nativeTheme: { themeSource: 'light', shouldUseDarkColors: false },
       contextBridge: {

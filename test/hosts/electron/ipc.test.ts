@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
 import type { RunMessage } from '../../../src-main/contract'
 import {
@@ -114,11 +115,25 @@ describe('a file over IPC', () => {
   it('from our page reaches the core', async () => {
     const { webContents } = await desktop.open()
     const event = { sender: webContents, senderFrame: webContents.mainFrame }
-    expect(await hand(event, '/data/run.ncu-rep')).toEqual({
+    expect(await hand(event, import.meta.filename)).toEqual({
       ok: true,
       value: { ref: 'imported-it' },
     })
-    expect(desktop.core.imported).toEqual(['/data/run.ncu-rep'])
+    expect(desktop.core.imported).toEqual([import.meta.filename])
+  })
+
+  it.each([
+    ['that is not there', '/nowhere/run.ncu-rep'],
+    ['that is a folder', import.meta.dirname],
+    ['that is a device', '/dev/null'],
+    ['by a relative path', 'package.json'],
+    ['by a way back', `${import.meta.dirname}/../electron/ipc.test.ts`],
+    ['with a null character', `${import.meta.filename}\0.ncu-rep`],
+  ])('%s is refused before the core sees it', async (_what, path) => {
+    const { webContents } = await desktop.open()
+    const event = { sender: webContents, senderFrame: webContents.mainFrame }
+    expect(await hand(event, path)).toMatchObject({ ok: false, error: { kind: 'input' } })
+    expect(desktop.core.imported).toEqual([])
   })
 
   it('from anywhere else does not', async () => {
@@ -195,7 +210,7 @@ describe('the preload', () => {
     const bridge = await load()
     const file = new File(['x'], '../../etc/passwd')
     expect(await bridge.importFile(file)).toMatchObject({ ok: true })
-    expect(desktop.core.imported).toEqual(['/dropped/file'])
+    expect(desktop.core.imported).toEqual([join(import.meta.dirname, 'fake-electron.ts')])
   })
 
   it('carries events from the core to each listener, without the event object, until it ends', async () => {

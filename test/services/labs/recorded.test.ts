@@ -1,5 +1,5 @@
 /** The outcomes that ship: starter and solution of every lab as an H200 had them, replayed without a GPU. */
-import { cp, writeFile, rm } from 'node:fs/promises'
+import { cp, mkdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { withAsked } from '../../asked-metrics'
@@ -20,7 +20,9 @@ import { outcomeExitCode } from '../../../src-main/domain/labs/outcome'
 import { asRecording, listRecordings } from '../../../src-main/services/sessions/recording-list'
 import { recordedOutcomes } from '../../../src-main/services/labs/recorded'
 import { replay } from '../../../src-main/services/sessions/recordings'
-import { fakeMachine, recordingsDir, root, tempDir } from '../support'
+import { toErrorShape } from '../../../src-main/domain/errors'
+import { addLab } from '../../../src-main/services/lab-library/refs'
+import { fakeMachine, recordingsDir, root, setupIn, shippedKernels, tempDir } from '../support'
 import { check, statusesOf } from './support'
 import { said } from '../../said'
 import { sharedSessions, sharingSessions } from '../../../src-main/adapters/disk/shared-rows'
@@ -202,4 +204,19 @@ describe('the recorded outcomes', () => {
         expect(status, `${lab.id} ${id}`).toBe(kind === 'static' ? 'passed' : 'unavailable')
     }
   }, 60_000)
+})
+
+describe('a folder of one’s own that is added', () => {
+  it('tells nothing of what is no lab: neither names nor whether it is there', async () => {
+    const dir = await tempDir()
+    await mkdir(join(dir, 'private'))
+    await symlink('/etc/hostname', join(dir, 'private', 'salaries.xlsx'))
+    const setup = setupIn(dir, { kernelsDir: shippedKernels })
+    const told = async (folder: string): Promise<string> =>
+      addLab(setup, join(dir, folder)).catch((error: unknown) =>
+        JSON.stringify(toErrorShape(error)).replaceAll(folder, 'FOLDER'),
+      )
+    expect(await told('private')).toBe(await told('nowhere'))
+    expect(await told('private')).toContain('labs.notLab')
+  })
 })

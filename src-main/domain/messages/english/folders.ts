@@ -4,6 +4,7 @@ export const folders = {
   giveFolder: 'Give the path of a folder with a ladder.yaml.',
   cannotOpen: '{folder} cannot be opened ({text}).',
   noLadder: '{folder} contains no ladder.yaml.',
+  notCounted: '{file} is no rung of the ladder that could be counted.',
   giveLadder:
     'Give the folder that contains the ladder.yaml, or create one with `kernel-ladder init DIR`.',
   create: 'Create one that builds and runs with `kernel-ladder init {folder}`.',

@@ -23,6 +23,7 @@ export const guard = {
   cacheControl: 'The cache control settings of ncu differ: {a} and {b}.',
   seed: 'The input seeds differ: {a} and {b}.',
   flushL2: 'The sessions differ in flushing L2 between samples: {a} and {b}.',
+  ofProgram: 'The session {id} is of a program: its kernels are known, and not what it computed.',
   imported: 'The session {id} was imported, so what it computed is unknown.',
   ofFirst: 'The first session: {what}',
   ofSecond: 'The second session: {what}',

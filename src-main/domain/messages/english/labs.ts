@@ -101,6 +101,7 @@ export const labs = {
   problem: '{folder}: {why}',
   notFolder: '{folder} cannot be read as a folder ({text}).',
   nameFolder: 'Name a lab’s folder, or a folder that contains such folders.',
+  notLab: '{folder} is no folder of a lab: it has no {file}.',
   empty: '{folder} contains no lab, that is, no folder with a {file}.',
   several: '{folder} contains {count} labs, but one was expected.',
   nameOne: 'Name the folder that contains {file}.',

@@ -22,7 +22,7 @@ export const programs = {
   badFilter: '--kernels {filter} is not a regular expression: {text}.',
   firstLaunches:
     'Only the first {count} launches were timed; what the program launched after them is not in any total. --skip begins later.',
-  unprofiled: 'The other {count} kernels, {share} of the time, were timed and not profiled.',
+  unprofiled: 'Kernels that were timed and not profiled: {count}, with {share} of the time.',
   changed:
     'The program launched other kernels when it was profiled than when it was timed: {count} kernels have no counters.',
   exited: '{program} ended with exit code {exitCode}.',

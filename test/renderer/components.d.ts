@@ -1,0 +1,6 @@
+/** What TypeScript alone knows of a component; `npm run typecheck` has vue-tsc look into them. */
+declare module '*.vue' {
+  import type { Component } from 'vue'
+  const component: Component
+  export default component
+}

@@ -1,0 +1,140 @@
+/** The profiles of a program that ship, before and after its norm and activation were fused, against what ncu itself said. */
+import { describe, expect, it } from 'vitest'
+import { readNcuCsv } from '../../../src-main/parsers/ncu/ncu-csv-stream'
+import { parseNcuRawCsv, type NcuLaunch } from '../../../src-main/parsers/ncu/ncu-csv'
+import { toMetrics } from '../../../src-main/parsers/ncu/ncu-metrics'
+import { readRaw } from '../../../src-main/adapters/tools/raw-files'
+import { compareSessions } from '../../../src-main/domain/programs/compare-sessions'
+import { previewKernels } from '../../../src-main/domain/programs/choose'
+import { parseKernelName } from '../../../src-main/domain/programs/kernel-name'
+import { profiledTime } from '../../../src-main/domain/programs/profiled-time'
+import { listRecordings } from '../../../src-main/services/sessions/recording-list'
+import { openSession } from '../../../src-main/services/sessions/sessions'
+import { startRun } from '../../../src-main/services/targets/start-run'
+import { toPreview } from '../../../src-main/services/programs/nothing'
+import { printedSummary, stepsOf } from '../../../src-main/domain/report/summary'
+import { whyOfSteps } from '../../../src-main/domain/why/steps'
+import { recordingsDir, setupIn, shippedKernels, tempDir } from '../support'
+
+const names = ['feed-forward-h200', 'feed-forward-h200-fused'] as const
+
+async function* once(text: string): AsyncGenerator<string> {
+  yield await Promise.resolve(text)
+}
+
+/** ncu's own lines of a call. */
+const saidByNcu = async (folder: string, key: string): Promise<string> =>
+  (await readRaw(folder, key))!.stdout
+
+/** The raw page leaves template arguments and namespaces as the report has them, and the table does not. */
+const keyOf = (name: string, { grid, block }: Pick<NcuLaunch, 'grid' | 'block'>): string =>
+  JSON.stringify([parseKernelName(name).base, grid, block])
+
+describe('recorded programs', async () => {
+  const setup = setupIn(await tempDir(), { kernelsDir: shippedKernels })
+  const opened = await Promise.all(names.map((name) => openSession(setup, `recorded:${name}`)))
+  const [before, after] = opened.map(({ session }) => session) as [
+    (typeof opened)[0]['session'],
+    (typeof opened)[0]['session'],
+  ]
+
+  it('are listed beside those of ladders, and are no run to replay', async () => {
+    const listed = await listRecordings(recordingsDir)
+    expect(
+      listed.filter(({ summary }) => summary.problem === null).map(({ name }) => name),
+    ).toEqual([...names].reverse())
+    const run = startRun(
+      { ladder: 'program', target: `recorded:${names[0]}`, params: {}, profile: 'card' },
+      {
+        ...{ ...setup, appVersion: '0.0.0-test', emit: () => undefined },
+        signal: new AbortController().signal,
+      },
+    )
+    await expect(run).rejects.toMatchObject({ kind: 'input' })
+  })
+
+  it.each(names)('%s has the launches, times and total of its own table from ncu', async (name) => {
+    const { session, folder } = opened[names.indexOf(name)]!
+    const launches: NcuLaunch[] = []
+    await readNcuCsv(once(await saidByNcu(folder, 'ncu/preview-log')), (launch) => {
+      launches.push(launch)
+      return true
+    })
+    const kernels = previewKernels(launches.flatMap(toPreview))
+    expect(session.rungs.map(({ profiledTime: time }) => time)).toEqual(
+      kernels.map(({ launchesMs }) => profiledTime(launchesMs)),
+    )
+    // As ncu printed them, in nanoseconds, without any parser of ours.
+    const printed = (await saidByNcu(folder, 'ncu/preview-log'))
+      .split('\n')
+      .flatMap((line) => /"gpu__time_duration\.sum","ns","([\d,]+)"$/.exec(line)?.[1] ?? [])
+      .map((text) => Number(text.replaceAll(',', '')))
+    expect(session.program).toMatchObject({ launches: printed.length, exitCode: 0 })
+    const total = printed.reduce((sum, ns) => sum + ns, 0)
+    expect(session.program!.totalMs * 1e6).toBeCloseTo(total, 6)
+  })
+
+  it.each(names)('%s has the counters of the raw page of its report', async (name) => {
+    const { session, folder } = opened[names.indexOf(name)]!
+    const { launches } = parseNcuRawCsv(await saidByNcu(folder, 'ncu/raw'))
+    let compared = 0
+    for (const { profile, metrics } of session.rungs) {
+      const [kernel] = profile!.kernels
+      // Some were timed and not profiled.
+      if (metrics.achievedOccupancy?.value == null) continue
+      /** ncu prints two decimals, of which some figures are the quotient; today's registry asks for more than was then. */
+      const unequal = (launch: NcuLaunch): string[] =>
+        Object.entries(toMetrics([launch], 'standard')).flatMap(([id, { value }]) => {
+          const own = metrics[id]?.value
+          if (own == null || value === null) return []
+          compared += 1
+          return Math.abs(own - value) < 0.006 + 1e-3 * Math.abs(own)
+            ? []
+            : [`${id} ${own} ${value}`]
+        })
+      // Several kernels of one function differ in their template arguments alone, which the page writes otherwise.
+      const found = launches
+        .filter((one) => keyOf(one.kernelName, one) === keyOf(kernel!.name, kernel!))
+        .map(unequal)
+      expect(found, kernel!.name).toContainEqual([])
+    }
+    expect(compared).toBeGreaterThan(150)
+  })
+
+  it('have a report, in which no kernel is a step from the one before it', () => {
+    expect(whyOfSteps(before)).toEqual([])
+    expect(printedSummary(before, stepsOf(before)).unpaid).toEqual([])
+  })
+
+  it('have one as an import too, whose steps are by the times under ncu', () => {
+    const { program: _program, ...rest } = before
+    const imported: typeof before = { ...rest, target: { kind: 'imported', name: 'it.ncu-rep' } }
+    expect(JSON.stringify(printedSummary(imported, stepsOf(imported)).unpaid)).toContain('µs')
+  })
+
+  it('tell what was fused, the pairs that stayed, and the total', () => {
+    const { total, pairs, changes } = compareSessions(before, after)
+    expect(total.timeA).toBeCloseTo(0.425152, 9)
+    expect(total.timeB).toBeCloseTo(0.161824, 9)
+    const functionOf = (session: typeof before, id: string): string =>
+      parseKernelName(
+        session.rungs.find((rung) => rung.id === id.split('/')[0])!.profile!.kernels[0]!.name,
+      ).base
+    expect(pairs.map(({ a, b }) => [functionOf(before, a), functionOf(after, b)])).toEqual([
+      [
+        'nvjet_sm90_tst_256x128_64x4_1x2_h_bz_coopA_NNT',
+        'nvjet_sm90_tst_256x128_64x4_1x2_h_bz_coopA_NNT',
+      ],
+      ['nvjet_sm90_tst_128x128_64x6_2x1_v_badd_NNT', 'nvjet_sm90_tst_128x128_64x6_2x1_v_badd_NNT'],
+      ['vectorized_elementwise_kernel', 'vectorized_elementwise_kernel'],
+      ['unrolled_elementwise_kernel', 'unrolled_elementwise_kernel'],
+      ['reduce_kernel', 'reduce_kernel'],
+    ])
+    expect(
+      changes.map(({ kind, a, b }) => [kind, a.length, b.map((id) => functionOf(after, id))]),
+    ).toEqual([
+      ['fused', 6, ['vectorized_layer_norm_kernel']],
+      ['fused', 6, ['bias_gelu_kernel']],
+    ])
+  })
+})
