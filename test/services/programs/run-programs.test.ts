@@ -14,7 +14,7 @@ import { fakeMachine, setEnv, statuses } from '../support'
 
 type Rungs = Record<string, readonly string[]>
 
-/** A program of each answer; `write.sh` writes its words as floats or as they are. */
+/** A program of each answer; the script beside them writes its words as floats or as they are. */
 async function setUp(
   rungs: Rungs,
   {

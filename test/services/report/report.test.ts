@@ -285,6 +285,7 @@ describe('two sessions', () => {
         refusals: [],
         warnings: [
           'The GPUs differ: NVIDIA H200 and NVIDIA B200.',
+          'Across GPUs, counters can be compared, and the share that each reaches of its own peak; times cannot.',
           'The driver versions differ: 580.159.04 and 590.1.',
           'The SM clocks differ: 1980 MHz and 1200 MHz.',
           'The compiler (nvcc) versions differ: 13.0.88 and 13.1.',
