@@ -147,7 +147,7 @@ export function compareKernels(rung: CapturedRung, launches: EmulatedLaunch[]): 
     if (!launch)
       throw new Error(`${rung.id} launches ${launches.length} kernels, not ${rung.kernels.length}`)
     const waits = waitingLoops(launch.code)
-    const totals = Object.fromEntries(
+    const totals: Partial<KernelComparison['totals']> = Object.fromEntries(
       counted.map((what, place) => {
         const measured = counts[place]!
         const emulated = launch.result.counts[what]
@@ -163,7 +163,11 @@ export function compareKernels(rung: CapturedRung, launches: EmulatedLaunch[]): 
           },
         ]
       }),
-    ) as KernelComparison['totals']
-    return { kernel: name, instructions: counts[0]!.length, totals }
+    )
+    return {
+      kernel: name,
+      instructions: counts[0]!.length,
+      totals: totals as KernelComparison['totals'],
+    }
   })
 }

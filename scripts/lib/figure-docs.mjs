@@ -13,6 +13,10 @@ const shown = [
   ['gemm-fp32', '1024'],
   ['gemm-tensor', '4096'],
   ['gemm-tensor', '8192'],
+  ['gemm-bf16', '4096'],
+  ['gemm-bf16', '8192'],
+  ['gemm-fp8', '4096'],
+  ['gemm-fp8', '8192'],
   ['gemm-3xtf32', '4096'],
 ]
 
@@ -32,11 +36,11 @@ async function ladderTable(program, recording) {
 /** @param {Program} program @param {string} ladder @param {string} size */
 async function runOutput(program, ladder, size) {
   const recording = `${ladder}-h200-${size}`
-  const { profile } = recordedSession(recording).settings
+  const { profile, timing } = recordedSession(recording).settings
   const printed = await program(['show', `recorded:${recording}`])
   return [
     '```',
-    `$ node kernel-ladder.mjs run --ladder ${ladder} --size ${size} --profile ${profile}`,
+    `$ node kernel-ladder.mjs run --ladder ${ladder} --size ${size} --profile ${profile}${timing ? ` --timing ${timing}` : ''}`,
     printed.trimEnd(),
     '```',
   ].join('\n')

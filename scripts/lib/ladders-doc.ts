@@ -39,6 +39,13 @@ const bestOf = ({ ladder, rungs }: Session): Session['rungs'][number] | undefine
     .filter(({ id, status, timing }) => status === 'ok' && timing && id !== ladder.reference)
     .sort((a, b) => a.timing!.medianMs - b.timing!.medianMs)[0]
 
+/** `, causal 1`: scalars that are not the task's own, as two recordings of one size may differ by. */
+const unusual = ({ problem, ladder }: Session): string =>
+  Object.entries(problem?.scalars ?? {})
+    .filter(([name, value]) => ladder.task?.scalars[name]?.value !== value)
+    .map(([name, value]) => `, ${name} ${value}`)
+    .join('')
+
 function cells({ recording, session }: RecordedSession): string[] {
   const best = bestOf(session)
   if (!best?.timing || !session.problem) throw new Error(`${recording} has no rung with a time.`)
@@ -51,7 +58,7 @@ function cells({ recording, session }: RecordedSession): string[] {
   const busy = best.metrics[pipe]?.value
   const { ratioToReference } = best.timing
   return [
-    md(`${session.ladder.title}, ${problemWord(session.problem)}`),
+    md(`${session.ladder.title}, ${problemWord(session.problem)}${unusual(session)}`),
     `\`${best.id}\``,
     formatMs(best.timing.medianMs),
     rateText(figure),

@@ -3,6 +3,8 @@ import { z } from 'zod'
 import type { Device } from './device'
 import { message, type AnyMessage } from '../messages/message'
 import { unavailable, type MetricValue } from '../metrics/metrics'
+import { dtypeOf, isDtype } from '../task/dtype'
+import type { Problem } from '../task/problem'
 
 import { isComputeCapability, type ComputeCapability } from './sm-limits'
 
@@ -59,6 +61,17 @@ const tensorFlopsPerCycle: Partial<Record<ComputeCapability, number>> = {
   '10.0': 8192,
 }
 
+/** The same of 8-bit floating-point inputs: twice as many where there are any (H100's and B200's papers). */
+const tensor8FlopsPerCycle: typeof tensorFlopsPerCycle = { '9.0': 8192, '10.0': 16384 }
+
+/** The width in bits of what a problem's tensor instructions multiply. */
+const tensorBits = (problem: Pick<Problem, 'options'> | null | undefined): 8 | 16 =>
+  Object.values(problem?.options ?? {}).some(
+    (choice) => isDtype(choice) && dtypeOf(choice).bytes === 1,
+  )
+    ? 8
+    : 16
+
 /** Bytes per cycle and SM from L1. Source: NVIDIA's Turing, A100 and GA102 architecture papers. */
 const l1BytesPerCycle = (computeCapability: ComputeCapability): number =>
   computeCapability === '7.5' ? 64 : 128
@@ -84,10 +97,14 @@ const notMeasured = message('ceilings.notMeasured')
 export function ceilingsOf({
   device,
   ceilings,
+  problem,
 }: {
   device: Device | null
   ceilings?: Ceilings | null | undefined
+  /** Its types decide what tensor cores can do; 16-bit inputs where it is not known. */
+  problem?: Pick<Problem, 'options'> | null | undefined
 }): SessionCeilings {
+  const bits = tensorBits(problem)
   const known =
     device && isComputeCapability(device.computeCapability) ? device.computeCapability : null
   const clock = device?.smClockMaxMHz ?? null
@@ -108,7 +125,7 @@ export function ceilingsOf({
       return missing(unit, unknown)
     if (rate === undefined) return missing(unit, otherwise)
     const { smCount } = device
-    return derived((cycles * rate) / 1e9, unit, message(how, { smCount, clock, rate }))
+    return derived((cycles * rate) / 1e9, unit, message(how, { smCount, clock, rate, bits }))
   }
 
   const bus = device?.memoryBusBits ?? null
@@ -129,7 +146,9 @@ export function ceilingsOf({
         : perCycle('GFLOP/s', known === null ? undefined : 2 * fp32Lanes[known], 'ceilings.fp32'),
       tensor: perCycle(
         'GFLOP/s',
-        known === null ? undefined : tensorFlopsPerCycle[known],
+        known === null
+          ? undefined
+          : (bits === 8 ? tensor8FlopsPerCycle : tensorFlopsPerCycle)[known],
         'ceilings.tensor',
         known === null ? unknown : message('ceilings.tensorDiffers', { computeCapability: known }),
       ),

@@ -9,7 +9,7 @@ export const ceilings = {
   notInTable: 'Compute capability {computeCapability} is not in the built-in table.',
   fp32: '{smCount} SMs at their maximum clock of {clock} MHz, each executing {rate} FP32 operations per cycle (an FMA counts as two).',
   tensor:
-    '{smCount} SMs at their maximum clock of {clock} MHz, each executing {rate} dense 16-bit tensor operations per cycle.',
+    '{smCount} SMs at their maximum clock of {clock} MHz, each executing {rate} dense {bits}-bit tensor operations per cycle.',
   tensorDiffers: 'GPUs of compute capability {computeCapability} differ in their tensor rate.',
   l1: '{smCount} SMs at their maximum clock of {clock} MHz, each moving {rate} bytes per cycle.',
   bus: 'A {bits}-bit bus with two transfers per cycle at {clock} MHz.',
