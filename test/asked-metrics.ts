@@ -3,7 +3,7 @@
  * is no fault of theirs.
  */
 import { metricsIn } from '../src-main/adapters/tools/ncu'
-import { says } from '../src-main/domain/messages/message'
+import { says, type Statement } from '../src-main/domain/messages/message'
 import type { MetricDefinition, ProfileLevel } from '../src-main/domain/metrics/metric-definition'
 import { metricDefinition, metricsAtLevel } from '../src-main/domain/metrics/metrics'
 import { rungOf, type Session } from '../src-main/domain/session/session'
@@ -25,6 +25,12 @@ function withModesOf(device: Session['device'], saved: Session['device']): Sessi
   return rest
 }
 
+/** Why a session has no figure that came to the registry after it was saved: not asked for, or not yet summed over instructions. */
+const isLater = (reason: Statement | undefined): boolean =>
+  says(reason, 'records.notAsked') ||
+  says(reason, 'figures.noInstructions') ||
+  says(reason, 'figures.follows')
+
 /** A session without the metrics that the run of `saved` was not asked for. */
 export const withAsked = (session: Session, saved: Session): Session => ({
   ...session,
@@ -33,7 +39,7 @@ export const withAsked = (session: Session, saved: Session): Session => ({
     ...rung,
     metrics: Object.fromEntries(
       Object.entries(rung.metrics).filter(
-        ([id]) => !says(rungOf(saved, rung.id)?.metrics[id]?.reason, 'records.notAsked'),
+        ([id]) => !isLater(rungOf(saved, rung.id)?.metrics[id]?.reason),
       ),
     ),
   })),

@@ -268,7 +268,8 @@ export const readers: readonly Reader[] = [
 
 /** The rows of a recording that ships, as the texts that they are without its name. */
 function rowsOf(table: 'sessions' | 'raw', recording: string): string[] {
-  return file(`resources/recordings/${table}.jsonl`)
+  const ladder = recording.replace(/-h200.*/, '')
+  return file(`resources/recordings/${table === 'raw' ? `raw/${ladder}` : table}.jsonl`)
     .split('\n')
     .filter((line) => line.startsWith(`{"session":"${recording}"`))
     .map((line) => line.replace(`"session":"${recording}",`, ''))

@@ -13,7 +13,6 @@ import { faultsOf, isValid } from '../json-schemas'
 import type { PlannedRung } from '../../src-main/services/run/plan'
 import { buildRung, inParallel } from '../../src-main/services/run/build'
 import { recordingsDir } from '../services/support'
-import { gemm } from '../gemm'
 import { keeping, keptNvcc, orSkip } from '../kept-nvcc'
 import { said } from '../said'
 import { readSession } from '../../src-main/adapters/sessions/session-store'
@@ -22,6 +21,8 @@ const kernels = join(import.meta.dirname, '../../cuda-kernels')
 const library = await readKernelLibrary(kernels)
 const { labs, faults } = await readLabs(labsDir(kernels), library, [])
 
+const taskOf = ({ lab }: LabFolder) =>
+  library.tasks.get(library.ladders.find(({ id }) => id === lab.ladder)!.task)!
 const sourceOf = (lab: LabFolder, which: 'starter' | 'solution'): string =>
   join(lab.folder, lab.lab[which])
 const both = labs.flatMap((lab) =>
@@ -111,7 +112,13 @@ describe('the shipped labs', () => {
     '%s says in its header what it does, and only a starter leaves something to do',
     async (what, { lab, which }) => {
       const text = await readFile(sourceOf(lab, which), 'utf8')
-      expect(parseRungHeader(text, what, gemm).id).toBe(lab.id)
+      // The type is that of lab.md; a rung of a ladder names its own.
+      const headed = text.includes('// @dtype')
+        ? text
+        : text.replace('// @idea', '// @dtype   f32\n// @idea')
+      const task = taskOf(lab)
+      const header = parseRungHeader('dtype' in task.options ? headed : text, what, task)
+      expect(header.id).toBe(lab.id)
       expect(text.includes('TODO')).toBe(which === 'starter')
     },
   )
@@ -125,7 +132,6 @@ afterAll(() => {
 describe('stored nvcc output of the shipped labs', () => {
   it('every starter and every solution compiles without a warning, and a solution keeps its static bounds', async (test) => {
     const compiler = await kept.compiler()
-    const inputs = { task: gemm, headers: library.headers.get(gemm.id)! }
     const work = inParallel(both, async ({ lab, which, what }) => {
       const source = await readFile(sourceOf(lab, which), 'utf8')
       const rung = {
@@ -133,9 +139,10 @@ describe('stored nvcc output of the shipped labs', () => {
         file: `labs/${what}.cu`,
         params: {},
       } as PlannedRung['rung']
+      const task = taskOf(lab)
       const { build, diagnostics, reason } = await buildRung(
         compiler,
-        inputs,
+        { task, headers: library.headers.get(task.id)! },
         { rung, source },
         '90',
       )

@@ -39,6 +39,8 @@ describe('occupancy', async () => {
       (name) => ({ name, text: ncuCapture(name) }),
     ),
   ]
+  /** Programs that were recorded have what `profile` asked of ncu, which is no list of metrics. */
+  const profiled = tables.map(({ name }) => name).filter((name) => !name.startsWith('feed-forward'))
   /** A kernel that ran fits; with 48 KiB of dynamic shared memory and some static, ncu says that no block of it does. */
   const fitsByNcu = (launch: NcuLaunch): boolean =>
     launch.metrics['launch__occupancy_limit_shared_mem']?.value !== 0
@@ -74,7 +76,8 @@ describe('occupancy', async () => {
 
   it('is compared over every recording', () => {
     const compared = reports.filter(({ launches }) => launches.length > 0).map(({ name }) => name)
-    expect(compared).toEqual(expect.arrayContaining(folders))
+    expect(profiled.length).toBeGreaterThan(70)
+    expect(compared.toSorted()).toEqual(profiled.toSorted())
   })
 
   describe.each(reports)('occupancy of what ncu saw in $name', ({ launches }) => {

@@ -2,30 +2,36 @@ import { describe, expect, it } from 'vitest'
 import { readKernelLibrary } from '../../../src-main/adapters/kernels/kernel-library'
 import { readShippedLabs } from '../../../src-main/adapters/labs/library'
 import { emulatedLab } from '../../../src-main/domain/labs/emulated-lab'
+import type { Lab } from '../../../src-main/domain/labs/lab'
 import { outcomeStatus, type CheckResult } from '../../../src-main/domain/labs/outcome'
-import { flops } from '../../../src-main/domain/task/problem'
+import { flops, leastBytes } from '../../../src-main/domain/task/problem'
 import { problemAt } from '../../../src-main/domain/task/choose'
 
 const library = await readKernelLibrary(new URL('../../../cuda-kernels', import.meta.url).pathname)
 const { labs } = await readShippedLabs(library)
-const task = library.tasks.get('gemm')!
+const taskOf = (lab: Lab) =>
+  library.tasks.get(library.ladders.find(({ id }) => id === lab.ladder)!.task)!
 
 describe('a lab for the emulator', () => {
   it.each(labs.map(({ lab }) => [lab.id, lab] as const))('%s is a matter of seconds', (_, lab) => {
+    const task = taskOf(lab)
     const small = emulatedLab(lab, task)
     const sizes = [
       small.size,
       ...small.checks.flatMap((check) => (check.kind === 'correctness' ? check.sizes : [])),
     ]
-    for (const size of sizes)
-      expect(flops(task, problemAt(task, { at: size }, { options: lab.options }))).toBeLessThan(1e7)
+    for (const size of sizes) {
+      const problem = problemAt(task, { at: size }, { options: lab.options })
+      expect(flops(task, problem) ?? 0).toBeLessThan(1e7)
+      expect(leastBytes(task, problem)).toBeLessThan(1e7)
+    }
     expect(small.checks.map(({ id }) => id)).toEqual(lab.checks.map(({ id }) => id))
   })
 
   it('has as many conflicts to allow as its work is smaller, and the same sectors a request', () => {
     const bounds = (id: string) => {
       const { lab } = labs.find((one) => one.lab.id === id)!
-      return [lab, emulatedLab(lab, task)].map(
+      return [lab, emulatedLab(lab, taskOf(lab))].map(
         ({ checks }) => new Map(checks.map((check) => [check.id, check])),
       )
     }

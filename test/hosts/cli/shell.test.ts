@@ -19,8 +19,8 @@ describe('completion', () => {
   it.each([
     [['re'], ['report', 'regress']],
     [['lab', 'st'], ['start']],
-    [['run', '--ladder', 'gemm-f'], ['gemm-fp32']],
-    [['run', '--ladder=gemm-f'], ['--ladder=gemm-fp32']],
+    [['run', '--ladder', 'gemm-fp3'], ['gemm-fp32']],
+    [['run', '--ladder=gemm-fp3'], ['--ladder=gemm-fp32']],
     [['run', '--ladder', 'gemm-fp32', '--rungs', '01_naive,02'], ['01_naive,02_coalesced']],
     [['show', 'recorded:gemm-fp32-h200-81'], ['recorded:gemm-fp32-h200-8192']],
     [['diff', 'recorded', '06'], ['06_float4']],
