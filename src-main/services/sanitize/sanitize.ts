@@ -80,14 +80,15 @@ export async function sanitize(
   const { device, pciBusId } = await queryDevice(toolbox, runner, driver, signal)
 
   const built = new Map<string, BuildOutcome | { unsupported: Statement }>()
-  await inParallel(rungs, async ({ rung, source }) => {
+  await inParallel(rungs, async (planned) => {
+    const { rung } = planned
     if (signal.aborted) return
     const architecture = architectureFor(rung.header.requires, device)
     built.set(
       rung.id,
       'unsupported' in architecture
         ? architecture
-        : await buildRung(compiler, plan, { rung, source }, architecture.sm),
+        : await buildRung(compiler, plan, planned, architecture.sm),
     )
     onProgress({
       stage: 'build',
