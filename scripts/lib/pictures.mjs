@@ -117,7 +117,8 @@ export async function startBrowser() {
 
 /** Writes a report and returns its file URL. @param {string[]} options @param {string} folder */
 function writeReport(options, folder) {
-  const file = join(folder, 'report.html')
+  // Each in a folder of its own, because a report overwrites nothing.
+  const file = join(mkdtempSync(join(folder, 'report-')), 'report.html')
   execFileSync(nodePath(), [program, 'report', ...options, '--format', 'html', '--out', file], {
     stdio: 'ignore',
   })

@@ -54,6 +54,13 @@ describe('rungs without a fault', () => {
     expect(calls[0]).not.toContain('--reference-library')
   })
 
+  it('of Python are built with what runs a script', async () => {
+    const machine = await fakeMachine()
+    await start(machine, { ladder: 'softmax', rungs: ['20_triton'], tools: ['memcheck'] })
+    const build = machine.calls('nvcc').find((call) => call.includes('softmax/20_triton.py.cpp'))
+    expect(build?.join(' ')).toContain('-I python ')
+  })
+
   it('have no verdict when they were not launched', async () => {
     const machine = await fakeMachine()
     await machine.addFault('02_coalesced', 'unsupported')
