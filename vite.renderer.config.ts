@@ -44,7 +44,7 @@ export default defineConfig({
             {
               name: 'shared',
               // The editor's parts stay with the editor.
-              test: /src-renderer[\\/](client|stores|ui[\\/](?!code|Code|heat-gutter|marked-lines)|features[\\/][a-z-]+\.ts)/,
+              test: /src-renderer[\\/](client|stores|ui[\\/](?!code|Code|heat-gutter|line-bands|marked-lines)|features[\\/][a-z-]+\.ts)/,
             },
           ],
         },

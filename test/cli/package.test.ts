@@ -197,12 +197,13 @@ describe('its library', () => {
     await writeFile(file, code)
     const { stdout } = await exec(process.execPath, [file, ...(await given(code))])
     // What an example says that it prints.
-    const promised = /\/\/ (.+)$/m.exec(code)?.[1]
+    // A comment behind a statement says what it prints.
+    const promised = /^(?!\s*\/\/).*\S \/\/ (.+)$/m.exec(code)?.[1]
     expect(stdout.trim()).not.toBe('')
     if (promised !== undefined) expect(stdout.trim()).toBe(promised)
     if (code.includes('emulate('))
       expect(stdout).toMatch(
-        /^\d+ warp instructions.*\n.*faults\.cu:8: Invalid __global__ write of size 4/,
+        /^\d+ warp instructions.*\n.*faults\.cu:9: Invalid __global__ write of size 4/,
       )
     else if (code.includes('hottestLines'))
       expect(stdout).toMatch(/98\.6 % .*01_naive\.cu:27 .*sum \+=/)

@@ -6,6 +6,7 @@ import type { ReportStage } from '../../../contract/report'
 import { checkExitCodes } from '../../../domain/analysis/baseline-document'
 import { chartIds } from '../../../domain/report/drawing'
 import { inputError } from '../../../domain/errors'
+import { meantOr } from '../../../domain/text/nearest'
 import type { ReportSection } from '../../../domain/report/frozen-report'
 import {
   hasChosenCharts,
@@ -228,11 +229,13 @@ async function chart(
     charts: ['throughput', ...new Set(counters)],
   })
   const found = all.find((picture) => picture.name === `${id}.svg`)
-  if (!found)
+  if (!found) {
+    const names = [...chartIds, ...all.map((picture) => picture.name.replace(/\.svg$/, ''))]
     throw inputError(
       `The session has no chart named ${JSON.stringify(id)}.`,
-      `Its charts are: ${[...chartIds, ...all.map((picture) => picture.name.replace(/\.svg$/, ''))].join(', ')}.`,
+      meantOr(id, names, `Its charts are: ${names.join(', ')}.`),
     )
+  }
   await deliver(ending === '.svg' ? found.text : await drawPng(found.text, found), out)
   return 0
 }
