@@ -5,6 +5,7 @@
 import { metricsIn } from '../src-main/adapters/tools/ncu'
 import { says, type Statement } from '../src-main/domain/messages/message'
 import type { MetricDefinition, ProfileLevel } from '../src-main/domain/metrics/metric-definition'
+import { conflictMetrics } from '../src-main/domain/metrics/conflict-metrics'
 import { metricDefinition, metricsAtLevel } from '../src-main/domain/metrics/metrics'
 import { rungOf, type Session } from '../src-main/domain/session/session'
 
@@ -26,10 +27,12 @@ function withModesOf(device: Session['device'], saved: Session['device']): Sessi
 }
 
 /** Why a session has no figure that came to the registry after it was saved: not asked for, or not yet summed over instructions. */
-const isLater = (reason: Statement | undefined): boolean =>
+const isLater = (id: string, reason: Statement | undefined): boolean =>
   says(reason, 'records.notAsked') ||
-  says(reason, 'figures.noInstructions') ||
-  says(reason, 'figures.follows')
+  (overInstructions.has(id) &&
+    (says(reason, 'figures.noInstructions') || says(reason, 'figures.follows')))
+
+const overInstructions = new Set(conflictMetrics.map(({ id }) => id))
 
 /** A session without the metrics that the run of `saved` was not asked for. */
 export const withAsked = (session: Session, saved: Session): Session => ({
@@ -39,7 +42,7 @@ export const withAsked = (session: Session, saved: Session): Session => ({
     ...rung,
     metrics: Object.fromEntries(
       Object.entries(rung.metrics).filter(
-        ([id]) => !isLater(rungOf(saved, rung.id)?.metrics[id]?.reason),
+        ([id]) => !isLater(id, rungOf(saved, rung.id)?.metrics[id]?.reason),
       ),
     ),
   })),

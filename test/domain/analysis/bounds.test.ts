@@ -285,6 +285,15 @@ describe('the roofline', () => {
       const device = { ...h200, smClockMaxMHz: 1830 }
       expect(ceilingsOf({ device }).compute.tensor.value.value).toBeCloseTo(989_400, -3)
     })
+
+    it('have twice that rate for 8-bit inputs, as NVIDIA publishes it, and FP32 is what it was', () => {
+      const device = { ...h200, smClockMaxMHz: 1830 }
+      const of = (dtype: string) => ceilingsOf({ device, problem: { options: { dtype } } }).compute
+      expect(of('e4m3').tensor.value.value).toBeCloseTo(1_978_900, -3)
+      expect(of('e4m3').tensor.how).toMatchObject({ values: { bits: 8, rate: 8192 } })
+      expect(of('bf16').tensor.value.value).toBeCloseTo(989_400, -3)
+      expect(of('e4m3').fp32.value).toEqual(of('bf16').fp32.value)
+    })
   })
 
   describe('the roofline', () => {

@@ -440,10 +440,10 @@ describe('the standard level', async () => {
       if (session.rungs.some(({ file }) => file.endsWith('.py'))) return
       // An estimate is made of one kernel a rung; a tree of launches takes as much for each of its own.
       if (profiledRungs(session).some(({ profile }) => profile!.kernels.length > 2)) return
-      // cuBLASLt looks for its kernel under ncu too, and the GPU beside was profiled at the same time.
-      if (session.ladder.task?.id === 'gemm-nt') return
       const { call } = (await readRaw(folder, 'ncu/profile'))!
-      expect(plan.seconds / call.seconds).toBeGreaterThan(0.75)
+      // The library of gemm-nt looks for its kernel under ncu too, and the GPU beside was profiled at the same time.
+      const least = session.ladder.task?.id === 'gemm-nt' ? 0.5 : 0.75
+      expect(plan.seconds / call.seconds).toBeGreaterThan(least)
       expect(plan.seconds / call.seconds).toBeLessThan(1.25)
     })
 
