@@ -16,16 +16,21 @@ import { historyShape } from '../domain/history/history'
 import { Identifier } from '../domain/ladder/rung'
 import { RungMeasured } from '../domain/analysis/rung-measured'
 import { RungResult, Session } from '../domain/session/session'
-import { DeletedSession, ImportAnswer, RefRequest, RenameRequest } from './session-management'
-import { DeepAnswer, DeepRequest } from './deep'
-import { draftCalls } from './drafts'
-import { folderCalls } from './folders'
+import {
+  DeletedSession,
+  ImportAnswer,
+  RefRequest,
+  RenameRequest,
+  DeepAnswer,
+  DeepRequest,
+  ReportAnswer,
+  ReportProgress,
+  ReportRequest,
+  SessionRef,
+} from './sessions'
+import { draftCalls, folderCalls } from './folders'
 import { labCalls } from './labs'
-import { machineCalls } from './machines'
-import { sanitizeCalls } from './sanitize'
-import { ReportAnswer, ReportProgress, ReportRequest } from './report'
-import { RunRequest } from './run-request'
-import { SessionRef } from './session-ref'
+import { machineCalls, sanitizeCalls, RunRequest } from './runs'
 
 export { RunRequest, SessionRef }
 export const RunId = z.string().regex(/^run-[A-Za-z0-9-]{1,60}$/)

@@ -17,9 +17,8 @@ import type {
   RunMessage,
   SessionSummary,
 } from '../contract'
-import { recordedRef } from '../contract/session-ref'
-import { isOwnRun } from '../contract/session-summary'
-import type { SanitizeRequest } from '../contract/sanitize'
+import { recordedRef, isOwnRun } from '../contract/sessions'
+import type { SanitizeRequest } from '../contract/runs'
 import { inputError, KernelLadderError, toErrorShape } from '../domain/errors'
 import { message } from '../domain/messages/message'
 import { rungOf, type Session } from '../domain/session/session'

@@ -8,8 +8,7 @@ import {
   type KernelLibrary,
 } from '../adapters/kernels/kernel-library'
 import type { CallInput, CallOutput } from '../contract'
-import type { RungBuild } from '../contract/counters'
-import type { EditingPlace } from '../contract/drafts'
+import type { RungBuild, EditingPlace } from '../contract/folders'
 import { draftFile, editedFrom, editId, type Draft } from '../domain/ladder/draft'
 import { isPythonFile } from '../domain/ladder/rung'
 import { inputError, toErrorShape } from '../domain/errors'

@@ -7,7 +7,7 @@ import {
   type CallOutput,
   type Reply,
 } from '../../src-main/contract'
-import { ImportAnswer } from '../../src-main/contract/session-management'
+import { ImportAnswer } from '../../src-main/contract/sessions'
 import { CoreError, LineError } from './errors'
 import type { Transport } from './transport'
 

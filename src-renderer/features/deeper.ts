@@ -1,7 +1,7 @@
 /** Another session of the same ladder, problem and GPU that was profiled at a higher level. */
 import type { SessionSummary } from '../../src-main/contract'
 import { profileLevels, type ProfileLevel } from '../../src-main/domain/metrics/metric-definition'
-import { isImport } from '../../src-main/contract/session-summary'
+import { isImport } from '../../src-main/contract/sessions'
 
 const rank = (level: ProfileLevel): number => profileLevels.indexOf(level)
 

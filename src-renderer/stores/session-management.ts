@@ -2,7 +2,7 @@
 import { defineStore } from 'pinia'
 import { shallowRef } from 'vue'
 import { useClient } from '../client/current'
-import type { DeletedSession } from '../../src-main/contract/session-management'
+import type { DeletedSession } from '../../src-main/contract/sessions'
 import { useSessionsStore } from './sessions'
 
 export interface ImportFailure {

@@ -68,7 +68,7 @@ describe('kinds of targets', () => {
 
   const places = [
     'src-main/domain/target/',
-    'src-main/contract/session-summary.ts',
+    'src-main/contract/sessions.ts',
     // Reads the words that version 1 of a session had.
     'src-main/domain/session/upgrade/',
   ]

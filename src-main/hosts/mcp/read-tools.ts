@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { readKernelLibrary } from '../../adapters/kernels/kernel-library'
 import { SessionRef } from '../../contract'
-import { recordedRef } from '../../contract/session-ref'
+import { recordedRef } from '../../contract/sessions'
 import { inputError } from '../../domain/errors'
 import { formatMs, formatRatio } from '../../domain/metrics/units'
 import { compareSessions } from '../../domain/programs/compare-sessions'

@@ -2,7 +2,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Core } from '../../contract'
-import { maxUploadBytes } from '../../contract/session-management'
+import { maxUploadBytes } from '../../contract/sessions'
 import { inputError } from '../../domain/errors'
 import { securityHeaders } from '../shared/headers'
 import { pathSegments, RendererFiles } from '../shared/renderer-files'

@@ -18,8 +18,8 @@ import {
   readSharedFiles,
   sentenceOf,
 } from '../../adapters/kernels/kernel-library'
-import type { RungCounters } from '../../contract/counters'
 import type {
+  RungCounters,
   BuiltSource,
   FolderBuild,
   FolderFault,

@@ -3,8 +3,7 @@
  * this machine, so that they are identical to the pictures that the screen saves.
  */
 import type { PageDrawer } from '../../adapters/print/chromium'
-import { firstChoice, sweepCandidates } from '../../contract/sweep-sessions'
-import { summaryOf } from '../../contract/session-summary'
+import { firstChoice, sweepCandidates, summaryOf } from '../../contract/sessions'
 import {
   chartIds,
   chartWord,

@@ -1,7 +1,7 @@
 /** From a request to the content of a report in any format; finds whatever a format needs besides the session. */
 import type { Assets } from '../../adapters/kernels/assets'
 import { zipFiles } from '../../adapters/disk/zip'
-import type { ReportAnswer, ReportRequest } from '../../contract/report'
+import type { ReportAnswer, ReportRequest } from '../../contract/sessions'
 import type { PageDrawer } from '../../adapters/print/chromium'
 import { inputError, KernelLadderError } from '../../domain/errors'
 import { message } from '../../domain/messages/message'

@@ -4,7 +4,7 @@
  * bytes with the same browser and fonts.
  */
 import { placesInPdf, stablePdf, type PdfPrinter } from '../../adapters/print/pdf'
-import type { ReportStage } from '../../contract/report'
+import type { ReportStage } from '../../contract/sessions'
 import { printPage, type PrintDocument } from './print'
 
 export interface PdfTools {

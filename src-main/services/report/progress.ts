@@ -1,5 +1,5 @@
 /** Progress of reports being made, for a polling UI. */
-import type { ReportStage } from '../../contract/report'
+import type { ReportStage } from '../../contract/sessions'
 
 export interface ReportProgress {
   /** The stage of the most recently started one; null if none is in progress. */

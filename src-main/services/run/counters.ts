@@ -1,7 +1,7 @@
 /** Counters of what is being edited: one look at a time, and each original looked at once. */
 import { readSharedFiles, type KernelLibrary } from '../../adapters/kernels/kernel-library'
 import type { Machine } from '../../adapters/machine/machine'
-import type { RungBuild, RungCounters } from '../../contract/counters'
+import type { RungBuild, RungCounters } from '../../contract/folders'
 import { gpus, type BuildGpu } from '../../domain/gpu/gpus'
 import type { Session } from '../../domain/session/session'
 import { sizesLabel } from '../../domain/task/problem'

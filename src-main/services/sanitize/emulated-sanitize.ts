@@ -9,7 +9,7 @@ import type { EmulationAnswer } from '../../domain/emulation/job'
 import { missingError } from '../../domain/errors'
 import type { BuildGpu } from '../../domain/gpu/gpus'
 import { message, type Statement } from '../../domain/messages/message'
-import type { SanitizeRequest } from '../../contract/sanitize'
+import type { SanitizeRequest } from '../../contract/runs'
 import {
   groupRecords,
   sanitizeReportVersion,

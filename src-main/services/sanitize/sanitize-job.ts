@@ -1,7 +1,7 @@
 /** The current compute-sanitizer job, for a polling UI. */
 import { readSharedFiles } from '../../adapters/kernels/kernel-library'
 import type { Setup } from '../../adapters/machine/machine'
-import type { SanitizeProgress, SanitizeRequest, SanitizeState } from '../../contract/sanitize'
+import type { SanitizeProgress, SanitizeRequest, SanitizeState } from '../../contract/runs'
 import { toErrorShape } from '../../domain/errors'
 import type { SanitizeReport } from '../../domain/session/sanitizer'
 import { libraryFor } from '../ladder-library/copies'

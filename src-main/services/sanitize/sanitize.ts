@@ -15,7 +15,7 @@ import {
   type BuiltRung,
   type RunnerEvent,
 } from '../../adapters/tools/runner'
-import type { SanitizeProgress, SanitizeRequest } from '../../contract/sanitize'
+import type { SanitizeProgress, SanitizeRequest } from '../../contract/runs'
 import { message, type Statement } from '../../domain/messages/message'
 import { inputError, KernelLadderError, missingError } from '../../domain/errors'
 import {

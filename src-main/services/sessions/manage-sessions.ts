@@ -9,8 +9,7 @@ import {
   writeTitle,
 } from '../../adapters/sessions/labels-and-trash'
 import { SessionRef } from '../../contract'
-import { recordingOf } from '../../contract/session-ref'
-import type { DeletedSession, ImportAnswer } from '../../contract/session-management'
+import { recordingOf, type DeletedSession, type ImportAnswer } from '../../contract/sessions'
 import { inputError, KernelLadderError } from '../../domain/errors'
 import { message, withTexts } from '../../domain/messages/message'
 import { importReport } from '../import/import-report'

@@ -2,7 +2,7 @@
 import { recordedMachine } from '../../adapters/machine/recorded-machine'
 import { readSources } from '../../adapters/sessions/session-sources'
 import type { RunEvent, RunRequest } from '../../contract'
-import { recordedRef } from '../../contract/session-ref'
+import { recordedRef } from '../../contract/sessions'
 import { inputError } from '../../domain/errors'
 import { message } from '../../domain/messages/message'
 import { chosen, type Choice } from '../../domain/task/choose'

@@ -1,6 +1,6 @@
 /** One ladder over several problem sizes: one session per size, joined by rung. */
 import type { SessionSummary } from '../../../src-main/contract'
-import { bySize } from '../../../src-main/contract/sweep-sessions'
+import { bySize } from '../../../src-main/contract/sessions'
 import { leadFigure, leadOf, type Lead } from '../../../src-main/domain/analysis/lead-figure'
 import { comparability } from '../../../src-main/domain/analysis/comparability'
 import type { AnyMessage } from '../../../src-main/domain/messages/message'

@@ -1,4 +1,4 @@
-import type { ReportAnswer } from '../../../src-main/contract/report'
+import type { ReportAnswer } from '../../../src-main/contract/sessions'
 
 /** A report as a Blob. */
 export function answerFile({ content, encoding, mediaType }: ReportAnswer): Blob {

@@ -1,5 +1,5 @@
 /** The export form's choices, and the request made from them. */
-import type { ReportRequest } from '../../../src-main/contract/report'
+import type { ReportRequest } from '../../../src-main/contract/sessions'
 import { reportSections, type ReportSection } from '../../../src-main/domain/report/frozen-report'
 import {
   hasChosenCharts,

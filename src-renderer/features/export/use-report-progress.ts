@@ -1,7 +1,7 @@
 /** A report's progress and elapsed time, polled from the core twice a second. */
 import { computed, onScopeDispose, ref, watch, type Ref } from 'vue'
 import { useI18n } from 'vue-i18n'
-import type { ReportStage } from '../../../src-main/contract/report'
+import type { ReportStage } from '../../../src-main/contract/sessions'
 import { useClient } from '../../client/current'
 
 export function useReportProgress(making: Ref<boolean>) {

@@ -1,6 +1,6 @@
 /** Estimates the cost of profiling from the times of a session of the same ladder and size. */
 import type { SessionSummary } from '../../../src-main/contract'
-import { isImport, isOwnRun } from '../../../src-main/contract/session-summary'
+import { isImport, isOwnRun } from '../../../src-main/contract/sessions'
 import type { ProfileLevel } from '../../../src-main/domain/metrics/metric-definition'
 import { planProfile, type ProfilePlan } from '../../../src-main/domain/analysis/pass-plan'
 import { sameSizes, type Sizes } from '../../../src-main/domain/task/problem'

@@ -1,6 +1,6 @@
 /** The run form's logic: the choices on offer, and the request they make. */
 import type { CallInput, SessionSummary } from '../../../src-main/contract'
-import { isRecording } from '../../../src-main/contract/session-summary'
+import { isRecording } from '../../../src-main/contract/sessions'
 import type { Ladder, LadderRung } from '../../../src-main/domain/ladder/ladder'
 import type { ProfileLevel } from '../../../src-main/domain/metrics/metric-definition'
 import { emulatedProblem } from '../../../src-main/domain/emulation/size'

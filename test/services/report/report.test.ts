@@ -31,7 +31,7 @@ import {
 import { gemmProblem } from '../../gemm'
 import { isValid } from '../../json-schemas'
 import { comparability } from '../../../src-main/domain/analysis/comparability'
-import { ReportAnswer } from '../../../src-main/contract/report'
+import { ReportAnswer } from '../../../src-main/contract/sessions'
 import { answerReport, makeReport } from '../../../src-main/services/report/make'
 import { type OpenedSession } from '../../../src-main/services/sessions/sessions'
 

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { recordedToolbox } from '../../../src-main/adapters/tools/recorded-toolbox'
 import { emptyBuildCache } from '../../../src-main/adapters/disk/build-cache'
 import { readKernelLibrary } from '../../../src-main/adapters/kernels/kernel-library'
-import { SanitizeRequest, type SanitizeProgress } from '../../../src-main/contract/sanitize'
+import { SanitizeRequest, type SanitizeProgress } from '../../../src-main/contract/runs'
 import type { SanitizeReport, SanitizerCheck } from '../../../src-main/domain/session/sanitizer'
 import { sanitize } from '../../../src-main/services/sanitize/sanitize'
 import {

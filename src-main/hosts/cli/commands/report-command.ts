@@ -2,7 +2,7 @@
 import { basename, extname } from 'node:path'
 import type { SetUp } from '../../../adapters/machine/machine'
 import { drawInPage, drawPng, printPdf } from '../../../adapters/print/chromium'
-import type { ReportStage } from '../../../contract/report'
+import type { ReportStage } from '../../../contract/sessions'
 import { checkExitCodes } from '../../../domain/analysis/baseline-document'
 import { chartIds } from '../../../domain/report/drawing'
 import { inputError } from '../../../domain/errors'

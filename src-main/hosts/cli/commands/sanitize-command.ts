@@ -1,7 +1,7 @@
 /** `kernel-ladder sanitize`: runs compute-sanitizer on the rungs of a ladder. */
 import type { SetUp } from '../../../adapters/machine/machine'
 import { inEnglish } from '../../../domain/text/wording'
-import { SanitizeRequest } from '../../../contract/sanitize'
+import { SanitizeRequest } from '../../../contract/runs'
 import { exitCodes, inputError } from '../../../domain/errors'
 import { problemWord } from '../../../domain/task/problem'
 import {

@@ -1,6 +1,6 @@
 /** `kernel-ladder` alone: what is here, and what one can do next, in ten lines. */
 import type { SetUp } from '../../../adapters/machine/machine'
-import { recordingOf } from '../../../contract/session-ref'
+import { recordingOf } from '../../../contract/sessions'
 import { defaultLadder, defaultRecordingRef, listAll } from '../../../services/sessions/sessions'
 import { listRecordings } from '../../../services/sessions/recording-list'
 import { appVersion } from '../../../services/version'
