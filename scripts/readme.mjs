@@ -92,8 +92,8 @@ async function writeReference() {
     metrics: await load('metrics/metrics.ts'),
     definition: await load('metrics/metric-definition.ts'),
     messages: await load('messages/message.ts'),
-    wording: await load('text/wording.ts'),
-    gpus: await load('gpu/gpus.ts'),
+    wording: await load('text/text.ts'),
+    gpus: await load('gpu/gpu.ts'),
     targets: await load('target/targets.ts'),
     problem: await load('task/problem.ts'),
   })

@@ -5,7 +5,7 @@
 import { metricsIn } from '../src-main/adapters/tools/ncu'
 import { says, type Statement } from '../src-main/domain/messages/message'
 import type { MetricDefinition, ProfileLevel } from '../src-main/domain/metrics/metric-definition'
-import { conflictMetrics } from '../src-main/domain/metrics/conflict-metrics'
+import { conflictMetrics } from '../src-main/domain/metrics/counted-metrics'
 import { metricDefinition, metricsAtLevel } from '../src-main/domain/metrics/metrics'
 import { rungOf, type Session } from '../src-main/domain/session/session'
 

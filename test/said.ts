@@ -1,6 +1,6 @@
 /** What a test reads: a value with every statement in it in English. */
 import type { Statement } from '../src-main/domain/messages/message'
-import { inEnglish } from '../src-main/domain/text/wording'
+import { inEnglish } from '../src-main/domain/text/text'
 
 /** The same shape, but that statements are texts. */
 export type Said<T> = T extends string | number | boolean | null | undefined

@@ -3,10 +3,10 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { sharedSessions, sharingSessions } from '../../src-main/adapters/disk/shared-rows'
 import { readSession } from '../../src-main/adapters/sessions/session-store'
-import { code } from '../../src-main/domain/messages/sentence'
+import { code } from '../../src-main/domain/messages/message'
 import { formatRatio } from '../../src-main/domain/metrics/units'
-import { details, md, mdHtml, mdSentence, mdTable } from '../../src-main/domain/text/markdown'
-import { whyOfSteps, type WhyStep } from '../../src-main/domain/why/steps'
+import { details, md, mdHtml, mdSentence, mdTable } from '../../src-main/domain/text/tables'
+import { whyOfSteps, type WhyStep } from '../../src-main/domain/why/why'
 import { printedCauses } from '../../src-main/services/report/causes'
 
 /**

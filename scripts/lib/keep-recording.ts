@@ -47,7 +47,7 @@ import {
 } from '../../src-main/adapters/sessions/session-store'
 import { inputError, KernelLadderError } from '../../src-main/domain/errors'
 import type { Session } from '../../src-main/domain/session/session'
-import { inEnglish } from '../../src-main/domain/text/wording'
+import { inEnglish } from '../../src-main/domain/text/text'
 import { recordingIndex, recordingIndexFile } from '../../src-main/services/sessions/recording-list'
 
 const pathFrom = (folder: string, path: string): string =>

@@ -12,7 +12,7 @@ import {
 } from '../../src-main/domain/metrics/units'
 import type { Session } from '../../src-main/domain/session/session'
 import { problemWord } from '../../src-main/domain/task/problem'
-import { md, mdTable } from '../../src-main/domain/text/markdown'
+import { md, mdTable } from '../../src-main/domain/text/tables'
 
 export interface RecordedSession {
   recording: string

@@ -14,8 +14,8 @@ import { root } from './project.mjs'
  * @property {Record<string, string>} groupTitles
  * @property {Counters} counters
  * @property {(how: string) => string} explain how a metric is derived, in words
- * @property {readonly import('../../src-main/domain/gpu/gpus.ts').Gpu[]} gpus
- * @property {readonly import('../../src-main/domain/target/target-kind.ts').TargetKind[]} targetKinds
+ * @property {readonly import('../../src-main/domain/gpu/gpu.ts').Gpu[]} gpus
+ * @property {readonly import('../../src-main/domain/target/kinds.ts').TargetKind[]} targetKinds
  * @property {readonly import('../../src-main/domain/ladder/ladder.ts').LadderFile[]} ladders
  * @property {Record<string, any>} recordings the shipped ones, from index.json
  * @property {(sizes: any) => string} sizesLabel
@@ -206,8 +206,8 @@ export async function referenceDocs(registries) {
  *   metrics: typeof import('../../src-main/domain/metrics/metrics.ts'),
  *   definition: typeof import('../../src-main/domain/metrics/metric-definition.ts'),
  *   messages: typeof import('../../src-main/domain/messages/message.ts'),
- *   wording: typeof import('../../src-main/domain/text/wording.ts'),
- *   gpus: typeof import('../../src-main/domain/gpu/gpus.ts'),
+ *   wording: typeof import('../../src-main/domain/text/text.ts'),
+ *   gpus: typeof import('../../src-main/domain/gpu/gpu.ts'),
  *   targets: typeof import('../../src-main/domain/target/targets.ts'),
  *   problem: typeof import('../../src-main/domain/task/problem.ts'),
  * }} modules

@@ -6,11 +6,10 @@ import { DeepProfile } from '../domain/session/deep'
 import { Build, Diagnostic } from '../domain/session/session'
 import { WatchedRung } from '../domain/analysis/watched'
 import { Ladder } from '../domain/ladder/ladder'
-import { Identifier } from '../domain/ladder/rung'
+import { Identifier, Draft, DraftId } from '../domain/ladder/rung'
 import { ErrorShape } from '../domain/errors'
 import { RunRequest } from './runs'
 import { SessionRef } from './sessions'
-import { Draft, DraftId } from '../domain/ladder/draft'
 
 // What a rung that is being edited is built to, and what it counts on an emulated GPU.
 

@@ -1,11 +1,10 @@
 /** Requests for runs from every host: of rungs, of compute-sanitizer, and the other machines that runs can be sent to. */
 import { z } from 'zod'
-import { DraftId } from '../domain/ladder/draft'
-import { Identifier, Parameters } from '../domain/ladder/rung'
+import { DraftId, Identifier, Parameters } from '../domain/ladder/rung'
 import { ProfileLevel } from '../domain/metrics/metric-definition'
 import { TimingWay } from '../domain/session/session'
 import { TargetText, SanitizeTarget } from '../domain/target/targets'
-import { At } from '../domain/task/choose'
+import { At } from '../domain/task/problem'
 import { ErrorShape } from '../domain/errors'
 import { SlurmOptions } from '../domain/machines/machine-file'
 import { Statement } from '../domain/messages/message'

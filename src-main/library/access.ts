@@ -1,6 +1,6 @@
 /** What one memory instruction of a warp costs, by the rules of compute capability 9.0 as ncu counts them. */
 import { globalAccess as globalOf, sharedAccess as sharedOf } from '../domain/emulator/accesses'
-import { warpSize } from '../domain/gpu/sm-limits'
+import { warpSize } from '../domain/gpu/gpu'
 
 export interface SharedCost {
   /** Passes through shared memory. */

@@ -1,9 +1,7 @@
 /** Occupancy and waves of a launch, by the rules of CUDA's occupancy calculator. */
-import { gpus as knownGpus } from '../domain/gpu/gpus'
-import { occupancy as occupancyOf } from '../domain/gpu/occupancy'
-import { smLimits } from '../domain/gpu/sm-limits'
-import { wavesOf } from '../domain/gpu/waves'
-import { inEnglish } from '../domain/text/wording'
+import { gpus as knownGpus, smLimits } from '../domain/gpu/gpu'
+import { occupancy as occupancyOf, wavesOf } from '../domain/gpu/occupancy'
+import { inEnglish } from '../domain/text/text'
 
 export interface Gpu {
   id: string

@@ -1,6 +1,6 @@
 /** Reports of Nsight Compute: kernels with every metric, and their code with counters by line and instruction. */
 import { lineHeat, type DeepKernel } from '../domain/session/deep'
-import { inEnglish } from '../domain/text/wording'
+import { inEnglish } from '../domain/text/text'
 import { codeOf, decodesBy, deepOf } from './decoded'
 import { parseNcuRawCsv, type NcuLaunch } from '../parsers/ncu/ncu-csv'
 import { launchMs } from '../parsers/ncu/ncu-metrics'

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { basename, dirname, resolve } from 'node:path'
 import type { Setup } from '../adapters/machine/machine'
-import { inEnglish } from '../domain/text/wording'
+import { inEnglish } from '../domain/text/text'
 import { drawInPage, printPdf } from '../adapters/print/chromium'
 import { readKernelLibrary } from '../adapters/kernels/kernel-library'
 import { readMachines } from '../adapters/remote/machines-store'

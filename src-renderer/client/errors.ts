@@ -1,4 +1,4 @@
-import { inEnglish } from '../../src-main/domain/text/wording'
+import { inEnglish } from '../../src-main/domain/text/text'
 import type { Statement } from '../../src-main/domain/messages/message'
 import type { ErrorKind, ErrorShape } from '../../src-main/domain/errors'
 

@@ -7,12 +7,12 @@ import {
   englishTemplate,
   type MessageKey,
   type Statement,
+  type Sentence,
 } from '../../src-main/domain/messages/message'
-import { paragraph, pieces, plain, type Wording } from '../../src-main/domain/text/wording'
+import { paragraph, pieces, plain, type Wording } from '../../src-main/domain/text/text'
 import { metricDefinition } from '../../src-main/domain/metrics/metrics'
 import { own as ownText } from './authored'
 import { unitInLanguage } from './format'
-import type { Sentence } from '../../src-main/domain/messages/sentence'
 
 export function useStatement() {
   const { t, te, tm } = useI18n()

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { strFromU8, unzipSync } from 'fflate'
 import { occupancy } from '../../src-main/domain/gpu/occupancy'
-import { smLimits } from '../../src-main/domain/gpu/sm-limits'
+import { smLimits } from '../../src-main/domain/gpu/gpu'
 import { formatPercent } from '../../src-main/domain/metrics/units'
 import {
   compareRoute,

@@ -9,8 +9,7 @@ import { faultsOf } from '../json-schemas'
 import { tempDir } from '../services/support'
 import { labText } from '../services/labs/support'
 import { bundle, fakeTools, run, runBundle, start } from './support'
-import type { GradeRow } from '../../src-main/domain/labs/grade'
-import { type LabOutcome } from '../../src-main/domain/labs/outcome'
+import type { GradeRow, LabOutcome } from '../../src-main/domain/labs/outcome'
 import { said } from '../said'
 
 describe('labs over fake tools', () => {

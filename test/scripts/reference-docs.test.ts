@@ -4,13 +4,13 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { between } from '../../scripts/lib/document.mjs'
 import { referenceDocs, registriesOf } from '../../scripts/lib/reference-docs.mjs'
-import * as gpus from '../../src-main/domain/gpu/gpus'
+import * as gpus from '../../src-main/domain/gpu/gpu'
 import * as messages from '../../src-main/domain/messages/message'
 import * as definition from '../../src-main/domain/metrics/metric-definition'
 import * as metrics from '../../src-main/domain/metrics/metrics'
 import * as targets from '../../src-main/domain/target/targets'
 import * as problem from '../../src-main/domain/task/problem'
-import * as wording from '../../src-main/domain/text/wording'
+import * as wording from '../../src-main/domain/text/text'
 
 const root = join(import.meta.dirname, '../..')
 const registries = registriesOf({ metrics, definition, messages, wording, gpus, targets, problem })

@@ -26,7 +26,7 @@ import { planRun } from '../../src-main/services/run/plan'
 import { keeping, keptNvcc, orSkip, realCompiler } from '../kept-nvcc'
 import { findTool } from '../../src-main/adapters/tools/live-toolbox'
 import { runProcess } from '../../src-main/adapters/tools/process'
-import { pythonHeaderFile } from '../../src-main/domain/task/python-reference'
+import { pythonHeaderFile } from '../../src-main/domain/task/python'
 import { Task } from '../../src-main/domain/task/task'
 
 describe('a ladder folder', () => {

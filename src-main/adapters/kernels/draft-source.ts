@@ -1,7 +1,7 @@
 /** Turns a draft's source into a rung of the library, and a rung's source into that of a copy. */
-import { inEnglish } from '../../domain/text/wording'
+import { inEnglish } from '../../domain/text/text'
 import { together } from '../../domain/messages/message'
-import { draftFile, type Draft } from '../../domain/ladder/draft'
+import { draftFile, type Draft } from '../../domain/ladder/rung'
 import { inputError, toErrorShape } from '../../domain/errors'
 import type { Task } from '../../domain/task/task'
 import { parseRungHeader } from '../../parsers/kernels/rung-header'

@@ -9,7 +9,7 @@ import { message } from '../../domain/messages/message'
 import type { LadderFile } from '../../domain/ladder/ladder'
 import { rungEndings } from '../../domain/ladder/rung'
 import { referenceHeaderFile, taskHeaderFile } from '../../domain/task/headers'
-import { isPython, pythonHeaderFile } from '../../domain/task/python-reference'
+import { isPython, pythonHeaderFile } from '../../domain/task/python'
 import { fillFiles, referenceFile, type Task } from '../../domain/task/task'
 import {
   parseLadderDocument,

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto'
 import { appendFile, readFile, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { z } from 'zod'
-import { GradeRow } from '../../domain/labs/grade'
+import { GradeRow } from '../../domain/labs/outcome'
 import { makeFolder } from '../disk/disk'
 import type { Folders } from '../machine/machine'
 

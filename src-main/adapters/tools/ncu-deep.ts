@@ -1,5 +1,5 @@
 /** Prints pages of ncu's report: the source counters and advice of its launches. */
-import { distinct } from '../../domain/text/wording'
+import { distinct } from '../../domain/text/text'
 import { message, type Statement } from '../../domain/messages/message'
 import type { DeepProfiles } from '../../domain/session/deep'
 import type { NcuLaunch } from '../../parsers/ncu/ncu-csv'

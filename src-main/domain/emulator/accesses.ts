@@ -6,7 +6,7 @@
  *
  * Addresses are byte addresses by lane; those of lanes outside the mask are not looked at.
  */
-import { warpSize } from '../gpu/sm-limits'
+import { warpSize } from '../gpu/gpu'
 
 const wordBytes = 4
 const banks = 32

@@ -4,7 +4,7 @@ import { inputError } from '../../domain/errors'
 import { profileLevels, type ProfileLevel } from '../../domain/metrics/metric-definition'
 import { TimingWay, timingWays } from '../../domain/session/session'
 import { can, labTargets, LabTarget, parseTarget, targetUsage } from '../../domain/target/targets'
-import type { At, Choice } from '../../domain/task/choose'
+import type { At, Choice } from '../../domain/task/problem'
 import { maxSize } from '../../domain/task/task'
 import type { NamedOption } from './problem-options'
 

@@ -2,7 +2,7 @@
 import { basename } from 'node:path'
 import { app, type BrowserWindow, dialog, session } from 'electron'
 import type { Setup } from '../../adapters/machine/machine'
-import { inEnglish } from '../../domain/text/wording'
+import { inEnglish } from '../../domain/text/text'
 import type { Core } from '../../contract'
 import { toErrorShape } from '../../domain/errors'
 import { RendererFiles } from '../shared/renderer-files'

@@ -2,7 +2,7 @@
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import { z } from 'zod'
 import { toErrorShape } from '../../domain/errors'
-import { inEnglish } from '../../domain/text/wording'
+import { inEnglish } from '../../domain/text/text'
 
 export type Answer = Record<string, unknown> & { summary: string }
 

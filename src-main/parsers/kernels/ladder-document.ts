@@ -1,8 +1,7 @@
 /** A ladder folder's ladder.yaml or ladder.json, parsed strictly: every fault is reported with file, line and column. */
-import type { LadderFile } from '../../domain/ladder/ladder'
+import { type LadderFile, ladderFaults } from '../../domain/ladder/ladder'
 import { LadderDocument, ladderOf } from '../../domain/ladder/ladder-document'
 import { programFaults, ProgramLadderDocument } from '../../domain/ladder/program-ladder'
-import { ladderFaults } from '../../domain/ladder/ladder-faults'
 import { taskFaults } from '../../domain/task/faults'
 import type { Task } from '../../domain/task/task'
 import { readYaml, refuse, schemaFaults } from './yaml-places'

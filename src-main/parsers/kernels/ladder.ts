@@ -4,8 +4,7 @@
  */
 import { z } from 'zod'
 import { inputError } from '../../domain/errors'
-import { LadderEntry, LadderFile, Published } from '../../domain/ladder/ladder'
-import { ladderFaults } from '../../domain/ladder/ladder-faults'
+import { LadderEntry, LadderFile, Published, ladderFaults } from '../../domain/ladder/ladder'
 import type { Task } from '../../domain/task/task'
 
 const StrictLadderFile = LadderFile.extend({

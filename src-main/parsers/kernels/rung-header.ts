@@ -5,9 +5,9 @@
  */
 import { inputError, type KernelLadderError } from '../../domain/errors'
 import { metricDefinition, metricIds } from '../../domain/metrics/metrics'
-import { pythonPackages, type PythonPackage } from '../../domain/task/python-rung'
+import { pythonPackages, type PythonPackage } from '../../domain/task/python'
 import { flagsOf, type Task } from '../../domain/task/task'
-import { askMeant } from '../../domain/text/nearest'
+import { askMeant } from '../../domain/text/text'
 import {
   expectDirections,
   Identifier,

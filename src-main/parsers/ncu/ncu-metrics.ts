@@ -4,9 +4,12 @@
  * reason.
  */
 import { message, type Statement } from '../../domain/messages/message'
-import { metricParts } from '../../domain/metrics/metric-parts'
+import {
+  metricParts,
+  type MetricDefinition,
+  type ProfileLevel,
+} from '../../domain/metrics/metric-definition'
 import { metricsAtLevel, unavailable, type MetricValue } from '../../domain/metrics/metrics'
-import { type MetricDefinition, type ProfileLevel } from '../../domain/metrics/metric-definition'
 import type { Instruction } from '../../domain/session/deep'
 import { instructionFigures, notAsked, withDerived } from '../../domain/session/registry-figures'
 import type { Unit } from '../../domain/metrics/units'

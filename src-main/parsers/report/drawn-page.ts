@@ -1,5 +1,5 @@
 /** The result of a page that draws charts: the drawings, and the text shown where there is none. */
-import { drawingElementId, drawingLabel, type Drawing } from '../../domain/report/drawing'
+import { drawingElementId, drawingLabel, type Drawing } from '../../domain/report/report-format'
 
 export interface DrawnPage {
   /** Null for a chart that was not drawn. */

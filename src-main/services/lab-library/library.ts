@@ -12,7 +12,7 @@ import {
 import { inputError } from '../../domain/errors'
 import { message } from '../../domain/messages/message'
 import { faultSentence } from '../../domain/labs/lab'
-import { meantOr } from '../../domain/text/nearest'
+import { meantOr } from '../../domain/text/text'
 
 export async function listLabs({ assets }: Setup): Promise<LabLibrary> {
   return readShippedLabs(await readKernelLibrary(assets.kernelsDir))

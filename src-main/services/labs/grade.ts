@@ -36,8 +36,13 @@ import {
   type SandboxResult,
 } from '../../adapters/sandbox/sandbox'
 import { exitCodes, inputError, toErrorShape, ErrorShape } from '../../domain/errors'
-import { emptyRow, outcomeRow, type GradeRow } from '../../domain/labs/grade'
-import { LabOutcome, outcomeExitCode } from '../../domain/labs/outcome'
+import {
+  emptyRow,
+  outcomeRow,
+  type GradeRow,
+  LabOutcome,
+  outcomeExitCode,
+} from '../../domain/labs/outcome'
 import { can, parseTarget, type LabTarget } from '../../domain/target/targets'
 import { findLikenesses, likenessTo } from '../../domain/labs/similarity'
 import { isShipped, trustPath } from '../lab-library/trust'

@@ -11,7 +11,7 @@ import {
   type LadderFolder,
 } from '../../adapters/kernels/ladder-folder'
 import { inputError } from '../../domain/errors'
-import { ladderSchema, ladderSchemaFile } from '../../domain/ladder/ladder-schema'
+import { ladderSchema, ladderSchemaFile } from '../../domain/ladder/ladder-document'
 import { Identifier } from '../../domain/ladder/rung'
 import { trustFolder } from './trust'
 

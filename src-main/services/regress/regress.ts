@@ -9,7 +9,7 @@ import type { Setup } from '../../adapters/machine/machine'
 import { builtRung, type BuiltRung, type Expected } from '../../adapters/tools/runner'
 import type { Toolbox } from '../../adapters/tools/toolbox'
 import { inputError, KernelLadderError } from '../../domain/errors'
-import type { Device } from '../../domain/gpu/device'
+import type { Device } from '../../domain/gpu/gpu'
 import { message, together, type Statement } from '../../domain/messages/message'
 import {
   headlineOf,
@@ -35,7 +35,7 @@ import {
   type Round,
 } from '../../domain/regress/verdict'
 import { flagTitle } from '../../domain/task/task'
-import { inEnglish } from '../../domain/text/wording'
+import { inEnglish } from '../../domain/text/text'
 import { openTrustedLadder } from '../ladder-library/open'
 import { buildReference, buildRung, buildRunner, inParallel, type BuildOutcome } from '../run/build'
 import { toolboxOn } from '../run/chosen-gpu'

@@ -1,6 +1,6 @@
 /** Why a step is faster or slower, as a report prints it. */
-import { inEnglish, pieces } from '../../domain/text/wording'
-import type { Sentence } from '../../domain/messages/sentence'
+import { inEnglish, pieces } from '../../domain/text/text'
+import type { Sentence } from '../../domain/messages/message'
 import { formatShare } from '../../domain/metrics/units'
 import type { Why } from '../../domain/why/why'
 

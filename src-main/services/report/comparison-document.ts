@@ -1,6 +1,6 @@
 /** A comparison of two sessions as a document for print. */
-import { inEnglish } from '../../domain/text/wording'
-import { rungOrigins } from '../../domain/session/rung-origins'
+import { inEnglish } from '../../domain/text/text'
+import { rungOrigins } from '../../domain/session/session'
 import type { ReportSection } from '../../domain/report/frozen-report'
 import { chartFigures, pairChart } from './charts'
 import {

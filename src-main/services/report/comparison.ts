@@ -7,15 +7,20 @@ import { leadFigure, leadOf, rateText } from '../../domain/analysis/lead-figure'
 import { compareRungs, type RungComparison } from '../../domain/analysis/compare'
 import { inputError } from '../../domain/errors'
 import type { ReportSection } from '../../domain/report/frozen-report'
-import { inEnglish, pieces } from '../../domain/text/wording'
-import { paramWords } from '../../domain/session/rung-origins'
-import { rungOf, type RungResult, type Session } from '../../domain/session/session'
+import { inEnglish, pieces } from '../../domain/text/text'
+import { paramWords, rungOf, type RungResult, type Session } from '../../domain/session/session'
 import { diffSources, type Hunk } from '../source-diff'
 import { noReason, type ReportInput } from './model'
 import { headline, printedProvenance } from '../../domain/report/provenance'
 import { scrubSession } from './scrub'
-import { message, together, type Statement } from '../../domain/messages/message'
-import { code, say, type Sentence } from '../../domain/messages/sentence'
+import {
+  message,
+  together,
+  type Statement,
+  code,
+  say,
+  type Sentence,
+} from '../../domain/messages/message'
 import { whyOf, type Why } from '../../domain/why/why'
 
 export interface ComparedRung {

@@ -1,6 +1,6 @@
 /** HTML from arbitrary text; nothing in a session can become more than text. */
-import type { Sentence } from '../../domain/messages/sentence'
-import { oneLine, visible } from '../../domain/text/visible'
+import type { Sentence } from '../../domain/messages/message'
+import { oneLine, visible } from '../../domain/text/text'
 import type { Cell, Table } from './tables'
 
 const escapes: Record<string, string> = {

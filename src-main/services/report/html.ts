@@ -14,7 +14,7 @@ import {
 } from '../../domain/report/frozen-report'
 import { html, htmlSentence } from './html-text'
 import type { ReportModel } from './model'
-import { escapeHidden } from '../../domain/text/visible'
+import { escapeHidden } from '../../domain/text/text'
 
 export async function readTemplate({ reportTemplate }: Assets): Promise<string> {
   try {

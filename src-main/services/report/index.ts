@@ -14,7 +14,7 @@ import {
   type FrozenSession,
   type ReportSection,
 } from '../../domain/report/frozen-report'
-import { inEnglish } from '../../domain/text/wording'
+import { inEnglish, visibleJson } from '../../domain/text/text'
 import {
   reportFormats,
   type ReportFormat,
@@ -35,7 +35,6 @@ import type { Picture } from './save'
 import { scrubber, scrubSession } from './scrub'
 import { scrubDeep } from './scrub-deep'
 import { sessionDocument } from './session-document'
-import { visibleJson } from '../../domain/text/visible'
 
 export function parseFormat(word: string): ReportFormat {
   const format = reportFormats.find((known) => known === word)

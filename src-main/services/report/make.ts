@@ -5,8 +5,12 @@ import type { ReportAnswer, ReportRequest } from '../../contract/sessions'
 import type { PageDrawer } from '../../adapters/print/chromium'
 import { inputError, KernelLadderError } from '../../domain/errors'
 import { message } from '../../domain/messages/message'
-import { formatFacts, hasChosenCharts, type ReportFormat } from '../../domain/report/report-format'
-import type { Drawing } from '../../domain/report/drawing'
+import {
+  formatFacts,
+  hasChosenCharts,
+  type ReportFormat,
+  type Drawing,
+} from '../../domain/report/report-format'
 import type { OpenedSession, SessionPlaces } from '../sessions/sessions'
 import { usualBars, usualDrawings } from './charts'
 import { checkCharts, drawCharts, isDrawnWord } from './drawing'

@@ -1,7 +1,6 @@
 /** A report's tables as Markdown. */
-import { rungOrigins } from '../../domain/session/rung-origins'
-import type { Session } from '../../domain/session/session'
-import { details, md, mdCodeCell, mdTable } from '../../domain/text/markdown'
+import { rungOrigins, type Session } from '../../domain/session/session'
+import { details, md, mdCodeCell, mdTable } from '../../domain/text/tables'
 import type { Cell, Table } from './tables'
 
 const cell = ({ text, code, mark = '', note }: Cell): string =>

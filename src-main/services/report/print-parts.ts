@@ -1,6 +1,6 @@
 /** The parts of a printed report, each a heading with its content. */
 import { ratioWarnings } from '../../domain/analysis/comparability'
-import { inEnglish } from '../../domain/text/wording'
+import { inEnglish } from '../../domain/text/text'
 import { formatMs, formatRatio } from '../../domain/metrics/units'
 import { halfSpread } from '../../domain/report/summary'
 import type { Hunk } from '../source-diff'

@@ -1,5 +1,5 @@
 /** A report on one session as a document for print. */
-import { inEnglish } from '../../domain/text/wording'
+import { inEnglish } from '../../domain/text/text'
 import type { ReportSection } from '../../domain/report/frozen-report'
 import { chartsOf, printChart, type ReportChart } from './charts'
 import { html, htmlCode, htmlList, htmlSentence } from './html-text'

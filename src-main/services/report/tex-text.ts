@@ -1,6 +1,6 @@
 /** LaTeX from arbitrary text; the result requires only booktabs, and compiles. */
-import { type Sentence } from '../../domain/messages/sentence'
-import { codePoint, oneLine } from '../../domain/text/visible'
+import { type Sentence } from '../../domain/messages/message'
+import { codePoint, oneLine } from '../../domain/text/text'
 
 const replacements: Record<string, string> = {
   '\\': '\\textbackslash{}',

@@ -20,8 +20,7 @@ import {
   taskHeaderFile,
 } from '../../domain/task/headers'
 import { isPythonFile } from '../../domain/ladder/rung'
-import { isPython, pythonLibrary } from '../../domain/task/python-reference'
-import { pythonRungLibrary } from '../../domain/task/python-rung'
+import { isPython, pythonLibrary, pythonRungLibrary } from '../../domain/task/python'
 import type { TaskSource } from '../../adapters/kernels/kernel-library'
 import type { Compiler } from './compiler'
 import type { PlannedRung, RunPlan } from './plan'

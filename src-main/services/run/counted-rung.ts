@@ -1,8 +1,7 @@
 /** What an emulated rung comes to: a deep profile, its launches, and the metrics that do not depend on time. */
 import { sourceName } from '../../adapters/disk/build-cache'
 import type { Launched } from '../../adapters/tools/launch-probe'
-import { emulatedMetrics } from '../../domain/emulation/figures'
-import { emulatedProfile } from '../../domain/emulation/profile'
+import { emulatedMetrics, emulatedProfile } from '../../domain/emulation/findings'
 import type { Counts } from '../../domain/emulator/site'
 import { message } from '../../domain/messages/message'
 import type { MetricValue } from '../../domain/metrics/metrics'

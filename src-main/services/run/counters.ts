@@ -2,7 +2,7 @@
 import { readSharedFiles, type KernelLibrary } from '../../adapters/kernels/kernel-library'
 import type { Machine } from '../../adapters/machine/machine'
 import type { RungBuild, RungCounters } from '../../contract/folders'
-import { gpus, type BuildGpu } from '../../domain/gpu/gpus'
+import { gpus, type BuildGpu } from '../../domain/gpu/gpu'
 import type { Session } from '../../domain/session/session'
 import { sizesLabel } from '../../domain/task/problem'
 import type { BuildOutcome } from './build'

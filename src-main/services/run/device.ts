@@ -4,7 +4,7 @@ import { runRunner, type RunnerEvent } from '../../adapters/tools/runner'
 import type { Toolbox } from '../../adapters/tools/toolbox'
 import { message, type Statement } from '../../domain/messages/message'
 import { inputError, KernelLadderError, missingError } from '../../domain/errors'
-import type { Device } from '../../domain/gpu/device'
+import type { Device } from '../../domain/gpu/gpu'
 
 export const remedies = {
   nvcc: message('doctor.installNvcc'),

@@ -1,8 +1,8 @@
 /** The GPUs that can be emulated. */
 import { inputError } from '../../domain/errors'
-import { buildGpu, gpus, type BuildGpu } from '../../domain/gpu/gpus'
+import { buildGpu, gpus, type BuildGpu } from '../../domain/gpu/gpu'
 import { message } from '../../domain/messages/message'
-import { defaultEmulatedGpu } from '../../domain/target/emulated'
+import { defaultEmulatedGpu } from '../../domain/target/kinds'
 
 /** Architectures whose machine code the emulator executes. */
 const isEmulated = ({ computeCapability }: Pick<BuildGpu, 'computeCapability'>): boolean =>

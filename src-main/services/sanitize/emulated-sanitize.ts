@@ -7,7 +7,7 @@ import { staticRungFlags } from '../../adapters/tools/nvcc'
 import { toolOf, toolOfStop } from '../../domain/emulation/findings'
 import type { EmulationAnswer } from '../../domain/emulation/job'
 import { missingError } from '../../domain/errors'
-import type { BuildGpu } from '../../domain/gpu/gpus'
+import type { BuildGpu } from '../../domain/gpu/gpu'
 import { message, type Statement } from '../../domain/messages/message'
 import type { SanitizeRequest } from '../../contract/runs'
 import {

@@ -19,7 +19,7 @@ import { appVersion } from '../version'
 import { labSessionFolder } from '../lab-library/refs'
 import { asRecording, listRecordings, type Recording } from './recording-list'
 import { chooseRecording, replay } from './recordings'
-import { meantOr, nearest } from '../../domain/text/nearest'
+import { meantOr, nearest } from '../../domain/text/text'
 
 export interface OpenedSession {
   session: Session

@@ -1,6 +1,6 @@
 /** The instruction mix as drawn: the kinds that have a color, and the rest. */
-import { mixOf, type Mix } from '../../../src-main/domain/analysis/instruction-mix'
-import { instructionKinds } from '../../../src-main/domain/metrics/mix-metrics'
+import { mixOf, type Mix } from '../../../src-main/domain/analysis/derived-metrics'
+import { instructionKinds } from '../../../src-main/domain/metrics/counted-metrics'
 import type { RungResult, Session } from '../../../src-main/domain/session/session'
 
 /** As many as the theme has distinguishable colors; the others are small and are summed. */

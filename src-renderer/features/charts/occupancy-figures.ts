@@ -5,10 +5,15 @@ import {
   type LaunchLike,
 } from '../../../src-main/domain/analysis/derived-metrics'
 import { gpuOfTarget, isBuiltOnly } from '../../../src-main/domain/target/targets'
-import type { Occupancy } from '../../../src-main/domain/gpu/occupancy'
+import {
+  type Occupancy,
+  scheduleOf,
+  wavesOf,
+  type Schedule,
+  type Waves,
+} from '../../../src-main/domain/gpu/occupancy'
 import type { RungResult, Session } from '../../../src-main/domain/session/session'
-import { smLimits } from '../../../src-main/domain/gpu/sm-limits'
-import { scheduleOf, wavesOf, type Schedule, type Waves } from '../../../src-main/domain/gpu/waves'
+import { smLimits } from '../../../src-main/domain/gpu/gpu'
 
 export interface RungOccupancy {
   rung: RungResult

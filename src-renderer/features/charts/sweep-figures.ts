@@ -5,7 +5,7 @@ import { leadFigure, leadOf, type Lead } from '../../../src-main/domain/analysis
 import { comparability } from '../../../src-main/domain/analysis/comparability'
 import type { AnyMessage } from '../../../src-main/domain/messages/message'
 import { problemLabel } from '../../../src-main/domain/task/problem'
-import type { SweepMeasure } from '../../../src-main/domain/report/drawing'
+import type { SweepMeasure } from '../../../src-main/domain/report/report-format'
 import { rungBefore, type RungResult, type Session } from '../../../src-main/domain/session/session'
 
 /** Toggles a session; selecting one deselects any other of the same size. */

@@ -2,7 +2,7 @@
 import { useI18n } from 'vue-i18n'
 import type { RungResult, Session } from '../../../src-main/domain/session/session'
 import { formatDate, problemText } from '../../ui/format'
-import type { ChartId } from '../../../src-main/domain/report/drawing'
+import type { ChartId } from '../../../src-main/domain/report/report-format'
 import { rungLabel } from './figure'
 
 export function useChartWords() {

@@ -1,7 +1,7 @@
 /** The edited copy of a rung: opens it, saves it while the user types, builds and discards it. */
 import { computed, onBeforeUnmount, ref, shallowRef, watch } from 'vue'
 import type { CallOutput } from '../../../src-main/contract'
-import type { Draft } from '../../../src-main/domain/ladder/draft'
+import type { Draft } from '../../../src-main/domain/ladder/rung'
 import { useClient } from '../../client/current'
 import { loading, track, valueOf, type Loadable } from '../../stores/loadable'
 

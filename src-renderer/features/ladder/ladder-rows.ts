@@ -3,6 +3,8 @@ import {
   compareRungs,
   speedup,
   type RungComparison,
+  slowdownOf,
+  type Slowdown,
 } from '../../../src-main/domain/analysis/compare'
 import {
   leadFigure,
@@ -11,10 +13,9 @@ import {
   type Lead,
 } from '../../../src-main/domain/analysis/lead-figure'
 import { cardMetricIds, metricDefinition } from '../../../src-main/domain/metrics/metrics'
-import { columnFor } from '../../../src-main/domain/session/noise'
+import { columnFor } from '../../../src-main/domain/session/registry-figures'
 import { gflops } from '../../../src-main/domain/task/problem'
 import { rungBefore, type RungResult, type Session } from '../../../src-main/domain/session/session'
-import { slowdownOf, type Slowdown } from '../../../src-main/domain/analysis/slowdown'
 import { columnDecimals, rungNumbers } from '../../ui/format'
 import { makeScale, type Scale, type ScaleKind } from '../../ui/scale'
 import { groupMetrics, type MetricGroupId } from '../metric-groups'

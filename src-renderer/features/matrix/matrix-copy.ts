@@ -1,6 +1,5 @@
 /** The matrix as text for a spreadsheet or document; session contents never become a formula or markup. */
-import { csvTable, type Cell } from '../../../src-main/domain/text/csv'
-import { md, mdTable } from '../../../src-main/domain/text/markdown'
+import { csvTable, type Cell, md, mdTable } from '../../../src-main/domain/text/tables'
 import type { MatrixCell, MatrixItem, MatrixRow } from './matrix'
 
 export interface CopyWords {

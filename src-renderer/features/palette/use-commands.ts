@@ -1,7 +1,7 @@
 /** Commands available on every screen: screens, sessions, steps of the session, language, theme. */
 import { useI18n } from 'vue-i18n'
 import { useRouter } from 'vue-router'
-import { chartIds } from '../../../src-main/domain/report/drawing'
+import { chartIds } from '../../../src-main/domain/report/report-format'
 import { rungBefore, type Session } from '../../../src-main/domain/session/session'
 import { languageChoice, languageChoices } from '../../i18n'
 import { placeOf } from '../../screens'

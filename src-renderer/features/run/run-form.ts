@@ -6,7 +6,7 @@ import type { ProfileLevel } from '../../../src-main/domain/metrics/metric-defin
 import { emulatedProblem } from '../../../src-main/domain/emulation/size'
 import { sizesLabel, usualProblem, type Sizes } from '../../../src-main/domain/task/problem'
 import { maxSize, sizeNames } from '../../../src-main/domain/task/task'
-import type { Capabilities } from '../../../src-main/domain/target/target-kind'
+import type { Capabilities } from '../../../src-main/domain/target/kinds'
 import {
   can,
   parseTarget,

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { across } from '../../../src-main/domain/analysis/across'
+import { across } from '../../../src-main/domain/analysis/comparability'
 import type { Session } from '../../../src-main/domain/session/session'
-import { inEnglish } from '../../../src-main/domain/text/wording'
+import { inEnglish } from '../../../src-main/domain/text/text'
 import { standardSession } from '../standard-session'
 
 const other = (session: Session): Session => ({

@@ -7,7 +7,7 @@ import {
   type BaselineCheck,
   type RungVerdict,
 } from '../../../src-main/domain/analysis/baseline-check'
-import { inEnglish } from '../../../src-main/domain/text/wording'
+import { inEnglish } from '../../../src-main/domain/text/text'
 import { rungOf, rungStatuses, type Session } from '../../../src-main/domain/session/session'
 import { editRung, recording, slowed, stretched, type Sample } from '../../services/report/samples'
 

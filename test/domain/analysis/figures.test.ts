@@ -14,7 +14,7 @@ import {
   medianInterval,
   quantile,
   ratioInterval,
-} from '../../../src-main/domain/analysis/sample-interval'
+} from '../../../src-main/domain/analysis/time-change'
 import { planProfile, profileSeconds } from '../../../src-main/domain/analysis/pass-plan'
 
 describe('derived metrics', () => {

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { printedLines, stopReason } from '../../../src-main/domain/emulation/findings'
 import { emulate, type EmulationJob } from '../../../src-main/domain/emulation/job'
 import { dummyAddress, firstSymbol } from '../../../src-main/domain/emulator/rung'
-import { inEnglish } from '../../../src-main/domain/text/wording'
+import { inEnglish } from '../../../src-main/domain/text/text'
 import { readCubin } from '../../../src-main/parsers/cubin/cubin'
 import { placesOf } from '../../emulated-job'
 

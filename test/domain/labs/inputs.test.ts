@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { readKernelLibrary } from '../../../src-main/adapters/kernels/kernel-library'
 import { readShippedLabs } from '../../../src-main/adapters/labs/library'
-import { withInputs } from '../../../src-main/domain/labs/inputs'
+import { withInputs } from '../../../src-main/domain/labs/lab'
 
 const library = await readKernelLibrary(new URL('../../../cuda-kernels', import.meta.url).pathname)
 const softmax = library.tasks.get('softmax')!

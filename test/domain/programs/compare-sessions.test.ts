@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { compareSessions } from '../../../src-main/domain/programs/compare-sessions'
-import { inEnglish } from '../../../src-main/domain/text/wording'
+import { inEnglish } from '../../../src-main/domain/text/text'
 import { kernels, ladder, type SampleKernel } from './sessions'
 
 const tile = (width: number, ms: number | number[], more: Partial<SampleKernel> = {}) => ({

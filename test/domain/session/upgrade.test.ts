@@ -22,11 +22,11 @@ import {
   says,
   together,
 } from '../../../src-main/domain/messages/message'
-import { inEnglish } from '../../../src-main/domain/text/wording'
+import { inEnglish } from '../../../src-main/domain/text/text'
 import { rungOf, type Session } from '../../../src-main/domain/session/session'
 import { formats, upgraded } from '../../../src-main/domain/session/upgrade'
 import { templates1 } from '../../../src-main/domain/session/upgrade/english-1'
-import { taskOfVersion1, withTask } from '../../../src-main/domain/session/upgrade/problem-1'
+import { taskOfVersion1, withTask } from '../../../src-main/domain/session/upgrade/from-1'
 import {
   recognize,
   recognizeAll,

@@ -3,8 +3,9 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { evaluate, namesIn, parseExpression } from '../../../src-main/domain/task/expression'
-import { chosen, problemAt } from '../../../src-main/domain/task/choose'
 import {
+  chosen,
+  problemAt,
   caseOf,
   flops,
   gflops,

@@ -12,7 +12,7 @@ import {
   parseLadderDocument,
   parseProgramLadder,
 } from '../../../src-main/parsers/kernels/ladder-document'
-import { ladderSchema } from '../../../src-main/domain/ladder/ladder-schema'
+import { ladderSchema } from '../../../src-main/domain/ladder/ladder-document'
 
 describe('ladders that ship', () => {
   const tasks = new Map([['gemm', gemm]])

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { Task } from '../../../src-main/domain/task/task'
-import { taskOfVersion1 } from '../../../src-main/domain/session/upgrade/problem-1'
+import { taskOfVersion1 } from '../../../src-main/domain/session/upgrade/from-1'
 import { parseTask } from '../../../src-main/parsers/kernels/task'
 import { gemm } from '../../gemm'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { drawingElementId, drawingLabel } from '../../../src-main/domain/report/drawing'
+import { drawingElementId, drawingLabel } from '../../../src-main/domain/report/report-format'
 import { parseDrawnPage } from '../../../src-main/parsers/report/drawn-page'
 
 describe('a page that drew a chart', () => {

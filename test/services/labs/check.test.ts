@@ -7,7 +7,7 @@ import { type LabFolder, readLab, readLabs } from '../../../src-main/adapters/la
 import { faultSentence } from '../../../src-main/domain/labs/lab'
 import { type LabOutcome, outcomeExitCode } from '../../../src-main/domain/labs/outcome'
 import { message, type Statement } from '../../../src-main/domain/messages/message'
-import { inEnglish } from '../../../src-main/domain/text/wording'
+import { inEnglish } from '../../../src-main/domain/text/text'
 import { isTrusted, requireTrust, trustLab } from '../../../src-main/services/lab-library/trust'
 import { openLab } from '../../../src-main/services/lab-library/library'
 import { fakeMachine, type Machine, setEnv, tempDir } from '../support'

@@ -13,7 +13,7 @@ import { openSession } from '../../../src-main/services/sessions/sessions'
 import { startRun } from '../../../src-main/services/targets/start-run'
 import { toPreview } from '../../../src-main/services/programs/nothing'
 import { printedSummary, stepsOf } from '../../../src-main/domain/report/summary'
-import { whyOfSteps } from '../../../src-main/domain/why/steps'
+import { whyOfSteps } from '../../../src-main/domain/why/why'
 import { recordingsDir, setupIn, shippedKernels, tempDir } from '../support'
 
 const names = ['feed-forward-h200', 'feed-forward-h200-fused'] as const

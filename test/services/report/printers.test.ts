@@ -10,8 +10,7 @@ import {
   reportComparison,
   reportPictures,
 } from '../../../src-main/services/report'
-import { csvTable } from '../../../src-main/domain/text/csv'
-import { fenced, md, mdCode } from '../../../src-main/domain/text/markdown'
+import { csvTable, fenced, md, mdCode } from '../../../src-main/domain/text/tables'
 import { tex } from '../../../src-main/services/report/tex-text'
 import {
   hostile,

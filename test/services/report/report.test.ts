@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { parse } from 'csv-parse/sync'
 import { strFromU8, unzipSync } from 'fflate'
 import { readSession } from '../../../src-main/adapters/sessions/session-store'
-import { inEnglish } from '../../../src-main/domain/text/wording'
+import { inEnglish } from '../../../src-main/domain/text/text'
 import { recordingsDir, tempDir } from '../support'
 import { cardMetricIds } from '../../../src-main/domain/metrics/metrics'
 import { Session } from '../../../src-main/domain/session/session'
@@ -16,7 +16,7 @@ import { buildReport, type ReportModel } from '../../../src-main/services/report
 import { reportSections } from '../../../src-main/domain/report/frozen-report'
 import { headline, reproduceCommand } from '../../../src-main/domain/report/provenance'
 import { scrubber } from '../../../src-main/services/report/scrub'
-import { type Sentence } from '../../../src-main/domain/messages/sentence'
+import { type Sentence } from '../../../src-main/domain/messages/message'
 import {
   editRung,
   noPrivates,

@@ -32,10 +32,10 @@ import { measureArgs, profileArgs, sanitizeArgs } from '../../../src-main/adapte
 import { runProcess } from '../../../src-main/adapters/tools/process'
 import { gemmProblem } from '../../gemm'
 import { keeping, keptNvcc, orSkip, realCompiler } from '../../kept-nvcc'
-import { inEnglish } from '../../../src-main/domain/text/wording'
+import { inEnglish } from '../../../src-main/domain/text/text'
 import { probeLaunches } from '../../../src-main/adapters/tools/launch-probe'
 import { staticRungFlags } from '../../../src-main/adapters/tools/nvcc'
-import { buildGpu } from '../../../src-main/domain/gpu/gpus'
+import { buildGpu } from '../../../src-main/domain/gpu/gpu'
 import { caseOf } from '../../../src-main/domain/task/problem'
 
 describe('builds', () => {

@@ -13,8 +13,7 @@ import {
   statuses,
   type Machine,
 } from '../support'
-import { heldDown, sessionGpuWords } from '../../../src-main/domain/report/gpu-words'
-import { provenance } from '../../../src-main/domain/report/provenance'
+import { heldDown, sessionGpuWords, provenance } from '../../../src-main/domain/report/provenance'
 import { sessionText } from '../../../src-main/hosts/cli/describe/describe-static'
 import { said } from '../../said'
 import { cardMetricIds } from '../../../src-main/domain/metrics/metrics'

@@ -24,7 +24,7 @@ import {
 import { metricsAsked, withAsked } from '../../asked-metrics'
 import { eventLog, fakeMachine, recordingsDir, root, rung, tempDir } from '../support'
 import { saying } from '../../said'
-import { instructionKinds, lanes } from '../../../src-main/domain/metrics/mix-metrics'
+import { instructionKinds, lanes } from '../../../src-main/domain/metrics/counted-metrics'
 import { planProfile } from '../../../src-main/domain/analysis/pass-plan'
 import { roofline } from '../../../src-main/domain/analysis/roofline'
 

@@ -2,7 +2,7 @@
 import { inputError } from '../../../domain/errors'
 import { compareSessions } from '../../../domain/programs/compare-sessions'
 import { unitsOf, type Unit } from '../../../domain/programs/units'
-import { nearest } from '../../../domain/text/nearest'
+import { nearest } from '../../../domain/text/text'
 import { openNamed, type SessionPlaces } from '../../../services/sessions/sessions'
 import { describeSessions } from '../describe/describe-sessions'
 import { compareDocument } from '../documents/compare'

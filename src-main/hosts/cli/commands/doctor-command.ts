@@ -2,7 +2,7 @@
 import type { SetUp } from '../../../adapters/machine/machine'
 import type { DoctorReport } from '../../../contract'
 import { exitCodes } from '../../../domain/errors'
-import { inEnglish } from '../../../domain/text/wording'
+import { inEnglish } from '../../../domain/text/text'
 import { diagnose } from '../../../services/machine/doctor'
 import { doctorDocument } from '../documents/doctor'
 import { printJson, printText } from '../output'

@@ -9,7 +9,7 @@ import {
   type ProfiledProgram,
   type ProgramEvent,
 } from '../../../services/programs/profile-program'
-import { inEnglish } from '../../../domain/text/wording'
+import { inEnglish } from '../../../domain/text/text'
 import { appVersion } from '../../../services/version'
 import { wholeNumber } from '../arguments'
 import { sessionText } from '../describe/describe-static'

@@ -6,7 +6,7 @@ import { Identifier } from '../../../domain/ladder/rung'
 import type { RegressReport } from '../../../domain/regress/report'
 import { leastPercent } from '../../../domain/regress/verdict'
 import { problemWord } from '../../../domain/task/problem'
-import { inEnglish } from '../../../domain/text/wording'
+import { inEnglish } from '../../../domain/text/text'
 import { regress } from '../../../services/regress/regress'
 import {
   againstOf,

@@ -1,6 +1,6 @@
 /** `kernel-ladder sanitize`: runs compute-sanitizer on the rungs of a ladder. */
 import type { SetUp } from '../../../adapters/machine/machine'
-import { inEnglish } from '../../../domain/text/wording'
+import { inEnglish } from '../../../domain/text/text'
 import { SanitizeRequest } from '../../../contract/runs'
 import { exitCodes, inputError } from '../../../domain/errors'
 import { problemWord } from '../../../domain/task/problem'

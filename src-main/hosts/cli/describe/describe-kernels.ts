@@ -3,7 +3,7 @@ import { shareOfTotal, totalProfiledMs } from '../../../domain/programs/profiled
 import { cardMetricIds, metricDefinition } from '../../../domain/metrics/metrics'
 import { formatMs, formatShare } from '../../../domain/metrics/units'
 import type { RungResult, Session } from '../../../domain/session/session'
-import { inEnglish } from '../../../domain/text/wording'
+import { inEnglish } from '../../../domain/text/text'
 import { table, type Column } from '../output'
 import { describeOrigin, metric, metricHeaders } from './describe-ladder'
 

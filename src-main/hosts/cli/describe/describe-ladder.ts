@@ -1,7 +1,12 @@
 /** A session and a comparison as terminal text. */
 import { ratioWarnings } from '../../../domain/analysis/comparability'
-import type { MetricDelta, RungComparison, Verdict } from '../../../domain/analysis/compare'
-import { parameterWords, speedup } from '../../../domain/analysis/compare'
+import {
+  type MetricDelta,
+  type RungComparison,
+  type Verdict,
+  parameterWords,
+  speedup,
+} from '../../../domain/analysis/compare'
 import { threadsPerBlock } from '../../../domain/analysis/derived-metrics'
 import {
   leadFigure,
@@ -10,7 +15,7 @@ import {
   rateText,
   shareText,
 } from '../../../domain/analysis/lead-figure'
-import { inEnglish } from '../../../domain/text/wording'
+import { inEnglish } from '../../../domain/text/text'
 import {
   cardMetricIds,
   metricDefinition,
@@ -18,7 +23,7 @@ import {
   type MetricValue,
 } from '../../../domain/metrics/metrics'
 import { named, problemWord, sizesLabel } from '../../../domain/task/problem'
-import { columnFor } from '../../../domain/session/noise'
+import { columnFor } from '../../../domain/session/registry-figures'
 import {
   rungBefore,
   type BurstTiming,

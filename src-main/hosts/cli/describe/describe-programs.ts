@@ -3,7 +3,7 @@ import { speedup } from '../../../domain/analysis/compare'
 import { formatMs, formatRatio, formatShare } from '../../../domain/metrics/units'
 import { parseKernelName } from '../../../domain/programs/kernel-name'
 import { rungBefore, type RungResult, type Session } from '../../../domain/session/session'
-import { inEnglish } from '../../../domain/text/wording'
+import { inEnglish } from '../../../domain/text/text'
 import { table, type Column } from '../output'
 import { describeOrigin } from './describe-ladder'
 

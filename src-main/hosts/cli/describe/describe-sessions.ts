@@ -1,5 +1,5 @@
 /** Two sessions beside each other, as terminal text. */
-import { inEnglish } from '../../../domain/text/wording'
+import { inEnglish } from '../../../domain/text/text'
 import type { SessionComparison } from '../../../domain/programs/compare-sessions'
 import { extentText, shortName } from '../../../domain/programs/kernel-name'
 import { formatMs, formatRatio } from '../../../domain/metrics/units'

@@ -1,5 +1,5 @@
 /** A session that was built but not run, as terminal text: the compiler's figures and what is derived from the launch. */
-import { inEnglish } from '../../../domain/text/wording'
+import { inEnglish } from '../../../domain/text/text'
 import { launchOccupancy, threadsOf } from '../../../domain/analysis/derived-metrics'
 import { can, gpuOfTarget, isBuiltOnly } from '../../../domain/target/targets'
 import {

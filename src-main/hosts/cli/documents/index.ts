@@ -1,7 +1,7 @@
 /** What is published in docs/schemas: every JSON document that a command prints, and the files that it reads. */
 import { CiDocument, ciSchemaVersion } from '../../../domain/analysis/baseline-document'
 import { LabFile } from '../../../domain/labs/lab'
-import { AnyLadderDocument } from '../../../domain/ladder/ladder-schema'
+import { AnyLadderDocument } from '../../../domain/ladder/ladder-document'
 import { Session, sessionSchemaVersion } from '../../../domain/session/session'
 import { MachinesFile } from '../../../domain/machines/machine-file'
 import { ComparisonJson, comparisonJsonVersion } from '../../../services/report/comparison-json'

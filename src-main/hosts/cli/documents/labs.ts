@@ -1,8 +1,7 @@
 /** What `lab list --json`, `lab check --json` and `lab grade --json` print. */
 import { z } from 'zod'
-import { GradeRow } from '../../../domain/labs/grade'
+import { GradeRow, LabOutcome, labOutcomeVersion } from '../../../domain/labs/outcome'
 import { LabFile } from '../../../domain/labs/lab'
-import { LabOutcome, labOutcomeVersion } from '../../../domain/labs/outcome'
 import { Identifier } from '../../../domain/ladder/rung'
 import { documentKind } from './document'
 

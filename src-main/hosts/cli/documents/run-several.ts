@@ -1,6 +1,6 @@
 /** What `run --target A,B --json` prints. */
 import { z } from 'zod'
-import { Across } from '../../../domain/analysis/across'
+import { Across } from '../../../domain/analysis/comparability'
 import { ErrorShape } from '../../../domain/errors'
 import { documentKind } from './document'
 

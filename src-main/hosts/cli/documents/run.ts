@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { Identifier } from '../../../domain/ladder/rung'
 import { Session, sessionSchemaVersion } from '../../../domain/session/session'
-import { whyOfSteps } from '../../../domain/why/steps'
+import { whyOfSteps } from '../../../domain/why/why'
 import { documentKind, type FieldsOf } from './document'
 import { stepFields, stepShape } from './why'
 

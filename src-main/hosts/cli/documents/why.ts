@@ -1,8 +1,7 @@
 /** Why one rung is faster than another, as fields of the documents that compare rungs. */
 import { z } from 'zod'
 import { Statement } from '../../../domain/messages/message'
-import type { WhyStep } from '../../../domain/why/steps'
-import { Why } from '../../../domain/why/why'
+import { type WhyStep, Why } from '../../../domain/why/why'
 import type { FieldsOf } from './document'
 
 const { limits, causes, unimportant, unexplained, needs } = Why.shape

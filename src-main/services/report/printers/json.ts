@@ -1,6 +1,5 @@
 /** A report as JSON: the session itself in its published schema, or a comparison of two. */
-import { visibleJson } from '../../../domain/text/visible'
-import { withText } from '../../../domain/text/wording'
+import { visibleJson, withText } from '../../../domain/text/text'
 import { comparisonJson } from '../comparison-json'
 import type { Printer } from './printer'
 

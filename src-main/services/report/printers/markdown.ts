@@ -1,6 +1,6 @@
 /** A report as GitHub Markdown: tables, and collapsible source diffs. */
 import { ratioWarnings } from '../../../domain/analysis/comparability'
-import { inEnglish } from '../../../domain/text/wording'
+import { inEnglish } from '../../../domain/text/text'
 import type { ReportSection } from '../../../domain/report/frozen-report'
 import { formatMs, formatRatio } from '../../../domain/metrics/units'
 import type { Hunk } from '../../source-diff'
@@ -13,7 +13,7 @@ import {
   mdHtml,
   mdSentence,
   mdTable,
-} from '../../../domain/text/markdown'
+} from '../../../domain/text/tables'
 import { originTable, printMdTable } from '../md-table'
 import {
   comparedFactTable,
@@ -47,7 +47,7 @@ import {
   type ReportStep,
 } from '../model'
 import { halfSpread } from '../../../domain/report/summary'
-import type { Sentence } from '../../../domain/messages/sentence'
+import type { Sentence } from '../../../domain/messages/message'
 import type { Printer } from './printer'
 
 export const list = (sentences: readonly Sentence[]): string =>

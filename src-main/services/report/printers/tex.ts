@@ -3,10 +3,10 @@
  * further tables, and the causes of each step as text.
  */
 import { ratioWarnings } from '../../../domain/analysis/comparability'
-import { inEnglish } from '../../../domain/text/wording'
+import { inEnglish } from '../../../domain/text/text'
 import type { ReportSection } from '../../../domain/report/frozen-report'
 import { formatRatio } from '../../../domain/metrics/units'
-import { rungOrigins } from '../../../domain/session/rung-origins'
+import { rungOrigins } from '../../../domain/session/session'
 import { printedCauses } from '../causes'
 import {
   comparisonLegend,

@@ -1,9 +1,29 @@
+/** Tables as comma-separated values and as GitHub Markdown, made from arbitrary text. Pure. */
+import { visible, oneLine } from './text'
+import type { Sentence } from '../messages/message'
+
+// Comma-separated values according to RFC 4180, safe to open in a spreadsheet.
+
+export type Cell = string | number | null
+
 /**
- * GitHub Markdown from arbitrary text. Markup, HTML, autolinks, mentions and math are escaped, so that nothing in a
- * session can become more than text.
+ * Text that a spreadsheet would interpret as a formula is prefixed with an apostrophe, which marks it as text.
+ * Numbers are written as numbers, whatever their sign.
  */
-import { type Sentence } from '../messages/sentence'
-import { oneLine, visible } from './visible'
+const guarded = (text: string): string => (/^[=+\-@\t\r\n＝＋－＠]/.test(text) ? `'${text}` : text)
+
+function cell(value: Cell): string {
+  if (value === null) return ''
+  if (typeof value === 'number') return Number.isFinite(value) ? String(value) : ''
+  const text = visible(guarded(value))
+  return /[",\n\r\t]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+}
+
+export const csvTable = (header: readonly string[], rows: readonly (readonly Cell[])[]): string =>
+  [header, ...rows].map((row) => `${row.map(cell).join(',')}\r\n`).join('')
+
+// GitHub Markdown from arbitrary text. Markup, HTML, autolinks, mentions and math are escaped, so that nothing in a
+// session can become more than text.
 
 /** Escapes HTML and GitHub's autolinks, which apply even where Markdown does not. */
 const escapeHtml = (line: string): string =>

@@ -1,13 +1,13 @@
-/**
- * The instruction mix at the standard level: thread instructions by ncu's categories, the FP32 arithmetic
- * among them, and what is derived from both.
- *
- * The categories are counted per thread, where all predicates were true, and shown relative to 32 lanes for
- * each warp instruction (`instructions`). The remainder is inactive lanes and instructions outside these
- * categories: HMMA and HGMMA (recordings.test.ts), and half and double precision, whose
- * counters are not requested. On an H200 it is 0.1% to 1.6% for gemm-fp32's rungs: test/captures/ncu, `standard-mix`.
- */
+/** Metrics of the standard and deep levels that come from several counters: the instruction mix, and bank conflicts. */
 import type { MetricDefinition } from './metric-definition'
+
+// The instruction mix at the standard level: thread instructions by ncu's categories, the FP32 arithmetic
+// among them, and what is derived from both.
+//
+// The categories are counted per thread, where all predicates were true, and shown relative to 32 lanes for
+// each warp instruction (`instructions`). The remainder is inactive lanes and instructions outside these
+// categories: HMMA and HGMMA (recordings.test.ts), and half and double precision, whose
+// counters are not requested. On an H200 it is 0.1% to 1.6% for gemm-fp32's rungs: test/captures/ncu, `standard-mix`.
 
 /** Lanes per warp. */
 export const lanes = 32
@@ -173,5 +173,80 @@ export const mixMetrics: readonly MetricDefinition[] = [
     label: 'Control share',
     meaning: 'Branches and exits as a share of everything executed.',
     better: 'lower',
+  }),
+]
+
+// Bank conflicts at the deep level, in two parts. ncu's counters of them include wavefronts lost to arbitration, which
+// vary from run to run and are not zero for code without a conflict: up to 13 % of the store wavefronts of a kernel on an
+// H200. The source counters have the wavefronts of each instruction and the least that its accesses need; the difference
+// follows from addresses alone.
+
+/** Opcodes by what they do to shared memory. Source: the sections of ncu's memory table. */
+export const sharedAccesses = {
+  loads: ['LDS', 'LDSM'],
+  stores: ['STS', 'STSM'],
+  copies: ['LDGSTS'],
+} as const
+
+type Named = Pick<MetricDefinition, 'id' | 'label' | 'meaning'>
+
+const structural = (of: readonly string[], definition: Named): MetricDefinition => ({
+  ...definition,
+  unit: 'conflicts',
+  better: 'lower',
+  kind: 'structural',
+  level: 'deep',
+  aggregate: 'sum',
+  group: 'shared',
+  ncu: [],
+  perInstruction: { figure: 'sharedWavefrontsExcess', of },
+})
+
+const noise = (counted: string, part: string, definition: Named): MetricDefinition => ({
+  ...definition,
+  unit: 'conflicts',
+  better: 'neither',
+  kind: 'dynamic',
+  level: 'deep',
+  aggregate: 'sum',
+  group: 'shared',
+  ncu: [],
+  derived: {
+    from: [counted, part],
+    of: (figures) => figures[counted]! - figures[part]!,
+    how: 'figures.noise',
+  },
+})
+
+export const conflictMetrics: readonly MetricDefinition[] = [
+  structural(sharedAccesses.loads, {
+    id: 'sharedLoadStructuralConflicts',
+    label: 'Structural conflicts, shared loads',
+    meaning:
+      'Extra passes for shared loads that follow from their addresses: wavefronts less the fewest that the accesses need, summed over the instructions.',
+  }),
+  structural(sharedAccesses.stores, {
+    id: 'sharedStoreStructuralConflicts',
+    label: 'Structural conflicts, shared stores',
+    meaning:
+      'Extra passes for shared stores that follow from their addresses: wavefronts less the fewest that the accesses need, summed over the instructions.',
+  }),
+  structural(sharedAccesses.copies, {
+    id: 'sharedCopyStructuralConflicts',
+    label: 'Structural conflicts, asynchronous copies',
+    meaning:
+      'Extra passes of cp.async into shared memory that follow from its addresses; the counters of bank conflicts for loads and stores do not include them.',
+  }),
+  noise('sharedLoadBankConflicts', 'sharedLoadStructuralConflicts', {
+    id: 'sharedLoadArbitrationNoise',
+    label: 'Arbitration noise, shared loads',
+    meaning:
+      'What the counter of bank conflicts has beyond the structural ones: passes lost to arbitration, which vary from run to run and have no cause in the code.',
+  }),
+  noise('sharedStoreBankConflicts', 'sharedStoreStructuralConflicts', {
+    id: 'sharedStoreArbitrationNoise',
+    label: 'Arbitration noise, shared stores',
+    meaning:
+      'What the counter of bank conflicts has beyond the structural ones: passes lost to arbitration, which vary from run to run and have no cause in the code.',
   }),
 ]
