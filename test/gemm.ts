@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Problem } from '../src-main/domain/task/problem'
 import type { Task } from '../src-main/domain/task/task'
-import { parseTask } from '../src-main/parsers/kernels/task'
+import { parseTask } from '../src-main/parsers/kernels/ladder'
 
 const file = join(import.meta.dirname, '..', 'cuda-kernels', 'gemm', 'task.yaml')
 

@@ -16,9 +16,8 @@ import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib'
 import type { TestContext } from 'vitest'
 import { diskBuildCache, sha256, type BuildCache } from '../src-main/adapters/disk/build-cache'
 import { readSharedFiles } from '../src-main/adapters/kernels/kernel-library'
-import { localMachine } from '../src-main/adapters/machine/local-machine'
-import type { HostMachine } from '../src-main/adapters/machine/machine'
-import { findTool, liveToolbox } from '../src-main/adapters/tools/live-toolbox'
+import { localMachine, type HostMachine } from '../src-main/adapters/machine/machine'
+import { findTool, liveToolbox } from '../src-main/adapters/tools/toolboxes'
 import { nvccRelease } from '../src-main/adapters/tools/nvcc'
 import {
   runProcess,

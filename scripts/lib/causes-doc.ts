@@ -1,7 +1,7 @@
 /** The generated part of docs/WHY.md: the causes of every step of the recordings that ship, and how they were judged. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { sharedSessions, sharingSessions } from '../../src-main/adapters/disk/shared-rows'
+import { sharedSessions, sharingSessions } from '../../src-main/adapters/disk/journal'
 import { readSession } from '../../src-main/adapters/sessions/session-store'
 import { code } from '../../src-main/domain/messages/message'
 import { formatRatio } from '../../src-main/domain/metrics/units'

@@ -1,6 +1,6 @@
 /** The table of all ladders in docs/RESULTS.md, and its short form in README.md: the best rung of each recording. */
 import { join } from 'node:path'
-import { sharedSessions, sharingSessions } from '../../src-main/adapters/disk/shared-rows'
+import { sharedSessions, sharingSessions } from '../../src-main/adapters/disk/journal'
 import { readSession } from '../../src-main/adapters/sessions/session-store'
 import { leadFigure, leadOf, leadPipe, rateText } from '../../src-main/domain/analysis/lead-figure'
 import { metricDefinition } from '../../src-main/domain/metrics/metrics'

@@ -3,10 +3,9 @@ import { randomBytes } from 'node:crypto'
 import { basename, dirname, resolve } from 'node:path'
 import type { Setup } from '../adapters/machine/machine'
 import { inEnglish } from '../domain/text/text'
-import { drawInPage, printPdf } from '../adapters/print/chromium'
+import { drawInPage, printPdf, type PdfPrinter } from '../adapters/print/chromium'
 import { readKernelLibrary } from '../adapters/kernels/kernel-library'
 import { readMachines } from '../adapters/remote/machines-store'
-import type { PdfPrinter } from '../adapters/print/pdf'
 import { sweepTrash } from '../adapters/sessions/labels-and-trash'
 import type {
   CallInput,

@@ -1,12 +1,15 @@
 /** User-edited copies of rungs: saved between visits, built without a GPU, run after their original rung. */
 import type { Setup } from '../adapters/machine/machine'
-import { copiedSource, draftRung, faultLine, faultText } from '../adapters/kernels/draft-source'
-import { draftStore, newDraftId } from '../adapters/sessions/draft-store'
 import {
+  copiedSource,
+  draftRung,
+  faultLine,
+  faultText,
   readKernelLibrary,
   readSharedFiles,
   type KernelLibrary,
 } from '../adapters/kernels/kernel-library'
+import { draftStore, newDraftId } from '../adapters/sessions/draft-store'
 import type { CallInput, CallOutput } from '../contract'
 import type { RungBuild, EditingPlace } from '../contract/folders'
 import { draftFile, editedFrom, editId, type Draft, isPythonFile } from '../domain/ladder/rung'

@@ -14,7 +14,7 @@ import {
   shippedSession,
   startHarness,
 } from './support'
-import { parseReportHtml } from '../../src-main/parsers/report/report-html'
+import { parseReportHtml } from '../../src-main/parsers/report/report'
 import { readSession } from '../../src-main/adapters/sessions/session-store'
 import { type Session } from '../../src-main/domain/session/session'
 import { recordingsDir } from '../services/support'

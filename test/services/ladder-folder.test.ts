@@ -24,7 +24,7 @@ import {
 import { buildReference, buildRung, inParallel } from '../../src-main/services/run/build'
 import { planRun } from '../../src-main/services/run/plan'
 import { keeping, keptNvcc, orSkip, realCompiler } from '../kept-nvcc'
-import { findTool } from '../../src-main/adapters/tools/live-toolbox'
+import { findTool } from '../../src-main/adapters/tools/toolboxes'
 import { runProcess } from '../../src-main/adapters/tools/process'
 import { pythonHeaderFile } from '../../src-main/domain/task/python'
 import { Task } from '../../src-main/domain/task/task'

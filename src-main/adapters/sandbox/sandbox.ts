@@ -9,7 +9,7 @@ import { readFileSync, statSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { availableParallelism, homedir, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { pathExists } from '../disk/disk'
+import { pathExists, removeTree } from '../disk/disk'
 import {
   descendants,
   processIds,
@@ -17,7 +17,6 @@ import {
   type ProcessCall,
   type ProcessResult,
 } from '../tools/process'
-import { removeTree } from './remove-tree'
 import { findGroups, type MakeGroup } from './cgroup'
 import { Findings, probeScript, type Attempts } from './probe'
 import {

@@ -1,7 +1,7 @@
 /** Pages from a document, by the Chromium that the program carries: a hidden window without scripts. */
 import { randomUUID } from 'node:crypto'
 import { BrowserWindow, session } from 'electron'
-import type { PrintOptions } from '../../adapters/print/pdf'
+import type { PrintOptions } from '../../adapters/print/chromium'
 import { printScheme } from './app-protocol'
 import { denyPermissions, securePreferences } from './security'
 

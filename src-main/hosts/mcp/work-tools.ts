@@ -1,7 +1,7 @@
 /** Tools that import, build or run: inside of the fence, and on a GPU only where the user allowed it. */
 import { basename } from 'node:path'
 import { z } from 'zod'
-import { isHtmlFile } from '../../adapters/sessions/frozen-file'
+import { isHtmlFile } from '../../adapters/sessions/report-file'
 import { readSubmission } from '../../adapters/labs/work'
 import type { RunEvent } from '../../contract'
 import { recordedRef } from '../../contract/sessions'

@@ -1,8 +1,6 @@
-/**
- * Converts the launches of one rung as reported by ncu to the registry's metrics and units. A rung may launch
- * several kernels; the registry's `aggregate` says how they combine. Unknown values are `unavailable`, with the
- * reason.
- */
+/** The resources of one block of a launch, which ncu reports for every launch. */
+import type { LaunchResources } from '../../domain/session/session'
+import type { NcuLaunch } from './ncu-csv'
 import { message, type Statement } from '../../domain/messages/message'
 import {
   metricParts,
@@ -13,7 +11,32 @@ import { metricsAtLevel, unavailable, type MetricValue } from '../../domain/metr
 import type { Instruction } from '../../domain/session/deep'
 import { instructionFigures, notAsked, withDerived } from '../../domain/session/registry-figures'
 import type { Unit } from '../../domain/metrics/units'
-import type { NcuLaunch } from './ncu-csv'
+
+const names = {
+  registersPerThread: 'launch__registers_per_thread',
+  staticSharedBytes: 'launch__shared_mem_per_block_static',
+  dynamicSharedBytes: 'launch__shared_mem_per_block_dynamic',
+  barriers: 'launch__barrier_count',
+  carveOutBytes: 'launch__shared_mem_config_size',
+  clusterBlocks: 'launch__cluster_size',
+} as const satisfies Record<keyof LaunchResources, string>
+
+/** undefined if the file has none of them, as with a details page. */
+export function launchResources({
+  metrics,
+}: Pick<NcuLaunch, 'metrics'>): LaunchResources | undefined {
+  const entries = Object.entries(names).map(([key, name]): [string, number | null] => {
+    const value = metrics[name]?.value
+    return [key, typeof value === 'number' ? value : null]
+  })
+  return entries.some(([, value]) => value !== null)
+    ? (Object.fromEntries(entries) as LaunchResources)
+    : undefined
+}
+
+// Converts the launches of one rung as reported by ncu to the registry's metrics and units. A rung may launch
+// several kernels; the registry's `aggregate` says how they combine. Unknown values are `unavailable`, with the
+// reason.
 
 const durationName = 'gpu__time_duration.sum'
 

@@ -1,6 +1,6 @@
 /** Imports the session from an HTML report, as scrubbed when the report was made. */
 import { basename, join, resolve } from 'node:path'
-import { readFrozenReport, type ReadReport } from '../../adapters/sessions/frozen-file'
+import { readFrozenReport, type ReadReport } from '../../adapters/sessions/report-file'
 import { draftSession } from '../../adapters/sessions/session-store'
 import { refuseTaken } from '../../adapters/disk/staging'
 import { inputError } from '../../domain/errors'

@@ -11,9 +11,9 @@ import {
   writeAttempt,
   type LabAttempt,
   type SanitizerVerdicts,
+  recordedEvidence,
 } from '../../adapters/labs/attempt'
 import type { LabFolder } from '../../adapters/labs/library'
-import { recordedEvidence } from '../../adapters/labs/recorded-attempts'
 import type { RunEvent } from '../../contract'
 import { message, says, together, type Statement } from '../../domain/messages/message'
 import { KernelLadderError, toErrorShape, type ErrorShape } from '../../domain/errors'

@@ -18,14 +18,17 @@ import { tmpdir } from 'node:os'
 import { basename, dirname, join, relative } from 'node:path'
 import { z } from 'zod'
 import { message, type Statement } from '../../domain/messages/message'
-import { makeFolder, pathExists } from '../../adapters/disk/disk'
+import { makeFolder, pathExists, removeTree } from '../../adapters/disk/disk'
 import type { LabFolder } from '../../adapters/labs/library'
-import { openFinishedRows, submissionHash } from '../../adapters/labs/finished-rows'
-import { listSubmissions, type FoundSubmission } from '../../adapters/labs/submissions'
+import {
+  openFinishedRows,
+  submissionHash,
+  listSubmissions,
+  type FoundSubmission,
+} from '../../adapters/labs/submissions'
 import { answersFile, readHandedIn, submissionFile } from '../../adapters/labs/work'
 import type { HostMachine, Setup } from '../../adapters/machine/machine'
 import { askDriver } from '../../adapters/tools/nvidia-smi'
-import { removeTree } from '../../adapters/sandbox/remove-tree'
 import {
   findSandbox,
   openSandbox,

@@ -1,6 +1,5 @@
 /** The library for a request: its ladder's, plus the edited copies that it names. */
-import { draftRung } from '../../adapters/kernels/draft-source'
-import type { KernelLibrary } from '../../adapters/kernels/kernel-library'
+import { draftRung, type KernelLibrary } from '../../adapters/kernels/kernel-library'
 import type { Setup } from '../../adapters/machine/machine'
 import { draftStore } from '../../adapters/sessions/draft-store'
 import type { RunRequest } from '../../contract'

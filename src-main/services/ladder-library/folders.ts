@@ -3,8 +3,9 @@ import { readdir, realpath } from 'node:fs/promises'
 import { basename, dirname, isAbsolute, join, resolve, sep } from 'node:path'
 import type { Setup } from '../../adapters/machine/machine'
 import { errorCode, pathExists } from '../../adapters/disk/disk'
-import { readFolderFile, saveFolderFile } from '../../adapters/kernels/folder-file'
 import {
+  readFolderFile,
+  saveFolderFile,
   headersBelow,
   ladderFileIn,
   ladderFileNames,

@@ -1,5 +1,5 @@
 /** From opened sessions to the text of a report. Pure, except that it scrubs the names of this machine. */
-import { machinePrivates, type Privates } from '../../adapters/machine/privates'
+import { machinePrivates, type Privates } from '../../adapters/machine/machine'
 import { checkAgainst, type CheckVerdict } from '../../domain/analysis/baseline-check'
 import { ciDocument } from '../../domain/analysis/baseline-document'
 import { DeepProfile } from '../../domain/session/deep'

@@ -1,6 +1,6 @@
 /** From a request to the content of a report in any format; finds whatever a format needs besides the session. */
 import type { Assets } from '../../adapters/kernels/assets'
-import { zipFiles } from '../../adapters/disk/zip'
+import { zipFiles } from '../../adapters/disk/disk'
 import type { ReportAnswer, ReportRequest } from '../../contract/sessions'
 import type { PageDrawer } from '../../adapters/print/chromium'
 import { inputError, KernelLadderError } from '../../domain/errors'

@@ -3,7 +3,7 @@
  * numbers in its table of contents. The creation date is the session's, so that the same session yields the same
  * bytes with the same browser and fonts.
  */
-import { placesInPdf, stablePdf, type PdfPrinter } from '../../adapters/print/pdf'
+import { placesInPdf, stablePdf, type PdfPrinter } from '../../adapters/print/chromium'
 import type { ReportStage } from '../../contract/sessions'
 import { printPage, type PrintDocument } from './print'
 

@@ -3,7 +3,7 @@
  * this removes what tools wrote into their messages: paths, hosts, users, identifiers. It errs on the side of
  * removing too much.
  */
-import type { Privates } from '../../adapters/machine/privates'
+import type { Privates } from '../../adapters/machine/machine'
 import { isMessageKey, type Statement } from '../../domain/messages/message'
 import { can } from '../../domain/target/targets'
 import type { Session } from '../../domain/session/session'

@@ -1,6 +1,6 @@
 /** The toolbox of a run that names its GPU. */
 import type { Machine } from '../../adapters/machine/machine'
-import { visibleGpu, withVisibleGpu } from '../../adapters/tools/chosen-gpu'
+import { visibleGpu, withVisibleGpu } from '../../adapters/tools/nvidia-smi'
 import type { RawRecorder, Toolbox } from '../../adapters/tools/toolbox'
 import { inputError } from '../../domain/errors'
 import { message } from '../../domain/messages/message'

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { sourceName } from '../../adapters/disk/build-cache'
 import { fillCase, type FilledBuffer } from '../../adapters/emulator/contents'
 import type { EmulatorPool } from '../../adapters/emulator/pool'
-import { launchedKernels, readModules } from '../../adapters/tools/built-code'
+import { launchedKernels, readModules } from '../../adapters/tools/nvcc'
 import {
   probeExpectation,
   probeLaunches,

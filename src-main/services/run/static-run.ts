@@ -3,9 +3,8 @@
  * records what they would launch, from which occupancy and waves are derived. Nothing is run, verified or timed,
  * and the session says so.
  */
-import { staticRungFlags } from '../../adapters/tools/nvcc'
+import { staticRungFlags, launchedKernels, readBuiltCode } from '../../adapters/tools/nvcc'
 import { sourceName } from '../../adapters/disk/build-cache'
-import { launchedKernels, readBuiltCode } from '../../adapters/tools/built-code'
 import {
   probeLaunches,
   probeReference,

@@ -1,7 +1,7 @@
 /** Naming, deleting, restoring and importing sessions of the store, by ref. */
 import { basename, dirname, join, sep } from 'node:path'
 import { pathExists } from '../../adapters/disk/disk'
-import { isHtmlFile } from '../../adapters/sessions/frozen-file'
+import { isHtmlFile } from '../../adapters/sessions/report-file'
 import {
   listDeleted,
   moveToTrash,

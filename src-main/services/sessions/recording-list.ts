@@ -6,7 +6,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { sharedSessions, sharingSessions } from '../../adapters/disk/shared-rows'
+import { sharedSessions, sharingSessions } from '../../adapters/disk/journal'
 import { readSession, readSessionText } from '../../adapters/sessions/session-store'
 import { SessionSummary } from '../../contract'
 import { summaryOf } from '../../contract/sessions'

@@ -1,5 +1,5 @@
 /** Shipped recordings: choosing one for a request, and replaying it. */
-import { recordedMachine } from '../../adapters/machine/recorded-machine'
+import { recordedMachine } from '../../adapters/machine/machine'
 import { readSources } from '../../adapters/sessions/session-sources'
 import type { RunEvent, RunRequest } from '../../contract'
 import { recordedRef } from '../../contract/sessions'

@@ -1,5 +1,5 @@
 /** What a sweep is asked for, and the space that follows from it and from the rung. */
-import { mentionsMacro, parseRule, rulesOf } from '../../adapters/kernels/rung-rules'
+import { mentionsMacro, parseRule, rulesOf } from '../../adapters/kernels/kernel-library'
 import { inputError } from '../../domain/errors'
 import type { At } from '../../domain/task/problem'
 import {

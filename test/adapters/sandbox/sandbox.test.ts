@@ -23,7 +23,7 @@ import { unshareWith } from '../../../src-main/adapters/sandbox/view'
 import { isAlive, setEnv, tempDir } from '../../services/support'
 import { said } from '../../said'
 import { findGroups } from '../../../src-main/adapters/sandbox/cgroup'
-import { removeTree } from '../../../src-main/adapters/sandbox/remove-tree'
+import { removeTree } from '../../../src-main/adapters/disk/disk'
 
 describe('the sandbox', async () => {
   const MiB = 2 ** 20

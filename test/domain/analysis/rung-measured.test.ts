@@ -11,7 +11,7 @@ import {
   type MeasuredRecording,
   type RungToday,
 } from '../../../src-main/domain/analysis/rung-measured'
-import { copyHeader } from '../../../src-main/parsers/kernels/rung-header-edit'
+import { copyHeader } from '../../../src-main/parsers/kernels/rung-header'
 import { measuredRungs } from '../../../src-main/services/sessions/measured'
 import { resolveLadder } from '../../../src-main/services/run/plan'
 import { listRecordings, readRecordings } from '../../../src-main/services/sessions/recording-list'

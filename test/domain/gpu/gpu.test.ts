@@ -17,7 +17,7 @@ import {
 import { computeCapabilities, smLimits } from '../../../src-main/domain/gpu/gpu'
 import { type NcuLaunch, parseNcuRawCsv } from '../../../src-main/parsers/ncu/ncu-csv'
 import { ncuCapture } from '../../parsers/captures'
-import { sharedSessions, sharingSessions } from '../../../src-main/adapters/disk/shared-rows'
+import { sharedSessions, sharingSessions } from '../../../src-main/adapters/disk/journal'
 
 describe('occupancy', async () => {
   const root = join(import.meta.dirname, '../../..')

@@ -32,7 +32,7 @@ import {
   recognizeAll,
   storedKeys,
 } from '../../../src-main/domain/session/upgrade/recognize'
-import { parseReportHtml } from '../../../src-main/parsers/report/report-html'
+import { parseReportHtml } from '../../../src-main/parsers/report/report'
 import { importHtml } from '../../../src-main/services/import/import-html'
 import { tempDir } from '../../services/support'
 import {
@@ -46,7 +46,7 @@ import {
   writeAttempt1,
 } from '../../version-1'
 import { gflops, problemLabel } from '../../../src-main/domain/task/problem'
-import { sharedSessions, sharingSessions } from '../../../src-main/adapters/disk/shared-rows'
+import { sharedSessions, sharingSessions } from '../../../src-main/adapters/disk/journal'
 
 describe('versions', () => {
   const open = (name: string): Session => parseSession(file1(`${name}.json`), `${name}.json`)

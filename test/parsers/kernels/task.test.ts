@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { Task } from '../../../src-main/domain/task/task'
 import { taskOfVersion1 } from '../../../src-main/domain/session/upgrade/from-1'
-import { parseTask } from '../../../src-main/parsers/kernels/task'
+import { parseTask } from '../../../src-main/parsers/kernels/ladder'
 import { gemm } from '../../gemm'
 
 const text = readFileSync(join(import.meta.dirname, '../../../cuda-kernels/gemm/task.yaml'), 'utf8')

@@ -4,7 +4,7 @@ import { type NcuLaunch, parseNcuRawCsv } from '../../../src-main/parsers/ncu/nc
 import { ncuCapture } from '../captures'
 import { said, saying } from '../../said'
 import { readNcuCsv } from '../../../src-main/parsers/ncu/ncu-csv-stream'
-import { parseRules } from '../../../src-main/parsers/ncu/ncu-rules'
+import { parseRules } from '../../../src-main/parsers/ncu/ncu-details'
 
 describe('whole tables', () => {
   const twoRungs = ncuCapture('launches-two-rungs')

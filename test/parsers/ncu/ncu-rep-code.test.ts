@@ -1,7 +1,7 @@
 /** Code and counters out of a report, held against the pages that ncu printed of the same report. */
 import { describe, expect, it } from 'vitest'
 import { parseNcuRep } from '../../../src-main/parsers/ncu/ncu-rep'
-import { parseRules } from '../../../src-main/parsers/ncu/ncu-rules'
+import { parseRules } from '../../../src-main/parsers/ncu/ncu-details'
 import { parseSourcePage } from '../../../src-main/parsers/ncu/ncu-source'
 import { ncuCapture, ncuReport } from '../captures'
 

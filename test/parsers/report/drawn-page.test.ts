@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { drawingElementId, drawingLabel } from '../../../src-main/domain/report/report-format'
-import { parseDrawnPage } from '../../../src-main/parsers/report/drawn-page'
+import { parseDrawnPage } from '../../../src-main/parsers/report/report'
 
 describe('a page that drew a chart', () => {
   it('gives the text of the drawing as it was before the browser wrote the page down', () => {

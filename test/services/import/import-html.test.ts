@@ -1,7 +1,7 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { isHtmlFile } from '../../../src-main/adapters/sessions/frozen-file'
+import { isHtmlFile } from '../../../src-main/adapters/sessions/report-file'
 import { readSources } from '../../../src-main/adapters/sessions/session-sources'
 import { readSession } from '../../../src-main/adapters/sessions/session-store'
 import { importHtml } from '../../../src-main/services/import/import-html'

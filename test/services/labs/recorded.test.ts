@@ -10,7 +10,7 @@ import {
   listRecordedAttempts,
   recordedLabs,
   recordedOutcomeOf,
-} from '../../../src-main/adapters/labs/recorded-attempts'
+} from '../../../src-main/adapters/labs/attempt'
 import { openRaw, rawFile } from '../../../src-main/adapters/tools/raw-files'
 import { readSources } from '../../../src-main/adapters/sessions/session-sources'
 import { readSession, readSessionText } from '../../../src-main/adapters/sessions/session-store'
@@ -25,7 +25,7 @@ import { addLab } from '../../../src-main/services/lab-library/refs'
 import { fakeMachine, recordingsDir, root, setupIn, shippedKernels, tempDir } from '../support'
 import { check, statusesOf } from './support'
 import { said } from '../../said'
-import { sharedSessions, sharingSessions } from '../../../src-main/adapters/disk/shared-rows'
+import { sharedSessions, sharingSessions } from '../../../src-main/adapters/disk/journal'
 
 const library = await readKernelLibrary(join(root, 'cuda-kernels'))
 const { labs } = await readShippedLabs(library)

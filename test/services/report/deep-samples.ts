@@ -2,7 +2,7 @@
 import type { DeepProfile, Instruction, Work } from '../../../src-main/domain/session/deep'
 import { parseNcuRawCsv } from '../../../src-main/parsers/ncu/ncu-csv'
 import { toDeepProfiles } from '../../../src-main/parsers/ncu/ncu-deep'
-import { parseRules } from '../../../src-main/parsers/ncu/ncu-rules'
+import { parseRules } from '../../../src-main/parsers/ncu/ncu-details'
 import { parseSourcePage } from '../../../src-main/parsers/ncu/ncu-source'
 import { ncuCapture } from '../../parsers/captures'
 

@@ -7,7 +7,7 @@ import {
   FrozenReport,
   reportSections,
 } from '../../../src-main/domain/report/frozen-report'
-import { parseReportHtml } from '../../../src-main/parsers/report/report-html'
+import { parseReportHtml } from '../../../src-main/parsers/report/report'
 import {
   report,
   reportCi,

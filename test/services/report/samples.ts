@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { readSources } from '../../../src-main/adapters/sessions/session-sources'
 import { readSession } from '../../../src-main/adapters/sessions/session-store'
 import type { RungResult, Session, Timing } from '../../../src-main/domain/session/session'
-import type { Privates } from '../../../src-main/adapters/machine/privates'
+import type { Privates } from '../../../src-main/adapters/machine/machine'
 import { root } from '../support'
 
 const folder = join(root, 'test/captures/sessions/gemm-fp32-h200-4096')

@@ -18,7 +18,7 @@ import {
   readKernelLibrary,
   readSharedFiles,
 } from '../../../src-main/adapters/kernels/kernel-library'
-import { findTool } from '../../../src-main/adapters/tools/live-toolbox'
+import { findTool } from '../../../src-main/adapters/tools/toolboxes'
 import {
   buildLaunchProbe,
   buildReference,

@@ -8,7 +8,7 @@ import { eventLog, fakeMachine, ladderRungs, rung, setEnv, tempDir } from '../su
 import { said } from '../../said'
 import { readDeep } from '../../../src-main/adapters/sessions/deep-store'
 import { type NcuAnswer, runNcu } from '../../../src-main/adapters/tools/ncu'
-import { recordedToolbox } from '../../../src-main/adapters/tools/recorded-toolbox'
+import { recordedToolbox } from '../../../src-main/adapters/tools/toolboxes'
 import { draftSession } from '../../../src-main/adapters/sessions/session-store'
 import { type Toolbox, type ToolCall } from '../../../src-main/adapters/tools/toolbox'
 import { ncuCapture } from '../../parsers/captures'

@@ -16,7 +16,7 @@ import {
 } from '../support'
 import { said, saying } from '../../said'
 import { readSharedFiles } from '../../../src-main/adapters/kernels/kernel-library'
-import { findTool, liveToolbox } from '../../../src-main/adapters/tools/live-toolbox'
+import { findTool, liveToolbox } from '../../../src-main/adapters/tools/toolboxes'
 import { probeLaunches, probeReference } from '../../../src-main/adapters/tools/launch-probe'
 import { buildGpu } from '../../../src-main/domain/gpu/gpu'
 import { caseOf, usualProblem } from '../../../src-main/domain/task/problem'

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { recordedToolbox } from '../../../src-main/adapters/tools/recorded-toolbox'
+import { recordedToolbox } from '../../../src-main/adapters/tools/toolboxes'
 import { emptyBuildCache } from '../../../src-main/adapters/disk/build-cache'
 import { readKernelLibrary } from '../../../src-main/adapters/kernels/kernel-library'
 import { SanitizeRequest, type SanitizeProgress } from '../../../src-main/contract/runs'

@@ -4,7 +4,7 @@ import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { sharedSessions } from '../../../src-main/adapters/disk/shared-rows'
+import { sharedSessions } from '../../../src-main/adapters/disk/journal'
 import { openRaw, readRaw, shareRaw } from '../../../src-main/adapters/tools/raw-files'
 import {
   readSession,

@@ -1,6 +1,6 @@
 /** `kernel-ladder import`: makes a session from an ncu file or an HTML report. */
 import { resolve } from 'node:path'
-import { isHtmlFile } from '../../../adapters/sessions/frozen-file'
+import { isHtmlFile } from '../../../adapters/sessions/report-file'
 import type { SetUp } from '../../../adapters/machine/machine'
 import { exitCodes, inputError } from '../../../domain/errors'
 import { importReport, type ImportResult } from '../../../services/import/import-report'

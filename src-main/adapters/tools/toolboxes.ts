@@ -1,11 +1,14 @@
-/** The toolbox of this machine: finds programs, runs them and records their output. */
+/** The two toolboxes: of this machine, which runs programs and records their output, and of a recording, which answers with it. */
 import { access, constants, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
 import { redactNvidiaSmi } from '../../parsers/cuda/nvidia-smi'
-import { scratchFolder } from '../disk/owned-folder'
+import { scratchFolder } from '../disk/staging'
 import { claimGpu } from './gpu-lock'
 import { runProcess, type ProcessResult } from './process'
 import type { RawRecorder, ToolCall, Toolbox, ToolName } from './toolbox'
+import { openRaw, type RawOutputs } from './raw-files'
+
+// The toolbox of this machine: finds programs, runs them and records their output.
 
 const exists = (path: string): Promise<boolean> =>
   access(path, constants.X_OK).then(
@@ -103,4 +106,50 @@ export function liveToolbox(recorder: RawRecorder | null, run = runProcess): Too
       return { path: keptAt, take: () => Promise.resolve() }
     },
   }
+}
+
+// The toolbox of a recording: answers each call with the recorded output of the real tool.
+
+export function recordedToolbox(folder: string): Toolbox {
+  let outputs: Promise<RawOutputs> | undefined
+  return {
+    replays: true,
+    recorder: null,
+    ownerPid: null,
+    locate: (tool) => Promise.resolve(tool),
+    async exec(call): Promise<ProcessResult> {
+      if (call.signal?.aborted) return { ...absent, outcome: 'cancelled', stderr: '' }
+      const raw = await (await (outputs ??= openRaw(folder))).get(call.key)
+      if (!raw) return { ...absent, stderr: `The recording contains no output of ${call.key}.` }
+      for (const line of raw.stdout.split('\n')) if (line !== '') call.onStdoutLine?.(line)
+      return {
+        outcome: raw.call.outcome,
+        exitCode: raw.call.exitCode,
+        signal: raw.call.signal,
+        stdout: raw.stdout,
+        stderr: raw.stderr,
+        seconds: raw.call.seconds,
+        reused: raw.call.reused ?? false,
+        argv: raw.call.argv,
+      }
+    },
+    scratch: () =>
+      Promise.resolve({
+        path: '',
+        read: () => Promise.resolve(null),
+        remove: () => Promise.resolve(),
+      }),
+    readBuilt: () => Promise.resolve(null),
+    claimGpu: () => Promise.resolve({ state: 'held', lock: { release: () => undefined } }),
+    output: (keptAt) => Promise.resolve({ path: keptAt, take: () => Promise.resolve() }),
+  }
+}
+
+const absent: ProcessResult = {
+  outcome: 'not-found',
+  exitCode: null,
+  signal: null,
+  stdout: '',
+  stderr: '',
+  seconds: 0,
 }
