@@ -25,7 +25,7 @@ import {
   type ProcessResult,
 } from '../src-main/adapters/tools/process'
 import type { RawRecorder, ToolCall } from '../src-main/adapters/tools/toolbox'
-import { openCompiler, type Compiler } from '../src-main/services/run/compiler'
+import { openCompiler, type Compiler } from '../src-main/services/run/build'
 import { root, shippedKernels, tempDir } from './services/support'
 
 const cache = join(root, '.cache', 'nvcc')

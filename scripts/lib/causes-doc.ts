@@ -7,7 +7,7 @@ import { code } from '../../src-main/domain/messages/message'
 import { formatRatio } from '../../src-main/domain/metrics/units'
 import { details, md, mdHtml, mdSentence, mdTable } from '../../src-main/domain/text/tables'
 import { whyOfSteps, type WhyStep } from '../../src-main/domain/why/why'
-import { printedCauses } from '../../src-main/services/report/causes'
+import { printedCauses } from '../../src-main/services/report/comparison'
 
 /**
  * right: the first cause is what the source change does, by its header and by reading it. effect: it is true and names no

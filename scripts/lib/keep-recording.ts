@@ -49,7 +49,7 @@ import {
 import { inputError, KernelLadderError } from '../../src-main/domain/errors'
 import type { Session } from '../../src-main/domain/session/session'
 import { inEnglish } from '../../src-main/domain/text/text'
-import { recordingIndex, recordingIndexFile } from '../../src-main/services/sessions/recording-list'
+import { recordingIndex, recordingIndexFile } from '../../src-main/services/sessions/recordings'
 
 const pathFrom = (folder: string, path: string): string =>
   relative(folder, path).replaceAll(sep, '/')

@@ -14,8 +14,7 @@ import { staticProfile } from '../domain/sass/static-profile'
 import { inEnglish } from '../domain/text/text'
 import { readCubin } from '../parsers/cubin/cubin'
 import { cubinsOf } from '../parsers/cubin/fatbin'
-import { codeOf, decodesBy, deepOf } from './decoded'
-import type { Kernel } from './report'
+import { codeOf, decodesBy, deepOf, type Kernel } from './report'
 import type { Finding } from './sanitizer'
 
 /** One argument of a kernel: a number of its parameter's type, or the address of a buffer. */

@@ -18,7 +18,7 @@ import { exhaustiveLimit, strategyNames } from '../../domain/tune/sweep'
 import { targetHelp } from '../../domain/target/targets'
 import { nearest } from '../../domain/text/text'
 import { appVersion } from '../../services/version'
-import type { RunOptions } from './arguments'
+import { type RunOptions, namedOptions, type NamedOption } from './arguments'
 import {
   agentCommand,
   appCommand,
@@ -67,7 +67,6 @@ import { addExamples } from './examples'
 import type { TuneCommandOptions } from './commands/tune-command'
 import { checkOutput, note, printError, printJson } from './output'
 import type { MachineAddOptions } from './commands/machine-command'
-import { namedOptions, type NamedOption } from './problem-options'
 
 const ladderHelp = 'the id of a ladder, or a folder that contains ladder.yaml'
 const trust = [
@@ -620,7 +619,7 @@ export async function runProgram(words: readonly string[], setUp: SetUp): Promis
     const shape = sayError(error)
     // A failed command has not printed a document yet.
     if (words.includes('--json')) {
-      const { errorDocument } = await import('./documents/error')
+      const { errorDocument } = await import('./documents/document')
       printJson(errorDocument, { error: shape })
     }
     code = exitCodes[shape.kind]

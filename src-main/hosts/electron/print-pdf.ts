@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { BrowserWindow, session } from 'electron'
 import type { PrintOptions } from '../../adapters/print/chromium'
 import { printScheme } from './app-protocol'
-import { denyPermissions, securePreferences } from './security'
+import { denyPermissions, securePreferences } from './window'
 
 /** The document has what it shows in itself. A page of file: could read every file of the person. */
 const headers = {

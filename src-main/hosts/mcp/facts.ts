@@ -8,7 +8,7 @@ import { rungOf, type RungResult, type Session } from '../../domain/session/sess
 import { nearest, inEnglish } from '../../domain/text/text'
 import type { Cause, Why } from '../../domain/why/why'
 import type { SessionSummary } from '../../contract'
-import { rounded } from './answer'
+import { rounded } from './tool'
 
 export const sessionFacts = (one: SessionSummary) => ({
   session: one.ref,

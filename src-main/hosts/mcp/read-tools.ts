@@ -19,7 +19,7 @@ import {
   type OpenedSession,
 } from '../../services/sessions/sessions'
 import { comparedWith, whyBetween } from '../../services/why'
-import { counted, page, pageInput, rounded } from './answer'
+import { counted, page, pageInput, rounded, type AddTool, type Workplace } from './tool'
 import {
   adviceFacts,
   causeSummary,
@@ -32,7 +32,6 @@ import {
   sessionFacts,
   whyFacts,
 } from './facts'
-import type { AddTool, Workplace } from './tool'
 
 const sessionInput = z
   .string()

@@ -10,22 +10,23 @@ import { profileLevels, type ProfileLevel } from '../../domain/metrics/metric-de
 import type { Diagnostic, Session } from '../../domain/session/session'
 import { can, labTargets, parseTarget, targetUsage } from '../../domain/target/targets'
 import { inEnglish } from '../../domain/text/text'
-import { importHtml } from '../../services/import/import-html'
-import { importReport } from '../../services/import/import-report'
-import { trustFolder } from '../../services/ladder-library/trust'
+import { importHtml, importReport } from '../../services/import/import-report'
+import { trustFolder } from '../../services/ladder-library/open'
 import { checkLab } from '../../services/labs/check'
-import { openLab } from '../../services/lab-library/library'
-import { newAttemptFolder } from '../../services/lab-library/progress'
-import { attemptSession } from '../../services/lab-library/refs'
-import { isShipped, requireTrust } from '../../services/lab-library/trust'
+import {
+  openLab,
+  newAttemptFolder,
+  attemptSession,
+  isShipped,
+  requireTrust,
+} from '../../services/lab-library/library'
 import { storeOf } from '../../services/sessions/sessions'
 import type { FinishedRun } from '../../services/targets/saved-run'
 import { startRun } from '../../services/targets/start-run'
 import { appVersion } from '../../services/version'
-import { counted, page, type Answer } from './answer'
+import { counted, page, type Answer, type AddTool, type Call, type Workplace } from './tool'
 import { rungFacts } from './facts'
 import { openedLadder } from './read-tools'
-import type { AddTool, Call, Workplace } from './tool'
 
 const mostRungs = 50
 

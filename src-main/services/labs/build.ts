@@ -7,9 +7,14 @@ import type { LabOutcome } from '../../domain/labs/outcome'
 import { occupancy } from '../../domain/gpu/occupancy'
 import type { Build } from '../../domain/session/session'
 import { smLimits } from '../../domain/gpu/gpu'
-import { builtArchitecture, capabilityOf, ownArchitecture } from '../run/architecture'
-import { buildRung, type BuildOutcome } from '../run/build'
-import { openCompiler } from '../run/compiler'
+import {
+  builtArchitecture,
+  capabilityOf,
+  ownArchitecture,
+  buildRung,
+  type BuildOutcome,
+  openCompiler,
+} from '../run/build'
 import type { LabPlan } from './plan'
 import { submissionId } from '../../domain/labs/judge'
 

@@ -48,7 +48,7 @@ import {
 } from '../../domain/labs/outcome'
 import { can, parseTarget, type LabTarget } from '../../domain/target/targets'
 import { findLikenesses, likenessTo } from '../../domain/labs/similarity'
-import { isShipped, trustPath } from '../lab-library/trust'
+import { isShipped, trustPath } from '../lab-library/library'
 
 export interface GradeRequest {
   setup: Setup

@@ -36,15 +36,28 @@ import { rungFileId } from '../../domain/ladder/rung'
 import type { Diagnostic } from '../../domain/session/session'
 import { referenceFile } from '../../domain/task/task'
 import { inEnglish } from '../../domain/text/text'
-import { builtArchitecture, ownArchitecture, recordedArchitecture } from '../run/architecture'
-import { buildRung, compileReference, inParallel, type BuildOutcome } from '../run/build'
-import { openCompiler } from '../run/compiler'
+import {
+  builtArchitecture,
+  ownArchitecture,
+  recordedArchitecture,
+  buildRung,
+  compileReference,
+  inParallel,
+  type BuildOutcome,
+  openCompiler,
+} from '../run/build'
 import { gpuLike, type createCounting } from '../run/counters'
 import { planRun, resolveLadder } from '../run/plan'
 import type { ProgramFolder } from '../../adapters/kernels/program-folder'
-import { openPrograms } from './open'
-import { forgetFolder, recentFolders, rememberFolder } from './recent'
-import { isTrustedFolder, requireTrustedFolder, trustFolder } from './trust'
+import {
+  openPrograms,
+  forgetFolder,
+  recentFolders,
+  rememberFolder,
+  isTrustedFolder,
+  requireTrustedFolder,
+  trustFolder,
+} from './open'
 
 /** Expands `~/kernels` like a shell. */
 const expanded = ({ machine }: Setup, typed: string): string =>

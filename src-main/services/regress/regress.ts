@@ -37,14 +37,20 @@ import {
 import { flagTitle } from '../../domain/task/task'
 import { inEnglish } from '../../domain/text/text'
 import { openTrustedLadder } from '../ladder-library/open'
-import { buildReference, buildRung, buildRunner, inParallel, type BuildOutcome } from '../run/build'
-import { toolboxOn } from '../run/chosen-gpu'
-import { openCompiler, type Compiler } from '../run/compiler'
-import { architectureFor, queryDevice, queryDriver, smOf } from '../run/device'
+import {
+  buildReference,
+  buildRung,
+  buildRunner,
+  inParallel,
+  type BuildOutcome,
+  openCompiler,
+  type Compiler,
+} from '../run/build'
+import { toolboxOn, architectureFor, queryDevice, queryDriver, smOf } from '../run/device'
 import { inTurn, isShared } from '../run/gpu-turn'
 import { measure, type Measured } from '../run/measure'
 import { planRun, type PlannedRung, type PlanRequest, type RunPlan } from '../run/plan'
-import { wrongness } from '../run/result'
+import { wrongness } from '../run/stages'
 import { openOldCode, type OldRungs } from './old-code'
 import { copyId, oldId, timeInTurn, type BuiltPair, type RoundsOutcome } from './rounds'
 import { keepSameCode, keptSameCode } from './same-code'

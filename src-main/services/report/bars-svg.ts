@@ -1,9 +1,18 @@
-/**
- * A bar chart over all rungs, for print and Markdown: a self-contained SVG, black on white, readable without color.
- * The charts on screen are drawn by the screen's own library.
- */
+/** The size of a drawing. */
 import { formatCount } from '../../domain/metrics/units'
-import { html } from './html-text'
+import { html } from './markup'
+
+/** In CSS pixels, as stated in the drawing. */
+export function sizeOfSvg(svg: string): { width: number; height: number } {
+  const of = (name: string): number =>
+    Number(new RegExp(`^<svg[^>]* ${name}="(\\d+)`).exec(svg)?.[1])
+  const [width, height] = [of('width'), of('height')]
+  if (!(width > 0 && height > 0)) throw new Error('The drawing does not state its size.')
+  return { width, height }
+}
+
+// A bar chart over all rungs, for print and Markdown: a self-contained SVG, black on white, readable without color.
+// The charts on screen are drawn by the screen's own library.
 
 export interface Bar {
   /** The bar's label: a rung's number, or its number and title. */

@@ -9,8 +9,7 @@ import { details, md, mdCode, mdCodeCell, mdSentence, mdTable } from '../../doma
 import { formatMs } from '../../domain/metrics/units'
 import { factsOf, parameterChanges } from './comparison'
 import { list } from './printers/markdown'
-import { originTable, printMdTable } from './md-table'
-import { comparedFactTable } from './tables'
+import { originTable, printMdTable, comparedFactTable } from './tables'
 import { dash } from './model'
 
 const signs: Record<RungCheck['verdict'], string> = {

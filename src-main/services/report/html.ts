@@ -12,7 +12,7 @@ import {
   type FrozenDeep,
   type FrozenReport,
 } from '../../domain/report/frozen-report'
-import { html, htmlSentence } from './html-text'
+import { html, htmlSentence } from './markup'
 import type { ReportModel } from './model'
 import { escapeHidden } from '../../domain/text/text'
 

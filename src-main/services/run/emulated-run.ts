@@ -38,8 +38,16 @@ import {
 import type { Measured } from './measure'
 import type { PlannedRung, RunPlan } from './plan'
 import { allUnavailable } from './profile'
-import { describedRung, statusOf, wrongness, type RungState } from './result'
-import { runStages, type BuiltRungs, type Run, type RunOutcome } from './stages'
+import {
+  describedRung,
+  statusOf,
+  wrongness,
+  type RungState,
+  runStages,
+  type BuiltRungs,
+  type Run,
+  type RunOutcome,
+} from './stages'
 
 /** A rung that takes more, some ten minutes on one thread, is refused. */
 const mostInstructions = 4e9

@@ -14,10 +14,15 @@ import { queryDevice, queryDriver, smOf } from './device'
 import { inTurn, isShared } from './gpu-turn'
 import { measure } from './measure'
 import type { PlannedRung, RunPlan } from './plan'
-import type { ProfileOutcome } from './profile'
-import { profileAll } from './profile-stage'
-import { toResult, type RungState } from './result'
-import { runStages, type BuiltRungs, type Run, type RunOutcome } from './stages'
+import { type ProfileOutcome, profileAll } from './profile'
+import {
+  toResult,
+  type RungState,
+  runStages,
+  type BuiltRungs,
+  type Run,
+  type RunOutcome,
+} from './stages'
 import { verifyFurther } from './verify-further'
 
 export interface RunSettings {

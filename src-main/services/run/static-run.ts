@@ -23,13 +23,24 @@ import { unavailable, type MetricValue } from '../../domain/metrics/metrics'
 import { caseOf } from '../../domain/task/problem'
 import type { Task } from '../../domain/task/task'
 import type { Launch, RungResult } from '../../domain/session/session'
-import { buildLaunchProbe, buildReference, unusableReference, type BuildOutcome } from './build'
-import type { Compiler } from './compiler'
+import {
+  buildLaunchProbe,
+  buildReference,
+  unusableReference,
+  type BuildOutcome,
+  type Compiler,
+} from './build'
 import { smOf } from './device'
 import type { PlannedRung, RunPlan } from './plan'
 import { allUnavailable } from './profile'
-import { describedRung, statusOf, type RungState } from './result'
-import { runStages, type Run, type RunOutcome } from './stages'
+import {
+  describedRung,
+  statusOf,
+  type RungState,
+  runStages,
+  type Run,
+  type RunOutcome,
+} from './stages'
 
 type Launches = { launches: Launch[]; kernels: readonly ProbedLaunch[] } | NotLaunched
 

@@ -18,8 +18,7 @@ import {
   type SanitizerCheck,
   type SanitizerTool,
 } from '../../domain/session/sanitizer'
-import { buildLaunchProbe, buildRung, inParallel } from '../run/build'
-import { openCompiler } from '../run/compiler'
+import { buildLaunchProbe, buildRung, inParallel, openCompiler } from '../run/build'
 import { architectureFor } from '../run/device'
 import {
   estimate,

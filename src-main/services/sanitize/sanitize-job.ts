@@ -5,9 +5,9 @@ import type { SanitizeProgress, SanitizeRequest, SanitizeState } from '../../con
 import { toErrorShape } from '../../domain/errors'
 import type { SanitizeReport } from '../../domain/session/sanitizer'
 import { libraryFor } from '../ladder-library/copies'
-import { toolboxOn } from '../run/chosen-gpu'
+import { toolboxOn } from '../run/device'
 import { can, parseTarget } from '../../domain/target/targets'
-import { emulatedGpu } from '../run/emulated-gpu'
+import { emulatedGpu } from '../run/counted-rung'
 import { sanitizeEmulated } from './emulated-sanitize'
 import { sanitize } from './sanitize'
 

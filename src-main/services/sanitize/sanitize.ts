@@ -35,8 +35,9 @@ import {
   inParallel,
   type BuildOutcome,
   type TaskInputs,
+  openCompiler,
+  type Bench,
 } from '../run/build'
-import { openCompiler, type Bench } from '../run/compiler'
 import { architectureFor, queryDevice, queryDriver, remedies } from '../run/device'
 import { inTurn } from '../run/gpu-turn'
 import { findLadder, planRun, taskOf, type PlannedRung, type RunPlan } from '../run/plan'

@@ -12,8 +12,7 @@ import { SessionRef } from '../../contract'
 import { recordingOf, type DeletedSession, type ImportAnswer } from '../../contract/sessions'
 import { inputError, KernelLadderError } from '../../domain/errors'
 import { message, withTexts } from '../../domain/messages/message'
-import { importReport } from '../import/import-report'
-import { importHtml } from '../import/import-html'
+import { importReport, importHtml } from '../import/import-report'
 import { mountedRef, storeOf, type SessionPlaces } from './sessions'
 
 /** The folder name in the store for a ref; recordings and other folders are rejected. */

@@ -16,7 +16,7 @@ import {
 } from '../../domain/analysis/rung-measured'
 import { resolveLadder } from '../run/plan'
 import { appVersion } from '../version'
-import { listRecordings, readRecording } from './recording-list'
+import { listRecordings, readRecording } from './recordings'
 
 /** The files that recordings are read from, and the cache that keeps what follows from them. */
 interface MeasuredSetup {

@@ -16,9 +16,8 @@ import { rungsWithoutSums, withSums } from '../../domain/session/registry-figure
 import type { RungResult, Session } from '../../domain/session/session'
 import { printTarget } from '../../domain/target/targets'
 import { appVersion } from '../version'
-import { labSessionFolder } from '../lab-library/refs'
-import { asRecording, listRecordings, type Recording } from './recording-list'
-import { chooseRecording, replay } from './recordings'
+import { labSessionFolder } from '../lab-library/library'
+import { asRecording, listRecordings, type Recording, chooseRecording, replay } from './recordings'
 import { meantOr, nearest } from '../../domain/text/text'
 
 export interface OpenedSession {

@@ -22,7 +22,7 @@ import {
 } from '../machines/remote-job'
 import { sendLadder } from '../machines/send-folder'
 import { planRun } from '../run/plan'
-import type { Runner } from './runner'
+import type { Runner } from './start-run'
 import { draftNew, misplaced, type FinishedRun, type StartRunOptions } from './saved-run'
 
 export const runMachine: Runner = async (name, request, options) => {

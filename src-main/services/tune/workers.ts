@@ -7,12 +7,11 @@ import { inputError, KernelLadderError } from '../../domain/errors'
 import { message, says, type Statement } from '../../domain/messages/message'
 import type { Problem } from '../../domain/task/problem'
 import type { T4Row } from '../../domain/tune/report'
-import { toolboxOn } from '../run/chosen-gpu'
-import { queryDevice, type OfferedGpu } from '../run/device'
+import { toolboxOn, queryDevice, type OfferedGpu } from '../run/device'
 import { inTurn } from '../run/gpu-turn'
 import { measure, type Measured } from '../run/measure'
 import type { RunPlan } from '../run/plan'
-import { wrongness } from '../run/result'
+import { wrongness } from '../run/stages'
 
 export interface Worker extends OfferedGpu {
   toolbox: Toolbox

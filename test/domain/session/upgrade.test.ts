@@ -33,7 +33,7 @@ import {
   storedKeys,
 } from '../../../src-main/domain/session/upgrade/recognize'
 import { parseReportHtml } from '../../../src-main/parsers/report/report'
-import { importHtml } from '../../../src-main/services/import/import-html'
+import { importHtml } from '../../../src-main/services/import/import-report'
 import { tempDir } from '../../services/support'
 import {
   attempts1,

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
 import { isAppUrl } from '../../../src-main/hosts/electron/app-protocol'
-import { contentSecurityPolicy } from '../../../src-main/hosts/shared/headers'
+import { contentSecurityPolicy } from '../../../src-main/hosts/shared/renderer-files'
 import { indexHtml, script, secret } from '../support/renderer-dir'
 import { useDesktop } from './harness'
 

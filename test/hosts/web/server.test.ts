@@ -9,7 +9,7 @@ import { startWebHost } from '../../../src-main/hosts/web/server'
 import { createFakeCore } from '../support/fake-core'
 import { type Answer, type Harness, json, startHarness } from './harness'
 import { indexHtml, script, secret } from '../support/renderer-dir'
-import { contentSecurityPolicy } from '../../../src-main/hosts/shared/headers'
+import { contentSecurityPolicy } from '../../../src-main/hosts/shared/renderer-files'
 
 describe('its life', () => {
   let at: Harness

@@ -8,8 +8,12 @@ import { faultSentence } from '../../../src-main/domain/labs/lab'
 import { type LabOutcome, outcomeExitCode } from '../../../src-main/domain/labs/outcome'
 import { message, type Statement } from '../../../src-main/domain/messages/message'
 import { inEnglish } from '../../../src-main/domain/text/text'
-import { isTrusted, requireTrust, trustLab } from '../../../src-main/services/lab-library/trust'
-import { openLab } from '../../../src-main/services/lab-library/library'
+import {
+  isTrusted,
+  requireTrust,
+  trustLab,
+  openLab,
+} from '../../../src-main/services/lab-library/library'
 import { fakeMachine, type Machine, setEnv, tempDir } from '../support'
 import { keepRecording } from '../../../scripts/lib/keep-recording'
 import { said } from '../../said'

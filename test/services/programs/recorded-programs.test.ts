@@ -8,7 +8,7 @@ import { compareSessions } from '../../../src-main/domain/programs/compare-sessi
 import { previewKernels } from '../../../src-main/domain/programs/choose'
 import { parseKernelName } from '../../../src-main/domain/programs/kernel-name'
 import { profiledTime } from '../../../src-main/domain/programs/profiled-time'
-import { listRecordings } from '../../../src-main/services/sessions/recording-list'
+import { listRecordings } from '../../../src-main/services/sessions/recordings'
 import { openSession } from '../../../src-main/services/sessions/sessions'
 import { startRun } from '../../../src-main/services/targets/start-run'
 import { toPreview } from '../../../src-main/services/programs/nothing'

@@ -31,10 +31,9 @@ import { textFormats } from '../../../src-main/domain/report/report-format'
 import { Session } from '../../../src-main/domain/session/session'
 import { buildReport } from '../../../src-main/services/report/model'
 import { buildComparison } from '../../../src-main/services/report/comparison'
-import { comparisonDocument } from '../../../src-main/services/report/comparison-document'
+import { comparisonDocument, sessionDocument } from '../../../src-main/services/report/documents'
 import { printPage } from '../../../src-main/services/report/print'
 import { scrubber } from '../../../src-main/services/report/scrub'
-import { sessionDocument } from '../../../src-main/services/report/session-document'
 
 describe('HTML', () => {
   const page = (sample: Sample, options: Parameters<typeof reportHtml>[1] = {}): string =>

@@ -7,7 +7,7 @@ import { placesInPdf, stablePdf } from '../../../src-main/parsers/report/report'
 import { reportPdf } from '../../../src-main/services/report'
 import { barsSvg } from '../../../src-main/services/report/bars-svg'
 import { chartFigures } from '../../../src-main/services/report/charts'
-import { htmlDiff } from '../../../src-main/services/report/print-parts'
+import { htmlDiff } from '../../../src-main/services/report/print'
 import { recordingsDir, setEnv, tempDir } from '../support'
 import {
   noPrivates,

@@ -11,7 +11,7 @@ import {
   reportPictures,
 } from '../../../src-main/services/report'
 import { csvTable, fenced, md, mdCode } from '../../../src-main/domain/text/tables'
-import { tex } from '../../../src-main/services/report/tex-text'
+import { tex } from '../../../src-main/services/report/markup'
 import {
   hostile,
   noPrivates,
@@ -23,7 +23,7 @@ import {
 } from './samples'
 import { readSession } from '../../../src-main/adapters/sessions/session-store'
 import { withRungs } from '../../../src-main/domain/report/frozen-report'
-import { publishedFigures } from '../../../src-main/services/report/published'
+import { publishedFigures } from '../../../src-main/services/report/model'
 import { scrubSession } from '../../../src-main/services/report/scrub'
 import { recordingsDir } from '../support'
 import { isValid } from '../../json-schemas'

@@ -14,7 +14,7 @@ import {
   type Machine,
 } from '../support'
 import { heldDown, sessionGpuWords, provenance } from '../../../src-main/domain/report/provenance'
-import { sessionText } from '../../../src-main/hosts/cli/describe/describe-static'
+import { sessionText } from '../../../src-main/hosts/cli/describe/describe-sessions'
 import { said } from '../../said'
 import { cardMetricIds } from '../../../src-main/domain/metrics/metrics'
 import { type Session } from '../../../src-main/domain/session/session'

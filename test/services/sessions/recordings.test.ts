@@ -20,7 +20,7 @@ import {
   listRecordings,
   readRecordings,
   recordingIndex,
-} from '../../../src-main/services/sessions/recording-list'
+} from '../../../src-main/services/sessions/recordings'
 import { metricsAsked, withAsked } from '../../asked-metrics'
 import { eventLog, fakeMachine, recordingsDir, root, rung, tempDir } from '../support'
 import { saying } from '../../said'

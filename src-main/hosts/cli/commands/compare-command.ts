@@ -5,7 +5,7 @@ import { unitsOf, type Unit } from '../../../domain/programs/units'
 import { nearest } from '../../../domain/text/text'
 import { openNamed, type SessionPlaces } from '../../../services/sessions/sessions'
 import { describeSessions } from '../describe/describe-sessions'
-import { compareDocument } from '../documents/compare'
+import { compareDocument } from '../documents/sessions'
 import { printJson, printText } from '../output'
 
 export interface CompareOptions {

@@ -4,7 +4,7 @@ import type { DoctorReport } from '../../../contract'
 import { exitCodes } from '../../../domain/errors'
 import { inEnglish } from '../../../domain/text/text'
 import { diagnose } from '../../../services/machine/doctor'
-import { doctorDocument } from '../documents/doctor'
+import { doctorDocument } from '../documents/jobs'
 import { printJson, printText } from '../output'
 
 const signs = { ok: '✓', warning: '!', missing: '✗', unknown: '?' } as const

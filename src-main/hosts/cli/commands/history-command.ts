@@ -13,9 +13,8 @@ import { problemAt, problemWord } from '../../../domain/task/problem'
 import { openLadder } from '../../../services/ladder-library/open'
 import { findLadder, taskOf } from '../../../services/run/plan'
 import { readHistory, usualPercent } from '../../../services/sessions/history'
-import { parseChoice, words, type ProblemOptions } from '../arguments'
-import type { NamedOption } from '../problem-options'
-import { historyDocument } from '../documents/history'
+import { parseChoice, words, type ProblemOptions, type NamedOption } from '../arguments'
+import { historyDocument } from '../documents/jobs'
 import { note, printJson, printText } from '../output'
 
 export interface HistoryCommandOptions extends ProblemOptions {

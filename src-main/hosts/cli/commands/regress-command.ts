@@ -26,9 +26,9 @@ import {
   wholeNumber,
   words,
   type ProblemOptions,
+  type NamedOption,
 } from '../arguments'
-import type { NamedOption } from '../problem-options'
-import { regressDocument } from '../documents/regress'
+import { regressDocument } from '../documents/jobs'
 import { note, printJson, printText, table } from '../output'
 import { abortOnStop } from '../signals'
 import { askTrust } from '../trust'

@@ -20,10 +20,10 @@ import {
   wholeNumber,
   words,
   type ProblemOptions,
+  type NamedOption,
 } from '../arguments'
-import type { NamedOption } from '../problem-options'
 import { ladderCommandThere, machineOf } from '../elsewhere'
-import { sanitizeDocument } from '../documents/sanitize'
+import { sanitizeDocument } from '../documents/jobs'
 import { note, printJson, printText, table } from '../output'
 import { abortOnStop } from '../signals'
 import { askTrust } from '../trust'

@@ -16,13 +16,16 @@ import { diffSources } from '../../../services/source-diff'
 import { comparedWith, whyBetween } from '../../../services/why'
 import { whyOfSteps } from '../../../domain/why/why'
 import { describeComparison } from '../describe/describe-ladder'
-import { sessionText } from '../describe/describe-static'
+import { sessionText } from '../describe/describe-sessions'
 import { describeMachineCode, describeRung } from '../describe/describe-rung'
 import { describeSteps, describeWhy } from '../describe/describe-why'
-import { diffDocument } from '../documents/diff'
-import { runDocument, sessionFields } from '../documents/run'
-import { showRungDocument } from '../documents/show-rung'
-import { whyFields } from '../documents/why'
+import {
+  diffDocument,
+  runDocument,
+  sessionFields,
+  showRungDocument,
+  whyFields,
+} from '../documents/sessions'
 import { printJson, printText } from '../output'
 
 export interface ShowOptions {

@@ -2,7 +2,7 @@
 import type { SetUp } from '../../../adapters/machine/machine'
 import { recordingOf } from '../../../contract/sessions'
 import { defaultLadder, defaultRecordingRef, listAll } from '../../../services/sessions/sessions'
-import { listRecordings } from '../../../services/sessions/recording-list'
+import { listRecordings } from '../../../services/sessions/recordings'
 import { appVersion } from '../../../services/version'
 import { queryDriver } from '../../../services/run/device'
 import { printText } from '../output'

@@ -24,10 +24,16 @@ import { checkPlace, saveReport } from '../../../services/report/save'
 import { applyWinner, requireOwnFolder } from '../../../services/tune/apply'
 import type { TuneRequest } from '../../../services/tune/request'
 import { plannedRung, tune, type TuneOptions } from '../../../services/tune/tune'
-import { gpuNumber, parseChoice, wholeNumber, words, type ProblemOptions } from '../arguments'
-import type { NamedOption } from '../problem-options'
+import {
+  gpuNumber,
+  parseChoice,
+  wholeNumber,
+  words,
+  type ProblemOptions,
+  type NamedOption,
+} from '../arguments'
 import { ladderCommandThere, ladderTasksThere, machineOf, withOption } from '../elsewhere'
-import { tuneDocument } from '../documents/tune'
+import { tuneDocument } from '../documents/jobs'
 import { note, printJson, printText, table } from '../output'
 import { abortOnStop } from '../signals'
 import { askTrust } from '../trust'

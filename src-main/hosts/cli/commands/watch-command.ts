@@ -13,7 +13,7 @@ import { openTrustedLadder } from '../../../services/ladder-library/open'
 import { watchFolder, type WatchNews } from '../../../services/run/watch'
 import type { StartRunOptions } from '../../../services/targets/saved-run'
 import { startRun } from '../../../services/targets/start-run'
-import { sessionText } from '../describe/describe-static'
+import { sessionText } from '../describe/describe-sessions'
 import { note, printError, printText } from '../output'
 import { progressPrinter } from '../progress'
 

@@ -70,7 +70,7 @@ async function machines({ machine }: Setup): Promise<Candidate[]> {
 }
 
 async function targets(setup: Setup): Promise<Candidate[]> {
-  const { listRecordings } = await import('../../../services/sessions/recording-list')
+  const { listRecordings } = await import('../../../services/sessions/recordings')
   const recordings = await listRecordings(setup.assets.recordingsDir)
   const named = {
     recordings: recordings.map(({ name }) => name),

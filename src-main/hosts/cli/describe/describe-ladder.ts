@@ -1,4 +1,12 @@
-/** A session and a comparison as terminal text. */
+/** What compilers said of a rung, in the form that they write and editors read: `my-ladder/02_tile.cu:12: error: …`. */
+import { join, relative } from 'node:path'
+import {
+  type Diagnostic,
+  type RungResult,
+  type Session,
+  rungBefore,
+  type BurstTiming,
+} from '../../../domain/session/session'
 import { ratioWarnings } from '../../../domain/analysis/comparability'
 import {
   type MetricDelta,
@@ -24,12 +32,6 @@ import {
 } from '../../../domain/metrics/metrics'
 import { named, problemWord, sizesLabel } from '../../../domain/task/problem'
 import { columnFor } from '../../../domain/session/registry-figures'
-import {
-  rungBefore,
-  type BurstTiming,
-  type RungResult,
-  type Session,
-} from '../../../domain/session/session'
 import { can, kindOf } from '../../../domain/target/targets'
 import {
   formatGflops,
@@ -40,9 +42,29 @@ import {
 } from '../../../domain/metrics/units'
 import type { Hunk } from '../../../services/source-diff'
 import type { Why } from '../../../domain/why/why'
-import { describeErrors } from './describe-diagnostics'
 import { table, type Column } from '../output'
 import { describeWhy } from './describe-why'
+
+/** Where the user has a source: in the ladder's folder, if it has one, as seen from here. */
+function shown({ folder }: Session['ladder'], file: string): string {
+  if (folder === undefined) return file
+  const path = join(folder, file.replace(/^[^/]*\//, ''))
+  const near = relative(process.cwd(), path)
+  return near.startsWith('..') ? path : near
+}
+
+const place = (ladder: Session['ladder'], { file, line }: Diagnostic): string =>
+  file === null ? '' : `${shown(ladder, file)}:${line === null ? '' : `${line}:`} `
+
+export const describeErrors = (
+  { ladder }: Pick<Session, 'ladder'>,
+  { diagnostics }: Pick<RungResult, 'diagnostics'>,
+): string[] =>
+  diagnostics
+    .filter(({ severity }) => severity === 'error')
+    .map((one) => `${place(ladder, one)}error: ${one.message}`)
+
+// A session and a comparison as terminal text.
 
 const none = '–'
 

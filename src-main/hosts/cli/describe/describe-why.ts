@@ -3,7 +3,7 @@ import { inEnglish, plain } from '../../../domain/text/text'
 import { formatRatio, formatShare } from '../../../domain/metrics/units'
 import type { CauseLine, CauseLines } from '../../../domain/why/say'
 import type { WhyStep, Why } from '../../../domain/why/why'
-import { printedCauses } from '../../../services/report/causes'
+import { printedCauses } from '../../../services/report/comparison'
 
 const width = 6
 const indent = ' '.repeat(width + 2)

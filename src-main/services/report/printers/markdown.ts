@@ -14,8 +14,9 @@ import {
   mdSentence,
   mdTable,
 } from '../../../domain/text/tables'
-import { originTable, printMdTable } from '../md-table'
 import {
+  originTable,
+  printMdTable,
   comparedFactTable,
   counterTables,
   movedCounters,
@@ -27,9 +28,8 @@ import {
   stepTable,
   verdictWords,
 } from '../tables'
-import { printedCauses } from '../causes'
-import { chartsOf, mdChart, mdPicture, pairChart } from '../charts'
 import {
+  printedCauses,
   comparisonLegend,
   comparisonSubject,
   comparisonTitle,
@@ -38,6 +38,7 @@ import {
   type ComparedRung,
   type ComparisonModel,
 } from '../comparison'
+import { chartsOf, mdChart, mdPicture, pairChart } from '../charts'
 import {
   dash,
   diagnosticLine,

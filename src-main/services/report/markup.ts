@@ -1,7 +1,9 @@
-/** HTML from arbitrary text; nothing in a session can become more than text. */
+/** HTML and LaTeX from arbitrary text; nothing in a session can become more than text. */
 import type { Sentence } from '../../domain/messages/message'
-import { oneLine, visible } from '../../domain/text/text'
+import { oneLine, visible, codePoint } from '../../domain/text/text'
 import type { Cell, Table } from './tables'
+
+// HTML from arbitrary text; nothing in a session can become more than text.
 
 const escapes: Record<string, string> = {
   '&': '&amp;',
@@ -75,3 +77,69 @@ export const printHtmlTable = ({ columns, rows }: Table, name = ''): string =>
     rows.map((row) => row.map(cellHtml)),
     name,
   )
+
+// LaTeX from arbitrary text; the result requires only booktabs, and compiles.
+
+const replacements: Record<string, string> = {
+  '\\': '\\textbackslash{}',
+  '{': '\\{',
+  '}': '\\}',
+  $: '\\$',
+  '&': '\\&',
+  '#': '\\#',
+  '%': '\\%',
+  _: '\\_',
+  '^': '\\textasciicircum{}',
+  '~': '\\textasciitilde{}',
+  '<': '\\textless{}',
+  '>': '\\textgreater{}',
+  '|': '\\textbar{}',
+  '"': '{\\char34}',
+  "'": '\\textquotesingle{}',
+  '`': '\\textasciigrave{}',
+  '[': '{[}',
+  ']': '{]}',
+  '×': '$\\times$',
+  '±': '$\\pm$',
+  '·': '$\\cdot$',
+  '³': '\\textsuperscript{3}',
+  '→': '$\\rightarrow$',
+  '○': '$\\circ$',
+  µ: '\\textmu{}',
+  '–': '--',
+  '—': '---',
+  '’': '\\textquoteright{}',
+  '…': '\\ldots{}',
+}
+
+/** Characters that LaTeX supports in any encoding without a package; others are replaced by their code point. */
+const isSet = (character: string): boolean =>
+  /^[\u0020-\u007eÀ-ÖØ-öø-ÿ]$/u.test(character) && !/[ÐÞðþ]/u.test(character)
+
+export const tex = (text: string): string =>
+  [...oneLine(text)]
+    .map((character, index, all) => {
+      // Consecutive hyphens would become a dash.
+      if (character === '-' && all[index + 1] === '-') return '-{}'
+      const instead = replacements[character]
+      if (instead !== undefined) return instead
+      return isSet(character) ? character : `{[}${codePoint(character)}{]}`
+    })
+    .join('')
+
+/** Code that may break after a comma, because a list of rungs is one long word. */
+export const texCode = (text: string): string =>
+  `\\texttt{${tex(text).replaceAll(',', ',\\allowbreak{}')}}`
+
+export const texSentence = (sentence: Sentence): string =>
+  sentence
+    .map((piece) => {
+      if (typeof piece !== 'string') return texCode(piece.code)
+      // Spaces between pieces are kept.
+      const [before, after] = [/^\s/, /\s$/].map((edge) => (edge.test(piece) ? ' ' : ''))
+      return `${before}${tex(piece)}${after}`
+    })
+    .join('')
+
+/** A LaTeX comment; the text is joined into one line, so that none of it is typeset. */
+export const texComment = (text: string): string => `% ${oneLine(text)}`

@@ -1,8 +1,21 @@
-/** A comparison of two sessions as a document for print. */
+/** One session, or a comparison of two, as a document for print. */
 import { inEnglish } from '../../domain/text/text'
-import { rungOrigins } from '../../domain/session/session'
 import type { ReportSection } from '../../domain/report/frozen-report'
-import { chartFigures, pairChart } from './charts'
+import { chartsOf, printChart, type ReportChart, chartFigures, pairChart } from './charts'
+import { html, htmlCode, htmlList, htmlSentence, htmlTable, printHtmlTable } from './markup'
+import type { ReportModel } from './model'
+import {
+  type PrintDocument,
+  counterPart,
+  ladderPart,
+  provenancePart,
+  publishedPart,
+  stepParts,
+  troublePart,
+  type PrintPart,
+  htmlDiff,
+} from './print'
+import { rungOrigins } from '../../domain/session/session'
 import {
   comparisonLegend,
   comparisonSubject,
@@ -12,10 +25,80 @@ import {
   type ComparisonModel,
   firstCauses,
 } from './comparison'
-import { html, htmlCode, htmlList, htmlTable, printHtmlTable } from './html-text'
-import type { PrintDocument } from './print'
-import { htmlDiff, type PrintPart } from './print-parts'
 import { comparedFactTable, movedCounters, movedTable, timeTable } from './tables'
+
+// A report on one session as a document for print.
+
+function summaryBody({ summary }: ReportModel): string {
+  const { best, jumps, unpaid, allPaid, troubles } = summary
+  return [
+    ...best.map((sentence) => `<p class="best">${htmlSentence(sentence)}</p>`),
+    ...(jumps.length > 0 ? ['<h3>Largest improvements</h3>', htmlList(jumps, 'ol')] : []),
+    ...(unpaid.length > 0 ? ['<h3>Steps that did not pay off</h3>', htmlList(unpaid)] : []),
+    ...(allPaid
+      ? ['<p>Every step paid off: each rung is faster than the one before, beyond noise.</p>']
+      : []),
+    ...(troubles.length > 0 ? ['<h3>Rungs without a result</h3>', htmlList(troubles)] : []),
+  ].join('\n')
+}
+
+const wide = { width: 672, labelWidth: 220 }
+const half = { width: 324, labelWidth: 110 }
+
+/** Counters are bars of half the width, two across; what stands between them keeps its place. */
+const isHalf = (chart: ReportChart): boolean => 'bars' in chart && chart.word !== 'throughput'
+
+function chartBody(model: ReportModel): string {
+  const charts = chartsOf(model)
+  return charts
+    .flatMap((chart, index) => {
+      if (!isHalf(chart)) return printChart(chart, wide)
+      const starts = index === 0 || !isHalf(charts[index - 1]!)
+      const next = charts[index + 1]
+      return [
+        ...(starts ? ['<div class="pairs">'] : []),
+        ...printChart(chart, half),
+        ...(next && isHalf(next) ? [] : ['</div>']),
+      ]
+    })
+    .join('\n')
+}
+
+function partsOf(model: ReportModel): PrintPart[] {
+  const told = (section: ReportSection, parts: () => PrintPart[]): PrintPart[] =>
+    model.sections.includes(section) ? parts() : []
+  return [
+    { id: 'summary', title: 'Summary', body: summaryBody(model) },
+    ...told('ladder', () => [ladderPart(model), ...publishedPart(model)]),
+    ...told('charts', () => [{ id: 'charts', title: 'Charts', body: chartBody(model) }]),
+    ...told('matrix', () => [counterPart(model)]),
+    ...told('compare', () => {
+      const steps = stepParts(model)
+      return steps.length > 0 ? [{ id: 'steps', title: 'Steps', body: '', inner: steps }] : []
+    }),
+    ...troublePart(model),
+    provenancePart(model),
+  ]
+}
+
+export function sessionDocument(model: ReportModel): PrintDocument {
+  const { session, title, subject, authorNotes, date } = model
+  const { completion, createdAt, id, warnings } = session
+  return {
+    title,
+    notes: authorNotes,
+    sub: `${subject === null ? '' : `${html(subject)}. `}${htmlCode(id)}, measured on ${html(createdAt)}${date === null ? '' : `; report of ${html(date)}`}`,
+    warnings: [
+      ...warnings.map(inEnglish),
+      ...(completion === 'cancelled'
+        ? ['the run was cancelled; this is what had finished by then.']
+        : []),
+    ],
+    parts: partsOf(model),
+  }
+}
+
+// A comparison of two sessions as a document for print.
 
 const name = ({ a }: ComparedRung): string => `${htmlCode(a.id)}: ${html(a.title)}`
 
@@ -57,7 +140,7 @@ const sourceParts = ({ rungs }: ComparisonModel): PrintPart[] =>
     return [{ id: `source-${index}`, title: name(rung), body: htmlDiff(hunks) }]
   })
 
-function provenancePart(model: ComparisonModel): PrintPart {
+function provenancesPart(model: ComparisonModel): PrintPart {
   const facts = printHtmlTable(comparedFactTable(model.facts))
   const origins = htmlTable(
     [
@@ -77,7 +160,7 @@ function provenancePart(model: ComparisonModel): PrintPart {
   return { id: 'provenance', title: 'Provenance', body }
 }
 
-function partsOf(model: ComparisonModel): PrintPart[] {
+function comparisonParts(model: ComparisonModel): PrintPart[] {
   const told = (section: ReportSection, parts: () => PrintPart[]): PrintPart[] =>
     model.sections.includes(section) ? parts() : []
   const group = (id: string, title: string, inner: PrintPart[], none: string): PrintPart[] => [
@@ -97,7 +180,7 @@ function partsOf(model: ComparisonModel): PrintPart[] {
     ...told('compare', () =>
       group('sources', 'Sources', sourceParts(model), 'No source in both sessions changed.'),
     ),
-    provenancePart(model),
+    provenancesPart(model),
   ]
 }
 
@@ -108,6 +191,6 @@ export function comparisonDocument(model: ComparisonModel): PrintDocument {
     notes: authorNotes,
     sub: `${title === null ? '' : `${html(comparisonSubject(model))}. `}${htmlCode(a.id)} beside ${htmlCode(model.b.id)}${date === null ? '' : `; report of ${html(date)}`}`,
     warnings: warnings.map(inEnglish),
-    parts: partsOf(model),
+    parts: comparisonParts(model),
   }
 }
