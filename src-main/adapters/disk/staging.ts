@@ -1,8 +1,4 @@
-/**
- * Hidden folders that belong to a process while it works and are removed after it is gone. Several machines and
- * containers may share the disk, where a process id alone is meaningless: an owner file in the folder identifies
- * the owner and is touched as long as that process lives.
- */
+/** Folders that appear atomically under their name or not at all, and never overwrite anything. */
 import { randomBytes } from 'node:crypto'
 import {
   lstat,
@@ -21,6 +17,10 @@ import { z } from 'zod'
 import { diskError, errorCode, makeFolder, sync } from './disk'
 import { inputError, type ErrorShape } from '../../domain/errors'
 import { message } from '../../domain/messages/message'
+
+// Hidden folders that belong to a process while it works and are removed after it is gone. Several machines and
+// containers may share the disk, where a process id alone is meaningless: an owner file in the folder identifies
+// the owner and is touched as long as that process lives.
 
 const ownerFile = '.owner.json'
 
@@ -167,8 +167,6 @@ export async function scratchFolder(): Promise<OwnedFolder> {
     throw diskError(error, tmpdir(), 'writeTo', 'temporary')
   }
 }
-
-// Folders that appear atomically under their name or not at all, and never overwrite anything.
 
 /** A folder that is filled while hidden and then appears atomically under its name. */
 export interface StagedFolder {

@@ -1,4 +1,4 @@
-/** Printing a document as a PDF; a host may bring its own printer. */
+/** Runs this machine's Chromium or Chrome headless: prints documents and renders drawings. */
 import { access, constants, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { homedir, tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
@@ -10,6 +10,8 @@ import { drawingAddress } from '../../domain/report/report-format'
 import { diskError } from '../disk/disk'
 import { runProcess, type ProcessResult } from '../tools/process'
 
+// Printing a document as a PDF; a host may bring its own printer.
+
 export interface PrintOptions {
   /** Only for locating headings: without tags and outline, which take half of the time. */
   draft?: boolean
@@ -19,8 +21,6 @@ export interface PrintOptions {
 export type PdfPrinter = (html: string, options?: PrintOptions) => Promise<Uint8Array>
 
 export { placesInPdf, stablePdf }
-
-// Runs this machine's Chromium or Chrome headless: prints documents and renders drawings.
 
 const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable', 'chrome']
 

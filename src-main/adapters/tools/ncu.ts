@@ -1,4 +1,4 @@
-/** Prints pages of ncu's report: the source counters and advice of its launches. */
+/** Runs ncu: one process that profiles the launches marked by a program, and its table by rung. */
 import { distinct } from '../../domain/text/text'
 import { message, type Statement } from '../../domain/messages/message'
 import type { DeepProfiles } from '../../domain/session/deep'
@@ -21,6 +21,8 @@ import { instructionsOf } from '../../domain/session/registry-figures'
 import type { Profile } from '../../domain/session/session'
 import { launchResources, toMetrics } from '../../parsers/ncu/ncu-metrics'
 import { eventLines, type RunnerEvent } from './runner'
+
+// Prints pages of ncu's report: the source counters and advice of its launches.
 
 /** What the deep level collects besides the metrics requested by name; its sections contain the source counters. */
 export const deepOptions = ['--set', 'full', '--import-source', 'yes'] as const
@@ -75,8 +77,6 @@ function failureOf({ outcome, exitCode, stdout, stderr }: ProcessResult): string
   const said = /==ERROR== ?(.*)/.exec(`${stdout}\n${stderr}`)?.[1] ?? stderr.trim().split('\n')[0]
   return said || (outcome === 'exited' ? `exit code ${exitCode}` : outcome)
 }
-
-// Runs ncu: one process that profiles the launches marked by a program, and its table by rung.
 
 export const clockControl = 'none'
 export const cacheControl = 'all'

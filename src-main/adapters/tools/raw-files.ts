@@ -1,7 +1,8 @@
 /**
- * The format of raw output before `raw.jsonl`: for a call with key `nvcc/01_naive`, the files
- * `raw/nvcc/01_naive.json` (argv, outcome, exit code), `.stdout.txt` and `.stderr.txt`, with long streams gzipped as
- * `.stdout.txt.gz`. Converted to current rows; nothing writes these files anymore.
+ * The raw output of a session's tools on disk: `raw.jsonl`, one row per call with its key, argv, outcome and both
+ * streams. A row is appended as a whole when its call has ended. A stream of more than 256 KiB (a page of a full
+ * report has megabytes) is stored gzipped. Recordings share such files, one for each ladder (disk/journal.ts); older
+ * sessions have a folder instead (`rowsOfFolder`).
  */
 import { readdir, readFile, open, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -14,6 +15,10 @@ import { type RowText, rowsOf, sharedRows, sharedSessions, shareRows } from '../
 import { errorCode } from '../disk/disk'
 import { outputLimitBytes } from './process'
 import { toolNames, type RawCall, type RawRecorder } from './toolbox'
+
+// The format of raw output before `raw.jsonl`: for a call with key `nvcc/01_naive`, the files
+// `raw/nvcc/01_naive.json` (argv, outcome, exit code), `.stdout.txt` and `.stderr.txt`, with long streams gzipped as
+// `.stdout.txt.gz`. Converted to current rows; nothing writes these files anymore.
 
 /** An empty stream has no file. */
 async function streamOf(base: string, stream: 'stdout' | 'stderr') {
@@ -51,11 +56,6 @@ export async function rowsOfFolder(folder: string): Promise<RowText[]> {
   const rows = await Promise.all(paths.map((path) => rowOf(join(root, path))))
   return rows.sort((a, b) => (a.startedAt < b.startedAt ? -1 : Number(a.startedAt > b.startedAt)))
 }
-
-// The raw output of a session's tools on disk: `raw.jsonl`, one row per call with its key, argv, outcome and both
-// streams. A row is appended as a whole when its call has ended. A stream of more than 256 KiB (a page of a full
-// report has megabytes) is stored gzipped. Recordings share such files, one for each ladder (disk/journal.ts); older
-// sessions have a folder instead (`rowsOfFolder`).
 
 export const rawFile = 'raw.jsonl'
 

@@ -1,6 +1,11 @@
-/** Confidence intervals of times from their samples, and of the ratio of two times. Pure. */
+/**
+ * How far a rung's time moved between two sessions: as measured, and relative to the reference's time if the
+ * reference itself moved. If the samples are inconclusive, the result is the reason. Pure.
+ */
 import { message, type AnyMessage, code } from '../messages/message'
 import { rungOf, type RungResult, type Session, type Timing } from '../session/session'
+
+// Confidence intervals of times from their samples, and of the ratio of two times. Pure.
 
 /** A closed interval. */
 export interface Interval {
@@ -59,9 +64,6 @@ export const ratioInterval = (a: Interval, b: Interval): Interval => ({
   low: b.low / a.high,
   high: b.high / a.low,
 })
-
-// How far a rung's time moved between two sessions: as measured, and relative to the reference's time if the
-// reference itself moved. If the samples are inconclusive, the result is the reason. Pure.
 
 /** The new median time divided by the baseline's, with its interval. */
 export interface Change extends Interval {

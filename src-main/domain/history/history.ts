@@ -1,12 +1,12 @@
-/**
- * Where a series of figures changes level: the energy statistic of Székely and Rizzo finds the split whose sides
- * differ most, and a permutation test says whether chance does as well (E-divisive, Matteson and James). Nothing is
- * assumed of the distribution. Pure, and the same for the same series.
- */
+/** How the times of a ladder's rungs moved over its sessions: one series per rung, problem and environment. Pure. */
 import { z } from 'zod'
 import { Identifier } from '../ladder/rung'
 import type { Session } from '../session/session'
 import { Problem } from '../task/problem'
+
+// Where a series of figures changes level: the energy statistic of Székely and Rizzo finds the split whose sides
+// differ most, and a permutation test says whether chance does as well (E-divisive, Matteson and James). Nothing is
+// assumed of the distribution. Pure, and the same for the same series.
 
 /** A side of fewer points has no level. */
 export const fewestPoints = 4
@@ -87,8 +87,6 @@ export function changePoints(values: readonly number[]): number[] {
     ...changePoints(values.slice(split.at)).map((at) => at + split.at),
   ]
 }
-
-// How the times of a ladder's rungs moved over its sessions: one series per rung, problem and environment. Pure.
 
 /** Within one, only the code differs; a driver or a compiler may move every time. */
 export const Environment = z.object({

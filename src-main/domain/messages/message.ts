@@ -1,6 +1,12 @@
-/** Sentences made from figures, before a screen or printer formats them. Pure. */
+/**
+ * The program's messages as data: a key and its values. Sessions, lab outcomes, reports and events store them
+ * this way; they become text where a person reads them (../text/wording). The templates in ./english define
+ * the keys and the values of each. Pure.
+ */
 import { z } from 'zod'
 import { templates } from './english/index'
+
+// Sentences made from figures, before a screen or printer formats them. Pure.
 
 /** A piece of a sentence: text, or a name to be set as code. */
 export type Piece = string | { code: string }
@@ -14,10 +20,6 @@ export const say = (words: TemplateStringsArray, ...pieces: Piece[]): Sentence =
   })
 
 export const code = (text: string): Piece => ({ code: text })
-
-// The program's messages as data: a key and its values. Sessions, lab outcomes, reports and events store them
-// this way; they become text where a person reads them (../text/wording). The templates in ./english define
-// the keys and the values of each. Pure.
 
 type Templates = typeof templates
 

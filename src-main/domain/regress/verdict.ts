@@ -1,4 +1,9 @@
-/** Student's t and false discovery, for deciding whether a mean differs from zero by more than a bound. Pure. */
+/**
+ * Whether the new code of each rung is slower than the old, from rounds in which both were timed in turn. A round
+ * is one process; what it says is one number, the logarithm of the ratio of the times. Pure.
+ */
+
+// Student's t and false discovery, for deciding whether a mean differs from zero by more than a bound. Pure.
 
 /** ln Γ(x) for x > 0, by Lanczos's approximation; accurate to about 15 digits. */
 function lnGamma(x: number): number {
@@ -101,9 +106,6 @@ export function rejected(pValues: readonly number[], share: number): boolean[] {
   const last = sorted.findLastIndex((p, index) => p <= ((index + 1) / sorted.length) * share)
   return pValues.map((p) => last >= 0 && p <= sorted[last]!)
 }
-
-// Whether the new code of each rung is slower than the old, from rounds in which both were timed in turn. A round
-// is one process; what it says is one number, the logarithm of the ratio of the times. Pure.
 
 export const confidence = 0.99
 

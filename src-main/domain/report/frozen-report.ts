@@ -1,7 +1,12 @@
-/** Rows of one shape stored as columns: each name once and similar values adjacent, which halves the compressed size. Pure. */
+/**
+ * The contents of an HTML report: sessions frozen with everything that its screens need. Written by the report
+ * service, read by the report's own UI and by the import. Its history is in docs/SESSION-FORMAT.md.
+ */
 import { z } from 'zod'
 import { DeepProfile } from '../session/deep'
 import { Session } from '../session/session'
+
+// Rows of one shape stored as columns: each name once and similar values adjacent, which halves the compressed size. Pure.
 
 const mostCells = 5_000_000
 
@@ -31,9 +36,6 @@ export function fromColumns(columns: Columns): Record<string, unknown>[] {
     Object.fromEntries(entries.map(([key, values]) => [key, values[index]])),
   )
 }
-
-// The contents of an HTML report: sessions frozen with everything that its screens need. Written by the report
-// service, read by the report's own UI and by the import. Its history is in docs/SESSION-FORMAT.md.
 
 export const frozenReportVersion = 2
 

@@ -1,4 +1,4 @@
-/** The state of the GPU while rungs were timed, in words. Pure. */
+/** Where a session's figures come from, as named facts, and the command that reproduces them. Pure. */
 import type { Device, ClockReason, GpuState } from '../gpu/gpu'
 import { message, type Statement } from '../messages/message'
 import { type Session, isOfPrograms } from '../session/session'
@@ -17,6 +17,8 @@ import { sizeNames, type Task } from '../task/task'
 import { can, kindOf } from '../target/targets'
 import type { ProfileLevel } from '../metrics/metric-definition'
 import { formatBytes } from '../metrics/units'
+
+// The state of the GPU while rungs were timed, in words. Pure.
 
 const reasonWords = (reasons: readonly ClockReason[]): Statement =>
   reasons
@@ -82,8 +84,6 @@ export function gpuModeWords(device: Pick<Device, 'ecc' | 'mig'> | null): Statem
   if (device?.ecc == null && device?.mig == null) return null
   return message('gpuState.modes', { ecc: word(device.ecc), mig: word(device.mig) })
 }
-
-// Where a session's figures come from, as named facts, and the command that reproduces them. Pure.
 
 export interface Fact {
   /** A machine-readable name: the column of a wide CSV, and the key of the fact's label in the messages. */

@@ -1,4 +1,4 @@
-/** The source lines that bear a cause: where warps wait for its reason, or where its work is done. */
+/** A part of the identity as a cause: its sentence, its figures and the burden that its lines bear. */
 import { z } from 'zod'
 import type { Hunk } from '../analysis/chain'
 import { opcodeFamily, type Instruction } from '../session/deep'
@@ -32,6 +32,8 @@ import { message, type AnyMessage, type MessageValue, code } from '../messages/m
 import { metricDefinition } from '../metrics/metrics'
 import { formatPercent, formatRatio, formatValue } from '../metrics/units'
 import type { Part, Split } from './parts'
+
+// The source lines that bear a cause: where warps wait for its reason, or where its work is done.
 
 export const CauseLine = z.object({
   file: z.string(),
@@ -142,8 +144,6 @@ export function linesThatBear(
   }
   return found.a.length + found.b.length > 0 ? found : undefined
 }
-
-// A part of the identity as a cause: its sentence, its figures and the burden that its lines bear.
 
 export interface CauseMetric {
   id: string

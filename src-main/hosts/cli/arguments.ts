@@ -1,4 +1,4 @@
-/** The options that the names of tasks give to commands; apart from reading their values, which needs the whole contract. */
+/** Parses command-line options into a request; every invalid value is named in the error. */
 import { type Task, maxSize } from '../../domain/task/task'
 import { RunRequest } from '../../contract/index'
 import { inputError } from '../../domain/errors'
@@ -6,6 +6,8 @@ import { profileLevels, type ProfileLevel } from '../../domain/metrics/metric-de
 import { TimingWay, timingWays } from '../../domain/session/session'
 import { can, labTargets, LabTarget, parseTarget, targetUsage } from '../../domain/target/targets'
 import type { At, Choice } from '../../domain/task/problem'
+
+// The options that the names of tasks give to commands; apart from reading their values, which needs the whole contract.
 
 /** An option `--NAME <value>`. */
 export interface NamedOption {
@@ -44,8 +46,6 @@ export function namedOptions(tasks: Iterable<Task>, taken: ReadonlySet<string>):
   }
   return [...found.values()]
 }
-
-// Parses command-line options into a request; every invalid value is named in the error.
 
 /** The options that select a problem; a task adds one for each of its names. */
 export interface ProblemOptions {

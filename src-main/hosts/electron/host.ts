@@ -1,4 +1,4 @@
-/** Files that the desktop asks the program to open: its own arguments, a second start's, or an event of macOS. */
+/** The life of the desktop program: one instance, one window, one core. */
 import { resolve, basename } from 'node:path'
 import { app, type BrowserWindow, dialog, session } from 'electron'
 import type { Setup } from '../../adapters/machine/machine'
@@ -10,6 +10,8 @@ import { registerSchemes, serveAppScheme } from './app-protocol'
 import { connectIpc } from './ipc'
 import { confine, denyPermissions, createWindow, loadUi, setMenu } from './window'
 
+// Files that the desktop asks the program to open: its own arguments, a second start's, or an event of macOS.
+
 /** What `import` reads and electron-builder.yml associates; HTML is other people's, so it only comes by hand. */
 const readable = /\.(ncu-rep|html)$/i
 
@@ -19,8 +21,6 @@ export const filesOf = (argv: readonly string[], folder: string): string[] =>
     .slice(1)
     .filter((word) => !word.startsWith('-') && readable.test(word))
     .map((word) => resolve(folder, word))
-
-// The life of the desktop program: one instance, one window, one core.
 
 export interface ElectronHostOptions {
   /** Both are called once, and only by the instance that stays: a second one must not touch the sessions. */

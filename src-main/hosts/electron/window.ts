@@ -1,4 +1,4 @@
-/** What no page may do, set once for every page that this program ever shows. */
+/** The one window. */
 import {
   type Session,
   type WebContents,
@@ -10,6 +10,8 @@ import {
   nativeTheme,
 } from 'electron'
 import { appUrl } from './app-protocol'
+
+// What no page may do, set once for every page that this program ever shows.
 
 /** Spelled out although most are defaults: a default can change, and a reader looks here. */
 export const securePreferences = {
@@ -46,8 +48,6 @@ export function confine(contents: WebContents): void {
   contents.on('will-attach-webview', (event) => event.preventDefault())
   contents.setWindowOpenHandler(() => ({ action: 'deny' }))
 }
-
-// The one window.
 
 export function createWindow(preloadPath: string): BrowserWindow {
   nativeTheme.themeSource = 'system'

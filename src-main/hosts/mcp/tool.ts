@@ -1,10 +1,12 @@
-/** Answers of tools: one JSON object, the summary first, lists in pages, errors with a remedy. */
+/** Registers tools: what each is told of, one turn at a time for work, errors as answers. */
 import type { CallToolResult, McpServer, ServerContext } from '@modelcontextprotocol/server'
 import { z } from 'zod'
 import { toErrorShape, KernelLadderError } from '../../domain/errors'
 import { inEnglish } from '../../domain/text/text'
 import type { Setup } from '../../adapters/machine/machine'
 import type { Fence } from './fence'
+
+// Answers of tools: one JSON object, the summary first, lists in pages, errors with a remedy.
 
 export type Answer = Record<string, unknown> & { summary: string }
 
@@ -55,8 +57,6 @@ export const counted = (count: number, word: string): string =>
 /** Six digits are more than any counter needs; absent stays absent. */
 export const rounded = (value: number | null | undefined): number | null =>
   value == null ? null : Number(value.toPrecision(6))
-
-// Registers tools: what each is told of, one turn at a time for work, errors as answers.
 
 /** What every tool works with. */
 export interface Workplace {

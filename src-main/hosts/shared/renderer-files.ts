@@ -1,7 +1,9 @@
-/** The headers that every answer of either host carries; the one place to loosen or tighten them. */
+/** From the path in a request to a file of the built UI, for both hosts, and to nothing else on disk. */
 import { realpath, stat } from 'node:fs/promises'
 import { extname, join, sep } from 'node:path'
 import { KernelLadderError } from '../../domain/errors'
+
+// The headers that every answer of either host carries; the one place to loosen or tighten them.
 
 /**
  * Nothing from anywhere but our own origin. `data:` and `blob:` images are the charts' exports.
@@ -30,8 +32,6 @@ export const securityHeaders = {
 /** For a file whose name holds a hash of its content. */
 export const cacheForever = 'public, max-age=31536000, immutable'
 export const cacheNever = 'no-store'
-
-// From the path in a request to a file of the built UI, for both hosts, and to nothing else on disk.
 
 interface FileType {
   contentType: string

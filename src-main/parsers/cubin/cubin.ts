@@ -1,7 +1,4 @@
-/**
- * `.nv.info` sections: a list of attributes, each of a format byte, a number (EIATTR_*) and a value: none, a byte, a
- * half word, or a block with its length. Numbers that are not looked for are passed over.
- */
+/** A cubin, NVIDIA's ELF of a GPU's machine code, as `MachineCode`. What is damaged is named by its part. */
 import { Cursor, damaged, readElf, type Elf, type Section, type Symbol } from './elf'
 import type {
   ConstantBank,
@@ -17,6 +14,9 @@ import { instructionBytes } from '../../domain/sass/decode'
 import { inputError } from '../../domain/errors'
 import { message } from '../../domain/messages/message'
 import { readLineTable } from './line-table'
+
+// `.nv.info` sections: a list of attributes, each of a format byte, a number (EIATTR_*) and a value: none, a byte, a
+// half word, or a block with its length. Numbers that are not looked for are passed over.
 
 export const attribute = {
   maxThreads: 0x05,
@@ -64,8 +64,6 @@ export function wordsOf({ block }: Attribute, count: number): number[] {
   const cursor = new Cursor(block, 'attributes')
   return Array.from({ length: count }, () => cursor.u32())
 }
-
-// A cubin, NVIDIA's ELF of a GPU's machine code, as `MachineCode`. What is damaged is named by its part.
 
 const cuda = 190
 const functionType = 2

@@ -1,6 +1,7 @@
 /**
- * Rows of a table in which every cell is quoted and numbers have a decimal point, as printed by ncu under LC_ALL=C:
- * figures are parsed in place, without a string per cell. A gigabyte has about a hundred million cells.
+ * Streaming parser for ncu's CSV of any size: the raw page (one row per launch) and the details page (one row per
+ * metric or piece of advice). Each launch is passed on as soon as it is complete, and none is kept; once no more
+ * are wanted, rows are only counted. Log lines may occur before, between and after the rows.
  */
 import { type Columns, columnsOf, missingColumns, parseLaunch, type NcuLaunch } from './ncu-csv'
 import { tens, NumberStyle } from './ncu-values'
@@ -8,6 +9,9 @@ import { message, type Statement } from '../../domain/messages/message'
 import { inputError } from '../../domain/errors'
 import { DetailsPage, isDetailsHeader } from './ncu-details'
 import { ncuMessages, type NcuMessage } from './ncu-failure'
+
+// Rows of a table in which every cell is quoted and numbers have a decimal point, as printed by ncu under LC_ALL=C:
+// figures are parsed in place, without a string per cell. A gigabyte has about a hundred million cells.
 
 const quote = 34
 const comma = 44
@@ -86,10 +90,6 @@ export class QuotedRow {
     return true
   }
 }
-
-// Streaming parser for ncu's CSV of any size: the raw page (one row per launch) and the details page (one row per
-// metric or piece of advice). Each launch is passed on as soon as it is complete, and none is kept; once no more
-// are wanted, rows are only counted. Log lines may occur before, between and after the rows.
 
 /** Receives a launch; returns false to stop. */
 export type TakeLaunch = (launch: NcuLaunch) => boolean

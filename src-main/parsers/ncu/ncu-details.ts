@@ -1,8 +1,15 @@
-/** ncu's advice, from `--page details --csv`: rows that name a rule instead of a metric. */
+/**
+ * `ncu --csv --page details`: one row per metric under its label, one row per piece of advice, grouped by launch.
+ * Labels are not ncu's metric names, so a value is kept as `Section: Label`; the few labels that correspond to a
+ * metric of the registry are kept under that name, too. A metric requested by name (`--metrics`) is listed and
+ * kept under that name.
+ */
 import { parse } from 'csv-parse/sync'
 import type { Rule } from '../../domain/session/deep'
 import { isWhole, columnsOf, parseLaunch, type Columns, type NcuLaunch } from './ncu-csv'
 import { parseNcuCell, toBaseUnit, type NumberStyle } from './ncu-values'
+
+// ncu's advice, from `--page details --csv`: rows that name a rule instead of a metric.
 
 const kinds: Record<string, Rule['kind']> = {
   OPT: 'optimization',
@@ -66,11 +73,6 @@ export function parseRules(text: string): Map<number, Rule[]> {
   }
   return rules
 }
-
-// `ncu --csv --page details`: one row per metric under its label, one row per piece of advice, grouped by launch.
-// Labels are not ncu's metric names, so a value is kept as `Section: Label`; the few labels that correspond to a
-// metric of the registry are kept under that name, too. A metric requested by name (`--metrics`) is listed and
-// kept under that name.
 
 /** Determined from one report printed both ways (ncu 2025.3.1); the details page rounds to two digits. */
 const metricOfLabel: Record<string, string> = {

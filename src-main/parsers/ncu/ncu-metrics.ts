@@ -1,4 +1,8 @@
-/** The resources of one block of a launch, which ncu reports for every launch. */
+/**
+ * Converts the launches of one rung as reported by ncu to the registry's metrics and units. A rung may launch
+ * several kernels; the registry's `aggregate` says how they combine. Unknown values are `unavailable`, with the
+ * reason.
+ */
 import type { LaunchResources } from '../../domain/session/session'
 import type { NcuLaunch } from './ncu-csv'
 import { message, type Statement } from '../../domain/messages/message'
@@ -11,6 +15,8 @@ import { metricsAtLevel, unavailable, type MetricValue } from '../../domain/metr
 import type { Instruction } from '../../domain/session/deep'
 import { instructionFigures, notAsked, withDerived } from '../../domain/session/registry-figures'
 import type { Unit } from '../../domain/metrics/units'
+
+// The resources of one block of a launch, which ncu reports for every launch.
 
 const names = {
   registersPerThread: 'launch__registers_per_thread',
@@ -33,10 +39,6 @@ export function launchResources({
     ? (Object.fromEntries(entries) as LaunchResources)
     : undefined
 }
-
-// Converts the launches of one rung as reported by ncu to the registry's metrics and units. A rung may launch
-// several kernels; the registry's `aggregate` says how they combine. Unknown values are `unavailable`, with the
-// reason.
 
 const durationName = 'gpu__time_duration.sum'
 

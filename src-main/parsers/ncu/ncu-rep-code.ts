@@ -1,8 +1,4 @@
-/**
- * Units of the metrics in a report. ncu's report stores every value in a base unit without naming it: ncu derives
- * the unit from the metric's name, and so does this: by the scheme `<where>__<what>.<rollup>.<rate>`, and by a table
- * of names outside it, checked against what ncu prints. Other names get no unit; units are never guessed.
- */
+/** What a report holds of one launch's code: counters per instruction and source line, ncu's advice, the sources. */
 import type {
   DeepKernel,
   Instruction,
@@ -15,6 +11,10 @@ import type { Statement } from '../../domain/messages/message'
 import { listingOf, type Listing } from '../../domain/sass/listing'
 import { readCubin } from '../cubin/cubin'
 import type { MessageOf } from './ncu-rep-messages'
+
+// Units of the metrics in a report. ncu's report stores every value in a base unit without naming it: ncu derives
+// the unit from the metric's name, and so does this: by the scheme `<where>__<what>.<rollup>.<rate>`, and by a table
+// of names outside it, checked against what ncu prints. Other names get no unit; units are never guessed.
 
 /** The counted unit, by the word of the name that implies it. */
 const counted: Record<string, string> = {
@@ -93,8 +93,6 @@ export function unitOf(metric: string): string {
   const word = what.split('_').find((part) => Object.hasOwn(counted, part))
   return word === undefined ? '' : rate(counted[word]!, how)
 }
-
-// What a report holds of one launch's code: counters per instruction and source line, ncu's advice, the sources.
 
 export interface LaunchCode {
   kernel: DeepKernel

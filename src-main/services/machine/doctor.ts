@@ -1,7 +1,4 @@
-/**
- * Asks ncu for one counter of one small kernel: the best way to know whether counters can be read is to read one.
- * ncu's error, if any, is recognized and comes with its remedy.
- */
+/** Checks what this machine has for building, running and profiling, with a remedy for whatever is missing. */
 import { delimiter, join } from 'node:path'
 import { readSharedFiles } from '../../adapters/kernels/kernel-library'
 import { probeNcu } from '../../adapters/tools/ncu'
@@ -15,6 +12,9 @@ import type { NvidiaSmi } from '../../adapters/tools/nvidia-smi'
 import type { Toolbox } from '../../adapters/tools/toolbox'
 import type { DoctorCheck, DoctorReport } from '../../contract/index'
 import { queryDriver, remedies } from '../run/device'
+
+// Asks ncu for one counter of one small kernel: the best way to know whether counters can be read is to read one.
+// ncu's error, if any, is recognized and comes with its remedy.
 
 export interface CounterProbe extends Bench {
   kernelsDir: string
@@ -38,8 +38,6 @@ export async function probeCounters(
     return { message, ...(remedy ? { remedy } : {}) }
   }
 }
-
-// Checks what this machine has for building, running and profiling, with a remedy for whatever is missing.
 
 const check = (
   id: DoctorCheck['id'],

@@ -1,6 +1,11 @@
-/** The size of a drawing. */
+/**
+ * A bar chart over all rungs, for print and Markdown: a self-contained SVG, black on white, readable without color.
+ * The charts on screen are drawn by the screen's own library.
+ */
 import { formatCount } from '../../domain/metrics/units'
 import { html } from './markup'
+
+// The size of a drawing.
 
 /** In CSS pixels, as stated in the drawing. */
 export function sizeOfSvg(svg: string): { width: number; height: number } {
@@ -10,9 +15,6 @@ export function sizeOfSvg(svg: string): { width: number; height: number } {
   if (!(width > 0 && height > 0)) throw new Error('The drawing does not state its size.')
   return { width, height }
 }
-
-// A bar chart over all rungs, for print and Markdown: a self-contained SVG, black on white, readable without color.
-// The charts on screen are drawn by the screen's own library.
 
 export interface Bar {
   /** The bar's label: a rung's number, or its number and title. */

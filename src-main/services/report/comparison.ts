@@ -1,4 +1,7 @@
-/** Why a step is faster or slower, as a report prints it. */
+/**
+ * Compares two sessions of one ladder and problem: before and after, or two GPUs. Incomparable sessions are
+ * rejected; differences besides the code are stated.
+ */
 import { z } from 'zod'
 import { inEnglish, pieces, visibleJson, withText } from '../../domain/text/text'
 import {
@@ -21,6 +24,8 @@ import { diffSources, Hunk } from '../source-diff'
 import { noReason, type ReportInput } from './model'
 import { headline, printedProvenance } from '../../domain/report/provenance'
 import { scrubSession } from './scrub'
+
+// Why a step is faster or slower, as a report prints it.
 
 export interface PrintedCauses {
   /** With its share of the step before it. */
@@ -71,9 +76,6 @@ export function printedCauses({
     notes: [...(reason ? [inEnglish(reason)] : []), ...(needs ? [inEnglish(needs.statement)] : [])],
   }
 }
-
-// Compares two sessions of one ladder and problem: before and after, or two GPUs. Incomparable sessions are
-// rejected; differences besides the code are stated.
 
 export interface ComparedRung {
   a: RungResult

@@ -1,4 +1,4 @@
-/** Progress of reports being made, for a polling UI. */
+/** From a request to the content of a report in any format; finds whatever a format needs besides the session. */
 import type { ReportStage, ReportAnswer, ReportRequest } from '../../contract/sessions'
 import type { Assets } from '../../adapters/kernels/assets'
 import { zipFiles } from '../../adapters/disk/disk'
@@ -28,6 +28,8 @@ import type { Authored } from './model'
 import type { PdfTools } from './print'
 import type { Picture } from './save'
 
+// Progress of reports being made, for a polling UI.
+
 export interface ReportProgress {
   /** The stage of the most recently started one; null if none is in progress. */
   readonly stage: ReportStage | null
@@ -50,8 +52,6 @@ export function createReportProgress(): ReportProgress {
     },
   }
 }
-
-// From a request to the content of a report in any format; finds whatever a format needs besides the session.
 
 export interface MakeOptions extends Choice, Omit<Authored, 'drawn'> {
   format: ReportFormat

@@ -1,4 +1,7 @@
-/** The author's published figures beside ours. */
+/**
+ * A report before formatting: every text scrubbed, every figure with unit and evidence, nothing that depends on when
+ * or where it is made. The same session yields the same model.
+ */
 import { threadsPerBlock } from '../../domain/analysis/derived-metrics'
 import { metricDefinitions, cardMetricIds, type MetricValue } from '../../domain/metrics/metrics'
 import { sizesLabel } from '../../domain/task/problem'
@@ -27,6 +30,8 @@ import {
   type PrintedSummary,
   type Step,
 } from '../../domain/report/summary'
+
+// The author's published figures beside ours.
 
 export interface PublishedFigures {
   /** Whose figures they are, the GPU, and where to read them. */
@@ -85,9 +90,6 @@ export function publishedFigures({ ladder, rungs }: Session): PublishedFigures |
       }),
   }
 }
-
-// A report before formatting: every text scrubbed, every figure with unit and evidence, nothing that depends on when
-// or where it is made. The same session yields the same model.
 
 /** A formatted figure. `note` is the 1-based index of the model's note that says why there is no value. */
 export interface Figure {

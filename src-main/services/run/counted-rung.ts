@@ -1,4 +1,4 @@
-/** The GPUs that can be emulated. */
+/** What an emulated rung comes to: a deep profile, its launches, and the metrics that do not depend on time. */
 import { inputError } from '../../domain/errors'
 import { buildGpu, gpus, type BuildGpu } from '../../domain/gpu/gpu'
 import { message } from '../../domain/messages/message'
@@ -13,6 +13,8 @@ import type { DeepProfile } from '../../domain/session/deep'
 import type { Launch } from '../../domain/session/session'
 import type { BuildOutcome } from './build'
 import type { ReadyRung } from './emulate'
+
+// The GPUs that can be emulated.
 
 /** Architectures whose machine code the emulator executes. */
 const isEmulated = ({ computeCapability }: Pick<BuildGpu, 'computeCapability'>): boolean =>
@@ -35,8 +37,6 @@ export function emulatedGpu(name: string | null): { name: string; gpu: BuildGpu 
     )
   return { name: word, gpu }
 }
-
-// What an emulated rung comes to: a deep profile, its launches, and the metrics that do not depend on time.
 
 export interface CountedRung {
   deep: DeepProfile

@@ -1,7 +1,4 @@
-/**
- * What a rung would count, while it is being written: built and emulated at a size that takes about a second. No
- * session, no reference: nothing here says that its results are right.
- */
+/** Counters of what is being edited: one look at a time, and each original looked at once. */
 import { emulatorPool } from '../../adapters/emulator/pool'
 import { staticRungFlags } from '../../adapters/tools/nvcc'
 import { derivedMetrics } from '../../domain/analysis/derived-metrics'
@@ -33,6 +30,9 @@ import { readSharedFiles, type KernelLibrary } from '../../adapters/kernels/kern
 import type { Machine } from '../../adapters/machine/machine'
 import type { RungBuild, RungCounters } from '../../contract/folders'
 import type { Session } from '../../domain/session/session'
+
+// What a rung would count, while it is being written: built and emulated at a size that takes about a second. No
+// session, no reference: nothing here says that its results are right.
 
 export type ProbeSources = Parameters<typeof buildLaunchProbe>[1]
 
@@ -101,8 +101,6 @@ async function launchedAt(
   const there = await readyRung(bench, () => Promise.resolve([]), rung, build, problem)
   return 'reason' in there ? launched : there.launched
 }
-
-// Counters of what is being edited: one look at a time, and each original looked at once.
 
 export const builtAnswer = (built: BuildOutcome, sm: string): RungBuild => ({
   built: built.artefact !== null,

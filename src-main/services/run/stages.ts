@@ -1,4 +1,7 @@
-/** Builds a rung's result from what is known at some point of a run. */
+/**
+ * The stages of any kind of run: rungs are built, the kind's own work is done, and the session is assembled. Where
+ * the tools' answers come from is up to the machine.
+ */
 import { sha256 } from '../../adapters/disk/build-cache'
 import { message, type Statement } from '../../domain/messages/message'
 import { derivedMetrics } from '../../domain/analysis/derived-metrics'
@@ -32,6 +35,8 @@ import { printTarget, type Target } from '../../domain/target/targets'
 import type { TaskSource } from '../../adapters/kernels/kernel-library'
 import { architectureFor, smOf } from './device'
 import { refuseImpossible } from './parameters'
+
+// Builds a rung's result from what is known at some point of a run.
 
 export interface RungState {
   planned: PlannedRung
@@ -152,9 +157,6 @@ export function wrongness(verify: NonNullable<Measured['verify']>, task: Task): 
     expected: first.expected ?? 'NaN',
   })
 }
-
-// The stages of any kind of run: rungs are built, the kind's own work is done, and the session is assembled. Where
-// the tools' answers come from is up to the machine.
 
 export interface RunEnvironment extends Bench {
   /** include/ and runner/ of the kernel library, text by path. */

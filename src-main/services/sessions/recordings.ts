@@ -1,8 +1,4 @@
-/**
- * The shipped recordings. `index.json` next to them contains what lists show and what requests are matched against, so
- * that no session is parsed before it is opened. `npm run recordings` derives it from the sessions; for a recording
- * that it lacks, or if it is damaged, the session is read instead.
- */
+/** Shipped recordings: choosing one for a request, and replaying it. */
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
@@ -29,6 +25,10 @@ import { runLadder } from '../run/measured-run'
 import type { RunOutcome } from '../run/stages'
 import { askedName } from '../run/parameters'
 import { selectRungs, type RunPlan } from '../run/plan'
+
+// The shipped recordings. `index.json` next to them contains what lists show and what requests are matched against, so
+// that no session is parsed before it is opened. `npm run recordings` derives it from the sessions; for a recording
+// that it lacks, or if it is damaged, the session is read instead.
 
 export const recordingIndexFile = 'index.json'
 
@@ -155,8 +155,6 @@ export async function recordingIndex(root: string): Promise<RecordingIndex> {
       recordings[place.name] = summarize(place.name, await readKept(place))
   return { schema: 1, recordings }
 }
-
-// Shipped recordings: choosing one for a request, and replaying it.
 
 const describe = ({ name, summary: { ladder, problem } }: ListedRecording): string =>
   `${recordedRef(name)} (${ladder.id}${problem === null ? '' : ` at ${problemLabel(problem)}`})`

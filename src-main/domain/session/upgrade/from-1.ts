@@ -1,3 +1,7 @@
+/**
+ * Upgrades JSON of version 1 to version 2: its English sentences become messages. This is the only place that
+ * recognizes sentences. Damaged values are passed through, for the schema to reject. Pure.
+ */
 import type { Task } from '../../task/task'
 import { recognizeAll, recognizeLabel } from './recognize'
 
@@ -138,9 +142,6 @@ export function withTask(session: JsonRecord): JsonRecord {
     rungs: eachRecord(session.rungs, rung),
   }
 }
-
-// Upgrades JSON of version 1 to version 2: its English sentences become messages. This is the only place that
-// recognizes sentences. Damaged values are passed through, for the schema to reject. Pure.
 
 /** A copy in which the value at the path is mapped; `*` stands for every item or value. */
 function at(

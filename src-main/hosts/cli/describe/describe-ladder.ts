@@ -1,4 +1,4 @@
-/** What compilers said of a rung, in the form that they write and editors read: `my-ladder/02_tile.cu:12: error: …`. */
+/** A session and a comparison as terminal text. */
 import { join, relative } from 'node:path'
 import {
   type Diagnostic,
@@ -45,6 +45,8 @@ import type { Why } from '../../../domain/why/why'
 import { table, type Column } from '../output'
 import { describeWhy } from './describe-why'
 
+// What compilers said of a rung, in the form that they write and editors read: `my-ladder/02_tile.cu:12: error: …`.
+
 /** Where the user has a source: in the ladder's folder, if it has one, as seen from here. */
 function shown({ folder }: Session['ladder'], file: string): string {
   if (folder === undefined) return file
@@ -63,8 +65,6 @@ export const describeErrors = (
   diagnostics
     .filter(({ severity }) => severity === 'error')
     .map((one) => `${place(ladder, one)}error: ${one.message}`)
-
-// A session and a comparison as terminal text.
 
 const none = '–'
 

@@ -1,4 +1,4 @@
-/** A report as JSON: the session itself in its published schema, or a comparison of two. */
+/** A printer for each text format. */
 import { visibleJson, withText } from '../../../domain/text/text'
 import { comparisonJson } from '../comparison'
 import type { Printer } from './printer'
@@ -7,13 +7,13 @@ import { csvPrinter } from './csv'
 import { markdownPrinter } from './markdown'
 import { texPrinter } from './tex'
 
+// A report as JSON: the session itself in its published schema, or a comparison of two.
+
 export const jsonPrinter: Printer = {
   session: ({ session }) => visibleJson(withText(session)),
 
   comparison: comparisonJson,
 }
-
-// A printer for each text format.
 
 export const printers: Record<TextFormat, Printer> = {
   md: markdownPrinter,
