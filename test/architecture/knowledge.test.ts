@@ -124,15 +124,15 @@ describe('the task', () => {
 
   /** Who knows one of these all the same, and why. */
   const allowed: readonly [RegExp, RegExp, string][] = [
-    [/session\/upgrade\/problem-1\.ts$/, /./, 'what version 1 of a session had fields for'],
+    [/session\/upgrade\/from-1\.ts$/, /./, 'what version 1 of a session had fields for'],
     [
-      /machine\/doctor\.ts$|contract\/index\.ts$|english\/records\.ts$|upgrade\/english-1\.ts$|locales\/[^/]+\/(?:screens|statements)\.json$/,
+      /machine\/doctor\.ts$|contract\/index\.ts$|english\/sessions\.ts$|upgrade\/english-1\.ts$|locales\/[^/]+\/(?:screens|statements)\.json$/,
       /cublas/i,
       'the doctor says whether the library that rungs may be measured against is here',
     ],
     [/runner\/dtype\.hpp$/, /"b?f16"|\.bias\b/, 'types of elements, and the bias of an exponent'],
     [/include\/kl_hopper\.cuh$/, /"b?f16"/, 'element types, as an instruction names them'],
-    [/task\/python-reference\.ts$/, /"b?f16"/, 'element types, as numpy names them'],
+    [/task\/python\.ts$/, /"b?f16"/, 'element types, as numpy names them'],
     [
       /domain\/(?:sass|emulator|emulation)\//,
       /relu|"?b?f16/i,

@@ -1,4 +1,4 @@
-/** Reading, creating and removing files and folders, answers kept until a file changes, and messages for disk errors. */
+/** Reading and creating files and folders, answers kept until a file changes, and messages for disk errors. */
 import { constants } from 'node:fs'
 import { access, mkdir, open, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
@@ -8,7 +8,6 @@ import { strToU8, zipSync } from 'fflate'
 import { errorText, inputError, KernelLadderError } from '../../domain/errors'
 import type { templates } from '../../domain/messages/english/index'
 import { message } from '../../domain/messages/message'
-import { runProcess } from '../tools/process'
 
 // Reading and creating files and folders, and messages for disk errors.
 
@@ -158,17 +157,3 @@ export const zipFiles = (files: readonly ZippedFile[]): Uint8Array =>
     ),
     { level: 9, mtime: new Date(1980, 0, 1) },
   )
-
-// Removes a folder with untrusted contents: inaccessible folders, or paths longer than the path limit.
-
-/** Returns whether it is gone. Never throws; the caller reports what cannot be removed. */
-export async function removeTree(path: string): Promise<boolean> {
-  try {
-    await rm(path, { recursive: true, force: true })
-  } catch {
-    // Both descend folder by folder, so no path is too long for them.
-    await runProcess({ file: 'chmod', args: ['-R', 'u+rwx', '--', path], timeoutMs: 60_000 })
-    await runProcess({ file: 'rm', args: ['-rf', '--', path], timeoutMs: 60_000 })
-  }
-  return !(await pathExists(path))
-}

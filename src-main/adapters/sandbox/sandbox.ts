@@ -9,7 +9,7 @@ import { readFileSync, statSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { availableParallelism, homedir, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { pathExists, removeTree } from '../disk/disk'
+import { pathExists } from '../disk/disk'
 import {
   descendants,
   processIds,
@@ -23,6 +23,7 @@ import {
   bare,
   bubblewrap,
   devicesHere,
+  removeTree,
   systemFolders,
   unshareWith,
   type Identity,

@@ -18,7 +18,8 @@ import { tmpdir } from 'node:os'
 import { basename, dirname, join, relative } from 'node:path'
 import { z } from 'zod'
 import { message, type Statement } from '../../domain/messages/message'
-import { makeFolder, pathExists, removeTree } from '../../adapters/disk/disk'
+import { makeFolder, pathExists } from '../../adapters/disk/disk'
+import { removeTree } from '../../adapters/sandbox/view'
 import type { LabFolder } from '../../adapters/labs/library'
 import {
   openFinishedRows,
