@@ -8,7 +8,7 @@ import type {
   FrozenReport,
   FrozenSession,
 } from '../../src-main/domain/report/frozen-report'
-import type { Transport } from './transport'
+import type { Transport } from './client'
 
 /** Refs of the report's sessions in its URLs. */
 export const frozenRefs = ({ sessions }: FrozenReport): string[] =>

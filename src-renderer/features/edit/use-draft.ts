@@ -2,7 +2,7 @@
 import { computed, onBeforeUnmount, ref, shallowRef, watch } from 'vue'
 import type { CallOutput } from '../../../src-main/contract'
 import type { Draft } from '../../../src-main/domain/ladder/rung'
-import { useClient } from '../../client/current'
+import { useClient } from '../../client/client'
 import { loading, track, valueOf, type Loadable } from '../../stores/loadable'
 
 /** Milliseconds without a keystroke before the text is saved. */

@@ -1,9 +1,16 @@
 /** Rungs × metrics: the cells, the copied text, and how a spreadsheet reads it. */
 import Papa from 'papaparse'
 import { describe, expect, it } from 'vitest'
-import { againstBaseline, rungsByRow } from './against'
-import { chosenRungs, filterItems, matrixItems, ncuNames, type MatrixRow } from './matrix'
-import { matrixCsv, matrixMarkdown } from './matrix-copy'
+import {
+  againstBaseline,
+  rungsByRow,
+  chosenRungs,
+  filterItems,
+  matrixItems,
+  ncuNames,
+  type MatrixRow,
+} from './matrix'
+import { matrixCsv, matrixMarkdown } from './matrix-words'
 import { recording } from '../../../test/renderer/chart-samples'
 import { rung, session } from '../../../test/renderer/samples'
 

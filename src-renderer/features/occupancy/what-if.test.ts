@@ -3,7 +3,7 @@ import { recording } from '../../../test/renderer/chart-samples'
 import { threadsOf } from '../../../src-main/domain/analysis/derived-metrics'
 import { occupancy } from '../../../src-main/domain/gpu/occupancy'
 import { rungOf } from '../../../src-main/domain/session/session'
-import { isKnown, rungOccupancy } from '../charts/occupancy-figures'
+import { isKnown, rungOccupancy } from '../charts/figures'
 import { smLimits } from '../../../src-main/domain/gpu/gpu'
 import { defaultFields, fieldsFrom, fieldsOf, kernelOf, parseField, rangeOf } from './what-if'
 

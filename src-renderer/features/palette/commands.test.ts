@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { findCommands } from './commands'
-import { helpGroups } from './help-keys'
+import { helpGroups } from './shortcuts'
 import en from '../../locales/en/screens.json'
 import { wordAt } from '../../../test/renderer/locales'
 

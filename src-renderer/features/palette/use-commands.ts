@@ -8,11 +8,10 @@ import { placeOf } from '../../screens'
 import { valueOf } from '../../stores/loadable'
 import { useSessionsStore } from '../../stores/sessions'
 import { rungNumbers } from '../../ui/format'
-import { languages } from '../../ui/language'
-import { themeChoice, themeChoices } from '../../ui/theme'
+import { languages, themeChoice, themeChoices } from '../../ui/preferences'
 import { sessionTitle } from '../sessions/session-list'
 import { screenCommands, type Command } from './commands'
-import { goTos } from './go-to'
+import { goTos } from './shortcuts'
 
 export function useCommands(help: () => void): () => Command[] {
   const { t } = useI18n()
