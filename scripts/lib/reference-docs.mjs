@@ -1,9 +1,10 @@
 // @ts-check
 /** Generates parts of the reference documents from the program's own registries. */
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { tmpdir } from 'node:os'
 import { documentWith } from './document.mjs'
-import { root } from './project.mjs'
+import { root, PlainError } from './project.mjs'
 
 /** @typedef {import('../../src-main/domain/metrics/metric-definition.ts').MetricDefinition} Metric */
 /** @typedef {{ chips: string[], names: Record<string, string[]> }} Counters metrics listed by `ncu --query-metrics`, by chip */
@@ -227,5 +228,43 @@ export function registriesOf(modules) {
     ladders: ladderFiles().map(json),
     recordings: json('resources/recordings/index.json').recordings,
     sizesLabel: problem.sizesLabel,
+  }
+}
+
+// The pages of the library's API, made from its types and their comments: docs/LIBRARY.md.
+
+/** @returns {Promise<string>} the text of the document */
+export async function libraryDoc() {
+  const { Application } = await import('typedoc')
+  const out = mkdtempSync(join(tmpdir(), 'kernel-ladder-api-'))
+  try {
+    const app = await Application.bootstrapWithPlugins(
+      /** @type {any} */ ({
+        entryPoints: [join(root, 'src-main/library/index.ts')],
+        tsconfig: join(root, 'tsconfig.library.json'),
+        plugin: ['typedoc-plugin-markdown'],
+        outputs: [{ name: 'markdown', path: out }],
+        readme: 'none',
+        disableSources: true,
+        hideBreadcrumbs: true,
+        hidePageHeader: true,
+        hidePageTitle: true,
+        outputFileStrategy: 'modules',
+        entryFileName: 'api',
+        tableColumnSettings: { hideInherited: true, hideOverrides: true, hideModifiers: true },
+        parametersFormat: 'table',
+        interfacePropertiesFormat: 'table',
+        typeDeclarationFormat: 'table',
+        sort: ['source-order'],
+        logLevel: 'Warn',
+      }),
+    )
+    const project = await app.convert()
+    if (project === undefined) throw new PlainError('The types of the library do not compile.')
+    await app.generateOutputs(project)
+    const api = readFileSync(join(out, 'api.md'), 'utf8')
+    return await documentWith('docs/LIBRARY.md', [['api', api.trim()]])
+  } finally {
+    rmSync(out, { recursive: true, force: true })
   }
 }

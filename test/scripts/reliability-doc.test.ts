@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { reliabilityDoc, securityDoc } from '../../scripts/lib/reliability-doc.mjs'
+import { reliabilityDoc, securityDoc } from '../../scripts/lib/measured-docs.mjs'
 import { readers } from '../fuzz/fuzz'
 
 const root = join(import.meta.dirname, '../..')

@@ -1,8 +1,9 @@
 // @ts-check
-/**
- * Frame times of scrolling: the time between animation frames as the page sees them, and the CPU time of
- * the page's thread, which a busy machine does not affect.
- */
+/** A page under load: frame times of scrolling, and the memory of its process. */
+import { readFileSync } from 'node:fs'
+
+// Frame times of scrolling: the time between animation frames as the page sees them, and the CPU time of
+// the page's thread, which a busy machine does not affect.
 
 /**
  * Scrolls an element to its end, one wheel step per frame.
@@ -63,4 +64,33 @@ export async function withThreadTime(page, work) {
   const cpuMs = (await spent()) - before
   await devtools.detach()
   return { value, cpuMs }
+}
+
+// The memory of a page's process, as the OS counts it.
+
+/**
+ * Proportional set size of the largest renderer process, in bytes: its private pages plus its share of
+ * those shared with other processes, from /proc/<pid>/smaps_rollup. The browser keeps a spare renderer,
+ * which is the smaller one. null if there is no such file (not Linux).
+ * @param {import('playwright-core').Browser} browser
+ */
+export async function rendererBytes(browser) {
+  const devtools = await browser.newBrowserCDPSession()
+  const { processInfo } = await devtools.send('SystemInfo.getProcessInfo')
+  await devtools.detach()
+  const sizes = processInfo
+    .filter(({ type }) => type === 'renderer')
+    .map(({ id }) => proportionalBytes(id))
+    .filter((size) => size !== null)
+  return sizes.length > 0 ? Math.max(...sizes) : null
+}
+
+/** @param {number} pid */
+function proportionalBytes(pid) {
+  try {
+    const kib = /^Pss:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1]
+    return kib === undefined ? null : Number(kib) * 1024
+  } catch {
+    return null
+  }
 }

@@ -1,15 +1,14 @@
 // @ts-check
-/**
- * Finds a Chromium or Chrome for the browser tests, or installs one. Best is the headless shell: the same
- * engine without a window, whose pages open in about half the time.
- */
-import { accessSync, constants, existsSync, statSync } from 'node:fs'
+/** Programs that tests and the desktop program need, found or installed: Chromium, Electron, an sshd and Slurm. */
+import { accessSync, constants, existsSync, statSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { basename, delimiter, join } from 'node:path'
 import { runChild } from './child.mjs'
 import { ensureInstalled } from './install.mjs'
-import { nodePath, toolEnv } from './node.mjs'
-import { PlainError, say } from './project.mjs'
+import { nodePath, toolEnv, PlainError, say, root } from './project.mjs'
+
+// Finds a Chromium or Chrome for the browser tests, or installs one. Best is the headless shell: the same
+// engine without a window, whose pages open in about half the time.
 
 const variables = ['KERNEL_LADDER_CHROMIUM', 'CHROME_PATH', 'CHROMIUM_PATH']
 const shell = 'chromium-headless-shell'
@@ -138,4 +137,101 @@ export async function obtainChromium() {
   throw new PlainError(
     `The browser tests need Chromium or Chrome: none was found, and none could be installed. Install one, or set CHROME_PATH to its executable, then run this again.\nOutput of the last attempt:\n${lines}`,
   )
+}
+
+const instead = 'so the UI is served here instead of in a window.'
+
+/**
+ * @typedef {object} Circumstances
+ * @property {string} platform
+ * @property {NodeJS.ProcessEnv} env
+ * @property {number} [uid]
+ * @property {readonly string[]} args
+ * @property {'unknown' | 'ready' | 'missing' | 'broken'} electron
+ */
+
+/**
+ * Why there will be no window; undefined if there can be one.
+ * @param {Circumstances} now
+ * @returns {string | undefined}
+ */
+export function whyServe(now) {
+  if (now.args.some((arg) => /^(-p|--port)(=|$)/.test(arg))) return `A port was given, ${instead}`
+  if (now.platform === 'linux') {
+    if (!now.env['DISPLAY'] && !now.env['WAYLAND_DISPLAY'])
+      return `No display was found, ${instead}`
+    if (now.uid === 0) return `Electron does not run as root with its sandbox on, ${instead}`
+  }
+  if (now.electron === 'missing') return `Electron could not be downloaded, ${instead}`
+  if (now.electron === 'broken') return `Electron could not start on this machine, ${instead}`
+  return undefined
+}
+
+/**
+ * Whether the app failed before it opened a window, rather than later: a system library is missing, or
+ * Chromium failed because of its sandbox or the display.
+ * @param {{ code: number, seconds: number }} ended
+ */
+export const neverStarted = ({ code, seconds }) =>
+  seconds < 10 && [126, 127, 132, 133, 134].includes(code)
+
+/**
+ * @param {string} folder of the package `electron`
+ * @returns {string | undefined} the executable, if it has been downloaded
+ */
+export function electronPath(folder) {
+  try {
+    const name = readFileSync(join(folder, 'path.txt'), 'utf8')
+    const file = join(process.env['ELECTRON_OVERRIDE_DIST_PATH'] ?? join(folder, 'dist'), name)
+    return existsSync(file) ? file : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** The npm package does not include the executable: it is downloaded from a server that may be unreachable. */
+export async function obtainElectron() {
+  const folder = join(root, 'node_modules/electron')
+  const present = electronPath(folder)
+  if (present !== undefined) return present
+  say('Downloading Electron (once)…')
+  const { code } = await runChild(nodePath(), [join(folder, 'install.js')], {
+    output: 'kept',
+    env: toolEnv(),
+    timeoutMs: 60_000,
+  })
+  return code === 0 ? electronPath(folder) : undefined
+}
+
+// Servers for the tests of other machines, which are skipped by name without them: an sshd, and Slurm with munge.
+
+/** A file of each package, by the package. */
+const servers = {
+  'openssh-server': '/usr/sbin/sshd',
+  munge: '/usr/sbin/munged',
+  slurmctld: '/usr/sbin/slurmctld',
+  slurmd: '/usr/sbin/slurmd',
+  'slurm-client': '/usr/bin/sbatch',
+}
+
+/** Installs them in CI alone: elsewhere a test must not add a server to the machine. */
+export async function obtainServers() {
+  const canInstall = process.getuid?.() === 0 && existsSync('/etc/debian_version')
+  const missing = Object.entries(servers).flatMap(([name, file]) =>
+    existsSync(file) ? [] : [name],
+  )
+  if (missing.length === 0 || process.env['CI'] !== 'true' || !canInstall) return
+  say(`Installing ${missing.join(', ')} with apt-get…`)
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
+  for (const args of [['update'], ['install', '-y', '--no-install-recommends', ...missing]]) {
+    const told = await runChild('apt-get', ['-q', ...args], {
+      output: 'kept',
+      env,
+      timeoutMs: 180_000,
+    })
+    if (told.code !== 0) {
+      say(`apt-get ${args[0]} ended with ${told.code}: tests that need these servers are skipped.`)
+      return
+    }
+  }
 }
