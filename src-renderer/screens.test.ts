@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { goTos } from './features/palette/shortcuts'
 import en from './locales/en/screens.json'
 import { placeOf, screens } from './screens'
-import { wordAt } from '../test/renderer/locales'
+import { wordAt } from '../test/renderer/samples'
 
 const named = (name: string) => screens.find((screen) => screen.name === name)!
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { SessionSummary } from '../../src-main/contract/index'
-import { gemmProblem } from '../../test/gemm'
+import { gemmProblem } from '../../test/support'
 import { deeperSession } from './other-sessions'
 
 const item = (ref: string, own: Partial<SessionSummary> = {}): SessionSummary => ({

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { isTest, linesWith, sourcesIn } from './sources'
+import { isTest, linesWith, sourcesIn } from './imports'
 import { targetKinds } from '../../src-main/domain/target/targets'
 
 describe('machines', () => {

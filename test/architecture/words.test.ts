@@ -2,8 +2,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { readImports } from './imports'
-import { isTest } from './sources'
+import { readImports, isTest } from './imports'
 
 const root = join(import.meta.dirname, '../..')
 

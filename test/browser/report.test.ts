@@ -7,9 +7,14 @@ import { assets } from '../../src-main/adapters/kernels/assets'
 import { printPdf, placesInPdf } from '../../src-main/adapters/print/chromium'
 import { reportHtml, reportPdf, type HtmlSource } from '../../src-main/services/report'
 import { readTemplate } from '../../src-main/services/report/html'
-import { largeProfile } from '../services/report/deep-samples'
-import { noPrivates, recording, slowed, withHostileStrings } from '../services/report/samples'
-import { afterTest } from '../cleanups'
+import {
+  largeProfile,
+  noPrivates,
+  recording,
+  slowed,
+  withHostileStrings,
+} from '../services/report/samples'
+import { afterTest } from '../support'
 import { tempDir } from '../services/support'
 import { sharedBrowser } from './support'
 

@@ -9,7 +9,7 @@ import type { Core } from '../../src-main/contract'
 import type { Session } from '../../src-main/domain/session/session'
 import { startWebHost, type WebHost } from '../../src-main/hosts/web/server'
 import { createCore } from '../../src-main/services/core'
-import { afterTest } from '../cleanups'
+import { afterTest } from '../support'
 
 const rendererDir = join(import.meta.dirname, '../../out/renderer')
 

@@ -44,7 +44,7 @@ import { controlFlow } from '../../src-main/domain/sass/control-flow'
 import { listingOf } from '../../src-main/domain/sass/listing'
 import { liveRegisters } from '../../src-main/domain/sass/live-registers'
 import { parseExpression } from '../../src-main/domain/task/expression'
-import { gemm } from '../gemm'
+import { gemm } from '../support'
 import { capture, captures, ncuCapture, ncuReport } from '../parsers/captures'
 
 export interface Reader {

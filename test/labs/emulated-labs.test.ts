@@ -10,7 +10,7 @@ import { emulatedMetrics } from '../../src-main/domain/emulation/findings'
 import { noAnswers, type LabOutcome } from '../../src-main/domain/labs/outcome'
 import { checkLab } from '../../src-main/services/labs/check'
 import { keeping, keptNvcc } from '../kept-nvcc'
-import { said } from '../said'
+import { said } from '../support'
 import { setupIn, shippedKernels, tempDir } from '../services/support'
 
 const { labs } = await readLabs(

@@ -11,7 +11,7 @@ import { DoctorCheck } from '../../src-main/contract'
 import en from '../../src-renderer/locales/en/screens.json'
 import ko from '../../src-renderer/locales/ko'
 import zhCN from '../../src-renderer/locales/zh-CN'
-import { translationFaults, wordAt } from './locales'
+import { translationFaults, wordAt } from './samples'
 import { pickLanguage } from '../../src-renderer/ui/preferences'
 
 describe('words and colors', () => {

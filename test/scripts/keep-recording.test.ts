@@ -34,7 +34,7 @@ import { noAnswers } from '../../src-main/domain/labs/outcome'
 import { openSession } from '../../src-main/services/sessions/sessions'
 import { check, testLab } from '../services/labs/support'
 import { fakeMachine, recordingsDir, setupIn, tempDir } from '../services/support'
-import { said } from '../said'
+import { said } from '../support'
 import { keepRowsOf, sharedSessions, sharingSessions } from '../../src-main/adapters/disk/journal'
 
 const shipped = 'seed-t4-h200'

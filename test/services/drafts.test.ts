@@ -8,7 +8,7 @@ import { dispatch, type Core, type RunMessage } from '../../src-main/contract'
 import type { Draft } from '../../src-main/domain/ladder/rung'
 import { createCore } from '../../src-main/services/core'
 import { fakeMachine, setEnv, type Machine } from './support'
-import { gemm } from '../gemm'
+import { gemm } from '../support'
 
 const session = 'recorded:gemm-fp32-h200-1024'
 const rung = '05_thread_tile_2d'

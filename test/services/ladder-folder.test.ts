@@ -7,7 +7,7 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { initLadder, templateNames } from '../../src-main/services/ladder-library/init'
 import { openLadder, trustFolder } from '../../src-main/services/ladder-library/open'
 import { openNamed } from '../../src-main/services/sessions/sessions'
-import { said } from '../said'
+import { said } from '../support'
 import { toErrorShape } from '../../src-main/domain/errors'
 import {
   fakeMachine,

@@ -14,7 +14,7 @@ import { toMetrics } from '../../src-main/parsers/ncu/ncu-metrics'
 import { runPlan, startRun } from '../../src-main/services/targets/start-run'
 import type { StartRunOptions, FinishedRun } from '../../src-main/services/targets/saved-run'
 import type { RunPlan } from '../../src-main/services/run/plan'
-import { afterTest } from '../cleanups'
+import { afterTest } from '../support'
 import { runFake } from '../fakes/in-process'
 
 export const root = join(import.meta.dirname, '..', '..')

@@ -22,9 +22,8 @@ import {
   trafficRungs,
 } from './figures'
 import { firstChoice, sweepCandidates } from '../../../src-main/contract/sessions'
-import { rung, session } from '../../../test/renderer/samples'
-import { recording } from '../../../test/renderer/chart-samples'
-import { gemmProblem } from '../../../test/gemm'
+import { rung, session, recording } from '../../../test/renderer/samples'
+import { gemmProblem } from '../../../test/support'
 
 const deep = recording('gemm-fp32-h200-4096-deep')
 const card = recording('gemm-fp32-h200-8192')

@@ -12,7 +12,7 @@ import { codeOnly, tellingLines, whole, withoutHeader } from './source-text'
 import { diffConfig, looseDiffConfig, sourceHunks } from './source-hunks'
 import { folds } from './source-view'
 import { rung, session } from '../../../test/renderer/samples'
-import { gemmProblem } from '../../../test/gemm'
+import { gemmProblem } from '../../../test/support'
 
 const rungSource = (id: string, body: string) => `// @rung    ${id}\n// @idea    an idea\n\n${body}`
 

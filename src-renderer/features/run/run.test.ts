@@ -16,7 +16,7 @@ import {
 } from './run-form'
 import { ladder, messages } from '../../../test/renderer/samples'
 import { readSession } from '../../../src-main/adapters/sessions/session-store'
-import { gemmProblem } from '../../../test/gemm'
+import { gemmProblem } from '../../../test/support'
 import { machineRequest, stateOf } from './machines-panel'
 import { leadFigure, rateText, shareText } from '../../../src-main/domain/analysis/lead-figure'
 import { replay } from '../../stores/run-state'

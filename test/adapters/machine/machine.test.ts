@@ -10,7 +10,7 @@ import {
 import { runNcu } from '../../../src-main/adapters/tools/ncu'
 import { measureArgs, profileArgs, sanitizeArgs } from '../../../src-main/adapters/tools/runner'
 import { diagnose } from '../../../src-main/services/machine/doctor'
-import { gemm, gemmProblem } from '../../gemm'
+import { gemm, gemmProblem } from '../../support'
 import { fakeMachine, recordingsDir, setEnv, tempDir } from '../../services/support'
 
 const recording = (): Machine => recordedMachine('x', join(recordingsDir, 'gemm-fp32-h200-1024'))

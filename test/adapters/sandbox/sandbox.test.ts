@@ -21,7 +21,7 @@ import {
 } from '../../../src-main/adapters/sandbox/sandbox'
 import { removeTree, unshareWith } from '../../../src-main/adapters/sandbox/view'
 import { isAlive, setEnv, tempDir } from '../../services/support'
-import { said } from '../../said'
+import { said } from '../../support'
 import { findGroups } from '../../../src-main/adapters/sandbox/cgroup'
 
 describe('the sandbox', async () => {

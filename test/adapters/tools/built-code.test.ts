@@ -9,7 +9,7 @@ import { launchedKernels, readBuiltCode } from '../../../src-main/adapters/tools
 import { liveToolbox, recordedToolbox } from '../../../src-main/adapters/tools/toolboxes'
 import { staticProfile } from '../../../src-main/domain/sass/static-profile'
 import { DeepProfile, lineHeat, sassOfLine } from '../../../src-main/domain/session/deep'
-import { said } from '../../said'
+import { said } from '../../support'
 
 const captures = join(import.meta.dirname, '../../captures/cubin')
 const toolbox = liveToolbox(null)

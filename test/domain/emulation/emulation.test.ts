@@ -12,8 +12,7 @@ import { emulatedProblem, shrunk } from '../../../src-main/domain/emulation/size
 import { staticProfile } from '../../../src-main/domain/sass/static-profile'
 import { lineHeat, opcodeHistogram } from '../../../src-main/domain/session/deep'
 import { inEnglish } from '../../../src-main/domain/text/text'
-import { readCapture } from '../../emulated-captures'
-import { capturedJob, placesOf } from '../../emulated-job'
+import { readCapture, capturedJob, placesOf } from '../../emulated-captures'
 
 const capture = readCapture('transpose')
 const rung = capture.rungs.find(({ id }) => id === '03_square_tile')!

@@ -7,7 +7,7 @@ import { emulate, type EmulationJob } from '../../../src-main/domain/emulation/j
 import { dummyAddress, firstSymbol } from '../../../src-main/domain/emulator/rung'
 import { inEnglish } from '../../../src-main/domain/text/text'
 import { readCubin } from '../../../src-main/parsers/cubin/cubin'
-import { placesOf } from '../../emulated-job'
+import { placesOf } from '../../emulated-captures'
 
 const folder = join(import.meta.dirname, '../../captures/cubin')
 const machineCode = [readCubin(brotliDecompressSync(readFileSync(join(folder, 'calls.cubin.br'))))]

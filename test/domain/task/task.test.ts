@@ -15,8 +15,7 @@ import {
   sizesLabel,
   sizesWord,
 } from '../../../src-main/domain/task/problem'
-import { gemm, gemmProblem } from '../../gemm'
-import { saying } from '../../said'
+import { gemm, gemmProblem, saying } from '../../support'
 import { referenceHeader, taskHeader } from '../../../src-main/domain/task/headers'
 import { launchLayout } from '../../../src-main/domain/task/layout'
 import { Task } from '../../../src-main/domain/task/task'

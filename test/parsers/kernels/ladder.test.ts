@@ -9,7 +9,7 @@ import {
   parseLadderDocument,
   parseProgramLadder,
 } from '../../../src-main/parsers/kernels/ladder'
-import { gemm } from '../../gemm'
+import { gemm } from '../../support'
 import { Task } from '../../../src-main/domain/task/task'
 import { parseRungHeader } from '../../../src-main/parsers/kernels/rung-header'
 import { ladderSchema } from '../../../src-main/domain/ladder/ladder-document'

@@ -10,7 +10,7 @@ import { type NcuLaunch, parseNcuRawCsv } from '../../../src-main/parsers/ncu/nc
 import { launchResources, toMetrics } from '../../../src-main/parsers/ncu/ncu-metrics'
 import { ncuCapture } from '../captures'
 import { metricsAtLevel } from '../../../src-main/domain/metrics/metrics'
-import { said } from '../../said'
+import { said } from '../../support'
 import { ncuFailures } from '../../fakes/ncu-failures.mjs'
 import { recognizeNcuFailure, unknownMetrics } from '../../../src-main/parsers/ncu/ncu-failure'
 

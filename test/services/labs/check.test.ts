@@ -16,7 +16,7 @@ import {
 } from '../../../src-main/services/lab-library/library'
 import { fakeMachine, type Machine, setEnv, tempDir } from '../support'
 import { keepRecording } from '../../../scripts/lib/keep-recording'
-import { said } from '../../said'
+import { said } from '../../support'
 import { check, labText, statusesOf, testLab } from './support'
 import { sessionFolder } from '../../../src-main/adapters/labs/attempt'
 import { readSession } from '../../../src-main/adapters/sessions/session-store'

@@ -2,7 +2,7 @@
 import { cp, mkdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { withAsked } from '../../asked-metrics'
+import { withAsked, said } from '../../support'
 import { readKernelLibrary } from '../../../src-main/adapters/kernels/kernel-library'
 import { readShippedLabs } from '../../../src-main/adapters/labs/library'
 import {
@@ -23,7 +23,6 @@ import { toErrorShape } from '../../../src-main/domain/errors'
 import { addLab } from '../../../src-main/services/lab-library/library'
 import { fakeMachine, recordingsDir, root, setupIn, shippedKernels, tempDir } from '../support'
 import { check, statusesOf } from './support'
-import { said } from '../../said'
 import { sharedSessions, sharingSessions } from '../../../src-main/adapters/disk/journal'
 
 const library = await readKernelLibrary(join(root, 'cuda-kernels'))

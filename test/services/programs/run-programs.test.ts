@@ -9,7 +9,7 @@ import { describePrograms } from '../../../src-main/hosts/cli/describe/describe-
 import { openFolder } from '../../../src-main/services/ladder-library/folders'
 import { trustFolder } from '../../../src-main/services/ladder-library/open'
 import type { StartRunOptions } from '../../../src-main/services/targets/saved-run'
-import { said } from '../../said'
+import { said } from '../../support'
 import { fakeMachine, setEnv, statuses } from '../support'
 
 type Rungs = Record<string, readonly string[]>

@@ -15,8 +15,9 @@ import {
   reportHtml,
   reportPictures,
 } from '../../../src-main/services/report'
-import { deepProfile, largeProfile } from './deep-samples'
 import {
+  deepProfile,
+  largeProfile,
   noPrivates,
   recording,
   type Sample,

@@ -28,7 +28,7 @@ import {
   withoutMetrics,
   withTroubles,
 } from './samples'
-import { gemmProblem } from '../../gemm'
+import { gemmProblem } from '../../support'
 import { isValid } from '../../json-schemas'
 import { comparability } from '../../../src-main/domain/analysis/comparability'
 import { ReportAnswer } from '../../../src-main/contract/sessions'

@@ -12,7 +12,7 @@ import {
   statuses,
   tempDir,
 } from '../support'
-import { said, saying } from '../../said'
+import { said, saying, gemmProblem } from '../../support'
 import { diskBuildCache } from '../../../src-main/adapters/disk/build-cache'
 import {
   readKernelLibrary,
@@ -30,7 +30,6 @@ import { isPythonFile } from '../../../src-main/domain/ladder/rung'
 import { planRun } from '../../../src-main/services/run/plan'
 import { measureArgs, profileArgs, sanitizeArgs } from '../../../src-main/adapters/tools/runner'
 import { runProcess } from '../../../src-main/adapters/tools/process'
-import { gemmProblem } from '../../gemm'
 import { keeping, keptNvcc, orSkip, realCompiler } from '../../kept-nvcc'
 import { inEnglish } from '../../../src-main/domain/text/text'
 import { probeLaunches } from '../../../src-main/adapters/tools/launch-probe'

@@ -15,7 +15,7 @@ import {
 } from '../support'
 import { heldDown, sessionGpuWords, provenance } from '../../../src-main/domain/report/provenance'
 import { sessionText } from '../../../src-main/hosts/cli/describe/describe-sessions'
-import { said } from '../../said'
+import { said } from '../../support'
 import { cardMetricIds } from '../../../src-main/domain/metrics/metrics'
 import { type Session } from '../../../src-main/domain/session/session'
 

@@ -14,7 +14,7 @@ import {
   shippedKernels,
   tempDir,
 } from '../support'
-import { said, saying } from '../../said'
+import { said, saying } from '../../support'
 import { readSharedFiles } from '../../../src-main/adapters/kernels/kernel-library'
 import { findTool, liveToolbox } from '../../../src-main/adapters/tools/toolboxes'
 import { probeLaunches, probeReference } from '../../../src-main/adapters/tools/launch-probe'

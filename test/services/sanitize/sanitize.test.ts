@@ -13,7 +13,7 @@ import {
   type SanitizeOptions,
 } from '../../../src-main/services/sanitize/sanitize-job'
 import { fakeMachine, isAlive, recordingsDir, type Machine } from '../support'
-import { said } from '../../said'
+import { said } from '../../support'
 
 const start = (
   { setup }: Machine,

@@ -22,7 +22,7 @@ import { rawOfLadder, readRaw } from '../../../src-main/adapters/tools/raw-files
 import { createCore } from '../../../src-main/services/core'
 import { setUp } from '../../../src-main/adapters/machine/machine'
 import { openNamed, openSession } from '../../../src-main/services/sessions/sessions'
-import { said } from '../../said'
+import { said } from '../../support'
 import { fakeMachine, recordingsDir, rung, setupIn, tempDir } from '../support'
 import { sharedRows } from '../../../src-main/adapters/disk/journal'
 

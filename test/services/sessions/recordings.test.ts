@@ -21,9 +21,8 @@ import {
   readRecordings,
   recordingIndex,
 } from '../../../src-main/services/sessions/recordings'
-import { metricsAsked, withAsked } from '../../asked-metrics'
+import { metricsAsked, withAsked, saying } from '../../support'
 import { eventLog, fakeMachine, recordingsDir, root, rung, tempDir } from '../support'
-import { saying } from '../../said'
 import { instructionKinds, lanes } from '../../../src-main/domain/metrics/counted-metrics'
 import { planProfile } from '../../../src-main/domain/analysis/pass-plan'
 import { roofline } from '../../../src-main/domain/analysis/roofline'

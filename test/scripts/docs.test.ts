@@ -11,6 +11,8 @@ import * as metrics from '../../src-main/domain/metrics/metrics'
 import * as targets from '../../src-main/domain/target/targets'
 import * as problem from '../../src-main/domain/task/problem'
 import * as wording from '../../src-main/domain/text/text'
+import { reliabilityDoc, securityDoc } from '../../scripts/lib/measured-docs.mjs'
+import { readers } from '../fuzz/fuzz'
 
 const root = join(import.meta.dirname, '../..')
 const registries = registriesOf({ metrics, definition, messages, wording, gpus, targets, problem })
@@ -42,4 +44,35 @@ describe('a generated part', () => {
   it('is refused where its markers are gone', () => {
     expect(() => between(text, 'metrics', 'new')).toThrow('metrics')
   })
+})
+
+// docs/RELIABILITY.md and docs/SECURITY.md say what was measured, kept and locked.
+
+it('the reliability is what `npm run readme -- reliability` writes', async () => {
+  const text = readFileSync(join(root, 'docs/RELIABILITY.md'), 'utf8')
+  expect(text).toBe(await reliabilityDoc())
+  expect(text).toContain('| 1 %')
+  for (const { name } of readers) expect(text).toContain(`| ${name} `)
+})
+
+/** Each may be passed on with a program under the MIT licence. */
+const known = [
+  'MIT',
+  'ISC',
+  '0BSD',
+  'BSD-2-Clause',
+  'BSD-3-Clause',
+  'Apache-2.0',
+  'MPL-2.0',
+  'PSF-2.0',
+]
+
+it('the licences are those of package-lock.json, and known', async () => {
+  const text = readFileSync(join(root, 'docs/SECURITY.md'), 'utf8')
+  expect(text).toBe(await securityDoc())
+  const rows = text.split('<!-- licences:begin -->')[1]!.matchAll(/^\| (\S.*?) +\| `/gm)
+  const licences = [...rows].map(([, licence]) => licence!)
+  expect(licences).toContain('MIT')
+  for (const licence of licences.flatMap((all) => all.replace(/[()]/g, '').split(/ AND | OR /)))
+    expect(known).toContain(licence)
 })

@@ -1,7 +1,174 @@
+/** Sessions of kernels under ncu, as a program or an import makes them. */
 import { describe, expect, it } from 'vitest'
+import { readSession } from '../../../src-main/adapters/sessions/session-store'
+import { profiledTime } from '../../../src-main/domain/programs/profiled-time'
+import type { RungResult, Session } from '../../../src-main/domain/session/session'
+import {
+  functionOf,
+  hottest,
+  kernelKey,
+  previewKernels,
+  shortestWindow,
+  type PreviewLaunch,
+} from '../../../src-main/domain/programs/choose'
+import {
+  distinctTitles,
+  parseKernelName,
+  shortened,
+  shortName,
+} from '../../../src-main/domain/programs/kernel-name'
 import { compareSessions } from '../../../src-main/domain/programs/compare-sessions'
 import { inEnglish } from '../../../src-main/domain/text/text'
-import { kernels, ladder, type SampleKernel } from './sessions'
+
+export interface SampleKernel {
+  name: string
+  grid?: number
+  block?: number
+  range?: string
+  /** Of each launch, in ms. */
+  ms: number | number[]
+}
+
+const base = await readSession('resources/recordings/gemm-fp32-h200-1024')
+export const ladder: Session = base
+
+const rungOf = ({ name, grid = 64, block = 256, range, ms }: SampleKernel, index: number) => {
+  const id = `${String(index).padStart(2, '0')}_kernel`
+  const rung: RungResult = {
+    ...base.rungs[0]!,
+    id,
+    title: name,
+    timing: null,
+    profiledTime: profiledTime([ms].flat())!,
+    profile: {
+      passes: 1,
+      kernels: [
+        {
+          name,
+          grid: [grid, 1, 1],
+          block: [block, 1, 1],
+          passes: 1,
+          ...(range === undefined ? {} : { range }),
+        },
+      ],
+    },
+  }
+  return rung
+}
+
+export const kernels = (id: string, list: readonly SampleKernel[]): Session => ({
+  ...base,
+  id,
+  target: { kind: 'imported', name: `${id}.ncu-rep` },
+  problem: null,
+  rungs: list.map(rungOf),
+})
+
+const launch = (name: string, ms = 1, grid = 1): PreviewLaunch => ({
+  ...{ name, ms, range: null },
+  grid: [grid, 1, 1],
+  block: [32, 1, 1],
+})
+const keysOf = (...names: string[]) => new Set(names.map((name) => kernelKey(launch(name))))
+
+it('launches of one name and shape are one kernel', () => {
+  expect(
+    previewKernels([launch('a', 1), launch('b', 2), launch('a', 3), launch('a', 4, 2)]).map(
+      ({ name, launchesMs, totalMs }) => [name, launchesMs, totalMs],
+    ),
+  ).toEqual([
+    ['a', [1, 3], 4],
+    ['b', [2], 2],
+    ['a', [4], 4],
+  ])
+})
+
+it('the hottest are those that took 95 % of the time, at most twenty, and at least one', () => {
+  const names = (launches: PreviewLaunch[]) =>
+    hottest(previewKernels(launches)).map(({ name }) => name)
+  expect(names([launch('a', 4), launch('b', 90), launch('c', 6)])).toEqual(['b', 'c'])
+  expect(names([launch('a', 0), launch('b', 0)])).toEqual(['a'])
+  expect(names(Array.from({ length: 50 }, (_, n) => launch(`k${n}`)))).toHaveLength(20)
+})
+
+describe('the shortest window', () => {
+  const launches = ['a', 'b', 'a', 'a', 'c', 'b', 'a'].map((name) => launch(name))
+
+  it.each([
+    [['a'], { skip: 0, count: 1 }],
+    [['c'], { skip: 4, count: 1 }],
+    [['a', 'c'], { skip: 3, count: 2 }],
+    [['a', 'b', 'c'], { skip: 3, count: 3 }],
+  ] as const)('with one of each of %j', (names, window) => {
+    expect(shortestWindow(launches, keysOf(...names))).toEqual(window)
+  })
+
+  it('is null where a kernel is missing', () => {
+    expect(shortestWindow(launches, keysOf('a', 'd'))).toBeNull()
+    expect(shortestWindow([], keysOf('a'))).toBeNull()
+  })
+})
+
+it('a function’s name is the one that ncu filters by', () => {
+  expect(functionOf('void at::<unnamed>::norm_kernel<float, 0>(int, T2)')).toBe('norm_kernel')
+})
+
+describe('a kernel’s name', () => {
+  it.each([
+    ['scale(float *, int)', 'scale', 'scale', null, 'float *, int'],
+    ['void tile<32>(const float *)', 'tile', 'tile', '32', 'const float *'],
+    ['<unnamed>::offset(float *, int)', 'unnamed::offset', 'offset', null, 'float *, int'],
+    ['(anonymous namespace)::offset(int)', 'unnamed::offset', 'offset', null, 'int'],
+    ['void <unnamed>::f<(int)2>(int)', 'unnamed::f', 'f', '2', 'int'],
+    ['sm80_xmma_gemm_f32', 'sm80_xmma_gemm_f32', 'sm80_xmma_gemm_f32', null, null],
+    [
+      'void at::native::elementwise_kernel<128, 4, void at::native::gpu_impl<f<float>>(T1 &)::[lambda(int) (instance 1)]>(int, T3)',
+      'at::native::elementwise_kernel',
+      'elementwise_kernel',
+      '128, 4, void at::native::gpu_impl<f<float>>(T1 &)::[lambda(int) (instance 1)]',
+      'int, T3',
+    ],
+    ['void each<main::[lambda(int)->void]>(T1)', 'each', 'each', 'main::[lambda(int)->void]', 'T1'],
+    ['', 'unnamed', 'unnamed', null, null],
+    ['<unnamed>', 'unnamed', 'unnamed', null, null],
+    ['void broken<32', 'broken', 'broken', '32', null],
+  ])('%s', (name, path, base, template, parameters) => {
+    expect(parseKernelName(name)).toEqual({ path, base, template, parameters })
+  })
+
+  it('is shortened in the middle, and only where it is longer', () => {
+    expect(shortened('abcdefgh', 8)).toBe('abcdefgh')
+    expect(shortened('abcdefghi', 8)).toBe('abcd…ghi')
+    const long = shortName(`void f<${'Argument, '.repeat(40)}128>(int)`)
+    expect(long).toMatch(/^f<Argument, .*….*128>$/)
+    expect([...long]).toHaveLength(60)
+  })
+})
+
+it('kernels of one name have different titles: by shape, then by number', () => {
+  const at = (name: string, grid: number, block = 256) => ({
+    name,
+    grid: [grid, 1, 1] as [number, number, number],
+    block: [block, 1, 1] as [number, number, number],
+  })
+  expect(
+    distinctTitles([
+      at('void f<1>(int)', 64),
+      at('void f<1>(int)', 32),
+      at('void f<1>(int)', 64),
+      at('g()', 1),
+      at('h()', 1),
+      at('h()', 1),
+    ]),
+  ).toEqual([
+    'f<1>, grid 64, block 256 #1',
+    'f<1>, grid 32, block 256',
+    'f<1>, grid 64, block 256 #2',
+    'g',
+    'h #1',
+    'h #2',
+  ])
+})
 
 const tile = (width: number, ms: number | number[], more: Partial<SampleKernel> = {}) => ({
   name: `void tile<${width}>(float *)`,
