@@ -10,7 +10,7 @@ import {
 import type { Counts } from '../domain/emulator/site'
 import { dummyAddress } from '../domain/emulator/rung'
 import type { MachineCode, MachineKernel } from '../domain/sass/machine-code'
-import { staticProfile } from '../domain/sass/static-profile'
+import { staticProfile } from '../domain/sass/listing'
 import { inEnglish } from '../domain/text/text'
 import { readCubin } from '../parsers/cubin/cubin'
 import { cubinsOf } from '../parsers/cubin/fatbin'

@@ -1,13 +1,106 @@
-/**
- * Barriers in shared memory, `mbarrier`: SYNCS and ARRIVES. Their 64 bits are as the code of nvcc builds and reads them:
- * the threads that are expected, less than 2^20, at bit 1, and those that are still missing at bit 43, both as what is
- * left to 2^20; above that the parity of the phase at bit 63. Where the bytes stand that are still to come is not known,
- * and nobody reads them: bits 21 to 42 here.
- */
+/** Barriers: of a block, where its warps wait for one another, and in shared memory. */
 import type { Control } from './control'
+import { mergeSame, type Block, type Step, type Warp } from './warp'
+import { countLanes, lanes, scalar, type Site, eachLane } from './site'
 import { addressOf, offsetMask, rankShift } from './memory-access'
-import { eachLane, lanes, type Site } from './site'
-import type { Block, Step, Warp } from './warp'
+
+// The barriers of a block, BAR: where its warps wait for one another.
+
+const liveThreads = (block: Block): number =>
+  block.warps.reduce((sum, warp) => sum + countLanes(warp.live), 0)
+
+export function completeBarrier(block: Block, index: number): void {
+  const barrier = block.barriers.get(index)
+  if (!barrier || barrier.arrived + barrier.signalled === 0) return
+  const wanted = barrier.waiting.reduce<number | null>((count, { split }) => {
+    const threads = split.waits?.kind === 'block' ? split.waits.threads : null
+    return threads ?? count
+  }, null)
+  if (barrier.arrived + barrier.signalled < (wanted ?? liveThreads(block))) return
+  block.meetings++
+  block.watch?.barrier(barrier.waiting.map(({ warp }) => warp.number))
+  for (const { warp, split } of barrier.waiting) {
+    split.waits = null
+    warp.barrierResult = barrier.value
+  }
+  block.barriers.delete(index)
+  for (const { warp } of barrier.waiting) mergeSame(warp)
+}
+
+/** BAR: counts who arrives, and lets go who waits once all have. */
+export function barrierControl(site: Site): Control {
+  const numbers = site.instruction.operands.filter(
+    ({ kind }) => kind === 'immediate' || kind === 'register' || kind === 'uniform-register',
+  )
+  const predicates = site.instruction.operands.filter(
+    (operand) => operand.kind === 'predicate' || operand.kind === 'uniform-predicate',
+  )
+  const numberOf = scalar(site, numbers[0])
+  const wantedBy = numbers[1] === undefined ? () => null : scalar(site, numbers[1])
+  const arrives = site.has('ARV')
+  const reduces = site.has('RED')
+  if (!arrives && !reduces && !site.has('SYNC')) site.unknown()
+  const combine = site.has('AND')
+    ? (value: number, holds: number, all: number) => (holds === all ? value : 0)
+    : site.has('OR')
+      ? (value: number, holds: number) => (holds !== 0 ? 1 : value)
+      : (value: number, holds: number) => value + countLanes(holds)
+  const condition = site.predicate(predicates[0])
+  return (warp, split, active) => {
+    const { block } = warp
+    if (active === 0) {
+      split.at++
+      return
+    }
+    if (active !== warp.live)
+      site.machine.report({
+        kind: 'divergent-barrier',
+        at: site.index,
+        write: false,
+        bytes: 0,
+        thread: warp.number * lanes + (31 - Math.clz32(active & -active)),
+        block: 0,
+        address: 0,
+      })
+    const number = numberOf(warp, active)
+    const wanted = wantedBy(warp, active)
+    const barrier = block.barriers.get(number) ?? {
+      arrived: 0,
+      signalled: 0,
+      waiting: [],
+      value: site.has('AND') ? 1 : 0,
+    }
+    block.barriers.set(number, barrier)
+    const rest = split.mask & ~active
+    split.at++
+    if (arrives) {
+      barrier.signalled += countLanes(active)
+      block.watch?.arrive(number, warp.number)
+    } else {
+      let waiting = split
+      if (rest !== 0) {
+        split.mask = rest
+        waiting = { at: split.at, mask: active, waits: null }
+        warp.splits.push(waiting)
+      }
+      waiting.waits = {
+        kind: 'block',
+        barrier: number,
+        threads: wanted,
+        reduce: null,
+      }
+      barrier.arrived += countLanes(active)
+      barrier.waiting.push({ warp, split: waiting })
+      if (reduces) barrier.value = combine(barrier.value, condition(warp) & active, active)
+    }
+    completeBarrier(block, number)
+  }
+}
+
+// Barriers in shared memory, `mbarrier`: SYNCS and ARRIVES. Their 64 bits are as the code of nvcc builds and reads them:
+// the threads that are expected, less than 2^20, at bit 1, and those that are still missing at bit 43, both as what is
+// left to 2^20; above that the parity of the phase at bit 63. Where the bytes stand that are still to come is not known,
+// and nobody reads them: bits 21 to 42 here.
 
 const full = 1 << 20
 const barrierBytes = 8

@@ -1,23 +1,156 @@
-/**
- * Matrix products of a warpgroup: HGMMA, and QGMMA of FP8 that lies in shared memory. Each of its four warps has 16 of the
- * 64 rows, so that it can do its part alone; it does so when it is issued. B, and A where it is not in registers, lie in
- * shared memory as a matrix descriptor says. Sums are rounded as those of HMMA are; Hopper keeps some 14 bits of those of FP8.
- */
-import { halfBits } from './float'
-import {
-  elementsOf,
-  halves as halfTable,
-  readFragment,
-  rowOf,
-  signedSum,
-  tensorFloatMask,
-  type Elements,
-} from './matrix'
+/** Matrix products of a warp and of a warpgroup, and how registers and shared memory hold their elements. */
+import { zeroRegister, type Operand } from '../sass/instruction'
+import { bitsOf, brainOf, halfOf, halfBits, smallFloats, smallOf } from './float'
 import { lanes, type Site } from './site'
-import { swizzled, type Swizzle } from './tensor-map'
 import type { Step, Warp } from './warp'
+import { swizzled, type Swizzle } from './bulk-copies'
+
+// The elements of matrices: how registers and shared memory hold them.
+
+export interface Elements {
+  /** In a register. */
+  packed: 1 | 2 | 4
+  /** The number of each 16 or 8 bits; null for TF32, which is a float without its low bits. */
+  table: Float32Array | null
+}
+
+/** Bits of a float that TF32 has not. */
+export const tensorFloatMask = ~0x1fff
+
+const tables = new Map<(bits: number) => number, Float32Array>()
+
+/** A function of 16 bits as a table of all of them. */
+function tabled(toNumber: (bits: number) => number): Float32Array {
+  const known = tables.get(toNumber)
+  if (known) return known
+  const table = Float32Array.from({ length: 65536 }, (_, bits) => toNumber(bits))
+  tables.set(toNumber, table)
+  return table
+}
+
+export const halfTable = (): Float32Array => tabled(halfOf)
+
+const eights = {
+  E4M3: (bits: number) => smallOf(bits & 0xff, smallFloats.e4m3),
+  E5M2: (bits: number) => smallOf(bits & 0xff, smallFloats.e5m2),
+}
+
+/** What an instruction's type says: TF32, BF16, FP8 (where A and B are of one type), or else F16. */
+export function elementsOf(at: Site): Elements {
+  if (at.has('TF32')) return { packed: 1, table: null }
+  const [eight, other] = at.instruction.modifiers.filter(
+    (word) => word === 'E4M3' || word === 'E5M2',
+  )
+  if (eight === 'E4M3' || eight === 'E5M2')
+    return eight === other ? { packed: 4, table: tabled(eights[eight]) } : at.unknown()
+  return { packed: 2, table: at.has('BF16') ? tabled(brainOf) : halfTable() }
+}
+
+const word = new Int32Array(1)
+const float = new Float32Array(word.buffer)
+
+/**
+ * Reads the fragment of a matrix from registers: of each 8 rows lane l has row l / 4, and of each 4 registers along k
+ * the l % 4-th. `sources` are the rows of the registers, those of 8 rows after one another first.
+ */
+export function readFragment(
+  words: Int32Array,
+  base: number,
+  sources: readonly number[],
+  { table }: Elements,
+  depth: number,
+  rowsApart: number,
+  into: Float64Array,
+): void {
+  for (let part = 0; part < sources.length; part++) {
+    const source = sources[part]!
+    const packed = table === null ? 1 : 2
+    const first = (part % rowsApart) * 8 * depth + 4 * packed * Math.floor(part / rowsApart)
+    for (let lane = 0; lane < lanes; lane++) {
+      const bits = source < 0 ? 0 : words[base + source + lane]!
+      const at = first + (lane >> 2) * depth + packed * (lane & 3)
+      if (table === null) {
+        word[0] = bits & tensorFloatMask
+        into[at] = float[0]!
+      } else {
+        into[at] = table[bits & 0xffff]!
+        into[at + 1] = table[bits >>> 16]!
+      }
+    }
+  }
+}
+
+/** First word of a register's row from the warp's base, -1 for RZ. */
+export function rowOf(at: Site, operand: Operand, part: number): number {
+  if (operand.kind !== 'register') return at.unknown()
+  return operand.index === zeroRegister ? -1 : (operand.index + part) * lanes
+}
+
+/** A sum in double precision as the bits of a float. */
+export const signedSum = (sum: number): number => bitsOf(Math.fround(sum))
+
+// Matrix products of a warp, HMMA. Products are exact and are summed in double precision, then rounded to the nearest;
+// the tensor cores cut low bits of the sum off, so that a result may differ from theirs in its last bits.
 
 const rows = 16
+const columns = 8
+
+function product(at: Site): Step {
+  const shape = at.instruction.modifiers.find((word) => /^16(\d+)$/.test(word)) ?? at.unknown()
+  const digits = shape.slice(2)
+  const depth = Number(digits.slice(1))
+  if (digits[0] !== '8' || (!at.has('F32') && !at.has('F16'))) return at.unknown()
+  const elements = elementsOf(at)
+  const [a, b, c] = at.operands.sources
+  const { destination } = at.operands
+  if (!a || !b || !c || !destination) return at.unknown()
+  const parts = depth / (4 * elements.packed)
+  const aRows = Array.from({ length: 2 * parts }, (_, part) => rowOf(at, a, part))
+  const bRows = Array.from({ length: parts }, (_, part) => rowOf(at, b, part))
+  const wide = at.has('F32')
+  const cRows = Array.from({ length: wide ? 4 : 2 }, (_, part) => rowOf(at, c, part))
+  const dRows = cRows.map((_, part) => rowOf(at, destination, part))
+  const { words, floats } = at.views
+  const half = halfTable()
+  const left = new Float64Array(rows * depth)
+  const right = new Float64Array(columns * depth)
+  const sums = new Float64Array(4 * lanes)
+  return (warp, active) => {
+    if (active !== warp.lanes) at.unknown('a part of the warp')
+    const { base } = warp
+    readFragment(words, base, aRows, elements, depth, 2, left)
+    readFragment(words, base, bRows, elements, depth, 1, right)
+    for (let lane = 0; lane < lanes; lane++)
+      for (let each = 0; each < 4; each++) {
+        const row = ((lane >> 2) + (each >= 2 ? 8 : 0)) * depth
+        const column = (2 * (lane & 3) + (each & 1)) * depth
+        const from = cRows[wide ? each : each >> 1]!
+        let sum = 0
+        if (from >= 0)
+          sum = wide
+            ? floats[base + from + lane]!
+            : half[(words[base + from + lane]! >>> (16 * (each & 1))) & 0xffff]!
+        for (let k = 0; k < depth; k++) sum += left[row + k]! * right[column + k]!
+        sums[4 * lane + each] = sum
+      }
+    for (const [part, to] of dRows.entries()) {
+      if (to < 0) continue
+      for (let lane = 0; lane < lanes; lane++)
+        words[base + to + lane] = wide
+          ? signedSum(sums[4 * lane + part]!)
+          : halfBits(sums[4 * lane + 2 * part]!) | (halfBits(sums[4 * lane + 2 * part + 1]!) << 16)
+    }
+  }
+}
+
+export const tensorSteps: Record<string, (at: Site) => Step> = {
+  HMMA: product,
+}
+
+// Matrix products of a warpgroup: HGMMA, and QGMMA of FP8 that lies in shared memory. Each of its four warps has 16 of the
+// 64 rows, so that it can do its part alone; it does so when it is issued. B, and A where it is not in registers, lie in
+// shared memory as a matrix descriptor says. Sums are rounded as those of HMMA are; Hopper keeps some 14 bits of those of FP8.
+
 const warpsOfGroup = 4
 /** Rows of A that the four warps read together. */
 const groupRows = rows * warpsOfGroup
@@ -100,9 +233,6 @@ function formOf(at: Site): Form {
 }
 
 type Words = readonly [low: (warp: Warp) => number, high: (warp: Warp) => number]
-
-const word = new Int32Array(1)
-const float = new Float32Array(word.buffer)
 
 /** Reads `count` rows of A, or columns of B, from the `first` on. */
 function matrixReader(
