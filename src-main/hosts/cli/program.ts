@@ -51,7 +51,7 @@ import {
   startCommand,
   tuneCommand,
 } from './commands'
-import type { CompareOptions } from './commands/compare-command'
+import type { CompareOptions, ShowOptions } from './commands/show-command'
 import type { HistoryCommandOptions } from './commands/history-command'
 import type { ImportOptions } from './commands/import-command'
 import { addLabCommands } from './commands/lab-commands'
@@ -61,7 +61,6 @@ import type { RegressCommandOptions } from './commands/regress-command'
 import type { ReportCommandOptions } from './commands/report-command'
 import type { SanitizeCommandOptions } from './commands/sanitize-command'
 import type { ServeOptions } from './commands/serve-command'
-import type { ShowOptions } from './commands/show-command'
 import { shellNames } from './completion/scripts'
 import { addExamples } from './examples'
 import type { TuneCommandOptions } from './commands/tune-command'

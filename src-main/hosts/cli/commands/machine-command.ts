@@ -12,7 +12,7 @@ import { findRuns, openMachine, prepare, runWords } from '../../../services/mach
 import { addMachine, lookAtHost, refuseName } from '../../../services/machines/add-machine'
 import { resumeRun } from '../../../services/targets/machine'
 import { confirmed } from '../trust'
-import { doctorText } from './doctor-command'
+import { doctorText } from './start-command'
 import { machineCheckDocument, machineRunsDocument, machinesDocument } from '../documents/machines'
 import { note, printJson, printText, table } from '../output'
 import { progressPrinter } from '../progress'
