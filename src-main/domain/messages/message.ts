@@ -1,6 +1,6 @@
 /**
  * The program's messages as data: a key and its values. Sessions, lab outcomes, reports and events store them
- * this way; they become text where a person reads them (../text/wording). The templates in ./english define
+ * this way; they become text where a person reads them (../text/text). The templates in ./english define
  * the keys and the values of each. Pure.
  */
 import { z } from 'zod'

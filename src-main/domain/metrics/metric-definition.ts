@@ -75,7 +75,7 @@ export interface MetricDerivation {
   how: MetricHow
 }
 
-/** Keys of ../messages/english/figures. */
+/** Keys of ../messages/english/verdicts. */
 export type MetricHow = 'figures.fp32Operations' | 'figures.slotShare' | 'figures.noise'
 
 // Counted metrics that follow from other counters of the same launch, for reports that hold only those: ncu's own sets

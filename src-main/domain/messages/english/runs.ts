@@ -75,7 +75,7 @@ export const asked = {
   cancelled: 'The run was cancelled.',
 } as const
 
-/** Fragments inserted into the sentences of ./labs, ./records and ./imports. */
+/** Fragments inserted into the sentences of ./labs and ./sessions. */
 export const part = {
   metric: '{metric}',
   atMostBytes: 'at most {most} bytes of shared memory',
