@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { SessionSummary } from '../../../src-main/contract'
 import { leadFigure } from '../../../src-main/domain/analysis/lead-figure'
 import { otherSizes, runCommand } from '../../../src-main/domain/report/provenance'
-import { absence, commandFor } from './collected'
+import { absence, commandFor } from './use-chart'
 import {
   isKnown,
   rungOccupancy,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { steps, stepFrom } from '../compare/pairs'
+import { steps, stepFrom } from '../compare/use-compare-pair'
 import {
   columnGroups,
   defaultPair,
