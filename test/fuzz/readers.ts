@@ -38,9 +38,8 @@ import {
   parseReportHtml,
 } from '../../src-main/parsers/report/report'
 import { instructionsOf } from '../../src-main/domain/emulator/rung'
-import { controlFlow } from '../../src-main/domain/sass/control-flow'
-import { listingOf } from '../../src-main/domain/sass/listing'
-import { liveRegisters } from '../../src-main/domain/sass/live-registers'
+import { controlFlow, liveRegisters } from '../../src-main/domain/sass/flow'
+import { listingOf } from '../../src-main/domain/sass/machine-code'
 import { parseExpression } from '../../src-main/domain/task/expression'
 import { gemm } from '../support'
 import { capture, captures, ncuCapture, ncuReport } from '../parsers/captures'

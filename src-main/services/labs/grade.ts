@@ -29,7 +29,7 @@ import {
 } from '../../adapters/labs/submissions'
 import { answersFile, readHandedIn, submissionFile } from '../../adapters/labs/work'
 import type { HostMachine, Setup } from '../../adapters/machine/machine'
-import { askDriver } from '../../adapters/tools/nvidia-smi'
+import { askDriver } from '../../adapters/tools/gpus'
 import {
   findSandbox,
   openSandbox,

@@ -47,7 +47,7 @@ import {
   type Compiler,
 } from '../run/build'
 import { toolboxOn, architectureFor, queryDevice, queryDriver, smOf } from '../run/device'
-import { inTurn, isShared } from '../run/gpu-turn'
+import { inTurn, isShared } from '../run/measured-run'
 import { measure, type Measured } from '../run/measure'
 import { planRun, type PlannedRung, type PlanRequest, type RunPlan } from '../run/plan'
 import { wrongness } from '../run/stages'

@@ -39,7 +39,7 @@ import {
   type Bench,
 } from '../run/build'
 import { architectureFor, queryDevice, queryDriver, remedies } from '../run/device'
-import { inTurn } from '../run/gpu-turn'
+import { inTurn } from '../run/measured-run'
 import { findLadder, planRun, taskOf, type PlannedRung, type RunPlan } from '../run/plan'
 import { locateFinding, type SourceTexts } from './sanitize-sources'
 

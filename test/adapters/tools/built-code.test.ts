@@ -7,7 +7,7 @@ import { brotliDecompressSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { launchedKernels, readBuiltCode } from '../../../src-main/adapters/tools/nvcc'
 import { liveToolbox, recordedToolbox } from '../../../src-main/adapters/tools/toolboxes'
-import { staticProfile } from '../../../src-main/domain/sass/listing'
+import { staticProfile } from '../../../src-main/domain/sass/machine-code'
 import { DeepProfile, lineHeat, sassOfLine } from '../../../src-main/domain/session/deep'
 import { said } from '../../support'
 
