@@ -152,7 +152,6 @@ export const targets = {
     needs: [],
     inputs: [
       ...always,
-      'vite.report.config.ts',
       'vite.renderer.config.ts',
       'scripts/vite-plugins.ts',
       'src-renderer',
@@ -162,7 +161,7 @@ export const targets = {
     except: /\.test\.ts$/,
     outputs: ['out/report/template.html'],
     stamp: 'out/report.stamp.json',
-    command: [vite, 'build', '--config', 'vite.report.config.ts'],
+    command: [vite, 'build', '--config', 'vite.renderer.config.ts', '--mode', 'report'],
   },
   electron: {
     what: 'the desktop app',
@@ -188,7 +187,6 @@ export const targets = {
       'package.json',
       'vite.cli.config.ts',
       'scripts/vite-plugins.ts',
-      'scripts/vite-plugins.ts',
       'src-main',
       ...packedFolders,
     ],
@@ -203,7 +201,7 @@ export const targets = {
     inputs: [
       ...always,
       'package.json',
-      'vite.package.config.ts',
+      'vite.cli.config.ts',
       'tsconfig.library.json',
       'scripts/lib/npm-package.mjs',
       'scripts/vite-plugins.ts',

@@ -49,7 +49,12 @@ function writeTypes() {
 }
 
 rmSync(folder, { recursive: true, force: true })
-await build({ configFile: join(root, 'vite.package.config.ts'), root, logLevel: 'warn' })
+await build({
+  configFile: join(root, 'vite.cli.config.ts'),
+  mode: 'package',
+  root,
+  logLevel: 'warn',
+})
 for (const path of packageFiles)
   cpSync(join(root, path), join(folder, path), {
     recursive: true,
