@@ -5,6 +5,8 @@ const reached =
 
 export const summary = {
   none: 'No rung was verified and timed, so there is no best one.',
+  kernels:
+    'GPU time under ncu: {time} (kernels: {kernels}, launches: {launches}). The hottest is {title}: {own}, {share} of it.',
   best: `${best}.`,
   bestBelow: `${reached}.`,
   bestLevel: `${reached}, on par with it within the spread.`,
