@@ -3,17 +3,15 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { brotliDecompressSync } from 'node:zlib'
 import { parseSession } from '../../src-main/adapters/sessions/session-store'
-import { cubinsOf } from '../../src-main/parsers/cubin/fatbin'
-import { readCubin } from '../../src-main/parsers/cubin/cubin'
+import { cubinsOf, readCubin } from '../../src-main/parsers/cubin/cubin'
 import {
   lastSanitizerWord,
   parseSanitizerSummary,
   parseSanitizerXml,
 } from '../../src-main/parsers/cuda/compute-sanitizer'
-import { parseProbedLaunches } from '../../src-main/parsers/cuda/launch-probe'
+import { parseProbedLaunches, parseRunnerLine } from '../../src-main/parsers/cuda/runner-events'
 import { parseNvidiaSmi, redactNvidiaSmi } from '../../src-main/parsers/cuda/nvidia-smi'
 import { parseNvccOutput } from '../../src-main/parsers/cuda/ptxas'
-import { parseRunnerLine } from '../../src-main/parsers/cuda/runner-events'
 import {
   parseLadderFile,
   parseLadderDocument,

@@ -4,7 +4,7 @@
  */
 import { describe, expect, it } from 'vitest'
 import { KernelLadderError } from '../../src-main/domain/errors'
-import { cubinsOf } from '../../src-main/parsers/cubin/fatbin'
+import { cubinsOf } from '../../src-main/parsers/cubin/cubin'
 import { parseSanitizerXml } from '../../src-main/parsers/cuda/compute-sanitizer'
 import { type NcuLaunch, parseNcuRawCsv } from '../../src-main/parsers/ncu/ncu-csv'
 import { readNcuCsv } from '../../src-main/parsers/ncu/ncu-csv-stream'

@@ -24,8 +24,8 @@ import {
   isPredictable,
   LabFile,
   type LabFault,
+  isQuestionName,
 } from '../../domain/labs/lab'
-import { isQuestionName } from '../../domain/labs/question'
 import { metricDefinition, metricIds } from '../../domain/metrics/metrics'
 
 /** What a lab can refer to. */

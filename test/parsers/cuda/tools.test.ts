@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { type Launch } from '../../../src-main/domain/session/session'
-import { parseProbedLaunches } from '../../../src-main/parsers/cuda/launch-probe'
+import { parseProbedLaunches, parseRunnerLine } from '../../../src-main/parsers/cuda/runner-events'
 import {
   normalizePciBusId,
   parseNvidiaSmi,
@@ -17,7 +17,6 @@ import {
   parseSanitizerSummary,
   parseSanitizerXml,
 } from '../../../src-main/parsers/cuda/compute-sanitizer'
-import { parseRunnerLine } from '../../../src-main/parsers/cuda/runner-events'
 
 describe('tools', () => {
   describe('the launch probe', () => {
