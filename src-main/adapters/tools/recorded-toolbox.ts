@@ -30,6 +30,7 @@ export function recordedToolbox(folder: string): Toolbox {
       Promise.resolve({
         path: '',
         read: () => Promise.resolve(null),
+        readLog: () => Promise.resolve({ text: '', whole: true }),
         remove: () => Promise.resolve(),
       }),
     readBuilt: () => Promise.resolve(null),

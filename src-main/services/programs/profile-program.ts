@@ -18,6 +18,7 @@ import {
 } from '../../adapters/tools/ncu-program'
 import { visibleGpu } from '../../adapters/tools/chosen-gpu'
 import { askDriver } from '../../adapters/tools/nvidia-smi'
+import type { PassOn } from '../../adapters/tools/process'
 import { startable } from '../../adapters/tools/script'
 import { rawRecorder } from '../../adapters/tools/raw-files'
 import type { Toolbox } from '../../adapters/tools/toolbox'
@@ -66,7 +67,7 @@ export interface ProfileProgramOptions extends Setup {
   appVersion: string
   signal: AbortSignal
   /** Receives what the program prints, the first time that it is run. */
-  onOutput: (stream: 'stdout' | 'stderr', text: string) => void
+  onOutput: PassOn
   emit: (event: ProgramEvent) => void
 }
 
@@ -151,9 +152,7 @@ export async function profileACommand(options: ProfileProgramOptions): Promise<P
       kept,
       identity: { id, createdAt, version },
       warnings: [
-        ...(launches.length === mostTimed && (filters.count ?? Infinity) > mostTimed
-          ? [message('programs.firstLaunches', { count: mostTimed })]
-          : []),
+        ...(preview.whole ? [] : [message('programs.firstLaunches', { count: launches.length })]),
         ...(stopped && preview.outcome === 'timeout'
           ? [message('programs.timedOut', { program: command[0], seconds: options.timeoutSeconds })]
           : []),
