@@ -5,7 +5,7 @@ import { message, type AnyMessage, type Statement, code, type Sentence } from '.
 import { paragraph, pieces } from '../text/text'
 import { rungOf, type RungResult, type Session } from '../session/session'
 import { formatMs, formatPercent, formatRatio, formatValue } from '../metrics/units'
-import { totalProfiledMs } from '../programs/profiled-time'
+import { totalProfiledMs } from '../programs/compare-sessions'
 import { whyOfSteps, type Why } from '../why/why'
 
 export interface Step {
