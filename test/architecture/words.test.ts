@@ -37,7 +37,7 @@ const elsewhere: readonly [RegExp, string][] = [
   [/adapters\/labs\/(?:work|submissions)\.ts/, 'files that the command line names'],
   [/contract\/index\.ts/, 'a message that no client of ours sends'],
   [
-    /tools\/(?:raw-files|process)\.ts|draft-store\.ts|gpus\.ts/,
+    /tools\/(?:raw-files|process)\.ts|draft-store\.ts|nvidia-smi\.ts/,
     'names that only a fault of ours makes',
   ],
 ]
