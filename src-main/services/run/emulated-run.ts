@@ -246,7 +246,7 @@ class EmulatedRungs {
       if (!Number.isFinite(instructions) || instructions <= mostInstructions) continue
       const { task, problem } = plan
       const each = instructions / workOf(task, problem)
-      const fits = shrunk(problem, (smaller) => each * workOf(task, smaller) <= mostInstructions)
+      const fits = shrunk(task, problem, (smaller) => each * workOf(task, smaller) <= mostInstructions)
       throw inputError(
         message('emulation.tooLarge', {
           ...{ at: named(problem.sizes), rung },
