@@ -10,7 +10,7 @@ import { waitingLoops } from '../src-main/domain/emulator/launch-facts'
 import { readCubin } from '../src-main/parsers/cubin/cubin'
 import type { LaunchPlaces } from '../src-main/domain/emulation/findings'
 import type { EmulationJob } from '../src-main/domain/emulation/job'
-import { packedRow, packedRows } from './packed'
+import { packedRow, packedRows } from './captures'
 
 /** Of test/captures. */
 export const captureFile = 'emulation.jsonl'

@@ -14,8 +14,15 @@ import { dirname, join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import { runChild } from './child.mjs'
 import { withLock } from './install.mjs'
-import { nodePath, toolEnv, PlainError, root, say } from './project.mjs'
-import { packageFiles, packedFolders } from './shipped-files.mjs'
+import {
+  nodePath,
+  toolEnv,
+  PlainError,
+  root,
+  say,
+  packageFiles,
+  packedFolders,
+} from './project.mjs'
 
 // Whether a build's output is older than its inputs. A stamp next to the output holds a listing of the
 // inputs (names, sizes, times: quick to compare) and a hash of their content, which decides when the
@@ -122,7 +129,7 @@ const always = [
   'package-lock.json',
   'tsconfig.base.json',
   'scripts/lib/build.mjs',
-  'scripts/lib/shipped-files.mjs',
+  'scripts/lib/project.mjs',
 ]
 
 /**

@@ -16,7 +16,7 @@ import {
   type CapturedBuffer,
   type CapturedRung,
 } from '../../test/emulated-captures'
-import { pack } from '../../test/packed'
+import { pack } from '../../test/captures'
 
 interface Recorded {
   key: string

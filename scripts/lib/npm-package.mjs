@@ -7,8 +7,7 @@ import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { build } from 'vite'
-import { root } from './project.mjs'
-import { packageFiles } from './shipped-files.mjs'
+import { root, packageFiles } from './project.mjs'
 
 const folder = join(root, 'dist/package')
 

@@ -39,8 +39,6 @@ import {
   importFile,
   renameSession,
   restoreSession,
-} from './sessions/manage-sessions'
-import {
   defaultRecordingRef,
   listAll,
   mountedRef,

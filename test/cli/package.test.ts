@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { brotliDecompressSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { packedRow } from '../packed'
+import { packedRow } from '../captures'
 import { root } from '../services/support'
 import { runBundle, start, type Running } from './support'
 

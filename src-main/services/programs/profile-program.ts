@@ -33,7 +33,7 @@ import {
 import type { DeepProfile } from '../../domain/session/deep'
 import type { Session } from '../../domain/session/session'
 import { inTurn } from '../run/measured-run'
-import { importCode, type ImportedCode } from '../import/import-code'
+import { importCode, type ImportedCode } from '../import/kernel-rungs'
 import { mostTimed, toPreview, whyNothing } from './nothing'
 import {
   commandWords,

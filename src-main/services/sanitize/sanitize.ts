@@ -27,7 +27,7 @@ import {
   defaultSecondsARung,
   type SanitizerTool,
 } from '../../domain/session/sanitizer'
-import { taskHeader, taskHeaderFile } from '../../domain/task/headers'
+import { taskHeader, taskHeaderFile } from '../../domain/task/layout'
 import { sizeNames, type Task } from '../../domain/task/task'
 import {
   buildRung,

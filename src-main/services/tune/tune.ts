@@ -24,8 +24,7 @@ import { isShared } from '../run/measured-run'
 import { planRun, type PlannedRung, type RunPlan } from '../run/plan'
 import { timeFinalists } from './finalists'
 import { spaceOf, type TuneRequest } from './request'
-import { sweep } from './scheduler'
-import { measureOn, noTime, openWorkers, type MeasureSetup, type Worker } from './workers'
+import { sweep, measureOn, noTime, openWorkers, type MeasureSetup, type Worker } from './scheduler'
 
 export interface TuneOptions {
   signal: AbortSignal

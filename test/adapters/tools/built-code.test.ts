@@ -7,7 +7,7 @@ import { launchedKernels, readBuiltCode } from '../../../src-main/adapters/tools
 import { liveToolbox, recordedToolbox } from '../../../src-main/adapters/tools/toolboxes'
 import { staticProfile } from '../../../src-main/domain/sass/machine-code'
 import { DeepProfile, lineHeat, sassOfLine } from '../../../src-main/domain/session/deep'
-import { packedRow } from '../../packed'
+import { packedRow } from '../../captures'
 import { said } from '../../support'
 
 const kept = packedRow('cubins.jsonl', 'kernels.so')

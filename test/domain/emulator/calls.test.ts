@@ -4,7 +4,7 @@ import { emulate, type EmulationJob } from '../../../src-main/domain/emulation/j
 import { dummyAddress, firstSymbol } from '../../../src-main/domain/emulator/rung'
 import { inEnglish } from '../../../src-main/domain/text/text'
 import { readCubin } from '../../../src-main/parsers/cubin/cubin'
-import { packedRow } from '../../packed'
+import { packedRow } from '../../captures'
 import { placesOf } from '../../emulated-captures'
 import { printf } from '../../../src-main/domain/emulator/system-calls'
 

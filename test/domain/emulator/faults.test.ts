@@ -4,7 +4,7 @@ import { dummyAddress, runRung } from '../../../src-main/domain/emulator/rung'
 import { Halt } from '../../../src-main/domain/emulator/warp'
 import { placesOf } from '../../../src-main/domain/sass/machine-code'
 import { readCubin } from '../../../src-main/parsers/cubin/cubin'
-import { packedRow } from '../../packed'
+import { packedRow } from '../../captures'
 
 const kept = packedRow('cubins.jsonl', 'faults.cubin')
 const machineCode = readCubin(kept.bytes)

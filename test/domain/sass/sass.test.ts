@@ -8,7 +8,7 @@ import { placesOf } from '../../../src-main/domain/sass/machine-code'
 import { printOpcode } from '../../../src-main/domain/sass/print'
 import { readCubin } from '../../../src-main/parsers/cubin/cubin'
 import { openSession } from '../../../src-main/services/sessions/sessions'
-import { packedRow } from '../../packed'
+import { packedRow } from '../../captures'
 import { setupIn, tempDir } from '../../services/support'
 
 const code = (...lines: string[]) =>

@@ -5,7 +5,7 @@ import { decodeInstruction } from '../../../src-main/domain/sass/decode'
 import { placesOf, type MachineCode } from '../../../src-main/domain/sass/machine-code'
 import { inEnglish } from '../../../src-main/domain/text/text'
 import { readCubin, cubinsOf } from '../../../src-main/parsers/cubin/cubin'
-import { packedRow } from '../../packed'
+import { packedRow } from '../../captures'
 
 const read = (name: string): Uint8Array => packedRow('cubins.jsonl', name).bytes
 
