@@ -2,7 +2,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { publishedSchemas } from '../../../scripts/lib/schemas.mjs'
+import { publishedSchemas } from '../../../scripts/lib/document.mjs'
 import * as documents from '../../../src-main/hosts/cli/documents'
 import { fakeTools } from '../../cli/support'
 import { faultsOf, isValid, publishedNames, publishedText, schemasDir } from '../../json-schemas'

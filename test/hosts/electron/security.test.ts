@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest'
 import { FakeEvent, FakeWebContents } from './fake-electron'
 import { useDesktop } from './harness'
-import { isAppUrl } from '../../../src-main/hosts/electron/app-protocol'
+import { isAppUrl } from '../../../src-main/hosts/electron/page'
 import { contentSecurityPolicy } from '../../../src-main/hosts/shared/renderer-files'
 import { indexHtml, script, secret } from '../support'
 

@@ -11,12 +11,11 @@ import { inEnglish } from '../../../domain/text/text'
 import { findRuns, openMachine, prepare, runWords } from '../../../services/machines/remote-job'
 import { addMachine, lookAtHost, refuseName } from '../../../services/machines/add-machine'
 import { resumeRun } from '../../../services/targets/machine'
-import { confirmed } from '../trust'
+import { confirmed, abortOnStop } from '../terminal'
 import { doctorText } from './start-command'
 import { machineCheckDocument, machineRunsDocument, machinesDocument } from '../documents/machines'
 import { note, printJson, printText, table } from '../output'
 import { progressPrinter } from '../progress'
-import { abortOnStop } from '../signals'
 import { printRun } from './run-command'
 
 export interface MachineAddOptions {
