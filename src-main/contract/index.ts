@@ -22,6 +22,7 @@ import { draftCalls } from './drafts'
 import { folderCalls } from './folders'
 import { labCalls } from './labs'
 import { machineCalls } from './machines'
+import { ncuReportCalls } from './ncu-report'
 import { sanitizeCalls } from './sanitize'
 import { ReportAnswer, ReportProgress, ReportRequest } from './report'
 import { RunRequest } from './run-request'
@@ -105,6 +106,11 @@ export const RunEvent = z.discriminatedUnion('type', [
   z.object({ type: z.literal('profile-plan'), plan: ProfilePlan }),
   /** The actual cost. */
   z.object({ type: z.literal('profile-cost'), cost: ProfileCost }),
+  /**
+   * Of a run on another machine: whether it can be heard. While it cannot, what was told last is stale; what happened
+   * meanwhile is told once it can again.
+   */
+  z.object({ type: z.literal('link'), machine: z.string(), up: z.boolean(), at: z.iso.datetime() }),
   z.object({ type: z.literal('log'), level: z.enum(['info', 'warning']), message: Statement }),
   z.object({
     type: z.literal('finished'),
@@ -189,6 +195,7 @@ export const calls = {
   ...folderCalls,
   ...labCalls,
   ...machineCalls,
+  ...ncuReportCalls,
 } as const
 
 export type Calls = typeof calls

@@ -36,6 +36,7 @@ import { answerReport } from './report/make'
 import { createReportProgress } from './report/progress'
 import { createLabCalls } from './labs/lab-calls'
 import { machineCalls } from './machines/machine-calls'
+import { createNcuReports } from './machines/ncu-report'
 import { createSanitizeJob } from './sanitize/sanitize-job'
 import {
   deletedSessions,
@@ -105,6 +106,7 @@ export function createCore(setup: Setup, options: CoreOptions): Core {
   }
 
   const drafts = createDrafts(setup, open)
+  const ncuReports = createNcuReports(setup, open)
 
   const publish = (runId: string, event: RunEvent): void => {
     const message = { runId, seq: messages.length, event }
@@ -292,6 +294,7 @@ export function createCore(setup: Setup, options: CoreOptions): Core {
     'drafts.build': (request: CallInput<'drafts.build'>) => drafts.build(request),
     ...folderCalls(setup),
     ...machineCalls(setup),
+    ...ncuReports.calls,
     ...watch.calls,
     ...labs,
   } satisfies Handlers
@@ -305,6 +308,7 @@ export function createCore(setup: Setup, options: CoreOptions): Core {
     importFile: (path) => importFile(path, { store, appVersion }),
     async close() {
       watch.stop()
+      ncuReports.close()
       active?.abort.abort()
       await active?.finished
       await sanitizer.close()

@@ -13,7 +13,12 @@ import { errorDocument } from './error'
 import { historyDocument } from './history'
 import { labCheckDocument, labGradeDocument, labListDocument } from './labs'
 import { laddersDocument } from './ladders'
-import { machineCheckDocument, machineRunsDocument, machinesDocument } from './machines'
+import {
+  machineCheckDocument,
+  machineFetchDocument,
+  machineRunsDocument,
+  machinesDocument,
+} from './machines'
 import { regressDocument } from './regress'
 import { runDocument } from './run'
 import { runSeveralDocument } from './run-several'
@@ -58,6 +63,7 @@ export const printedDocuments: readonly PublishedSchema[] = [
   machinesDocument,
   machineCheckDocument,
   machineRunsDocument,
+  machineFetchDocument,
   errorDocument,
 ]
 
