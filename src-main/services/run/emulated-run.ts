@@ -246,7 +246,11 @@ class EmulatedRungs {
       if (!Number.isFinite(instructions) || instructions <= mostInstructions) continue
       const { task, problem } = plan
       const each = instructions / workOf(task, problem)
-      const fits = shrunk(task, problem, (smaller) => each * workOf(task, smaller) <= mostInstructions)
+      const fits = shrunk(
+        task,
+        problem,
+        (smaller) => each * workOf(task, smaller) <= mostInstructions,
+      )
       throw inputError(
         message('emulation.tooLarge', {
           ...{ at: named(problem.sizes), rung },
