@@ -1,8 +1,7 @@
 /** Chart options as they are handed to ECharts: what is drawn, and what is left out. */
 import { describe, expect, it } from 'vitest'
 import { dotRows } from './dot-rows'
-import { historyChart } from './history-chart'
-import { linePanels, type LinePanelsSpec } from './line-panels'
+import { historyChart, linePanels, type LinePanelsSpec } from './line-panels'
 import {
   withZoom,
   beyondFrame,

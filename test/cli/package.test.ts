@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { brotliDecompressSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { packedRow } from '../captures'
 import { root } from '../services/support'
 import { runBundle, start, type Running } from './support'
 
@@ -165,10 +166,7 @@ describe('its library', () => {
     await writeFile(xml, memcheckXml)
     if (code.includes('readSanitizerXml')) return [xml]
     const cubin = join(home, 'faults.cubin')
-    await writeFile(
-      cubin,
-      brotliDecompressSync(await readFile(join(root, 'test/captures/cubin/faults.cubin.br'))),
-    )
+    await writeFile(cubin, packedRow('cubins.jsonl', 'faults.cubin').bytes)
     if (code.includes('emulate(')) return [cubin]
     return code.includes('readNcuCsv') ? [table] : [report, report]
   }

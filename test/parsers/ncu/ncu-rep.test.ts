@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { parseNcuRawCsv, type NcuValue } from '../../../src-main/parsers/ncu/ncu-csv'
 import { parseNcuRep } from '../../../src-main/parsers/ncu/ncu-rep'
-import { ncuCapture, ncuReport, programCapture } from '../captures'
+import { ncuCapture, ncuReport, programCapture } from '../../captures'
 import { said } from '../../support'
 import { parseRules } from '../../../src-main/parsers/ncu/ncu-details'
 import { parseSourcePage } from '../../../src-main/parsers/ncu/ncu-source'

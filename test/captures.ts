@@ -1,9 +1,9 @@
-/** Real output of real tools, below test/captures; each with the argv that made it. */
-import { existsSync, readFileSync } from 'node:fs'
+/** Real output of real tools, below test/captures: calls with their argv, and rows of what is packed. */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { brotliDecompressSync } from 'node:zlib'
+import { brotliDecompressSync, brotliCompressSync, constants } from 'node:zlib'
 
-const root = join(import.meta.dirname, '../captures')
+const root = join(import.meta.dirname, 'captures')
 
 interface Call {
   argv: string
@@ -59,4 +59,47 @@ export function ncuReport(name: string): Uint8Array {
 export function nvccCapture(name: string): string {
   const { stdout, stderr } = capture(`nvcc/13.0.88/${name}`)
   return `${stderr ?? ''}\n${stdout}`
+}
+
+// Captures that are kept packed: a file of JSON lines, each with a name and bytes under Brotli, in base64. A row may carry
+// the text that its bytes were made from as `source`.
+
+interface Row {
+  name: string
+  source?: string
+  brotli: string
+}
+
+const pathOf = (file: string): string => join(root, file)
+
+/** The rows of `test/captures/<file>`. */
+export const packedRows = (file: string): Row[] =>
+  existsSync(pathOf(file))
+    ? readFileSync(pathOf(file), 'utf8')
+        .split('\n')
+        .filter(Boolean)
+        .map((line) => JSON.parse(line) as Row)
+    : []
+
+export function packedRow(file: string, name: string): { bytes: Uint8Array; source: string } {
+  const row = packedRows(file).find((one) => one.name === name)
+  if (!row) throw new Error(`test/captures/${file} has no ${name}.`)
+  const bytes = new Uint8Array(brotliDecompressSync(Buffer.from(row.brotli, 'base64')))
+  return { bytes, source: row.source ?? '' }
+}
+
+/** Puts a row into the file, in place of one of its name. */
+export function pack(
+  file: string,
+  name: string,
+  bytes: string | Uint8Array,
+  source?: string,
+): void {
+  // What repeats may be far apart.
+  const params = { [constants.BROTLI_PARAM_LGWIN]: constants.BROTLI_MAX_WINDOW_BITS }
+  const brotli = brotliCompressSync(bytes, { params }).toString('base64')
+  const rows = packedRows(file).filter((row) => row.name !== name)
+  rows.push({ name, ...(source === undefined ? {} : { source }), brotli })
+  rows.sort((a, b) => (a.name < b.name ? -1 : 1))
+  writeFileSync(pathOf(file), rows.map((row) => `${JSON.stringify(row)}\n`).join(''))
 }

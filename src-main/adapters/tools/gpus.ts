@@ -1,15 +1,83 @@
-/**
- * One run at a time per GPU, among all users and folders of this machine, because two concurrent measurements would
- * disturb each other.
- *
- * The lock is a listening socket in the kernel's abstract namespace, where there is no file to forge, to leave
- * behind or to lack permission for; the kernel releases it when its owner ends, however that happens. Waiting
- * processes learn through it who holds the lock. Another network namespace, such as a container's, has its own names.
- */
+/** The GPUs of this machine: what the driver says of them, the one that programs are restricted to, and one run at a time on each. */
 import { createServer, connect, type Server, type Socket } from 'node:net'
 import { userInfo } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import { z } from 'zod'
+import { normalizePciBusId, parseNvidiaSmi, type NvidiaSmi } from '../../parsers/cuda/nvidia-smi'
+import type { ProcessResult } from './process'
+import type { Toolbox } from './toolbox'
+
+// The GPUs of this machine: what the driver says of them, and the one that programs are restricted to.
+
+// nvidia-smi: what the driver reports about its GPUs.
+
+export { normalizePciBusId }
+export type { NvidiaSmi }
+
+/** The answer, or the failed call; null if there is no nvidia-smi. */
+export async function askDriver(
+  toolbox: Toolbox,
+  signal?: AbortSignal,
+  /** Distinguishes this call from the others of the session. */
+  when: 'query' | 'before' | 'after' = 'query',
+): Promise<{ answer: NvidiaSmi | null; result: ProcessResult } | null> {
+  const path = await toolbox.locate('nvidia-smi')
+  if (!path) return null
+  const result = await toolbox.exec({
+    tool: 'nvidia-smi',
+    key: `nvidia-smi/${when}`,
+    file: path,
+    args: ['-q', '-x'],
+    timeoutMs: 60_000,
+    ...(signal ? { signal } : {}),
+  })
+  const answered = result.outcome === 'exited' && result.exitCode === 0
+  return { answer: answered ? parseNvidiaSmi(result.stdout) : null, result }
+}
+
+// Restricts the programs of a toolbox to one GPU of a machine that has several.
+
+/** The tools that create a CUDA context, or start a program that does. */
+const onGpu: readonly string[] = ['runner', 'ncu', 'compute-sanitizer']
+
+/**
+ * The value of CUDA_VISIBLE_DEVICES that leaves one GPU.
+ * @param gpu counts from 0 among the GPUs that are visible now; without a restriction, that is nvidia-smi's number
+ * @param visible the current value, as a scheduler sets it for a job; null if unset
+ * @returns null if fewer GPUs are visible
+ */
+export function visibleGpu(gpu: number, visible: string | null): string | null {
+  if (visible === null) return String(gpu)
+  return (
+    visible
+      .split(',')
+      .map((word) => word.trim())
+      .filter(Boolean)[gpu] ?? null
+  )
+}
+
+/** The same toolbox, whose programs see only this GPU. `visible` is a value of `visibleGpu`. */
+export const withVisibleGpu = (toolbox: Toolbox, gpu: number, visible: string): Toolbox => ({
+  ...toolbox,
+  gpu,
+  exec: (call) =>
+    toolbox.exec(
+      onGpu.includes(call.tool)
+        ? {
+            ...call,
+            // CUDA otherwise counts the fastest GPU first, nvidia-smi by place on the bus.
+            env: { ...call.env, CUDA_DEVICE_ORDER: 'PCI_BUS_ID', CUDA_VISIBLE_DEVICES: visible },
+          }
+        : call,
+    ),
+})
+
+// One run at a time per GPU, among all users and folders of this machine, because two concurrent measurements would
+// disturb each other.
+//
+// The lock is a listening socket in the kernel's abstract namespace, where there is no file to forge, to leave
+// behind or to lack permission for; the kernel releases it when its owner ends, however that happens. Waiting
+// processes learn through it who holds the lock. Another network namespace, such as a container's, has its own names.
 
 /** The holder's description of itself, visible to any user; not to be trusted beyond its shape. */
 const Holder = z.object({

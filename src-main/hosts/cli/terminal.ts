@@ -1,4 +1,4 @@
-/** Questions on the terminal: whether to go on, and whether a ladder folder is trusted. */
+/** The terminal as a command meets it: questions before going on, and Ctrl-C. */
 import { randomBytes } from 'node:crypto'
 import { createInterface } from 'node:readline/promises'
 import { readFile } from 'node:fs/promises'
@@ -11,6 +11,9 @@ import {
   trustFolder,
 } from '../../services/ladder-library/open'
 import { note } from './output'
+import { exitCodes } from '../../domain/errors'
+
+// Questions on the terminal: whether to go on, and whether a ladder folder is trusted.
 
 // Asks on the terminal for a random word, so that nobody confirms out of habit.
 
@@ -44,4 +47,35 @@ export async function askTrust(
     if (!(await confirmed(what))) return
   }
   await trustFolder(folders, own.folder)
+}
+
+// Stop signals. npm forwards a ^C that the terminal has already sent, so one ^C can arrive twice.
+
+const sameKeystrokeMs = 1000
+
+const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+
+/** Calls `first` on the first stop signal, and `again` on a later one. */
+export function onStop(first: (signal: NodeJS.Signals) => void, again: () => void): void {
+  let stoppedAt: number | null = null
+  for (const signal of signals)
+    process.on(signal, () => {
+      if (stoppedAt === null) {
+        stoppedAt = performance.now()
+        first(signal)
+      } else if (performance.now() - stoppedAt > sameKeystrokeMs) again()
+    })
+}
+
+/** Aborts on the first ^C or termination signal and says what happens now; a second one exits at once. */
+export function abortOnStop(now: string): AbortSignal {
+  const controller = new AbortController()
+  onStop(
+    (signal) => {
+      note(`\n${signal === 'SIGINT' ? 'Interrupted' : 'Terminated'}: ${now}`)
+      controller.abort()
+    },
+    () => process.exit(exitCodes.cancelled),
+  )
+  return controller.signal
 }
