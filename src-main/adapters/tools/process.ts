@@ -11,6 +11,8 @@ import { delimiter, join, resolve } from 'node:path'
 import { execa } from 'execa'
 import { KernelLadderError } from '../../domain/errors'
 
+export type PassOn = (stream: 'stdout' | 'stderr', text: string) => void | Promise<void>
+
 export interface ProcessCall {
   file: string
   args: readonly string[]
@@ -27,8 +29,11 @@ export interface ProcessCall {
   timeoutMs?: number
   /** Characters per stream after which the tree is killed; 256 Mi by default. */
   outputLimit?: number
-  /** Receives all output as it arrives; the first characters are kept, and no amount of it is too much. */
-  passOn?: { to: (stream: 'stdout' | 'stderr', text: string) => void; keep: number }
+  /**
+   * Receives all output as it arrives; the first characters are kept, and no amount of it is too much: while what `to`
+   * returned is pending, no more of the stream is read, and the program waits as it would for a slow pipe.
+   */
+  passOn?: { to: PassOn; keep: number }
   signal?: AbortSignal
   /** Called with the process id once it has started. */
   onSpawn?: (pid: number) => void
@@ -229,6 +234,7 @@ export async function runProcess(call: ProcessCall): Promise<ProcessResult> {
       }
     }
 
+  const reading = { stdout: Promise.resolve(), stderr: Promise.resolve() }
   const collect = (name: 'stdout' | 'stderr', onLine?: (line: string) => void) => {
     const stream: NodeJS.ReadableStream | null = child[name]
     const { passOn } = call
@@ -239,7 +245,11 @@ export async function runProcess(call: ProcessCall): Promise<ProcessResult> {
     stream?.on('data', (text: string) => {
       touch()
       if (passOn) {
-        passOn.to(name, text)
+        const taken = passOn.to(name, text)
+        if (taken) {
+          stream.pause()
+          reading[name] = taken.finally(() => stream.resume())
+        }
         if (size < passOn.keep) chunks.push(text.slice(0, passOn.keep - size))
         size += text.length
         return
@@ -260,6 +270,7 @@ export async function runProcess(call: ProcessCall): Promise<ProcessResult> {
 
   try {
     const finished = await child
+    await Promise.all(Object.values(reading))
     if (mishap) throw mishap as KernelLadderError
     if (finished.code === 'ENOENT' || finished.code === 'EACCES')
       return result({ outcome: 'not-found', stderr: finished.shortMessage ?? '' })

@@ -1,5 +1,5 @@
 /** The two toolboxes: of this machine, which runs programs and records their output, and of a recording, which answers with it. */
-import { access, constants, readdir, readFile, rm, stat } from 'node:fs/promises'
+import { access, constants, readdir, readFile, rm, stat, open } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
 import { redactNvidiaSmi } from '../../parsers/cuda/nvidia-smi'
 import { scratchFolder } from '../disk/staging'
@@ -49,6 +49,31 @@ export async function findTool(
 const redact = (tool: ToolName, text: string): string =>
   tool === 'nvidia-smi' ? redactNvidiaSmi(text) : text
 
+/** What ended a program stands in the last lines of its log. */
+const lastBytes = 2 ** 16
+
+/** A log; of one that is longer than that, its first and its last lines. */
+async function readEnds(
+  path: string,
+  mostBytes: number,
+): Promise<{ text: string; whole: boolean }> {
+  const file = await open(path).catch(() => null)
+  if (!file) return { text: '', whole: true }
+  try {
+    const { size } = await file.stat()
+    if (size <= mostBytes) return { text: await file.readFile('utf8'), whole: true }
+    const part = async (position: number, length: number): Promise<string> => {
+      const { buffer, bytesRead } = await file.read({ buffer: Buffer.alloc(length), position })
+      return buffer.toString('utf8', 0, bytesRead)
+    }
+    const [first, last] = [await part(0, mostBytes), await part(size - lastBytes, lastBytes)]
+    const text = first.slice(0, first.lastIndexOf('\n') + 1) + last.slice(last.indexOf('\n') + 1)
+    return { text, whole: false }
+  } finally {
+    await file.close()
+  }
+}
+
 /** A library of a rung takes some megabytes at most. */
 const mostBuiltBytes = 256 * 2 ** 20
 
@@ -89,6 +114,7 @@ export function liveToolbox(recorder: RawRecorder | null, run = runProcess): Too
           )
           return size <= mostBytes ? readFile(file, 'utf8') : null
         },
+        readLog: (name, mostBytes) => readEnds(join(path, name), mostBytes),
         remove,
       }
     },
@@ -137,6 +163,7 @@ export function recordedToolbox(folder: string): Toolbox {
       Promise.resolve({
         path: '',
         read: () => Promise.resolve(null),
+        readLog: () => Promise.resolve({ text: '', whole: true }),
         remove: () => Promise.resolve(),
       }),
     readBuilt: () => Promise.resolve(null),

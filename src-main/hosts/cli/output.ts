@@ -60,6 +60,19 @@ export const printText = (text: string): void => {
   process.stdout.write(`${printable(text)}\n`)
 }
 
+/** Passes on what a program prints, unchanged; pending while its reader has not taken it. */
+export function passOn(stream: 'stdout' | 'stderr', text: string): Promise<void> | void {
+  let taken: () => void = () => undefined
+  // Called as well when the reader is gone.
+  const hasRoom = process[stream].write(text, () => {
+    taken()
+  })
+  if (!hasRoom)
+    return new Promise((resolve) => {
+      taken = resolve
+    })
+}
+
 export const note = (text: string): void => {
   process.stderr.write(`${printable(text)}\n`)
 }

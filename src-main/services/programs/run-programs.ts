@@ -313,8 +313,7 @@ async function gpuTimes(
       const launches = preview.launches.flatMap(toPreview)
       found = launches.length > 0
       if (!found) throw await whyNothing(toolbox, call, preview)
-      if (launches.length === mostTimed)
-        warn(message('programs.firstLaunches', { count: mostTimed }))
+      if (!preview.whole) warn(message('programs.firstLaunches', { count: launches.length }))
       state.launches = launches
       publish(state)
     } catch (error) {

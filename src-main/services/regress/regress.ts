@@ -2,8 +2,8 @@
  * Builds the old code of a ladder again and measures old and new in turn, on this GPU, now: what a stored time was
  * measured under does not matter then. Both builds are verified first, and what would fail is measured twice.
  */
-import { copyFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { copyBuilt } from '../../adapters/disk/build-cache'
 import { readSharedFiles } from '../../adapters/kernels/kernel-library'
 import type { Setup } from '../../adapters/machine/machine'
 import { builtRung, type BuiltRung, type Expected } from '../../adapters/tools/runner'
@@ -241,12 +241,12 @@ async function buildBoth({ compiler, plan, old, device, scratch, request }: Benc
 const whyNot = ({ reason }: BuildOutcome): string =>
   inEnglish(reason ?? message('checks.notCompiled'))
 
-/** The linker knows a library by its file: a copy is loaded beside it as another one, even if both are the same code. */
-async function copied(built: BuiltRung, id: string, scratch: string): Promise<BuiltRung> {
-  const artefact = join(scratch, `${id}.so`)
-  await copyFile(built.artefact, artefact)
-  return { ...built, id, artefact }
-}
+/** Another build as the linker sees it, even if the code is the same. */
+const copied = async (built: BuiltRung, id: string, scratch: string): Promise<BuiltRung> => ({
+  ...built,
+  id,
+  artefact: await copyBuilt(built.artefact, join(scratch, id)),
+})
 
 function settledBefore(
   { task }: RunPlan,
