@@ -1,9 +1,9 @@
 /** The screens' entries, and the navigation, keys and titles derived from them. */
 import { describe, expect, it } from 'vitest'
-import { goTos } from './features/palette/go-to'
+import { goTos } from './features/palette/shortcuts'
 import en from './locales/en/screens.json'
 import { placeOf, screens } from './screens'
-import { wordAt } from '../test/renderer/locales'
+import { wordAt } from '../test/renderer/samples'
 
 const named = (name: string) => screens.find((screen) => screen.name === name)!
 

@@ -4,7 +4,7 @@
  *
  * @packageDocumentation
  */
-export * from './access'
+export * from './launch'
 export * from './compare'
 export * from './emulate'
 export * from './launch'

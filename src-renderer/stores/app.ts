@@ -1,7 +1,7 @@
 import { defineStore } from 'pinia'
 import { computed, shallowReactive, shallowRef } from 'vue'
 import type { AppInfo, CallOutput, DoctorReport } from '../../src-main/contract'
-import { useClient } from '../client/current'
+import { useClient } from '../client/client'
 import { inLanguage } from './in-language'
 import { loading, mapValue, track, type Loadable } from './loadable'
 

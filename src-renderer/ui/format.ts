@@ -2,7 +2,7 @@
 import { optionsLabel, problemLabel, type Problem } from '../../src-main/domain/task/problem'
 import { formatCount, formatValue, type Unit } from '../../src-main/domain/metrics/units'
 import { shallowRef } from 'vue'
-import { language } from './language'
+import { language } from './preferences'
 
 const countUnits: readonly Unit[] = ['inst', 'wavefronts', 'conflicts']
 const isCountUnit = (unit: Unit) => countUnits.includes(unit)

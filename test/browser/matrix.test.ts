@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Papa from 'papaparse'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { writeSynthetic } from '../../scripts/lib/synthetic-session.mjs'
+import { writeSynthetic } from '../../scripts/lib/recordings.mjs'
 import { ownStore, startHarness, type Harness } from './support'
 
 const report = join(import.meta.dirname, '../captures/ncu/2025.3.1-h200/launches-two-rungs.ncu-rep')

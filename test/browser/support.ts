@@ -4,13 +4,12 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core'
-import { setUp } from '../../src-main/adapters/machine/local-machine'
-import type { HostMachine } from '../../src-main/adapters/machine/machine'
+import { setUp, type HostMachine } from '../../src-main/adapters/machine/machine'
 import type { Core } from '../../src-main/contract'
 import type { Session } from '../../src-main/domain/session/session'
 import { startWebHost, type WebHost } from '../../src-main/hosts/web/server'
 import { createCore } from '../../src-main/services/core'
-import { afterTest } from '../cleanups'
+import { afterTest } from '../support'
 
 const rendererDir = join(import.meta.dirname, '../../out/renderer')
 

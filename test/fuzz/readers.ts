@@ -14,11 +14,12 @@ import { parseProbedLaunches } from '../../src-main/parsers/cuda/launch-probe'
 import { parseNvidiaSmi, redactNvidiaSmi } from '../../src-main/parsers/cuda/nvidia-smi'
 import { parseNvccOutput } from '../../src-main/parsers/cuda/ptxas'
 import { parseRunnerLine } from '../../src-main/parsers/cuda/runner-events'
-import { parseLadderFile } from '../../src-main/parsers/kernels/ladder'
-import { parseLadderDocument } from '../../src-main/parsers/kernels/ladder-document'
-import { copyHeader } from '../../src-main/parsers/kernels/rung-header-edit'
-import { parseRungHeader } from '../../src-main/parsers/kernels/rung-header'
-import { parseTask } from '../../src-main/parsers/kernels/task'
+import {
+  parseLadderFile,
+  parseLadderDocument,
+  parseTask,
+} from '../../src-main/parsers/kernels/ladder'
+import { copyHeader, parseRungHeader } from '../../src-main/parsers/kernels/rung-header'
 import { parseAnswers } from '../../src-main/parsers/labs/lab-answers'
 import { ladderPathIn, parseLab } from '../../src-main/parsers/labs/lab'
 import { parseNcuRawCsv, type NcuLaunch } from '../../src-main/parsers/ncu/ncu-csv'
@@ -30,17 +31,20 @@ import {
 } from '../../src-main/parsers/ncu/ncu-failure'
 import { toMetrics } from '../../src-main/parsers/ncu/ncu-metrics'
 import { parseNcuRep } from '../../src-main/parsers/ncu/ncu-rep'
-import { parseRules } from '../../src-main/parsers/ncu/ncu-rules'
+import { parseRules } from '../../src-main/parsers/ncu/ncu-details'
 import { parseSourcePage } from '../../src-main/parsers/ncu/ncu-source'
-import { parseDrawnPage } from '../../src-main/parsers/report/drawn-page'
-import { placesInPdf, stablePdf } from '../../src-main/parsers/report/pdf'
-import { parseReportHtml } from '../../src-main/parsers/report/report-html'
+import {
+  parseDrawnPage,
+  placesInPdf,
+  stablePdf,
+  parseReportHtml,
+} from '../../src-main/parsers/report/report'
 import { instructionsOf } from '../../src-main/domain/emulator/rung'
 import { controlFlow } from '../../src-main/domain/sass/control-flow'
 import { listingOf } from '../../src-main/domain/sass/listing'
 import { liveRegisters } from '../../src-main/domain/sass/live-registers'
 import { parseExpression } from '../../src-main/domain/task/expression'
-import { gemm } from '../gemm'
+import { gemm } from '../support'
 import { capture, captures, ncuCapture, ncuReport } from '../parsers/captures'
 
 export interface Reader {

@@ -14,7 +14,7 @@ import type { PlannedRung } from '../../src-main/services/run/plan'
 import { buildRung, inParallel } from '../../src-main/services/run/build'
 import { recordingsDir } from '../services/support'
 import { keeping, keptNvcc, orSkip } from '../kept-nvcc'
-import { said } from '../said'
+import { said } from '../support'
 import { readSession } from '../../src-main/adapters/sessions/session-store'
 
 const kernels = join(import.meta.dirname, '../../cuda-kernels')

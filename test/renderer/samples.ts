@@ -1,8 +1,12 @@
 /** Small sessions for tests of the UI's logic: what is not looked at is left plain. */
-import type { RunEvent, RunMessage } from '../../src-main/contract'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { RunEvent, RunMessage } from '../../src-main/contract/index'
 import type { Ladder } from '../../src-main/domain/ladder/ladder'
 import type { RungResult, Session } from '../../src-main/domain/session/session'
-import { gemm, gemmProblem } from '../gemm'
+import { gemm, gemmProblem } from '../support'
+import { parseSession } from '../../src-main/adapters/sessions/session-store'
+import type { Palette } from '../../src-renderer/charts/chart'
 
 const header = (id: string, params: Ladder['rungs'][number]['header']['params'] = []) => ({
   id,
@@ -119,3 +123,88 @@ export const started: RunEvent = {
 
 export const messages = (runId: string, events: RunEvent[]): RunMessage[] =>
   events.map((event, seq) => ({ runId, seq, event }))
+
+const rows = readFileSync(
+  join(import.meta.dirname, '../../resources/recordings/sessions.jsonl'),
+  'utf8',
+).split('\n')
+
+/** A recording that ships. */
+export const recording = (name: string): Session => {
+  const beginning = `{"session":"${name}",`
+  const row = rows.find((text) => text.startsWith(beginning))
+  if (row === undefined) throw new Error(`There is no recording ${name}.`)
+  return parseSession(`{${row.slice(beginning.length)}`, name)
+}
+
+export const palette: Palette = {
+  text: '#111111',
+  text2: '#222222',
+  text3: '#333333',
+  rule: '#dddddd',
+  ruleStrong: '#cccccc',
+  bar: '#0000aa',
+  barQuiet: '#999999',
+  mark: '#000000',
+  accent: '#00aa00',
+  surface: '#ffffff',
+  rest: '#777777',
+  series: ['#100000', '#200000', '#300000', '#400000', '#500000', '#600000'],
+  font: 'sans-serif',
+}
+
+/** What two languages must agree in: keys, the placeholders of each sentence, and its plural forms. */
+export type Words = { [key: string]: string | Words }
+
+/** What stands under a dotted key. */
+export const wordAt = (words: Words, key: string): string | Words | undefined =>
+  key
+    .split('.')
+    .reduce<string | Words | undefined>(
+      (node, part) => (typeof node === 'object' ? node[part] : undefined),
+      words,
+    )
+
+export interface Sentence {
+  key: string
+  text: string
+}
+
+/** Every sentence of a locale under its dotted key; a key may itself hold dots or signs. */
+export const sentences = (words: Words, path: readonly string[] = []): Sentence[] =>
+  Object.entries(words).flatMap(([key, value]) =>
+    typeof value === 'string'
+      ? [{ key: [...path, key].join('.'), text: value }]
+      : sentences(value, [...path, key]),
+  )
+
+/** vue-i18n's `{name}`, and the `$` of the editor's own phrases. */
+export const placeholders = (text: string): string[] =>
+  [
+    ...new Set([...text.matchAll(/\{\s*(\w+)\s*\}|(\$)/g)].map((found) => found[1] ?? found[2]!)),
+  ].sort()
+
+const forms = (text: string): number => text.split(' | ').length
+
+/** What is wrong with a translation, a sentence a fault; none where it agrees with the original. */
+export function translationFaults(original: Words, translated: Words): string[] {
+  const wanted = new Map(sentences(original).map(({ key, text }) => [key, text]))
+  const found = new Map(sentences(translated).map(({ key, text }) => [key, text]))
+  return [
+    ...[...wanted.keys()].filter((key) => !found.has(key)).map((key) => `${key} is missing`),
+    ...[...found.keys()].filter((key) => !wanted.has(key)).map((key) => `${key} is not in English`),
+    ...[...found].flatMap(([key, text]) => {
+      const source = wanted.get(key)
+      if (source === undefined) return []
+      const [a, b] = [placeholders(source).join(', '), placeholders(text).join(', ')]
+      return [
+        ...(text.trim() === '' && source.trim() !== '' ? [`${key} is empty`] : []),
+        ...(a === b
+          ? []
+          : [`${key} has the placeholders ${b || 'none'} in place of ${a || 'none'}`]),
+        // A language without plurals says it once; where it says more, the forms are the same ones.
+        ...([1, forms(source)].includes(forms(text)) ? [] : [`${key} has other plural forms`]),
+      ]
+    }),
+  ]
+}

@@ -9,7 +9,7 @@ import { commitLadder } from '../../src-main/services/ladder-library/commits'
 import { openLadder } from '../../src-main/services/ladder-library/open'
 import { planRun } from '../../src-main/services/run/plan'
 import { startRun } from '../../src-main/services/targets/start-run'
-import { said } from '../said'
+import { said } from '../support'
 import { rungText, sumsFolder } from './sums-folder'
 import { fakeMachine, type Machine } from './support'
 

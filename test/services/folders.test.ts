@@ -16,7 +16,7 @@ import { createCore } from '../../src-main/services/core'
 import { placedFaults } from '../../src-main/services/ladder-library/folders'
 import { dispatch, type Core } from '../../src-main/contract'
 import { rungText, sumsFolder, sumsYaml } from './sums-folder'
-import { said } from '../said'
+import { said } from '../support'
 import { fakeMachine, type Machine } from './support'
 
 async function machineWith(options: Parameters<typeof sumsFolder>[1] = {}, without: string[] = []) {

@@ -1,7 +1,7 @@
 /** A ladder folder that is no template: rungs of a vector's sum that the fake tools know by the part that they play. */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { trustFolder } from '../../src-main/services/ladder-library/trust'
+import { trustFolder } from '../../src-main/services/ladder-library/open'
 import type { Machine } from './support'
 
 export const rungText = (id: string, more = '', like = '02_coalesced'): string =>

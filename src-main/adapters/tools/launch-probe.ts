@@ -1,9 +1,8 @@
 /** kl-launches: what a rung would launch and what is wrong with a reference, without a GPU. See cuda-kernels/probe. */
 import { message, type Statement } from '../../domain/messages/message'
-import type { BuildGpu } from '../../domain/gpu/gpus'
+import { type BuildGpu, smLimits } from '../../domain/gpu/gpu'
 import type { Case } from '../../domain/task/problem'
 import type { Task } from '../../domain/task/task'
-import { smLimits } from '../../domain/gpu/sm-limits'
 import {
   parseExpected,
   parseProbedLaunches,

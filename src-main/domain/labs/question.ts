@@ -3,7 +3,7 @@ import { evaluate, parseExpression } from '../task/expression'
 import { metricDefinition } from '../metrics/metrics'
 import type { Sizes } from '../task/problem'
 import type { RungResult } from '../session/session'
-import type { Device } from '../gpu/device'
+import type { Device } from '../gpu/gpu'
 
 /** Properties of the student's GPU; units as in the session format. */
 export const deviceNames = [

@@ -1,5 +1,5 @@
 /** Times of launches under ncu, summed up. Pure. */
-import { ascending, quantile } from '../analysis/sample-interval'
+import { ascending, quantile } from '../analysis/time-change'
 import type { ProfiledTime, RungResult, Session } from '../session/session'
 
 /** undefined without any launch. */

@@ -1,9 +1,9 @@
 /** Pages from a document, by the Chromium that the program carries: a hidden window without scripts. */
 import { randomUUID } from 'node:crypto'
 import { BrowserWindow, session } from 'electron'
-import type { PrintOptions } from '../../adapters/print/pdf'
+import type { PrintOptions } from '../../adapters/print/chromium'
 import { printScheme } from './app-protocol'
-import { denyPermissions, securePreferences } from './security'
+import { denyPermissions, securePreferences } from './window'
 
 /** The document has what it shows in itself. A page of file: could read every file of the person. */
 const headers = {

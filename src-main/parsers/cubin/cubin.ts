@@ -1,4 +1,5 @@
 /** A cubin, NVIDIA's ELF of a GPU's machine code, as `MachineCode`. What is damaged is named by its part. */
+import { Cursor, damaged, readElf, type Elf, type Section, type Symbol } from './elf'
 import type {
   ConstantBank,
   GlobalVariable,
@@ -12,11 +13,57 @@ import type {
 import { instructionBytes } from '../../domain/sass/decode'
 import { inputError } from '../../domain/errors'
 import { message } from '../../domain/messages/message'
-import { attribute, readAttributes, wordsOf, type Attribute } from './attributes'
-import { Cursor } from './bytes'
-import { damaged } from './damaged'
-import { readElf, type Elf, type Section, type Symbol } from './elf'
 import { readLineTable } from './line-table'
+
+// `.nv.info` sections: a list of attributes, each of a format byte, a number (EIATTR_*) and a value: none, a byte, a
+// half word, or a block with its length. Numbers that are not looked for are passed over.
+
+export const attribute = {
+  maxThreads: 0x05,
+  parameterBank: 0x0a,
+  externs: 0x0f,
+  requiredThreads: 0x10,
+  frameSize: 0x11,
+  minStackSize: 0x12,
+  parameter: 0x17,
+  parameterBytes: 0x19,
+  maxStackSize: 0x23,
+  registers: 0x2f,
+  clusterBlocks: 0x3d,
+  barriers: 0x4c,
+} as const
+
+export interface Attribute {
+  readonly number: number
+  /** The half word or byte; 0 with a block. */
+  readonly value: number
+  readonly block: Uint8Array
+}
+
+const empty = new Uint8Array()
+
+export function readAttributes(bytes: Uint8Array): Attribute[] {
+  const cursor = new Cursor(bytes, 'attributes')
+  const attributes: Attribute[] = []
+  while (cursor.left > 0) {
+    const format = cursor.u8()
+    const number = cursor.u8()
+    const value = cursor.u16()
+    if (format < 1 || format > 4) throw damaged('attributes')
+    attributes.push(
+      format === 4
+        ? { number, value: 0, block: cursor.take(value) }
+        : { number, value, block: empty },
+    )
+  }
+  return attributes
+}
+
+/** The 32-bit words of an attribute's block. */
+export function wordsOf({ block }: Attribute, count: number): number[] {
+  const cursor = new Cursor(block, 'attributes')
+  return Array.from({ length: count }, () => cursor.u32())
+}
 
 const cuda = 190
 const functionType = 2

@@ -4,9 +4,7 @@
  */
 import { inputError } from '../../domain/errors'
 import { message } from '../../domain/messages/message'
-import { Cursor } from './bytes'
-import { damaged } from './damaged'
-import { isElf, readElf } from './elf'
+import { Cursor, damaged, isElf, readElf } from './elf'
 
 const magic = 0xba55ed50
 const headerBytes = 16

@@ -10,9 +10,8 @@ import { withoutCasts } from '../../domain/programs/kernel-name'
 import { message, type Statement } from '../../domain/messages/message'
 import { inputError } from '../../domain/errors'
 import type { Extent, NcuLaunch, NcuValue } from './ncu-csv'
-import { launchCode, type LaunchCode } from './ncu-rep-code'
+import { launchCode, type LaunchCode, unitOf } from './ncu-rep-code'
 import { countMetrics, decode, type MessageOf } from './ncu-rep-messages'
-import { unitOf } from './ncu-rep-units'
 
 export interface NcuRep {
   launches: NcuLaunch[]

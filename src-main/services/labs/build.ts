@@ -6,10 +6,15 @@ import { toErrorShape } from '../../domain/errors'
 import type { LabOutcome } from '../../domain/labs/outcome'
 import { occupancy } from '../../domain/gpu/occupancy'
 import type { Build } from '../../domain/session/session'
-import { smLimits } from '../../domain/gpu/sm-limits'
-import { builtArchitecture, capabilityOf, ownArchitecture } from '../run/architecture'
-import { buildRung, type BuildOutcome } from '../run/build'
-import { openCompiler } from '../run/compiler'
+import { smLimits } from '../../domain/gpu/gpu'
+import {
+  builtArchitecture,
+  capabilityOf,
+  ownArchitecture,
+  buildRung,
+  type BuildOutcome,
+  openCompiler,
+} from '../run/build'
 import type { LabPlan } from './plan'
 import { submissionId } from '../../domain/labs/judge'
 

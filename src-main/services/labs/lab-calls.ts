@@ -23,9 +23,15 @@ import {
   newAttemptFolder,
   readProgress,
   type LabProgress,
-} from '../lab-library/progress'
-import { addLab, allLabs, attemptSession, findLab } from '../lab-library/refs'
-import { isShipped, isTrusted, requireTrust, trustLab } from '../lab-library/trust'
+  addLab,
+  allLabs,
+  attemptSession,
+  findLab,
+  isShipped,
+  isTrusted,
+  requireTrust,
+  trustLab,
+} from '../lab-library/library'
 import { appVersion } from '../version'
 
 /** The input after validation by the contract's schema, with defaults filled in. */

@@ -7,8 +7,7 @@ import type { Setup } from '../../adapters/machine/machine'
 import { draftSession, type SessionDraft } from '../../adapters/sessions/session-store'
 import { refuseTaken, takenMeanwhile } from '../../adapters/disk/staging'
 import { readReportFile } from '../../adapters/sessions/report-file'
-import { ncuVersion, type CollectingLevel } from '../../adapters/tools/ncu'
-import { readDeepPages } from '../../adapters/tools/ncu-deep'
+import { ncuVersion, type CollectingLevel, readDeepPages } from '../../adapters/tools/ncu'
 import {
   asError,
   previewProgram,
@@ -16,10 +15,8 @@ import {
   type LaunchFilters,
   type ProgramCall,
 } from '../../adapters/tools/ncu-program'
-import { visibleGpu } from '../../adapters/tools/chosen-gpu'
-import { askDriver } from '../../adapters/tools/nvidia-smi'
-import type { PassOn } from '../../adapters/tools/process'
-import { startable } from '../../adapters/tools/script'
+import { visibleGpu, askDriver } from '../../adapters/tools/nvidia-smi'
+import { startable, type PassOn } from '../../adapters/tools/process'
 import { rawRecorder } from '../../adapters/tools/raw-files'
 import type { Toolbox } from '../../adapters/tools/toolbox'
 import { inputError, missingError, type ErrorShape } from '../../domain/errors'

@@ -8,9 +8,8 @@ import { distinctTitles } from '../../domain/programs/kernel-name'
 import { profiledTime } from '../../domain/programs/profiled-time'
 import { sessionSchemaVersion, type Session } from '../../domain/session/session'
 import type { ImportedCode } from '../import/import-code'
-import { kernelId, type ImportedRung } from '../import/import-ladder'
+import { kernelId, type ImportedRung, kernelLadder, kernelResult } from '../import/kernel-rungs'
 import { deviceOf } from '../import/import-report'
-import { kernelLadder, kernelResult } from '../import/kernel-rungs'
 import type { ProfileProgramOptions } from './profile-program'
 
 export interface Profiled {

@@ -9,7 +9,7 @@ import type { Setup } from '../../adapters/machine/machine'
 import { builtRung, type BuiltRung, type Expected } from '../../adapters/tools/runner'
 import type { Toolbox } from '../../adapters/tools/toolbox'
 import { inputError, KernelLadderError } from '../../domain/errors'
-import type { Device } from '../../domain/gpu/device'
+import type { Device } from '../../domain/gpu/gpu'
 import { message, together, type Statement } from '../../domain/messages/message'
 import {
   headlineOf,
@@ -35,16 +35,22 @@ import {
   type Round,
 } from '../../domain/regress/verdict'
 import { flagTitle } from '../../domain/task/task'
-import { inEnglish } from '../../domain/text/wording'
+import { inEnglish } from '../../domain/text/text'
 import { openTrustedLadder } from '../ladder-library/open'
-import { buildReference, buildRung, buildRunner, inParallel, type BuildOutcome } from '../run/build'
-import { toolboxOn } from '../run/chosen-gpu'
-import { openCompiler, type Compiler } from '../run/compiler'
-import { architectureFor, queryDevice, queryDriver, smOf } from '../run/device'
+import {
+  buildReference,
+  buildRung,
+  buildRunner,
+  inParallel,
+  type BuildOutcome,
+  openCompiler,
+  type Compiler,
+} from '../run/build'
+import { toolboxOn, architectureFor, queryDevice, queryDriver, smOf } from '../run/device'
 import { inTurn, isShared } from '../run/gpu-turn'
 import { measure, type Measured } from '../run/measure'
 import { planRun, type PlannedRung, type PlanRequest, type RunPlan } from '../run/plan'
-import { wrongness } from '../run/result'
+import { wrongness } from '../run/stages'
 import { openOldCode, type OldRungs } from './old-code'
 import { copyId, oldId, timeInTurn, type BuiltPair, type RoundsOutcome } from './rounds'
 import { keepSameCode, keptSameCode } from './same-code'

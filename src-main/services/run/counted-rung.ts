@@ -1,16 +1,42 @@
 /** What an emulated rung comes to: a deep profile, its launches, and the metrics that do not depend on time. */
+import { inputError } from '../../domain/errors'
+import { buildGpu, gpus, type BuildGpu } from '../../domain/gpu/gpu'
+import { message } from '../../domain/messages/message'
+import { defaultEmulatedGpu } from '../../domain/target/kinds'
 import { sourceName } from '../../adapters/disk/build-cache'
 import type { Launched } from '../../adapters/tools/launch-probe'
-import { emulatedMetrics } from '../../domain/emulation/figures'
-import { emulatedProfile } from '../../domain/emulation/profile'
+import { emulatedMetrics, emulatedProfile } from '../../domain/emulation/findings'
 import type { Counts } from '../../domain/emulator/site'
-import { message } from '../../domain/messages/message'
 import type { MetricValue } from '../../domain/metrics/metrics'
-import { staticProfile } from '../../domain/sass/static-profile'
+import { staticProfile } from '../../domain/sass/listing'
 import type { DeepProfile } from '../../domain/session/deep'
 import type { Launch } from '../../domain/session/session'
 import type { BuildOutcome } from './build'
 import type { ReadyRung } from './emulate'
+
+// The GPUs that can be emulated.
+
+/** Architectures whose machine code the emulator executes. */
+const isEmulated = ({ computeCapability }: Pick<BuildGpu, 'computeCapability'>): boolean =>
+  Number(computeCapability) <= 9
+
+/** The GPU of that name; throws where the emulator has none like it. */
+export function emulatedGpu(name: string | null): { name: string; gpu: BuildGpu } {
+  const word = name ?? defaultEmulatedGpu
+  const gpu = buildGpu(word)
+  const all = gpus.filter(isEmulated).map(({ id }) => id)
+  const offered = message('emulation.architectures', { gpus: all.join(', ') })
+  if (!gpu) throw inputError(message('asked.noGpu', { gpu: JSON.stringify(word) }), offered)
+  if (!isEmulated(gpu))
+    throw inputError(
+      message('emulation.noArchitecture', {
+        gpu: gpu.name,
+        computeCapability: gpu.computeCapability,
+      }),
+      offered,
+    )
+  return { name: word, gpu }
+}
 
 export interface CountedRung {
   deep: DeepProfile

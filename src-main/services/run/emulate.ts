@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { sourceName } from '../../adapters/disk/build-cache'
 import { fillCase, type FilledBuffer } from '../../adapters/emulator/contents'
 import type { EmulatorPool } from '../../adapters/emulator/pool'
-import { launchedKernels, readModules } from '../../adapters/tools/built-code'
+import { launchedKernels, readModules } from '../../adapters/tools/nvcc'
 import {
   probeExpectation,
   probeLaunches,
@@ -25,7 +25,7 @@ import {
 import { recordsOf, stopReason, type LaunchPlaces } from '../../domain/emulation/findings'
 import type { EmulationAnswer, EmulationJob } from '../../domain/emulation/job'
 import { KernelLadderError } from '../../domain/errors'
-import type { BuildGpu } from '../../domain/gpu/gpus'
+import type { BuildGpu } from '../../domain/gpu/gpu'
 import type { BuildOutcome } from './build'
 import type { LadderRung } from '../../domain/ladder/ladder'
 import { message, type Statement } from '../../domain/messages/message'

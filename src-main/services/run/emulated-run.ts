@@ -11,7 +11,7 @@ import { faultReason, printedLines } from '../../domain/emulation/findings'
 import type { Counts } from '../../domain/emulator/site'
 import { shrunk, workOf } from '../../domain/emulation/size'
 import { inputError, KernelLadderError, missingError } from '../../domain/errors'
-import type { BuildGpu } from '../../domain/gpu/gpus'
+import type { BuildGpu } from '../../domain/gpu/gpu'
 import { message, type Statement } from '../../domain/messages/message'
 import type { DeepProfile } from '../../domain/session/deep'
 import type { RungResult, VerifiedAt } from '../../domain/session/session'
@@ -38,8 +38,16 @@ import {
 import type { Measured } from './measure'
 import type { PlannedRung, RunPlan } from './plan'
 import { allUnavailable } from './profile'
-import { describedRung, statusOf, wrongness, type RungState } from './result'
-import { runStages, type BuiltRungs, type Run, type RunOutcome } from './stages'
+import {
+  describedRung,
+  statusOf,
+  wrongness,
+  type RungState,
+  runStages,
+  type BuiltRungs,
+  type Run,
+  type RunOutcome,
+} from './stages'
 
 /** A rung that takes more, some ten minutes on one thread, is refused. */
 const mostInstructions = 4e9

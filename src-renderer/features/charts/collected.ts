@@ -1,5 +1,5 @@
 /** Whether a session has the data of a chart, and if not, why: an empty chart would look like zeros. */
-import { inEnglish } from '../../../src-main/domain/text/wording'
+import { inEnglish } from '../../../src-main/domain/text/text'
 import { says, type Statement } from '../../../src-main/domain/messages/message'
 import { metricDefinition } from '../../../src-main/domain/metrics/metrics'
 import {

@@ -3,11 +3,10 @@ import { computed, watch } from 'vue'
 import { compareRungs } from '../../../src-main/domain/analysis/compare'
 import type { DeepProfile } from '../../../src-main/domain/session/deep'
 import { rungOf, type RungResult, type Session } from '../../../src-main/domain/session/session'
-import { useDeepStore } from '../../stores/deep'
+import { useDeepStore, useSessionsStore } from '../../stores/sessions'
 import { valueOf } from '../../stores/loadable'
-import { useSessionsStore } from '../../stores/sessions'
 import type { MachineRung } from '../machine/machine'
-import { guardOf, withoutVerdicts } from '../session-guard'
+import { guardOf, withoutVerdicts } from '../other-sessions'
 
 export interface PairAddress {
   sessionRef: string

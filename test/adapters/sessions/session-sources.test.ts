@@ -11,7 +11,7 @@ import {
 } from '../../../src-main/adapters/sessions/session-sources'
 import { message } from '../../../src-main/domain/messages/message'
 import { tempDir } from '../../services/support'
-import { said } from '../../said'
+import { said } from '../../support'
 
 const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex')
 const tile = '// a tile\n'

@@ -1,15 +1,18 @@
 import { describe, expect, it } from 'vitest'
 import { verify, type CheckedOutput } from '../../../src-main/domain/emulation/check'
-import { emulatedMetrics } from '../../../src-main/domain/emulation/figures'
-import { faultReason, recordsOf, stopReason } from '../../../src-main/domain/emulation/findings'
+import {
+  emulatedMetrics,
+  faultReason,
+  recordsOf,
+  stopReason,
+  emulatedProfile,
+} from '../../../src-main/domain/emulation/findings'
 import { emulate as emulateJob } from '../../../src-main/domain/emulation/job'
-import { emulatedProfile } from '../../../src-main/domain/emulation/profile'
 import { emulatedProblem, shrunk } from '../../../src-main/domain/emulation/size'
-import { staticProfile } from '../../../src-main/domain/sass/static-profile'
+import { staticProfile } from '../../../src-main/domain/sass/listing'
 import { lineHeat, opcodeHistogram } from '../../../src-main/domain/session/deep'
-import { inEnglish } from '../../../src-main/domain/text/wording'
-import { readCapture } from '../../emulated-captures'
-import { capturedJob, placesOf } from '../../emulated-job'
+import { inEnglish } from '../../../src-main/domain/text/text'
+import { readCapture, capturedJob, placesOf } from '../../emulated-captures'
 
 const capture = readCapture('transpose')
 const rung = capture.rungs.find(({ id }) => id === '03_square_tile')!

@@ -8,7 +8,7 @@ import {
   importChannel,
 } from '../../../src-main/hosts/electron/ipc'
 import type { KernelLadderBridge } from '../../../src-main/hosts/electron/preload'
-import { appInfo, logMessage } from '../support/fake-core'
+import { appInfo, logMessage } from '../support'
 import { type FakeFrame, FakeWebContents } from './fake-parts'
 import { useDesktop } from './harness'
 

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { KernelLadderError } from '../../../src-main/domain/errors'
 import { decodeInstruction } from '../../../src-main/domain/sass/decode'
 import { placesOf, type MachineCode } from '../../../src-main/domain/sass/machine-code'
-import { inEnglish } from '../../../src-main/domain/text/wording'
+import { inEnglish } from '../../../src-main/domain/text/text'
 import { readCubin } from '../../../src-main/parsers/cubin/cubin'
 import { cubinsOf } from '../../../src-main/parsers/cubin/fatbin'
 

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { faultSentence, type Lab } from '../../../src-main/domain/labs/lab'
 import { type LabReferences, parseLab } from '../../../src-main/parsers/labs/lab'
-import { gemm } from '../../gemm'
+import { gemm } from '../../support'
 import { parseAnswers } from '../../../src-main/parsers/labs/lab-answers'
 
 describe('lab.md', () => {

@@ -11,7 +11,7 @@ import { importReport, type ImportOptions } from '../../../src-main/services/imp
 import { listAll, openNamed } from '../../../src-main/services/sessions/sessions'
 import { ncuCapture, ncuReport } from '../../parsers/captures'
 import { setupIn, tempDir } from '../support'
-import { said } from '../../said'
+import { said } from '../../support'
 
 const captured = join(
   import.meta.dirname,

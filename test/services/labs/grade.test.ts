@@ -2,10 +2,10 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { openFinishedRows, submissionHash } from '../../../src-main/adapters/labs/finished-rows'
-import { emptyRow } from '../../../src-main/domain/labs/grade'
+import { openFinishedRows, submissionHash } from '../../../src-main/adapters/labs/submissions'
+import { emptyRow } from '../../../src-main/domain/labs/outcome'
 import { toRow } from '../../../src-main/services/labs/grade'
-import { said } from '../../said'
+import { said } from '../../support'
 import { fakeMachine, tempDir } from '../support'
 import { check, testLab } from './support'
 

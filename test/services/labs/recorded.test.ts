@@ -2,7 +2,7 @@
 import { cp, mkdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { withAsked } from '../../asked-metrics'
+import { withAsked, said } from '../../support'
 import { readKernelLibrary } from '../../../src-main/adapters/kernels/kernel-library'
 import { readShippedLabs } from '../../../src-main/adapters/labs/library'
 import {
@@ -10,22 +10,20 @@ import {
   listRecordedAttempts,
   recordedLabs,
   recordedOutcomeOf,
-} from '../../../src-main/adapters/labs/recorded-attempts'
+} from '../../../src-main/adapters/labs/attempt'
 import { openRaw, rawFile } from '../../../src-main/adapters/tools/raw-files'
 import { readSources } from '../../../src-main/adapters/sessions/session-sources'
 import { readSession, readSessionText } from '../../../src-main/adapters/sessions/session-store'
 import { submissionId } from '../../../src-main/domain/labs/judge'
 import { says, type Statement } from '../../../src-main/domain/messages/message'
 import { outcomeExitCode } from '../../../src-main/domain/labs/outcome'
-import { asRecording, listRecordings } from '../../../src-main/services/sessions/recording-list'
+import { asRecording, listRecordings, replay } from '../../../src-main/services/sessions/recordings'
 import { recordedOutcomes } from '../../../src-main/services/labs/recorded'
-import { replay } from '../../../src-main/services/sessions/recordings'
 import { toErrorShape } from '../../../src-main/domain/errors'
-import { addLab } from '../../../src-main/services/lab-library/refs'
+import { addLab } from '../../../src-main/services/lab-library/library'
 import { fakeMachine, recordingsDir, root, setupIn, shippedKernels, tempDir } from '../support'
 import { check, statusesOf } from './support'
-import { said } from '../../said'
-import { sharedSessions, sharingSessions } from '../../../src-main/adapters/disk/shared-rows'
+import { sharedSessions, sharingSessions } from '../../../src-main/adapters/disk/journal'
 
 const library = await readKernelLibrary(join(root, 'cuda-kernels'))
 const { labs } = await readShippedLabs(library)

@@ -10,7 +10,7 @@ import {
   profileACommand,
   type ProfileProgramOptions,
 } from '../../../src-main/services/programs/profile-program'
-import { said } from '../../said'
+import { said } from '../../support'
 import { fakeMachine, setEnv } from '../support'
 
 async function setUp(

@@ -8,12 +8,12 @@ import { compareSessions } from '../../../src-main/domain/programs/compare-sessi
 import { previewKernels } from '../../../src-main/domain/programs/choose'
 import { parseKernelName } from '../../../src-main/domain/programs/kernel-name'
 import { profiledTime } from '../../../src-main/domain/programs/profiled-time'
-import { listRecordings } from '../../../src-main/services/sessions/recording-list'
+import { listRecordings } from '../../../src-main/services/sessions/recordings'
 import { openSession } from '../../../src-main/services/sessions/sessions'
 import { startRun } from '../../../src-main/services/targets/start-run'
 import { toPreview } from '../../../src-main/services/programs/nothing'
 import { printedSummary, stepsOf } from '../../../src-main/domain/report/summary'
-import { whyOfSteps } from '../../../src-main/domain/why/steps'
+import { whyOfSteps } from '../../../src-main/domain/why/why'
 import { recordingsDir, setupIn, shippedKernels, tempDir } from '../support'
 
 const names = ['feed-forward-h200', 'feed-forward-h200-fused'] as const

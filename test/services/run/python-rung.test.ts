@@ -13,11 +13,10 @@ import {
 } from '../../../src-main/adapters/kernels/kernel-library'
 import { readLadderFolder } from '../../../src-main/adapters/kernels/ladder-folder'
 import { copyBuilt, diskBuildCache } from '../../../src-main/adapters/disk/build-cache'
-import { findTool, liveToolbox } from '../../../src-main/adapters/tools/live-toolbox'
+import { findTool, liveToolbox } from '../../../src-main/adapters/tools/toolboxes'
 import { runProcess } from '../../../src-main/adapters/tools/process'
 import { taskHeader } from '../../../src-main/domain/task/headers'
-import { buildRung } from '../../../src-main/services/run/build'
-import { openCompiler } from '../../../src-main/services/run/compiler'
+import { buildRung, openCompiler } from '../../../src-main/services/run/build'
 import { planRun } from '../../../src-main/services/run/plan'
 import { root, shippedKernels, tempDir } from '../support'
 

@@ -8,14 +8,14 @@ import {
   listRecordedAttempts,
   recordedEvidence,
   recordedOutcomeOf,
-} from '../../../src-main/adapters/labs/recorded-attempts'
+} from '../../../src-main/adapters/labs/attempt'
 import { readSession } from '../../../src-main/adapters/sessions/session-store'
 import type { Statement } from '../../../src-main/domain/messages/message'
 import type { RungResult, Session } from '../../../src-main/domain/session/session'
 import { openSession } from '../../../src-main/services/sessions/sessions'
 import { withMetricsOf1 } from '../../version-1'
 import { recordingsDir, root, setupIn } from '../support'
-import { sharedSessions, sharingSessions } from '../../../src-main/adapters/disk/shared-rows'
+import { sharedSessions, sharingSessions } from '../../../src-main/adapters/disk/journal'
 
 /** How a statement, which is not a string, is said. */
 export type Say = (statement: Exclude<Statement, string>) => string

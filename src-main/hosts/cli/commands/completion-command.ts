@@ -2,7 +2,7 @@
 import type { Command } from 'commander'
 import type { SetUp } from '../../../adapters/machine/machine'
 import { inputError } from '../../../domain/errors'
-import { nearest } from '../../../domain/text/nearest'
+import { nearest } from '../../../domain/text/text'
 import { appVersion } from '../../../services/version'
 import { complete, unquoted } from '../completion/complete'
 import { manPage } from '../completion/man'

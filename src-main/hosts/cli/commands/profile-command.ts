@@ -9,11 +9,11 @@ import {
   type ProfiledProgram,
   type ProgramEvent,
 } from '../../../services/programs/profile-program'
-import { inEnglish } from '../../../domain/text/wording'
+import { inEnglish } from '../../../domain/text/text'
 import { appVersion } from '../../../services/version'
 import { wholeNumber } from '../arguments'
-import { sessionText } from '../describe/describe-static'
-import { runDocument, sessionFields } from '../documents/run'
+import { sessionText } from '../describe/describe-sessions'
+import { runDocument, sessionFields } from '../documents/sessions'
 import { note, passOn, printError, printJson, printText } from '../output'
 import { abortOnStop } from '../signals'
 
