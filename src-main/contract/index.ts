@@ -31,6 +31,7 @@ import {
 import { draftCalls, folderCalls } from './folders'
 import { labCalls } from './labs'
 import { machineCalls, sanitizeCalls, RunRequest } from './runs'
+import { ncuReportCalls } from './ncu-report'
 
 export { RunRequest, SessionRef }
 export const RunId = z.string().regex(/^run-[A-Za-z0-9-]{1,60}$/)
@@ -110,6 +111,11 @@ export const RunEvent = z.discriminatedUnion('type', [
   z.object({ type: z.literal('profile-plan'), plan: ProfilePlan }),
   /** The actual cost. */
   z.object({ type: z.literal('profile-cost'), cost: ProfileCost }),
+  /**
+   * Of a run on another machine: whether it can be heard. While it cannot, what was told last is stale; what happened
+   * meanwhile is told once it can again.
+   */
+  z.object({ type: z.literal('link'), machine: z.string(), up: z.boolean(), at: z.iso.datetime() }),
   z.object({ type: z.literal('log'), level: z.enum(['info', 'warning']), message: Statement }),
   z.object({
     type: z.literal('finished'),
@@ -194,6 +200,7 @@ export const calls = {
   ...folderCalls,
   ...labCalls,
   ...machineCalls,
+  ...ncuReportCalls,
 } as const
 
 export type Calls = typeof calls

@@ -5,7 +5,7 @@
  * @packageDocumentation
  */
 export * from './launch'
-export * from './compare'
+export * from './report'
 export * from './emulate'
 export * from './launch'
 export * from './report'

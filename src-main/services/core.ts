@@ -33,6 +33,7 @@ import { resolveLadder } from './run/plan'
 import { answerReport, createReportProgress } from './report/make'
 import { createLabCalls } from './labs/lab-calls'
 import { machineCalls } from './machines/machine-calls'
+import { createNcuReports } from './machines/ncu-report'
 import { createSanitizeJob } from './sanitize/sanitize-job'
 import {
   deletedSessions,
@@ -102,6 +103,7 @@ export function createCore(setup: Setup, options: CoreOptions): Core {
   }
 
   const drafts = createDrafts(setup, open)
+  const ncuReports = createNcuReports(setup, open)
 
   const publish = (runId: string, event: RunEvent): void => {
     const message = { runId, seq: messages.length, event }
@@ -289,6 +291,7 @@ export function createCore(setup: Setup, options: CoreOptions): Core {
     'drafts.build': (request: CallInput<'drafts.build'>) => drafts.build(request),
     ...folderCalls(setup),
     ...machineCalls(setup),
+    ...ncuReports.calls,
     ...watch.calls,
     ...labs,
   } satisfies Handlers
@@ -302,6 +305,7 @@ export function createCore(setup: Setup, options: CoreOptions): Core {
     importFile: (path) => importFile(path, { store, appVersion }),
     async close() {
       watch.stop()
+      ncuReports.close()
       active?.abort.abort()
       await active?.finished
       await sanitizer.close()

@@ -1,5 +1,5 @@
 /** Horizontal bars: one per rung, or stacked from parts. */
-import type { ScaleKind } from '../ui/scale'
+import type { ScaleKind } from '../ui/format'
 import { axisText, tooltip, axisLines, axisName, type ChartBuilder, type Palette } from './chart'
 import type { ChartOption } from './echarts'
 import { niceEnd } from './labels'

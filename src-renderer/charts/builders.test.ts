@@ -18,7 +18,7 @@ import { placeLabels, niceEnd, spreadLabels } from './labels'
 import { labelPlaces, rooflineChart, rooflineExtent, type RooflineSpec } from './roofline-chart'
 import { inkOn, stackedBars } from './bars'
 import { waveChart, wavePlaces } from './wave-chart'
-import { palette } from '../../test/renderer/samples'
+import { palette } from '../../test/renderer/chart-samples'
 
 const size = { width: 800, height: 400 }
 type Series = {

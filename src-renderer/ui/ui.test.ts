@@ -13,8 +13,10 @@ import {
   rungNumbers,
   spreadText,
   unitInLanguage,
+  makeScale,
+  share,
+  ticks,
 } from './format'
-import { makeScale, share, ticks } from './scale'
 import { readLists, writeLists } from './preferences'
 
 describe('figures', () => {

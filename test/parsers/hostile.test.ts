@@ -4,7 +4,7 @@
  */
 import { describe, expect, it } from 'vitest'
 import { KernelLadderError } from '../../src-main/domain/errors'
-import { cubinsOf } from '../../src-main/parsers/cubin/fatbin'
+import { cubinsOf } from '../../src-main/parsers/cubin/cubin'
 import { parseSanitizerXml } from '../../src-main/parsers/cuda/compute-sanitizer'
 import { type NcuLaunch, parseNcuRawCsv } from '../../src-main/parsers/ncu/ncu-csv'
 import { readNcuCsv } from '../../src-main/parsers/ncu/ncu-csv-stream'
@@ -376,4 +376,10 @@ describe('a page that drew a chart', () => {
   it('that is empty says nothing', () => {
     expect(parseDrawnPage('', 0)).toEqual({ drawings: [], words: '' })
   })
+
+  it('of signs that begin a tag and end none is read in one go', () => {
+    const signs = '<'.repeat(400_000)
+    expect(parseDrawnPage(`<main>${signs}</main>`, 0).words).toBe(signs)
+    expect(parseDrawnPage('<main>'.repeat(60_000), 0).words).toBe('')
+  }, 5000)
 })

@@ -1,12 +1,8 @@
 /** Small sessions for tests of the UI's logic: what is not looked at is left plain. */
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import type { RunEvent, RunMessage } from '../../src-main/contract/index'
 import type { Ladder } from '../../src-main/domain/ladder/ladder'
 import type { RungResult, Session } from '../../src-main/domain/session/session'
 import { gemm, gemmProblem } from '../support'
-import { parseSession } from '../../src-main/adapters/sessions/session-store'
-import type { Palette } from '../../src-renderer/charts/chart'
 
 const header = (id: string, params: Ladder['rungs'][number]['header']['params'] = []) => ({
   id,
@@ -123,35 +119,6 @@ export const started: RunEvent = {
 
 export const messages = (runId: string, events: RunEvent[]): RunMessage[] =>
   events.map((event, seq) => ({ runId, seq, event }))
-
-const rows = readFileSync(
-  join(import.meta.dirname, '../../resources/recordings/sessions.jsonl'),
-  'utf8',
-).split('\n')
-
-/** A recording that ships. */
-export const recording = (name: string): Session => {
-  const beginning = `{"session":"${name}",`
-  const row = rows.find((text) => text.startsWith(beginning))
-  if (row === undefined) throw new Error(`There is no recording ${name}.`)
-  return parseSession(`{${row.slice(beginning.length)}`, name)
-}
-
-export const palette: Palette = {
-  text: '#111111',
-  text2: '#222222',
-  text3: '#333333',
-  rule: '#dddddd',
-  ruleStrong: '#cccccc',
-  bar: '#0000aa',
-  barQuiet: '#999999',
-  mark: '#000000',
-  accent: '#00aa00',
-  surface: '#ffffff',
-  rest: '#777777',
-  series: ['#100000', '#200000', '#300000', '#400000', '#500000', '#600000'],
-  font: 'sans-serif',
-}
 
 /** What two languages must agree in: keys, the placeholders of each sentence, and its plural forms. */
 export type Words = { [key: string]: string | Words }

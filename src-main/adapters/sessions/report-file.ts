@@ -5,7 +5,7 @@ import { message, together, type Statement } from '../../domain/messages/message
 import { inputError, KernelLadderError, errorText } from '../../domain/errors'
 import type { MetricValue } from '../../domain/metrics/metrics'
 import type { ProfileLevel } from '../../domain/metrics/metric-definition'
-import { profiledTime } from '../../domain/programs/profiled-time'
+import { profiledTime } from '../../domain/programs/compare-sessions'
 import type { Instruction } from '../../domain/session/deep'
 import type { NcuMetrics, Profile, ProfiledTime } from '../../domain/session/session'
 import type { NcuLaunch } from '../../parsers/ncu/ncu-csv'

@@ -8,7 +8,7 @@ import type { NcuLaunch } from '../../parsers/ncu/ncu-csv'
 import { readNcuCsv } from '../../parsers/ncu/ncu-csv-stream'
 import { recognizeNcuFailure, unknownMetrics, type NcuFailure } from '../../parsers/ncu/ncu-failure'
 import { askedMetrics, cacheControl, clockControl, type CollectingLevel, deepOptions } from './ncu'
-import type { PassOn, ProcessResult } from './process'
+import type { ProcessResult, PassOn } from './process'
 import type { Toolbox } from './toolbox'
 
 export interface LaunchFilters {

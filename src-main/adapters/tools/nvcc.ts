@@ -5,8 +5,7 @@ import { parseNvccOutput, summarizeBuild, type PtxasKernel } from '../../parsers
 import { parameterFlags } from '../../parsers/kernels/rung-header'
 import type { MachineCode, MachineKernel } from '../../domain/sass/machine-code'
 import type { BuiltKernel } from '../../domain/sass/listing'
-import { readCubin } from '../../parsers/cubin/cubin'
-import { cubinsOf } from '../../parsers/cubin/fatbin'
+import { readCubin, cubinsOf } from '../../parsers/cubin/cubin'
 import type { Toolbox } from './toolbox'
 
 // nvcc: its flags, and reading a build from its output.

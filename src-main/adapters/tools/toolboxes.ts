@@ -1,5 +1,5 @@
 /** The two toolboxes: of this machine, which runs programs and records their output, and of a recording, which answers with it. */
-import { access, constants, open, readdir, readFile, rm, stat } from 'node:fs/promises'
+import { access, constants, readdir, readFile, rm, stat, open } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
 import { redactNvidiaSmi } from '../../parsers/cuda/nvidia-smi'
 import { scratchFolder } from '../disk/staging'

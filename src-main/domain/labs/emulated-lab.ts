@@ -17,6 +17,7 @@ export function emulatedLab(lab: Lab, task: Task): Lab {
   const at = (sizes: Sizes) => problemAt(task, { at: sizes }, { options: lab.options })
   const smaller = (sizes: Sizes): Sizes =>
     shrunk(
+      task,
       at(sizes),
       (problem) =>
         (flops(task, problem) ?? 0) <= mostFlops && (leastBytes(task, problem) ?? 0) <= mostBytes,

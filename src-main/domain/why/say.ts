@@ -201,11 +201,11 @@ export function sayPart(part: Part, split: Split, a: Side, b: Side): SaidPart {
     case 'sms':
       return saySms(a, b)
     case 'clock':
-      return bare(message('why.clock', { a: megahertz(clock(a)), b: megahertz(clock(b)) }))
+      return sayClock(part, a, b)
     case 'launches':
       return bare(message('why.launches', { a: kernelCount(a), b: kernelCount(b) }))
     case 'active':
-      return bare(sayActive(a, b))
+      return sayActive(part, a, b)
     case 'gpu':
       return bare(
         message('why.gpu', {
@@ -218,14 +218,39 @@ export function sayPart(part: Part, split: Split, a: Side, b: Side): SaidPart {
   }
 }
 
+/**
+ * What costs energy: bytes from afar most, then instructions. Where the power cap holds the clock down, a kernel that
+ * spends less on these has a faster one.
+ */
+const spent = ['dramBytes', 'l2Bytes', 'instructions']
+
+const atPowerCap = ({ rung }: Side): boolean =>
+  rung.timing?.gpu?.heldDownBy?.includes('powerCap') ?? false
+
+/** What was spent less, or more, if the power cap held both clocks down; null if it did not. */
+const spentAtCap = ({ log }: Part, a: Side, b: Side): Move[] | null =>
+  atPowerCap(a) && atPowerCap(b) ? movesOf(a, b, spent, log > 0).slice(0, 2) : null
+
+function sayClock(part: Part, a: Side, b: Side): SaidPart {
+  const clocks = { a: megahertz(clock(a)), b: megahertz(clock(b)) }
+  const moves = spentAtCap(part, a, b)
+  if (moves === null) return bare(message('why.clock', clocks))
+  const statement = message('why.clockAtLimit', { ...clocks, moves: withMoves(moves) })
+  return { statement, metrics: moves, burden: null }
+}
+
 /** Relative to the clock where it was read, since a share says more. */
-function sayActive(a: Side, b: Side): AnyMessage {
+function sayActive(part: Part, a: Side, b: Side): SaidPart {
   const [left, right] = [rate(a, 'a', a, b), rate(b, 'b', a, b)]
   const [clockA, clockB] = [clock(a), clock(b)]
   if (left === null || right === null || clockA === null || clockB === null)
-    return message('why.activeRate', { a: megahertz(left), b: megahertz(right) })
+    return bare(message('why.activeRate', { a: megahertz(left), b: megahertz(right) }))
   const share = (active: number, of: number): string => `${((100 * active) / of).toPrecision(3)} %`
-  return message('why.active', { a: share(left, clockA), b: share(right, clockB) })
+  const shares = { a: share(left, clockA), b: share(right, clockB) }
+  const moves = spentAtCap(part, a, b)
+  if (moves === null) return bare(message('why.active', shares))
+  const statement = message('why.activeAtLimit', { ...shares, moves: withMoves(moves) })
+  return { statement, metrics: moves, burden: null }
 }
 
 const megahertz = (value: number | null): string =>

@@ -34,6 +34,7 @@ import {
   laddersCommand,
   machineAddCommand,
   machineCheckCommand,
+  machineFetchCommand,
   machineListCommand,
   machineRemoveCommand,
   machineResumeCommand,
@@ -335,7 +336,7 @@ function program(
   const machine = cli
     .command('machine')
     .description(
-      'the machines that --target names, reached over ssh or through Slurm: add, list, check, runs, resume, remove',
+      'the machines that --target names, reached over ssh or through Slurm: add, list, check, runs, resume, fetch, remove',
     )
   const repeated = (word: string, words: string[] = []): string[] => [...words, word]
   machine
@@ -391,6 +392,17 @@ function program(
     .option(json, jsonText)
     .action(async (name: string, run: string, options: { json?: boolean }) =>
       finish(await machineResumeCommand(setUp, name, run, options)),
+    )
+  machine
+    .command('fetch')
+    .description(
+      'bring ncu’s own report of a session here, which stays on the machine until it is asked for; a fetch that was cut goes on',
+    )
+    .argument('<session>', 'a session’s name or folder')
+    .option('--open', 'open it in Nsight Compute (ncu-ui)')
+    .option(json, jsonText)
+    .action(async (session: string, options: { json?: boolean; open?: boolean }) =>
+      finish(await machineFetchCommand(setUp, session, options)),
     )
   machine
     .command('remove')

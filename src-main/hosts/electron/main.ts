@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { setUp } from '../../adapters/machine/machine'
 import { createCore } from '../../services/core'
 import { startElectronHost } from './host'
-import { printPdf } from './print-pdf'
+import { printPdf } from './window'
 
 startElectronHost({
   setUp,

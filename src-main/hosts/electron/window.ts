@@ -1,4 +1,5 @@
-/** The one window. */
+/** The windows: the one that is seen, what no page in it may do, and a hidden one that prints. */
+import { randomUUID } from 'node:crypto'
 import {
   type Session,
   type WebContents,
@@ -8,8 +9,12 @@ import {
   dialog,
   Menu,
   nativeTheme,
+  session,
 } from 'electron'
-import { appUrl } from './app-protocol'
+import { appUrl, printScheme } from './app-protocol'
+import type { PrintOptions } from '../../adapters/print/chromium'
+
+// The one window.
 
 // What no page may do, set once for every page that this program ever shows.
 
@@ -103,4 +108,38 @@ async function offerReload(window: BrowserWindow, reason: string): Promise<void>
   })
   if (response === 1) app.quit()
   else if (!window.isDestroyed()) window.webContents.reload()
+}
+
+// Pages from a document, by the Chromium that the program carries: a hidden window without scripts.
+
+/** The document has what it shows in itself. A page of file: could read every file of the person. */
+const headers = {
+  'Content-Type': 'text/html; charset=utf-8',
+  'Content-Security-Policy':
+    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:",
+}
+
+export async function printPdf(
+  html: string,
+  { draft = false }: PrintOptions = {},
+): Promise<Uint8Array> {
+  // In memory, and gone with the window.
+  const own = session.fromPartition(`print-${randomUUID()}`)
+  denyPermissions(own)
+  own.protocol.handle(printScheme, () => new Response(html, { headers }))
+  const window = new BrowserWindow({
+    show: false,
+    webPreferences: { ...securePreferences, javascript: false, session: own },
+  })
+  try {
+    await window.loadURL(`${printScheme}://report/`)
+    return await window.webContents.printToPDF({
+      preferCSSPageSize: true,
+      printBackground: true,
+      generateTaggedPDF: !draft,
+      generateDocumentOutline: !draft,
+    })
+  } finally {
+    window.destroy()
+  }
 }

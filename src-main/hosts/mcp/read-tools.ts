@@ -18,7 +18,7 @@ import {
   openSession,
   type OpenedSession,
 } from '../../services/sessions/sessions'
-import { comparedWith, whyBetween } from '../../services/why'
+import { comparedWith, whyBetween } from '../../services/compare'
 import { counted, page, pageInput, rounded, type AddTool, type Workplace } from './tool'
 import {
   adviceFacts,

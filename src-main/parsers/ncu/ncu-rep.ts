@@ -6,7 +6,7 @@
  * A truncated file yields the launches before the cut and a note that says what is missing. Lengths are checked
  * against the available bytes before anything is read, so that foreign bytes cost nothing.
  */
-import { withoutCasts } from '../../domain/programs/kernel-name'
+import { withoutCasts } from '../../domain/programs/choose'
 import { message, type Statement } from '../../domain/messages/message'
 import { inputError } from '../../domain/errors'
 import type { Extent, NcuLaunch, NcuValue } from './ncu-csv'

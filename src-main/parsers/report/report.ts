@@ -111,12 +111,21 @@ export function parseDrawnPage(dom: string, count: number): DrawnPage {
     if (found === null || start < 0) return null
     return { label: plain(found.slice(0, start)), svg: plain(found.slice(start + 2)) }
   })
-  const main = /<main\b[^>]*>([^]*?)<\/main>/.exec(dom)?.[1] ?? ''
-  const words = plain(main.replaceAll('</h2>', '. ').replaceAll(/<[^>]*>/g, ' '))
+  const main = mainOf(dom)
+  // A tag ends before another begins: `<` without an end would be looked for to the end from each of them.
+  const words = plain(main.replaceAll('</h2>', '. ').replaceAll(/<[^<>]*>/g, ' '))
     .replaceAll(/\s+/g, ' ')
     .replaceAll(' .', '.')
     .trim()
   return { drawings, words }
+}
+
+/** What is in the page's main part. */
+function mainOf(dom: string): string {
+  const start = dom.search(/<main[\s>]/)
+  const open = start < 0 ? -1 : dom.indexOf('>', start)
+  const end = dom.indexOf('</main>', open)
+  return open < 0 || end < 0 ? '' : dom.slice(open + 1, end)
 }
 
 function between(text: string, opening: string, closing: string): string | null {

@@ -1,7 +1,7 @@
 /** Kernels as the rungs of a session, ordered and named from the launches of a report. */
 import { type ReportLaunch, profileLaunches } from '../../adapters/sessions/report-file'
 import { inputError } from '../../domain/errors'
-import { distinctTitles, parseKernelName } from '../../domain/programs/kernel-name'
+import { distinctTitles, parseKernelName } from '../../domain/programs/choose'
 import type { Ladder } from '../../domain/ladder/ladder'
 import type { ProfileLevel } from '../../domain/metrics/metric-definition'
 import { instructionsOf } from '../../domain/session/registry-figures'

@@ -13,9 +13,8 @@ import { profileLevelOf } from '../../domain/labs/lab'
 import { checkTitle, metricLabel } from '../../domain/labs/judge'
 import { can, isMeasuredNow, parseTarget } from '../../domain/target/targets'
 import { noAnswers, outcomeTimeMs } from '../../domain/labs/outcome'
-import { buildSubmission, occupancyTable } from './build'
+import { buildSubmission, occupancyTable, planLab } from './build'
 import { checkLab } from './check'
-import { planLab } from './plan'
 import { codeOf, recordedOutcomes, sourceHash } from './recorded'
 import {
   attemptsDir,

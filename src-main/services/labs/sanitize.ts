@@ -9,7 +9,7 @@ import type { BuildGpu } from '../../domain/gpu/gpu'
 import { submissionId } from '../../domain/labs/judge'
 import { sanitizeEmulated } from '../sanitize/emulated-sanitize'
 import { sanitize } from '../sanitize/sanitize'
-import { labLadderId } from './plan'
+import { labLadderId } from './build'
 import type { RunSettings } from '../run/measured-run'
 
 export interface SanitizeOptions {

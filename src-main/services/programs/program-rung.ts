@@ -5,7 +5,7 @@ import { medianInterval, ascending, quantile } from '../../domain/analysis/time-
 import type { LadderRung } from '../../domain/ladder/ladder'
 import type { Statement } from '../../domain/messages/message'
 import { previewKernels, type PreviewLaunch } from '../../domain/programs/choose'
-import { profiledTime } from '../../domain/programs/profiled-time'
+import { profiledTime } from '../../domain/programs/compare-sessions'
 import type {
   ProgramRun,
   RungResult,

@@ -7,7 +7,7 @@ import {
   type KernelLibrary,
 } from '../../adapters/kernels/kernel-library'
 import { headerName, readLadderFolder } from '../../adapters/kernels/ladder-folder'
-import { checkOutRevision } from '../../adapters/kernels/revision'
+import { checkOutRevision } from '../../adapters/kernels/git'
 import type { Setup } from '../../adapters/machine/machine'
 import { isImported } from '../../adapters/sessions/session-store'
 import { readAllSources } from '../../adapters/sessions/session-sources'

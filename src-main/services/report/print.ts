@@ -3,7 +3,7 @@ import { ratioWarnings } from '../../domain/analysis/comparability'
 import { inEnglish } from '../../domain/text/text'
 import { formatMs, formatRatio } from '../../domain/metrics/units'
 import { halfSpread } from '../../domain/report/summary'
-import type { Hunk } from '../source-diff'
+import type { Hunk } from '../compare'
 import { printedCauses } from './comparison'
 import {
   html,

@@ -5,7 +5,7 @@
 import { availableParallelism } from 'node:os'
 import { emulatorPool } from '../../adapters/emulator/pool'
 import { staticRungFlags } from '../../adapters/tools/nvcc'
-import type { NotLaunched } from '../../adapters/tools/launch-probe'
+import type { NotLaunched } from '../../adapters/tools/runner'
 import { derivedMetrics } from '../../domain/analysis/derived-metrics'
 import { faultReason, printedLines } from '../../domain/emulation/findings'
 import type { Counts } from '../../domain/emulator/site'
@@ -16,7 +16,7 @@ import { message, type Statement } from '../../domain/messages/message'
 import type { DeepProfile } from '../../domain/session/deep'
 import type { RungResult, VerifiedAt } from '../../domain/session/session'
 import { named, type Case, type Problem } from '../../domain/task/problem'
-import { countedRung, notEmulated, type CountedRung } from './counted-rung'
+import { countedRung, notEmulated, type CountedRung } from './counters'
 import { buildLaunchProbe, buildReference, inParallel } from './build'
 import { smOf } from './device'
 import {
@@ -246,7 +246,11 @@ class EmulatedRungs {
       if (!Number.isFinite(instructions) || instructions <= mostInstructions) continue
       const { task, problem } = plan
       const each = instructions / workOf(task, problem)
-      const fits = shrunk(problem, (smaller) => each * workOf(task, smaller) <= mostInstructions)
+      const fits = shrunk(
+        task,
+        problem,
+        (smaller) => each * workOf(task, smaller) <= mostInstructions,
+      )
       throw inputError(
         message('emulation.tooLarge', {
           ...{ at: named(problem.sizes), rung },

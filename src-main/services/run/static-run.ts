@@ -10,7 +10,7 @@ import {
   probeReference,
   type NotLaunched,
   type ProbedLaunch,
-} from '../../adapters/tools/launch-probe'
+} from '../../adapters/tools/runner'
 import type { Toolbox } from '../../adapters/tools/toolbox'
 import { KernelLadderError } from '../../domain/errors'
 import { message, type Statement } from '../../domain/messages/message'

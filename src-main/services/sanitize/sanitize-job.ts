@@ -7,7 +7,7 @@ import type { SanitizeReport } from '../../domain/session/sanitizer'
 import { libraryFor } from '../ladder-library/copies'
 import { toolboxOn } from '../run/device'
 import { can, parseTarget } from '../../domain/target/targets'
-import { emulatedGpu } from '../run/counted-rung'
+import { emulatedGpu } from '../run/counters'
 import { sanitizeEmulated } from './emulated-sanitize'
 import { sanitize } from './sanitize'
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { SessionSummary } from '../../../src-main/contract'
 import { leadFigure } from '../../../src-main/domain/analysis/lead-figure'
 import { otherSizes, runCommand } from '../../../src-main/domain/report/provenance'
-import { absence, commandFor } from './collected'
+import { absence, commandFor } from './use-chart'
 import {
   isKnown,
   rungOccupancy,
@@ -22,7 +22,8 @@ import {
   trafficRungs,
 } from './figures'
 import { firstChoice, sweepCandidates } from '../../../src-main/contract/sessions'
-import { rung, session, recording } from '../../../test/renderer/samples'
+import { rung, session } from '../../../test/renderer/samples'
+import { recording } from '../../../test/renderer/chart-samples'
 import { gemmProblem } from '../../../test/support'
 
 const deep = recording('gemm-fp32-h200-4096-deep')

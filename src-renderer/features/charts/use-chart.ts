@@ -2,15 +2,24 @@
 import { useI18n } from 'vue-i18n'
 import { computed } from 'vue'
 import { useRouter, type RouteLocationRaw } from 'vue-router'
-import type { MetricValue } from '../../../src-main/domain/metrics/metrics'
+import { type MetricValue, metricDefinition } from '../../../src-main/domain/metrics/metrics'
 import { type RungResult, type Session, rungBefore } from '../../../src-main/domain/session/session'
 import { numberOf } from '../shown-rungs'
 import { formatDate, problemText } from '../../ui/format'
 import type { ChartId } from '../../../src-main/domain/report/report-format'
-import { useBaselineStore, useRungFocusStore } from '../../stores/selection'
+import { useBaselineStore, useRungFocusStore } from '../../stores/app'
 import { guardOf } from '../other-sessions'
 import { valueOf } from '../../stores/loadable'
 import { useSessionsStore } from '../../stores/sessions'
+import { inEnglish } from '../../../src-main/domain/text/text'
+import { says, type Statement } from '../../../src-main/domain/messages/message'
+import {
+  profileLevels,
+  type MetricDefinition,
+  type ProfileLevel,
+} from '../../../src-main/domain/metrics/metric-definition'
+import { runCommand } from '../../../src-main/domain/report/provenance'
+import { can } from '../../../src-main/domain/target/targets'
 
 // What every chart of this screen passes to its frame besides the drawing.
 
@@ -108,3 +117,51 @@ export function useRungLinks() {
   }
   return { focus, open, compare, compareWithBefore }
 }
+
+// Whether a session has the data of a chart, and if not, why: an empty chart would look like zeros.
+
+export type Absence =
+  /** The session's profile level does not collect these counters. */
+  | { kind: 'level'; level: ProfileLevel; sessionLevel: ProfileLevel }
+  /** An imported file holds only the metrics that ncu was told to collect. */
+  | { kind: 'notInFile'; ncu: string[] }
+  /** The session was recorded before its level collected these counters. */
+  | { kind: 'older'; level: ProfileLevel }
+  /** They were requested but not delivered; each reason once. */
+  | { kind: 'unavailable'; reasons: Statement[] }
+
+const rank = (level: ProfileLevel): number => profileLevels.indexOf(level)
+
+const once = (statements: readonly Statement[]): Statement[] => [
+  ...new Map(statements.map((one) => [inEnglish(one), one])).values(),
+]
+
+/** null if any rung has any of the values. */
+export function absence(session: Session, ids: readonly string[]): Absence | null {
+  const values = session.rungs.flatMap(({ metrics }) => ids.map((id) => metrics[id]))
+  if (values.some((value) => value?.value != null)) return null
+  const definitions = ids
+    .map(metricDefinition)
+    .filter((definition): definition is MetricDefinition => definition !== undefined)
+  if (!can(session.target).knowsRun)
+    return { kind: 'notInFile', ncu: definitions.flatMap(({ ncu }) => ncu[0] ?? []) }
+  const level = definitions.reduce<ProfileLevel>(
+    (highest, { level: own }) => (rank(own) > rank(highest) ? own : highest),
+    'card',
+  )
+  if (rank(session.settings.profile) < rank(level))
+    return { kind: 'level', level, sessionLevel: session.settings.profile }
+  const profiled = session.rungs.filter(({ profile }) => profile !== null)
+  const isOlder = definitions.every(({ id }) =>
+    profiled.every(({ metrics }) => says(metrics[id]?.reason, 'records.notAsked')),
+  )
+  if (profiled.length > 0 && isOlder) return { kind: 'older', level }
+  return {
+    kind: 'unavailable',
+    reasons: once(values.flatMap((value) => value?.reason ?? [])),
+  }
+}
+
+/** The command that would collect them for this session's ladder and problem. */
+export const commandFor = (session: Session, level: ProfileLevel): string =>
+  runCommand(session, session.problem && session.problem.sizes, level)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { steps, stepFrom } from '../compare/pairs'
+import { steps, stepFrom } from '../compare/use-compare-pair'
 import {
   columnGroups,
   defaultPair,
@@ -17,7 +17,8 @@ import {
 import { inLadderOrder } from '../shown-rungs'
 import { groupMetrics } from '../metrics'
 import { cardMetricIds } from '../../../src-main/domain/metrics/metrics'
-import { rung, session, recording } from '../../../test/renderer/samples'
+import { rung, session } from '../../../test/renderer/samples'
+import { recording } from '../../../test/renderer/chart-samples'
 
 const climb = session([
   rung('00_ref', 1),

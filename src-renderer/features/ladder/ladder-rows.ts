@@ -20,8 +20,15 @@ import {
 import { columnFor } from '../../../src-main/domain/session/registry-figures'
 import { gflops } from '../../../src-main/domain/task/problem'
 import { rungBefore, type RungResult, type Session } from '../../../src-main/domain/session/session'
-import { columnDecimals, rungNumbers, bareFigure } from '../../ui/format'
-import { makeScale, type Scale, type ScaleKind, share } from '../../ui/scale'
+import {
+  columnDecimals,
+  rungNumbers,
+  bareFigure,
+  makeScale,
+  type Scale,
+  type ScaleKind,
+  share,
+} from '../../ui/format'
 import { groupMetrics, type MetricGroupId } from '../metrics'
 import { hasWords, searchWords } from '../shown-rungs'
 

@@ -11,7 +11,8 @@ import {
   type MatrixRow,
 } from './matrix'
 import { matrixCsv, matrixMarkdown } from './matrix-words'
-import { recording, rung, session } from '../../../test/renderer/samples'
+import { rung, session } from '../../../test/renderer/samples'
+import { recording } from '../../../test/renderer/chart-samples'
 
 const recorded = recording('gemm-fp32-h200-4096')
 const rowOf = (items: ReturnType<typeof matrixItems>, id: string): MatrixRow =>

@@ -151,6 +151,13 @@ describe('a size', () => {
   it('is halved until it is a matter of seconds', () => {
     expect(emulatedProblem(task, at(4096)).sizes).toEqual({ n: 512 })
     expect(emulatedProblem(task, at(100)).sizes).toEqual({ n: 100 })
-    expect(shrunk(at(7), () => false).sizes).toEqual({ n: 1 })
+    expect(shrunk(task, at(7), () => false).sizes).toEqual({ n: 1 })
+  })
+
+  it('stays where kernels are built for it', () => {
+    const built = { ...(task as object), sizes: { n: {}, head: { fixed: true } } } as never
+    const problem = { ...at(4096), sizes: { n: 4096, head: 128 } }
+    expect(emulatedProblem(built, problem).sizes).toEqual({ n: 512, head: 128 })
+    expect(shrunk(built, problem, () => false).sizes).toEqual({ n: 1, head: 128 })
   })
 })

@@ -1,7 +1,7 @@
 /** Sessions of kernels under ncu, as a program or an import makes them. */
 import { describe, expect, it } from 'vitest'
 import { readSession } from '../../../src-main/adapters/sessions/session-store'
-import { profiledTime } from '../../../src-main/domain/programs/profiled-time'
+import { profiledTime, compareSessions } from '../../../src-main/domain/programs/compare-sessions'
 import type { RungResult, Session } from '../../../src-main/domain/session/session'
 import {
   functionOf,
@@ -10,14 +10,11 @@ import {
   previewKernels,
   shortestWindow,
   type PreviewLaunch,
-} from '../../../src-main/domain/programs/choose'
-import {
   distinctTitles,
   parseKernelName,
   shortened,
   shortName,
-} from '../../../src-main/domain/programs/kernel-name'
-import { compareSessions } from '../../../src-main/domain/programs/compare-sessions'
+} from '../../../src-main/domain/programs/choose'
 import { inEnglish } from '../../../src-main/domain/text/text'
 
 export interface SampleKernel {

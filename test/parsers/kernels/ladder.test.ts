@@ -380,6 +380,13 @@ describe('ladder.yaml', () => {
       expect(faultsOf('a: 1\n'.repeat(200_000))).toMatch(/more than 10000 keys/)
       expect(faultsOf(`a: ${'['.repeat(300)}\n`.repeat(500))).toMatch(/lists deeper than 64/)
     })
+
+    it('of explicit keys in each other is refused before a parser works on them', () => {
+      expect(faultsOf('? '.repeat(1000))).toMatch(/more than 64 explicit keys/)
+      const stairs = Array.from({ length: 1000 }, (_, at) => `${' '.repeat(at)}?`)
+      expect(faultsOf(stairs.join('\n'))).toMatch(/more than 64 explicit keys/)
+      expect(faultsOf(`title: ${'Why? Why not? '.repeat(200)}\n`)).not.toMatch(/explicit/)
+    })
   })
 })
 

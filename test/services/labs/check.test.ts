@@ -14,13 +14,20 @@ import {
   trustLab,
   openLab,
 } from '../../../src-main/services/lab-library/library'
-import { fakeMachine, type Machine, setEnv, tempDir } from '../support'
+import {
+  fakeMachine,
+  type Machine,
+  setEnv,
+  tempDir,
+  rungText,
+  sumsFiles,
+  sumsYaml,
+} from '../support'
 import { keepRecording } from '../../../scripts/lib/keep-recording'
 import { said } from '../../support'
 import { check, labText, statusesOf, testLab } from './support'
 import { sessionFolder } from '../../../src-main/adapters/labs/attempt'
 import { readSession } from '../../../src-main/adapters/sessions/session-store'
-import { rungText, sumsFiles, sumsYaml } from '../sums-folder'
 
 describe('checks', () => {
   /** Sentences of an outcome that a screen could not say in another language. */

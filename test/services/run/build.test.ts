@@ -28,11 +28,15 @@ import {
 } from '../../../src-main/services/run/build'
 import { isPythonFile } from '../../../src-main/domain/ladder/rung'
 import { planRun } from '../../../src-main/services/run/plan'
-import { measureArgs, profileArgs, sanitizeArgs } from '../../../src-main/adapters/tools/runner'
+import {
+  measureArgs,
+  profileArgs,
+  sanitizeArgs,
+  probeLaunches,
+} from '../../../src-main/adapters/tools/runner'
 import { runProcess } from '../../../src-main/adapters/tools/process'
 import { keeping, keptNvcc, orSkip, realCompiler } from '../../kept-nvcc'
 import { inEnglish } from '../../../src-main/domain/text/text'
-import { probeLaunches } from '../../../src-main/adapters/tools/launch-probe'
 import { staticRungFlags } from '../../../src-main/adapters/tools/nvcc'
 import { buildGpu } from '../../../src-main/domain/gpu/gpu'
 import { caseOf } from '../../../src-main/domain/task/problem'

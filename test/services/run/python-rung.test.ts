@@ -12,7 +12,7 @@ import {
   readSharedFiles,
 } from '../../../src-main/adapters/kernels/kernel-library'
 import { readLadderFolder } from '../../../src-main/adapters/kernels/ladder-folder'
-import { copyBuilt, diskBuildCache } from '../../../src-main/adapters/disk/build-cache'
+import { diskBuildCache, copyBuilt } from '../../../src-main/adapters/disk/build-cache'
 import { findTool, liveToolbox } from '../../../src-main/adapters/tools/toolboxes'
 import { runProcess } from '../../../src-main/adapters/tools/process'
 import { taskHeader } from '../../../src-main/domain/task/headers'

@@ -17,7 +17,7 @@ import {
 import { said, saying } from '../../support'
 import { readSharedFiles } from '../../../src-main/adapters/kernels/kernel-library'
 import { findTool, liveToolbox } from '../../../src-main/adapters/tools/toolboxes'
-import { probeLaunches, probeReference } from '../../../src-main/adapters/tools/launch-probe'
+import { probeLaunches, probeReference } from '../../../src-main/adapters/tools/runner'
 import { buildGpu } from '../../../src-main/domain/gpu/gpu'
 import { caseOf, usualProblem } from '../../../src-main/domain/task/problem'
 import { pythonHeaderFile, pythonLibrary } from '../../../src-main/domain/task/python'

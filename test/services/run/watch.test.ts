@@ -9,8 +9,7 @@ import type { RungResult, Session } from '../../../src-main/domain/session/sessi
 import { toErrorShape } from '../../../src-main/domain/errors'
 import { inEnglish } from '../../../src-main/domain/text/text'
 import { watchFolder, type WatchNews } from '../../../src-main/services/run/watch'
-import { recordingsDir, root, tempDir } from '../support'
-import { rungText, sumsFiles, sumsYaml } from '../sums-folder'
+import { recordingsDir, root, tempDir, rungText, sumsFiles, sumsYaml } from '../support'
 
 const recorded = await readSession(join(recordingsDir, 'gemm-fp32-h200-1024'))
 const shipped = await readKernelLibrary(join(root, 'cuda-kernels'))

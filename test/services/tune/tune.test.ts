@@ -8,8 +8,7 @@ import { tune, type Tuned, type TuneOptions } from '../../../src-main/services/t
 import { said } from '../../support'
 import { faultsOf } from '../../json-schemas'
 import { runHere } from '../../hosts/cli/support'
-import { rungText, sumsFolder, sumsYaml } from '../sums-folder'
-import { fakeMachine, setEnv, type Machine } from '../support'
+import { rungText, sumsFolder, sumsYaml, fakeMachine, setEnv, type Machine } from '../support'
 
 const rung = '04_thread_tile_1d'
 const axes = [

@@ -23,6 +23,18 @@ export const machines = {
   noRun: 'There is no run {run} on {name}.',
   seeRuns: 'List them with `kernel-ladder machine runs {name}`.',
   nothing: 'Nothing finished on {name}, so nothing was saved.',
+  noReport: '{folder} has no report of Nsight Compute.',
+  noReportDo: 'Only runs that collect counters leave one; a recording has none.',
+  reportDamaged: 'The report arrived damaged from {name}, so it was not kept.',
+  reportGone: 'The report is no longer on {name}.',
+  reportCut: 'The connection to {name} was lost; {done} of {bytes} bytes of the report are here.',
+  fetchAgain: 'Fetch it again: it goes on from what is here.',
+  fetchLost: 'The connection to {name} is lost; trying to connect again.',
+  fetchStopped: 'Stopped; what is here of the report is kept for the next time.',
+  profileAgain: 'Run the ladder there again with the counters that you need.',
+  noNsight: 'There is no Nsight Compute (ncu-ui) on this machine.',
+  nsightFailed: '{program} ended with {code}.',
+  openFile: 'Open {file} in Nsight Compute yourself, here or on another machine.',
 } as const
 
 /** Jobs of Slurm, on machines other than this one. */

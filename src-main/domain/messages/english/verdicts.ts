@@ -187,6 +187,8 @@ const reached =
 
 export const summary = {
   none: 'No rung was verified and timed, so there is no best one.',
+  kernels:
+    'GPU time under ncu: {time} (kernels: {kernels}, launches: {launches}). The hottest is {title}: {own}, {share} of it.',
   best: `${best}.`,
   bestBelow: `${reached}.`,
   bestLevel: `${reached}, on par with it within the spread.`,
@@ -272,9 +274,12 @@ export const why = {
   blocks:
     'The grid has {b} blocks instead of {a} for {sms} SMs, so an SM has a block {shareB} of the time instead of {shareA}.',
   clock: 'The SM clock went from {a} to {b}.',
+  clockAtLimit: 'The SM clock, which the power cap holds down, went from {a} to {b}{moves}.',
   launches: 'Kernels launched {a} → {b}, with the time between and around them.',
   active:
     'SMs are active for {b} of the cycles instead of {a}: start and tail of the kernel, or the clock.',
+  activeAtLimit:
+    'SMs are active for {b} of the cycles instead of {a}: start and tail of the kernel, or the clock, which the power cap holds down{moves}.',
   activeRate: 'Active cycles of an SM: {a} → {b}; start and tail of the kernel, or the clock.',
   gpu: 'The GPU of {b} has {factor} the peak of that of {a} in {unit}.',
   notLimiting: '{metric} {a} → {b}, but {unit} is not the limiter ({busyA} → {busyB} busy).',

@@ -41,6 +41,9 @@ export const machineAddCommand = later(
 export const machineCheckCommand = later(
   async () => (await import('./machine-command')).machineCheckCommand,
 )
+export const machineFetchCommand = later(
+  async () => (await import('./machine-command')).machineFetchCommand,
+)
 export const machineListCommand = later(
   async () => (await import('./machine-command')).machineListCommand,
 )

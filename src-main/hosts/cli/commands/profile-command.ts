@@ -14,7 +14,7 @@ import { appVersion } from '../../../services/version'
 import { wholeNumber } from '../arguments'
 import { sessionText } from '../describe/describe-sessions'
 import { runDocument, sessionFields } from '../documents/sessions'
-import { note, passOn, printError, printJson, printText } from '../output'
+import { note, printError, printJson, printText, passOn } from '../output'
 import { abortOnStop } from '../signals'
 
 export interface ProfileOptions {

@@ -12,13 +12,12 @@ import { rungOf, type RungResult, type Session } from '../../../domain/session/s
 import { can } from '../../../domain/target/targets'
 import { measuredRungs } from '../../../services/sessions/measured'
 import { openNamed, type SessionPlaces } from '../../../services/sessions/sessions'
-import { diffSources } from '../../../services/source-diff'
-import { comparedWith, whyBetween } from '../../../services/why'
+import { diffSources, comparedWith, whyBetween } from '../../../services/compare'
 import { whyOfSteps } from '../../../domain/why/why'
 import { describeComparison } from '../describe/describe-ladder'
 import { sessionText, describeSessions } from '../describe/describe-sessions'
-import { describeMachineCode, describeRung } from '../describe/describe-rung'
 import { describeSteps, describeWhy } from '../describe/describe-why'
+import { describeMachineCode, describeRung } from '../describe/describe-rung'
 import {
   diffDocument,
   runDocument,

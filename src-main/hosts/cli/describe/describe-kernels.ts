@@ -1,5 +1,5 @@
 /** A session of kernels under ncu, of a program or an import, as terminal text. */
-import { shareOfTotal, totalProfiledMs } from '../../../domain/programs/profiled-time'
+import { shareOfTotal, totalProfiledMs } from '../../../domain/programs/compare-sessions'
 import { cardMetricIds, metricDefinition } from '../../../domain/metrics/metrics'
 import { formatMs, formatShare, formatRatio } from '../../../domain/metrics/units'
 import { type RungResult, type Session, rungBefore } from '../../../domain/session/session'
@@ -7,7 +7,7 @@ import { inEnglish } from '../../../domain/text/text'
 import { table, type Column } from '../output'
 import { describeOrigin, metric, metricHeaders } from './describe-ladder'
 import { speedup } from '../../../domain/analysis/compare'
-import { parseKernelName } from '../../../domain/programs/kernel-name'
+import { parseKernelName } from '../../../domain/programs/choose'
 
 const none = '–'
 

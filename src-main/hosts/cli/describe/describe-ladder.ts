@@ -40,7 +40,7 @@ import {
   formatValue,
   type Unit,
 } from '../../../domain/metrics/units'
-import type { Hunk } from '../../../services/source-diff'
+import type { Hunk } from '../../../services/compare'
 import type { Why } from '../../../domain/why/why'
 import { table, type Column } from '../output'
 import { describeWhy } from './describe-why'

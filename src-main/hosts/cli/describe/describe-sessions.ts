@@ -1,7 +1,7 @@
 /** Two sessions beside each other, as terminal text. */
 import { inEnglish } from '../../../domain/text/text'
 import type { SessionComparison } from '../../../domain/programs/compare-sessions'
-import { extentText, shortName } from '../../../domain/programs/kernel-name'
+import { extentText, shortName } from '../../../domain/programs/choose'
 import { formatMs, formatRatio, formatBytes, formatValue } from '../../../domain/metrics/units'
 import {
   type Session,

@@ -21,7 +21,12 @@ import {
   tuneDocument,
 } from './jobs'
 import { labCheckDocument, labGradeDocument, labListDocument, laddersDocument } from './ladders'
-import { machineCheckDocument, machineRunsDocument, machinesDocument } from './machines'
+import {
+  machineCheckDocument,
+  machineRunsDocument,
+  machinesDocument,
+  machineFetchDocument,
+} from './machines'
 
 const ciDocument: PublishedSchema = {
   name: 'ci',
@@ -60,6 +65,7 @@ export const printedDocuments: readonly PublishedSchema[] = [
   machinesDocument,
   machineCheckDocument,
   machineRunsDocument,
+  machineFetchDocument,
   errorDocument,
 ]
 

@@ -3,7 +3,7 @@ import { ratioWarnings } from '../../../domain/analysis/comparability'
 import { inEnglish } from '../../../domain/text/text'
 import type { ReportSection } from '../../../domain/report/frozen-report'
 import { formatMs, formatRatio } from '../../../domain/metrics/units'
-import type { Hunk } from '../../source-diff'
+import type { Hunk } from '../../compare'
 import {
   details,
   fenced,

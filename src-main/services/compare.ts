@@ -1,8 +1,13 @@
-/** The source change between two rungs, as hunks. */
+/** What a comparison of two rungs needs of opened sessions: the source change as hunks, and why one is faster. */
 import { structuredPatch } from 'diff'
 import { z } from 'zod'
 import type { Hunk as ChangedLines } from '../domain/analysis/chain'
 import { headerLines } from '../domain/ladder/rung'
+import { rungBefore, type RungResult } from '../domain/session/session'
+import { whyOf, type Why } from '../domain/why/why'
+import type { OpenedSession } from './sessions/sessions'
+
+// The source change between two rungs, as hunks.
 
 export const Hunk = z.object({
   oldStart: z.number().int(),
@@ -72,3 +77,24 @@ export const changedLines = (a: string, b: string): ChangedLines[] =>
     a: { from: oldStart, to: oldStart + oldLines - 1 },
     b: { from: newStart, to: newStart + newLines - 1 },
   }))
+
+// Why one rung of an opened session is faster than another, with the source lines that bear it.
+
+type Opened = Pick<OpenedSession, 'session' | 'sources' | 'deep'>
+
+export async function whyBetween(
+  { session, sources, deep }: Opened,
+  a: RungResult,
+  b: RungResult,
+): Promise<Why> {
+  const [from, to] = [sources[a.id], sources[b.id]]
+  return whyOf(
+    { session, rung: a, deep: await deep(a.id) },
+    { session, rung: b, deep: await deep(b.id) },
+    from === undefined || to === undefined ? null : changedLines(from, to),
+  )
+}
+
+/** The rung that a rung is compared with; null for the first one and for the reference. */
+export const comparedWith = ({ session }: Opened, { id }: RungResult): RungResult | null =>
+  id === session.ladder.reference ? null : (rungBefore(session, id) ?? null)
