@@ -106,7 +106,8 @@ export const programs = {
   left: 'The session has the {count} kernels that took longest, of {total}.',
   profileFailed: 'The kernels were timed and not profiled: {why}',
   ofPrograms: 'The ladder in {folder} is one of programs, which this does not take.',
-  runOnly: 'Run it with `kernel-ladder run --ladder {folder}`.',
+  runOnly:
+    'Run it with `kernel-ladder run --ladder {folder}`, and compare two of its sessions with `kernel-ladder compare A B`.',
   onlyHere: 'Programs are run on this machine alone, not on {target}.',
   leaveTarget: 'Leave --target out.',
   notForPrograms: '{option} does not go with a ladder of programs.',
