@@ -14,7 +14,7 @@ import {
 import { sizeNames, type Task } from '../task/task'
 import { can, kindOf } from '../target/targets'
 import type { ProfileLevel } from '../metrics/metric-definition'
-import { isOfPrograms, type Session } from '../session/session'
+import { isOfPrograms, type Program, type Session } from '../session/session'
 import { formatBytes } from '../metrics/units'
 import { gpuModeWords, sessionGpuWords } from './gpu-words'
 
@@ -97,8 +97,22 @@ export function otherSizes({ ladder, problem }: Session): Sizes | null {
   )
 }
 
-/** The command that reproduces this: a run on the same kind of GPU, or an import of the same file. */
+function profileCommand({ command, filters }: Program, level: string): string {
+  const { kernels, nvtx, skip, count } = filters
+  const option = (name: string, value: string | number | null): string[] =>
+    value === null || value === 0 ? [] : [name, String(value)]
+  const words = [
+    ...['kernel-ladder', 'profile'],
+    ...[...option('--kernels', kernels), ...option('--nvtx', nvtx)],
+    ...[...option('--skip', skip), ...option('--count', count)],
+    ...['--profile', level, '--', ...command],
+  ]
+  return words.map(quoted).join(' ')
+}
+
+/** The command that reproduces this: a run on the same kind of GPU, a profile of the same program, or an import of the same file. */
 export function reproduceCommand(session: Session): string {
+  if (session.program) return profileCommand(session.program, session.settings.profile)
   const again = kindOf(session.target).again(session.target.name)
   if (again === null) return ['kernel-ladder', 'import', session.target.name].map(quoted).join(' ')
   const { ladder, problem, settings } = session
