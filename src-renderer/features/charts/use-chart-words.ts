@@ -5,6 +5,9 @@ import { formatDate, problemText } from '../../ui/format'
 import type { ChartId } from '../../../src-main/domain/report/drawing'
 import { rungLabel } from './figure'
 
+/** Further rungs are counted and not named: a program can have hundreds of kernels. */
+const mostNamed = 12
+
 export function useChartWords() {
   const { t } = useI18n()
 
@@ -25,16 +28,23 @@ export function useChartWords() {
     return [session.ladder.id, ...(size === undefined ? [] : [String(size)]), chart].join('-')
   }
 
+  /** The names, or the first of very many. */
+  const someOf = (names: readonly string[]): string => {
+    const first = names.slice(0, mostNamed).join(', ')
+    const more = names.length - mostNamed
+    return more > 0 ? t('charts.andMore', { rungs: first, count: more }) : first
+  }
+
   /** Names the rungs that are not drawn, with the reason if they share one. */
   const leftOut = (session: Session, rungs: readonly RungResult[], reason?: string): string[] =>
     rungs.length === 0
       ? []
       : [
           t(reason === undefined ? 'charts.leftOut' : 'charts.leftOutBecause', {
-            rungs: rungs.map((rung) => rungLabel(session, rung)).join(', '),
+            rungs: someOf(rungs.map((rung) => rungLabel(session, rung))),
             reason: reason ?? '',
           }),
         ]
 
-  return { origin, fileName, leftOut }
+  return { origin, fileName, someOf, leftOut }
 }
