@@ -41,6 +41,8 @@ export const sessionInLanguage = (session: Session): Session => ({
     ...rung,
     title: inLanguage(rung.title, true),
     idea: inLanguage(rung.idea, true),
+    reason: inLanguage(rung.reason),
+    diagnostics: inLanguage(rung.diagnostics),
   })),
 })
 

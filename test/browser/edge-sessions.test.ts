@@ -222,7 +222,7 @@ describe('messages', () => {
     await page.locator('tr[data-rung]').first().waitFor()
     const headings = await page.getByRole('columnheader').allInnerTexts()
     expect(headings.join()).not.toMatch(/GFLOP|Median|Step/)
-    expect(headings.join()).toContain('Waves')
+    expect(headings.join()).toContain('waves')
     const cells = await page.locator('tr[data-rung="06_float4"] > *').count()
     expect(cells).toBe(await page.locator('thead .labels > *').count())
   })
