@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Papa from 'papaparse'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { scrollFrames } from '../../scripts/bench/frames.mjs'
+import { scrollFrames } from '../../scripts/bench/pages.mjs'
 import {
   grids,
   machineCode,
@@ -11,7 +11,7 @@ import {
   openPair,
   openView,
 } from '../../scripts/bench/views.mjs'
-import { writeLongKernels, writeSynthetic } from '../../scripts/lib/synthetic-session.mjs'
+import { writeLongKernels, writeSynthetic } from '../../scripts/lib/recordings.mjs'
 import { ownStore, startHarness, type Harness } from './support'
 
 const report = join(import.meta.dirname, '../captures/ncu/2025.3.1-h200/launches-two-rungs.ncu-rep')

@@ -256,7 +256,7 @@ describe('its library', () => {
   })
 
   it('has the pages of today', async () => {
-    const { libraryDoc } = await import('../../scripts/lib/library-docs.mjs')
+    const { libraryDoc } = await import('../../scripts/lib/reference-docs.mjs')
     const text = await readFile(join(root, 'docs/LIBRARY.md'), 'utf8')
     expect(text, 'run `npm run readme -- library`').toBe(await libraryDoc())
   })

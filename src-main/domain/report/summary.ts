@@ -1,14 +1,12 @@
 /** A session's summary as messages made only from its figures; a list of them is one paragraph. Pure. */
 import { leadText } from '../analysis/lead-figure'
 import { compareRungs, type RungComparison } from '../analysis/compare'
-import { message, type AnyMessage, type Statement } from '../messages/message'
-import { paragraph, pieces } from '../text/wording'
+import { message, type AnyMessage, type Statement, code, type Sentence } from '../messages/message'
+import { paragraph, pieces } from '../text/text'
 import { rungOf, type RungResult, type Session } from '../session/session'
 import { formatMs, formatPercent, formatRatio, formatValue } from '../metrics/units'
-import { totalProfiledMs } from '../programs/profiled-time'
-import { code, type Sentence } from '../messages/sentence'
-import { whyOfSteps } from '../why/steps'
-import type { Why } from '../why/why'
+import { totalProfiledMs } from '../programs/compare-sessions'
+import { whyOfSteps, type Why } from '../why/why'
 
 export interface Step {
   from: RungResult

@@ -10,9 +10,9 @@ import {
   type RungResult,
   type Session,
 } from '../../../src-main/domain/session/session'
-import { inEnglish } from '../../../src-main/domain/text/wording'
+import { inEnglish } from '../../../src-main/domain/text/text'
 import { whyOf, Why, type Cause, type Side } from '../../../src-main/domain/why/why'
-import { readRecordings } from '../../../src-main/services/sessions/recording-list'
+import { readRecordings } from '../../../src-main/services/sessions/recordings'
 
 const recordings = join(import.meta.dirname, '../../../resources/recordings')
 const read = (name: string): Promise<Session> => readSession(join(recordings, name))
