@@ -27,6 +27,7 @@ import { sanitizeCalls } from './sanitize'
 import { ReportAnswer, ReportProgress, ReportRequest } from './report'
 import { RunRequest } from './run-request'
 import { SessionRef } from './session-ref'
+import { tuningCalls } from './tunings'
 
 export { RunRequest, SessionRef }
 export const RunId = z.string().regex(/^run-[A-Za-z0-9-]{1,60}$/)
@@ -196,6 +197,7 @@ export const calls = {
   ...labCalls,
   ...machineCalls,
   ...ncuReportCalls,
+  ...tuningCalls,
 } as const
 
 export type Calls = typeof calls

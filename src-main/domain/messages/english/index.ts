@@ -27,6 +27,7 @@ import { pages, sessions } from './sessions'
 import { slurm } from './slurm'
 import { status, summary } from './summary'
 import { tools } from './tools'
+import { tunings } from './tunings'
 import { unit, unitWithin, wait, why } from './why'
 
 export const templates = {
@@ -69,6 +70,7 @@ export const templates = {
   labs,
   doctor,
   tools,
+  tunings,
   unit,
   unitWithin,
   wait,
