@@ -2,7 +2,7 @@
 import type { Instruction } from '../sass/instruction'
 import { phaseControl } from './async-barriers'
 import { barrierControl, completeBarrier } from './block-barriers'
-import { branch, converge, scatter } from './divergence'
+import { branch, converge, giveWay, scatter } from './divergence'
 import { lanes, Site, type Machine } from './site'
 import { systemCall } from './system-calls'
 import { Halt, type Cluster, type Split, type Warp } from './warp'
@@ -20,6 +20,7 @@ const controls = new Set([
   'BREAK',
   'BMOV',
   'WARPSYNC',
+  'YIELD',
   'CALL',
   'RET',
   'EXIT',
@@ -172,6 +173,11 @@ export function controlOf(instruction: Instruction, index: number, machine: Mach
         converge(warp)
       }
     }
+    case 'YIELD':
+      return (warp, split, active) => {
+        split.at++
+        if (active !== 0) giveWay(warp, split)
+      }
     case 'CALL': {
       const register = instruction.operands.find(({ kind }) => kind === 'register')
       if (register && site.has('ABS')) return systemCall(site, register)

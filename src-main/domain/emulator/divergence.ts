@@ -1,6 +1,6 @@
 /** Where the lanes of a warp go: apart at a branch, and together again where they wait for one another. */
 import type { Counts } from './site'
-import type { Split, Warp } from './warp'
+import type { Split, Wait, Warp } from './warp'
 
 /** Sends the lanes in `active` elsewhere; the others go on. */
 export function branch(
@@ -57,8 +57,11 @@ export function converge(warp: Warp): void {
     )
     if (waiting.length === 0) continue
     const arrived = waiting.reduce((mask, split) => mask | split.mask, 0)
-    const wanted = warp.convergence[index]! & warp.live
+    const all = warp.convergence[index]! & warp.live
+    const wanted = all & ~yieldedLanes(warp)
     if ((arrived & wanted) !== wanted) continue
+    // Those that gave way will meet without them.
+    if ((arrived & all) !== all) warp.convergence[index]! &= ~arrived
     join(warp, waiting, arrived)
   }
   const waiting = warp.splits.filter(({ waits }) => waits?.kind === 'warp')
@@ -75,6 +78,21 @@ export function converge(warp: Warp): void {
     if (all.every((split) => split.at === first.at)) join(warp, all, arrived)
     break
   }
+}
+
+const yieldedLanes = ({ splits }: Warp): number =>
+  splits.reduce((mask, split) => (split.yielded ? mask | split.mask : mask), 0)
+
+const nextTurn: Wait = { kind: 'until', over: () => true, end: () => {}, timesOut: false }
+
+/**
+ * YIELD, which loops have that may wait for other lanes: the others have their turn, and those that wait for these lanes
+ * to meet them again go on without them. Else a lane that holds a lock would wait for those that want it.
+ */
+export function giveWay(warp: Warp, split: Split): void {
+  split.waits = nextTurn
+  split.yielded = true
+  converge(warp)
 }
 
 function join(warp: Warp, waiting: Split[], mask: number): void {

@@ -383,6 +383,7 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
     if (waits === null) return true
     if (waits.kind !== 'until' || !((timedOut && waits.timesOut) || waits.over())) return false
     split.waits = null
+    split.yielded = false
     waits.end()
     return true
   }

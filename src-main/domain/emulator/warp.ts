@@ -25,6 +25,8 @@ export interface Split {
   at: number
   mask: number
   waits: Wait | null
+  /** It has given way, so lanes that wait to meet it again go on without it. */
+  yielded?: boolean
 }
 
 /** Blocks that run together and see one another's shared memory. One without a cluster is a cluster of its own. */
