@@ -5,6 +5,7 @@ import { afterAll, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { findTool } from '../../src-main/adapters/tools/live-toolbox'
 import type { LabOutcome } from '../../src-main/domain/labs/outcome'
+import type { SanitizeReport } from '../../src-main/domain/session/sanitizer'
 import type { Session } from '../../src-main/domain/session/session'
 import { shippedKernels } from '../services/support'
 import { run } from './support'
@@ -125,5 +126,13 @@ it.runIf(hasCompiler)('a rung prints, and has what it copied to its variables', 
   const args = ['run', '--ladder', ladder, '--trust', '--rungs', '03_prints', '--at', 'N=1000']
   const { code, stderr } = await run([...args, '--target', 'emulated'], env)
   expect(code, stderr).toBe(0)
-  expect(stderr).toContain('03_prints, thread (5, 0, 0) of block (1, 0, 0): 261 by 2.50 and 2')
+  const said = '03_prints, thread (5, 0, 0) of block (1, 0, 0): 261 by 2.50 and 2'
+  expect(stderr).toContain(said)
+
+  const checks = ['sanitize', ...args.slice(1), '--target', 'emulated']
+  const checked = await run(checks, env)
+  expect(checked.code, checked.stderr).toBe(0)
+  expect(checked.stdout).toContain(`printed:\n  ${said}`)
+  const { rungs } = JSON.parse((await run([...checks, '--json'], env)).stdout) as SanitizeReport
+  expect(rungs[0]!.printed).toHaveLength(1)
 })
