@@ -21,6 +21,7 @@ const controls = new Set([
   'BMOV',
   'WARPSYNC',
   'YIELD',
+  'NANOSLEEP',
   'CALL',
   'RET',
   'EXIT',
@@ -174,6 +175,7 @@ export function controlOf(instruction: Instruction, index: number, machine: Mach
       }
     }
     case 'YIELD':
+    case 'NANOSLEEP':
       return (warp, split, active) => {
         split.at++
         if (active !== 0) giveWay(warp, split)

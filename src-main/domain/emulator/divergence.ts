@@ -86,7 +86,7 @@ const yieldedLanes = ({ splits }: Warp): number =>
 const nextTurn: Wait = { kind: 'until', over: () => true, end: () => {}, timesOut: false }
 
 /**
- * YIELD, which loops have that may wait for other lanes: the others have their turn, and those that wait for these lanes
+ * YIELD or NANOSLEEP, which loops have that may wait for other lanes: the others have their turn, and those that wait for these lanes
  * to meet them again go on without them. Else a lane that holds a lock would wait for those that want it.
  */
 export function giveWay(warp: Warp, split: Split): void {

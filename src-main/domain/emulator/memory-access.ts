@@ -104,7 +104,8 @@ function wholeAddress(
   const uniform = rowOf(operand.uniform, zeroUniformRegister, at.machine.registers)
   const { offset, scale } = operand
   const pair = isPair(at, operand)
-  const uniformPair = operand.uniformWidth === 64 || !pair
+  // Alone, a uniform part is a whole address.
+  const uniformPair = operand.uniformWidth === 64 || !pair || register === null
   return (base, lane, into) => {
     let low = offset
     let top = 0

@@ -23,7 +23,6 @@ const nothing = new Set([
   'FENCE',
   'DEPBAR',
   'LDGDEPBAR',
-  'NANOSLEEP',
   'ENDCOLLECTIVE',
   'PREEXIT',
   'ACQBULK',

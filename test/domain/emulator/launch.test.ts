@@ -120,6 +120,19 @@ describe('a warp that diverges', () => {
   })
 })
 
+it('takes an address from a pair of uniform registers alone', () => {
+  const { out, findings } = run(`
+  MOV R0, 0x7
+  ULDC.64 UR4, c[0x0][0x218]
+  ATOMG.E.EXCH.STRONG.GPU PT, RZ, [RZ.64+UR4], R0
+  EXIT`)
+  expect([out[0], findings.length]).toEqual([7, 0])
+})
+
+it('stops where a branch leads between instructions', () => {
+  expect(() => run('  BRA 0x18\n  NOP\n  EXIT')).toThrow('runs off its end')
+})
+
 describe('a lock that the lanes of a warp take in turn', () => {
   /** As nvcc builds `while (atomicCAS(lock, 0, 1) != 0) {} sum += 1; atomicExch(lock, 0);` */
   const program = (yields: string) => `
@@ -141,13 +154,16 @@ describe('a lock that the lanes of a warp take in turn', () => {
   ATOMG.E.EXCH.STRONG.GPU PT, RZ, desc[UR4][R2.64], RZ
   EXIT`
 
-  it('is taken by each of them, since those that wait give way', () => {
-    const block: Extent = [64, 1, 1]
-    const { out, findings, count } = run(program('YIELD'), { block })
-    expect(findings).toEqual([])
-    expect(out[0]).toBe(64)
-    expect(count('STG', 'threads')).toBe(64)
-  })
+  it.each(['YIELD', 'NANOSLEEP 0x8'])(
+    'is taken by each of them, since those that wait give way: %s',
+    (yields) => {
+      const block: Extent = [64, 1, 1]
+      const { out, findings, count } = run(program(yields), { block })
+      expect(findings).toEqual([])
+      expect(out[0]).toBe(64)
+      expect(count('STG', 'threads')).toBe(64)
+    },
+  )
 
   it('is never let go where none gives way', () => {
     expect(() => run(program('NOP'), { options: { limit: 1e4 } })).toThrow(
