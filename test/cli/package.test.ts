@@ -230,7 +230,7 @@ describe('its library', () => {
     const promised = /^(?!\s*\/\/).*\S \/\/ (.+)$/m.exec(code)?.[1]
     expect(stdout.trim()).not.toBe('')
     if (promised !== undefined) expect(stdout.trim()).toBe(promised)
-    if (code.includes('compileCubin')) expect(stdout).toBe('36 warp instructions, 64 findings\n')
+    if (code.includes('compileCubin')) expect(stdout).toBe('52 warp instructions, 128 findings\n')
     else if (code.includes('emulate('))
       expect(stdout).toMatch(
         /^\d+ warp instructions.*\n.*faults\.cu:9: Invalid __global__ write of size 4/,
