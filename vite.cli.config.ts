@@ -1,7 +1,6 @@
 /** The command line program as one file that needs no node_modules: dist/cli/kernel-ladder.mjs. */
 import { defineConfig } from 'vite'
-import { assetPack } from './scripts/vite-asset-pack.ts'
-import { emulatorWorker } from './scripts/vite-emulator-worker.ts'
+import { assetPack, emulatorWorker } from './scripts/vite-plugins.ts'
 
 export default defineConfig({
   publicDir: false,

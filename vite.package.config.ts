@@ -1,7 +1,6 @@
 /** What the npm package runs, in the files that its programs share, beside the files that they read: dist/package/lib. */
 import { defineConfig } from 'vite'
-import { assetPack } from './scripts/vite-asset-pack.ts'
-import { emulatorWorker } from './scripts/vite-emulator-worker.ts'
+import { assetPack, emulatorWorker } from './scripts/vite-plugins.ts'
 
 export default defineConfig({
   publicDir: false,

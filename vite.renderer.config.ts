@@ -2,8 +2,7 @@
 import { join } from 'node:path'
 import vue from '@vitejs/plugin-vue'
 import { defineConfig } from 'vite'
-import { preloadFirstScreen } from './scripts/vite-preload.ts'
-import { yamlModules } from './scripts/vite-yaml.ts'
+import { preloadFirstScreen, yamlModules } from './scripts/vite-plugins.ts'
 
 export default defineConfig({
   root: 'src-renderer',

@@ -5,8 +5,7 @@
 import { join } from 'node:path'
 import vue from '@vitejs/plugin-vue'
 import { defineConfig } from 'vite'
-import { reportTemplate } from './scripts/vite-report-template.ts'
-import { yamlModules } from './scripts/vite-yaml.ts'
+import { reportTemplate, yamlModules } from './scripts/vite-plugins.ts'
 import renderer from './vite.renderer.config.ts'
 
 export default defineConfig({

@@ -1,9 +1,7 @@
 import { availableParallelism } from 'node:os'
 import vue from '@vitejs/plugin-vue'
 import { configDefaults, defineConfig } from 'vitest/config'
-import { assetPack } from './scripts/vite-asset-pack.ts'
-import { yamlModules } from './scripts/vite-yaml.ts'
-import { emulatorWorker } from './scripts/vite-emulator-worker.ts'
+import { assetPack, yamlModules, emulatorWorker } from './scripts/vite-plugins.ts'
 
 const exclude = [
   ...configDefaults.exclude,

@@ -7,11 +7,9 @@ import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { ensureBuilt } from './lib/build.mjs'
 import { runChild } from './lib/child.mjs'
-import { obtainChromium } from './lib/chromium.mjs'
-import { obtainServers } from './lib/servers.mjs'
+import { obtainChromium, obtainServers } from './lib/programs.mjs'
 import { ensureInstalled } from './lib/install.mjs'
-import { nodePath, toolEnv } from './lib/node.mjs'
-import { PlainError, root, runScript, say } from './lib/project.mjs'
+import { nodePath, toolEnv, PlainError, root, runScript, say } from './lib/project.mjs'
 import { closingLine, countTests } from './lib/test-report.mjs'
 
 /** @typedef {import('./lib/test-report.mjs').Counts} Counts */

@@ -2,8 +2,21 @@
 /** A document that is written by hand but for what stands between its markers. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { formatted } from './format.mjs'
-import { PlainError, root } from './project.mjs'
+import { format } from 'oxfmt'
+import { root, PlainError } from './project.mjs'
+
+// Generated files look as `npm run format` leaves them.
+
+const { ignorePatterns: _, ...style } = JSON.parse(
+  readFileSync(join(root, '.oxfmtrc.json'), 'utf8'),
+)
+
+/** @param {string} path its ending names the language @param {string} text */
+export async function formatted(path, text) {
+  const { code, errors } = await format(path, text, style)
+  if (errors[0]) throw new Error(`${path}: ${errors[0].message}`)
+  return code
+}
 
 /**
  * Puts a block between the two comments of a marker.

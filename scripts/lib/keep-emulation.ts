@@ -9,9 +9,8 @@ import { join, resolve } from 'node:path'
 import { brotliCompressSync, constants } from 'node:zlib'
 import { instructionsOf } from '../../src-main/domain/emulator/rung'
 import type { FillRule } from '../../src-main/domain/emulator/fills'
-import { readCubin } from '../../src-main/parsers/cubin/cubin'
-import { cubinsOf } from '../../src-main/parsers/cubin/fatbin'
-import { parseProbedLaunches } from '../../src-main/parsers/cuda/launch-probe'
+import { readCubin, cubinsOf } from '../../src-main/parsers/cubin/cubin'
+import { parseProbedLaunches } from '../../src-main/parsers/cuda/runner-events'
 import {
   captureFolder,
   type Capture,

@@ -1,7 +1,7 @@
 // @ts-check
 /** Generates the published JSON schemas from the zod schemas that also define the documents' types. */
 import { z } from 'zod'
-import { formatted } from './format.mjs'
+import { formatted } from './document.mjs'
 
 /** @typedef {import('../../src-main/hosts/cli/documents/document.ts').PublishedSchema} PublishedSchema */
 /** @typedef {import('zod').z.core.JSONSchema.BaseSchema} JsonSchema */

@@ -1,7 +1,7 @@
 // @ts-check
 /** What goes with the programs besides their code: what is packed, what is copied, and what a build is stale without. */
 
-/** Into the one-file program (vite-asset-pack.ts); the program looks for them by these paths everywhere. */
+/** Into the one-file program (vite-plugins.ts); the program looks for them by these paths everywhere. */
 export const packedFolders = [
   'cuda-kernels',
   'resources/recordings',

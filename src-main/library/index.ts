@@ -4,8 +4,6 @@
  *
  * @packageDocumentation
  */
-export * from './access'
-export * from './compare'
 export * from './compile'
 export * from './emulate'
 export * from './launch'

@@ -1,17 +1,18 @@
 /** User-edited copies of rungs: saved between visits, built without a GPU, run after their original rung. */
 import type { Setup } from '../adapters/machine/machine'
-import { copiedSource, draftRung, faultLine, faultText } from '../adapters/kernels/draft-source'
-import { draftStore, newDraftId } from '../adapters/sessions/draft-store'
 import {
+  copiedSource,
+  draftRung,
+  faultLine,
+  faultText,
   readKernelLibrary,
   readSharedFiles,
   type KernelLibrary,
 } from '../adapters/kernels/kernel-library'
+import { draftStore, newDraftId } from '../adapters/sessions/draft-store'
 import type { CallInput, CallOutput } from '../contract'
-import type { RungBuild } from '../contract/counters'
-import type { EditingPlace } from '../contract/drafts'
-import { draftFile, editedFrom, editId, type Draft } from '../domain/ladder/draft'
-import { isPythonFile } from '../domain/ladder/rung'
+import type { RungBuild, EditingPlace } from '../contract/folders'
+import { draftFile, editedFrom, editId, type Draft, isPythonFile } from '../domain/ladder/rung'
 import { inputError, toErrorShape } from '../domain/errors'
 import { message, together } from '../domain/messages/message'
 import type { LadderEntry } from '../domain/ladder/ladder'
@@ -19,8 +20,7 @@ import type { Task } from '../domain/task/task'
 import { rungOf, type Session } from '../domain/session/session'
 import { withCopy } from './ladder-library/copies'
 import { folderOf } from './ladder-library/folders'
-import { buildRung } from './run/build'
-import { openCompiler } from './run/compiler'
+import { buildRung, openCompiler } from './run/build'
 import { builtAnswer, createCounting, gpuLike, uncounted } from './run/counters'
 import { architectureFor } from './run/device'
 import { findLadder, planRun, taskOf, type RunPlan } from './run/plan'

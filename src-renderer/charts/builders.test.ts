@@ -3,14 +3,21 @@ import { describe, expect, it } from 'vitest'
 import { dotRows } from './dot-rows'
 import { historyChart } from './history-chart'
 import { linePanels, type LinePanelsSpec } from './line-panels'
-import { withZoom } from './chart-axes'
+import {
+  withZoom,
+  beyondFrame,
+  logTicks,
+  pannedSpan,
+  unzoomed,
+  valueAt,
+  wholeAxis,
+  zoomedSpan,
+} from './zoom'
 import { distanceToLine, legendOf, rungJoins, rungPoints, withHidden } from './chart-links'
-import { placeLabels } from './place-labels'
+import { placeLabels, niceEnd, spreadLabels } from './labels'
 import { labelPlaces, rooflineChart, rooflineExtent, type RooflineSpec } from './roofline-chart'
-import { niceEnd, spreadLabels } from './spread-labels'
-import { inkOn, stackedBars } from './stacked-bars'
+import { inkOn, stackedBars } from './bars'
 import { waveChart, wavePlaces } from './wave-chart'
-import { beyondFrame, logTicks, pannedSpan, unzoomed, valueAt, wholeAxis, zoomedSpan } from './zoom'
 import { palette } from '../../test/renderer/chart-samples'
 
 const size = { width: 800, height: 400 }

@@ -1,6 +1,6 @@
 /** Line panels, one per quantity, over a shared horizontal axis; each line is labeled at its end. */
 import { axisLines, axisName, axisText, tooltip, type ChartBuilder } from './chart'
-import { niceEnd, spreadLabels } from './spread-labels'
+import { niceEnd, spreadLabels } from './labels'
 
 export interface PanelLine {
   name: string

@@ -1,6 +1,6 @@
 /** Throughput over arithmetic intensity, both logarithmic, under the roofs; a line joins the rungs in order. */
 import { axisLines, axisName, axisText, tooltip, type ChartBuilder, type ShownPart } from './chart'
-import { placeLabels, type Box, type Line } from './place-labels'
+import { placeLabels, type Box, type Line } from './labels'
 import { logTicks } from './zoom'
 
 export interface RooflinePoint {

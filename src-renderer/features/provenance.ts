@@ -7,7 +7,7 @@ import { metricDefinition, type MetricValue } from '../../src-main/domain/metric
 import type { RungResult, Session } from '../../src-main/domain/session/session'
 import { figureText, fixed, spreadText } from '../ui/format'
 import { useStatement } from '../ui/statement'
-import { useMetricWords } from './metric-words'
+import { useMetricWords } from './metrics'
 import type { TipContent } from '../ui/tip'
 
 export function useProvenance() {

@@ -5,8 +5,7 @@ import type { Page } from 'playwright-core'
 import { afterEach, describe, expect, it } from 'vitest'
 import { keptNvcc } from '../kept-nvcc'
 import { fakeMachine, root, setEnv, tempDir } from '../services/support'
-import { seriousFaults } from './axe'
-import { startHarness, type Harness, type OpenPage } from './support'
+import { seriousFaults, startHarness, type Harness, type OpenPage } from './support'
 
 let harness: Harness | undefined
 afterEach(async () => {

@@ -3,10 +3,8 @@ import { readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { afterEach, describe, expect, it } from 'vitest'
-import { fakeMachine } from '../services/support'
-import { rungText, sumsFolder, sumsYaml } from '../services/sums-folder'
-import { seriousFaults } from './axe'
-import { startHarness, type Harness } from './support'
+import { fakeMachine, rungText, sumsFolder, sumsYaml } from '../services/support'
+import { seriousFaults, startHarness, type Harness } from './support'
 
 let harness: Harness | undefined
 afterEach(async () => {

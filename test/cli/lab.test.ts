@@ -9,9 +9,8 @@ import { faultsOf } from '../json-schemas'
 import { tempDir } from '../services/support'
 import { labText } from '../services/labs/support'
 import { bundle, fakeTools, run, runBundle, start } from './support'
-import type { GradeRow } from '../../src-main/domain/labs/grade'
-import { type LabOutcome } from '../../src-main/domain/labs/outcome'
-import { said } from '../said'
+import type { GradeRow, LabOutcome } from '../../src-main/domain/labs/outcome'
+import { said } from '../support'
 
 describe('labs over fake tools', () => {
   /** The fakes replay what lies in the checkout; and a machine without namespaces is no fault of a test's. */

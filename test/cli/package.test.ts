@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { brotliDecompressSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { findTool } from '../../src-main/adapters/tools/live-toolbox'
+import { findTool } from '../../src-main/adapters/tools/toolboxes'
 import { root } from '../services/support'
 import { runBundle, start, type Running } from './support'
 
@@ -286,7 +286,7 @@ describe('its library', () => {
   })
 
   it('has the pages of today', async () => {
-    const { libraryDoc } = await import('../../scripts/lib/library-docs.mjs')
+    const { libraryDoc } = await import('../../scripts/lib/reference-docs.mjs')
     const text = await readFile(join(root, 'docs/LIBRARY.md'), 'utf8')
     expect(text, 'run `npm run readme -- library`').toBe(await libraryDoc())
   })

@@ -4,7 +4,7 @@ import { readSession } from '../../src-main/adapters/sessions/session-store'
 import type { Session } from '../../src-main/domain/session/session'
 import { parseNcuRawCsv } from '../../src-main/parsers/ncu/ncu-csv'
 import { toMetrics } from '../../src-main/parsers/ncu/ncu-metrics'
-import { metricsAsked } from '../asked-metrics'
+import { metricsAsked } from '../support'
 import { capture, ncuCapture } from '../parsers/captures'
 
 const recordings = join(import.meta.dirname, '../../resources/recordings')

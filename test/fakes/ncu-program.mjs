@@ -34,8 +34,8 @@ const notFound = (file) =>
 
 const cell = (line, at) => line.slice(1, -1).split('","')[at]
 
-/** The table's rows that the filters leave, numbered anew. */
-function chosen(log, option) {
+/** The table's rows that the filters leave, of each process, numbered anew. */
+function chosen(log, option, processes) {
   const rows = log.split('\n').filter((line) => /^"\d/.test(line))
   const name = (row) =>
     cell(row, 6)
@@ -47,10 +47,12 @@ function chosen(log, option) {
   const pattern = option('--kernel-name')?.replace(/^regex:/, '')
   const range = option('--nvtx-include')?.replace(/\/$/, '')
   const skip = Number(option('--launch-skip') ?? 0)
-  return rows
+  const own = rows
     .filter((row) => pattern === undefined || new RegExp(pattern).test(name(row)))
     .filter((row) => range === undefined || row.includes(`<default domain>:${range}:`))
     .slice(skip, skip + Number(option('--launch-count') ?? Infinity))
+  return Array.from({ length: processes }, () => own)
+    .flat()
     .map((row, index) => row.replace(/^"\d+"/, `"${index}"`))
 }
 
@@ -77,7 +79,7 @@ export async function ncuProgram(call) {
     return exit
   }
   const captured = capturedCall(folder, `preview-${name}`).log
-  const rows = chosen(captured, option)
+  const rows = chosen(captured, option, Number(env.FAKE_PROCESSES || 1))
   const head = captured
     .split('\n')
     .filter((line) => line.startsWith('==') || line.startsWith('"ID'))

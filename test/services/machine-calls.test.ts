@@ -3,7 +3,7 @@ import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createCore } from '../../src-main/services/core'
-import { setUp as hostSetUp } from '../../src-main/adapters/machine/local-machine'
+import { setUp as hostSetUp } from '../../src-main/adapters/machine/machine'
 import { setEnv, tempDir } from './support'
 
 const key = 'ssh-ed25519 SHA256:0aPZ4sQXo1nCkLwY7mD2b8RfTgVhUjEiKoNpMqSrWtE'

@@ -1,10 +1,12 @@
 /**
  * The sandboxed program's view: a file system with only what it needs, without capabilities or a way to obtain any.
- * Built as a command line for unshare or bubblewrap.
+ * Built as a command line for unshare or bubblewrap; what it leaves is removed.
  */
-
 import { readdirSync, statSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { pathExists } from '../disk/disk'
+import { runProcess } from '../tools/process'
 
 export interface Place {
   /** Its folder. In the view, the same path is a tmpfs initialized with a copy of it. */
@@ -226,3 +228,18 @@ export const bare =
     ...['sh', '-c', `${limitSelf}; exec "$@"`, 'sh'],
     ...[`--fsize=${place.fileBytes} --core=0`, ...command],
   ]
+
+/**
+ * Removes a folder with untrusted contents: inaccessible folders, or paths longer than the path limit.
+ * Returns whether it is gone. Never throws; the caller reports what cannot be removed.
+ */
+export async function removeTree(path: string): Promise<boolean> {
+  try {
+    await rm(path, { recursive: true, force: true })
+  } catch {
+    // Both descend folder by folder, so no path is too long for them.
+    await runProcess({ file: 'chmod', args: ['-R', 'u+rwx', '--', path], timeoutMs: 60_000 })
+    await runProcess({ file: 'rm', args: ['-rf', '--', path], timeoutMs: 60_000 })
+  }
+  return !(await pathExists(path))
+}

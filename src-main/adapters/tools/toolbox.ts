@@ -30,6 +30,8 @@ export interface Scratch {
   readonly path: string
   /** The text of a file that a tool left in it; null if there is none, or if it is larger. */
   read(name: string, mostBytes: number): Promise<string | null>
+  /** The same of a log, which may be as long as a program's user lets it become: what is beyond is left out of its middle. */
+  readLog(name: string, mostBytes: number): Promise<{ text: string; whole: boolean }>
   remove(): Promise<void>
 }
 

@@ -2,7 +2,7 @@
 import type { Setup } from '../../adapters/machine/machine'
 import type { Statement } from '../../domain/messages/message'
 import { can, parseTarget } from '../../domain/target/targets'
-import { inEnglish } from '../../domain/text/wording'
+import { inEnglish } from '../../domain/text/text'
 import { openTrustedLadder } from '../../services/ladder-library/open'
 import { runTasks } from '../../services/machines/remote-array'
 import { runWords, type CommandThere } from '../../services/machines/remote-job'

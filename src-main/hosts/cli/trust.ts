@@ -1,11 +1,28 @@
-/** Shows an untrusted ladder folder on the terminal and asks before its code is built or run. */
+/** Questions on the terminal: whether to go on, and whether a ladder folder is trusted. */
+import { randomBytes } from 'node:crypto'
+import { createInterface } from 'node:readline/promises'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Setup } from '../../adapters/machine/machine'
-import { openLadder, openPrograms } from '../../services/ladder-library/open'
-import { isTrustedFolder, trustFolder } from '../../services/ladder-library/trust'
-import { confirmed } from './confirm'
+import {
+  openLadder,
+  openPrograms,
+  isTrustedFolder,
+  trustFolder,
+} from '../../services/ladder-library/open'
 import { note } from './output'
+
+// Asks on the terminal for a random word, so that nobody confirms out of habit.
+
+export async function confirmed(what: string): Promise<boolean> {
+  const terminal = createInterface({ input: process.stdin, output: process.stderr })
+  const word = randomBytes(2).toString('hex')
+  const answer = await terminal.question(`${what} Type ${word} to allow this: `)
+  terminal.close()
+  return answer.trim() === word
+}
+
+// Shows an untrusted ladder folder on the terminal and asks before its code is built or run.
 
 /** Without a terminal only `--trust` counts as consent; without it, the core refuses the ladder. */
 export async function askTrust(

@@ -1,8 +1,7 @@
 /** The UI's own origin, in place of file://, whose pages may read every file of the person. */
 import { readFile } from 'node:fs/promises'
 import { protocol } from 'electron'
-import { securityHeaders } from '../shared/headers'
-import { pathSegments, type RendererFiles } from '../shared/renderer-files'
+import { securityHeaders, pathSegments, type RendererFiles } from '../shared/renderer-files'
 
 const scheme = 'app'
 const host = 'kernel-ladder'

@@ -5,7 +5,7 @@ import type { NameFile, ReportFile } from '../../adapters/sessions/report-file'
 import { message, type Statement } from '../../domain/messages/message'
 import { deepSchemaVersion, type DeepKernel, type DeepProfile } from '../../domain/session/deep'
 import type { RungResult } from '../../domain/session/session'
-import type { ImportedRung } from './import-ladder'
+import type { ImportedRung } from './kernel-rungs'
 
 export interface ImportedCode {
   deep: DeepProfile[]

@@ -7,8 +7,7 @@ import type { Setup } from '../../adapters/machine/machine'
 import { draftSession, type SessionDraft } from '../../adapters/sessions/session-store'
 import { refuseTaken, takenMeanwhile } from '../../adapters/disk/staging'
 import { readReportFile } from '../../adapters/sessions/report-file'
-import { ncuVersion, type CollectingLevel } from '../../adapters/tools/ncu'
-import { readDeepPages } from '../../adapters/tools/ncu-deep'
+import { ncuVersion, type CollectingLevel, readDeepPages } from '../../adapters/tools/ncu'
 import {
   asError,
   previewProgram,
@@ -16,9 +15,8 @@ import {
   type LaunchFilters,
   type ProgramCall,
 } from '../../adapters/tools/ncu-program'
-import { visibleGpu } from '../../adapters/tools/chosen-gpu'
-import { askDriver } from '../../adapters/tools/nvidia-smi'
-import { startable } from '../../adapters/tools/script'
+import { visibleGpu, askDriver } from '../../adapters/tools/nvidia-smi'
+import { startable, type PassOn } from '../../adapters/tools/process'
 import { rawRecorder } from '../../adapters/tools/raw-files'
 import type { Toolbox } from '../../adapters/tools/toolbox'
 import { inputError, missingError, type ErrorShape } from '../../domain/errors'
@@ -66,7 +64,7 @@ export interface ProfileProgramOptions extends Setup {
   appVersion: string
   signal: AbortSignal
   /** Receives what the program prints, the first time that it is run. */
-  onOutput: (stream: 'stdout' | 'stderr', text: string) => void
+  onOutput: PassOn
   emit: (event: ProgramEvent) => void
 }
 
@@ -151,9 +149,7 @@ export async function profileACommand(options: ProfileProgramOptions): Promise<P
       kept,
       identity: { id, createdAt, version },
       warnings: [
-        ...(launches.length === mostTimed && (filters.count ?? Infinity) > mostTimed
-          ? [message('programs.firstLaunches', { count: mostTimed })]
-          : []),
+        ...(preview.whole ? [] : [message('programs.firstLaunches', { count: launches.length })]),
         ...(stopped && preview.outcome === 'timeout'
           ? [message('programs.timedOut', { program: command[0], seconds: options.timeoutSeconds })]
           : []),

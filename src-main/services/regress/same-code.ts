@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { makeFolder } from '../../adapters/disk/disk'
 import type { Folders } from '../../adapters/machine/machine'
-import type { Device } from '../../domain/gpu/device'
+import type { Device } from '../../domain/gpu/gpu'
 import { SameCode } from '../../domain/regress/report'
 
 /** By GPU and driver. */

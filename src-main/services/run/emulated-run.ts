@@ -9,14 +9,13 @@ import { derivedMetrics } from '../../domain/analysis/derived-metrics'
 import { faultReason, printedLines } from '../../domain/emulation/findings'
 import type { Counts } from '../../domain/emulator/site'
 import { KernelLadderError } from '../../domain/errors'
-import type { BuildGpu } from '../../domain/gpu/gpus'
+import type { BuildGpu } from '../../domain/gpu/gpu'
 import { message, type Statement } from '../../domain/messages/message'
 import type { DeepProfile } from '../../domain/session/deep'
 import type { RungResult, VerifiedAt } from '../../domain/session/session'
 import { named, type Case, type Problem } from '../../domain/task/problem'
-import { countedRung, notEmulated, type CountedRung } from './counted-rung'
-import { buildLaunchProbe, buildReference, inParallel } from './build'
-import type { Compiler } from './compiler'
+import { countedRung, notEmulated, type CountedRung } from './counters'
+import { buildLaunchProbe, buildReference, inParallel, type Compiler } from './build'
 import { smOf } from './device'
 import {
   estimate,
@@ -34,8 +33,17 @@ import type { Measured } from './measure'
 import type { PlannedRung, RunPlan } from './plan'
 import { millions, openTools, PreparedRungs, type EmulationTools } from './prepared-rungs'
 import { allUnavailable } from './profile'
-import { describedRung, statusOf, wrongness, type RungState } from './result'
-import { runStages, type BuiltRungs, type Run, type RunOutcome, type RunWay } from './stages'
+import {
+  describedRung,
+  statusOf,
+  wrongness,
+  type RungState,
+  runStages,
+  type BuiltRungs,
+  type Run,
+  type RunOutcome,
+  type RunWay,
+} from './stages'
 
 /** A further problem that takes more is left out. */
 const mostFurther = 5e7

@@ -7,17 +7,22 @@ import type { Toolbox } from '../../adapters/tools/toolbox'
 import type { RunEvent } from '../../contract'
 import { message, together, type Statement } from '../../domain/messages/message'
 import type { Ceilings } from '../../domain/gpu/ceilings'
-import type { Device } from '../../domain/gpu/device'
+import type { Device } from '../../domain/gpu/gpu'
 import type { ErrorShape } from '../../domain/errors'
 import { buildReference, buildRunner } from './build'
 import { queryDevice, queryDriver, smOf } from './device'
 import { inTurn, isShared } from './gpu-turn'
 import { measure } from './measure'
 import type { PlannedRung, RunPlan } from './plan'
-import type { ProfileOutcome } from './profile'
-import { profileAll } from './profile-stage'
-import { toResult, type RungState } from './result'
-import { runStages, type BuiltRungs, type Run, type RunOutcome } from './stages'
+import { type ProfileOutcome, profileAll } from './profile'
+import {
+  toResult,
+  type RungState,
+  runStages,
+  type BuiltRungs,
+  type Run,
+  type RunOutcome,
+} from './stages'
 import { verifyFurther } from './verify-further'
 
 export interface RunSettings {

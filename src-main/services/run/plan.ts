@@ -4,15 +4,14 @@ import type { RunRequest } from '../../contract'
 import { inputError } from '../../domain/errors'
 import type { Ladder, LadderEntry, LadderFile, LadderRung } from '../../domain/ladder/ladder'
 import type { ProfileLevel } from '../../domain/metrics/metric-definition'
-import { problemAt } from '../../domain/task/choose'
-import { requireProblem } from '../../domain/task/problem-faults'
-import { caseOf, type Problem } from '../../domain/task/problem'
+import { problemAt, caseOf, type Problem } from '../../domain/task/problem'
+import { requireProblem } from '../../domain/task/faults'
 import type { Task } from '../../domain/task/task'
 import type { Parameters } from '../../domain/ladder/rung'
 import type { TimingWay } from '../../domain/session/session'
 import { type Statement, message } from '../../domain/messages/message'
 import { checkParams, giveParams } from './parameters'
-import { meantOr } from '../../domain/text/nearest'
+import { meantOr } from '../../domain/text/text'
 
 export interface PlannedRung {
   rung: LadderRung

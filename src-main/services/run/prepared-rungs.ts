@@ -3,7 +3,7 @@
  * it will take. A rung is prepared while the next ones are compiled.
  */
 import { availableParallelism } from 'node:os'
-import type { NotLaunched } from '../../adapters/tools/launch-probe'
+import type { NotLaunched } from '../../adapters/tools/runner'
 import { shrunk, workOf } from '../../domain/emulation/size'
 import { inputError, missingError } from '../../domain/errors'
 import { message } from '../../domain/messages/message'
@@ -19,8 +19,7 @@ import {
   type ReadyRung,
 } from './emulate'
 import type { Measured } from './measure'
-import type { RungState } from './result'
-import type { Run } from './stages'
+import type { Run, RungState } from './stages'
 
 /** A rung that takes more, some ten minutes on one thread, is refused. */
 const mostInstructions = 4e9
@@ -102,7 +101,11 @@ export class PreparedRungs {
       if (!Number.isFinite(instructions) || instructions <= mostInstructions) continue
       const { task, problem } = plan
       const each = instructions / workOf(task, problem)
-      const less = shrunk(problem, (smaller) => each * workOf(task, smaller) <= mostInstructions)
+      const less = shrunk(
+        task,
+        problem,
+        (smaller) => each * workOf(task, smaller) <= mostInstructions,
+      )
       throw inputError(
         message('emulation.tooLarge', {
           ...{ at: named(problem.sizes), rung },

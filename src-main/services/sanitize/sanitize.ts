@@ -15,7 +15,7 @@ import {
   type BuiltRung,
   type RunnerEvent,
 } from '../../adapters/tools/runner'
-import type { SanitizeProgress, SanitizeRequest } from '../../contract/sanitize'
+import type { SanitizeProgress, SanitizeRequest } from '../../contract/runs'
 import { message, type Statement } from '../../domain/messages/message'
 import { inputError, KernelLadderError, missingError } from '../../domain/errors'
 import {
@@ -35,8 +35,9 @@ import {
   inParallel,
   type BuildOutcome,
   type TaskInputs,
+  openCompiler,
+  type Bench,
 } from '../run/build'
-import { openCompiler, type Bench } from '../run/compiler'
 import { architectureFor, queryDevice, queryDriver, remedies } from '../run/device'
 import { inTurn } from '../run/gpu-turn'
 import { findLadder, planRun, taskOf, type PlannedRung, type RunPlan } from '../run/plan'

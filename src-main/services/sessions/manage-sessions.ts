@@ -1,7 +1,7 @@
 /** Naming, deleting, restoring and importing sessions of the store, by ref. */
 import { basename, dirname, join, sep } from 'node:path'
 import { pathExists } from '../../adapters/disk/disk'
-import { isHtmlFile } from '../../adapters/sessions/frozen-file'
+import { isHtmlFile } from '../../adapters/sessions/report-file'
 import {
   listDeleted,
   moveToTrash,
@@ -9,12 +9,10 @@ import {
   writeTitle,
 } from '../../adapters/sessions/labels-and-trash'
 import { SessionRef } from '../../contract'
-import { recordingOf } from '../../contract/session-ref'
-import type { DeletedSession, ImportAnswer } from '../../contract/session-management'
+import { recordingOf, type DeletedSession, type ImportAnswer } from '../../contract/sessions'
 import { inputError, KernelLadderError } from '../../domain/errors'
 import { message, withTexts } from '../../domain/messages/message'
-import { importReport } from '../import/import-report'
-import { importHtml } from '../import/import-html'
+import { importReport, importHtml } from '../import/import-report'
 import { mountedRef, storeOf, type SessionPlaces } from './sessions'
 
 /** The folder name in the store for a ref; recordings and other folders are rejected. */

@@ -8,8 +8,7 @@ import { readTitle } from '../../adapters/sessions/labels-and-trash'
 import { readSources } from '../../adapters/sessions/session-sources'
 import { isImported, readSession, sessionFile } from '../../adapters/sessions/session-store'
 import { SessionRef, SessionSummary } from '../../contract'
-import { recordedRef, recordingOf } from '../../contract/session-ref'
-import { listedKind, summaryOf } from '../../contract/session-summary'
+import { recordedRef, recordingOf, listedKind, summaryOf } from '../../contract/sessions'
 import type { DeepProfile } from '../../domain/session/deep'
 import { inputError, toErrorShape } from '../../domain/errors'
 import { message, type Statement } from '../../domain/messages/message'
@@ -17,10 +16,9 @@ import { rungsWithoutSums, withSums } from '../../domain/session/registry-figure
 import type { RungResult, Session } from '../../domain/session/session'
 import { printTarget } from '../../domain/target/targets'
 import { appVersion } from '../version'
-import { labSessionFolder } from '../lab-library/refs'
-import { asRecording, listRecordings, type Recording } from './recording-list'
-import { chooseRecording, replay } from './recordings'
-import { meantOr, nearest } from '../../domain/text/nearest'
+import { labSessionFolder } from '../lab-library/library'
+import { asRecording, listRecordings, type Recording, chooseRecording, replay } from './recordings'
+import { meantOr, nearest } from '../../domain/text/text'
 
 export interface OpenedSession {
   session: Session

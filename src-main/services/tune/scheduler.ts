@@ -3,8 +3,7 @@
  * takes as many at once as leaves something for the others. What is ahead is bounded, so memory does not grow with the
  * number of points. It has no clock and no disk of its own.
  */
-import type { Point } from '../../domain/tune/space'
-import type { Strategy } from '../../domain/tune/strategies'
+import type { Point, Strategy } from '../../domain/tune/sweep'
 
 export interface Ready<Built> {
   point: Point

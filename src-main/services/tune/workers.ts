@@ -6,13 +6,12 @@ import type { Toolbox } from '../../adapters/tools/toolbox'
 import { inputError, KernelLadderError } from '../../domain/errors'
 import { message, says, type Statement } from '../../domain/messages/message'
 import type { Problem } from '../../domain/task/problem'
-import type { T4Row } from '../../domain/tune/t4'
-import { toolboxOn } from '../run/chosen-gpu'
-import { queryDevice, type OfferedGpu } from '../run/device'
+import type { T4Row } from '../../domain/tune/report'
+import { toolboxOn, queryDevice, type OfferedGpu } from '../run/device'
 import { inTurn } from '../run/gpu-turn'
 import { measure, type Measured } from '../run/measure'
 import type { RunPlan } from '../run/plan'
-import { wrongness } from '../run/result'
+import { wrongness } from '../run/stages'
 
 export interface Worker extends OfferedGpu {
   toolbox: Toolbox

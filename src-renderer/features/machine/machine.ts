@@ -10,7 +10,7 @@ import {
   type Place,
   type Work,
 } from '../../../src-main/domain/session/deep'
-import { bandCount, type LineBands } from '../../ui/line-bands'
+import { bandCount, type LineBands } from '../../ui/code-marks'
 
 /** What there is of a rung; each part may be missing. */
 export interface MachineRung {

@@ -5,12 +5,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { brotliDecompressSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { launchedKernels, readBuiltCode } from '../../../src-main/adapters/tools/built-code'
-import { liveToolbox } from '../../../src-main/adapters/tools/live-toolbox'
-import { recordedToolbox } from '../../../src-main/adapters/tools/recorded-toolbox'
-import { staticProfile } from '../../../src-main/domain/sass/static-profile'
+import { launchedKernels, readBuiltCode } from '../../../src-main/adapters/tools/nvcc'
+import { liveToolbox, recordedToolbox } from '../../../src-main/adapters/tools/toolboxes'
+import { staticProfile } from '../../../src-main/domain/sass/listing'
 import { DeepProfile, lineHeat, sassOfLine } from '../../../src-main/domain/session/deep'
-import { said } from '../../said'
+import { said } from '../../support'
 
 const captures = join(import.meta.dirname, '../../captures/cubin')
 const toolbox = liveToolbox(null)

@@ -4,8 +4,7 @@ import { readShippedLabs } from '../../../src-main/adapters/labs/library'
 import { emulatedLab } from '../../../src-main/domain/labs/emulated-lab'
 import type { Lab } from '../../../src-main/domain/labs/lab'
 import { outcomeStatus, type CheckResult } from '../../../src-main/domain/labs/outcome'
-import { flops, leastBytes } from '../../../src-main/domain/task/problem'
-import { problemAt } from '../../../src-main/domain/task/choose'
+import { flops, leastBytes, problemAt } from '../../../src-main/domain/task/problem'
 
 const library = await readKernelLibrary(new URL('../../../cuda-kernels', import.meta.url).pathname)
 const { labs } = await readShippedLabs(library)

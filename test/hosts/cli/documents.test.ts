@@ -360,7 +360,7 @@ describe('a command that fails', () => {
 
 it('--json has every document once in a test above', () => {
   // They start the program itself: test/cli/ has their documents.
-  const elsewhere = ['lab-grade', 'machine-check', 'machine-runs']
+  const elsewhere = ['lab-grade', 'machine-check', 'machine-runs', 'machine-fetch']
   const wanted = printedDocuments
     .map(({ name }) => name)
     .filter((name) => !elsewhere.includes(name))

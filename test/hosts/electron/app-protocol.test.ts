@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest'
 import { isAppUrl } from '../../../src-main/hosts/electron/app-protocol'
-import { contentSecurityPolicy } from '../../../src-main/hosts/shared/headers'
-import { indexHtml, script, secret } from '../support/renderer-dir'
+import { contentSecurityPolicy } from '../../../src-main/hosts/shared/renderer-files'
+import { indexHtml, script, secret } from '../support'
 import { useDesktop } from './harness'
 
 vi.mock('electron', async () => (await import('./fake-electron')).electronModule())

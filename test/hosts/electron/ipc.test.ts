@@ -8,8 +8,8 @@ import {
   importChannel,
 } from '../../../src-main/hosts/electron/ipc'
 import type { KernelLadderBridge } from '../../../src-main/hosts/electron/preload'
-import { appInfo, logMessage } from '../support/fake-core'
-import { type FakeFrame, FakeWebContents } from './fake-parts'
+import { appInfo, logMessage } from '../support'
+import { type FakeFrame, FakeWebContents } from './fake-electron'
 import { useDesktop } from './harness'
 
 vi.mock('electron', async () => (await import('./fake-electron')).electronModule())

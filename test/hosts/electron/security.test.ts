@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
-import { FakeEvent, FakeWebContents } from './fake-parts'
+import { FakeEvent, FakeWebContents } from './fake-electron'
 import { useDesktop } from './harness'
 
 vi.mock('electron', async () => (await import('./fake-electron')).electronModule())

@@ -6,9 +6,8 @@ import { describe, expect, it } from 'vitest'
 import { KernelLadderError } from '../../../src-main/domain/errors'
 import { decodeInstruction } from '../../../src-main/domain/sass/decode'
 import { placesOf, type MachineCode } from '../../../src-main/domain/sass/machine-code'
-import { inEnglish } from '../../../src-main/domain/text/wording'
-import { readCubin } from '../../../src-main/parsers/cubin/cubin'
-import { cubinsOf } from '../../../src-main/parsers/cubin/fatbin'
+import { inEnglish } from '../../../src-main/domain/text/text'
+import { readCubin, cubinsOf } from '../../../src-main/parsers/cubin/cubin'
 
 const folder = join(import.meta.dirname, '../../captures/cubin')
 const read = (name: string): Uint8Array =>

@@ -3,7 +3,7 @@ import type { DoctorCheck } from '../../../src-main/contract'
 import { diagnose } from '../../../src-main/services/machine/doctor'
 import { ncuFailures } from '../../fakes/ncu-failures.mjs'
 import { fakeMachine, setEnv, type Machine } from '../support'
-import { said } from '../../said'
+import { said } from '../../support'
 
 async function counters({ setup }: Machine): Promise<DoctorCheck> {
   const { checks } = await diagnose(setup.machine, setup.assets)

@@ -10,7 +10,7 @@ import {
   profileACommand,
   type ProfileProgramOptions,
 } from '../../../src-main/services/programs/profile-program'
-import { said } from '../../said'
+import { said } from '../../support'
 import { fakeMachine, setEnv } from '../support'
 
 async function setUp(
@@ -38,7 +38,9 @@ async function setUp(
       timeoutSeconds: 60,
       appVersion: '0.0.0-test',
       signal: new AbortController().signal,
-      onOutput: (stream, text) => (output[stream] += text),
+      onOutput(stream, text) {
+        output[stream] += text
+      },
       emit: () => undefined,
       ...more,
     })
@@ -106,6 +108,15 @@ describe('a program', () => {
     const { session } = await profile(['sh', '-c', 'yes 0123456789 | head -c 20000000'])
     expect(output.stdout).toHaveLength(20_000_000)
     expect(session.program!.exitCode).toBe(0)
+  })
+
+  it('may launch far more than is timed, in one process or in many', async () => {
+    const { profile } = await setUp('twelve', { FAKE_PROCESSES: '4500' })
+    const { session } = await profile(['sh', '-c', 'exit 7'])
+    expect(said(session.warnings).join()).toContain('Only the first 5000 launches were timed')
+    // What ncu writes beyond is neither kept nor needed: its last lines say how the program ended.
+    expect(session.program).toMatchObject({ launches: 5000, exitCode: 7 })
+    expect(session.rungs).toHaveLength(7)
   })
 
   it('is filtered by kernel, range, skip and count', async () => {

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { parse } from 'csv-parse/sync'
 import { strFromU8, unzipSync } from 'fflate'
 import { readSession } from '../../../src-main/adapters/sessions/session-store'
-import { inEnglish } from '../../../src-main/domain/text/wording'
+import { inEnglish } from '../../../src-main/domain/text/text'
 import { recordingsDir, tempDir } from '../support'
 import { cardMetricIds } from '../../../src-main/domain/metrics/metrics'
 import { Session } from '../../../src-main/domain/session/session'
@@ -16,7 +16,7 @@ import { buildReport, type ReportModel } from '../../../src-main/services/report
 import { reportSections } from '../../../src-main/domain/report/frozen-report'
 import { headline, reproduceCommand } from '../../../src-main/domain/report/provenance'
 import { scrubber } from '../../../src-main/services/report/scrub'
-import { type Sentence } from '../../../src-main/domain/messages/sentence'
+import { type Sentence } from '../../../src-main/domain/messages/message'
 import {
   editRung,
   noPrivates,
@@ -28,10 +28,10 @@ import {
   withoutMetrics,
   withTroubles,
 } from './samples'
-import { gemmProblem } from '../../gemm'
+import { gemmProblem } from '../../support'
 import { isValid } from '../../json-schemas'
 import { comparability } from '../../../src-main/domain/analysis/comparability'
-import { ReportAnswer } from '../../../src-main/contract/report'
+import { ReportAnswer } from '../../../src-main/contract/sessions'
 import { answerReport, makeReport } from '../../../src-main/services/report/make'
 import { type OpenedSession } from '../../../src-main/services/sessions/sessions'
 

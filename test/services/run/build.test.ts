@@ -12,13 +12,13 @@ import {
   statuses,
   tempDir,
 } from '../support'
-import { said, saying } from '../../said'
+import { said, saying, gemmProblem } from '../../support'
 import { diskBuildCache } from '../../../src-main/adapters/disk/build-cache'
 import {
   readKernelLibrary,
   readSharedFiles,
 } from '../../../src-main/adapters/kernels/kernel-library'
-import { findTool } from '../../../src-main/adapters/tools/live-toolbox'
+import { findTool } from '../../../src-main/adapters/tools/toolboxes'
 import {
   buildLaunchProbe,
   buildReference,
@@ -28,14 +28,17 @@ import {
 } from '../../../src-main/services/run/build'
 import { isPythonFile } from '../../../src-main/domain/ladder/rung'
 import { planRun } from '../../../src-main/services/run/plan'
-import { measureArgs, profileArgs, sanitizeArgs } from '../../../src-main/adapters/tools/runner'
+import {
+  measureArgs,
+  profileArgs,
+  sanitizeArgs,
+  probeLaunches,
+} from '../../../src-main/adapters/tools/runner'
 import { runProcess } from '../../../src-main/adapters/tools/process'
-import { gemmProblem } from '../../gemm'
 import { keeping, keptNvcc, orSkip, realCompiler } from '../../kept-nvcc'
-import { inEnglish } from '../../../src-main/domain/text/wording'
-import { probeLaunches } from '../../../src-main/adapters/tools/launch-probe'
+import { inEnglish } from '../../../src-main/domain/text/text'
 import { staticRungFlags } from '../../../src-main/adapters/tools/nvcc'
-import { buildGpu } from '../../../src-main/domain/gpu/gpus'
+import { buildGpu } from '../../../src-main/domain/gpu/gpu'
 import { caseOf } from '../../../src-main/domain/task/problem'
 
 it('begins nothing further in parallel once something has failed', async () => {

@@ -14,13 +14,13 @@ import {
   shippedKernels,
   tempDir,
 } from '../support'
-import { said, saying } from '../../said'
+import { said, saying } from '../../support'
 import { readSharedFiles } from '../../../src-main/adapters/kernels/kernel-library'
-import { findTool, liveToolbox } from '../../../src-main/adapters/tools/live-toolbox'
-import { probeLaunches, probeReference } from '../../../src-main/adapters/tools/launch-probe'
-import { buildGpu } from '../../../src-main/domain/gpu/gpus'
+import { findTool, liveToolbox } from '../../../src-main/adapters/tools/toolboxes'
+import { probeLaunches, probeReference } from '../../../src-main/adapters/tools/runner'
+import { buildGpu } from '../../../src-main/domain/gpu/gpu'
 import { caseOf, usualProblem } from '../../../src-main/domain/task/problem'
-import { pythonHeaderFile, pythonLibrary } from '../../../src-main/domain/task/python-reference'
+import { pythonHeaderFile, pythonLibrary } from '../../../src-main/domain/task/python'
 import { referenceHeader, referenceHeaderFile } from '../../../src-main/domain/task/headers'
 import { Task } from '../../../src-main/domain/task/task'
 import { buildLaunchProbe } from '../../../src-main/services/run/build'

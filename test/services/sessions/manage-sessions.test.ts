@@ -2,7 +2,7 @@
 import { cp, readFile, readdir, rename, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { setUp as hostSetUp } from '../../../src-main/adapters/machine/local-machine'
+import { setUp as hostSetUp } from '../../../src-main/adapters/machine/machine'
 import { listDeleted, sweepTrash } from '../../../src-main/adapters/sessions/labels-and-trash'
 import { createCore } from '../../../src-main/services/core'
 import { reportHtml } from '../../../src-main/services/report'

@@ -38,6 +38,8 @@ const ofArguments: Readonly<Record<string, NameKind>> = {
   'compare b': 'sessions',
   'machine check name': 'machines',
   'machine remove name': 'machines',
+  'machine runs name': 'machines',
+  'machine resume name': 'machines',
 }
 
 /** As bash has it on the line: `my\ folder`, `"my folder`. */

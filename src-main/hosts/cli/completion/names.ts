@@ -1,7 +1,7 @@
 /** The names that are there: ladders, rungs, sessions and the words of closed lists. Reads, and never fails. */
 import { readdir } from 'node:fs/promises'
 import type { Setup, SetUp } from '../../../adapters/machine/machine'
-import { gpus } from '../../../domain/gpu/gpus'
+import { gpus } from '../../../domain/gpu/gpu'
 import { profileLevels } from '../../../domain/metrics/metric-definition'
 import { reportSections } from '../../../domain/report/frozen-report'
 import { reportFormats } from '../../../domain/report/report-format'
@@ -70,7 +70,7 @@ async function machines({ machine }: Setup): Promise<Candidate[]> {
 }
 
 async function targets(setup: Setup): Promise<Candidate[]> {
-  const { listRecordings } = await import('../../../services/sessions/recording-list')
+  const { listRecordings } = await import('../../../services/sessions/recordings')
   const recordings = await listRecordings(setup.assets.recordingsDir)
   const named = {
     recordings: recordings.map(({ name }) => name),

@@ -1,9 +1,9 @@
 /** A report as GitHub Markdown: tables, and collapsible source diffs. */
 import { ratioWarnings } from '../../../domain/analysis/comparability'
-import { inEnglish } from '../../../domain/text/wording'
+import { inEnglish } from '../../../domain/text/text'
 import type { ReportSection } from '../../../domain/report/frozen-report'
 import { formatMs, formatRatio } from '../../../domain/metrics/units'
-import type { Hunk } from '../../source-diff'
+import type { Hunk } from '../../compare'
 import {
   details,
   fenced,
@@ -13,9 +13,10 @@ import {
   mdHtml,
   mdSentence,
   mdTable,
-} from '../../../domain/text/markdown'
-import { originTable, printMdTable } from '../md-table'
+} from '../../../domain/text/tables'
 import {
+  originTable,
+  printMdTable,
   comparedFactTable,
   counterTables,
   movedCounters,
@@ -27,9 +28,8 @@ import {
   stepTable,
   verdictWords,
 } from '../tables'
-import { printedCauses } from '../causes'
-import { chartsOf, mdChart, mdPicture, pairChart } from '../charts'
 import {
+  printedCauses,
   comparisonLegend,
   comparisonSubject,
   comparisonTitle,
@@ -38,6 +38,7 @@ import {
   type ComparedRung,
   type ComparisonModel,
 } from '../comparison'
+import { chartsOf, mdChart, mdPicture, pairChart } from '../charts'
 import {
   dash,
   diagnosticLine,
@@ -47,7 +48,7 @@ import {
   type ReportStep,
 } from '../model'
 import { halfSpread } from '../../../domain/report/summary'
-import type { Sentence } from '../../../domain/messages/sentence'
+import type { Sentence } from '../../../domain/messages/message'
 import type { Printer } from './printer'
 
 export const list = (sentences: readonly Sentence[]): string =>

@@ -3,19 +3,19 @@
  * further tables, and the causes of each step as text.
  */
 import { ratioWarnings } from '../../../domain/analysis/comparability'
-import { inEnglish } from '../../../domain/text/wording'
+import { inEnglish } from '../../../domain/text/text'
 import type { ReportSection } from '../../../domain/report/frozen-report'
 import { formatRatio } from '../../../domain/metrics/units'
-import { rungOrigins } from '../../../domain/session/rung-origins'
-import { printedCauses } from '../causes'
+import { rungOrigins } from '../../../domain/session/session'
 import {
+  printedCauses,
   comparisonLegend,
   comparisonTitle,
   type ComparedRung,
   type ComparisonModel,
 } from '../comparison'
 import { dash, legendOf, type LadderRow, type ReportModel, noReason } from '../model'
-import { tex, texCode, texComment, texSentence } from '../tex-text'
+import { tex, texCode, texComment, texSentence } from '../markup'
 import { counterTables, timeTexts, type Cell } from '../tables'
 import type { Printer } from './printer'
 
