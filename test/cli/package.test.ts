@@ -1,13 +1,14 @@
 /** The npm package as a user has it: its tarball, installed by npm in an empty folder, without a network. */
 import { execFile } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { brotliDecompressSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { findTool } from '../../src-main/adapters/tools/toolboxes'
+import { packedRow } from '../captures'
 import { root } from '../services/support'
 import { runBundle, start, type Running } from './support'
 
@@ -147,18 +148,11 @@ const outside = `__global__ void outsideStore(float* out, int n) {
 `
 
 describe('its library', () => {
-  const examples = [
-    'access',
-    'compare',
-    'compile',
-    'emulate',
-    'launch',
-    'report',
-    'sanitizer',
-  ].flatMap((module) => {
-    const text = readFileSync(join(root, `src-main/library/${module}.ts`), 'utf8')
+  const library = join(root, 'src-main/library')
+  const examples = readdirSync(library).flatMap((file) => {
+    const text = readFileSync(join(library, file), 'utf8')
     return [...text.matchAll(/@example\n \* ```js\n([\s\S]*?) \* ```/g)].map(([, code = '']) => ({
-      module,
+      module: basename(file, '.ts'),
       code: code.replaceAll(/^ \* ?/gm, ''),
     }))
   })
@@ -182,10 +176,7 @@ describe('its library', () => {
       return [source]
     }
     const cubin = join(home, 'faults.cubin')
-    await writeFile(
-      cubin,
-      brotliDecompressSync(await readFile(join(root, 'test/captures/cubin/faults.cubin.br'))),
-    )
+    await writeFile(cubin, packedRow('cubins.jsonl', 'faults.cubin').bytes)
     if (code.includes('emulate(')) return [cubin]
     return code.includes('readNcuCsv') ? [table] : [report, report]
   }

@@ -10,7 +10,7 @@ import {
 import { emulate as emulateJob } from '../../../src-main/domain/emulation/job'
 import { joined, partsOf } from '../../../src-main/domain/emulation/parts'
 import { emulatedProblem, shrunk } from '../../../src-main/domain/emulation/size'
-import { staticProfile } from '../../../src-main/domain/sass/listing'
+import { staticProfile } from '../../../src-main/domain/sass/machine-code'
 import { lineHeat, opcodeHistogram } from '../../../src-main/domain/session/deep'
 import { inEnglish } from '../../../src-main/domain/text/text'
 import { readCapture, capturedJob, placesOf } from '../../emulated-captures'
