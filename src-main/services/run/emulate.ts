@@ -124,6 +124,13 @@ const jobOf = (
   memoryBytes,
 })
 
+/** Machine code that cannot be read is one rung's trouble. */
+function unreadable(error: unknown): NotLaunched {
+  if (error instanceof KernelLadderError && error.kind === 'input')
+    return { reason: error.statement, fault: 'failed' }
+  throw error
+}
+
 export async function readyRung(
   bench: EmulationBench,
   fills: Filled,
@@ -133,7 +140,8 @@ export async function readyRung(
 ): Promise<ReadyRung | NotLaunched> {
   const { toolbox, probe, task, gpu, signal } = bench
   const artefact = build.artefact ?? ''
-  const modules = await readModules(toolbox, artefact)
+  const modules = await readModules(toolbox, artefact).catch(unreadable)
+  if ('reason' in modules) return modules
   if (modules.length === 0) return { reason: message('emulation.noMachineCode') }
   const own = caseOf(problem, { options: rung.options, flags: rung.header.flags })
   const launched = await probeLaunches(toolbox, {
