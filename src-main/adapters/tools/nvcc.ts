@@ -30,10 +30,10 @@ export const rungFlags = (sm: string): string[] => [
 /** For static analysis of a rung: the probe stands in for the CUDA runtime, so none is linked. */
 export const staticRungFlags = (sm: string): string[] => [...rungFlags(sm), '-cudart', 'none']
 
-/** The probe's functions must be visible to the rung that it loads. It computes nothing: to optimize it takes longer than it runs. */
+/** The probe's functions must be visible to the rung that it loads. */
 export const launchProbeFlags: readonly string[] = [
   '-std=c++17',
-  '-O0',
+  '-O2',
   '-cudart',
   'none',
   '-Xcompiler',
