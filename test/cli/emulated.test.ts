@@ -134,10 +134,10 @@ it('a rung prints, and has what it copied to its variables', async () => {
   expect(stderr).toContain(said)
 
   const checks = ['sanitize', ...args.slice(1), '--target', 'emulated']
-  const checked = await run(checks, env)
+  const checked = await run(...checks)
   expect(checked.code, checked.stderr).toBe(0)
   expect(checked.stdout).toContain(`printed:\n  ${said}`)
-  const { rungs } = JSON.parse((await run([...checks, '--json'], env)).stdout) as SanitizeReport
+  const { rungs } = JSON.parse((await run(...checks, '--json')).stdout) as SanitizeReport
   expect(rungs[0]!.printed).toHaveLength(1)
 })
 
