@@ -27,11 +27,11 @@ import {
   ReportProgress,
   ReportRequest,
   SessionRef,
+  ncuReportCalls,
 } from './sessions'
 import { draftCalls, folderCalls } from './folders'
 import { labCalls } from './labs'
 import { machineCalls, sanitizeCalls, RunRequest } from './runs'
-import { ncuReportCalls } from './ncu-report'
 
 export { RunRequest, SessionRef }
 export const RunId = z.string().regex(/^run-[A-Za-z0-9-]{1,60}$/)

@@ -7,8 +7,11 @@ import {
   stopReason,
   emulatedProfile,
 } from '../../../src-main/domain/emulation/findings'
-import { emulate as emulateJob } from '../../../src-main/domain/emulation/job'
-import { emulatedProblem, shrunk } from '../../../src-main/domain/emulation/size'
+import {
+  emulate as emulateJob,
+  emulatedProblem,
+  shrunk,
+} from '../../../src-main/domain/emulation/job'
 import { staticProfile } from '../../../src-main/domain/sass/machine-code'
 import { lineHeat, opcodeHistogram } from '../../../src-main/domain/session/deep'
 import { inEnglish } from '../../../src-main/domain/text/text'
