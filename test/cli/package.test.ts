@@ -1,9 +1,9 @@
 /** The npm package as a user has it: its tarball, installed by npm in an empty folder, without a network. */
 import { execFile } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { brotliDecompressSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -142,15 +142,14 @@ describe('the npm package', () => {
 })
 
 describe('its library', () => {
-  const examples = ['access', 'compare', 'emulate', 'launch', 'report', 'sanitizer'].flatMap(
-    (module) => {
-      const text = readFileSync(join(root, `src-main/library/${module}.ts`), 'utf8')
-      return [...text.matchAll(/@example\n \* ```js\n([\s\S]*?) \* ```/g)].map(([, code = '']) => ({
-        module,
-        code: code.replaceAll(/^ \* ?/gm, ''),
-      }))
-    },
-  )
+  const library = join(root, 'src-main/library')
+  const examples = readdirSync(library).flatMap((file) => {
+    const text = readFileSync(join(library, file), 'utf8')
+    return [...text.matchAll(/@example\n \* ```js\n([\s\S]*?) \* ```/g)].map(([, code = '']) => ({
+      module: basename(file, '.ts'),
+      code: code.replaceAll(/^ \* ?/gm, ''),
+    }))
+  })
   const ncu = join(root, 'test/captures/ncu/2025.3.1-h200')
   /** The files that an example is given, by what it calls. */
   const given = async (code: string): Promise<string[]> => {

@@ -140,6 +140,7 @@ export async function profileACommand(options: ProfileProgramOptions): Promise<P
     for (const profile of deep) await draft.addDeep(profile)
     for (const [path, text] of code.sources) await draft.addSource(path, text)
     const stopped = preview.outcome !== 'exited'
+    const gpus = new Set(preview.launches.map(({ device }) => device))
     const session = toSession({
       options,
       preview,
@@ -150,6 +151,7 @@ export async function profileACommand(options: ProfileProgramOptions): Promise<P
       identity: { id, createdAt, version },
       warnings: [
         ...(preview.whole ? [] : [message('programs.firstLaunches', { count: launches.length })]),
+        ...(gpus.size > 1 ? [message('records.severalGpus', { count: gpus.size })] : []),
         ...(stopped && preview.outcome === 'timeout'
           ? [message('programs.timedOut', { program: command[0], seconds: options.timeoutSeconds })]
           : []),

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { parseNcuRawCsv, type NcuValue } from '../../../src-main/parsers/ncu/ncu-csv'
 import { parseNcuRep } from '../../../src-main/parsers/ncu/ncu-rep'
 import { ncuCapture, ncuReport, programCapture } from '../../captures'
+import { decode } from '../../../src-main/parsers/ncu/ncu-rep-messages'
 import { said } from '../../support'
 import { parseRules } from '../../../src-main/parsers/ncu/ncu-details'
 import { parseSourcePage } from '../../../src-main/parsers/ncu/ncu-source'
@@ -91,6 +92,39 @@ describe('a report that is cut off', () => {
     expect(said(cut.notes).join()).toMatch(
       /truncated at byte \d+: (no launch|launches after the first)/,
     )
+  })
+
+  /** Where each block of a report begins, where its payload does, and where it ends. */
+  function blocksOf(whole: Uint8Array): { begins: number; payload: number; ends: number }[] {
+    const view = new DataView(whole.buffer, whole.byteOffset, whole.byteLength)
+    const blocks = []
+    for (let begins = 8 + view.getUint32(4, true); begins < whole.length;) {
+      const payload = begins + 4 + view.getUint32(begins, true)
+      const { payloadBytes } = decode('BlockHeader', whole.subarray(begins + 4, payload))
+      const ends = payload + payloadBytes
+      blocks.push({ begins, payload, ends })
+      begins = ends
+    }
+    return blocks
+  }
+
+  it('in any of its blocks is told', () => {
+    const { launches } = report
+    const blocks = blocksOf(bytes)
+    expect(blocks.length).toBeGreaterThan(12)
+    expect(blocks.at(-1)!.ends).toBe(bytes.length)
+    for (const { begins, payload, ends } of blocks)
+      for (const at of new Set([
+        ...[begins + 2, begins + 4, Math.floor((begins + payload) / 2), payload - 1],
+        ...(ends > payload ? [payload, Math.floor((payload + ends) / 2), ends - 1] : []),
+      ])) {
+        const cut = parseNcuRep(bytes.subarray(0, at))
+        expect(cut.launches, `${at}`).toEqual(launches.slice(0, cut.launches.length))
+        expect(said(cut.notes).join(), `${at}`).toContain(`truncated at byte ${at}`)
+      }
+    // The format has no end mark: where a block is whole, nothing tells that another one followed.
+    for (const { begins } of blocks)
+      expect(parseNcuRep(bytes.subarray(0, begins)).notes).toEqual([])
   })
 
   it('says how many launches it gave', () => {

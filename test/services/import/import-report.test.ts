@@ -3,16 +3,18 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { readDeep, readSources } from '../../../src-main/adapters/sessions/session-sources'
 import { roofline } from '../../../src-main/domain/analysis/roofline'
+import { compareSessions } from '../../../src-main/domain/programs/compare-sessions'
 import { lineHeat } from '../../../src-main/domain/session/deep'
 import type { RungResult } from '../../../src-main/domain/session/session'
 import { readSession } from '../../../src-main/adapters/sessions/session-store'
+import { parseNcuRawCsv } from '../../../src-main/parsers/ncu/ncu-csv'
 import {
   importReport,
   type ImportOptions,
   importHtml,
 } from '../../../src-main/services/import/import-report'
 import { listAll, openNamed } from '../../../src-main/services/sessions/sessions'
-import { ncuCapture, ncuReport } from '../../captures'
+import { ncuCapture, ncuReport, programCapture } from '../../captures'
 import { setupIn, tempDir } from '../support'
 import { said } from '../../support'
 import { isHtmlFile } from '../../../src-main/adapters/sessions/report-file'
@@ -159,6 +161,46 @@ describe('the CSV of ncu', () => {
       }
     expect(said(csv.session.warnings).join()).toContain('unmodified GPU clocks')
     expect(await readdir(csv.folder)).toEqual(['session.json'])
+  })
+
+  it('of 14 launches, edited, is compared launch by launch', async () => {
+    const page = programCapture('import-deep-twelve').stdout
+    const duration = parseNcuRawCsv(page).launches.map(
+      ({ metrics }) => metrics['gpu__time_duration.sum']!.value as number,
+    )
+    expect(duration).toHaveLength(14)
+    const between = '","'
+    const edited = page.split('\n').filter((line) => !line.startsWith('"3"'))
+    const column = edited[0]!.split(between).indexOf('gpu__time_duration.sum')
+    const scale = (launch: number, factor: number): void => {
+      const at = edited.findIndex((line) => line.startsWith(`"${launch}"`))
+      const time = `${duration[launch]! * factor}`
+      edited[at] = edited[at]!.split(between).with(column, time).join(between)
+    }
+    scale(5, 1.3)
+    scale(9, 0.8)
+    const [before, after] = [
+      await (await setUp(page, 'before.csv')).run(),
+      await (await setUp(edited.join('\n'), 'after.csv')).run(),
+    ]
+    const { pairs, onlyA, onlyB, total } = compareSessions(before.session, after.session)
+    expect(onlyA.map(({ kernel }) => kernel?.name)).toEqual(['void scale<4, 1>(float *, int)'])
+    expect(onlyB).toEqual([])
+    const moved = pairs.filter(({ verdict }) => verdict !== 'same')
+    expect(moved.map(({ verdict, ratio }) => [verdict, ratio!.toFixed(3)]).sort()).toEqual([
+      ['faster', '0.800'],
+      ['slower', '1.300'],
+    ])
+    expect(pairs).toHaveLength(13)
+    // Every launch of the shorter report has its own counterpart.
+    const left = duration.filter((_, launch) => launch !== 3)
+    const timesOf = (side: 'timeA' | 'timeB'): number[] =>
+      pairs.map((pair) => Math.round(pair[side]! * 1e6)).sort((a, b) => a - b)
+    expect(timesOf('timeA')).toEqual([...left].sort((a, b) => a - b))
+    expect(total.timeA! - total.timeB!).toBeCloseTo(
+      (duration[3]! - duration[5]! * 0.3 + duration[9]! * 0.2) / 1e6,
+      9,
+    )
   })
 
   it('without ranges has one rung per launch, in order, with valid and distinct ids', async () => {

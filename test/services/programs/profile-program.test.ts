@@ -119,6 +119,13 @@ describe('a program', () => {
     expect(session.rungs).toHaveLength(7)
   })
 
+  it('on several GPUs says that one of them is shown', async () => {
+    const { profile } = await setUp('twelve', { FAKE_GPUS: '2' })
+    const { session } = await profile(anything)
+    expect(session.program!.launches).toBe(14)
+    expect(said(session.warnings).join()).toContain('The launches ran on 2 GPUs')
+  })
+
   it('is filtered by kernel, range, skip and count', async () => {
     const launches = async (filters: Partial<ProfileProgramOptions['filters']>) => {
       const { profile } = await setUp('twelve')
@@ -209,6 +216,13 @@ describe('told apart are', () => {
       expect.stringContaining('"frist"'),
       'Its ranges: first, second.',
     ])
+    const first = { filters: { nvtx: 'first' } }
+    expect(await failure('twelve', anything, first, { FAKE_NVTX: 'none' })).toEqual([
+      'input',
+      expect.stringContaining('"first"'),
+      expect.stringContaining('It has no NVTX ranges: leave --nvtx out'),
+    ])
+    setEnv({ FAKE_NVTX: '' })
     expect(await failure('twelve', anything, { filters: { skip: 99 } })).toEqual([
       'input',
       expect.stringContaining('--skip 99 left none'),

@@ -99,7 +99,8 @@ export async function diffCommand(
   const comparison = compareRungs({ session, rung: rungA }, { session, rung: rungB })
   const why = await whyBetween(opened, rungA, rungB)
   const warnings = rungWarnings(session.ladder.task, rungA, rungB)
-  const hunks = diffSources(sources[a] ?? '', sources[b] ?? '')
+  const [before, after] = [sources[a], sources[b]]
+  const hunks = before === undefined || after === undefined ? null : diffSources(before, after)
   const [left, right] = [await deep(a), await deep(b)]
   const machineCode =
     left && right
@@ -114,7 +115,7 @@ export async function diffCommand(
       ...comparison,
       ...whyFields(why),
       warnings,
-      source: { hunks },
+      source: { hunks: hunks ?? [] },
       deep: machineCode,
     })
   else {

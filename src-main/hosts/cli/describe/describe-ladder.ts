@@ -353,7 +353,8 @@ export function describeExpectation({ expected }: MetricDelta): string {
 
 export function describeComparison(
   comparison: RungComparison,
-  hunks: readonly Hunk[],
+  /** null where a source is unknown. */
+  hunks: readonly Hunk[] | null,
   why: Why,
 ): string {
   const { a, b, parameters, time, metrics } = comparison
@@ -384,7 +385,7 @@ export function describeComparison(
     { header: '', align: 'left', cell: ({ verdict }) => verdict },
     { header: '', align: 'left', cell: ({ expected }) => expected },
   ]
-  const patch = hunks.flatMap(({ oldStart, oldLines, newStart, newLines, lines }) => [
+  const patch = (hunks ?? []).flatMap(({ oldStart, oldLines, newStart, newLines, lines }) => [
     `@@ -${oldStart},${oldLines} +${newStart},${newLines} @@`,
     ...lines,
   ])
@@ -395,6 +396,8 @@ export function describeComparison(
     '',
     table(rows, columns),
     ...(parameters.length > 0 ? ['', `Parameters: ${parameterWords(parameters)}`] : []),
-    ...(patch.length > 0 ? ['', ...patch] : ['', 'The sources are the same.']),
+    '',
+    ...(hunks === null ? ['The session does not contain both sources.'] : []),
+    ...(hunks?.length === 0 ? ['The sources are the same.'] : patch),
   ].join('\n')
 }
