@@ -18,21 +18,20 @@ interface Call {
   saved?: string
 }
 
-const known = new Map<string, Record<string, Call>>()
+let calls: Record<string, Record<string, Call>> | undefined
 
-/** The calls in a folder, from its `calls.json`: `captures('ncu/2025.3.1-h200')`. */
-export function captures(folder: string): Record<string, Call> {
-  const calls =
-    known.get(folder) ??
-    (JSON.parse(readFileSync(join(root, folder, 'calls.json'), 'utf8')) as Record<string, Call>)
-  known.set(folder, calls)
-  return calls
+/** The calls of a tool, from `calls.json`: `captures('ncu/2025.3.1-h200')`. */
+export function captures(tool: string): Record<string, Call> {
+  calls ??= JSON.parse(readFileSync(join(root, 'calls.json'), 'utf8')) as typeof calls
+  const of = calls?.[tool]
+  if (!of) throw new Error(`test/captures/calls.json has no calls of ${tool}.`)
+  return of
 }
 
 /** A call of a tool and what came of it: `capture('ncu/2025.3.1-h200/no-kernels')`. */
 export function capture(name: string): Call {
   const call = captures(dirname(name))[basename(name)]
-  if (!call) throw new Error(`test/captures/${dirname(name)}/calls.json has no ${basename(name)}.`)
+  if (!call) throw new Error(`test/captures/calls.json has no ${name}.`)
   return call
 }
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "../include/kl_abi.h"
-#include "errors.hpp"
+#include "parse.hpp"
 
 #include <climits>
 #include <cmath>

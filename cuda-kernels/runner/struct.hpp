@@ -1,7 +1,7 @@
 // A struct that the runner fills without knowing its type: fields at offsets given on the command line.
 #pragma once
 
-#include "errors.hpp"
+#include "parse.hpp"
 
 #include <cfloat>
 #include <climits>

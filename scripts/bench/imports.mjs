@@ -16,7 +16,9 @@ const rounds = 5
  */
 async function writeTable(path, capture, size) {
   /** @type {Record<string, { stdout: string }>} */
-  const calls = JSON.parse(readFileSync(join(captures, 'calls.json'), 'utf8'))
+  const calls = JSON.parse(readFileSync(join(captures, '../../calls.json'), 'utf8'))[
+    'ncu/2025.3.1-h200'
+  ]
   const call = calls[capture]
   if (!call) throw new Error(`${captures} has no call ${capture}.`)
   const lines = call.stdout.split('\n').filter((line) => line.startsWith('"'))

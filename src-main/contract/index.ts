@@ -27,11 +27,11 @@ import {
   ReportProgress,
   ReportRequest,
   SessionRef,
+  ncuReportCalls,
 } from './sessions'
 import { draftCalls, folderCalls } from './folders'
 import { labCalls } from './labs'
 import { machineCalls, sanitizeCalls, RunRequest } from './runs'
-import { ncuReportCalls } from './ncu-report'
 import { tuningCalls } from './tunings'
 
 export { RunRequest, SessionRef }

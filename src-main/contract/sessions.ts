@@ -8,6 +8,7 @@ import { DeepProfile } from '../domain/session/deep'
 import { Identifier } from '../domain/ladder/rung'
 import { ReportSection } from '../domain/report/frozen-report'
 import { reportFormats } from '../domain/report/report-format'
+import { ErrorShape } from '../domain/errors'
 
 /** The name of the recording that a ref refers to; null for a session in the store. */
 export const recordingOf = (ref: string): string | null => {
@@ -180,3 +181,32 @@ export const ReportAnswer = z.object({
   content: z.string(),
 })
 export type ReportAnswer = z.infer<typeof ReportAnswer>
+
+// The calls about ncu's own report of a session, which may still be on the machine that made it.
+
+const Ref = z.object({ ref: SessionRef })
+
+export const ncuReportCalls = {
+  'ncuReport.state': {
+    input: Ref,
+    output: z.object({
+      /** `there`: on the machine that it was made on; `fetching`: on its way. */
+      state: z.enum(['none', 'here', 'there', 'fetching']),
+      bytes: z.number().int(),
+      /** How many bytes are here. */
+      done: z.number().int(),
+      machine: z.string().nullable(),
+      /** Why it was not fetched when it was last asked for. */
+      error: ErrorShape.nullable(),
+    }),
+  },
+  /** Begins to fetch it, from where an earlier fetch was cut. */
+  'ncuReport.fetch': { input: Ref, output: z.object({}) },
+  /** Opens it in the Nsight Compute of the program's machine. */
+  'ncuReport.open': { input: Ref, output: z.object({}) },
+  /** Its bytes from one on, as many as fit into an answer; `bytes` is its size. */
+  'ncuReport.part': {
+    input: Ref.extend({ from: z.number().int().nonnegative() }),
+    output: z.object({ base64: z.string(), bytes: z.number().int() }),
+  },
+} as const

@@ -25,7 +25,7 @@ import { can, type Target } from '../domain/target/targets'
 import { startRun } from './targets/start-run'
 import { diagnose } from './machine/doctor'
 import { createDrafts, hasEditor, openInEditor } from './drafts'
-import { folderCalls } from './ladder-library/folder-calls'
+import { folderCalls, createWatchJob } from './watch-job'
 import { findHistory } from './sessions/history'
 import { measuredRungs } from './sessions/measured'
 import { resolveLadder } from './run/plan'
@@ -50,7 +50,6 @@ import {
 } from './sessions/sessions'
 import { tuningCalls } from './tune/kept-tunings'
 import { appVersion } from './version'
-import { createWatchJob } from './watch-job'
 
 export interface CoreOptions {
   host: 'electron' | 'web'

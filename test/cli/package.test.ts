@@ -8,14 +8,12 @@ import { promisify } from 'node:util'
 import { brotliDecompressSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { findTool } from '../../src-main/adapters/tools/toolboxes'
-import { packedRow } from '../captures'
+import { packedRow, ncuCapture } from '../captures'
 import { root } from '../services/support'
 import { runBundle, start, type Running } from './support'
 
 const exec = promisify(execFile)
 const folder = join(root, 'dist/package')
-
-type Calls = Record<string, { stdout: string } | undefined>
 
 /** One finding, as the tool writes it. */
 const memcheckXml = `<ComputeSanitizerOutput><record><kind>Precise</kind><level>Error</level><what><text>Invalid __global__ read</text></what><where><func>k</func><path>k.cu</path><line>7</line></where></record></ComputeSanitizerOutput>`
@@ -165,8 +163,7 @@ describe('its library', () => {
       brotliDecompressSync(await readFile(join(ncu, 'five-kernels.ncu-rep.br'))),
     )
     const table = join(home, 'raw.csv')
-    const calls = JSON.parse(await readFile(join(ncu, 'calls.json'), 'utf8')) as Calls
-    await writeFile(table, calls['import-set-full']!.stdout)
+    await writeFile(table, ncuCapture('import-set-full'))
     const xml = join(home, 'found.xml')
     await writeFile(xml, memcheckXml)
     if (code.includes('readSanitizerXml')) return [xml]

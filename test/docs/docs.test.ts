@@ -145,13 +145,10 @@ describe('names of files and links', () => {
   /** What a build makes, and names that stand for whatever a reader calls a file. */
   const passedOver = /^(?:\.\/)?(?:dist|out|node_modules|path)\/|^report\.md$/
 
+  const captured = JSON.parse(read('test/captures/calls.json')) as Record<string, object>
   const isCapturedCall = (path: string): boolean => {
-    const calls = posix.join(dirname(path), 'calls.json')
-    return (
-      path.startsWith('test/captures/') &&
-      known.has(calls) &&
-      Object.hasOwn(JSON.parse(read(calls)) as object, posix.basename(path))
-    )
+    const [, tool, call] = /^test\/captures\/(.+)\/([^/]+)$/.exec(path) ?? []
+    return tool !== undefined && Object.hasOwn(captured[tool] ?? {}, call!)
   }
 
   const exists = (name: string, from: string): boolean => {

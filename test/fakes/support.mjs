@@ -49,8 +49,9 @@ export function recordedVariant(source, words) {
   return basename(found?.key ?? source, '.cu')
 }
 
-const capturedCalls = once((folder) =>
-  JSON.parse(readFileSync(join(root, 'test', 'captures', folder, 'calls.json'), 'utf8')),
+const capturedCalls = once(
+  (folder) =>
+    JSON.parse(readFileSync(join(root, 'test', 'captures', 'calls.json'), 'utf8'))[folder],
 )
 
 /** A captured call: `capturedCall('nvcc/13.0.88', 'undefined').stderr`. */

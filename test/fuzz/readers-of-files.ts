@@ -1,6 +1,6 @@
 /** Readers of files that people write, send and publish: ladders, labs, sessions, reports, results of tuners. */
 import { parseSession } from '../../src-main/adapters/sessions/session-store'
-import { parseDeep } from '../../src-main/adapters/sessions/deep-store'
+import { parseDeep } from '../../src-main/adapters/sessions/session-sources'
 import { pointsOfT4, T4Results } from '../../src-main/domain/tune/report'
 import { normalizedTokens } from '../../src-main/domain/labs/similarity'
 import { parseExpression } from '../../src-main/domain/task/expression'
@@ -24,7 +24,7 @@ import {
 } from '../../src-main/parsers/report/report'
 import { gemm } from '../support'
 import { alike, bytes, file, rowsOf, text, type Reader } from './reader'
-import { lean } from './small'
+import { lean } from './mutate'
 
 const labs = ['01-coalescing', '03-waves', '12-tensor-cores']
 const answersOf = {

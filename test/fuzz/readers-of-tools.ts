@@ -34,7 +34,7 @@ import { parseSourcePage } from '../../src-main/parsers/ncu/ncu-source'
 import { parseNcuCell } from '../../src-main/parsers/ncu/ncu-values'
 import { capture, captures, ncuCapture, ncuReport } from '../captures'
 import { alike, both, bytes, file, rowsOf, text, type Reader } from './reader'
-import { fewColumns, smallReport, withoutElements } from './small'
+import { fewColumns, smallReport, withoutElements } from './mutate'
 
 const pages = ['standard-mix', 'import-five-kernels', 'import-details', 'set-full']
 

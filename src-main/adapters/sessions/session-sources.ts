@@ -1,18 +1,22 @@
-/**
- * The sources of a session: in its folder `sources/`, as written by a run, or, for a shipped recording, in a store that
- * recordings share. The store is one file, `sources.jsonl`, in a folder above the session. It has each content once, as
- * a line `{"sha256", "text"}`, and for each session which path of `sources/` has which content, as a line
- * `{"session", "files"}`.
- */
+/** What lies beside a session's file: its sources, and deep profiles of its rungs. */
 import { cp, mkdir, readdir, realpath, stat, writeFile } from 'node:fs/promises'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { z } from 'zod'
 import { inputError } from '../../domain/errors'
 import type { Session } from '../../domain/session/session'
 import { sha256 } from '../disk/build-cache'
-import { errorCode, pathExists, readPlainBytes, readPlainFile } from '../disk/disk'
+import { errorCode, pathExists, readPlainBytes, readPlainFile, diskError } from '../disk/disk'
 import { message, type Statement } from '../../domain/messages/message'
 import { distinct } from '../../domain/text/text'
+import { DeepProfile } from '../../domain/session/deep'
+import { formats, upgraded } from '../../domain/session/upgrade/index'
+import { Identifier } from '../../domain/ladder/rung'
+import { parseJsonWithin } from '../../parsers/json-within'
+
+// The sources of a session: in its folder `sources/`, as written by a run, or, for a shipped recording, in a store that
+// recordings share. The store is one file, `sources.jsonl`, in a folder above the session. It has each content once, as
+// a line `{"sha256", "text"}`, and for each session which path of `sources/` has which content, as a line
+// `{"session", "files"}`.
 
 export const sourcesFolder = 'sources'
 export const sourceStoreFile = 'sources.jsonl'
@@ -218,3 +222,42 @@ export async function copySources(folder: string, target: string): Promise<State
   }
   return faults
 }
+
+// Deep profiles on disk: `deep/<rung>.json` in a session folder, each validated when read.
+
+export const deepFile = (rung: string): string => join('deep', `${Identifier.parse(rung)}.json`)
+
+/** The stored deep profile of a rung, or null if there is none; throws an input error if it is damaged. */
+export async function readDeep(folder: string, rung: string): Promise<DeepProfile | null> {
+  const path = join(folder, deepFile(rung))
+  let text: string
+  try {
+    text = await readPlainFile(path)
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT' || errorCode(error) === 'ENOTDIR') return null
+    throw diskError(error, path, 'read')
+  }
+  return parseDeep(text, path)
+}
+
+export function parseDeep(text: string, path: string): DeepProfile {
+  const refuse = (why: Statement) =>
+    inputError(
+      message('sessions.deepUnreadable', { file: path, why }),
+      message('sessions.profileAgain'),
+    )
+  const parsed = parseJsonWithin(text)
+  if ('refused' in parsed) throw refuse(parsed.refused)
+  const current = upgraded(formats.deep, parsed.value)
+  if ('refused' in current) throw refuse(current.refused)
+  const profile = DeepProfile.safeParse(current.value)
+  if (!profile.success) throw refuse(firstFaults(profile.error))
+  return profile.data
+}
+
+/** A file with thousands of instructions may have as many faults. */
+const firstFaults = (error: z.ZodError): string =>
+  error.issues
+    .slice(0, 3)
+    .map(({ path, message }) => `${path.join('.') || 'the file'}: ${message}`)
+    .join('; ')

@@ -12,12 +12,11 @@ import { withRegistry } from '../../domain/session/registry-figures'
 import { Session } from '../../domain/session/session'
 import { formats, upgraded } from '../../domain/session/upgrade'
 import { parseJsonWithin } from '../../parsers/json-within'
-import { deepFile } from './deep-store'
+import { deepFile, sourcesFolder } from './session-sources'
 import { diskError, errorCode, pathExists, readPlainFile } from '../disk/disk'
 import { sharedRows, sharedSessions, shareRows, type RowText } from '../disk/journal'
 import { stageFolder } from '../disk/staging'
 import { rawFile } from '../tools/raw-files'
-import { sourcesFolder } from './session-sources'
 
 export const sessionFile = 'session.json'
 /** Ten times the largest import; raw output and deep profiles are files of their own. */

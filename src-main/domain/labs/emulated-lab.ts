@@ -3,7 +3,7 @@
  * hold at any size; one that is a count shrinks with the work. Pure.
  */
 import { flops, leastBytes, type Sizes, problemAt } from '../task/problem'
-import { shrunk, workOf } from '../emulation/size'
+import { shrunk, workOf } from '../emulation/job'
 import { metricDefinition } from '../metrics/metrics'
 import type { Task } from '../task/task'
 import type { Lab, LabCheck } from './lab'

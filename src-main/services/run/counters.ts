@@ -29,7 +29,7 @@ import {
 import { emulatorPool } from '../../adapters/emulator/pool'
 import { staticRungFlags } from '../../adapters/tools/nvcc'
 import { derivedMetrics } from '../../domain/analysis/derived-metrics'
-import { lookedAtProblem } from '../../domain/emulation/size'
+import { lookedAtProblem } from '../../domain/emulation/job'
 import { type Problem, sizesLabel } from '../../domain/task/problem'
 import { smOf } from './device'
 import type { PlannedRung, RunPlan } from './plan'

@@ -1,7 +1,7 @@
 /** Sessions and recordings under common refs, for every host. */
 import { basename, join, resolve, dirname, sep } from 'node:path'
 import type { Setup } from '../../adapters/machine/machine'
-import { readDeep } from '../../adapters/sessions/deep-store'
+import { readDeep, readSources } from '../../adapters/sessions/session-sources'
 import { pathExists } from '../../adapters/disk/disk'
 import { indexed, type Described } from '../../adapters/sessions/session-index'
 import {
@@ -11,7 +11,6 @@ import {
   restoreFromTrash,
   writeTitle,
 } from '../../adapters/sessions/labels-and-trash'
-import { readSources } from '../../adapters/sessions/session-sources'
 import { isImported, readSession, sessionFile } from '../../adapters/sessions/session-store'
 import { SessionRef, SessionSummary } from '../../contract/index'
 import {

@@ -13,7 +13,7 @@ import { listRecordings, readRecording, chooseRecording, replay } from '../sessi
 import { message } from '../../domain/messages/message'
 import { buildGpu, gpus, computeCapabilities } from '../../domain/gpu/gpu'
 import { buildForGpu } from '../run/static-run'
-import { emulatedProblem } from '../../domain/emulation/size'
+import { emulatedProblem } from '../../domain/emulation/job'
 import { chosen, type Problem } from '../../domain/task/problem'
 import { emulatedGpu } from '../run/counters'
 import { emulateLadder } from '../run/emulated-run'

@@ -11,7 +11,7 @@ import {
 } from '../../../src-main/domain/task/problem'
 import type { Session } from '../../../src-main/domain/session/session'
 import type { Ladder, LadderRung } from '../../../src-main/domain/ladder/ladder'
-import { emulatedProblem } from '../../../src-main/domain/emulation/size'
+import { emulatedProblem } from '../../../src-main/domain/emulation/job'
 import { maxSize, sizeNames } from '../../../src-main/domain/task/task'
 import type { Capabilities } from '../../../src-main/domain/target/kinds'
 import {

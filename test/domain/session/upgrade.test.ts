@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { readAttempt, readAttemptEvidence } from '../../../src-main/adapters/labs/attempt'
-import { readDeep } from '../../../src-main/adapters/sessions/deep-store'
+import { readDeep } from '../../../src-main/adapters/sessions/session-sources'
 import {
   parseSession,
   readSession,

@@ -6,7 +6,7 @@ import { rawRecorder, readRaw } from '../../../src-main/adapters/tools/raw-files
 import { cardMetricIds } from '../../../src-main/domain/metrics/metrics'
 import { eventLog, fakeMachine, ladderRungs, rung, setEnv, tempDir } from '../support'
 import { said } from '../../support'
-import { readDeep } from '../../../src-main/adapters/sessions/deep-store'
+import { readDeep } from '../../../src-main/adapters/sessions/session-sources'
 import { type NcuAnswer, runNcu } from '../../../src-main/adapters/tools/ncu'
 import { recordedToolbox } from '../../../src-main/adapters/tools/toolboxes'
 import { draftSession } from '../../../src-main/adapters/sessions/session-store'
