@@ -4,7 +4,7 @@
  */
 import { defineConfig } from 'electron-vite'
 import { assetPack, emulatorWorker } from './scripts/vite-plugins.ts'
-import renderer from './vite.renderer.config.ts'
+import { renderer } from './vite.renderer.config.ts'
 
 // scripts/lib/build.mjs builds the UI by itself, so that a change in src-main does not rebuild it.
 const withoutRenderer = process.env['KERNEL_LADDER_BUILD'] === 'without-renderer'

@@ -5,7 +5,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import { parse } from 'yaml'
 import { type Plugin, type Rolldown, build } from 'vite'
-import { packedFolders } from './lib/shipped-files.mjs'
+import { packedFolders } from './lib/project.mjs'
 
 // Imports a YAML file as the value it holds, so that a page needs no parser.
 

@@ -2,9 +2,6 @@
  * Kernels with what ncu counted of each of their instructions on a GPU, kept so that the emulator can be held against
  * it: `scripts/lib/keep-emulation.ts` makes them from sessions with the deep profile.
  */
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { brotliDecompressSync } from 'node:zlib'
 import { createDevice, type Allocation } from '../src-main/domain/emulator/device'
 import { fillBuffer, type FillRule } from '../src-main/domain/emulator/fills'
 import type { LaunchOptions } from '../src-main/domain/emulator/launch'
@@ -13,8 +10,10 @@ import { waitingLoops } from '../src-main/domain/emulator/launch-facts'
 import { readCubin } from '../src-main/parsers/cubin/cubin'
 import type { LaunchPlaces } from '../src-main/domain/emulation/findings'
 import type { EmulationJob } from '../src-main/domain/emulation/job'
+import { packedRow, packedRows } from './captures'
 
-export const captureFolder = new URL('captures/emulation/', import.meta.url).pathname
+/** Of test/captures. */
+export const captureFile = 'emulation.jsonl'
 
 /** Per instruction, in this order. */
 export const counted = [
@@ -70,15 +69,10 @@ export interface Capture {
   rungs: CapturedRung[]
 }
 
-export const captures = (): string[] =>
-  readdirSync(captureFolder)
-    .filter((name) => name.endsWith('.json.br'))
-    .map((name) => name.replace('.json.br', ''))
+export const captures = (): string[] => packedRows(captureFile).map(({ name }) => name)
 
 export const readCapture = (name: string): Capture =>
-  JSON.parse(
-    brotliDecompressSync(readFileSync(join(captureFolder, `${name}.json.br`))).toString(),
-  ) as Capture
+  JSON.parse(Buffer.from(packedRow(captureFile, name).bytes).toString()) as Capture
 
 export interface RungRun {
   launches: EmulatedLaunch[]

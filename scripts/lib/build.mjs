@@ -14,8 +14,15 @@ import { dirname, join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import { runChild } from './child.mjs'
 import { withLock } from './install.mjs'
-import { nodePath, toolEnv, PlainError, root, say } from './project.mjs'
-import { packageFiles, packedFolders } from './shipped-files.mjs'
+import {
+  nodePath,
+  toolEnv,
+  PlainError,
+  root,
+  say,
+  packageFiles,
+  packedFolders,
+} from './project.mjs'
 
 // Whether a build's output is older than its inputs. A stamp next to the output holds a listing of the
 // inputs (names, sizes, times: quick to compare) and a hash of their content, which decides when the
@@ -122,7 +129,7 @@ const always = [
   'package-lock.json',
   'tsconfig.base.json',
   'scripts/lib/build.mjs',
-  'scripts/lib/shipped-files.mjs',
+  'scripts/lib/project.mjs',
 ]
 
 /**
@@ -152,7 +159,6 @@ export const targets = {
     needs: [],
     inputs: [
       ...always,
-      'vite.report.config.ts',
       'vite.renderer.config.ts',
       'scripts/vite-plugins.ts',
       'src-renderer',
@@ -162,7 +168,7 @@ export const targets = {
     except: /\.test\.ts$/,
     outputs: ['out/report/template.html'],
     stamp: 'out/report.stamp.json',
-    command: [vite, 'build', '--config', 'vite.report.config.ts'],
+    command: [vite, 'build', '--config', 'vite.renderer.config.ts', '--mode', 'report'],
   },
   electron: {
     what: 'the desktop app',
@@ -188,7 +194,6 @@ export const targets = {
       'package.json',
       'vite.cli.config.ts',
       'scripts/vite-plugins.ts',
-      'scripts/vite-plugins.ts',
       'src-main',
       ...packedFolders,
     ],
@@ -203,7 +208,7 @@ export const targets = {
     inputs: [
       ...always,
       'package.json',
-      'vite.package.config.ts',
+      'vite.cli.config.ts',
       'tsconfig.library.json',
       'scripts/lib/npm-package.mjs',
       'scripts/vite-plugins.ts',

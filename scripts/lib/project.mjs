@@ -1,8 +1,10 @@
 // @ts-check
-/** The repository: where it is, the Node that everything runs on, and messages, one line each on stderr. */
+/** The repository: where it is, the Node that everything runs on, what of it goes with the programs, and messages, one line each on stderr. */
 import { dirname, resolve, delimiter, join, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { existsSync } from 'node:fs'
+
+// The repository: where it is, the Node that everything runs on, and messages, one line each on stderr.
 
 // The repository's location, and messages: one line each on stderr, because stdout is the program's.
 
@@ -82,3 +84,24 @@ export function npmCommand(env = process.env) {
     ? { file: 'npm.cmd', args: [], shell: true }
     : { file: 'npm', args: [], shell: false }
 }
+
+// What goes with the programs besides their code: what is packed, what is copied, and what a build is stale without.
+
+/** Into the one-file program (vite-plugins.ts); the program looks for them by these paths everywhere. */
+export const packedFolders = [
+  'cuda-kernels',
+  'resources/recordings',
+  'resources/templates',
+  'out/renderer',
+  'out/report',
+]
+
+/** Into the npm package, read in place as in a checkout (src-main/adapters/kernels/assets.ts). */
+export const packageFiles = [
+  ...packedFolders,
+  'out/main',
+  'out/preload',
+  'docs',
+  'README.md',
+  'LICENSE',
+]

@@ -24,8 +24,7 @@ import { rungOf, type Session } from '../domain/session/session'
 import { can, type Target } from '../domain/target/targets'
 import { startRun } from './targets/start-run'
 import { diagnose } from './machine/doctor'
-import { createDrafts } from './drafts'
-import { hasEditor, openInEditor } from './editor'
+import { createDrafts, hasEditor, openInEditor } from './drafts'
 import { folderCalls } from './ladder-library/folder-calls'
 import { findHistory } from './sessions/history'
 import { measuredRungs } from './sessions/measured'
@@ -41,8 +40,6 @@ import {
   importFile,
   renameSession,
   restoreSession,
-} from './sessions/manage-sessions'
-import {
   defaultRecordingRef,
   listAll,
   mountedRef,

@@ -1,4 +1,4 @@
-/** Metrics wherever they are listed: their grouping and order, their words, and a rung's times in the same form. */
+/** Metrics wherever they are listed: their grouping and order, their words, a rung's times in the same form, and where a figure comes from. */
 import { useI18n } from 'vue-i18n'
 import { metricGroups, type MetricGroup } from '../../src-main/domain/metrics/metric-definition'
 import {
@@ -6,7 +6,15 @@ import {
   metricDefinitions,
   type MetricValue,
 } from '../../src-main/domain/metrics/metrics'
-import type { RungResult } from '../../src-main/domain/session/session'
+import type { RungResult, Session } from '../../src-main/domain/session/session'
+import { leadFigure, leadOf, shareText } from '../../src-main/domain/analysis/lead-figure'
+import { ratioWarning } from '../../src-main/domain/analysis/comparability'
+import { message } from '../../src-main/domain/messages/message'
+import { figureText, fixed, spreadText } from '../ui/format'
+import { useStatement } from '../ui/statement'
+import type { TipContent } from '../ui/tip'
+
+// Metrics wherever they are listed: their grouping and order, their words, and a rung's times in the same form.
 
 // The grouping and order of metrics wherever they are listed.
 
@@ -70,4 +78,145 @@ export const ratioFigure = (rung: RungResult): MetricValue | null =>
 /** The time of a program's kernels under ncu. */
 export function gpuTimeFigure({ profiledTime }: RungResult): MetricValue | null {
   return profiledTime ? { value: profiledTime.totalMs, unit: 'ms', evidence: 'measured' } : null
+}
+
+// Where a figure comes from, in words; every tooltip that explains a number is made here.
+
+export function useProvenance() {
+  const { t } = useI18n()
+  const { text } = useStatement()
+  const { metricLabel, metricMeaning } = useMetricWords()
+
+  const ncuNames = (id: string): string => metricDefinition(id)?.ncu.join(t('provenance.or')) ?? id
+
+  function metricOrigin(session: Session, rung: RungResult, id: string, value: MetricValue | null) {
+    if (!value) return t('provenance.absent', { level: session.settings.profile })
+    if (value.value === null)
+      return t('provenance.unavailable', {
+        reason: value.reason ? text(value.reason) : t('provenance.noReason'),
+      })
+    if (value.evidence === 'emulated') return t('provenance.emulated', { name: ncuNames(id) })
+    if (value.evidence === 'derived' && value.reason) return text(value.reason)
+    const key = value.evidence === 'derived' ? 'derived' : 'measured'
+    const passes = rung.profile?.passes ?? 0
+    const ncu = session.tools.ncu ?? ''
+    const name = ncuNames(id)
+    return t(`provenance.${key}`, { ncu, passes, name }, passes)
+  }
+
+  function metricTip(session: Session, rung: RungResult, id: string): TipContent {
+    const value = rung.metrics[id] ?? null
+    const meaning = metricMeaning(id)
+    const exact =
+      value && value.value !== null
+        ? [`${fixed(value.value, Number.isInteger(value.value) ? 0 : 2)} ${value.unit}`]
+        : []
+    return {
+      title: metricLabel(id),
+      lines: [
+        ...exact,
+        ...(meaning === undefined ? [] : [meaning]),
+        metricOrigin(session, rung, id, value),
+      ],
+    }
+  }
+
+  function metricHeaderTip(id: string): TipContent {
+    const definition = metricDefinition(id)
+    if (!definition) return { lines: [id] }
+    return {
+      title: metricLabel(id),
+      lines: [
+        metricMeaning(id) ?? definition.meaning,
+        t(`provenance.better.${definition.better}`),
+        ...(definition.derived
+          ? [text(message(definition.derived.how))]
+          : [t('provenance.ncuNames', { name: ncuNames(id) })]),
+      ],
+    }
+  }
+
+  function timeTip(rung: RungResult): TipContent {
+    if (!rung.timing) return { lines: [rung.reason ? text(rung.reason) : t('provenance.noTime')] }
+    const { timing } = rung
+    if (rung.program)
+      return {
+        title: figureText(timing.medianMs, 'ms'),
+        lines: [
+          t('ladder.program.wallTip', {
+            samples: timing.samples,
+            spread: spreadText(timing.spread),
+          }),
+        ],
+      }
+    return {
+      title: figureText(timing.medianMs, 'ms'),
+      lines: [
+        t('provenance.time', { samples: timing.samples, spread: spreadText(timing.spread) }),
+        timing.settled ? t('provenance.settled') : t('provenance.unsettled'),
+        ...(timing.burst
+          ? [
+              t('provenance.burst', {
+                ms: figureText(timing.burst.medianMs, 'ms'),
+                launches: timing.burst.launches,
+                seconds: timing.burst.restSeconds,
+              }),
+            ]
+          : []),
+      ],
+    }
+  }
+
+  /** Of a program's kernels. */
+  function gpuTimeTip({ profile, profiledTime }: RungResult): TipContent {
+    if (!profiledTime) return { lines: [t('ladder.program.noGpu')] }
+    const { launches } = profiledTime
+    const kernels = profile?.kernels.length ?? 0
+    return {
+      title: figureText(profiledTime.totalMs, 'ms'),
+      lines: [t('ladder.program.gpuTip', { launches, kernels })],
+    }
+  }
+
+  const throughputTip = (rung: RungResult): TipContent =>
+    rung.timing?.gflops != null
+      ? {
+          title: figureText(rung.timing.gflops, 'GFLOP/s'),
+          lines: [t('provenance.throughput')],
+        }
+      : { lines: [rung.reason ? text(rung.reason) : t('provenance.noTime')] }
+
+  /** Of what a table of the session leads with. */
+  function rateTip(session: Session, rung: RungResult): TipContent {
+    const lead = leadOf(session)
+    if (lead.of === 'operations') return throughputTip(rung)
+    const figure = leadFigure(session, rung, lead)
+    if (figure?.rate.value == null)
+      return { lines: [rung.reason ? text(rung.reason) : t('provenance.noTime')] }
+    const share = shareText(figure)
+    return {
+      title: figureText(figure.rate.value, 'GB/s'),
+      lines: [
+        t('provenance.bandwidth'),
+        ...(share ? [t('provenance.bandwidthShare', { share })] : []),
+      ],
+    }
+  }
+
+  function ratioTip(session: Session, rung: RungResult): TipContent {
+    const reference = session.ladder.reference
+    const more = ratioWarning(session, rung)
+    if (rung.timing?.ratioToReference == null) return { lines: [t('provenance.noReference')] }
+    return {
+      lines: [
+        t('provenance.ratio', {
+          reference,
+          ms: figureText(rung.timing.referenceMedianMs ?? 0, 'ms'),
+        }),
+        ...(more ? [text(more)] : []),
+      ],
+    }
+  }
+
+  return { metricTip, metricHeaderTip, timeTip, gpuTimeTip, throughputTip, rateTip, ratioTip }
 }

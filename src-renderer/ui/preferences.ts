@@ -1,4 +1,4 @@
-/** What a user chose, which persists across page loads: language, theme, and lists of words. */
+/** What a user chose, which persists across page loads: a choice, the language, and lists of words. */
 import { ref, watch, type Ref, computed, type WritableComputedRef } from 'vue'
 
 // A user preference that persists across page loads. Kept in local storage and also in a cookie: `serve`
@@ -65,27 +65,6 @@ export function pickLanguage(wanted: readonly string[]): Language {
   }
   return 'en'
 }
-
-// Light or dark: the system's theme unless the user chose one. Style sheets use `data-theme`.
-
-export const themeChoices = ['system', 'light', 'dark'] as const
-export type ThemeChoice = (typeof themeChoices)[number]
-
-export const themeChoice = keptChoice<ThemeChoice>('theme', themeChoices)
-
-const system = matchMedia('(prefers-color-scheme: dark)')
-const systemIsDark = ref(system.matches)
-system.addEventListener('change', ({ matches }) => (systemIsDark.value = matches))
-
-/** The current theme. */
-export const theme = computed(() =>
-  themeChoice.value === 'system' ? (systemIsDark.value ? 'dark' : 'light') : themeChoice.value,
-)
-
-watch(theme, (name) => (document.documentElement.dataset['theme'] = name), {
-  immediate: true,
-  flush: 'sync',
-})
 
 // Lists of words, one per thing that they belong to, remembered in this browser.
 

@@ -5,7 +5,7 @@ import type { Session } from '../../src-main/domain/session/session'
 import { parseNcuRawCsv } from '../../src-main/parsers/ncu/ncu-csv'
 import { toMetrics } from '../../src-main/parsers/ncu/ncu-metrics'
 import { metricsAsked } from '../support'
-import { capture, ncuCapture } from '../parsers/captures'
+import { capture, ncuCapture } from '../captures'
 
 const recordings = join(import.meta.dirname, '../../resources/recordings')
 

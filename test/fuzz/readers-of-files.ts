@@ -7,16 +7,21 @@ import { parseExpression } from '../../src-main/domain/task/expression'
 import { parseParams } from '../../src-main/hosts/cli/arguments'
 import { parseJsonWithin } from '../../src-main/parsers/json-within'
 import { parseConstant, parseRule } from '../../src-main/parsers/kernels/integer-constants'
-import { parseLadderFile } from '../../src-main/parsers/kernels/ladder'
-import { parseLadderDocument, parseProgramLadder } from '../../src-main/parsers/kernels/ladder'
-import { copyHeader } from '../../src-main/parsers/kernels/rung-header'
-import { parseRungHeader } from '../../src-main/parsers/kernels/rung-header'
-import { parseTask } from '../../src-main/parsers/kernels/ladder'
+import {
+  parseLadderFile,
+  parseLadderDocument,
+  parseProgramLadder,
+  parseTask,
+} from '../../src-main/parsers/kernels/ladder'
+import { copyHeader, parseRungHeader } from '../../src-main/parsers/kernels/rung-header'
 import { parseAnswers } from '../../src-main/parsers/labs/lab-answers'
 import { ladderPathIn, parseLab } from '../../src-main/parsers/labs/lab'
-import { parseDrawnPage } from '../../src-main/parsers/report/report'
-import { placesInPdf, stablePdf } from '../../src-main/parsers/report/report'
-import { parseReportHtml } from '../../src-main/parsers/report/report'
+import {
+  parseDrawnPage,
+  placesInPdf,
+  stablePdf,
+  parseReportHtml,
+} from '../../src-main/parsers/report/report'
 import { gemm } from '../support'
 import { alike, bytes, file, rowsOf, text, type Reader } from './reader'
 import { lean } from './small'

@@ -10,7 +10,7 @@ import { createCore } from '../../src-main/services/core'
 import { fakeMachine, setEnv, type Machine, recordingsDir, root, setupIn, tempDir } from './support'
 import { gemm } from '../support'
 import { readSession } from '../../src-main/adapters/sessions/session-store'
-import { editorCommand, openInEditor } from '../../src-main/services/editor'
+import { editorCommand, openInEditor } from '../../src-main/services/drafts'
 import { changedLines, diffBelowHeaders, diffSources } from '../../src-main/services/compare'
 
 const session = 'recorded:gemm-fp32-h200-1024'

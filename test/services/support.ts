@@ -63,7 +63,8 @@ export function setEnv(values: Record<string, string>): void {
 
 export async function tempDir(): Promise<string> {
   const dir = await mkdtemp(join(tmpdir(), 'kl-test-'))
-  afterTest(() => rm(dir, { recursive: true, force: true }))
+  // What a test has cancelled may still write there.
+  afterTest(() => rm(dir, { recursive: true, force: true, maxRetries: 10 }))
   return dir
 }
 

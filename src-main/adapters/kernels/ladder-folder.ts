@@ -19,7 +19,7 @@ import { inputError } from '../../domain/errors'
 import { message } from '../../domain/messages/message'
 import type { LadderFile } from '../../domain/ladder/ladder'
 import { rungEndings } from '../../domain/ladder/rung'
-import { referenceHeaderFile, taskHeaderFile } from '../../domain/task/headers'
+import { referenceHeaderFile, taskHeaderFile } from '../../domain/task/layout'
 import { isPython, pythonHeaderFile } from '../../domain/task/python'
 import { fillFiles, referenceFile, type Task } from '../../domain/task/task'
 import {

@@ -94,12 +94,14 @@ fail() { echo "sandbox: $1" >&2; exit 125; }
 up() {
   ip link set lo up || ifconfig lo up || python3 -c '${python}' || perl -e '${perl}'
 }
+# Few programs: a sandbox is made for each submission, and starting one takes as long as a mount.
+above() { [ -d "$view\${1%/*}" ] || mkdir -p "$view\${1%/*}"; }
 # At its own path. What is there already is left alone: it may be the real one.
 show() {
   if [ -e "$view$1" ] || [ -L "$view$1" ]; then return 0; fi
-  if [ -L "$1" ]; then mkdir -p "$view\${1%/*}" && ln -s "$(readlink "$1")" "$view$1"
+  if [ -L "$1" ]; then above "$1" && ln -s "$(readlink "$1")" "$view$1"
   elif [ -d "$1" ]; then mkdir -p "$view$1" && mount --rbind "$1" "$view$1"
-  elif [ -e "$1" ]; then mkdir -p "$view\${1%/*}" && : > "$view$1" && mount --bind "$1" "$view$1"
+  elif [ -e "$1" ]; then above "$1" && : > "$view$1" && mount --bind "$1" "$view$1"
   fi || fail "$1 cannot be shown"
 }
 mount --make-rprivate / || fail "mounts cannot be made private"
@@ -130,14 +132,14 @@ for path in ${guarded.join(' ')}; do
 done
 mounts=$(cat /proc/self/mountinfo)
 while read -r _ _ _ _ point options _; do
-  point=$(printf '%b' "$point")
+  case "$point" in *\\\\*) point=$(printf '%b' "$point");; esac
   case "$point" in
     "$view"/.own|"$view"/tmp|"$view"/dev/shm|"$view$work"|"$view"/proc) continue;;
     "$view"/*) ;;
     *) continue;;
   esac
-  options=$(echo ",$options" | sed 's/,r[ow]\\b//')
-  mount -o "remount,bind,ro$options" "$point" || fail "$point cannot be made read-only"
+  # They begin with whether the mount may be written to.
+  mount -o "remount,bind,ro\${options#r[ow]}" "$point" || fail "$point cannot be made read-only"
 done <<MOUNTS
 $mounts
 MOUNTS

@@ -1,5 +1,5 @@
 /**
- * Holds results against what is expected, as the runner does on a GPU (`cuda-kernels/runner/check.hpp`): the same
+ * Holds results against what is expected, as the runner does on a GPU (`cuda-kernels/runner/reference.hpp`): the same
  * bounds, the same words.
  */
 import { smallFloats, smallOf } from '../emulator/float'

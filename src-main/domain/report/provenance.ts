@@ -1,7 +1,7 @@
 /** Where a session's figures come from, as named facts, and the command that reproduces them. Pure. */
 import type { Device, ClockReason, GpuState } from '../gpu/gpu'
 import { message, type Statement } from '../messages/message'
-import { type Session, isOfPrograms } from '../session/session'
+import { isOfPrograms, type Program, type Session } from '../session/session'
 import type { templates } from '../messages/english/index'
 import { inEnglish } from '../text/text'
 import {
@@ -164,8 +164,22 @@ export function otherSizes({ ladder, problem }: Session): Sizes | null {
   )
 }
 
-/** The command that reproduces this: a run on the same kind of GPU, or an import of the same file. */
+function profileCommand({ command, filters }: Program, level: string): string {
+  const { kernels, nvtx, skip, count } = filters
+  const option = (name: string, value: string | number | null): string[] =>
+    value === null || value === 0 ? [] : [name, String(value)]
+  const words = [
+    ...['kernel-ladder', 'profile'],
+    ...[...option('--kernels', kernels), ...option('--nvtx', nvtx)],
+    ...[...option('--skip', skip), ...option('--count', count)],
+    ...['--profile', level, '--', ...command],
+  ]
+  return words.map(quoted).join(' ')
+}
+
+/** The command that reproduces this: a run on the same kind of GPU, a profile of the same program, or an import of the same file. */
 export function reproduceCommand(session: Session): string {
+  if (session.program) return profileCommand(session.program, session.settings.profile)
   const again = kindOf(session.target).again(session.target.name)
   if (again === null) return ['kernel-ladder', 'import', session.target.name].map(quoted).join(' ')
   const { ladder, problem, settings } = session

@@ -145,6 +145,8 @@ function obstacleOf(a: Side, b: Side): Statement | null {
   const [left, right] = [a.session.device, b.session.device]
   if (a.session !== b.session && comparability(a.session, b.session).refusals.length > 0)
     return message('why.otherTask')
+  if (a.session === b.session && a.session.program && a.rung !== b.rung)
+    return message('why.otherKernel')
   if (left && right && left.computeCapability !== right.computeCapability)
     return message('why.otherArchitecture', {
       a: left.computeCapability,

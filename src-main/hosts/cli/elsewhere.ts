@@ -8,7 +8,7 @@ import { runTasks } from '../../services/machines/remote-array'
 import { runWords, type CommandThere } from '../../services/machines/remote-job'
 import { sendLadder, sendTree } from '../../services/machines/send-folder'
 import { note } from './output'
-import { askTrust } from './trust'
+import { askTrust } from './terminal'
 
 /** The machine that a target names; null if it is none. */
 export function machineOf(target: string | undefined): string | null {

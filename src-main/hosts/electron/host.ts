@@ -6,8 +6,7 @@ import { inEnglish } from '../../domain/text/text'
 import type { Core } from '../../contract/index'
 import { toErrorShape } from '../../domain/errors'
 import { RendererFiles } from '../shared/renderer-files'
-import { registerSchemes, serveAppScheme } from './app-protocol'
-import { connectIpc } from './ipc'
+import { registerSchemes, serveAppScheme, connectIpc } from './page'
 import { confine, denyPermissions, createWindow, loadUi, setMenu } from './window'
 
 // Files that the desktop asks the program to open: its own arguments, a second start's, or an event of macOS.

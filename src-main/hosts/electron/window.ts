@@ -11,7 +11,7 @@ import {
   nativeTheme,
   session,
 } from 'electron'
-import { appUrl, printScheme } from './app-protocol'
+import { appUrl, printScheme } from './page'
 import type { PrintOptions } from '../../adapters/print/chromium'
 
 // The one window.

@@ -16,7 +16,13 @@ import {
   isForeignNavigation,
   isPrefetch,
 } from './request-guard'
-import { createEventStreams, type EventStreams, answerCall } from './rpc'
+import {
+  createEventStreams,
+  type EventStreams,
+  answerCall,
+  answerUpload,
+  type UploadLimits,
+} from './rpc'
 import {
   sendEntry,
   sendEntryRefused,
@@ -24,7 +30,6 @@ import {
   createStaticFiles,
   type StaticFiles,
 } from './respond'
-import { answerUpload, type UploadLimits } from './upload'
 
 export interface WebHostLimits extends UploadLimits {
   maxBodyBytes: number

@@ -8,7 +8,7 @@ import type {
   Work,
 } from '../../domain/session/deep'
 import type { Statement } from '../../domain/messages/message'
-import { listingOf, type Listing } from '../../domain/sass/listing'
+import { listingOf, type Listing } from '../../domain/sass/machine-code'
 import { readCubin } from '../cubin/cubin'
 import type { MessageOf } from './ncu-rep-messages'
 

@@ -17,8 +17,9 @@ import { metricsAtLevel, type MetricValue } from '../../domain/metrics/metrics'
 import type { ProfileLevel } from '../../domain/metrics/metric-definition'
 import { sessionSchemaVersion, type RungResult, type Session } from '../../domain/session/session'
 import type { Device } from '../../domain/gpu/gpu'
-import { importCode, type ImportedCode } from './import-code'
 import {
+  importCode,
+  type ImportedCode,
   kernelLadder,
   kernelResult,
   arrange,

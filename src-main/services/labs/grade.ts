@@ -26,10 +26,12 @@ import {
   submissionHash,
   listSubmissions,
   type FoundSubmission,
-} from '../../adapters/labs/submissions'
-import { answersFile, readHandedIn, submissionFile } from '../../adapters/labs/work'
+  answersFile,
+  readHandedIn,
+  submissionFile,
+} from '../../adapters/labs/work'
 import type { HostMachine, Setup } from '../../adapters/machine/machine'
-import { askDriver } from '../../adapters/tools/nvidia-smi'
+import { askDriver } from '../../adapters/tools/gpus'
 import {
   findSandbox,
   openSandbox,

@@ -15,7 +15,7 @@ import {
   type LaunchFilters,
   type ProgramCall,
 } from '../../adapters/tools/ncu-program'
-import { visibleGpu, askDriver } from '../../adapters/tools/nvidia-smi'
+import { visibleGpu, askDriver } from '../../adapters/tools/gpus'
 import { startable, type PassOn } from '../../adapters/tools/process'
 import { rawRecorder } from '../../adapters/tools/raw-files'
 import type { Toolbox } from '../../adapters/tools/toolbox'
@@ -32,8 +32,8 @@ import {
 } from '../../domain/programs/choose'
 import type { DeepProfile } from '../../domain/session/deep'
 import type { Session } from '../../domain/session/session'
-import { inTurn } from '../run/gpu-turn'
-import { importCode, type ImportedCode } from '../import/import-code'
+import { inTurn } from '../run/measured-run'
+import { importCode, type ImportedCode } from '../import/kernel-rungs'
 import { mostTimed, toPreview, whyNothing } from './nothing'
 import {
   commandWords,

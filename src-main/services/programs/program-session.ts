@@ -6,8 +6,13 @@ import type { Statement } from '../../domain/messages/message'
 import { kernelKey, type PreviewKernel, distinctTitles } from '../../domain/programs/choose'
 import { profiledTime } from '../../domain/programs/compare-sessions'
 import { sessionSchemaVersion, type Session } from '../../domain/session/session'
-import type { ImportedCode } from '../import/import-code'
-import { kernelId, type ImportedRung, kernelLadder, kernelResult } from '../import/kernel-rungs'
+import {
+  type ImportedCode,
+  kernelId,
+  type ImportedRung,
+  kernelLadder,
+  kernelResult,
+} from '../import/kernel-rungs'
 import { deviceOf } from '../import/import-report'
 import type { ProfileProgramOptions } from './profile-program'
 

@@ -47,13 +47,12 @@ import {
   type Compiler,
 } from '../run/build'
 import { toolboxOn, architectureFor, queryDevice, queryDriver, smOf } from '../run/device'
-import { inTurn, isShared } from '../run/gpu-turn'
+import { inTurn, isShared } from '../run/measured-run'
 import { measure, type Measured } from '../run/measure'
 import { planRun, type PlannedRung, type PlanRequest, type RunPlan } from '../run/plan'
 import { wrongness } from '../run/stages'
-import { openOldCode, type OldRungs } from './old-code'
+import { openOldCode, type OldRungs, keepSameCode, keptSameCode } from './old-code'
 import { copyId, oldId, timeInTurn, type BuiltPair, type RoundsOutcome } from './rounds'
-import { keepSameCode, keptSameCode } from './same-code'
 
 export interface RegressRequest extends Omit<PlanRequest, 'profile'> {
   /** A session, or a git revision. */

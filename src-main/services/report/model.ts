@@ -10,6 +10,7 @@ import {
   formatGflops,
   formatValue,
   formatMs,
+  formatPercent,
   formatRatio,
   type Unit,
 } from '../../domain/metrics/units'
@@ -19,6 +20,7 @@ import { leadMetric, leadText } from '../../domain/analysis/lead-figure'
 import { speedup } from '../../domain/analysis/compare'
 import type { Drawing } from '../../domain/report/report-format'
 import { diffBelowHeaders, type Hunk } from '../compare'
+import { shareOfTotal, totalProfiledMs } from '../../domain/programs/compare-sessions'
 import { can, gpuOfTarget } from '../../domain/target/targets'
 import { inEnglish } from '../../domain/text/text'
 import { headline, printedProvenance, type PrintedFact } from '../../domain/report/provenance'
@@ -110,6 +112,8 @@ export interface LadderRow {
   step: Figure
   /** A launch in a burst, and its ratio to the reference's; absent unless the run timed bursts. */
   burst?: { time: Figure; ratio: Figure }
+  /** Of a kernel under ncu; absent in sessions of rungs. */
+  kernel?: { time: Figure; share: Figure; launches: Figure; median: Figure }
   /** In the order of the model's metrics. */
   metrics: Figure[]
 }
@@ -180,11 +184,30 @@ export const noReason = 'No reason was recorded.'
 /** Its rungs ran, and not on a clock. */
 const isEmulated = ({ target }: Session): boolean => can(target).runs && !can(target).times
 
+/** Kernels that ncu timed one by one. */
+const isOfKernels = (session: Session): boolean =>
+  !can(session.target).knowsRun && totalProfiledMs(session) !== null
+
+function kernelFigures(rung: RungResult, total: number): NonNullable<LadderRow['kernel']> {
+  const { profiledTime: time } = rung
+  const share = shareOfTotal(rung, total)
+  const figure = (text: string | undefined, evidence: Figure['evidence'] = 'measured'): Figure =>
+    text === undefined ? { text: dash, evidence: 'unavailable' } : { text, evidence }
+  return {
+    time: figure(time && formatMs(time.totalMs)),
+    share: figure(share === null ? undefined : formatPercent(100 * share), 'derived'),
+    launches: figure(time && `${time.launches}`),
+    median: figure(time && formatMs(time.medianMs)),
+  }
+}
+
 /** The meaning of the marks in a table, printed below it in every format. */
 export const legendOf = (session: Session): string =>
   isEmulated(session)
     ? 'Figures without a mark are counted by an emulator that executes the machine code; nothing was timed. ○ is derived from the build, the launch and counted figures. – is not available.'
-    : 'Figures without a mark are measured (times: CUDA events, the median; counters: ncu). ○ is derived from measured figures. – is not available. ± is half the interquartile range over the median.'
+    : isOfKernels(session)
+      ? 'Figures without a mark are measured by ncu, launch by launch (GPU time: the sum over the launches). ○ is derived from measured figures. – is not available.'
+      : 'Figures without a mark are measured (times: CUDA events, the median; counters: ncu). ○ is derived from measured figures. – is not available. ± is half the interquartile range over the median.'
 
 /** Where it ran, for a title. */
 function gpuName(session: Session): string {
@@ -243,6 +266,7 @@ export function buildReport(input: ReportInput): ReportModel {
     isAbsent: session.rungs.every(({ metrics: own }) => own[metric.id]?.value == null),
   }))
   const bursts = session.rungs.some(({ timing }) => timing?.burst)
+  const kernelsMs = isOfKernels(session) ? totalProfiledMs(session) : null
   const row = (rung: RungResult): LadderRow => {
     const { timing } = rung
     const isReference = rung.id === session.ladder.reference
@@ -258,6 +282,7 @@ export function buildReport(input: ReportInput): ReportModel {
       throughput: figure('derived', leadText(session, rung) || null),
       ratio: figure('derived', ratio === null ? null : formatRatio(ratio)),
       step: figure('derived', factor === null ? null : formatRatio(factor)),
+      ...(kernelsMs === null ? {} : { kernel: kernelFigures(rung, kernelsMs) }),
       ...(bursts
         ? {
             burst: {

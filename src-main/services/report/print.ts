@@ -286,28 +286,38 @@ export function provenancePart({ facts, session }: ReportModel): PrintPart {
     Object.entries(value)
       .map(([name, number]) => `${name}=${number}`)
       .join(' ')
+  // Kernels of a program or an import have no source.
+  const rungs = session.rungs.filter(({ file }) => file !== '')
   const reproduce = facts.find(({ id }) => id === 'reproduce')?.value ?? ''
   const body = [
     printHtmlTable(factTable(facts.filter(({ id }) => id !== 'reproduce'))),
     '<h3>To reproduce</h3>',
     `<pre class="lines">${htmlLines(reproduce)}</pre>`,
-    '<h3>Sources and parameters of each rung</h3>',
-    htmlTable(
-      [
-        { header: 'Rung', align: 'left' },
-        { header: 'Source and its SHA-256', align: 'left' },
-        { header: 'Parameters', align: 'left' },
-        { header: 'Clock before, after' },
-        { header: 'Worst relative error' },
-      ],
-      session.rungs.map(({ id, file, sourceHash, params, timing, verify }) => [
-        htmlCode(id),
-        `${htmlCode(file)}<br><span class="hash">${htmlCode(sourceHash)}</span>`,
-        html(values(params)),
-        timing ? `${timing.smClockBeforeMHz ?? dash}, ${timing.smClockAfterMHz ?? dash} MHz` : dash,
-        verify?.worstRelativeError == null ? dash : verify.worstRelativeError.toExponential(2),
-      ]),
-    ),
+    ...(rungs.length === 0
+      ? []
+      : [
+          '<h3>Sources and parameters of each rung</h3>',
+          htmlTable(
+            [
+              { header: 'Rung', align: 'left' },
+              { header: 'Source and its SHA-256', align: 'left' },
+              { header: 'Parameters', align: 'left' },
+              { header: 'Clock before, after' },
+              { header: 'Worst relative error' },
+            ],
+            rungs.map(({ id, file, sourceHash, params, timing, verify }) => [
+              htmlCode(id),
+              `${htmlCode(file)}<br><span class="hash">${htmlCode(sourceHash)}</span>`,
+              html(values(params)),
+              timing
+                ? `${timing.smClockBeforeMHz ?? dash}, ${timing.smClockAfterMHz ?? dash} MHz`
+                : dash,
+              verify?.worstRelativeError == null
+                ? dash
+                : verify.worstRelativeError.toExponential(2),
+            ]),
+          ),
+        ]),
   ].join('\n')
   return { id: 'provenance', title: 'Provenance', body }
 }

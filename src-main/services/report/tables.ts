@@ -66,17 +66,26 @@ export function ladderTable({ rows }: ReportModel): Table {
     ...['Time', '±', 'Throughput ○', 'To reference ○', 'To previous ○'],
     ...(rows[0]?.burst ? ['Burst', 'Burst to reference ○'] : []),
   ]
+  const ofKernels = rows[0]?.kernel
+    ? ['GPU time under ncu', 'Share ○', 'Launches', 'Median launch']
+    : []
   return {
-    columns: [...['Rung', 'What', 'Status'].map(words), ...(hasTimes ? headings : []).map(number)],
+    columns: [
+      ...['Rung', 'What', 'Status'].map(words),
+      ...[...ofKernels, ...(hasTimes ? headings : [])].map(number),
+    ],
     rows: rows.map((row) => {
-      const { rung, time, spread, throughput, ratio, step, burst } = row
+      const { rung, time, spread, throughput, ratio, step, burst, kernel } = row
       const shown = [
         ...[time, spread, throughput, ratio, step],
         ...(burst ? [burst.time, burst.ratio] : []),
       ]
       return [
         ...[rungCell(row), plain(rung.title), plain(rung.status)],
-        ...(hasTimes ? shown : []).map(({ text }) => plain(text)),
+        ...[
+          ...(kernel ? [kernel.time, kernel.share, kernel.launches, kernel.median] : []),
+          ...(hasTimes ? shown : []),
+        ].map(({ text }) => plain(text)),
       ]
     }),
   }

@@ -21,7 +21,7 @@ import {
   referenceHeaderFile,
   taskHeader,
   taskHeaderFile,
-} from '../../domain/task/headers'
+} from '../../domain/task/layout'
 import { isPythonFile } from '../../domain/ladder/rung'
 import { isPython, pythonLibrary, pythonRungLibrary } from '../../domain/task/python'
 import { type TaskSource, readSharedFiles } from '../../adapters/kernels/kernel-library'

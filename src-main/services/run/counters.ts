@@ -8,7 +8,7 @@ import type { Launched } from '../../adapters/tools/runner'
 import { emulatedMetrics, emulatedProfile, faultReason } from '../../domain/emulation/findings'
 import type { Counts } from '../../domain/emulator/site'
 import type { MetricValue } from '../../domain/metrics/metrics'
-import { staticProfile } from '../../domain/sass/listing'
+import { staticProfile } from '../../domain/sass/machine-code'
 import type { DeepProfile } from '../../domain/session/deep'
 import type { Launch, Session } from '../../domain/session/session'
 import {

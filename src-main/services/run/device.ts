@@ -5,7 +5,7 @@ import {
   type NvidiaSmi,
   visibleGpu,
   withVisibleGpu,
-} from '../../adapters/tools/nvidia-smi'
+} from '../../adapters/tools/gpus'
 import { runRunner, type RunnerEvent } from '../../adapters/tools/runner'
 import type { Toolbox, RawRecorder } from '../../adapters/tools/toolbox'
 import { message, type Statement } from '../../domain/messages/message'

@@ -24,7 +24,7 @@ import {
   type Compiler,
 } from './build'
 import type { Measured } from './measure'
-import type { PlannedRung, RunPlan } from './plan'
+import { type PlannedRung, type RunPlan, refuseImpossible } from './plan'
 import { allUnavailable, type ProfileOutcome } from './profile'
 import { nvccRelease } from '../../adapters/tools/nvcc'
 import type { RunEvent } from '../../contract/index'
@@ -34,7 +34,6 @@ import { isPythonFile } from '../../domain/ladder/rung'
 import { printTarget, type Target } from '../../domain/target/targets'
 import type { TaskSource } from '../../adapters/kernels/kernel-library'
 import { architectureFor, smOf } from './device'
-import { refuseImpossible } from './parameters'
 
 // Builds a rung's result from what is known at some point of a run.
 

@@ -27,7 +27,7 @@ import {
   defaultSecondsARung,
   type SanitizerTool,
 } from '../../domain/session/sanitizer'
-import { taskHeader, taskHeaderFile } from '../../domain/task/headers'
+import { taskHeader, taskHeaderFile } from '../../domain/task/layout'
 import { sizeNames, type Task } from '../../domain/task/task'
 import {
   buildRung,
@@ -39,7 +39,7 @@ import {
   type Bench,
 } from '../run/build'
 import { architectureFor, queryDevice, queryDriver, remedies } from '../run/device'
-import { inTurn } from '../run/gpu-turn'
+import { inTurn } from '../run/measured-run'
 import { findLadder, planRun, taskOf, type PlannedRung, type RunPlan } from '../run/plan'
 import { locateFinding, type SourceTexts } from './sanitize-sources'
 

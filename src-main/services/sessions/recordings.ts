@@ -23,8 +23,7 @@ import { readSources } from '../../adapters/sessions/session-sources'
 import type { ProfileLevel } from '../../domain/metrics/metric-definition'
 import { runLadder } from '../run/measured-run'
 import type { RunOutcome } from '../run/stages'
-import { askedName } from '../run/parameters'
-import { selectRungs, type RunPlan } from '../run/plan'
+import { askedName, selectRungs, type RunPlan } from '../run/plan'
 
 // The shipped recordings. `index.json` next to them contains what lists show and what requests are matched against, so
 // that no session is parsed before it is opened. `npm run recordings` derives it from the sessions; for a recording

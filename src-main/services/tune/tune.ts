@@ -20,12 +20,11 @@ import { inEnglish } from '../../domain/text/text'
 import { openTrustedLadder } from '../ladder-library/open'
 import { buildReference, buildRung, buildRunner, openCompiler, type Compiler } from '../run/build'
 import { architectureFor, queryDriver, smOf } from '../run/device'
-import { isShared } from '../run/gpu-turn'
+import { isShared } from '../run/measured-run'
 import { planRun, type PlannedRung, type RunPlan } from '../run/plan'
 import { timeFinalists } from './finalists'
 import { spaceOf, type TuneRequest } from './request'
-import { sweep } from './scheduler'
-import { measureOn, noTime, openWorkers, type MeasureSetup, type Worker } from './workers'
+import { sweep, measureOn, noTime, openWorkers, type MeasureSetup, type Worker } from './scheduler'
 
 export interface TuneOptions {
   signal: AbortSignal

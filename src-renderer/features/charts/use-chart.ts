@@ -41,6 +41,9 @@ export const derived = (value: number | null, unit: MetricValue['unit']): Metric
 
 // Text shared by several charts: where the data comes from, and file names.
 
+/** Further rungs are counted and not named: a program can have hundreds of kernels. */
+const mostNamed = 12
+
 export function useChartWords() {
   const { t } = useI18n()
 
@@ -61,18 +64,25 @@ export function useChartWords() {
     return [session.ladder.id, ...(size === undefined ? [] : [String(size)]), chart].join('-')
   }
 
+  /** The names, or the first of very many. */
+  const someOf = (names: readonly string[]): string => {
+    const first = names.slice(0, mostNamed).join(', ')
+    const more = names.length - mostNamed
+    return more > 0 ? t('charts.andMore', { rungs: first, count: more }) : first
+  }
+
   /** Names the rungs that are not drawn, with the reason if they share one. */
   const leftOut = (session: Session, rungs: readonly RungResult[], reason?: string): string[] =>
     rungs.length === 0
       ? []
       : [
           t(reason === undefined ? 'charts.leftOut' : 'charts.leftOutBecause', {
-            rungs: rungs.map((rung) => rungLabel(session, rung)).join(', '),
+            rungs: someOf(rungs.map((rung) => rungLabel(session, rung))),
             reason: reason ?? '',
           }),
         ]
 
-  return { origin, fileName, leftOut }
+  return { origin, fileName, someOf, leftOut }
 }
 
 // The pinned rung as charts need it: null without one, and where its session allows no verdict on this one.

@@ -40,6 +40,16 @@ describe('rows', () => {
     expect(rows[0]!.isReference).toBe(true)
   })
 
+  it('of a program hold no kernel against the one before it', () => {
+    const program = {
+      ...{ command: ['python3', 'block.py'] as [string, ...string[]], exitCode: 0 },
+      filters: { kernels: null, nvtx: null, skip: 0, count: null },
+      ...{ launches: 4, totalMs: 20 },
+    }
+    const rows = ladderRows({ ...climb, program })
+    expect(rows.flatMap(({ before, slowdown }) => before ?? slowdown ?? [])).toEqual([])
+  })
+
   it('have columns for all of the card and for registers', () => {
     expect(metricsOf(columnGroups(usualColumns(climb)))).toEqual(
       expect.arrayContaining([...cardMetricIds, 'registersPerThread']),

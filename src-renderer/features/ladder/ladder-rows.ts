@@ -63,7 +63,8 @@ export function ladderRows(session: Session): LadderRow[] {
   const numbers = rungNumbers(session.rungs)
   return session.rungs.map((rung, index) => {
     const isReference = rung.id === session.ladder.reference
-    const before = isReference ? undefined : rungBefore(session, rung.id)
+    // Kernels of a program do other work than the one before.
+    const before = isReference || session.program ? undefined : rungBefore(session, rung.id)
     const comparison = before && compareRungs({ session, rung: before }, { session, rung })
     const error = errorOf(rung)
     return {

@@ -3,8 +3,7 @@ import { useI18n } from 'vue-i18n'
 import { csvTable, type Cell, md, mdTable } from '../../../src-main/domain/text/tables'
 import type { MatrixCell, MatrixItem, MatrixRow, MatrixGroup } from './matrix'
 import type { RungResult, Session } from '../../../src-main/domain/session/session'
-import { useMetricWords } from '../metrics'
-import { useProvenance } from '../provenance'
+import { useMetricWords, useProvenance } from '../metrics'
 
 // The matrix as text for a spreadsheet or document; session contents never become a formula or markup.
 

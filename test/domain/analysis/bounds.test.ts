@@ -16,7 +16,7 @@ import {
 import { rungOf, type RungResult, type Session } from '../../../src-main/domain/session/session'
 import { parseNcuRawCsv } from '../../../src-main/parsers/ncu/ncu-csv'
 import { toMetrics } from '../../../src-main/parsers/ncu/ncu-metrics'
-import { ncuCapture } from '../../parsers/captures'
+import { ncuCapture } from '../../captures'
 import { ceilingsOf } from '../../../src-main/domain/gpu/ceilings'
 import { message } from '../../../src-main/domain/messages/message'
 import { inEnglish } from '../../../src-main/domain/text/text'

@@ -1,18 +1,16 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { brotliDecompressSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { printedLines, stopReason } from '../../../src-main/domain/emulation/findings'
 import { emulate, type EmulationJob } from '../../../src-main/domain/emulation/job'
 import { dummyAddress, firstSymbol } from '../../../src-main/domain/emulator/rung'
 import { inEnglish } from '../../../src-main/domain/text/text'
 import { readCubin } from '../../../src-main/parsers/cubin/cubin'
+import { packedRow } from '../../captures'
 import { placesOf } from '../../emulated-captures'
 import { printf } from '../../../src-main/domain/emulator/system-calls'
 
-const folder = join(import.meta.dirname, '../../captures/cubin')
-const machineCode = [readCubin(brotliDecompressSync(readFileSync(join(folder, 'calls.cubin.br'))))]
-const source = readFileSync(join(folder, 'calls.cu'), 'utf8').split('\n')
+const kept = packedRow('cubins.jsonl', 'calls.cubin')
+const machineCode = [readCubin(kept.bytes)]
+const source = kept.source.split('\n')
 const lineOf = (comment: string): number =>
   source.findIndex((line) => line.endsWith(`// ${comment}`)) + 1
 

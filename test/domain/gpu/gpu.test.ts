@@ -16,7 +16,7 @@ import {
 } from '../../../src-main/domain/gpu/occupancy'
 import { computeCapabilities, smLimits } from '../../../src-main/domain/gpu/gpu'
 import { type NcuLaunch, parseNcuRawCsv } from '../../../src-main/parsers/ncu/ncu-csv'
-import { ncuCapture } from '../../parsers/captures'
+import { ncuCapture } from '../../captures'
 import { sharedSessions, sharingSessions } from '../../../src-main/adapters/disk/journal'
 
 describe('occupancy', async () => {

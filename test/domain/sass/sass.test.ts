@@ -1,9 +1,6 @@
-import { readFileSync } from 'node:fs'
-import { basename, join } from 'node:path'
-import { brotliDecompressSync } from 'node:zlib'
+import { basename } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { arrowLanes, controlFlow } from '../../../src-main/domain/sass/control-flow'
-import { liveRegisters } from '../../../src-main/domain/sass/live-registers'
+import { arrowLanes, controlFlow, liveRegisters } from '../../../src-main/domain/sass/flow'
 import { registerFiles, registersOf } from '../../../src-main/domain/sass/operands'
 import { decodeInstruction } from '../../../src-main/domain/sass/decode'
 import type { Instruction } from '../../../src-main/domain/sass/instruction'
@@ -11,6 +8,7 @@ import { placesOf } from '../../../src-main/domain/sass/machine-code'
 import { printOpcode } from '../../../src-main/domain/sass/print'
 import { readCubin } from '../../../src-main/parsers/cubin/cubin'
 import { openSession } from '../../../src-main/services/sessions/sessions'
+import { packedRow } from '../../captures'
 import { setupIn, tempDir } from '../../services/support'
 
 const code = (...lines: string[]) =>
@@ -161,11 +159,7 @@ describe('live registers', () => {
 // A rung's cubin against what ncu says of the same machine code on the GPU, in the deep recording: every instruction with
 // its source lines. 03_shared_tile.cubin is the rung as it was recorded, built with the same flags: -DSTEPS=2 -DTILE=32.
 
-const cubin = new Uint8Array(
-  brotliDecompressSync(
-    readFileSync(join(import.meta.dirname, '../../captures/cubin/03_shared_tile.cubin.br')),
-  ),
-)
+const cubin = packedRow('cubins.jsonl', '03_shared_tile.cubin').bytes
 
 const inRung = (places: readonly { file: string | null; line: number | null }[]): number[] =>
   places.filter(({ file }) => basename(file!).startsWith('03_shared_tile')).map(({ line }) => line!)

@@ -16,8 +16,7 @@ import {
   sizesWord,
 } from '../../../src-main/domain/task/problem'
 import { gemm, gemmProblem, saying } from '../../support'
-import { referenceHeader, taskHeader } from '../../../src-main/domain/task/headers'
-import { launchLayout } from '../../../src-main/domain/task/layout'
+import { referenceHeader, taskHeader, launchLayout } from '../../../src-main/domain/task/layout'
 import { Task } from '../../../src-main/domain/task/task'
 
 describe('expressions', () => {

@@ -6,7 +6,7 @@ import {
   eventChannel,
   folderChannel,
   importChannel,
-} from '../../../src-main/hosts/electron/ipc'
+} from '../../../src-main/hosts/electron/page'
 import type { KernelLadderBridge } from '../../../src-main/hosts/electron/preload'
 import { appInfo, logMessage } from '../support'
 import { type FakeFrame, FakeWebContents } from './fake-electron'

@@ -9,7 +9,7 @@ import {
   parseNvidiaSmi,
   redactNvidiaSmi,
 } from '../../../src-main/parsers/cuda/nvidia-smi'
-import { capture, captures, nvccCapture } from '../captures'
+import { capture, captures, nvccCapture } from '../../captures'
 import { parseNvccOutput, summarizeBuild } from '../../../src-main/parsers/cuda/ptxas'
 import { groupRecords } from '../../../src-main/domain/session/sanitizer'
 import {

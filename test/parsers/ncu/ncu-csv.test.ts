@@ -1,7 +1,7 @@
 /** ncu’s tables as CSV, whole and as a stream. */
 import { describe, expect, it } from 'vitest'
 import { type NcuLaunch, parseNcuRawCsv } from '../../../src-main/parsers/ncu/ncu-csv'
-import { ncuCapture } from '../captures'
+import { ncuCapture } from '../../captures'
 import { said, saying } from '../../support'
 import { readNcuCsv } from '../../../src-main/parsers/ncu/ncu-csv-stream'
 import { parseRules } from '../../../src-main/parsers/ncu/ncu-details'

@@ -13,7 +13,7 @@ import { toDeepProfiles } from '../../../src-main/parsers/ncu/ncu-deep'
 import { parseRules } from '../../../src-main/parsers/ncu/ncu-details'
 import { parseSourcePage } from '../../../src-main/parsers/ncu/ncu-source'
 import { said } from '../../support'
-import { ncuCapture } from '../captures'
+import { ncuCapture } from '../../captures'
 
 const nothing = { sections: [], unreadable: 0 }
 const page = ncuCapture('source-cuda-sass')

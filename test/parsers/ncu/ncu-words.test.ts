@@ -8,10 +8,10 @@ import {
 } from '../../../src-main/parsers/ncu/ncu-values'
 import { type NcuLaunch, parseNcuRawCsv } from '../../../src-main/parsers/ncu/ncu-csv'
 import { launchResources, toMetrics } from '../../../src-main/parsers/ncu/ncu-metrics'
-import { ncuCapture } from '../captures'
+import { ncuCapture } from '../../captures'
 import { metricsAtLevel } from '../../../src-main/domain/metrics/metrics'
 import { said } from '../../support'
-import { ncuFailures } from '../../fakes/ncu-failures.mjs'
+import { ncuFailures } from '../../fakes/ncu.mjs'
 import { recognizeNcuFailure, unknownMetrics } from '../../../src-main/parsers/ncu/ncu-failure'
 
 describe('cells', () => {

@@ -15,7 +15,7 @@ import {
   importHtml,
 } from '../../../src-main/services/import/import-report'
 import { listAll, openNamed } from '../../../src-main/services/sessions/sessions'
-import { ncuCapture, ncuReport, programCapture } from '../../parsers/captures'
+import { ncuCapture, ncuReport, programCapture } from '../../captures'
 import { setupIn, tempDir } from '../support'
 import { said } from '../../support'
 import { isHtmlFile } from '../../../src-main/adapters/sessions/report-file'

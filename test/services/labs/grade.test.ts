@@ -2,7 +2,7 @@
 import { readdir, readFile, writeFile, cp, mkdir, rm, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { openFinishedRows, submissionHash } from '../../../src-main/adapters/labs/submissions'
+import { openFinishedRows, submissionHash } from '../../../src-main/adapters/labs/work'
 import { emptyRow, outcomeExitCode } from '../../../src-main/domain/labs/outcome'
 import { toRow } from '../../../src-main/services/labs/grade'
 import { said, withAsked } from '../../support'

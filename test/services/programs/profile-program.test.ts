@@ -2,7 +2,7 @@
 import { chmod, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { askDriver } from '../../../src-main/adapters/tools/nvidia-smi'
+import { askDriver } from '../../../src-main/adapters/tools/gpus'
 import { readDeep } from '../../../src-main/adapters/sessions/deep-store'
 import { readSession } from '../../../src-main/adapters/sessions/session-store'
 import { compareSessions } from '../../../src-main/domain/programs/compare-sessions'

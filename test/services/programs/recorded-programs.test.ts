@@ -12,7 +12,7 @@ import { formatMs } from '../../../src-main/domain/metrics/units'
 import { startRun } from '../../../src-main/services/targets/start-run'
 import { toPreview } from '../../../src-main/services/programs/nothing'
 import { printedSummary, stepsOf } from '../../../src-main/domain/report/summary'
-import { whyOfSteps } from '../../../src-main/domain/why/why'
+import { whyOf, whyOfSteps } from '../../../src-main/domain/why/why'
 import { recordingsDir, setupIn, shippedKernels, tempDir } from '../support'
 
 const names = ['feed-forward-h200', 'feed-forward-h200-fused'] as const
@@ -102,6 +102,8 @@ describe('recorded programs', async () => {
 
   it('have a report, in which no kernel is a step from the one before it', () => {
     expect(whyOfSteps(before)).toEqual([])
+    const [a, b] = before.rungs.map((rung) => ({ session: before, rung }))
+    expect(whyOf(a!, b!)).toMatchObject({ causes: [], reason: { key: 'why.otherKernel' } })
     expect(printedSummary(before, stepsOf(before)).unpaid).toEqual([])
   })
 

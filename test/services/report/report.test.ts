@@ -61,6 +61,24 @@ describe('one session', () => {
     )
   })
 
+  it('shows kernels under ncu with their GPU time, and how to profile the program again', async () => {
+    const session = await readSession(join(recordingsDir, 'feed-forward-h200'))
+    const sample = { session, sources: {} }
+    const md = report(sample, { format: 'md' }, noPrivates)
+    expect(md).toContain('| GPU time under ncu | Share ○ | Launches | Median launch |')
+    expect(md).toMatch(/^\| `06_nvjet\w+` \| .* \| ok \| 53\.4 µs \| 12\.6 % \| 2 \| 26\.7 µs \|$/m)
+    expect(md).toContain('kernel-ladder profile --profile standard -- python3 block.py\n')
+    expect(md).not.toContain('SHA-256')
+    const tex = report(sample, { format: 'tex' }, noPrivates)
+    expect(tex).toContain('Rung & What & GPU time & Share')
+    expect(tex).toContain('\\begin{tabular}{llrrrr}')
+    const filters = { kernels: 'gemm|norm', nvtx: 'step', skip: 3, count: 20 }
+    const filtered = { ...session, program: { ...session.program!, filters } }
+    expect(reproduceCommand(filtered)).toBe(
+      "kernel-ladder profile --kernels 'gemm|norm' --nvtx step --skip 3 --count 20 --profile standard -- python3 block.py",
+    )
+  })
+
   describe('the summary', () => {
     it('names the best rung, the three largest jumps with their counters, and that every step paid off', () => {
       const { best, jumps, unpaid, allPaid } = model(recording()).summary

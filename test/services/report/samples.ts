@@ -10,7 +10,7 @@ import { parseNcuRawCsv } from '../../../src-main/parsers/ncu/ncu-csv'
 import { toDeepProfiles } from '../../../src-main/parsers/ncu/ncu-deep'
 import { parseRules } from '../../../src-main/parsers/ncu/ncu-details'
 import { parseSourcePage } from '../../../src-main/parsers/ncu/ncu-source'
-import { ncuCapture } from '../../parsers/captures'
+import { ncuCapture } from '../../captures'
 
 const folder = join(root, 'test/captures/sessions/gemm-fp32-h200-4096')
 const session = await readSession(folder)

@@ -11,7 +11,7 @@ import { type NcuAnswer, runNcu } from '../../../src-main/adapters/tools/ncu'
 import { recordedToolbox } from '../../../src-main/adapters/tools/toolboxes'
 import { draftSession } from '../../../src-main/adapters/sessions/session-store'
 import { type Toolbox, type ToolCall } from '../../../src-main/adapters/tools/toolbox'
-import { ncuCapture } from '../../parsers/captures'
+import { ncuCapture } from '../../captures'
 
 describe('profiling', () => {
   describe('profiling', () => {

@@ -15,7 +15,7 @@ import { readLadderFolder } from '../../../src-main/adapters/kernels/ladder-fold
 import { diskBuildCache, copyBuilt } from '../../../src-main/adapters/disk/build-cache'
 import { findTool, liveToolbox } from '../../../src-main/adapters/tools/toolboxes'
 import { runProcess } from '../../../src-main/adapters/tools/process'
-import { taskHeader } from '../../../src-main/domain/task/headers'
+import { taskHeader } from '../../../src-main/domain/task/layout'
 import { buildRung, openCompiler } from '../../../src-main/services/run/build'
 import { planRun } from '../../../src-main/services/run/plan'
 import { root, shippedKernels, tempDir } from '../support'

@@ -21,7 +21,7 @@ import { probeLaunches, probeReference } from '../../../src-main/adapters/tools/
 import { buildGpu } from '../../../src-main/domain/gpu/gpu'
 import { caseOf, usualProblem } from '../../../src-main/domain/task/problem'
 import { pythonHeaderFile, pythonLibrary } from '../../../src-main/domain/task/python'
-import { referenceHeader, referenceHeaderFile } from '../../../src-main/domain/task/headers'
+import { referenceHeader, referenceHeaderFile } from '../../../src-main/domain/task/layout'
 import { Task } from '../../../src-main/domain/task/task'
 import { buildLaunchProbe } from '../../../src-main/services/run/build'
 import { realCompiler } from '../../kept-nvcc'

@@ -16,7 +16,7 @@ import {
   stallHistogram,
 } from '../../../src-main/domain/session/deep'
 import { metricDefinition } from '../../../src-main/domain/metrics/metrics'
-import { liveRegisters } from '../../../src-main/domain/sass/live-registers'
+import { liveRegisters } from '../../../src-main/domain/sass/flow'
 import { planProfile } from '../../../src-main/domain/analysis/pass-plan'
 import { rawOfLadder, readRaw } from '../../../src-main/adapters/tools/raw-files'
 import { createCore } from '../../../src-main/services/core'

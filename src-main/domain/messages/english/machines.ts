@@ -23,6 +23,22 @@ export const machines = {
   noRun: 'There is no run {run} on {name}.',
   seeRuns: 'List them with `kernel-ladder machine runs {name}`.',
   nothing: 'Nothing finished on {name}, so nothing was saved.',
+  // Why a host cannot be reached, from what ssh says.
+  hostChanged: 'The host key of {host} is not the one that was trusted before.',
+  hostChangedRemedy:
+    'Ask its administrator; if the change is known, remove the old key with `ssh-keygen -R` and add the machine again.',
+  hostUnknown: 'The host key of {host} is not known yet.',
+  hostUnknownRemedy:
+    '`kernel-ladder machine add` shows its fingerprint and trusts it when told to; so does `ssh {host}`.',
+  noHost: 'There is no host {host}.',
+  noHostRemedy: 'Check the name and your network (VPN); it is given as after `ssh`.',
+  hostDenies: '{host} does not accept your keys, and a password is never asked for.',
+  hostDeniesRemedy:
+    'Have `ssh {host}` work without a password: add your key to the agent (`ssh-add`) or to the host (`ssh-copy-id`).',
+  hostRefuses: '{host} refuses the connection.',
+  hostRefusesRemedy: 'Check that sshd runs there, and the port.',
+  hostSilent: '{host} does not answer.',
+  hostSilentRemedy: 'Check your network (VPN), and that the machine is on.',
   noReport: '{folder} has no report of Nsight Compute.',
   noReportDo: 'Only runs that collect counters leave one; a recording has none.',
   reportDamaged: 'The report arrived damaged from {name}, so it was not kept.',

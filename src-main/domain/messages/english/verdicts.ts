@@ -290,6 +290,7 @@ export const why = {
   same: 'The times are the same within the spread of both, or half a percent.',
   noTime: '{rung} has no time: {why}',
   noTimeUnknown: '{rung} has no time.',
+  otherKernel: 'These are two kernels of one program, which do different work.',
   notProfiled: '{rung} was not profiled.',
   notCounted: 'The level of this session does not count what limits.',
   notCommon: 'The counters that tell what limits have no value for both rungs.',

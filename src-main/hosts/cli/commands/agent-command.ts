@@ -8,7 +8,7 @@ import { Job, type JobLine } from '../../../domain/machines/slurm-job'
 import { trustFolder } from '../../../services/ladder-library/open'
 import { startRun } from '../../../services/targets/start-run'
 import { appVersion } from '../../../services/version'
-import { onStop } from '../signals'
+import { onStop } from '../terminal'
 
 type RunProgram = (words: readonly string[], setUp: SetUp) => Promise<number>
 

@@ -4,9 +4,8 @@ import type { SetUp } from '../../../adapters/machine/machine'
 import { inputError } from '../../../domain/errors'
 import { nearest } from '../../../domain/text/text'
 import { appVersion } from '../../../services/version'
-import { complete, unquoted } from '../completion/complete'
+import { complete, unquoted, namesOn } from '../completion/complete'
 import { manPage, shellNames, shells, type Shell } from '../completion/scripts'
-import { namesOn } from '../completion/names'
 import { printable } from '../output'
 
 const isShell = (word: string): word is Shell => Object.hasOwn(shells, word)

@@ -22,12 +22,11 @@ import {
 } from '../../../services/lab-library/library'
 import { appVersion } from '../../../services/version'
 import { parseLabTarget, wholeNumber } from '../arguments'
-import { confirmed } from '../trust'
+import { confirmed, abortOnStop } from '../terminal'
 import { describeOutcome } from '../describe/describe-lab'
 import { labCheckDocument, labListDocument } from '../documents/ladders'
 import { note, printError, printJson, printText, problemText, table } from '../output'
 import { progressPrinter } from '../progress'
-import { abortOnStop } from '../signals'
 
 export async function labValidateCommand(
   setUp: SetUp,

@@ -18,11 +18,10 @@ import { isShipped, requireTrust, listLabs, openLab } from '../../../services/la
 import { csvTable, type Cell } from '../../../domain/text/tables'
 import { wholeNumber } from '../arguments'
 import { labTarget } from './lab-command'
-import { confirmed } from '../trust'
+import { confirmed, abortOnStop } from '../terminal'
 import { folderCommandThere, machineOf, withOption } from '../elsewhere'
 import { labGradeDocument } from '../documents/ladders'
 import { note, printJson, printText, table } from '../output'
-import { abortOnStop } from '../signals'
 
 export interface LabGradeOptions {
   lab?: string

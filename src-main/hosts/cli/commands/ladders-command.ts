@@ -13,7 +13,7 @@ import { openLadder, openPrograms } from '../../../services/ladder-library/open'
 import { note, printJson, printText, problemText, table } from '../output'
 import { shownPath } from '../../../adapters/kernels/ladder-folder'
 import { initLadder } from '../../../services/ladder-library/init'
-import { openInEditor } from '../../../services/editor'
+import { openInEditor } from '../../../services/drafts'
 import { openNamed } from '../../../services/sessions/sessions'
 import { namedRung } from './show-command'
 

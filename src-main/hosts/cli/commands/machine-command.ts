@@ -13,7 +13,7 @@ import { addMachine, lookAtHost, refuseName } from '../../../services/machines/a
 import { bringReport, findReport, openInNsight } from '../../../services/machines/ncu-report'
 import { openNamed } from '../../../services/sessions/sessions'
 import { resumeRun } from '../../../services/targets/machine'
-import { confirmed } from '../trust'
+import { confirmed, abortOnStop } from '../terminal'
 import { doctorText } from './start-command'
 import {
   machineCheckDocument,
@@ -23,7 +23,6 @@ import {
 } from '../documents/machines'
 import { note, printJson, printText, table } from '../output'
 import { progressPrinter } from '../progress'
-import { abortOnStop } from '../signals'
 import { printRun } from './run-command'
 
 export interface MachineAddOptions {

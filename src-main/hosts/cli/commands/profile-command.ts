@@ -15,7 +15,7 @@ import { wholeNumber } from '../arguments'
 import { sessionText } from '../describe/describe-sessions'
 import { runDocument, sessionFields } from '../documents/sessions'
 import { note, printError, printJson, printText, passOn } from '../output'
-import { abortOnStop } from '../signals'
+import { abortOnStop } from '../terminal'
 
 export interface ProfileOptions {
   kernels?: string

@@ -30,8 +30,7 @@ import {
 } from '../arguments'
 import { regressDocument } from '../documents/jobs'
 import { note, printJson, printText, table } from '../output'
-import { abortOnStop } from '../signals'
-import { askTrust } from '../trust'
+import { abortOnStop, askTrust } from '../terminal'
 
 export interface RegressCommandOptions extends ProblemOptions {
   ladder: string

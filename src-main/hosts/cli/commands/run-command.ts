@@ -28,8 +28,7 @@ import {
   words,
 } from '../arguments'
 import { runDocument, sessionFields, runSeveralDocument } from '../documents/sessions'
-import { abortOnStop } from '../signals'
-import { askTrust } from '../trust'
+import { abortOnStop, askTrust } from '../terminal'
 import { across, acrossPipe, type AcrossSide } from '../../../domain/analysis/comparability'
 import { rateText, shareText } from '../../../domain/analysis/lead-figure'
 import { metricDefinition } from '../../../domain/metrics/metrics'

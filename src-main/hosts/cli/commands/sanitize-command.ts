@@ -25,8 +25,7 @@ import {
 import { ladderCommandThere, machineOf } from '../elsewhere'
 import { sanitizeDocument } from '../documents/jobs'
 import { note, printJson, printText, table } from '../output'
-import { abortOnStop } from '../signals'
-import { askTrust } from '../trust'
+import { abortOnStop, askTrust } from '../terminal'
 
 export interface SanitizeCommandOptions extends ProblemOptions {
   ladder: string

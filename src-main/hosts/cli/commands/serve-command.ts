@@ -7,7 +7,7 @@ import { createCore } from '../../../services/core'
 import { startWebHost } from '../../web/server'
 import { wholeNumber } from '../arguments'
 import { note, printText } from '../output'
-import { onStop, abortOnStop } from '../signals'
+import { onStop, abortOnStop } from '../terminal'
 import { findElectron, hasDisplay, openInBrowser, runWindow } from '../../../adapters/tools/desktop'
 
 // `kernel-ladder serve`: serves the UI on loopback until interrupted.

@@ -35,8 +35,7 @@ import {
 import { ladderCommandThere, ladderTasksThere, machineOf, withOption } from '../elsewhere'
 import { tuneDocument } from '../documents/jobs'
 import { note, printJson, printText, table } from '../output'
-import { abortOnStop } from '../signals'
-import { askTrust } from '../trust'
+import { abortOnStop, askTrust } from '../terminal'
 
 export interface TuneCommandOptions extends ProblemOptions {
   ladder: string

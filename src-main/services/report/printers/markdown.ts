@@ -131,32 +131,40 @@ const troubleSection = ({ troubles }: ReportModel): string[] =>
         ]),
       ]
 
-const sourceTable = ({ session }: ReportModel): string =>
-  details(
-    'Sources and parameters of each rung',
-    mdTable(
-      [
-        { header: 'Rung', align: 'left' },
-        { header: 'Source', align: 'left' },
-        { header: 'SHA-256', align: 'left' },
-        { header: 'Parameters', align: 'left' },
-        { header: 'Clock before, after', align: 'right' },
-        { header: 'Worst relative error' },
-      ],
-      session.rungs.map(({ id, file, sourceHash, params, timing, verify }) => [
-        mdCodeCell(id),
-        mdCodeCell(file),
-        mdCodeCell(sourceHash),
-        mdCodeCell(
-          Object.entries(params)
-            .map(([name, number]) => `${name}=${number}`)
-            .join(' '),
-        ),
-        timing ? `${timing.smClockBeforeMHz ?? dash}, ${timing.smClockAfterMHz ?? dash} MHz` : dash,
-        verify?.worstRelativeError == null ? dash : verify.worstRelativeError.toExponential(2),
-      ]),
+/** Kernels of a program or an import have none. */
+const sourceTable = ({ session }: ReportModel): string[] => {
+  const rungs = session.rungs.filter(({ file }) => file !== '')
+  if (rungs.length === 0) return []
+  return [
+    details(
+      'Sources and parameters of each rung',
+      mdTable(
+        [
+          { header: 'Rung', align: 'left' },
+          { header: 'Source', align: 'left' },
+          { header: 'SHA-256', align: 'left' },
+          { header: 'Parameters', align: 'left' },
+          { header: 'Clock before, after', align: 'right' },
+          { header: 'Worst relative error' },
+        ],
+        rungs.map(({ id, file, sourceHash, params, timing, verify }) => [
+          mdCodeCell(id),
+          mdCodeCell(file),
+          mdCodeCell(sourceHash),
+          mdCodeCell(
+            Object.entries(params)
+              .map(([name, number]) => `${name}=${number}`)
+              .join(' '),
+          ),
+          timing
+            ? `${timing.smClockBeforeMHz ?? dash}, ${timing.smClockAfterMHz ?? dash} MHz`
+            : dash,
+          verify?.worstRelativeError == null ? dash : verify.worstRelativeError.toExponential(2),
+        ]),
+      ),
     ),
-  )
+  ]
+}
 
 const isTold = ({ sections }: ReportModel, section: ReportSection): boolean =>
   sections.includes(section)
@@ -232,7 +240,7 @@ function printSession(model: ReportModel, pictures: string | null = null): strin
     ...troubleSection(model),
     '## Provenance',
     printMdTable(factTable(facts.filter(({ id }) => id !== 'reproduce'))),
-    sourceTable(model),
+    ...sourceTable(model),
     'To reproduce:',
     ...facts.filter(({ id }) => id === 'reproduce').map(({ value }) => fenced(value, 'sh')),
   ]

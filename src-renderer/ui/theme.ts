@@ -1,0 +1,22 @@
+/** Light or dark: the system's theme unless the user chose one. Style sheets use `data-theme`. */
+import { computed, ref, watch } from 'vue'
+import { keptChoice } from './preferences'
+
+export const themeChoices = ['system', 'light', 'dark'] as const
+export type ThemeChoice = (typeof themeChoices)[number]
+
+export const themeChoice = keptChoice<ThemeChoice>('theme', themeChoices)
+
+const system = matchMedia('(prefers-color-scheme: dark)')
+const systemIsDark = ref(system.matches)
+system.addEventListener('change', ({ matches }) => (systemIsDark.value = matches))
+
+/** The current theme. */
+export const theme = computed(() =>
+  themeChoice.value === 'system' ? (systemIsDark.value ? 'dark' : 'light') : themeChoice.value,
+)
+
+watch(theme, (name) => (document.documentElement.dataset['theme'] = name), {
+  immediate: true,
+  flush: 'sync',
+})
