@@ -5,12 +5,15 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
+import { readSources } from '../../src-main/adapters/sessions/session-sources'
+import { readSession } from '../../src-main/adapters/sessions/session-store'
 import { commitLadder } from '../../src-main/services/ladder-library/commits'
 import { openLadder } from '../../src-main/services/ladder-library/open'
 import { planRun } from '../../src-main/services/run/plan'
+import { diffSources } from '../../src-main/services/compare'
 import { startRun } from '../../src-main/services/targets/start-run'
 import { said } from '../support'
-import { rungText, sumsFolder, fakeMachine, type Machine } from './support'
+import { fakeMachine, recordingsDir, root, rungText, sumsFolder, type Machine } from './support'
 
 const git = (folder: string, ...args: string[]): string =>
   execFileSync('git', ['-c', 'user.name=n', '-c', 'user.email=n@example.org', ...args], {
@@ -179,6 +182,48 @@ describe('the commits of a rung', () => {
     expect(sources.map(({ header }) => header.title)).toEqual(['Number 1', 'Number 2'])
     expect([...sources[0]!.headers!.keys()]).toEqual([`sums/${rungs[0]}/k.h`])
     expect(sources[0]!.file).toBe(`sums/${rungs[0]}/src/kernel.cu`)
+  })
+})
+
+describe('the recorded commits', () => {
+  /** The repository that they were recorded of. */
+  async function recordedHistory() {
+    const { dir, setup } = await fakeMachine()
+    const folder = join(dir, 'sum-history')
+    await mkdir(folder)
+    git(folder, 'init', '-q', '-b', 'main')
+    execFileSync('git', ['fast-import', '--quiet'], {
+      cwd: folder,
+      input: await readFile(join(root, 'test/gpu/sum-history.txt')),
+    })
+    git(folder, 'reset', '-q', '--hard', 'main')
+    const first = git(folder, 'rev-list', '--max-parents=0', 'main')
+    return { folder, setup, range: `${first}..main` }
+  }
+
+  it('are those of their repository, the one that does not compile too', async () => {
+    const history = await recordedHistory()
+    const { library, rungs } = await ladderOf(history, history.range, 'sum')
+    const recording = join(recordingsDir, 'sum-history-h200')
+    const session = await readSession(recording)
+    const { texts } = await readSources(recording, session)
+    expect(library.ladders[0]!.title).toBe(session.ladder.title)
+    expect(session.rungs.map(({ id, title }) => [id, title, texts[id]])).toEqual(
+      rungs.map((id) => {
+        const { header, text } = library.rungs.get(id)!
+        return [id, header.title, text]
+      }),
+    )
+    expect(session.rungs.map(({ status }) => status)).toEqual(
+      rungs.map((id) => (library.rungs.get(id)!.text.includes(' quad[i]') ? 'failed' : 'ok')),
+    )
+    // What changed between two rungs is what their commit changed.
+    for (const [index, after] of rungs.slice(1).entries()) {
+      const before = rungs[index]!
+      const own = diffSources(texts[before]!, texts[after]!).flatMap(({ lines }) => lines)
+      const commit = git(history.folder, 'diff', '-U3', before, after, '--', 'sum.cu')
+      expect(own).toEqual(commit.split('\n').filter((line) => /^[ +-](?!--|\+\+)/.test(line)))
+    }
   })
 })
 

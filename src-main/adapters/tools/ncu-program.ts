@@ -61,6 +61,8 @@ const keptOutput = 64 * 1024
  */
 const mostLogBytes = 2 ** 24
 const logName = 'ncu.log'
+/** Where the program ends early, ncu still prints what it timed; seen to take less than a second for 200 launches. */
+const patienceMs = 10_000
 
 /** A range is written with a slash, which tells it from a range between two points in time. */
 const rangeWord = (nvtx: string): string => (/[/@]/.test(nvtx) ? nvtx : `${nvtx}/`)
@@ -103,6 +105,7 @@ async function runProgram(
       timeoutMs,
       signal,
       passOn: { to: onOutput, keep: keptOutput },
+      lastWords: { name: 'ncu', ms: patienceMs },
     })
     const { text: log, whole } = await scratch.readLog(logName, mostLogBytes)
     // The recorder has the program's own output; the table of its launches is in ncu's.

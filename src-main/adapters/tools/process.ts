@@ -35,6 +35,11 @@ export interface ProcessCall {
    */
   passOn?: { to: PassOn; keep: number }
   signal?: AbortSignal
+  /**
+   * When it is cancelled or overdue, what it started is killed first, but for processes of its own name, and it has so many
+   * milliseconds to say what it knows.
+   */
+  lastWords?: { name: string; ms: number }
   /** Called with the process id once it has started. */
   onSpawn?: (pid: number) => void
 }
@@ -128,6 +133,10 @@ export function descendants(pid: number): number[] {
   return found
 }
 
+/** The name of a process as the kernel has it, at most 15 characters. */
+const nameOf = (pid: number): string =>
+  quietly(() => readFileSync(`/proc/${pid}/comm`, 'utf8').trim(), '')
+
 function signalQuietly(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal)
@@ -188,11 +197,18 @@ export async function runProcess(call: ProcessCall): Promise<ProcessResult> {
   }
 
   let ended: ProcessOutcome | null = null
+  let patience: NodeJS.Timeout | undefined
   const kill = (outcome: ProcessOutcome): void => {
     if (ended) return
     ended = outcome
     if (child.pid === undefined) return
-    killTree(child.pid)
+    if (call.lastWords === undefined || outcome === 'flooded') return killAll(child.pid)
+    for (const member of descendants(child.pid))
+      if (nameOf(member) !== call.lastWords.name) signalQuietly(member, 'SIGKILL')
+    patience = setTimeout(killAll, call.lastWords.ms, child.pid)
+  }
+  const killAll = (pid: number): void => {
+    killTree(pid)
     // An escaped descendant may keep our pipes open; it is not waited for.
     setTimeout(() => {
       child.stdout.destroy()
@@ -285,6 +301,9 @@ export async function runProcess(call: ProcessCall): Promise<ProcessResult> {
     if (child.pid !== undefined) running.delete(child.pid)
     clearTimeout(idleTimer)
     clearTimeout(deadline)
+    clearTimeout(patience)
+    // What it left behind in its group.
+    if (patience && child.pid !== undefined) signalQuietly(-child.pid, 'SIGKILL')
     call.signal?.removeEventListener('abort', onAbort)
   }
 }

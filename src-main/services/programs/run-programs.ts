@@ -311,7 +311,8 @@ async function gpuTimes(
     try {
       const preview = await previewProgram(toolbox, call, mostTimed)
       const launches = preview.launches.flatMap(toPreview)
-      found = launches.length > 0
+      // The time of a part of its kernels is not its own.
+      found = launches.length > 0 && preview.outcome === 'exited'
       if (!found) throw await whyNothing(toolbox, call, preview)
       if (!preview.whole) warn(message('programs.firstLaunches', { count: launches.length }))
       state.launches = launches

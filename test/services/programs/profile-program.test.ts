@@ -110,6 +110,17 @@ describe('a program', () => {
     expect(session.program!.exitCode).toBe(0)
   })
 
+  it('keeps what was timed when it takes too long, or is stopped', async () => {
+    const { profile } = await setUp('twelve', {}, { processes: true })
+    const slow: [string, ...string[]] = ['sh', '-c', 'sleep 30 & wait']
+    const late = await profile(slow, { timeoutSeconds: 2 })
+    expect(late.session.program).toMatchObject({ launches: 14 })
+    expect(said(late.session.warnings).join()).toContain('sh was stopped after 2 s.')
+    const stopped = await profile(slow, { signal: AbortSignal.timeout(2000) })
+    expect(stopped.session.program).toMatchObject({ launches: 14 })
+    expect(stopped.session.completion).toBe('cancelled')
+  })
+
   it('may launch far more than is timed, in one process or in many', async () => {
     const { profile } = await setUp('twelve', { FAKE_PROCESSES: '4500' })
     const { session } = await profile(['sh', '-c', 'exit 7'])

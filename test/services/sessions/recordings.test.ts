@@ -27,9 +27,11 @@ import { instructionKinds, lanes } from '../../../src-main/domain/metrics/counte
 import { planProfile } from '../../../src-main/domain/analysis/pass-plan'
 import { roofline } from '../../../src-main/domain/analysis/roofline'
 
-/** Those whose counters were not left out by `--profile-skip`. */
+const ofCommits = ({ ladder }: Session): boolean => ladder.id.endsWith('-commits')
+
+/** Those that were run and whose counters were not left out by `--profile-skip`. */
 const profiledRungs = ({ rungs, settings }: Session): Session['rungs'] =>
-  rungs.filter(({ id }) => !settings.profileSkipped?.includes(id))
+  rungs.filter(({ id, status }) => status !== 'failed' && !settings.profileSkipped?.includes(id))
 
 describe('recordings', async () => {
   const recordings = await readRecordings(recordingsDir)
@@ -75,6 +77,7 @@ describe('recordings', async () => {
           'stencil-3d 512³ standard',
           'joint-histogram N = 268435456 standard',
           'softmax-lab 4096² standard',
+          'sum-history-commits N = 67108864 standard',
           'transpose 8192² standard',
           'transpose 8191×4097 card',
           'scan N = 268435456 standard',
@@ -120,7 +123,11 @@ describe('recordings', async () => {
     it.each(recordings)(
       '$name has every rung ok with seven measured card metrics',
       ({ session }) => {
-        expect(new Set(session.rungs.map(({ status }) => status))).toEqual(new Set(['ok']))
+        // One of the commits does not compile, as happens.
+        const failed = ofCommits(session) ? ['failed'] : []
+        expect(new Set(session.rungs.map(({ status }) => status))).toEqual(
+          new Set(['ok', ...failed]),
+        )
         for (const { id: rungId, metrics } of profiledRungs(session))
           for (const id of cardMetricIds)
             if (!ncuGaveInfinity(session, rungId, id))
@@ -207,6 +214,8 @@ describe('recordings', async () => {
     )
 
     it.each(recordings)('$name has every rung that its ladder has today', async ({ session }) => {
+      // Held to their repository in test/services/commits.test.ts.
+      if (ofCommits(session)) return
       const { id, task } = session.ladder
       const shipped = join(root, 'cuda-kernels', task!.id, 'ladders', `${id}.json`)
       // A template is named by whoever makes a folder of it.
@@ -250,7 +259,7 @@ describe('recordings', async () => {
     it('says what the sessions say: run `npm run recordings` where it does not', async () => {
       const text = await readFile(indexFile, 'utf8')
       expect(`${JSON.stringify(await recordingIndex(recordingsDir), null, 2)}\n`).toBe(text)
-      expect(Object.keys((JSON.parse(text) as { recordings: object }).recordings)).toHaveLength(48)
+      expect(Object.keys((JSON.parse(text) as { recordings: object }).recordings)).toHaveLength(49)
     })
 
     it('is made without reading a session that is indexed', async () => {
