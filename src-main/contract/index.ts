@@ -11,21 +11,27 @@ import { ProfileCost, ProfilePlan } from '../domain/analysis/pass-plan'
 import { Problem } from '../domain/task/problem'
 import { Task } from '../domain/task/task'
 import { Ceilings } from '../domain/gpu/ceilings'
-import { Device } from '../domain/gpu/device'
+import { Device } from '../domain/gpu/gpu'
 import { historyShape } from '../domain/history/history'
 import { Identifier } from '../domain/ladder/rung'
 import { RungMeasured } from '../domain/analysis/rung-measured'
 import { RungResult, Session } from '../domain/session/session'
-import { DeletedSession, ImportAnswer, RefRequest, RenameRequest } from './session-management'
-import { DeepAnswer, DeepRequest } from './deep'
-import { draftCalls } from './drafts'
-import { folderCalls } from './folders'
+import {
+  DeletedSession,
+  ImportAnswer,
+  RefRequest,
+  RenameRequest,
+  DeepAnswer,
+  DeepRequest,
+  ReportAnswer,
+  ReportProgress,
+  ReportRequest,
+  SessionRef,
+} from './sessions'
+import { draftCalls, folderCalls } from './folders'
 import { labCalls } from './labs'
-import { machineCalls } from './machines'
-import { sanitizeCalls } from './sanitize'
-import { ReportAnswer, ReportProgress, ReportRequest } from './report'
-import { RunRequest } from './run-request'
-import { SessionRef } from './session-ref'
+import { machineCalls, sanitizeCalls, RunRequest } from './runs'
+import { ncuReportCalls } from './ncu-report'
 
 export { RunRequest, SessionRef }
 export const RunId = z.string().regex(/^run-[A-Za-z0-9-]{1,60}$/)
@@ -105,6 +111,11 @@ export const RunEvent = z.discriminatedUnion('type', [
   z.object({ type: z.literal('profile-plan'), plan: ProfilePlan }),
   /** The actual cost. */
   z.object({ type: z.literal('profile-cost'), cost: ProfileCost }),
+  /**
+   * Of a run on another machine: whether it can be heard. While it cannot, what was told last is stale; what happened
+   * meanwhile is told once it can again.
+   */
+  z.object({ type: z.literal('link'), machine: z.string(), up: z.boolean(), at: z.iso.datetime() }),
   z.object({ type: z.literal('log'), level: z.enum(['info', 'warning']), message: Statement }),
   z.object({
     type: z.literal('finished'),
@@ -189,6 +200,7 @@ export const calls = {
   ...folderCalls,
   ...labCalls,
   ...machineCalls,
+  ...ncuReportCalls,
 } as const
 
 export type Calls = typeof calls

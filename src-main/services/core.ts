@@ -2,11 +2,10 @@
 import { randomBytes } from 'node:crypto'
 import { basename, dirname, resolve } from 'node:path'
 import type { Setup } from '../adapters/machine/machine'
-import { inEnglish } from '../domain/text/wording'
-import { drawInPage, printPdf } from '../adapters/print/chromium'
+import { inEnglish } from '../domain/text/text'
+import { drawInPage, printPdf, type PdfPrinter } from '../adapters/print/chromium'
 import { readKernelLibrary } from '../adapters/kernels/kernel-library'
 import { readMachines } from '../adapters/remote/machines-store'
-import type { PdfPrinter } from '../adapters/print/pdf'
 import { sweepTrash } from '../adapters/sessions/labels-and-trash'
 import type {
   CallInput,
@@ -17,25 +16,23 @@ import type {
   RunMessage,
   SessionSummary,
 } from '../contract'
-import { recordedRef } from '../contract/session-ref'
-import { isOwnRun } from '../contract/session-summary'
-import type { SanitizeRequest } from '../contract/sanitize'
+import { recordedRef, isOwnRun } from '../contract/sessions'
+import type { SanitizeRequest } from '../contract/runs'
 import { inputError, KernelLadderError, toErrorShape } from '../domain/errors'
 import { message } from '../domain/messages/message'
 import { rungOf, type Session } from '../domain/session/session'
 import { can, type Target } from '../domain/target/targets'
 import { startRun } from './targets/start-run'
 import { diagnose } from './machine/doctor'
-import { createDrafts } from './drafts'
-import { hasEditor, openInEditor } from './editor'
+import { createDrafts, hasEditor, openInEditor } from './drafts'
 import { folderCalls } from './ladder-library/folder-calls'
 import { findHistory } from './sessions/history'
 import { measuredRungs } from './sessions/measured'
 import { resolveLadder } from './run/plan'
-import { answerReport } from './report/make'
-import { createReportProgress } from './report/progress'
+import { answerReport, createReportProgress } from './report/make'
 import { createLabCalls } from './labs/lab-calls'
 import { machineCalls } from './machines/machine-calls'
+import { createNcuReports } from './machines/ncu-report'
 import { createSanitizeJob } from './sanitize/sanitize-job'
 import {
   deletedSessions,
@@ -43,8 +40,6 @@ import {
   importFile,
   renameSession,
   restoreSession,
-} from './sessions/manage-sessions'
-import {
   defaultRecordingRef,
   listAll,
   mountedRef,
@@ -105,6 +100,7 @@ export function createCore(setup: Setup, options: CoreOptions): Core {
   }
 
   const drafts = createDrafts(setup, open)
+  const ncuReports = createNcuReports(setup, open)
 
   const publish = (runId: string, event: RunEvent): void => {
     const message = { runId, seq: messages.length, event }
@@ -292,6 +288,7 @@ export function createCore(setup: Setup, options: CoreOptions): Core {
     'drafts.build': (request: CallInput<'drafts.build'>) => drafts.build(request),
     ...folderCalls(setup),
     ...machineCalls(setup),
+    ...ncuReports.calls,
     ...watch.calls,
     ...labs,
   } satisfies Handlers
@@ -305,6 +302,7 @@ export function createCore(setup: Setup, options: CoreOptions): Core {
     importFile: (path) => importFile(path, { store, appVersion }),
     async close() {
       watch.stop()
+      ncuReports.close()
       active?.abort.abort()
       await active?.finished
       await sanitizer.close()

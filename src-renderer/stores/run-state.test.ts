@@ -38,6 +38,19 @@ describe('a run told by its messages', () => {
     expect(state.finished).toEqual({ status: 'complete', session: 'sample' })
   })
 
+  it('is stale while its machine is not heard, and catches up from where it was', () => {
+    const link = (up: boolean): RunEvent => ({
+      ...{ type: 'link', machine: 'titan', up, at: '2026-11-22T10:00:00.000Z' },
+    })
+    const told: RunEvent[] = [started, step('00_ref', 'running'), link(false)]
+    const lost = replay(messages('run-1', told))!
+    expect(lost.lostSince).toBe('2026-11-22T10:00:00.000Z')
+    const back = replay(messages('run-1', [...told, link(true), step('00_ref', 'done')]))!
+    expect([back.lostSince, back.rungs[0]!.steps.build.state]).toEqual([null, 'done'])
+    const ended: RunEvent = { type: 'finished', status: 'failed', session: null }
+    expect(replay(messages('run-1', [...told, ended]))!.lostSince).toBeNull()
+  })
+
   it('drops a repeat', () => {
     const state = applied(applied(null, 0), 1)
     expect(applyMessage(state, all[0]!)).toEqual({ kind: 'repeat' })

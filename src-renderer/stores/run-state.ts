@@ -37,6 +37,8 @@ export interface RunState {
   profilePlan: ProfilePlan | null
   profileCost: ProfileCost | null
   log: { level: 'info' | 'warning'; message: Statement }[]
+  /** Of a run on another machine whose connection was lost: since when, in ISO 8601; null while it is heard. */
+  lostSince: string | null
   finished: Omit<EventOf<'finished'>, 'type'> | null
 }
 
@@ -59,6 +61,7 @@ export const newRun = (runId: string): RunState => ({
   profilePlan: null,
   profileCost: null,
   log: [],
+  lostSince: null,
   finished: null,
 })
 
@@ -138,12 +141,15 @@ function applyEvent(state: RunState, event: RunEvent): RunState {
       return { ...state, profilePlan: event.plan }
     case 'profile-cost':
       return { ...state, profileCost: event.cost }
+    case 'link':
+      return { ...state, lostSince: event.up ? null : event.at }
     case 'log':
       return { ...state, log: [...state.log, { level: event.level, message: event.message }] }
     case 'finished':
       return {
         ...state,
         rungs: state.rungs.map(withoutRunning),
+        lostSince: null,
         finished: {
           status: event.status,
           session: event.session,

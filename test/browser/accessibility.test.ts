@@ -1,9 +1,8 @@
 /** Every screen by axe in both themes, and by keyboard alone. */
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { rulesOfColor, seriousFaults } from './axe'
+import { rulesOfColor, seriousFaults, settled, startHarness, type Harness } from './support'
 import { screens, states } from './screens'
-import { settled, startHarness, type Harness } from './support'
 
 let harness: Harness
 beforeAll(async () => {

@@ -4,14 +4,13 @@
  */
 import { execFileSync, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { delimiter, dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { afterTest } from '../cleanups'
+import { afterTest } from '../support'
 import { faultsOf } from '../json-schemas'
-import { sumsFiles } from '../services/sums-folder'
-import { fakesDir, tempDir } from '../services/support'
+import { sumsFiles, fakesDir, tempDir } from '../services/support'
 import { bundle, runBundle, start } from './support'
 
 const sshd = '/usr/sbin/sshd'
@@ -171,12 +170,44 @@ describe.skipIf(!hasSshd)('a machine over ssh', () => {
     expect(document.rungs.map(({ status }) => status)).toEqual(['ok', 'ok'])
     expect(document.session.startsWith(join(own.dir, 'data', 'sessions'))).toBe(true)
     expect(await readdir(document.session)).toEqual(
-      expect.arrayContaining(['session.json', 'raw.jsonl', 'sources']) as string[],
+      expect.arrayContaining([
+        'session.json',
+        'raw.jsonl',
+        'sources',
+        'report-there.json',
+      ]) as string[],
     )
     expect(await readdir(own.remote('agents'))).toEqual(agents)
     expect(await readdir(own.remote('jobs'))).toEqual([])
     const shown = await runBundle(['show', document.session], own.env)
     expect(shown.stdout).toContain('measured on titan')
+
+    // ncu's report is left there until it is asked for; a fetch goes on from what is here.
+    const report = join(document.session, 'profile.ncu-rep')
+    const note = join(document.session, 'report-there.json')
+    expect(existsSync(report)).toBe(false)
+    const kept = await readFile(note, 'utf8')
+    const [name] = await readdir(own.remote('reports'))
+    const bytes = await readFile(own.remote(join('reports', name!)))
+    const fetch = ['machine', 'fetch', document.session, '--json']
+    await writeFile(`${report}.part`, 'no')
+    const damaged = await runBundle(fetch, own.env)
+    expect([damaged.code, damaged.stderr]).toEqual([1, expect.stringContaining('arrived damaged')])
+    expect(existsSync(`${report}.part`)).toBe(false)
+    await writeFile(`${report}.part`, bytes.subarray(0, 3))
+    const fetched = await runBundle(fetch, own.env)
+    expect(fetched.code, fetched.stderr).toBe(0)
+    expect(faultsOf('machine-fetch', JSON.parse(fetched.stdout))).toEqual([])
+    expect(await readFile(report)).toEqual(bytes)
+    expect([await readdir(own.remote('reports')), existsSync(note)]).toEqual([[], false])
+    const again = await runBundle(fetch, own.env)
+    expect(JSON.parse(again.stdout)).toMatchObject({ report, machine: null })
+    await rm(report)
+    const none = await runBundle(fetch, own.env)
+    expect([none.code, none.stderr]).toEqual([2, expect.stringContaining('has no report')])
+    await writeFile(note, kept)
+    const gone = await runBundle(fetch, own.env)
+    expect([gone.code, gone.stderr]).toEqual([3, expect.stringContaining('no longer on titan')])
   })
 
   it('runs a ladder folder of the user’s own, with what login files print out of the way', async () => {

@@ -1,7 +1,7 @@
 /** What is fuzzed, and the real inputs that are damaged. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { capture } from '../parsers/captures'
+import { capture } from '../captures'
 
 export interface Reader {
   name: string

@@ -1,26 +1,28 @@
 /** Readers of files that people write, send and publish: ladders, labs, sessions, reports, results of tuners. */
 import { parseSession } from '../../src-main/adapters/sessions/session-store'
 import { parseDeep } from '../../src-main/adapters/sessions/deep-store'
-import { pointsOfT4, T4Results } from '../../src-main/domain/tune/t4'
+import { pointsOfT4, T4Results } from '../../src-main/domain/tune/report'
 import { normalizedTokens } from '../../src-main/domain/labs/similarity'
 import { parseExpression } from '../../src-main/domain/task/expression'
 import { parseParams } from '../../src-main/hosts/cli/arguments'
 import { parseJsonWithin } from '../../src-main/parsers/json-within'
 import { parseConstant, parseRule } from '../../src-main/parsers/kernels/integer-constants'
-import { parseLadderFile } from '../../src-main/parsers/kernels/ladder'
 import {
+  parseLadderFile,
   parseLadderDocument,
   parseProgramLadder,
-} from '../../src-main/parsers/kernels/ladder-document'
-import { copyHeader } from '../../src-main/parsers/kernels/rung-header-edit'
-import { parseRungHeader } from '../../src-main/parsers/kernels/rung-header'
-import { parseTask } from '../../src-main/parsers/kernels/task'
+  parseTask,
+} from '../../src-main/parsers/kernels/ladder'
+import { copyHeader, parseRungHeader } from '../../src-main/parsers/kernels/rung-header'
 import { parseAnswers } from '../../src-main/parsers/labs/lab-answers'
 import { ladderPathIn, parseLab } from '../../src-main/parsers/labs/lab'
-import { parseDrawnPage } from '../../src-main/parsers/report/drawn-page'
-import { placesInPdf, stablePdf } from '../../src-main/parsers/report/pdf'
-import { parseReportHtml } from '../../src-main/parsers/report/report-html'
-import { gemm } from '../gemm'
+import {
+  parseDrawnPage,
+  placesInPdf,
+  stablePdf,
+  parseReportHtml,
+} from '../../src-main/parsers/report/report'
+import { gemm } from '../support'
 import { alike, bytes, file, rowsOf, text, type Reader } from './reader'
 import { lean } from './small'
 

@@ -3,10 +3,10 @@ import { logEntries } from '../../src-main/adapters/kernels/commits'
 import { stateNotice, tryOptions } from '../../src-main/adapters/remote/slurm'
 import { askHostKey, refusalOf, type Shell } from '../../src-main/adapters/remote/ssh'
 import { RunEvent } from '../../src-main/contract'
-import { JobLine } from '../../src-main/domain/machines/job'
 import {
   endOf,
   isEarly,
+  JobLine,
   parseQueueLine,
   stateOf,
   submittedId,

@@ -3,16 +3,10 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { brotliDecompressSync } from 'node:zlib'
 import { instructionsOf } from '../../src-main/domain/emulator/rung'
-import {
-  distinctTitles,
-  parseKernelName,
-  shortName,
-} from '../../src-main/domain/programs/kernel-name'
-import { controlFlow } from '../../src-main/domain/sass/control-flow'
-import { listingOf } from '../../src-main/domain/sass/listing'
-import { liveRegisters } from '../../src-main/domain/sass/live-registers'
-import { readCubin } from '../../src-main/parsers/cubin/cubin'
-import { cubinsOf } from '../../src-main/parsers/cubin/fatbin'
+import { distinctTitles, parseKernelName, shortName } from '../../src-main/domain/programs/choose'
+import { controlFlow, liveRegisters } from '../../src-main/domain/sass/flow'
+import { listingOf } from '../../src-main/domain/sass/machine-code'
+import { readCubin, cubinsOf } from '../../src-main/parsers/cubin/cubin'
 import {
   lastSanitizerWord,
   parseSanitizerSummary,
@@ -22,10 +16,10 @@ import {
   parseExpected,
   parseProbedLaunches,
   parseProbedReference,
-} from '../../src-main/parsers/cuda/launch-probe'
+  parseRunnerLine,
+} from '../../src-main/parsers/cuda/runner-events'
 import { parseNvidiaSmi, redactNvidiaSmi } from '../../src-main/parsers/cuda/nvidia-smi'
 import { parseNvccOutput } from '../../src-main/parsers/cuda/ptxas'
-import { parseRunnerLine } from '../../src-main/parsers/cuda/runner-events'
 import { parseNcuRawCsv, type NcuLaunch } from '../../src-main/parsers/ncu/ncu-csv'
 import { readNcuCsv } from '../../src-main/parsers/ncu/ncu-csv-stream'
 import {
@@ -35,10 +29,10 @@ import {
 } from '../../src-main/parsers/ncu/ncu-failure'
 import { toMetrics } from '../../src-main/parsers/ncu/ncu-metrics'
 import { parseNcuRep } from '../../src-main/parsers/ncu/ncu-rep'
-import { parseRules } from '../../src-main/parsers/ncu/ncu-rules'
+import { parseRules } from '../../src-main/parsers/ncu/ncu-details'
 import { parseSourcePage } from '../../src-main/parsers/ncu/ncu-source'
 import { parseNcuCell } from '../../src-main/parsers/ncu/ncu-values'
-import { capture, captures, ncuCapture, ncuReport } from '../parsers/captures'
+import { capture, captures, ncuCapture, ncuReport } from '../captures'
 import { alike, both, bytes, file, rowsOf, text, type Reader } from './reader'
 import { fewColumns, smallReport, withoutElements } from './small'
 

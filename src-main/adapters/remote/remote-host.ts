@@ -253,13 +253,19 @@ export interface Followed {
   said: string[]
 }
 
+export interface Follower {
+  onLine: (line: unknown) => void
+  /** The job's folder is there; its lines follow as they come. */
+  onConnected?: () => void
+}
+
 /** Passes on the lines of a job's events from a byte on, until it ends or the connection is lost. */
 export async function follow(
   shell: Shell,
   { folder }: JobPlace,
   offset: number,
   watch: Watch,
-  { onLine, onWatched }: { onLine: (line: unknown) => void; onWatched?: (line: string) => void },
+  { onLine, onConnected, onWatched }: Follower & { onWatched?: (line: string) => void },
   signal: AbortSignal,
 ): Promise<Followed> {
   let at = offset
@@ -268,7 +274,7 @@ export async function follow(
   const said: string[] = []
   const result = await shell.run({
     script: [
-      `cd ${quoted(folder)} || exit 1; o=${offset}`,
+      `cd ${quoted(folder)} || exit 1; o=${offset}; echo "% connected"`,
       watch.first ?? '',
       'while :; do',
       `  a=; ${watch.each}`,
@@ -283,6 +289,10 @@ export async function follow(
     onLine(line) {
       if (line.startsWith('# ')) {
         said.push(line.slice(2))
+        return
+      }
+      if (line === '% connected') {
+        onConnected?.()
         return
       }
       if (line.startsWith('% ')) {
@@ -313,7 +323,7 @@ export interface StartedJob {
   place: JobPlace
   /** Its number in the queue of a scheduler; null without one. */
   number: string | null
-  follow(offset: number, onLine: (line: unknown) => void, signal: AbortSignal): Promise<Followed>
+  follow(offset: number, follower: Follower, signal: AbortSignal): Promise<Followed>
   /** Asks its program to stop and save, or ends everything that it started. */
   stop(force: boolean): Promise<unknown>
   /** Of an ended job, what a scheduler says of its end; null without one. */
@@ -331,8 +341,8 @@ const groupLives =
 export const detachedJob = (shell: Shell, place: JobPlace): StartedJob => ({
   place,
   number: null,
-  follow: (offset, onLine, signal) =>
-    follow(shell, place, offset, { each: groupLives, pause: '0.2' }, { onLine }, signal),
+  follow: (offset, follower, signal) =>
+    follow(shell, place, offset, { each: groupLives, pause: '0.2' }, follower, signal),
   stop: (force) =>
     answer(
       shell,
@@ -401,16 +411,17 @@ export async function findJobs(
   return found
 }
 
-/** Fetches the files below a folder, the small ones first; each is checked. */
+/** Fetches the files below a folder but those named `leave`, the small ones first; each is checked. */
 export async function fetchFolder(
   shell: Shell,
   folder: string,
+  leave: string,
   onFile: (file: RemoteFile) => Promise<void>,
   signal?: AbortSignal,
 ): Promise<void> {
   const script = [
     `cd ${quoted(folder)} || exit 1`,
-    'find . -type f -size -524288k | while IFS= read -r f; do printf "%s %s\\n" "$(wc -c < "$f")" "$f"; done | sort -n | while IFS=" " read -r s f; do',
+    `find . -type f ! -path ${quoted(`./${leave}`)} -size -524288k | while IFS= read -r f; do printf "%s %s\\n" "$(wc -c < "$f")" "$f"; done | sort -n | while IFS=" " read -r s f; do`,
     '  printf "file %s %s\\n" "$(sha256sum < "$f" | cut -d" " -f1)" "$f"; base64 "$f" || exit 1; echo .',
     'done',
   ].join('\n')

@@ -250,8 +250,8 @@ function slurmJob(
   return {
     place,
     number,
-    follow: (offset, onLine, signal) =>
-      follow(shell, place, offset, watch, { onLine, onWatched }, signal),
+    follow: (offset, follower, signal) =>
+      follow(shell, place, offset, watch, { ...follower, onWatched }, signal),
     stop: (force) =>
       answer(
         shell,

@@ -14,7 +14,7 @@ import { formats, upgraded } from '../../domain/session/upgrade'
 import { parseJsonWithin } from '../../parsers/json-within'
 import { deepFile } from './deep-store'
 import { diskError, errorCode, pathExists, readPlainFile } from '../disk/disk'
-import { sharedRows, sharedSessions, shareRows, type RowText } from '../disk/shared-rows'
+import { sharedRows, sharedSessions, shareRows, type RowText } from '../disk/journal'
 import { stageFolder } from '../disk/staging'
 import { rawFile } from '../tools/raw-files'
 import { sourcesFolder } from './session-sources'
@@ -22,7 +22,8 @@ import { sourcesFolder } from './session-sources'
 export const sessionFile = 'session.json'
 /** Ten times the largest import; raw output and deep profiles are files of their own. */
 const mostMebibytes = 128
-const reportFile = 'profile.ncu-rep'
+/** ncu's own report, for Nsight Compute. */
+export const reportFile = 'profile.ncu-rep'
 /** Marks an imported session as not made here, which its session.json does not say. */
 const importedFile = 'imported.json'
 
@@ -79,6 +80,8 @@ export interface SessionDraft {
   addDeep(profile: DeepProfile): Promise<void>
   /** Records the file that the session was imported from. */
   markImported(from: string): Promise<void>
+  /** Adds a file of what is not part of the session itself, such as where its report was left. */
+  addNote(file: string, note: object): Promise<void>
   /**
    * Writes session.json, makes sure that everything added is present, and makes the folder appear under its name or,
    * if that has been taken, under a free one like it; returns its path.
@@ -127,6 +130,7 @@ async function draftOf(finalPath: string, added: Map<string, string>): Promise<S
     // Not indented, because thousands of instructions would take twice the space.
     addDeep: (profile) => add(deepFile(profile.rung), `${JSON.stringify(profile)}\n`),
     markImported: (from) => add(importedFile, `${JSON.stringify({ schema: 1, from })}\n`),
+    addNote: (file, note) => add(file, `${JSON.stringify(note)}\n`),
     async commit(session) {
       await add(sessionFile, `${JSON.stringify(session, null, 2)}\n`)
       for (const [path, text] of added) if (!(await isThere(path, text))) await write(path, text)

@@ -24,6 +24,7 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   'machine add': ['machine add titan --ssh titan.example.org'],
   'machine list': ['machine list'],
   'machine check': ['machine check titan'],
+  'machine fetch': ['machine fetch ./session --open'],
   'machine remove': ['machine remove titan'],
   regress: ['regress --ladder ./my-ladder --against main'],
   tune: [

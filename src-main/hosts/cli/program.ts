@@ -14,11 +14,11 @@ import { timingWays } from '../../domain/session/session'
 import { reportSections } from '../../domain/report/frozen-report'
 import { reportFormats } from '../../domain/report/report-format'
 import { defaultSecondsARung, sanitizerTools } from '../../domain/session/sanitizer'
-import { exhaustiveLimit, strategyNames } from '../../domain/tune/strategies'
+import { exhaustiveLimit, strategyNames } from '../../domain/tune/sweep'
 import { targetHelp } from '../../domain/target/targets'
-import { nearest } from '../../domain/text/nearest'
+import { nearest } from '../../domain/text/text'
 import { appVersion } from '../../services/version'
-import type { RunOptions } from './arguments'
+import { type RunOptions, namedOptions, type NamedOption } from './arguments'
 import {
   agentCommand,
   appCommand,
@@ -34,6 +34,7 @@ import {
   laddersCommand,
   machineAddCommand,
   machineCheckCommand,
+  machineFetchCommand,
   machineListCommand,
   machineRemoveCommand,
   machineResumeCommand,
@@ -51,7 +52,7 @@ import {
   startCommand,
   tuneCommand,
 } from './commands'
-import type { CompareOptions } from './commands/compare-command'
+import type { CompareOptions, ShowOptions } from './commands/show-command'
 import type { HistoryCommandOptions } from './commands/history-command'
 import type { ImportOptions } from './commands/import-command'
 import { addLabCommands } from './commands/lab-commands'
@@ -61,13 +62,11 @@ import type { RegressCommandOptions } from './commands/regress-command'
 import type { ReportCommandOptions } from './commands/report-command'
 import type { SanitizeCommandOptions } from './commands/sanitize-command'
 import type { ServeOptions } from './commands/serve-command'
-import type { ShowOptions } from './commands/show-command'
 import { shellNames } from './completion/scripts'
 import { addExamples } from './examples'
 import type { TuneCommandOptions } from './commands/tune-command'
 import { checkOutput, note, printError, printJson } from './output'
 import type { MachineAddOptions } from './commands/machine-command'
-import { namedOptions, type NamedOption } from './problem-options'
 
 const ladderHelp = 'the id of a ladder, or a folder that contains ladder.yaml'
 const trust = [
@@ -337,7 +336,7 @@ function program(
   const machine = cli
     .command('machine')
     .description(
-      'the machines that --target names, reached over ssh or through Slurm: add, list, check, runs, resume, remove',
+      'the machines that --target names, reached over ssh or through Slurm: add, list, check, runs, resume, fetch, remove',
     )
   const repeated = (word: string, words: string[] = []): string[] => [...words, word]
   machine
@@ -393,6 +392,17 @@ function program(
     .option(json, jsonText)
     .action(async (name: string, run: string, options: { json?: boolean }) =>
       finish(await machineResumeCommand(setUp, name, run, options)),
+    )
+  machine
+    .command('fetch')
+    .description(
+      'bring ncu’s own report of a session here, which stays on the machine until it is asked for; a fetch that was cut goes on',
+    )
+    .argument('<session>', 'a session’s name or folder')
+    .option('--open', 'open it in Nsight Compute (ncu-ui)')
+    .option(json, jsonText)
+    .action(async (session: string, options: { json?: boolean; open?: boolean }) =>
+      finish(await machineFetchCommand(setUp, session, options)),
     )
   machine
     .command('remove')
@@ -620,7 +630,7 @@ export async function runProgram(words: readonly string[], setUp: SetUp): Promis
     const shape = sayError(error)
     // A failed command has not printed a document yet.
     if (words.includes('--json')) {
-      const { errorDocument } = await import('./documents/error')
+      const { errorDocument } = await import('./documents/document')
       printJson(errorDocument, { error: shape })
     }
     code = exitCodes[shape.kind]

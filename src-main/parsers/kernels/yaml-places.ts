@@ -13,7 +13,7 @@ import {
 import { z } from 'zod'
 import { inputError } from '../../domain/errors'
 import { place } from '../../domain/task/faults'
-import { askMeant } from '../../domain/text/nearest'
+import { askMeant } from '../../domain/text/text'
 
 export interface PlacedFault {
   /** From 1. */

@@ -13,17 +13,20 @@ import {
 } from 'yaml'
 import type { z } from 'zod'
 import { together } from '../../domain/messages/message'
-import { inEnglish } from '../../domain/text/wording'
-import { problemAt } from '../../domain/task/choose'
-import type { Sizes } from '../../domain/task/problem'
+import { inEnglish, askMeant } from '../../domain/text/text'
+import { problemAt, type Sizes } from '../../domain/task/problem'
 import { sizeNames, type Task } from '../../domain/task/task'
 import { toErrorShape } from '../../domain/errors'
 import { ExpressionError, namesIn, parseExpression } from '../../domain/task/expression'
-import { withInputs } from '../../domain/labs/inputs'
-import { isLadderPath, isPredictable, LabFile, type LabFault } from '../../domain/labs/lab'
-import { isQuestionName } from '../../domain/labs/question'
+import {
+  withInputs,
+  isLadderPath,
+  isPredictable,
+  LabFile,
+  type LabFault,
+  isQuestionName,
+} from '../../domain/labs/lab'
 import { metricDefinition, metricIds } from '../../domain/metrics/metrics'
-import { askMeant } from '../../domain/text/nearest'
 import { tooMuch } from '../kernels/yaml-places'
 
 /** What a lab can refer to. */

@@ -23,7 +23,7 @@ import { stateNotice, submitJob, submittedJob, type OnState } from '../../adapte
 import { localShell, quoted, sshShell, type Shell } from '../../adapters/remote/ssh'
 import type { Folders } from '../../adapters/machine/machine'
 import { inputError, KernelLadderError } from '../../domain/errors'
-import { JobLine, type Job, type JobEnd } from '../../domain/machines/job'
+import { JobLine, type Job, type JobEnd } from '../../domain/machines/slurm-job'
 import type { MachineEntry } from '../../domain/machines/machine-file'
 import type { SessionHost } from '../../domain/session/session'
 import { message, together, type Statement } from '../../domain/messages/message'
@@ -65,6 +65,8 @@ export interface RemoteOptions {
   onLine: (line: Exclude<JobLine, JobEnd>) => void
   /** A warning, unless it is said to be news. */
   onNotice: (notice: Statement, level?: 'info') => void
+  /** The connection is lost, or is there again. */
+  onLink?: (up: boolean) => void
 }
 
 export interface EndedJob {
@@ -165,9 +167,14 @@ async function followJob(
   let host: SessionHost | null = null
   let end: JobEnd | null = null
   let failures = 0
-  const onLine = (value: unknown): void => {
-    if (failures > 0) onNotice(message('machines.again', { name }))
+  const onConnected = (): void => {
+    if (failures > 0) {
+      options.onLink?.(true)
+      onNotice(message('machines.again', { name }))
+    }
     failures = 0
+  }
+  const onLine = (value: unknown): void => {
     const line = JobLine.safeParse(value).data
     if (line?.type === 'end') end = line
     else if (line) options.onLine(line)
@@ -182,11 +189,13 @@ async function followJob(
   let offset = 0
   try {
     for (;;) {
-      const followed = await job.follow(offset, onLine, over.signal).catch((error: unknown) => {
-        if (error instanceof KernelLadderError)
-          return { outcome: 'lost' as const, offset, said: [] }
-        throw error
-      })
+      const followed = await job
+        .follow(offset, { onLine, onConnected }, over.signal)
+        .catch((error: unknown) => {
+          if (error instanceof KernelLadderError)
+            return { outcome: 'lost' as const, offset, said: [] }
+          throw error
+        })
       offset = followed.offset
       if (end !== null) {
         const ending = job.ending()
@@ -202,7 +211,10 @@ async function followJob(
         )
       if (followed.outcome === 'cancelled')
         throw new KernelLadderError('cancelled', message('machines.stillThere', { name }))
-      if (failures === 0) onNotice(message('machines.lost', { name }))
+      if (failures === 0) {
+        options.onLink?.(false)
+        onNotice(message('machines.lost', { name }))
+      }
       await delay(retriesMs[Math.min(failures, retriesMs.length - 1)], undefined, {
         signal: over.signal,
       }).catch(() => undefined)

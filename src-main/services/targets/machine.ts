@@ -1,12 +1,18 @@
 /** Runs rungs on a machine of machines.yaml: the ladder is sent there, and the session comes home. */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve, sep } from 'node:path'
+import { keepReport, keptReportFile, type KeptReport } from '../../adapters/remote/kept-report'
 import { fetchFolder, removeJob, type RemoteFile } from '../../adapters/remote/remote-host'
-import { draftSession, parseSession, sessionFile } from '../../adapters/sessions/session-store'
+import {
+  draftSession,
+  parseSession,
+  reportFile,
+  sessionFile,
+} from '../../adapters/sessions/session-store'
 import { RunEvent, type RunRequest } from '../../contract'
 import { inputError, KernelLadderError } from '../../domain/errors'
-import { Job } from '../../domain/machines/job'
-import { message, type Statement } from '../../domain/messages/message'
+import { Job } from '../../domain/machines/slurm-job'
+import { message } from '../../domain/messages/message'
 import type { Session } from '../../domain/session/session'
 import { printTarget, type Target } from '../../domain/target/targets'
 import { openTrustedLadder } from '../ladder-library/open'
@@ -22,7 +28,7 @@ import {
 } from '../machines/remote-job'
 import { sendLadder } from '../machines/send-folder'
 import { planRun } from '../run/plan'
-import type { Runner } from './runner'
+import type { Runner } from './start-run'
 import { draftNew, misplaced, type FinishedRun, type StartRunOptions } from './saved-run'
 
 export const runMachine: Runner = async (name, request, options) => {
@@ -32,12 +38,7 @@ export const runMachine: Runner = async (name, request, options) => {
   const { library, id, own } = await openTrustedLadder(options, request.ladder)
   // What is wrong with the request is said before anything is sent.
   planRun(library, { ...request, ladder: id })
-  const remote = {
-    signal: options.signal,
-    onNotice: (notice: Statement, level: 'info' | 'warning' = 'warning'): void => {
-      options.emit({ type: 'log', level, message: notice })
-    },
-  }
+  const remote = remoteOptions(target, options)
   options.emit({ type: 'stage', stage: 'prepare', done: 0, total: 0 })
   const ready = await prepare(machine, remote)
   const folder = own && (await sendLadder(machine.shell, ready.facts, own, options.signal))
@@ -52,7 +53,7 @@ export const runMachine: Runner = async (name, request, options) => {
       out: `${job}/session`,
       own: own?.folder ?? null,
     }),
-    { ...remote, onLine: eventsTo(target, options.emit) },
+    remote,
   )
   return finish(machine, ended, own?.folder ?? null, options)
 }
@@ -61,9 +62,8 @@ type Ending = Pick<StartRunOptions, 'emit' | 'signal' | 'machine' | 'out'>
 
 /** Follows a run that an earlier program began there, and brings its session home. Throws if there is no such run. */
 export async function resumeRun(name: string, run: string, options: Ending): Promise<FinishedRun> {
-  const { signal, emit } = options
   const machine = await openMachine(options.machine.folders, name)
-  const { facts, jobs } = await findRuns(machine, signal)
+  const { facts, jobs } = await findRuns(machine, options.signal)
   const found = jobs.find(({ id }) => id === run)
   const job = found && Job.safeParse(JSON.parse(found.job)).data
   if (!found || job?.kind !== 'run')
@@ -71,26 +71,35 @@ export async function resumeRun(name: string, run: string, options: Ending): Pro
       message('machines.noRun', { name, run }),
       message('machines.seeRuns', { name }),
     )
-  const ended = await resumeJob(machine, facts, found, {
-    signal,
-    onNotice: (notice, level) => {
-      emit({ type: 'log', level: level ?? 'warning', message: notice })
-    },
-    onLine: eventsTo({ kind: 'machine', name }, emit),
-  })
+  const ended = await resumeJob(
+    machine,
+    facts,
+    found,
+    remoteOptions({ kind: 'machine', name }, options),
+  )
   return finish(machine, ended, job.own, options)
 }
 
-const eventsTo =
-  (target: Target, emit: StartRunOptions['emit']): RemoteOptions['onLine'] =>
-  (line) => {
+/** What a job there tells, as events of a run on this target. */
+const remoteOptions = (
+  target: Target & { name: string },
+  { signal, emit }: Pick<Ending, 'signal' | 'emit'>,
+): RemoteOptions => ({
+  signal,
+  onNotice: (notice, level) => emit({ type: 'log', level: level ?? 'warning', message: notice }),
+  onLink: (up) => emit({ type: 'link', machine: target.name, up, at: new Date().toISOString() }),
+  onLine(line) {
     if (line.type !== 'event') return
     const event = RunEvent.safeParse(line.event).data
     if (!event || event.type === 'finished') return
     emit(event.type === 'started' ? { ...event, target: printTarget(target) } : event)
-  }
+  },
+})
 
-/** Brings the session home that a run there has saved; `own` is its ladder folder here. */
+/**
+ * Brings the session home that a run there has saved, but for ncu's report, which stays there until it is asked for; `own`
+ * is its ladder folder here.
+ */
 async function finish(
   { name, shell }: NamedMachine,
   { end, place, host }: EndedJob,
@@ -105,9 +114,11 @@ async function finish(
       message('machines.nothing', { name }),
     )
   options.emit({ type: 'stage', stage: 'save', done: 0, total: 1 })
+  const kept = await keepReport(shell, name, place, end.folder)
   const fetched = await bringHome(
     end.id ?? name,
-    (onFile) => fetchFolder(shell, end.folder!, onFile),
+    kept,
+    (onFile) => fetchFolder(shell, end.folder!, reportFile, onFile),
     (session) => ({
       ...session,
       target: { kind: 'machine', name },
@@ -124,6 +135,7 @@ async function finish(
 /** Writes the files of a session into the store, or where it was asked for. */
 async function bringHome(
   id: string,
+  kept: KeptReport | null,
   fetch: (onFile: (file: RemoteFile) => Promise<void>) => Promise<void>,
   change: (session: Session) => Session,
   { out, machine }: Ending,
@@ -142,6 +154,7 @@ async function bringHome(
         await writeFile(place, bytes)
       }
     })
+    if (kept) await draft.addNote(keptReportFile, kept)
     const session = change(parseSession(text, sessionFile))
     const folder = await draft.commit(session)
     return { session, folder, unsaved: misplaced(out, folder) }

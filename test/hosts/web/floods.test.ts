@@ -1,7 +1,7 @@
 /** What many clients, slow ones and thieves of links can do to the web host: real sockets, as many as a flood has. */
 import { connect, type Socket } from 'node:net'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { logMessage } from '../support/fake-core'
+import { logMessage } from '../support'
 import { type EventStream, type Harness, startHarness } from './harness'
 
 let at: Harness

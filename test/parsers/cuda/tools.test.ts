@@ -3,13 +3,13 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { type Launch } from '../../../src-main/domain/session/session'
-import { parseProbedLaunches } from '../../../src-main/parsers/cuda/launch-probe'
+import { parseProbedLaunches, parseRunnerLine } from '../../../src-main/parsers/cuda/runner-events'
 import {
   normalizePciBusId,
   parseNvidiaSmi,
   redactNvidiaSmi,
 } from '../../../src-main/parsers/cuda/nvidia-smi'
-import { capture, captures, nvccCapture } from '../captures'
+import { capture, captures, nvccCapture } from '../../captures'
 import { parseNvccOutput, summarizeBuild } from '../../../src-main/parsers/cuda/ptxas'
 import { groupRecords } from '../../../src-main/domain/session/sanitizer'
 import {
@@ -17,7 +17,6 @@ import {
   parseSanitizerSummary,
   parseSanitizerXml,
 } from '../../../src-main/parsers/cuda/compute-sanitizer'
-import { parseRunnerLine } from '../../../src-main/parsers/cuda/runner-events'
 
 describe('tools', () => {
   describe('the launch probe', () => {

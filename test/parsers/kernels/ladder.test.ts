@@ -4,15 +4,15 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { Ajv2020 } from 'ajv/dist/2020'
 import { parse } from 'yaml'
-import { parseLadderFile } from '../../../src-main/parsers/kernels/ladder'
-import { gemm } from '../../gemm'
-import { Task } from '../../../src-main/domain/task/task'
-import { parseRungHeader } from '../../../src-main/parsers/kernels/rung-header'
 import {
+  parseLadderFile,
   parseLadderDocument,
   parseProgramLadder,
-} from '../../../src-main/parsers/kernels/ladder-document'
-import { ladderSchema } from '../../../src-main/domain/ladder/ladder-schema'
+} from '../../../src-main/parsers/kernels/ladder'
+import { gemm } from '../../support'
+import { Task } from '../../../src-main/domain/task/task'
+import { parseRungHeader } from '../../../src-main/parsers/kernels/rung-header'
+import { ladderSchema } from '../../../src-main/domain/ladder/ladder-document'
 
 describe('ladders that ship', () => {
   const tasks = new Map([['gemm', gemm]])

@@ -1,8 +1,8 @@
 /** Labs, and the answers that students hand in. */
 import { describe, expect, it } from 'vitest'
 import { faultSentence, type Lab } from '../../../src-main/domain/labs/lab'
+import { gemm } from '../../support'
 import { ladderPathIn, type LabReferences, parseLab } from '../../../src-main/parsers/labs/lab'
-import { gemm } from '../../gemm'
 import { parseAnswers } from '../../../src-main/parsers/labs/lab-answers'
 
 describe('lab.md', () => {

@@ -6,18 +6,23 @@ import type { SetUp } from '../../../adapters/machine/machine'
 import { DoctorReport, RunRequest } from '../../../contract'
 import { exitCodes, inputError, KernelLadderError } from '../../../domain/errors'
 import { MachineEntry } from '../../../domain/machines/machine-file'
-import { Job } from '../../../domain/machines/job'
-import { submittedId } from '../../../domain/machines/slurm-job'
-import { inEnglish } from '../../../domain/text/wording'
+import { Job, submittedId } from '../../../domain/machines/slurm-job'
+import { inEnglish } from '../../../domain/text/text'
 import { findRuns, openMachine, prepare, runWords } from '../../../services/machines/remote-job'
 import { addMachine, lookAtHost, refuseName } from '../../../services/machines/add-machine'
+import { bringReport, findReport, openInNsight } from '../../../services/machines/ncu-report'
+import { openNamed } from '../../../services/sessions/sessions'
 import { resumeRun } from '../../../services/targets/machine'
-import { confirmed } from '../confirm'
-import { doctorText } from './doctor-command'
-import { machineCheckDocument, machineRunsDocument, machinesDocument } from '../documents/machines'
+import { confirmed, abortOnStop } from '../terminal'
+import { doctorText } from './start-command'
+import {
+  machineCheckDocument,
+  machineRunsDocument,
+  machinesDocument,
+  machineFetchDocument,
+} from '../documents/machines'
 import { note, printJson, printText, table } from '../output'
 import { progressPrinter } from '../progress'
-import { abortOnStop } from '../signals'
 import { printRun } from './run-command'
 
 export interface MachineAddOptions {
@@ -237,4 +242,34 @@ export async function machineResumeCommand(
     emit: progressPrinter(),
   })
   return printRun(result, json)
+}
+
+const megabytes = (bytes: number): string => (bytes / 1e6).toFixed(1)
+
+/** Brings ncu's report of a session here from the machine that the session was made on. */
+export async function machineFetchCommand(
+  setUp: SetUp,
+  session: string,
+  { json, open }: { json?: boolean; open?: boolean },
+): Promise<number> {
+  const setup = await setUp()
+  const { folder } = await openNamed(setup, session)
+  const before = await findReport(folder)
+  if (before?.done) note(`${megabytes(before.done)} of ${megabytes(before.bytes)} MB are here.`)
+  let told = 0
+  const report = await bringReport(setup, folder, {
+    signal: abortOnStop('stopping; what is here is kept.'),
+    onBytes(done, bytes) {
+      if (done < bytes && done - told < 4e6) return
+      told = done
+      note(`  ${megabytes(done)}/${megabytes(bytes)} MB`)
+    },
+    onNotice: (notice) => note(inEnglish(notice)),
+  })
+  const machine = before?.machine ?? null
+  if (json)
+    printJson(machineFetchDocument, { session: folder, report, bytes: before!.bytes, machine })
+  else printText(report)
+  if (open) await openInNsight(setup, report)
+  return 0
 }

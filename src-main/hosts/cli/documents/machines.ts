@@ -60,3 +60,20 @@ export const machineRunsDocument = documentKind({
     ),
   },
 })
+
+export const machineFetchDocument = documentKind({
+  name: 'machine-fetch',
+  version: 1,
+  title: 'machine fetch',
+  description:
+    'What `kernel-ladder machine fetch SESSION --json` prints: where ncu’s own report of a session lies now. docs/MACHINES.md explains it.',
+  fields: {
+    /** The session’s folder. */
+    session: z.string(),
+    /** Path of the report, for Nsight Compute. */
+    report: z.string(),
+    bytes: z.number().int(),
+    /** The machine that it was on; null if it was here already. */
+    machine: z.string().nullable(),
+  },
+})
