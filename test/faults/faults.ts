@@ -12,6 +12,7 @@ import { delimiter, dirname, join, relative } from 'node:path'
 import { readSession } from '../../src-main/adapters/sessions/session-store'
 import { leftProcesses } from '../gpu/submissions.mjs'
 import { ncuReport } from '../captures'
+import { openRemote, type Remote } from './remote'
 import { writeFileSync } from 'node:fs'
 
 const root = join(import.meta.dirname, '../..')
@@ -25,6 +26,8 @@ interface Bench {
   env: Record<string, string>
   /** Hash of every file that the fault must not touch. */
   before: string
+  /** Another machine, for the stage that runs there. */
+  remote?: Remote
 }
 
 export interface Stage {
@@ -36,6 +39,8 @@ export interface Stage {
   says?: string
   /** Saves what is finished when it is asked to stop: rungs with a time. */
   saves?: string[]
+  /** Runs on another machine. */
+  isRemote?: boolean
 }
 
 export interface Fault {
@@ -105,6 +110,17 @@ export const stages: readonly Stage[] = [
     ],
     says: 'submissions',
   },
+  {
+    name: 'tune',
+    words: () => [
+      ...['tune', '--ladder', 'gemm-fp32', '--rung', '03_shared_tile', '--size', '1024'],
+    ],
+  },
+  {
+    name: 'remote',
+    words: () => [...run('--profile', 'none'), '--target', 'titan'],
+    isRemote: true,
+  },
 ]
 
 const twice = (child: ChildProcess): void => {
@@ -123,6 +139,12 @@ function disk({ dir }: Bench, option: string): Around | null {
     after: () => spawnSync('umount', ['-l', folder]),
   }
 }
+
+/** Runs a program as if on a machine of its own. */
+const elsewhere = [
+  ...['unshare', '--uts', '--pid', '--fork', '--kill-child', '--mount-proc', '/bin/sh', '-c'],
+  ...['hostname "host-$(date +%N)"; exec "$@"', 'sh'],
+]
 
 const ofRuns = ['build', 'measure', 'profile and save', 'regress']
 
@@ -143,6 +165,18 @@ export const faults: readonly Fault[] = [
     },
   },
   { name: 'disk full', around: (bench) => disk(bench, 'size=300k'), only: withStore() },
+  {
+    name: 'out of inodes',
+    around: (bench) => disk(bench, 'size=8m,nr_inodes=12'),
+    only: withStore(),
+  },
+  {
+    // As a quota, it refuses a write in the middle of a file.
+    name: 'file size limit',
+    around: () => ({ wrap: ['prlimit', '--fsize=20000:20000', '--'] }),
+    only: withStore(),
+  },
+  { name: 'out of memory', around: () => ({ env: { NODE_OPTIONS: '--max-old-space-size=28' } }) },
   { name: 'read-only', around: (bench) => disk(bench, 'size=1m,ro'), only: withStore() },
   {
     name: 'out of descriptors',
@@ -162,6 +196,17 @@ export const faults: readonly Fault[] = [
   },
   { name: 'store shared by three', around: () => ({ programs: 3 }), only: withStore() },
   {
+    name: 'store shared by two hosts',
+    around: () => ({ programs: 2, wrap: elsewhere }),
+    only: withStore(),
+  },
+  {
+    name: 'connection killed',
+    strike: (_child, { remote }) => remote!.cut(),
+    only: ['remote'],
+    graceful: true,
+  },
+  {
     name: 'ncu killed',
     around: () => ({ env: { FAKE_NCU: 'killed' } }),
     only: ['profile and save'],
@@ -176,7 +221,7 @@ export const faults: readonly Fault[] = [
 ]
 
 function withStore(): string[] {
-  return ['build', 'measure', 'profile and save', 'import']
+  return ['build', 'measure', 'profile and save', 'import', 'tune', 'remote']
 }
 
 export const applies = (stage: Stage, fault: Fault): boolean =>
@@ -203,7 +248,7 @@ interface Ended {
 function start(bench: Bench, words: string[], { env = {}, wrap = [] }: Around = {}) {
   const argv = [...wrap, process.execPath, bundle, ...words]
   const child = spawn(argv[0]!, argv.slice(1), {
-    env: { ...bench.env, ...env },
+    env: { ...bench.env, ...bench.remote?.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let text = ''
@@ -265,7 +310,8 @@ export async function openBench(): Promise<Bench> {
   return bench
 }
 
-export async function closeBench({ dir }: Bench): Promise<void> {
+export async function closeBench({ dir, remote }: Bench): Promise<void> {
+  remote?.close()
   await rm(dir, { recursive: true, force: true })
 }
 
@@ -378,7 +424,15 @@ export async function tryCell(bench: Bench, stage: Stage, fault: Fault): Promise
   // Half a second and more: a program of this size takes that to begin.
   const moments = !fault.strike || stage.says ? [200] : [300, 700, 1100, 1600, 2300]
   const wrong: string[] = []
+  if (stage.isRemote) {
+    bench.remote = await openRemote(fakes)
+    const { code, text } = await start(bench, bench.remote.add).ended
+    if (code !== 0) return [`the other machine could not be added: ${text.slice(-200)}`]
+  }
   for (const delay of moments) wrong.push(...(await strike(bench, stage, fault, delay)))
   wrong.push(...(await recover(bench)))
+  // There, what went on without a connection ends by itself.
+  if (!(await until(() => (bench.remote?.left() ?? []).length === 0, 60_000)))
+    wrong.push(`left on the other machine: ${bench.remote!.left().join('; ').slice(0, 300)}`)
   return [...new Set(wrong)]
 }

@@ -2,11 +2,11 @@
 import { logEntries } from '../../src-main/adapters/kernels/commits'
 import { stateNotice, tryOptions } from '../../src-main/adapters/remote/slurm'
 import { askHostKey, refusalOf, type Shell } from '../../src-main/adapters/remote/ssh'
-import { JobLine } from '../../src-main/domain/machines/slurm-job'
 import { RunEvent } from '../../src-main/contract'
 import {
   endOf,
   isEarly,
+  JobLine,
   parseQueueLine,
   stateOf,
   submittedId,

@@ -123,7 +123,11 @@ export const readersOfTools: readonly Reader[] = [
   text(
     'nvcc',
     () => Object.keys(captures('nvcc/13.0.88')).map((name) => both(`nvcc/13.0.88/${name}`)),
-    parseNvccOutput,
+    (output) => {
+      const { kernels, diagnostics } = parseNvccOutput(output)
+      // Banks of constant memory are added up.
+      return { kernels: kernels.map(({ constantBytes: _sum, ...kernel }) => kernel), diagnostics }
+    },
     { literal: true },
   ),
   text(

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { lockedPackages, unaccepted } from '../../scripts/lib/licences.mjs'
 import { between } from '../../scripts/lib/document.mjs'
 import { lockedPackages, unaccepted } from '../../scripts/lib/licences.mjs'
 import { referenceDocs, registriesOf } from '../../scripts/lib/reference-docs.mjs'

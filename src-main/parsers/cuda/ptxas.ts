@@ -52,11 +52,11 @@ function parseKernels(lines: readonly string[]): PtxasKernel[] {
     kernels.push({
       ...entry,
       registers: Number(used[1]),
-      staticSharedBytes: amount(rest, /(?<!\d)(\d{1,15})(?:\+\d{1,15})? bytes smem/),
-      constantBytes: total(rest, /(?<!\d)(\d{1,15}) bytes cmem\[\d{1,15}\]/g),
-      spillStoreBytes: amount(frame, /(?<!\d)(\d{1,15}) bytes spill stores/),
-      spillLoadBytes: amount(frame, /(?<!\d)(\d{1,15}) bytes spill loads/),
-      stackBytes: amount(frame, /(?<!\d)(\d{1,15}) bytes stack frame/),
+      staticSharedBytes: amount(rest, /(?<![\d.,])(\d{1,15})(?:\+\d{1,15})? bytes smem/),
+      constantBytes: total(rest, /(?<![\d.,])(\d{1,15}) bytes cmem\[\d{1,15}\]/g),
+      spillStoreBytes: amount(frame, /(?<![\d.,])(\d{1,15}) bytes spill stores/),
+      spillLoadBytes: amount(frame, /(?<![\d.,])(\d{1,15}) bytes spill loads/),
+      stackBytes: amount(frame, /(?<![\d.,])(\d{1,15}) bytes stack frame/),
       barriers: amount(rest, /used (\d{1,9}) barriers/),
     })
     entry = null

@@ -278,6 +278,13 @@ describe('tools', () => {
     describe('text of a size that nobody wrote', () => {
       const digits = '1'.repeat(600_000)
 
+      it('with grouped digits is not read as its last group', () => {
+        const { kernels } = parseNvccOutput(
+          "ptxas info    : Compiling entry function 'k' for 'sm_90'\nptxas info    : Used 8 registers, 1.024 bytes smem\n",
+        )
+        expect(kernels).toMatchObject([{ registers: 8, staticSharedBytes: 0 }])
+      })
+
       it.each([
         ['behind the registers', `ptxas info    : Used 32 registers, ${digits}, 16 bytes smem`],
         ['in the properties of a kernel', `    ${digits} bytes stack, 8 bytes stack frame`],
