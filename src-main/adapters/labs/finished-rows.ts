@@ -1,9 +1,10 @@
 /**
  * Rows of a grading that was killed, so that the next one goes on from there: one JSON object per line, in the
- * cache, by what was graded and on what. A complete grading removes its file.
+ * cache, by what was graded and on what; those of a part of the submissions in a file of the part's own, which every
+ * grading of the same folder reads. A complete grading removes them all.
  */
 import { createHash } from 'node:crypto'
-import { appendFile, readFile, rm } from 'node:fs/promises'
+import { appendFile, readdir, readFile, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { z } from 'zod'
 import { GradeRow } from '../../domain/labs/grade'
@@ -21,6 +22,7 @@ export interface Grading {
   program: string
   target: string
   limits: unknown
+  /** The names of the GPUs. */
   gpus: readonly string[]
   isolated: unknown
 }
@@ -52,10 +54,18 @@ const parsed = (line: string): unknown => {
 export async function openFinishedRows(
   { cache }: Pick<Folders, 'cache'>,
   grading: Grading,
+  part: { number: number; of: number } | null = null,
 ): Promise<FinishedRows> {
   const name = createHash('sha256').update(JSON.stringify(grading)).digest('hex').slice(0, 32)
-  const file = join(cache, 'grades', `${name}.jsonl`)
-  const text = await readFile(file, 'utf8').catch(() => '')
+  const folder = join(cache, 'grades')
+  const file = join(folder, part ? `${name}.${part.number}-of-${part.of}.jsonl` : `${name}.jsonl`)
+  const all = async (): Promise<string[]> =>
+    (await readdir(folder).catch(() => []))
+      .filter((other) => other.startsWith(`${name}.`))
+      .map((other) => join(folder, other))
+  const text = (
+    await Promise.all((await all()).map((other) => readFile(other, 'utf8').catch(() => '')))
+  ).join('\n')
   const known = new Map(
     text.split('\n').flatMap((line): [string, GradeRow][] => {
       const { data } = Finished.safeParse(parsed(line))
@@ -74,6 +84,8 @@ export async function openFinishedRows(
       // On a line of its own, also after one that was cut off.
       await quietly(appendFile(file, `\n${JSON.stringify({ submission, row })}`, { mode: 0o600 }))
     },
-    forget: () => quietly(rm(file, { force: true })),
+    forget: async () => {
+      for (const other of await all()) await quietly(rm(other, { force: true }))
+    },
   }
 }

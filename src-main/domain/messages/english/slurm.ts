@@ -23,7 +23,7 @@ export const slurm = {
   taskEnded: 'It ended with {code}.',
   moreTasks: '{count} more tasks did not do their part either.',
   noTask: 'No task of array {number} on {name} did its part.',
-  noArray: 'The machine {name} has no Slurm, so there are no tasks to split a sweep into.',
+  noArray: 'The machine {name} has no Slurm, so there are no tasks to split the work into.',
   noArrayDo: 'Leave --tasks out, or add {name} with --slurm.',
   noNumber: 'sbatch on {name} took the job but gave no number: {text}',
   noSlurm: 'There is no sbatch on {name}.',

@@ -26,7 +26,14 @@ import { applyWinner, requireOwnFolder } from '../../../services/tune/apply'
 import type { TuneRequest } from '../../../services/tune/request'
 import { keepReport } from '../../../services/tune/kept-tunings'
 import { plannedRung, tune, type TuneOptions } from '../../../services/tune/tune'
-import { gpuNumber, parseChoice, wholeNumber, words, type ProblemOptions } from '../arguments'
+import {
+  gpuNumber,
+  parseChoice,
+  parsePart,
+  wholeNumber,
+  words,
+  type ProblemOptions,
+} from '../arguments'
 import type { NamedOption } from '../problem-options'
 import { ladderCommandThere, ladderTasksThere, machineOf, withOption } from '../elsewhere'
 import { tuneDocument } from '../documents/tune'
@@ -136,14 +143,6 @@ async function firstPoints(file: string | undefined): Promise<TuneRequest['first
   return (names): Point[] => pointsOfT4(data, names)
 }
 
-/** `3/40`: the third of forty parts. */
-function parsePart(word: string): NonNullable<TuneRequest['part']> {
-  const [, number, of] = /^(\d{1,6})\/(\d{1,6})$/.exec(word) ?? []
-  const part = { number: Number(number), of: Number(of) }
-  if (of !== undefined && part.number >= 1 && part.number <= part.of) return part
-  throw inputError(`--part ${JSON.stringify(word)} is not of the form 3/40.`)
-}
-
 function seconds(word: string | undefined): number {
   if (word === undefined) return 0.1
   const value = /^\d+(\.\d+)?$/.test(word) ? Number(word) : NaN
@@ -193,8 +192,6 @@ export async function tuneCommand(
       '--tasks goes with --target and a machine with Slurm.',
       'On this machine, --gpu all uses all of its GPUs.',
     )
-  if (elsewhere !== null && options.from !== undefined)
-    throw inputError('--from goes with this machine alone.', 'Leave --from or --target out.')
   const idleSeconds =
     options.timeout === undefined ? 60 : wholeNumber(options.timeout, '--timeout', 86_400)
   if (options.t4 !== undefined) await checkPlace(options.t4)
@@ -273,6 +270,7 @@ async function tuneThere(
   const t4 = options.t4 === undefined ? null : 't4.json'
   const { code, stdout, file } = await ladderCommandThere(setup, machine, given, options, signal, {
     ...(t4 === null ? {} : { file: t4 }),
+    documented: true,
     change(words, job) {
       // What the tasks have just measured is not measured again.
       const kept = options.parts === null ? words : withOption(words, '--fresh', null, false)
