@@ -3,9 +3,8 @@
  * packaged program needs no node_modules.
  */
 import { defineConfig } from 'electron-vite'
-import { assetPack } from './scripts/vite-asset-pack.ts'
-import { emulatorWorker } from './scripts/vite-emulator-worker.ts'
-import renderer from './vite.renderer.config.ts'
+import { assetPack, emulatorWorker } from './scripts/vite-plugins.ts'
+import { renderer } from './vite.renderer.config.ts'
 
 // scripts/lib/build.mjs builds the UI by itself, so that a change in src-main does not rebuild it.
 const withoutRenderer = process.env['KERNEL_LADDER_BUILD'] === 'without-renderer'

@@ -1,9 +1,11 @@
-/** The command line program as one file that needs no node_modules: dist/cli/kernel-ladder.mjs. */
-import { defineConfig } from 'vite'
-import { assetPack } from './scripts/vite-asset-pack.ts'
-import { emulatorWorker } from './scripts/vite-emulator-worker.ts'
+/**
+ * The programs without a UI: the command line as one file that needs no node_modules, dist/cli/kernel-ladder.mjs; and with
+ * `--mode package` what the npm package runs, dist/package/lib, in the files that its programs share.
+ */
+import { defineConfig, type UserConfig } from 'vite'
+import { assetPack, emulatorWorker } from './scripts/vite-plugins.ts'
 
-export default defineConfig({
+const cli: UserConfig = {
   publicDir: false,
   plugins: [
     assetPack({ root: import.meta.dirname, embed: true }),
@@ -26,4 +28,28 @@ export default defineConfig({
       },
     },
   },
-})
+}
+
+const npmPackage: UserConfig = {
+  publicDir: false,
+  plugins: [
+    assetPack({ root: import.meta.dirname, embed: false }),
+    emulatorWorker({ root: import.meta.dirname }),
+  ],
+  ssr: { noExternal: true },
+  build: {
+    ssr: true,
+    outDir: 'dist/package/lib',
+    emptyOutDir: true,
+    target: 'node20',
+    // Stack traces and licenses stay readable; compiled code is kept, so that size costs no time.
+    minify: false,
+    license: { fileName: 'third-party-licenses.md' },
+    rolldownOptions: {
+      input: { 'kernel-ladder': 'src-main/hosts/cli/start.ts', index: 'src-main/library/index.ts' },
+      output: { format: 'es', entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' },
+    },
+  },
+}
+
+export default defineConfig(({ mode }) => (mode === 'package' ? npmPackage : cli))

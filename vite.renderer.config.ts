@@ -1,11 +1,14 @@
-/** The UI, the same files for the window (app://) and for the loopback server (http://). */
+/**
+ * The UI, the same files for the window (app://) and for the loopback server (http://). With `--mode report` the page of an
+ * HTML report: the screens that make sense without a program behind them, in one file out/report/template.html, into
+ * which the report service writes the sessions.
+ */
 import { join } from 'node:path'
 import vue from '@vitejs/plugin-vue'
-import { defineConfig } from 'vite'
-import { preloadFirstScreen } from './scripts/vite-preload.ts'
-import { yamlModules } from './scripts/vite-yaml.ts'
+import { defineConfig, type UserConfig } from 'vite'
+import { preloadFirstScreen, reportTemplate, yamlModules } from './scripts/vite-plugins.ts'
 
-export default defineConfig({
+export const renderer: UserConfig = {
   root: 'src-renderer',
   base: '/',
   plugins: [vue(), yamlModules(), preloadFirstScreen(['src-renderer/app.ts', 'LadderScreen.vue'])],
@@ -44,11 +47,31 @@ export default defineConfig({
             {
               name: 'shared',
               // The editor's parts stay with the editor.
-              test: /src-renderer[\\/](client|stores|ui[\\/](?!code|Code|heat-gutter|line-bands|marked-lines)|features[\\/][a-z-]+\.ts)/,
+              test: /src-renderer[\\/](client|stores|ui[\\/](?!code|Code)|features[\\/][a-z-]+\.ts)/,
             },
           ],
         },
       },
     },
   },
-})
+}
+
+const report: UserConfig = {
+  publicDir: false,
+  plugins: [vue(), yamlModules(), reportTemplate()],
+  define: renderer.define,
+  build: {
+    outDir: join(import.meta.dirname, 'out/report'),
+    emptyOutDir: true,
+    target: 'es2022',
+    cssCodeSplit: false,
+    modulePreload: false,
+    chunkSizeWarningLimit: 4000,
+    rolldownOptions: {
+      input: 'src-renderer/report.ts',
+      output: { format: 'iife', codeSplitting: false, entryFileNames: 'report.js' },
+    },
+  },
+}
+
+export default defineConfig(({ mode }) => (mode === 'report' ? report : renderer))

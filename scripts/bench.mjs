@@ -26,15 +26,12 @@ import { benchEmulation } from './bench/emulation.mjs'
 import { benchGpu } from './bench/gpu.mjs'
 import { benchGrids } from './bench/grids.mjs'
 import { benchCsv, benchReport } from './bench/imports.mjs'
-import { benchReports } from './bench/reports.mjs'
-import { benchStart } from './bench/start.mjs'
-import { benchSessions } from './bench/sessions.mjs'
+import { benchReports, benchStart, benchSessions } from './bench/commands.mjs'
 import { describe, median } from './bench/support.mjs'
 import { ensureBuilt } from './lib/build.mjs'
-import { obtainChromium } from './lib/chromium.mjs'
+import { obtainChromium } from './lib/programs.mjs'
 import { ensureInstalled } from './lib/install.mjs'
-import { nodePath } from './lib/node.mjs'
-import { root, runScript, say } from './lib/project.mjs'
+import { nodePath, root, runScript, say } from './lib/project.mjs'
 
 const samples = 15
 const program = join(root, 'dist/cli/kernel-ladder.mjs')

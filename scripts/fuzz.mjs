@@ -1,9 +1,10 @@
 // @ts-check
 /**
- * `npm run fuzz -- [--seconds N] [--reader NAME] [--seed S] [--again NUMBER] [--keep] [--fewest N]`: feeds every reader with damaged inputs. A find
- * is printed with the seed and the number that make its input again, and becomes a case of the reader's own test.
- * `--keep` adds the counts to those that docs/RELIABILITY.md shows, so that a long run can be made in pieces, each with a seed of
- * its own; `--fewest N` gives the time to the readers that have had fewer inputs than that.
+ * `npm run fuzz -- [--seconds N] [--reader NAME] [--seed S] [--inputs N] [--json FILE] [--keep] [--again NUMBER] [FILE…]`: feeds every
+ * reader with damaged inputs, in turns, until each has had `--inputs` of them or the time is over. A find is printed with the seed and
+ * the number that make its input again, and becomes a case of the reader's own test. `--keep` adds the counts to those that
+ * docs/RELIABILITY.md shows, and FILEs to add counts that `--json` wrote elsewhere: each run has a seed of its own, so
+ * that a long one can be made in pieces and on many cores.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -20,8 +21,12 @@ function whole(word, name) {
 }
 
 /** @typedef {{ reader: string, inputs: number, refused: number, slowestMs: number, finds: number }} Row */
+/** @typedef {{ seeds: number[], mostMiB: number, rows: Row[] }} Counts */
 
 const countsFile = join(root, 'test/fuzz/counts.json')
+
+/** @param {string} file @returns {Counts} */
+const read = (file) => JSON.parse(readFileSync(file, 'utf8'))
 
 /** @param {Row} a @param {Row} b @returns {Row} */
 const added = (a, b) => ({
@@ -32,73 +37,74 @@ const added = (a, b) => ({
   finds: a.finds + b.finds,
 })
 
+/** @param {readonly string[]} names @param {readonly Counts[]} more */
+function keep(names, more) {
+  const all = [...(existsSync(countsFile) ? [read(countsFile)] : []), ...more]
+  const seeds = all.flatMap((one) => one.seeds)
+  const twice = seeds.find((seed, at) => seeds.indexOf(seed) < at)
+  if (twice !== undefined)
+    throw new PlainError(`The inputs of seed ${twice} are counted already: give another.`, 2)
+  const rows = names.flatMap((name) => {
+    const own = all.flatMap((one) => one.rows.filter(({ reader }) => reader === name))
+    return own.length === 0 ? [] : [own.reduce(added)]
+  })
+  const mostMiB = Math.max(...all.map((one) => one.mostMiB))
+  const counts = { seeds: seeds.sort((a, b) => a - b), mostMiB, rows }
+  writeFileSync(countsFile, `${JSON.stringify(counts, null, 2)}\n`)
+}
+
 await runScript(async () => {
   await ensureInstalled()
-  const { values } = parseArgs({
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
     options: {
       seconds: { type: 'string', default: '60' },
       seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+      inputs: { type: 'string', default: '999999999' },
       reader: { type: 'string' },
       again: { type: 'string' },
+      json: { type: 'string' },
       keep: { type: 'boolean', default: false },
-      fewest: { type: 'string' },
     },
   })
-  const [seconds, seed] = [whole(values.seconds, 'seconds'), whole(values.seed, 'seed')]
   /** @type {{ module: typeof import('../test/fuzz/fuzz.ts') }} */
   const { module } = await runnerImport(join(root, 'test/fuzz/fuzz.ts'))
-  /** @type {{ seeds: number[], rows: Row[] }} */
-  const kept = existsSync(countsFile)
-    ? JSON.parse(readFileSync(countsFile, 'utf8'))
-    : { seeds: [], rows: [] }
-  if (values.keep && kept.seeds.includes(seed))
-    throw new PlainError(`The inputs of seed ${seed} are counted already: give another.`, 2)
-  const before = (/** @type {string} */ name) =>
-    kept.rows.find(({ reader }) => reader === name)?.inputs ?? 0
-  const fewest = values.fewest === undefined ? Infinity : whole(values.fewest, 'fewest')
-  const named = module.readers.filter(({ name }) => [undefined, name].includes(values.reader))
-  const readers = named.filter(({ name }) => before(name) < fewest)
-  if (named.length === 0)
-    throw new PlainError(
-      `There is no reader "${values.reader}": ${module.readers.map(({ name }) => name).join(', ')}.`,
-      2,
-    )
-  const [only] = named
-  if (values.again !== undefined && only) {
+  const names = module.readers.map(({ name }) => name)
+  if (positionals.length > 0) {
+    keep(names, positionals.map(read))
+    return 0
+  }
+  const seed = whole(values.seed, 'seed')
+  const readers = module.readers.filter(({ name }) => [undefined, name].includes(values.reader))
+  const [only] = readers
+  if (!only) throw new PlainError(`There is no reader "${values.reader}": ${names.join(', ')}.`, 2)
+  if (values.again !== undefined) {
     if (values.reader === undefined) throw new PlainError('--again needs --reader.', 2)
     const file = `fuzz-${seed}-${values.again}.bin`
     writeFileSync(file, module.inputOf(only, seed, whole(values.again, 'again')))
     say(`Wrote ${file}.`)
     return 0
   }
+  const [seconds, most] = [whole(values.seconds, 'seconds'), whole(values.inputs, 'inputs')]
   say(`seed ${seed}, ${seconds} s`)
-  let finds = 0
-  /** @type {Row[]} */
-  const rows = []
-  for (const reader of readers) {
-    const end = performance.now() + (seconds * 1000) / readers.length
-    const tally = await module.fuzz(reader, seed, () => performance.now() >= end)
-    const { inputs, refused, slowestMs } = tally
+  const tallies = await module.campaign(readers, { seed, seconds, most })
+  for (const { reader, inputs, refused, slowestMs, finds } of tallies) {
     say(
-      `${reader.name.padEnd(20)} ${String(inputs).padStart(8)} inputs, ${String(refused).padStart(8)} refused, slowest ${Math.round(slowestMs)} ms, ${tally.finds.length} finds`,
+      `${reader.padEnd(20)} ${String(inputs).padStart(8)} inputs, ${String(refused).padStart(8)} refused, slowest ${Math.round(slowestMs)} ms, ${finds.length} finds`,
     )
-    for (const { number, what } of tally.finds.slice(0, 5)) say(`  number ${number}: ${what}`)
-    finds += tally.finds.length
-    rows.push({
-      reader: reader.name,
-      inputs,
-      refused,
-      slowestMs: Math.round(slowestMs),
+    for (const { number, what } of finds.slice(0, 5)) say(`  number ${number}: ${what}`)
+  }
+  /** @type {Counts} */
+  const counts = {
+    seeds: [seed],
+    mostMiB: process.resourceUsage().maxRSS >> 10,
+    rows: tallies.map((tally) => ({
+      ...tally,
+      slowestMs: Math.round(tally.slowestMs),
       finds: tally.finds.length,
-    })
+    })),
   }
-  if (values.keep) {
-    const sums = module.readers.flatMap(({ name }) => {
-      const all = [...kept.rows, ...rows].filter(({ reader }) => reader === name)
-      return all.length === 0 ? [] : [all.reduce(added)]
-    })
-    const counts = { seeds: [...kept.seeds, seed], rows: sums }
-    writeFileSync(countsFile, `${JSON.stringify(counts, null, 2)}\n`)
-  }
-  return finds === 0 ? 0 : 1
+  if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(counts)}\n`)
+  if (values.keep) keep(names, [counts])
+  return tallies.every(({ finds }) => finds.length === 0) ? 0 : 1
 })

@@ -1,7 +1,7 @@
 // @ts-check
 /** Runs the command-line program from a checkout, after installing and building whatever is missing. */
 import { ensureBuilt } from './lib/build.mjs'
-import { runCli } from './lib/cli.mjs'
+import { runCli } from './lib/child.mjs'
 import { ensureInstalled } from './lib/install.mjs'
 import { runScript } from './lib/project.mjs'
 

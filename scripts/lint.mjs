@@ -7,8 +7,7 @@ import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { dirname, join } from 'node:path'
 import { parse } from 'vue/compiler-sfc'
 import { runChild } from './lib/child.mjs'
-import { nodePath, toolEnv } from './lib/node.mjs'
-import { root, runScript } from './lib/project.mjs'
+import { nodePath, toolEnv, root, runScript } from './lib/project.mjs'
 
 const scripts = '.cache/vue-scripts'
 

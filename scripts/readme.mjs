@@ -12,13 +12,10 @@ import { join } from 'node:path'
 import { runnerImport } from 'vite'
 import { ensureBuilt } from './lib/build.mjs'
 import { documentWith } from './lib/document.mjs'
-import { figureDocs } from './lib/figure-docs.mjs'
+import { figureDocs, reliabilityDoc, securityDoc } from './lib/measured-docs.mjs'
 import { ensureInstalled } from './lib/install.mjs'
-import { nodePath } from './lib/node.mjs'
-import { show, signedIn, startBrowser, startServer } from './lib/pictures.mjs'
-import { smaller } from './lib/png.mjs'
-import { PlainError, root, runScript, say } from './lib/project.mjs'
-import { reliabilityDoc, securityDoc } from './lib/reliability-doc.mjs'
+import { nodePath, PlainError, root, runScript, say } from './lib/project.mjs'
+import { show, signedIn, startBrowser, startServer, smaller } from './lib/pictures.mjs'
 import { referenceDocs, registriesOf } from './lib/reference-docs.mjs'
 
 const program = join(root, 'dist/cli/kernel-ladder.mjs')
@@ -38,8 +35,8 @@ function output(args) {
 async function writeFigures() {
   await ensureBuilt(['cli'])
   for (const [path, text] of await figureDocs(output)) writeFileSync(join(root, path), text)
-  /** @type {{ module: typeof import('./lib/ladders-doc.ts') }} */
-  const { module } = await runnerImport(join(root, 'scripts/lib/ladders-doc.ts'))
+  /** @type {{ module: typeof import('./lib/recorded-docs.ts') }} */
+  const { module } = await runnerImport(join(root, 'scripts/lib/recorded-docs.ts'))
   const recorded = await module.recordedLadders(join(root, 'resources/recordings'))
   for (const [path, part] of module.laddersParts(recorded))
     writeFileSync(join(root, path), await documentWith(path, [['ladders', part]]))
@@ -92,8 +89,8 @@ async function writeReference() {
     metrics: await load('metrics/metrics.ts'),
     definition: await load('metrics/metric-definition.ts'),
     messages: await load('messages/message.ts'),
-    wording: await load('text/wording.ts'),
-    gpus: await load('gpu/gpus.ts'),
+    wording: await load('text/text.ts'),
+    gpus: await load('gpu/gpu.ts'),
     targets: await load('target/targets.ts'),
     problem: await load('task/problem.ts'),
   })
@@ -103,8 +100,8 @@ async function writeReference() {
 }
 
 async function writeCauses() {
-  /** @type {{ module: typeof import('./lib/causes-doc.ts') }} */
-  const { module } = await runnerImport(join(root, 'scripts/lib/causes-doc.ts'))
+  /** @type {{ module: typeof import('./lib/recorded-docs.ts') }} */
+  const { module } = await runnerImport(join(root, 'scripts/lib/recorded-docs.ts'))
   const recorded = await module.recordedSteps(join(root, 'resources/recordings'))
   const part = module.causesPart(recorded, module.readJudged(root))
   writeFileSync(join(root, 'docs/WHY.md'), await documentWith('docs/WHY.md', [['causes', part]]))
@@ -131,8 +128,8 @@ async function writeAgents() {
 }
 
 async function writeEmulation() {
-  /** @type {{ module: typeof import('./lib/emulation-doc.ts') }} */
-  const { module } = await runnerImport(join(root, 'scripts/lib/emulation-doc.ts'))
+  /** @type {{ module: typeof import('./lib/recorded-docs.ts') }} */
+  const { module } = await runnerImport(join(root, 'scripts/lib/recorded-docs.ts'))
   const path = 'docs/EMULATION.md'
   const text = await documentWith(path, [['counters', module.emulationTable()]])
   writeFileSync(join(root, path), text)
@@ -140,7 +137,7 @@ async function writeEmulation() {
 }
 
 async function writeLibrary() {
-  const { libraryDoc } = await import('./lib/library-docs.mjs')
+  const { libraryDoc } = await import('./lib/reference-docs.mjs')
   writeFileSync(join(root, 'docs/LIBRARY.md'), await libraryDoc())
   say('Wrote the pages of the library in docs/LIBRARY.md.')
 }

@@ -1,17 +1,15 @@
 // @ts-check
 /**
- * All checks that a change must pass, quick ones first; what needs a check that failed does not run. The last line
- * counts the tests: "N passed, N failed". A failed check counts as one test.
+ * All checks that a change must pass, beside one another, so that no core waits for the slowest of them. What needs a
+ * check that failed does not run. The last line counts the tests: "N passed, N failed". A failed check counts as one test.
  */
 import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { ensureBuilt } from './lib/build.mjs'
 import { runChild } from './lib/child.mjs'
-import { obtainChromium } from './lib/chromium.mjs'
-import { obtainServers } from './lib/servers.mjs'
+import { obtainChromium, obtainServers } from './lib/programs.mjs'
 import { ensureInstalled } from './lib/install.mjs'
-import { nodePath, toolEnv } from './lib/node.mjs'
-import { PlainError, root, runScript, say } from './lib/project.mjs'
+import { nodePath, toolEnv, PlainError, root, runScript, say } from './lib/project.mjs'
 import { closingLine, countTests } from './lib/test-report.mjs'
 
 /** @typedef {import('./lib/test-report.mjs').Counts} Counts */
@@ -71,7 +69,7 @@ const tests =
   }
 
 /**
- * Each begins when those it needs have passed, so that both cores are busy while others wait for a network.
+ * Each begins when those it needs have passed.
  * @type {Record<string, { needs?: string[], run: () => Promise<Counts> }>}
  */
 const all = {
@@ -103,12 +101,9 @@ const all = {
       return nothing
     },
   },
-  'unit tests': {
-    needs: ['typecheck', 'lint', 'format'],
-    run: tests({ shown: false }, 'unit', 'apart'),
-  },
+  'unit tests': { needs: ['dependencies'], run: tests({ shown: false }, 'unit', 'apart') },
   'tests of the built programs': {
-    needs: ['typecheck', 'lint', 'format', 'browser', 'servers', 'build'],
+    needs: ['browser', 'servers', 'build'],
     run: tests({ shown: true }, 'built'),
   },
 }

@@ -1,16 +1,30 @@
+import { createRouter, createWebHashHistory } from 'vue-router'
 import { createPinia } from 'pinia'
 import { createApp } from 'vue'
 import { z } from 'zod'
+import { screens } from './screens'
 import App from './App.vue'
-import { createClient } from './client/client'
-import { provideClient } from './client/current'
-import { electronTransport } from './client/electron'
-import { webTransport } from './client/web'
+import { createClient, provideClient } from './client/client'
+import { electronTransport, webTransport } from './client/transports'
 import { followLanguage, i18n } from './i18n'
-import { router } from './router'
 import './styles/tokens.css'
 import './styles/base.css'
 import { tip } from './ui/tip'
+
+// Hash history, because app:// and a static report have no server to answer a deep path.
+export const router = createRouter({ history: createWebHashHistory(), routes: screens })
+
+// Until its first screen has loaded, the router misses address changes and then overwrites them.
+let newer: string | null = null
+const note = () => (newer = window.location.hash.slice(1))
+window.addEventListener('popstate', note)
+void router
+  .isReady()
+  .catch(() => undefined)
+  .then(() => {
+    window.removeEventListener('popstate', note)
+    if (newer !== null) void router.replace(newer)
+  })
 
 // The content security policy forbids eval, which zod would otherwise use to speed itself up.
 z.config({ jitless: true })

@@ -1,14 +1,20 @@
 /// <reference types="vite/client" />
-import type { CallName, Reply, RunMessage } from '../src-main/contract'
 
-declare global {
-  interface Window {
-    /** The bridge exposed by Electron's preload script; absent in a browser. */
-    kernelLadder?: {
-      call(name: CallName, input: unknown): Promise<Reply<unknown>>
-      chooseFolder(): Promise<string | null>
-      importFile(file: File): Promise<Reply<unknown>>
-      subscribe(listener: (message: RunMessage) => void): () => void
-    }
+interface Window {
+  /** The bridge exposed by Electron's preload script; absent in a browser. */
+  kernelLadder?: {
+    call(
+      name: import('../src-main/contract').CallName,
+      input: unknown,
+    ): Promise<import('../src-main/contract').Reply<unknown>>
+    chooseFolder(): Promise<string | null>
+    importFile(file: File): Promise<import('../src-main/contract').Reply<unknown>>
+    subscribe(listener: (message: import('../src-main/contract').RunMessage) => void): () => void
   }
+}
+
+/** Translations, as scripts/vite-plugins.ts imports them. */
+declare module '*.yaml' {
+  const words: import('./ui/authored').Translations
+  export default words
 }

@@ -2,10 +2,16 @@
 import { watch } from 'vue'
 import { createI18n } from 'vue-i18n'
 import en from './locales/en/screens.json'
-import { isLanguage, language, languages, pickLanguage, type Language } from './ui/language'
+import {
+  isLanguage,
+  language,
+  languages,
+  pickLanguage,
+  type Language,
+  keptChoice,
+} from './ui/preferences'
 import { learn, type Translations } from './ui/authored'
 import { nameUnits } from './ui/format'
-import { keptChoice } from './ui/preference'
 
 type LanguageChoice = 'system' | Language
 export const languageChoices = [

@@ -2,17 +2,18 @@
  * Kernels with what ncu counted of each of their instructions on a GPU, kept so that the emulator can be held against
  * it: `scripts/lib/keep-emulation.ts` makes them from sessions with the deep profile.
  */
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { brotliDecompressSync } from 'node:zlib'
 import { createDevice, type Allocation } from '../src-main/domain/emulator/device'
 import { fillBuffer, type FillRule } from '../src-main/domain/emulator/fills'
 import type { LaunchOptions } from '../src-main/domain/emulator/launch'
 import { runRung, type EmulatedLaunch } from '../src-main/domain/emulator/rung'
-import { waitingLoops } from '../src-main/domain/emulator/waiting-loops'
+import { waitingLoops } from '../src-main/domain/emulator/launch-facts'
 import { readCubin } from '../src-main/parsers/cubin/cubin'
+import type { LaunchPlaces } from '../src-main/domain/emulation/findings'
+import type { EmulationJob } from '../src-main/domain/emulation/job'
+import { packedRow, packedRows } from './captures'
 
-export const captureFolder = new URL('captures/emulation/', import.meta.url).pathname
+/** Of test/captures. */
+export const captureFile = 'emulation.jsonl'
 
 /** Per instruction, in this order. */
 export const counted = [
@@ -68,15 +69,10 @@ export interface Capture {
   rungs: CapturedRung[]
 }
 
-export const captures = (): string[] =>
-  readdirSync(captureFolder)
-    .filter((name) => name.endsWith('.json.br'))
-    .map((name) => name.replace('.json.br', ''))
+export const captures = (): string[] => packedRows(captureFile).map(({ name }) => name)
 
 export const readCapture = (name: string): Capture =>
-  JSON.parse(
-    brotliDecompressSync(readFileSync(join(captureFolder, `${name}.json.br`))).toString(),
-  ) as Capture
+  JSON.parse(Buffer.from(packedRow(captureFile, name).bytes).toString()) as Capture
 
 export interface RungRun {
   launches: EmulatedLaunch[]
@@ -171,3 +167,34 @@ export function compareKernels(rung: CapturedRung, launches: EmulatedLaunch[]): 
     }
   })
 }
+
+// A captured rung as a job for the emulator, as a run makes it.
+
+export const capturedJob = (rung: CapturedRung, seed: number): EmulationJob => ({
+  machineCode: rung.cubins.map((cubin) => readCubin(Buffer.from(cubin, 'hex'))),
+  launches: rung.launches.map((launch) => ({
+    ...launch,
+    arguments: new Uint8Array(Buffer.from(launch.arguments, 'hex')),
+  })),
+  memory: rung.memory.map(({ before, to, from, value, bytes }) => ({
+    ...{ before, bytes, to: BigInt(to), value: value ?? 0 },
+    from: from === undefined ? null : BigInt(from),
+  })),
+  workspaceBytes: rung.workspaceBytes,
+  symbols: [],
+  stackBytes: null,
+  buffers: rung.buffers.map(({ name, dtype, bytes, fill, stream }) => {
+    const contents = fill ? new Uint8Array(bytes) : null
+    if (fill && contents) fillBuffer(contents, dtype, fill, seed, stream)
+    return { name, bytes, contents, writable: contents === null }
+  }),
+  checks: false,
+  limit: 1e8,
+  memoryBytes: 2 ** 30,
+})
+
+export const placesOf = ({ launches, machineCode }: EmulationJob): LaunchPlaces[] =>
+  launches.map(({ kernel: name, grid, block }) => ({
+    kernel: machineCode.flatMap(({ kernels }) => kernels).find((each) => each.name === name)!,
+    ...{ name, grid, block },
+  }))

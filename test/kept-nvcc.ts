@@ -16,9 +16,8 @@ import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib'
 import type { TestContext } from 'vitest'
 import { diskBuildCache, sha256, type BuildCache } from '../src-main/adapters/disk/build-cache'
 import { readSharedFiles } from '../src-main/adapters/kernels/kernel-library'
-import { localMachine } from '../src-main/adapters/machine/local-machine'
-import type { HostMachine } from '../src-main/adapters/machine/machine'
-import { findTool, liveToolbox } from '../src-main/adapters/tools/live-toolbox'
+import { localMachine, type HostMachine } from '../src-main/adapters/machine/machine'
+import { findTool, liveToolbox } from '../src-main/adapters/tools/toolboxes'
 import { nvccRelease } from '../src-main/adapters/tools/nvcc'
 import {
   runProcess,
@@ -26,7 +25,7 @@ import {
   type ProcessResult,
 } from '../src-main/adapters/tools/process'
 import type { RawRecorder, ToolCall } from '../src-main/adapters/tools/toolbox'
-import { openCompiler, type Compiler } from '../src-main/services/run/compiler'
+import { openCompiler, type Compiler } from '../src-main/services/run/build'
 import { root, shippedKernels, tempDir } from './services/support'
 
 const cache = join(root, '.cache', 'nvcc')

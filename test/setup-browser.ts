@@ -1,5 +1,5 @@
 /** `npm test` names the browser; a plain `vitest --project built` finds it here. */
-import { findChromium } from '../scripts/lib/chromium.mjs'
+import { findChromium } from '../scripts/lib/programs.mjs'
 
 export default async function setup(): Promise<void> {
   const chromium = process.env['KERNEL_LADDER_CHROMIUM'] ?? (await findChromium())

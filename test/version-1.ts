@@ -2,7 +2,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { englishTemplate, type Statement } from '../src-main/domain/messages/message'
-import { pieces, plain, type Wording } from '../src-main/domain/text/wording'
+import { pieces, plain, type Wording } from '../src-main/domain/text/text'
 import type { Session } from '../src-main/domain/session/session'
 import { metricLabels1, templates1 } from '../src-main/domain/session/upgrade/english-1'
 

@@ -201,7 +201,7 @@ cudaError_t record(const void* function, dim3 grid, dim3 block, void** arguments
 }
 
 // The driver's encoding of a tensor map is not documented. This one keeps what it was asked for, in the same 128
-// bytes: the arguments of a launch carry it, and the emulator reads it (domain/emulator/tensor-map.ts).
+// bytes: the arguments of a launch carry it, and the emulator reads it (domain/emulator/bulk-copies.ts).
 struct TensorMapRecord {
   char magic[4];
   uint8_t type, rank, interleave, swizzle;

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "../include/kl_abi.h"
-#include "parse.hpp"
+#include "errors.hpp"
 
 #include <climits>
 #include <cmath>

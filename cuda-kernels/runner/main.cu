@@ -1,20 +1,41 @@
 // kl-runner: loads rungs, checks and times them, or launches each once for a profiler or a sanitizer.
 // README.md describes its protocol.
-#include "arguments.hpp"
-#include "ceilings.hpp"
+#include "cases.hpp"
 #include "device.hpp"
-#include "launches.hpp"
-#include "owner.hpp"
-#include "problem.hpp"
 #include "rung.hpp"
+#include "problem.hpp"
 #include "timing.hpp"
 
+#include <cerrno>
 #include <chrono>
+#include <csignal>
 #include <cuda_profiler_api.h>
 #include <list>
 #include <nvtx3/nvToolsExt.h>
+#include <poll.h>
+#include <sys/syscall.h>
+#include <thread>
+#include <unistd.h>
 
 namespace {
+
+// A killed supervisor must not leave an orphan on the GPU: the runner exits when its owner is gone.
+void followOwner(pid_t owner) {
+  std::thread([owner] {
+#ifdef SYS_pidfd_open
+    const int descriptor = int(syscall(SYS_pidfd_open, owner, 0));
+    if (descriptor >= 0) {
+      pollfd waiting{descriptor, POLLIN, 0};
+      while (poll(&waiting, 1, -1) < 0 && errno == EINTR) {
+      }
+      _exit(1);
+    }
+#endif
+    // Older Linux kernels: poll five times a second. EPERM means that the process exists.
+    while (kill(owner, 0) == 0 || errno == EPERM) usleep(200 * 1000);
+    _exit(1);
+  }).detach();
+}
 
 // After a sticky error every later call in this process fails as well.
 bool contextLost() {

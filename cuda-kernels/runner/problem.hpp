@@ -1,8 +1,8 @@
 // The cases on the GPU: their buffers, their expected results, and the memory they take.
 #pragma once
 
-#include "arguments.hpp"
-#include "check.hpp"
+#include "cases.hpp"
+#include "reference.hpp"
 #include "device.hpp"
 
 #include <map>

@@ -1,7 +1,7 @@
 // A struct that the runner fills without knowing its type: fields at offsets given on the command line.
 #pragma once
 
-#include "parse.hpp"
+#include "errors.hpp"
 
 #include <cfloat>
 #include <climits>

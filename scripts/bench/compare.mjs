@@ -8,11 +8,11 @@ import { spawn } from 'node:child_process'
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { obtainChromium } from '../lib/chromium.mjs'
-import { nodePath } from '../lib/node.mjs'
-import { root } from '../lib/project.mjs'
+import { obtainChromium } from '../lib/programs.mjs'
+import { nodePath, root } from '../lib/project.mjs'
 import { copySources, recordedSession } from '../lib/recordings.mjs'
 import { describe, median } from './support.mjs'
+import { openPair } from './views.mjs'
 
 const lines = 1500
 const switches = 20
@@ -92,10 +92,7 @@ export async function benchCompare(judge) {
       await page.setViewportSize({ width, height: 900 })
       // The first page uses up the one-time token; the others share its cookie.
       await page.goto(width === 1100 ? address : new URL('/', address).href)
-      await page.goto(
-        new URL('/#/session/bench-long-sources/compare/02_coalesced/03_shared_tile', address).href,
-      )
-      await page.locator('.cm-content').first().waitFor()
+      await openPair(page, address, 'bench-long-sources', ['02_coalesced', '03_shared_tile'])
       await page.waitForTimeout(1500)
       const tools = await page.context().newCDPSession(page)
       await tools.send('Performance.enable', { timeDomain: 'threadTicks' })

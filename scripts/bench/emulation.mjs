@@ -7,8 +7,7 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { nodePath } from '../lib/node.mjs'
-import { root } from '../lib/project.mjs'
+import { nodePath, root } from '../lib/project.mjs'
 import { describe, inScratch, median } from './support.mjs'
 
 const samples = 3

@@ -10,9 +10,8 @@ import { spawn } from 'node:child_process'
 import { mkdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { nodePath } from '../lib/node.mjs'
-import { told } from '../lib/statement.mjs'
-import { PlainError, root, runScript } from '../lib/project.mjs'
+import { nodePath, PlainError, root, runScript } from '../lib/project.mjs'
+import { told } from '../lib/recordings.mjs'
 import { budgetTally, printBudgets } from './budgets.mjs'
 import { inScratch, median, spread } from './support.mjs'
 
@@ -144,7 +143,7 @@ export async function benchGpu(judge, { rounds, sizes } = defaults) {
   })
   await new Promise((done) => doctor.on('close', done))
   if (text === '') throw new PlainError(`${program} doctor --json printed nothing.`)
-  /** @type {{ canProfile: boolean, checks: { status: string, label: string, detail: import('../lib/statement.mjs').Statement }[] }} */
+  /** @type {{ canProfile: boolean, checks: { status: string, label: string, detail: import('../lib/recordings.mjs').Statement }[] }} */
   const report = JSON.parse(text)
   if (report.canProfile) {
     for (const size of sizes) await compare(size, rounds, judge)

@@ -8,15 +8,14 @@ import { execFileSync, spawn } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { obtainChromium } from '../lib/chromium.mjs'
+import { obtainChromium } from '../lib/programs.mjs'
 import { initialScripts } from '../lib/initial-size.mjs'
-import { nodePath } from '../lib/node.mjs'
-import { root } from '../lib/project.mjs'
-import { writeLongKernels, writeSynthetic } from '../lib/synthetic-session.mjs'
+import { nodePath, root } from '../lib/project.mjs'
+import { writeLongKernels, writeSynthetic } from '../lib/recordings.mjs'
 import { slowFrameMs } from './budgets.mjs'
-import { scrollFrames, withThreadTime } from './frames.mjs'
-import { rendererBytes } from './memory.mjs'
+import { scrollFrames, withThreadTime, rendererBytes } from './pages.mjs'
 import { megabytes, quantile } from './support.mjs'
+import { grids, machineCode, openMachineCode, openView } from './views.mjs'
 
 const program = join(root, 'dist/cli/kernel-ladder.mjs')
 const report = join(root, 'test/captures/ncu/2025.3.1-h200/launches-two-rungs.ncu-rep')
@@ -62,26 +61,19 @@ export async function benchGrids(judge) {
     await page.goto(address)
     // The first screen redirects to its session; that must happen before the navigation below.
     await page.locator('tr[data-rung]').first().waitFor()
-    for (const { name, view, ready, scroller, step } of [
-      {
-        name: `Ladder of ${rungs} rungs, vertically`,
-        view: 'ladder',
-        ready: `[aria-rowcount="${rungs + 2}"] tr[data-rung]`,
-        scroller: '.scroller',
-        step: { y: 60 },
-      },
+    const metrics = Object.keys(ncuMetrics).length
+    const [ladder, matrix] = [grids.ladder({ rungs }), grids.matrix({ rungs })]
+    for (const { name, grid, step } of [
+      { name: `Ladder of ${rungs} rungs, vertically`, grid: ladder, step: { y: 60 } },
       ...[{ y: 60 }, { x: 60 }].map((step) => ({
-        name: `Matrix of ${rungs} rungs × ${Object.keys(ncuMetrics).length} metrics, ${'y' in step ? 'vertically' : 'horizontally'}`,
-        view: 'matrix?metrics=all',
-        ready: `[aria-colcount="${rungs + 1}"] [role="gridcell"]`,
-        scroller: '.matrix .scroller',
+        name: `Matrix of ${rungs} rungs × ${metrics} metrics, ${'y' in step ? 'vertically' : 'horizontally'}`,
+        grid: matrix,
         step,
       })),
     ]) {
-      await page.goto(new URL(`/#/session/${ref}/${view}`, address).href)
-      await page.locator(ready).first().waitFor()
+      await openView(page, address, ref, grid)
       await page.waitForTimeout(1000)
-      await scroll(page, judge, name, scroller, step)
+      await scroll(page, judge, name, grid.scroller, step)
     }
     const profiles = await Promise.all(pair.map((rung) => deepProfile(page, rung)))
     for (const count of instructions) {
@@ -95,12 +87,9 @@ export async function benchGrids(judge) {
         own.slice(1, 3).map((/** @type {any} */ { id }) => id)
       )
       writeLongKernels(folder, ids, profiles, count)
-      await page.goto(new URL(`/#/session/${session}/compare/${ids.join('/')}`, address).href)
-      await page.locator('.compare .headline').waitFor()
-      await page.keyboard.press('m')
-      await page.locator('.sass-list .row').first().waitFor()
+      await openMachineCode(page, address, session, ids)
       await page.waitForTimeout(1000)
-      await scroll(page, judge, `SASS of ${count} instructions`, '.sass-list', { y: 60 })
+      await scroll(page, judge, `SASS of ${count} instructions`, machineCode, { y: 60 })
     }
     const devtools = await page.context().newCDPSession(page)
     await devtools.send('HeapProfiler.collectGarbage')

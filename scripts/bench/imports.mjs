@@ -45,7 +45,7 @@ export async function benchCsv() {
       // Alternating, so that other load on the machine affects both.
       for (let round = 0; round < rounds; round += 1)
         for (const who of /** @type {const} */ (['ours', 'papaparse']))
-          results[who].push(await worker('csv-worker.mjs', [who, file, parser]))
+          results[who].push(await worker(who === 'ours' ? 'csv' : who, [file, parser]))
       const rate = (/** @type {any[]} */ runs) => runs.map(({ seconds }) => 100 / seconds)
       const peak = (/** @type {any[]} */ runs) => megabytes(median(runs.map((r) => r.peakBytes)))
       const { ours, papaparse } = results
@@ -68,8 +68,7 @@ export async function benchCsv() {
       )
       await writeTable(file, capture, 25)
       const small = []
-      for (let round = 0; round < 3; round += 1)
-        small.push(await worker('csv-worker.mjs', ['ours', file, parser]))
+      for (let round = 0; round < 3; round += 1) small.push(await worker('csv', [file, parser]))
       console.log(
         `  ours, peak memory: ${peak(small).toFixed(0)} MB at 25 MB, ${peak(ours).toFixed(0)} MB at 100 MB`,
       )
@@ -85,7 +84,7 @@ export async function benchReport() {
     await writeFile(file, bytes)
     const runs = []
     for (let round = 0; round < rounds; round += 1)
-      runs.push(await worker('report-worker.mjs', [file, parser]))
+      runs.push(await worker('report', [file, parser]))
     const peaks = runs.map(({ peakBytes }) => megabytes(peakBytes))
     console.log(
       `Report of ${megabytes(bytes.length).toFixed(1)} MB (--set full, ${runs[0].launches} kernels, ${runs[0].metrics} metrics each): ${spread(

@@ -5,8 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { nodePath } from '../lib/node.mjs'
-import { root } from '../lib/project.mjs'
+import { nodePath, root } from '../lib/project.mjs'
 
 const exec = promisify(execFile)
 
@@ -38,12 +37,12 @@ export function describe(times) {
 export const megabytes = (bytes) => bytes / 1e6
 
 /**
- * Runs a script of this folder in a separate process and parses the JSON it prints.
- * @param {string} script @param {string[]} args
+ * Has worker.mjs do a job in a separate process, and parses the JSON it prints.
+ * @param {string} job @param {string[]} args
  * @returns {Promise<any>}
  */
-export async function worker(script, args) {
-  const { stdout } = await exec(nodePath(), [join(import.meta.dirname, script), ...args])
+export async function worker(job, args) {
+  const { stdout } = await exec(nodePath(), [join(import.meta.dirname, 'worker.mjs'), job, ...args])
   return JSON.parse(stdout)
 }
 

@@ -61,8 +61,9 @@ const block = (calls) => `\`\`\`\n${calls.map(shown).join('\n\n')}\n\`\`\``
 /**
  * The document with the conversations of today, and the conversations.
  * @param {string} program @param {string} dir for the session store and the agent's folder
+ * @param {string} [cache] with what was built before
  */
-export async function agentsDoc(program, dir) {
+export async function agentsDoc(program, dir, cache = join(dir, 'cache')) {
   const { Client } = await import('@modelcontextprotocol/client')
   const { StdioClientTransport } = await import('@modelcontextprotocol/client/stdio')
   const folder = join(dir, 'work')
@@ -77,7 +78,7 @@ export async function agentsDoc(program, dir) {
       args: [program, 'mcp', folder],
       env: {
         .../** @type {Record<string, string>} */ (process.env),
-        KERNEL_LADDER_CACHE: join(dir, 'cache'),
+        KERNEL_LADDER_CACHE: cache,
         KERNEL_LADDER_DATA: join(dir, 'data'),
       },
       stderr: 'ignore',

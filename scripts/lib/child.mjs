@@ -1,7 +1,10 @@
 // @ts-check
 import { spawn } from 'node:child_process'
 import { constants } from 'node:os'
-import { root } from './project.mjs'
+import * as module from 'node:module'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { root, isModern, nodePath } from './project.mjs'
 
 /**
  * @typedef {object} Ended
@@ -69,4 +72,21 @@ export function runChild(file, args, options = {}) {
       end({ code: code ?? bySignal, signal, output })
     })
   })
+}
+
+const program = join(root, 'dist/cli/kernel-ladder.mjs')
+
+/**
+ * Runs the built command-line program. npm scripts already use the Node in node_modules, and then the
+ * program takes over this process, including signals and exit code. Only the very first run, which had
+ * to install that Node, uses another one.
+ * @param {readonly string[]} args
+ * @returns {Promise<number | undefined>} undefined if the program sets the exit code
+ */
+export async function runCli(args) {
+  if (!isModern(process.version)) return (await runChild(nodePath(), [program, ...args])).code
+  module.enableCompileCache(join(root, '.cache/compiled'))
+  process.argv = [process.execPath, program, ...args]
+  await import(pathToFileURL(program).href)
+  return undefined
 }

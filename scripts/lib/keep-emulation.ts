@@ -3,21 +3,20 @@
  * flags that it recorded, which gives the same machine code, and what they launch is asked of the probe.
  */
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { brotliCompressSync, constants } from 'node:zlib'
 import { instructionsOf } from '../../src-main/domain/emulator/rung'
 import type { FillRule } from '../../src-main/domain/emulator/fills'
-import { readCubin } from '../../src-main/parsers/cubin/cubin'
-import { cubinsOf } from '../../src-main/parsers/cubin/fatbin'
-import { parseProbedLaunches } from '../../src-main/parsers/cuda/launch-probe'
+import { readCubin, cubinsOf } from '../../src-main/parsers/cubin/cubin'
+import { parseProbedLaunches } from '../../src-main/parsers/cuda/runner-events'
 import {
-  captureFolder,
+  captureFile,
   type Capture,
   type CapturedBuffer,
   type CapturedRung,
 } from '../../test/emulated-captures'
+import { pack } from '../../test/captures'
 
 interface Recorded {
   key: string
@@ -250,14 +249,7 @@ export function keepEmulation(name: string, session: string, only?: readonly str
       seed: kept[0]?.seed ?? 0,
       rungs: kept.map(({ rung }) => rung),
     }
-    mkdirSync(captureFolder, { recursive: true })
-    writeFileSync(
-      join(captureFolder, `${name}.json.br`),
-      brotliCompressSync(JSON.stringify(capture), {
-        // Rungs have a lot in common, far apart.
-        params: { [constants.BROTLI_PARAM_LGWIN]: constants.BROTLI_MAX_WINDOW_BITS },
-      }),
-    )
+    pack(captureFile, name, JSON.stringify(capture))
     return kept.map(({ rung }) => rung.id)
   } finally {
     rmSync(folder, { recursive: true, force: true })

@@ -1,5 +1,5 @@
 /**
- * Turns a session folder into a shipped recording: a row of what all recordings share (adapters/disk/shared-rows.ts),
+ * Turns a session folder into a shipped recording: a row of what all recordings share (adapters/disk/journal.ts),
  * sessions.jsonl (less the path of a ladder folder), raw/<ladder>.jsonl, and sources.jsonl in place of sources/. Files that a
  * replay does not read are left out: ncu's report, and deep/, which is parsed again from the raw output. Of a lab
  * attempt the same is kept in labs/ (its raw output in labs/raw.jsonl), and a row in the list of them (labs/attempts.jsonl); its lab.cu is left out,
@@ -9,13 +9,14 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os'
 import { basename, dirname, join, relative, resolve, sep } from 'node:path'
 import { sha256 } from '../../src-main/adapters/disk/build-cache'
-import { readAttempt, sessionFolder } from '../../src-main/adapters/labs/attempt'
 import {
+  readAttempt,
+  sessionFolder,
   attemptListFile,
   listRecordedAttempts,
   recordedLabs,
   type AttemptRow,
-} from '../../src-main/adapters/labs/recorded-attempts'
+} from '../../src-main/adapters/labs/attempt'
 import { pathExists } from '../../src-main/adapters/disk/disk'
 import {
   keepRowsOf,
@@ -23,7 +24,7 @@ import {
   sharedSessions,
   shareRows,
   sharingSessions,
-} from '../../src-main/adapters/disk/shared-rows'
+} from '../../src-main/adapters/disk/journal'
 import {
   openRaw,
   rawFile,
@@ -47,8 +48,8 @@ import {
 } from '../../src-main/adapters/sessions/session-store'
 import { inputError, KernelLadderError } from '../../src-main/domain/errors'
 import type { Session } from '../../src-main/domain/session/session'
-import { inEnglish } from '../../src-main/domain/text/wording'
-import { recordingIndex, recordingIndexFile } from '../../src-main/services/sessions/recording-list'
+import { inEnglish } from '../../src-main/domain/text/text'
+import { recordingIndex, recordingIndexFile } from '../../src-main/services/sessions/recordings'
 
 const pathFrom = (folder: string, path: string): string =>
   relative(folder, path).replaceAll(sep, '/')

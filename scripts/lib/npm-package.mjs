@@ -7,8 +7,7 @@ import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { build } from 'vite'
-import { root } from './project.mjs'
-import { packageFiles } from './shipped-files.mjs'
+import { root, packageFiles } from './project.mjs'
 
 const folder = join(root, 'dist/package')
 
@@ -49,7 +48,12 @@ function writeTypes() {
 }
 
 rmSync(folder, { recursive: true, force: true })
-await build({ configFile: join(root, 'vite.package.config.ts'), root, logLevel: 'warn' })
+await build({
+  configFile: join(root, 'vite.cli.config.ts'),
+  mode: 'package',
+  root,
+  logLevel: 'warn',
+})
 for (const path of packageFiles)
   cpSync(join(root, path), join(folder, path), {
     recursive: true,

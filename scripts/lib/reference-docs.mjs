@@ -1,9 +1,10 @@
 // @ts-check
 /** Generates parts of the reference documents from the program's own registries. */
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { tmpdir } from 'node:os'
 import { documentWith } from './document.mjs'
-import { root } from './project.mjs'
+import { root, PlainError } from './project.mjs'
 
 /** @typedef {import('../../src-main/domain/metrics/metric-definition.ts').MetricDefinition} Metric */
 /** @typedef {{ chips: string[], names: Record<string, string[]> }} Counters metrics listed by `ncu --query-metrics`, by chip */
@@ -14,8 +15,8 @@ import { root } from './project.mjs'
  * @property {Record<string, string>} groupTitles
  * @property {Counters} counters
  * @property {(how: string) => string} explain how a metric is derived, in words
- * @property {readonly import('../../src-main/domain/gpu/gpus.ts').Gpu[]} gpus
- * @property {readonly import('../../src-main/domain/target/target-kind.ts').TargetKind[]} targetKinds
+ * @property {readonly import('../../src-main/domain/gpu/gpu.ts').Gpu[]} gpus
+ * @property {readonly import('../../src-main/domain/target/kinds.ts').TargetKind[]} targetKinds
  * @property {readonly import('../../src-main/domain/ladder/ladder.ts').LadderFile[]} ladders
  * @property {Record<string, any>} recordings the shipped ones, from index.json
  * @property {(sizes: any) => string} sizesLabel
@@ -206,8 +207,8 @@ export async function referenceDocs(registries) {
  *   metrics: typeof import('../../src-main/domain/metrics/metrics.ts'),
  *   definition: typeof import('../../src-main/domain/metrics/metric-definition.ts'),
  *   messages: typeof import('../../src-main/domain/messages/message.ts'),
- *   wording: typeof import('../../src-main/domain/text/wording.ts'),
- *   gpus: typeof import('../../src-main/domain/gpu/gpus.ts'),
+ *   wording: typeof import('../../src-main/domain/text/text.ts'),
+ *   gpus: typeof import('../../src-main/domain/gpu/gpu.ts'),
  *   targets: typeof import('../../src-main/domain/target/targets.ts'),
  *   problem: typeof import('../../src-main/domain/task/problem.ts'),
  * }} modules
@@ -227,5 +228,43 @@ export function registriesOf(modules) {
     ladders: ladderFiles().map(json),
     recordings: json('resources/recordings/index.json').recordings,
     sizesLabel: problem.sizesLabel,
+  }
+}
+
+// The pages of the library's API, made from its types and their comments: docs/LIBRARY.md.
+
+/** @returns {Promise<string>} the text of the document */
+export async function libraryDoc() {
+  const { Application } = await import('typedoc')
+  const out = mkdtempSync(join(tmpdir(), 'kernel-ladder-api-'))
+  try {
+    const app = await Application.bootstrapWithPlugins(
+      /** @type {any} */ ({
+        entryPoints: [join(root, 'src-main/library/index.ts')],
+        tsconfig: join(root, 'tsconfig.library.json'),
+        plugin: ['typedoc-plugin-markdown'],
+        outputs: [{ name: 'markdown', path: out }],
+        readme: 'none',
+        disableSources: true,
+        hideBreadcrumbs: true,
+        hidePageHeader: true,
+        hidePageTitle: true,
+        outputFileStrategy: 'modules',
+        entryFileName: 'api',
+        tableColumnSettings: { hideInherited: true, hideOverrides: true, hideModifiers: true },
+        parametersFormat: 'table',
+        interfacePropertiesFormat: 'table',
+        typeDeclarationFormat: 'table',
+        sort: ['source-order'],
+        logLevel: 'Warn',
+      }),
+    )
+    const project = await app.convert()
+    if (project === undefined) throw new PlainError('The types of the library do not compile.')
+    await app.generateOutputs(project)
+    const api = readFileSync(join(out, 'api.md'), 'utf8')
+    return await documentWith('docs/LIBRARY.md', [['api', api.trim()]])
+  } finally {
+    rmSync(out, { recursive: true, force: true })
   }
 }

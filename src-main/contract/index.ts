@@ -11,22 +11,27 @@ import { ProfileCost, ProfilePlan } from '../domain/analysis/pass-plan'
 import { Problem } from '../domain/task/problem'
 import { Task } from '../domain/task/task'
 import { Ceilings } from '../domain/gpu/ceilings'
-import { Device } from '../domain/gpu/device'
+import { Device } from '../domain/gpu/gpu'
 import { historyShape } from '../domain/history/history'
 import { Identifier } from '../domain/ladder/rung'
 import { RungMeasured } from '../domain/analysis/rung-measured'
 import { RungResult, Session } from '../domain/session/session'
-import { DeletedSession, ImportAnswer, RefRequest, RenameRequest } from './session-management'
-import { DeepAnswer, DeepRequest } from './deep'
-import { draftCalls } from './drafts'
-import { folderCalls } from './folders'
+import {
+  DeletedSession,
+  ImportAnswer,
+  RefRequest,
+  RenameRequest,
+  DeepAnswer,
+  DeepRequest,
+  ReportAnswer,
+  ReportProgress,
+  ReportRequest,
+  SessionRef,
+} from './sessions'
+import { draftCalls, folderCalls } from './folders'
 import { labCalls } from './labs'
-import { machineCalls } from './machines'
+import { machineCalls, sanitizeCalls, RunRequest } from './runs'
 import { ncuReportCalls } from './ncu-report'
-import { sanitizeCalls } from './sanitize'
-import { ReportAnswer, ReportProgress, ReportRequest } from './report'
-import { RunRequest } from './run-request'
-import { SessionRef } from './session-ref'
 import { tuningCalls } from './tunings'
 
 export { RunRequest, SessionRef }

@@ -1,7 +1,7 @@
 /** The calls about ncu's own report of a session, which may still be on the machine that made it. */
 import { z } from 'zod'
 import { ErrorShape } from '../domain/errors'
-import { SessionRef } from './session-ref'
+import { SessionRef } from './sessions'
 
 const Ref = z.object({ ref: SessionRef })
 

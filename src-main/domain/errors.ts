@@ -4,7 +4,7 @@
  */
 import { z } from 'zod'
 import { message, Statement } from './messages/message'
-import { inEnglish } from './text/wording'
+import { inEnglish } from './text/text'
 
 export const errorKinds = ['usage', 'input', 'missing', 'failed', 'cancelled', 'internal'] as const
 export type ErrorKind = (typeof errorKinds)[number]

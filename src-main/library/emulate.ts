@@ -1,17 +1,18 @@
 /** Kernels on an emulated GPU: the machine code that nvcc built, executed on the processor and counted. */
 import { emulate as runJob, type EmulatedBuffer } from '../domain/emulation/job'
-import { emulatedMetrics } from '../domain/emulation/figures'
-import { recordsOf, stopReason, type LaunchPlaces } from '../domain/emulation/findings'
-import { emulatedProfile } from '../domain/emulation/profile'
+import {
+  emulatedMetrics,
+  recordsOf,
+  stopReason,
+  type LaunchPlaces,
+  emulatedProfile,
+} from '../domain/emulation/findings'
 import type { Counts } from '../domain/emulator/site'
 import { dummyAddress } from '../domain/emulator/rung'
-import type { MachineCode, MachineKernel } from '../domain/sass/machine-code'
-import { staticProfile } from '../domain/sass/static-profile'
-import { inEnglish } from '../domain/text/wording'
-import { readCubin } from '../parsers/cubin/cubin'
-import { cubinsOf } from '../parsers/cubin/fatbin'
-import { codeOf, decodesBy, deepOf } from './decoded'
-import type { Kernel } from './report'
+import { type MachineCode, type MachineKernel, staticProfile } from '../domain/sass/machine-code'
+import { inEnglish } from '../domain/text/text'
+import { readCubin, cubinsOf } from '../parsers/cubin/cubin'
+import { codeOf, decodesBy, deepOf, type Kernel } from './report'
 import type { Finding } from './sanitizer'
 
 /** One argument of a kernel: a number of its parameter's type, or the address of a buffer. */

@@ -4,8 +4,8 @@
  *
  * @packageDocumentation
  */
-export * from './access'
-export * from './compare'
+export * from './launch'
+export * from './report'
 export * from './emulate'
 export * from './launch'
 export * from './report'

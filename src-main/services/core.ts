@@ -2,11 +2,10 @@
 import { randomBytes } from 'node:crypto'
 import { basename, dirname, resolve } from 'node:path'
 import type { Setup } from '../adapters/machine/machine'
-import { inEnglish } from '../domain/text/wording'
-import { drawInPage, printPdf } from '../adapters/print/chromium'
+import { inEnglish } from '../domain/text/text'
+import { drawInPage, printPdf, type PdfPrinter } from '../adapters/print/chromium'
 import { readKernelLibrary } from '../adapters/kernels/kernel-library'
 import { readMachines } from '../adapters/remote/machines-store'
-import type { PdfPrinter } from '../adapters/print/pdf'
 import { sweepTrash } from '../adapters/sessions/labels-and-trash'
 import type {
   CallInput,
@@ -17,23 +16,20 @@ import type {
   RunMessage,
   SessionSummary,
 } from '../contract'
-import { recordedRef } from '../contract/session-ref'
-import { isOwnRun } from '../contract/session-summary'
-import type { SanitizeRequest } from '../contract/sanitize'
+import { recordedRef, isOwnRun } from '../contract/sessions'
+import type { SanitizeRequest } from '../contract/runs'
 import { inputError, KernelLadderError, toErrorShape } from '../domain/errors'
 import { message } from '../domain/messages/message'
 import { rungOf, type Session } from '../domain/session/session'
 import { can, type Target } from '../domain/target/targets'
 import { startRun } from './targets/start-run'
 import { diagnose } from './machine/doctor'
-import { createDrafts } from './drafts'
-import { hasEditor, openInEditor } from './editor'
+import { createDrafts, hasEditor, openInEditor } from './drafts'
 import { folderCalls } from './ladder-library/folder-calls'
 import { findHistory } from './sessions/history'
 import { measuredRungs } from './sessions/measured'
 import { resolveLadder } from './run/plan'
-import { answerReport } from './report/make'
-import { createReportProgress } from './report/progress'
+import { answerReport, createReportProgress } from './report/make'
 import { createLabCalls } from './labs/lab-calls'
 import { machineCalls } from './machines/machine-calls'
 import { createNcuReports } from './machines/ncu-report'
@@ -44,8 +40,6 @@ import {
   importFile,
   renameSession,
   restoreSession,
-} from './sessions/manage-sessions'
-import {
   defaultRecordingRef,
   listAll,
   mountedRef,

@@ -1,16 +1,22 @@
 /** Chart options as they are handed to ECharts: what is drawn, and what is left out. */
 import { describe, expect, it } from 'vitest'
 import { dotRows } from './dot-rows'
-import { historyChart } from './history-chart'
-import { linePanels, type LinePanelsSpec } from './line-panels'
-import { withZoom } from './chart-axes'
+import { historyChart, linePanels, type LinePanelsSpec } from './line-panels'
+import {
+  withZoom,
+  beyondFrame,
+  logTicks,
+  pannedSpan,
+  unzoomed,
+  valueAt,
+  wholeAxis,
+  zoomedSpan,
+} from './zoom'
 import { distanceToLine, legendOf, rungJoins, rungPoints, withHidden } from './chart-links'
-import { placeLabels } from './place-labels'
+import { placeLabels, niceEnd, spreadLabels } from './labels'
 import { labelPlaces, rooflineChart, rooflineExtent, type RooflineSpec } from './roofline-chart'
-import { niceEnd, spreadLabels } from './spread-labels'
-import { inkOn, stackedBars } from './stacked-bars'
+import { inkOn, stackedBars } from './bars'
 import { waveChart, wavePlaces } from './wave-chart'
-import { beyondFrame, logTicks, pannedSpan, unzoomed, valueAt, wholeAxis, zoomedSpan } from './zoom'
 import { palette } from '../../test/renderer/chart-samples'
 
 const size = { width: 800, height: 400 }
@@ -182,6 +188,13 @@ describe('a roofline', () => {
       ['02_coalesced', '03_tile'],
     ])
     expect(joins[1]).toMatchObject({ name: 'DRAM', from: [40, 6000], to: [30, 9000] })
+    // Kernels of a program climb nothing.
+    const apart = rooflineChart({ ...spec, paths: [{ ...dram, points }], apart: true })(
+      palette,
+      size,
+    )
+    expect(rungJoins(apart)).toEqual([])
+    expect(seriesOf(apart)[1]!.data).toHaveLength(4)
     // Beside the middle, and beyond the ends.
     expect(distanceToLine([5, 3], [0, 0], [10, 0])).toBe(3)
     expect(distanceToLine([13, 4], [0, 0], [10, 0])).toBe(5)

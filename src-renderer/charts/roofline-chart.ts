@@ -1,6 +1,6 @@
 /** Throughput over arithmetic intensity, both logarithmic, under the roofs; a line joins the rungs in order. */
 import { axisLines, axisName, axisText, tooltip, type ChartBuilder, type ShownPart } from './chart'
-import { placeLabels, type Box, type Line } from './place-labels'
+import { placeLabels, type Box, type Line } from './labels'
 import { logTicks } from './zoom'
 
 export interface RooflinePoint {
@@ -30,6 +30,8 @@ export interface RooflineSpec {
   paths: readonly RooflinePath[]
   /** GFLOP/s. */
   compute: { value: number; name: string } | null
+  /** Kernels of a program, each with work of its own: no line joins them. */
+  apart?: boolean
   /** The point that others are held against. */
   base?: { x: number; y: number; title: string } | undefined
   xAxis: string
@@ -101,11 +103,12 @@ function slopeOf(bandwidth: number, ridge: number, { xMin, xMax, yMin, yMax }: E
 const crowd = 40
 const crowdReach = 20
 
-/** The lines that join the rungs in order, without the reference. */
-function climb({ points }: RooflinePath, plane: ReturnType<typeof planeOf>): Line[] {
-  const ends = points
-    .filter(({ quiet }) => !quiet)
-    .map(({ x, y }) => [plane.right(x), plane.down(y)] as const)
+/** The rungs that a line joins in order: not the reference. */
+const joinedOf = ({ apart }: RooflineSpec, points: readonly RooflinePoint[]): RooflinePoint[] =>
+  apart ? [] : points.filter(({ quiet }) => !quiet)
+
+function climb(of: readonly RooflinePoint[], plane: ReturnType<typeof planeOf>): Line[] {
+  const ends = of.map(({ x, y }) => [plane.right(x), plane.down(y)] as const)
   return ends.slice(1).map((to, index) => [...ends[index]!, ...to])
 }
 
@@ -139,7 +142,7 @@ export function labelPlaces(
     })),
     plane.room,
     [...taken, ...others],
-    [...roofs, ...spec.paths.flatMap((path) => climb(path, plane))],
+    [...roofs, ...spec.paths.flatMap(({ points }) => climb(joinedOf(spec, points), plane))],
     isCrowd ? crowdReach : undefined,
   )
   return points.map((point) => {
@@ -335,19 +338,19 @@ export const rooflineChart =
             showAllSymbol: true,
             itemStyle: { color: colour(path) },
             lineStyle: { color: colour(path), width: 1.25 },
-            data: points
-              .filter(({ quiet }) => !quiet)
-              .map((point, index, joined) => {
-                const before = joined[index - 1]?.rung
-                return before === undefined ? mark(point, path) : { ...mark(point, path), before }
-              }),
+            data: joinedOf(spec, points).map((point, index, joined) => {
+              const before = joined[index - 1]?.rung
+              return before === undefined ? mark(point, path) : { ...mark(point, path), before }
+            }),
           },
           {
             type: 'scatter' as const,
             name,
             symbol: symbols[path % symbols.length] ?? 'circle',
             symbolSize: 9,
-            data: points.filter(({ quiet }) => quiet).map((point) => mark(point, path)),
+            data: points
+              .filter(({ quiet }) => quiet || spec.apart)
+              .map((point) => mark(point, path)),
           },
         ]),
         ...(labeled?.points ?? []).flatMap((point, index) => {

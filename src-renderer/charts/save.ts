@@ -1,8 +1,7 @@
 /** A chart as a file: redrawn at the text width of a page, on white, with its origin in the caption. */
-import type { ChartBuilder, ChartSize } from './chart'
+import { type ChartBuilder, type ChartSize, printPalette } from './chart'
 import { withHidden } from './chart-links'
 import { createDetached, type Chart } from './echarts'
-import { printPalette } from './palette'
 
 /** 170 × 110 mm at 96 CSS pixels per inch; a chart of many rows may be taller. */
 export const printSize: ChartSize = { width: 643, height: 416 }

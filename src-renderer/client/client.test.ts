@@ -1,7 +1,9 @@
-import { expect, it } from 'vitest'
-import type { Reply } from '../../src-main/contract'
-import { createClient } from './client'
-import { CoreError, LineError } from './errors'
+import { expect, it, describe } from 'vitest'
+import type { Reply } from '../../src-main/contract/index'
+import { createClient, CoreError, LineError } from './client'
+import { frozenRefs, staticTransport } from './static'
+import type { FrozenReport } from '../../src-main/domain/report/frozen-report'
+import { recording } from '../../test/services/report/samples'
 
 const clientWith = (answer: () => Promise<Reply<unknown>>) =>
   createClient(
@@ -38,4 +40,51 @@ it('throws for an answer that is not what the contract says', async () => {
 it('gives up after the time limit', async () => {
   const client = clientWith(() => new Promise(() => undefined))
   await expect(client.call('run.current', {})).rejects.toMatchObject({ fault: 'timeout' })
+})
+
+const frozen = (count: 1 | 2): FrozenReport => ({
+  report: 2,
+  date: null,
+  sections: ['ladder'],
+  sessions: [recording(), recording()].slice(0, count),
+})
+
+const profile = { schema: 2 as const, rung: '06_float4', kernels: [], notes: ['x'] }
+const asked: number[] = []
+const readDeep = (session: number) => {
+  asked.push(session)
+  return Promise.resolve({ '06_float4': profile })
+}
+
+describe('the static transport', () => {
+  const client = createClient(staticTransport(frozen(1), readDeep))
+
+  it('answers by the same contract as a program', async () => {
+    const { session, sources } = recording()
+    const info = await client.call('app.info', {})
+    expect(info).toMatchObject({ host: 'report', defaultSession: 'report', hasGpu: false })
+    expect(await client.call('sessions.get', { ref: 'report' })).toEqual(session)
+    expect(await client.call('sessions.sources', { ref: 'report' })).toEqual(sources)
+    expect(await client.call('sessions.list', {})).toMatchObject([{ ref: 'report', rungCount: 7 }])
+    expect(await client.call('run.current', {})).toEqual({ messages: [], active: false })
+  })
+
+  it('reads deep profiles once, when one is asked for', async () => {
+    const at = (rung: string) => client.call('sessions.deep', { ref: 'report', rung })
+    expect([await at('06_float4'), await at('01_naive')]).toEqual([profile, null])
+    expect(asked).toEqual([0])
+  })
+
+  it('refuses what needs a program, and a session that it lacks, in words', async () => {
+    await expect(client.call('doctor.check', {})).rejects.toMatchObject({ kind: 'missing' })
+    await expect(client.call('sessions.get', { ref: 'other' })).rejects.toMatchObject({
+      kind: 'input',
+    })
+  })
+
+  it('names two sessions', async () => {
+    expect(frozenRefs(frozen(2))).toEqual(['first', 'second'])
+    const two = createClient(staticTransport(frozen(2), readDeep))
+    expect((await two.call('sessions.list', {})).map(({ ref }) => ref)).toEqual(['first', 'second'])
+  })
 })

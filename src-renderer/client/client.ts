@@ -1,15 +1,66 @@
+/** The core as the UI calls it, whatever carries the calls. */
 import type { z } from 'zod'
 import {
+  type CallName,
+  type Reply,
   calls,
   RunMessage,
   type CallInput,
-  type CallName,
   type CallOutput,
-  type Reply,
-} from '../../src-main/contract'
-import { ImportAnswer } from '../../src-main/contract/session-management'
-import { CoreError, LineError } from './errors'
-import type { Transport } from './transport'
+} from '../../src-main/contract/index'
+import { inEnglish } from '../../src-main/domain/text/text'
+import type { Statement } from '../../src-main/domain/messages/message'
+import type { ErrorKind, ErrorShape } from '../../src-main/domain/errors'
+import { ImportAnswer } from '../../src-main/contract/sessions'
+
+/** Carries calls and events. Its data is unchecked; the client validates it. */
+export interface Transport {
+  readonly kind: 'electron' | 'web' | 'static'
+  call(name: CallName, input: unknown, signal: AbortSignal): Promise<Reply<unknown>>
+  /** Uploads a file of the user's; absent if nothing can be imported. */
+  importFile?(file: File, signal: AbortSignal): Promise<Reply<unknown>>
+  /** Lets the user choose a folder; null if they cancel. Absent if there is no folder dialog. */
+  chooseFolder?(): Promise<string | null>
+  subscribe(listener: Listener): () => void
+}
+
+export interface Listener {
+  message(message: unknown): void
+  /** The connection was lost and is back: messages may have been missed. */
+  reconnected(): void
+  /** The connection is lost; the transport reconnects by itself. */
+  lost(): void
+}
+
+export type LineFault = 'timeout' | 'unreachable' | 'unauthorized' | 'malformed'
+
+/** The core answered with an error; its message is shown as is. */
+export class CoreError extends Error {
+  override readonly name = 'CoreError'
+  readonly kind: ErrorKind
+  readonly statement: Statement
+  readonly remedy: Statement | undefined
+
+  constructor(shape: ErrorShape) {
+    super(inEnglish(shape.message))
+    this.statement = shape.message
+    this.kind = shape.kind
+    this.remedy = shape.remedy
+  }
+}
+
+/** No usable answer arrived; the screen words the error in the user's language. */
+export class LineError extends Error {
+  override readonly name = 'LineError'
+  readonly fault: LineFault
+  readonly call: string
+
+  constructor(fault: LineFault, call: string, options?: ErrorOptions) {
+    super(`${fault}: ${call}`, options)
+    this.fault = fault
+    this.call = call
+  }
+}
 
 export interface Subscriber {
   message(message: RunMessage): void
@@ -104,4 +155,16 @@ export function createClient(transport: Transport, timeLimits = limits): Client 
         lost: subscriber.lost,
       }),
   }
+}
+
+let current: Client | undefined
+
+/** Called once at startup, before any store is used. */
+export function provideClient(client: Client): void {
+  current = client
+}
+
+export function useClient(): Client {
+  if (!current) throw new Error('The client is used before it is provided.')
+  return current
 }

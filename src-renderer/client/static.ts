@@ -1,6 +1,6 @@
 /** The third transport: answers from a report's frozen sessions and cannot run anything. */
 import type { CallInput, CallName, CallOutput, Reply } from '../../src-main/contract'
-import { listedKind, summaryOf } from '../../src-main/contract/session-summary'
+import { listedKind, summaryOf } from '../../src-main/contract/sessions'
 import { KernelLadderError, toErrorShape } from '../../src-main/domain/errors'
 import { message } from '../../src-main/domain/messages/message'
 import type {
@@ -8,7 +8,7 @@ import type {
   FrozenReport,
   FrozenSession,
 } from '../../src-main/domain/report/frozen-report'
-import type { Transport } from './transport'
+import type { Transport } from './client'
 
 /** Refs of the report's sessions in its URLs. */
 export const frozenRefs = ({ sessions }: FrozenReport): string[] =>

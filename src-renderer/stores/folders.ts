@@ -1,10 +1,13 @@
+/** Ladder folders: those that were opened, and the one that is watched. */
 import { defineStore } from 'pinia'
-import { computed, shallowRef } from 'vue'
+import { computed, shallowRef, watch } from 'vue'
 import type { FolderView, RecentFolder } from '../../src-main/contract/folders'
 import type { Ladder } from '../../src-main/domain/ladder/ladder'
-import { useClient } from '../client/current'
+import { useClient } from '../client/client'
 import { inLanguage } from './in-language'
 import { loading, mapValue, track, valueOf, type Loadable } from './loadable'
+import type { CallInput, CallOutput } from '../../src-main/contract/index'
+import { useRunStore } from './run'
 
 /** A ladder on offer, by the name a request uses for it: its id or its folder. */
 export interface NamedLadder {
@@ -77,4 +80,65 @@ export const useFoldersStore = defineStore('folders', () => {
   }
 
   return { list, view, error, recent, ladders, loadList, load, forget, trust }
+})
+
+/** Polling interval while a screen shows the watch, in milliseconds. */
+const pollMs = 500
+
+/** The folder that is re-run on every save. */
+export const useWatchStore = defineStore('watch', () => {
+  const state = shallowRef<CallOutput<'watch.current'>>({ on: false })
+  const error = shallowRef<unknown>(null)
+  const busy = shallowRef(false)
+  const on = computed(() => state.value.on)
+
+  let followers = 0
+  let timer: ReturnType<typeof setTimeout> | undefined
+
+  async function ask(): Promise<void> {
+    clearTimeout(timer)
+    try {
+      state.value = await useClient().call('watch.current', {})
+      error.value = null
+    } catch (reason) {
+      error.value = reason
+    }
+    clearTimeout(timer)
+    if (followers > 0 && on.value) timer = setTimeout(() => void ask(), pollMs)
+  }
+
+  /** Polls until the returned function is called. */
+  function follow(): () => void {
+    followers += 1
+    void ask()
+    // Poll at once when a run ends.
+    const stop = watch(
+      () => useRunStore().active,
+      () => void ask(),
+    )
+    return () => {
+      followers -= 1
+      stop()
+    }
+  }
+
+  async function change(work: () => Promise<unknown>): Promise<boolean> {
+    busy.value = true
+    try {
+      await work()
+      await ask()
+      return error.value === null
+    } catch (reason) {
+      error.value = reason
+      return false
+    } finally {
+      busy.value = false
+    }
+  }
+
+  const start = (request: CallInput<'watch.start'>) =>
+    change(() => useClient().call('watch.start', request))
+  const stop = () => change(() => useClient().call('watch.stop', {}))
+
+  return { state, error, busy, on, follow, start, stop }
 })

@@ -17,10 +17,13 @@ const textKeys = new Set([
   'shown',
 ])
 
-/** The same value with each text under such a key in the language of the UI. */
+/** Characters that turn the direction of what follows them: of a name, that would be the words around it too. */
+const turns = /[\u202a-\u202e\u2066-\u2069]/g
+const unturned = (text: string): string => text.replace(turns, '\ufffd')
+
+/** The same value without turned text, and with each text under such a key in the language of the UI. */
 export function inLanguage<T>(value: T, isText = false): T {
-  if (!isTranslating()) return value
-  if (typeof value === 'string') return (isText ? own(value) : value) as T
+  if (typeof value === 'string') return unturned(isText ? own(value) : value) as T
   if (Array.isArray(value)) return value.map((one: unknown) => inLanguage(one, isText)) as T
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(
@@ -29,18 +32,19 @@ export function inLanguage<T>(value: T, isText = false): T {
 }
 
 /** A session's figures are left as they are, so that the many of them are not copied. */
-export const sessionInLanguage = (session: Session): Session =>
-  isTranslating()
-    ? {
-        ...session,
-        ladder: inLanguage(session.ladder),
-        rungs: session.rungs.map((rung) => ({
-          ...rung,
-          title: own(rung.title),
-          idea: own(rung.idea),
-        })),
-      }
-    : session
+export const sessionInLanguage = (session: Session): Session => ({
+  ...session,
+  ladder: inLanguage(session.ladder),
+  device: inLanguage(session.device),
+  warnings: inLanguage(session.warnings),
+  rungs: session.rungs.map((rung) => ({
+    ...rung,
+    title: inLanguage(rung.title, true),
+    idea: inLanguage(rung.idea, true),
+    reason: inLanguage(rung.reason),
+    diagnostics: inLanguage(rung.diagnostics),
+  })),
+})
 
 /** Where the idea of a session's rung is translated. */
 export function ideaPlace({ ladder }: Session, rung: string): string {

@@ -1,9 +1,7 @@
 import { createPinia, setActivePinia } from 'pinia'
 import { beforeEach, expect, it, vi } from 'vitest'
 import type { RunEvent, RunMessage } from '../../src-main/contract'
-import { createClient } from '../client/client'
-import { provideClient } from '../client/current'
-import type { Listener } from '../client/transport'
+import { createClient, provideClient, type Listener } from '../client/client'
 import { useRunStore } from './run'
 import { messages, started } from '../../test/renderer/samples'
 

@@ -1,7 +1,7 @@
 import { defineStore } from 'pinia'
 import { computed, shallowRef } from 'vue'
 import type { CallInput, CallOutput, RunMessage } from '../../src-main/contract'
-import { useClient } from '../client/current'
+import { useClient } from '../client/client'
 import { applyMessage, replay, type RunState } from './run-state'
 import { useSessionsStore } from './sessions'
 

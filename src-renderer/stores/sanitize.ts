@@ -1,7 +1,7 @@
 import { defineStore } from 'pinia'
 import { computed, shallowRef } from 'vue'
 import type { CallInput, CallOutput } from '../../src-main/contract'
-import { useClient } from '../client/current'
+import { useClient } from '../client/client'
 
 /** Polling interval for a running job, in milliseconds. */
 const pollMs = 500

@@ -23,9 +23,8 @@ import {
   keymap,
   lineNumbers,
 } from '@codemirror/view'
-import { codeHighlighting, codeTheme } from './code-theme'
-import { editorTheme } from './code-editor-theme'
-import { lineBands, setBands, type LineBands } from './line-bands'
+import { codeHighlighting, codeTheme, editorTheme } from './code-theme'
+import { lineBands, setBands, type LineBands } from './code-marks'
 
 /** A message at a line, from 1; a message without a line is shown at the first. */
 export interface CodeDiagnostic {

@@ -7,12 +7,13 @@ import {
   englishTemplate,
   type MessageKey,
   type Statement,
+  type Sentence,
 } from '../../src-main/domain/messages/message'
-import { paragraph, pieces, plain, type Wording } from '../../src-main/domain/text/wording'
+import { paragraph, pieces, plain, type Wording } from '../../src-main/domain/text/text'
 import { metricDefinition } from '../../src-main/domain/metrics/metrics'
 import { own as ownText } from './authored'
 import { unitInLanguage } from './format'
-import type { Sentence } from '../../src-main/domain/messages/sentence'
+import { CoreError, LineError } from '../client/client'
 
 export function useStatement() {
   const { t, te, tm } = useI18n()
@@ -38,5 +39,21 @@ export function useStatement() {
     text: (statement: Statement): string => plain(pieces(statement, own)),
     /** Several sentences as one paragraph. */
     passage: (parts: readonly Statement[]): Sentence => paragraph(parts, own),
+  }
+}
+
+/** Keys below `errors.` in the locale, or the core's own message. */
+export type ErrorWords =
+  | { from: 'core'; message: Statement; remedy: Statement | undefined }
+  | { from: 'line'; key: LineError['fault']; call: string }
+
+export function errorWords(error: unknown): ErrorWords {
+  if (error instanceof LineError) return { from: 'line', key: error.fault, call: error.call }
+  if (error instanceof CoreError)
+    return { from: 'core', message: error.statement, remedy: error.remedy }
+  return {
+    from: 'core',
+    message: error instanceof Error ? error.message : String(error),
+    remedy: undefined,
   }
 }

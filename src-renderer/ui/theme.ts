@@ -1,6 +1,6 @@
 /** Light or dark: the system's theme unless the user chose one. Style sheets use `data-theme`. */
 import { computed, ref, watch } from 'vue'
-import { keptChoice } from './preference'
+import { keptChoice } from './preferences'
 
 export const themeChoices = ['system', 'light', 'dark'] as const
 export type ThemeChoice = (typeof themeChoices)[number]

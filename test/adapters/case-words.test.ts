@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { caseWords, launchWords } from '../../src-main/adapters/tools/case-words'
 import { caseOf } from '../../src-main/domain/task/problem'
-import { gemm, gemmProblem } from '../gemm'
+import { gemm, gemmProblem } from '../support'
 
 const line = (words: readonly string[]) => words.join(' ').replaceAll(' --', '\n--').split('\n')
 

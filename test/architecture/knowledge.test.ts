@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { isTest, linesWith, sourcesIn } from './sources'
+import { isTest, linesWith, sourcesIn } from './imports'
 import { targetKinds } from '../../src-main/domain/target/targets'
 
 describe('machines', () => {
@@ -68,7 +68,7 @@ describe('kinds of targets', () => {
 
   const places = [
     'src-main/domain/target/',
-    'src-main/contract/session-summary.ts',
+    'src-main/contract/sessions.ts',
     // Reads the words that version 1 of a session had.
     'src-main/domain/session/upgrade/',
   ]
@@ -124,15 +124,15 @@ describe('the task', () => {
 
   /** Who knows one of these all the same, and why. */
   const allowed: readonly [RegExp, RegExp, string][] = [
-    [/session\/upgrade\/problem-1\.ts$/, /./, 'what version 1 of a session had fields for'],
+    [/session\/upgrade\/from-1\.ts$/, /./, 'what version 1 of a session had fields for'],
     [
-      /machine\/doctor\.ts$|contract\/index\.ts$|english\/records\.ts$|upgrade\/english-1\.ts$|locales\/[^/]+\/(?:screens|statements)\.json$/,
+      /machine\/doctor\.ts$|contract\/index\.ts$|english\/sessions\.ts$|upgrade\/english-1\.ts$|locales\/[^/]+\/(?:screens|statements)\.json$/,
       /cublas/i,
       'the doctor says whether the library that rungs may be measured against is here',
     ],
     [/runner\/dtype\.hpp$/, /"b?f16"|\.bias\b/, 'types of elements, and the bias of an exponent'],
     [/include\/kl_hopper\.cuh$/, /"b?f16"/, 'element types, as an instruction names them'],
-    [/task\/python-reference\.ts$/, /"b?f16"/, 'element types, as numpy names them'],
+    [/task\/python\.ts$/, /"b?f16"/, 'element types, as numpy names them'],
     [
       /domain\/(?:sass|emulator|emulation)\//,
       /relu|"?b?f16/i,

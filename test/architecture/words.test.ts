@@ -2,8 +2,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { readImports } from './imports'
-import { isTest } from './sources'
+import { readImports, isTest } from './imports'
 
 const root = join(import.meta.dirname, '../..')
 
@@ -26,11 +25,11 @@ const elsewhere: readonly [RegExp, string][] = [
   [/parsers\/(?:kernels|labs)\/|adapters\/kernels\//, 'faults in files of authors, by place'],
   [/hosts\/(?!electron\/|web\/upload)/, 'the command line, and what keeps a host from starting'],
   [
-    /report\/save\.ts|import-ladder\.ts|labs\/grade\.ts|init\.ts/,
+    /report\/save\.ts|kernel-rungs\.ts|labs\/grade\.ts|init\.ts/,
     'the command line alone asks for it',
   ],
   [
-    /services\/(?:regress|tune)\/|kernels\/revision\.ts|sessions\/history\.ts/,
+    /services\/(?:regress|tune)\/|kernels\/git\.ts|sessions\/history\.ts/,
     'the command line alone asks for it',
   ],
   [/adapters\/remote\//, 'what ssh and another machine say'],

@@ -3,10 +3,9 @@ import { copyFile, mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { rulesOfColor, seriousFaults } from './axe'
+import { rulesOfColor, seriousFaults, settled, startHarness, type Harness } from './support'
 import { screens, states } from './screens'
 import { root } from '../services/support'
-import { settled, startHarness, type Harness } from './support'
 
 let harness: Harness
 beforeAll(async () => {

@@ -5,9 +5,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Page } from 'playwright-core'
 import { budget } from '../../scripts/bench/budgets.mjs'
 import { initialScripts } from '../../scripts/lib/initial-size.mjs'
-import { type Harness, settled, startHarness } from './support'
+import { type Harness, settled, startHarness, englishOn } from './support'
 import { shippedKernels } from '../services/support'
-import { englishOn } from './english-left'
 import { screens } from './screens'
 
 describe('the first scripts', () => {

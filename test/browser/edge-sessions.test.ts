@@ -1,6 +1,7 @@
-/** Sessions that are empty, failed, half measured, overlong or hostile: each shown sensibly, nothing executed. */
+/** Sessions that are empty, failed, half measured, overlong, hostile or unlike each other: each shown sensibly, nothing executed. */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readSession } from '../../src-main/adapters/sessions/session-store'
 import type { Session } from '../../src-main/domain/session/session'
@@ -10,6 +11,8 @@ import { recordingsDir } from '../services/support'
 /** Whatever of it ran would leave a mark on the page. */
 const hostile = `<img src=x onerror="window.ran=1"><script>window.ran=1</script>{{ran=1}}" onfocus="window.ran=1`
 const long = 'Long name '.repeat(30)
+/** Right to left, beyond the first plane, of combined signs, and signs that turn the text after them around. */
+const scripts = 'نواة سريعة \u202e🧮👩🏽‍🔬 ядро カーネル नाभिक Z̷͇̈́a̶l̸g̵o ' + '核'.repeat(120)
 
 let harness: Harness
 let own: Awaited<ReturnType<typeof ownStore>>
@@ -80,6 +83,17 @@ beforeAll(async () => {
     },
     'long-names': named(long),
     hostile: named(hostile),
+    'any-script': named(scripts),
+    'one-failed': {
+      rungs: real.rungs.map((rung) => (rung.id === '03_shared_tile' ? failed(rung) : rung)),
+    },
+    'counts-alone': {
+      target: { kind: 'emulated', name: 'h200' },
+      rungs: real.rungs.map((rung) => ({ ...rung, timing: null })),
+    },
+    'other-gpu': {
+      device: { ...real.device!, name: 'NVIDIA A10', computeCapability: '8.6', smCount: 72 },
+    },
   }
   for (const [name, over] of Object.entries(edges)) {
     const folder = join(own.store, name)
@@ -94,8 +108,25 @@ afterAll(async () => {
   await own.remove()
 })
 
-const names = ['no-rungs', 'one-rung', 'all-failed', 'half-missing', 'long-names', 'hostile']
+const names = [
+  ...['no-rungs', 'one-rung', 'all-failed', 'half-missing', 'long-names', 'hostile'],
+  ...['any-script', 'one-failed', 'other-gpu'],
+]
 const views = ['ladder', 'compare', 'matrix', 'charts']
+
+/** What a page of a screen must never have, whatever the session. */
+const lookOver = (page: Page) =>
+  page.evaluate(() => ({
+    ran: 'ran' in window,
+    wider: document.documentElement.scrollWidth - document.documentElement.clientWidth,
+    alerts: document.querySelectorAll('main [role="alert"]').length,
+    images: document.querySelectorAll('main img, header img').length,
+  }))
+const wellBehaved = { ran: false, wider: 0, alerts: 0, images: 0 }
+async function keep(page: Page, name: string): Promise<void> {
+  const folder = process.env['KERNEL_LADDER_SCREENSHOTS']
+  if (folder) await page.screenshot({ path: join(folder, `edge-${name}.png`) })
+}
 
 describe.each(names)('a session with %s', (name) => {
   it('shows on every screen, without a fault, and runs nothing', async () => {
@@ -104,16 +135,49 @@ describe.each(names)('a session with %s', (name) => {
       await page.goto(`${harness.origin}/#/session/${name}/${view}`)
       await page.locator('main h1, main h2').first().waitFor()
       await settled(page)
-      const folder = process.env['KERNEL_LADDER_SCREENSHOTS']
-      if (folder) await page.screenshot({ path: join(folder, `edge-${name}-${view}.png`) })
-      const found = await page.evaluate(() => ({
-        ran: 'ran' in window,
-        wider: document.documentElement.scrollWidth - document.documentElement.clientWidth,
-        alerts: document.querySelectorAll('main [role="alert"]').length,
-        images: document.querySelectorAll('main img, header img').length,
-      }))
-      expect(found, view).toEqual({ ran: false, wider: 0, alerts: 0, images: 0 })
+      await keep(page, `${name}-${view}`)
+      expect(await lookOver(page), view).toEqual(wellBehaved)
     }
+    expect(faults).toEqual([])
+  })
+})
+
+const recorded = 'recorded:gemm-fp32-h200-4096'
+const deep = `${recorded}-deep`
+const sameRung = '11_warp_tile/11_warp_tile'
+
+/** Whose sides have unequal levels, GPUs, sources or results: the sessions, the pair, and what is said of it. */
+const unlike = {
+  'a deep and a standard level': [deep, recorded, sameRung, 'a'],
+  'a card and a deep level': ['recorded:gemm-fp32-h200-1024', deep, sameRung, 'b'],
+  'two GPUs': [recorded, 'other-gpu', sameRung, 'A10'],
+  'a rung that failed': [
+    'one-failed',
+    undefined,
+    '02_coalesced/03_shared_tile',
+    'nvcc found errors',
+  ],
+  'names of any script': ['any-script', undefined, '02_coalesced/04_thread_tile_1d', 'نواة'],
+  'tasks of two kinds': ['recorded:softmax-h200', recorded, '03_online/06_float4', 'softmax'],
+} as const
+
+describe.each(Object.entries(unlike))('a comparison of %s', (name, [ref, other, pair, said]) => {
+  it('shows in every view, without a fault', async () => {
+    const query = other === undefined ? '' : `?with=${encodeURIComponent(other)}`
+    const route = `/session/${encodeURIComponent(ref)}/compare/${pair}${query}`
+    const { page, faults } = await harness.open(route)
+    await page.locator('.compare .headline').waitFor()
+    let text = ''
+    // Sources, whole kernels, memory and the chain.
+    for (const key of ['', 'm', 'y', 'c']) {
+      if (key) await page.keyboard.press(key)
+      await settled(page)
+      await keep(page, `${name.replaceAll(' ', '-')}-${key || 's'}`)
+      expect(await lookOver(page), key).toEqual(wellBehaved)
+      text += await page.locator('main').innerText()
+    }
+    expect(text).toContain(said)
+    expect(text).not.toMatch(/NaN|undefined|Infinity|\[object/)
     expect(faults).toEqual([])
   })
 })
@@ -143,6 +207,24 @@ describe('messages', () => {
       expect(await page.locator(`[role="gridcell"].${kind}`).count(), kind).toBeGreaterThan(0)
     expect(await page.locator('[role="gridcell"].absent').first().innerText()).toBe('—')
     expect(await page.locator('[role="gridcell"].unavailable').first().innerText()).toBe('n/a')
+  })
+
+  it('of names that turn the direction of text: the words after them as they were', async () => {
+    const { page } = await harness.open('/session/any-script/ladder')
+    await page.locator('tr[data-rung]').first().waitFor()
+    const all = await page.locator('body').innerText()
+    expect(all).toContain('\ufffd🧮')
+    expect(all).not.toContain('\u202e')
+  })
+
+  it('of counts without times: no columns of times', async () => {
+    const { page } = await harness.open('/session/counts-alone/ladder')
+    await page.locator('tr[data-rung]').first().waitFor()
+    const headings = await page.getByRole('columnheader').allInnerTexts()
+    expect(headings.join()).not.toMatch(/GFLOP|Median|Step/)
+    expect(headings.join()).toContain('waves')
+    const cells = await page.locator('tr[data-rung="06_float4"] > *').count()
+    expect(cells).toBe(await page.locator('thead .labels > *').count())
   })
 
   it('of hostile names: the text itself', async () => {

@@ -5,9 +5,7 @@ import type { Page } from 'playwright-core'
 import { afterEach, describe, expect, it } from 'vitest'
 import { labText } from '../services/labs/support'
 import { fakeMachine } from '../services/support'
-import { seriousFaults } from './axe'
-import { englishOn } from './english-left'
-import { startHarness, type Harness } from './support'
+import { seriousFaults, englishOn, startHarness, type Harness } from './support'
 
 let harness: Harness | undefined
 afterEach(async () => {

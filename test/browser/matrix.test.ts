@@ -3,7 +3,15 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Papa from 'papaparse'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { writeSynthetic } from '../../scripts/lib/synthetic-session.mjs'
+import { scrollFrames } from '../../scripts/bench/pages.mjs'
+import {
+  grids,
+  machineCode,
+  openMachineCode,
+  openPair,
+  openView,
+} from '../../scripts/bench/views.mjs'
+import { writeLongKernels, writeSynthetic } from '../../scripts/lib/recordings.mjs'
 import { ownStore, startHarness, type Harness } from './support'
 
 const report = join(import.meta.dirname, '../captures/ncu/2025.3.1-h200/launches-two-rungs.ncu-rep')
@@ -57,6 +65,42 @@ describe('a large session', () => {
     expect(await page.locator('.status').innerText()).toContain('Measured by ncu 2025.3.1')
     await page.keyboard.press('Control+Home')
     await expect.poll(() => page.locator('.name.active').getAttribute('aria-colindex')).toBe('1')
+  })
+})
+
+describe('what the benchmarks measure', () => {
+  it('is reached, and scrolls, one session after another', async () => {
+    const { page, faults } = await harness.open(`/session/${large}/ladder`)
+    const moved = (scroller: string) =>
+      page
+        .locator(scroller)
+        .first()
+        .evaluate((element) => [element.scrollLeft, element.scrollTop])
+    for (const grid of [grids.ladder({ rungs: 200 }), grids.matrix({ rungs: 200 })]) {
+      await openView(page, harness.origin, large, grid)
+      expect(await scrollFrames(page, grid.scroller, { x: 10, y: 60 }, 3)).toHaveLength(3)
+      expect((await moved(grid.scroller))[1]).toBe(180)
+    }
+    for (const rungs of [3, 4]) {
+      const ref = writeSynthetic(own.store, { rungs, ncuMetrics: {} })
+      const folder = join(own.store, ref)
+      const { rungs: written } = JSON.parse(readFileSync(join(folder, 'session.json'), 'utf8'))
+      const pair: [string, string] = [written[1].id, written[2].id]
+      const deep = await harness.core.call('sessions.deep', {
+        ref: `${recorded}-deep`,
+        rung: '11_warp_tile',
+      })
+      writeLongKernels(folder, pair, [deep, deep], 500)
+      await openMachineCode(page, harness.origin, ref, pair)
+      const before = (await moved(machineCode))[1]!
+      await scrollFrames(page, machineCode, { y: 60 }, 3)
+      expect((await moved(machineCode))[1]).not.toBe(before)
+      expect(await page.locator(`${machineCode} .row`).first().getAttribute('aria-setsize')).toBe(
+        '500',
+      )
+    }
+    await openPair(page, harness.origin, recorded, ['02_coalesced', '03_shared_tile'])
+    expect(faults).toEqual([])
   })
 })
 

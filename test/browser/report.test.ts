@@ -4,13 +4,17 @@ import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { assets } from '../../src-main/adapters/kernels/assets'
-import { printPdf } from '../../src-main/adapters/print/chromium'
-import { placesInPdf } from '../../src-main/adapters/print/pdf'
+import { printPdf, placesInPdf } from '../../src-main/adapters/print/chromium'
 import { reportHtml, reportPdf, type HtmlSource } from '../../src-main/services/report'
 import { readTemplate } from '../../src-main/services/report/html'
-import { largeProfile } from '../services/report/deep-samples'
-import { noPrivates, recording, slowed, withHostileStrings } from '../services/report/samples'
-import { afterTest } from '../cleanups'
+import {
+  largeProfile,
+  noPrivates,
+  recording,
+  slowed,
+  withHostileStrings,
+} from '../services/report/samples'
+import { afterTest } from '../support'
 import { tempDir } from '../services/support'
 import { sharedBrowser } from './support'
 

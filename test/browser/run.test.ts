@@ -3,13 +3,12 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { inEnglish } from '../../src-main/domain/text/wording'
+import { inEnglish } from '../../src-main/domain/text/text'
 import { type Session } from '../../src-main/domain/session/session'
 import { figureText } from '../../src-renderer/ui/format'
-import { type Harness, type OpenPage, shippedSession, startHarness } from './support'
+import { type Harness, type OpenPage, shippedSession, startHarness, seriousFaults } from './support'
 import { readSession } from '../../src-main/adapters/sessions/session-store'
 import { fakeMachine, type Machine, recordingsDir, rung, setEnv } from '../services/support'
-import { seriousFaults } from './axe'
 
 describe('replays and the doctor', () => {
   let harness: Harness

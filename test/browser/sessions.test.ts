@@ -6,8 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { reportHtml } from '../../src-main/services/report'
 import { noPrivates, recording, template } from '../services/report/samples'
 import { setEnv, tempDir } from '../services/support'
-import { seriousFaults } from './axe'
-import { startHarness, type Harness } from './support'
+import { seriousFaults, startHarness, type Harness } from './support'
 
 const report = join(import.meta.dirname, '../captures/ncu/2025.3.1-h200/launches-two-rungs.ncu-rep')
 

@@ -4,13 +4,13 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core'
-import { setUp } from '../../src-main/adapters/machine/local-machine'
-import type { HostMachine } from '../../src-main/adapters/machine/machine'
-import type { Core } from '../../src-main/contract'
+import axe, { type AxeResults } from 'axe-core'
+import { setUp, type HostMachine } from '../../src-main/adapters/machine/machine'
+import type { Core } from '../../src-main/contract/index'
 import type { Session } from '../../src-main/domain/session/session'
 import { startWebHost, type WebHost } from '../../src-main/hosts/web/server'
 import { createCore } from '../../src-main/services/core'
-import { afterTest } from '../cleanups'
+import { afterTest } from '../support'
 
 const rendererDir = join(import.meta.dirname, '../../out/renderer')
 
@@ -206,3 +206,68 @@ export async function shippedSession(core: Core): Promise<{ ref: string; session
 export const ladderRoute = (ref: string): string => `/session/${encodeURIComponent(ref)}/ladder`
 export const compareRoute = (ref: string, a: string, b: string): string =>
   `/session/${encodeURIComponent(ref)}/compare/${a}/${b}`
+
+// What axe finds on a page.
+
+const everyRule = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']
+/** What can differ from one theme to the other. */
+export const rulesOfColor = ['color-contrast', 'link-in-text-block']
+
+/** Faults that keep someone out, each as the rule and where it is. */
+export async function seriousFaults(
+  page: Page,
+  runOnly: readonly string[] = everyRule,
+): Promise<string[]> {
+  if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(axe.source)
+  const { violations } = await page.evaluate<AxeResults>(
+    `axe.run(document, ${JSON.stringify({ runOnly, resultTypes: ['violations'] })})`,
+  )
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .flatMap(({ id, nodes }) => nodes.map(({ target }) => `${id}: ${target.join(' ')}`))
+}
+
+// English sentences on a page of another language: what a translation forgot.
+
+/** Text of a page that a reader meets, without what is code, and with what assistive technology is told. */
+const textsOf = (page: Page): Promise<string[]> =>
+  page.evaluate(() => {
+    const code =
+      'code, pre, kbd, samp, script, style, annotation, .cm-editor, textarea, [lang="en"]'
+    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
+    const found: string[] = []
+    // By the block around it, so that a sentence with a name set as code is one text.
+    for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+      const parent = node.parentElement
+      if (parent && !parent.closest(code)) found.push(node.textContent ?? '')
+    }
+    for (const element of document.body.querySelectorAll('[aria-label], [alt], [placeholder]'))
+      for (const name of ['aria-label', 'alt', 'placeholder'])
+        if (!element.closest('.cm-editor')) found.push(element.getAttribute(name) ?? '')
+    // What an editor says by itself stands between the lines of its code.
+    for (const { shadowRoot } of document.querySelectorAll('*'))
+      for (const said of shadowRoot?.querySelectorAll('.cm-collapsedLines, .cm-panel') ?? [])
+        found.push(said.textContent ?? '')
+    // The labels of a picture that is an image.
+    for (const { src } of document.images)
+      if (src.startsWith('data:image/svg+xml,'))
+        for (const [label] of decodeURIComponent(src).matchAll(/(?<=>)[^<>]+(?=<\/)/g))
+          found.push(label)
+    return found
+  })
+
+/** Four plain words in a row are no name, unit or option. */
+const sentence = /(?:^|[^\p{L}\d_])[A-Za-z]+(?: [a-z]{2,}){3,}/u
+/** Nor are five among figures, in a text without a letter of the language. */
+const isEnglish = (text: string): boolean =>
+  sentence.test(text) ||
+  (!/[\p{Script=Hangul}\p{Script=Han}]/u.test(text) &&
+    [...text.matchAll(/(?<![\w.-])[a-z]{2,}(?![\w-])/g)].length >= 5)
+
+/** `authored` is what the author of a lab or ladder from elsewhere wrote, shown as it was written. */
+export async function englishOn(page: Page, authored: readonly string[] = []): Promise<string[]> {
+  const left = (await textsOf(page)).map((text) =>
+    authored.reduce((rest, own) => rest.replaceAll(own, ' · '), text).trim(),
+  )
+  return [...new Set(left.filter(isEnglish))]
+}

@@ -9,7 +9,7 @@ import { cardMetricIds } from '../../src-main/domain/metrics/metrics'
 import type { RungResult } from '../../src-main/domain/session/session'
 import { isAlive, ladderRungs, tempDir } from '../services/support'
 import { bundle, fakeTools, run, runBundle, start } from './support'
-import { gemmProblem } from '../gemm'
+import { gemmProblem } from '../support'
 
 const kernels = join(import.meta.dirname, '../../cuda-kernels')
 const recorded = ['run', '--ladder', 'gemm-fp32', '--target', 'recorded']

@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { findTool } from '../../src-main/adapters/tools/live-toolbox'
 import type { LabOutcome } from '../../src-main/domain/labs/outcome'
 import type { Session } from '../../src-main/domain/session/session'
+import { runIn, type Finished } from '../hosts/cli/support'
+import { keeping, keptNvcc } from '../kept-nvcc'
 import { shippedKernels } from '../services/support'
-import { run } from './support'
 
 const folder = await mkdtemp(join(tmpdir(), 'kl-emulated-'))
 afterAll(() => rm(folder, { recursive: true, force: true }))
@@ -15,41 +15,45 @@ const env = {
   KERNEL_LADDER_CACHE: join(folder, 'cache'),
   KERNEL_LADDER_DATA: join(folder, 'data'),
 }
-const hasCompiler = (await findTool('nvcc')) !== null
+const kept = await keptNvcc('emulated', { artefacts: true })
+afterAll(() => {
+  if (keeping) kept.save()
+})
 
-it.runIf(hasCompiler)(
-  'a rung runs on the emulated GPU and a lab is passed by its solution alone',
-  async () => {
-    const args = ['--ladder', 'gemm-fp32', '--rungs', '05_thread_tile_2d', '--size', '128']
-    const ran = await run(['run', ...args, '--target', 'emulated', '--json'], env)
-    expect(ran.code, ran.stderr).toBe(0)
-    expect(ran.stderr).toMatch(/About 1 million warp instructions/)
-    const { target, rungs } = JSON.parse(ran.stdout) as Session
-    expect(target).toEqual({ kind: 'emulated', name: 'h200' })
-    expect(rungs[0]).toMatchObject({ status: 'ok', timing: null, verify: { passed: true } })
-    expect(rungs[0]!.metrics['sharedLoadBankConflicts']).toMatchObject({
-      value: 8192,
-      evidence: 'emulated',
-    })
+/** With what nvcc built of these rungs kept. */
+const run = async (...words: string[]): Promise<Finished> =>
+  runIn({ env, machine: await kept.machine() }, ...words)
 
-    const outcomes: unknown[] = []
-    // One after the other: what is printed is caught of the whole process.
-    for (const which of ['solution', 'starter']) {
-      const file = new URL(`../../cuda-kernels/labs/03-waves/${which}.cu`, import.meta.url)
-      const check = ['lab', 'check', '03-waves', '--file', file.pathname]
-      const { code, stdout } = await run([...check, '--target', 'emulated', '--json'], env)
-      const { checks } = JSON.parse(stdout) as LabOutcome
-      outcomes.push([code, Object.fromEntries(checks.map(({ id, status }) => [id, status]))])
-    }
-    const time = { resident: 'unavailable', fast: 'unavailable' }
-    expect(outcomes).toEqual([
-      [0, { right: 'passed', race: 'passed', waves: 'passed', ...time }],
-      [1, { right: 'passed', race: 'passed', waves: 'failed', ...time }],
-    ])
-  },
-)
+it('a rung runs on the emulated GPU and a lab is passed by its solution alone', async () => {
+  const args = ['--ladder', 'gemm-fp32', '--rungs', '05_thread_tile_2d', '--size', '128']
+  const ran = await run('run', ...args, '--target', 'emulated', '--json')
+  expect(ran.code, ran.stderr).toBe(0)
+  expect(ran.stderr).toMatch(/About 1 million warp instructions/)
+  const { target, rungs } = JSON.parse(ran.stdout) as Session
+  expect(target).toEqual({ kind: 'emulated', name: 'h200' })
+  expect(rungs[0]).toMatchObject({ status: 'ok', timing: null, verify: { passed: true } })
+  expect(rungs[0]!.metrics['sharedLoadBankConflicts']).toMatchObject({
+    value: 8192,
+    evidence: 'emulated',
+  })
 
-it.runIf(hasCompiler)('attention takes scores of -infinity as the reference does', async () => {
+  const outcomes: unknown[] = []
+  // One after the other: what is printed is caught of the whole process.
+  for (const which of ['solution', 'starter']) {
+    const file = new URL(`../../cuda-kernels/labs/03-waves/${which}.cu`, import.meta.url)
+    const check = ['lab', 'check', '03-waves', '--file', file.pathname]
+    const { code, stdout } = await run(...check, '--target', 'emulated', '--json')
+    const { checks } = JSON.parse(stdout) as LabOutcome
+    outcomes.push([code, Object.fromEntries(checks.map(({ id, status }) => [id, status]))])
+  }
+  const time = { resident: 'unavailable', fast: 'unavailable' }
+  expect(outcomes).toEqual([
+    [0, { right: 'passed', race: 'passed', waves: 'passed', ...time }],
+    [1, { right: 'passed', race: 'passed', waves: 'failed', ...time }],
+  ])
+})
+
+it('attention takes scores of -infinity as the reference does', async () => {
   // As a ladder folder, whose buffers may be files.
   const ladder = join(folder, 'attention')
   await cp(join(shippedKernels, 'attention'), ladder, { recursive: true })
@@ -73,7 +77,7 @@ it.runIf(hasCompiler)('attention takes scores of -infinity as the reference does
   const at = [{ TOKENS: tokens, HEADS: 1, HEAD: head }]
   await writeFile(join(ladder, 'ladder.json'), JSON.stringify({ ...about, task, at, rungs }))
   const args = ['run', '--ladder', ladder, '--trust', '--target', 'emulated', '--json']
-  const { code, stdout, stderr } = await run(args, env)
+  const { code, stdout, stderr } = await run(...args)
   expect(code, stderr).toBe(0)
   for (const { id, status, verify } of (JSON.parse(stdout) as Session).rungs)
     expect({ id, status, verify }).toMatchObject({ status: 'ok', verify: { passed: true } })
@@ -117,13 +121,17 @@ extern "C" cudaError_t kl_launch(const KlTask* p, cudaStream_t stream) {
 }
 `
 
-it.runIf(hasCompiler)('a rung prints, and has what it copied to its variables', async () => {
+it('a rung prints, and has what it copied to its variables', async () => {
   const ladder = join(folder, 'ladder')
   await cp(new URL('../../resources/templates/blank', import.meta.url), ladder, { recursive: true })
   await writeFile(join(ladder, '03_prints.cu'), prints)
   await appendFile(join(ladder, 'ladder.yaml'), '  - id: 03_prints\n')
   const args = ['run', '--ladder', ladder, '--trust', '--rungs', '03_prints', '--at', 'N=1000']
-  const { code, stderr } = await run([...args, '--target', 'emulated'], env)
+  const { code, stderr } = await run(...args, '--target', 'emulated')
   expect(code, stderr).toBe(0)
   expect(stderr).toContain('03_prints, thread (5, 0, 0) of block (1, 0, 0): 261 by 2.50 and 2')
+})
+
+it('has what nvcc built of all of them kept', () => {
+  if (!keeping) expect(kept.stale, 'keep it anew with KERNEL_LADDER_KEEP=1').toEqual([])
 })

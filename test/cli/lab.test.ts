@@ -9,9 +9,8 @@ import { faultsOf } from '../json-schemas'
 import { tempDir } from '../services/support'
 import { labText } from '../services/labs/support'
 import { bundle, fakeTools, run, runBundle, start } from './support'
-import type { GradeRow } from '../../src-main/domain/labs/grade'
-import { type LabOutcome } from '../../src-main/domain/labs/outcome'
-import { said } from '../said'
+import type { GradeRow, LabOutcome } from '../../src-main/domain/labs/outcome'
+import { said } from '../support'
 
 describe('labs over fake tools', () => {
   /** The fakes replay what lies in the checkout; and a machine without namespaces is no fault of a test's. */
@@ -226,23 +225,21 @@ __global__ void mine(int n, const float* a, float* out) {
       await symlink('/etc/passwd', join(folder, 'linked.cu'))
       await writeFile(join(folder, 'binary.cu'), Buffer.from([0x7f, 0x45, 0, 1]))
       const out = join(dir, 'grades.csv')
-      const grade = (...more: string[]) =>
-        runBundle(['lab', 'grade', folder, '--lab', lab, '--jobs', '2', ...overFakes, ...more], env)
-      const graded = await grade('--out', out)
+      const words = ['lab', 'grade', folder, '--lab', lab, '--jobs', '2', ...overFakes]
+      const graded = await runBundle([...words, '--out', out], env)
       expect(graded.code, graded.stderr).toBe(0)
       // Before it begins, and not when everything was graded.
       for (const [file, why] of [
         [out, /grades\.csv already exists/],
         [join(dir, 'none', 'a.csv'), /none\/a\.csv/],
       ] as const) {
-        const refused = await grade('--out', file)
+        const refused = await run([...words, '--out', file], env)
         expect(refused.code).not.toBe(0)
         expect(refused.stderr).toMatch(why)
         expect(refused.stderr).not.toMatch(/submissions/)
       }
-      expect((await grade('--out', join(dir, 'b.csv'), '--json')).stderr).toMatch(
-        /--out cannot be combined with --json/,
-      )
+      const both = await run([...words, '--out', join(dir, 'b.csv'), '--json'], env)
+      expect(both.stderr).toMatch(/--out cannot be combined with --json/)
       const { data: rows } = Papa.parse<Record<string, string>>(await readFile(out, 'utf8'), {
         header: true,
         skipEmptyLines: true,

@@ -8,10 +8,9 @@ import { chmod, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises
 import { createServer } from 'node:net'
 import { delimiter, dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { afterTest } from '../cleanups'
+import { afterTest } from '../support'
 import { faultsOf } from '../json-schemas'
-import { sumsFiles } from '../services/sums-folder'
-import { fakesDir, tempDir } from '../services/support'
+import { sumsFiles, fakesDir, tempDir } from '../services/support'
 import { bundle, runBundle, start } from './support'
 
 const sshd = '/usr/sbin/sshd'

@@ -1,20 +1,26 @@
 /** The server for agents as an agent has it: the SDK's own client, over stdio, to the installed program. */
 import { spawn, spawnSync } from 'node:child_process'
-import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { brotliDecompressSync } from 'node:zlib'
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import { agentsDoc } from '../../scripts/lib/agents-doc.mjs'
 import { root, tempDir } from '../services/support'
 
 const program = join(root, 'dist/package/lib/kernel-ladder.js')
 const hasNvcc = spawnSync('nvcc', ['--version']).status === 0
 const clients: Client[] = []
+/** Undone when the file is done, as `clients` is after each test. */
+const atEnd: (() => unknown)[] = []
 
 afterEach(async () => {
   await Promise.all(clients.splice(0).map((client) => client.close()))
+})
+afterAll(async () => {
+  for (const undo of atEnd) await undo()
 })
 
 interface Desk {
@@ -38,8 +44,23 @@ const envOf = (dir: string): Record<string, string> => ({
   KERNEL_LADDER_DATA: join(dir, 'data'),
 })
 
-async function desk(...options: string[]): Promise<Desk> {
-  const dir = await tempDir()
+let usual: Promise<Desk> | undefined
+/** One for all tests that only ask. */
+const sharedDesk = (): Promise<Desk> =>
+  (usual ??= (async () => {
+    const dir = await mkdtemp(join(tmpdir(), 'kl-test-'))
+    const desk = await deskIn(dir)
+    clients.splice(clients.indexOf(desk.client), 1)
+    atEnd.push(
+      () => desk.client.close(),
+      () => rm(dir, { recursive: true, force: true, maxRetries: 10 }),
+    )
+    return desk
+  })())
+
+const desk = async (...options: string[]): Promise<Desk> => deskIn(await tempDir(), ...options)
+
+async function deskIn(dir: string, ...options: string[]): Promise<Desk> {
   const folder = join(dir, 'work')
   await mkdir(folder)
   const capture = join(root, 'test/captures/ncu/2025.3.1-h200/five-kernels.ncu-rep.br')
@@ -70,7 +91,7 @@ async function desk(...options: string[]): Promise<Desk> {
 
 describe('an agent', () => {
   it('is told what each call does before it calls', async () => {
-    const { client } = await desk()
+    const { client } = await sharedDesk()
     const { tools } = await client.listTools()
     expect(tools.length).toBeGreaterThan(8)
     for (const { description, annotations } of tools) {
@@ -81,7 +102,7 @@ describe('an agent', () => {
   })
 
   it('reads in pages and looks into machine code', async () => {
-    const { call } = await desk()
+    const { call } = await sharedDesk()
     const where = { session: 'recorded:gemm-fp32-h200-4096-deep', rung: '05_thread_tile_2d' }
     const first = await call('machine_code', { ...where, limit: 2 })
     expect(first).toMatchObject({ next: 2, entries: [{ offset: '0x0' }, { offset: '0x10' }] })
@@ -96,7 +117,7 @@ describe('an agent', () => {
   })
 
   it('finds sessions and recordings as resources, and compares two', async () => {
-    const { client, call } = await desk()
+    const { client, call } = await sharedDesk()
     const { resources } = await client.listResources()
     const recorded = resources.find(({ name }) => name === 'recorded:gemm-fp32-h200-4096')!
     const [content] = (await client.readResource({ uri: recorded.uri })).contents
@@ -110,7 +131,7 @@ describe('an agent', () => {
   })
 
   it('replays a recording, and is told how far it is', async () => {
-    const { client } = await desk()
+    const { client } = await sharedDesk()
     const said: string[] = []
     const given = { ladder: 'gemm-fp32', rungs: ['01_naive'] }
     const { structuredContent } = await client.callTool(
@@ -129,10 +150,10 @@ describe('what an agent may not', () => {
     ['a link that leads out', 'link.ncu-rep'],
     ['a neighbor whose name begins the same', '../work-other/x.ncu-rep'],
   ])('reach %s', async (_what, file) => {
-    const { folder, call } = await desk()
-    await mkdir(`${folder}-other`)
+    const { folder, call } = await sharedDesk()
+    await mkdir(`${folder}-other`, { recursive: true })
     await writeFile(`${folder}-other/x.ncu-rep`, 'NVR')
-    await symlink(`${folder}-other/x.ncu-rep`, join(folder, 'link.ncu-rep'))
+    if (file === 'link.ncu-rep') await symlink(`${folder}-other/x.ncu-rep`, join(folder, file))
     for (const [tool, given] of [
       ['import', { file }],
       ['lab_check', { lab: '01-coalescing', file, target: 'recorded' }],
@@ -148,7 +169,7 @@ describe('what an agent may not', () => {
   })
 
   it('run code on a GPU, unless its user said so', async () => {
-    const { call } = await desk()
+    const { call } = await sharedDesk()
     for (const [tool, given] of [
       ['run', { ladder: 'gemm-fp32', target: 'local' }],
       // A machine that the user added: its GPU is one, too.
@@ -168,7 +189,7 @@ describe('what an agent may not', () => {
 
 describe('mistakes', () => {
   it('get a sentence, and the nearest name', async () => {
-    const { call } = await desk()
+    const { call } = await sharedDesk()
     const named = async (tool: string, given: Record<string, unknown>) =>
       (await call(tool, given)).error?.remedy
     expect(await named('ladders', { ladder: 'gem-fp32' })).toBe('Did you mean gemm-fp32?')
@@ -232,7 +253,8 @@ describe('mistakes', () => {
 
 describe('the conversations in docs/AGENTS.md', () => {
   it.skipIf(!hasNvcc)('reach a first cause and a bank conflict in four calls each', async () => {
-    const { text, cause, conflict } = await agentsDoc(program, await tempDir())
+    const cache = join(root, '.cache', 'agents-doc')
+    const { text, cause, conflict } = await agentsDoc(program, await tempDir(), cache)
     expect(cause.calls.length).toBeLessThanOrEqual(4)
     expect(cause.found).toMatch(/^02_coalesced: 373 µs.* 100 % of the step: The L1 data stage/)
     expect(conflict.calls.length).toBeLessThanOrEqual(4)

@@ -1,12 +1,13 @@
 /** The npm package as a user has it: its tarball, installed by npm in an empty folder, without a network. */
 import { execFile } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { brotliDecompressSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { packedRow } from '../captures'
 import { root } from '../services/support'
 import { runBundle, start, type Running } from './support'
 
@@ -141,15 +142,14 @@ describe('the npm package', () => {
 })
 
 describe('its library', () => {
-  const examples = ['access', 'compare', 'emulate', 'launch', 'report', 'sanitizer'].flatMap(
-    (module) => {
-      const text = readFileSync(join(root, `src-main/library/${module}.ts`), 'utf8')
-      return [...text.matchAll(/@example\n \* ```js\n([\s\S]*?) \* ```/g)].map(([, code = '']) => ({
-        module,
-        code: code.replaceAll(/^ \* ?/gm, ''),
-      }))
-    },
-  )
+  const library = join(root, 'src-main/library')
+  const examples = readdirSync(library).flatMap((file) => {
+    const text = readFileSync(join(library, file), 'utf8')
+    return [...text.matchAll(/@example\n \* ```js\n([\s\S]*?) \* ```/g)].map(([, code = '']) => ({
+      module: basename(file, '.ts'),
+      code: code.replaceAll(/^ \* ?/gm, ''),
+    }))
+  })
   const ncu = join(root, 'test/captures/ncu/2025.3.1-h200')
   /** The files that an example is given, by what it calls. */
   const given = async (code: string): Promise<string[]> => {
@@ -165,10 +165,7 @@ describe('its library', () => {
     await writeFile(xml, memcheckXml)
     if (code.includes('readSanitizerXml')) return [xml]
     const cubin = join(home, 'faults.cubin')
-    await writeFile(
-      cubin,
-      brotliDecompressSync(await readFile(join(root, 'test/captures/cubin/faults.cubin.br'))),
-    )
+    await writeFile(cubin, packedRow('cubins.jsonl', 'faults.cubin').bytes)
     if (code.includes('emulate(')) return [cubin]
     return code.includes('readNcuCsv') ? [table] : [report, report]
   }
@@ -256,7 +253,7 @@ describe('its library', () => {
   })
 
   it('has the pages of today', async () => {
-    const { libraryDoc } = await import('../../scripts/lib/library-docs.mjs')
+    const { libraryDoc } = await import('../../scripts/lib/reference-docs.mjs')
     const text = await readFile(join(root, 'docs/LIBRARY.md'), 'utf8')
     expect(text, 'run `npm run readme -- library`').toBe(await libraryDoc())
   })

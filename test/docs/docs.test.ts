@@ -8,9 +8,10 @@ import {
   readJudged,
   recordedSteps,
   stepKey,
-} from '../../scripts/lib/causes-doc'
+  laddersParts,
+  recordedLadders,
+} from '../../scripts/lib/recorded-docs'
 import { documentWith } from '../../scripts/lib/document.mjs'
-import { laddersParts, recordedLadders } from '../../scripts/lib/ladders-doc'
 import { root } from '../services/support'
 
 it('README.md and docs/RESULTS.md have the best rungs that `npm run readme -- figures` writes', async () => {

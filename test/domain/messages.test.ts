@@ -7,8 +7,8 @@ import {
   Statement,
   together,
   type AnyMessage,
+  code,
 } from '../../src-main/domain/messages/message'
-import { code } from '../../src-main/domain/messages/sentence'
 import {
   inEnglish,
   paragraph,
@@ -16,7 +16,7 @@ import {
   plain,
   withText,
   type Wording,
-} from '../../src-main/domain/text/wording'
+} from '../../src-main/domain/text/text'
 
 const differs = message('guard.gpu', { a: 'NVIDIA H200', b: message('guard.unknown') })
 const upsideDown: Wording = {

@@ -4,8 +4,8 @@ import { readSession } from '../../src-main/adapters/sessions/session-store'
 import type { Session } from '../../src-main/domain/session/session'
 import { parseNcuRawCsv } from '../../src-main/parsers/ncu/ncu-csv'
 import { toMetrics } from '../../src-main/parsers/ncu/ncu-metrics'
-import { metricsAsked } from '../asked-metrics'
-import { capture, ncuCapture } from '../parsers/captures'
+import { metricsAsked } from '../support'
+import { capture, ncuCapture } from '../captures'
 
 const recordings = join(import.meta.dirname, '../../resources/recordings')
 

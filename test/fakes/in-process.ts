@@ -81,7 +81,7 @@ async function inProcess(fake: Fake, call: ProcessCall): Promise<ProcessResult> 
       if (ended) return
       touch()
       if (call.passOn) {
-        call.passOn.to(stream, text)
+        void call.passOn.to(stream, text)
         if (said[stream].length < call.passOn.keep) said[stream] += text
         return
       }

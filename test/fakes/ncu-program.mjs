@@ -34,9 +34,18 @@ const notFound = (file) =>
 
 const cell = (line, at) => line.slice(1, -1).split('","')[at]
 
-/** The table's rows that the filters leave, numbered anew. */
-function chosen(log, option) {
-  const rows = log.split('\n').filter((line) => /^"\d/.test(line))
+/** The table's row as of a launch on another GPU. */
+const onGpu = (row, gpu) =>
+  row.replace(/("\([^"]*\)","\([^"]*\)",)"\d+"/, (_, extents) => `${extents}"${gpu}"`)
+
+/** The table's rows that the filters leave, of each process, numbered anew. */
+function chosen(log, option, env) {
+  const rows = log
+    .split('\n')
+    .filter((line) => /^"\d/.test(line))
+    .map((row) =>
+      env.FAKE_NVTX === 'none' ? row.replace(/"\d+ +""<default domain>:[^"]*"" "/, '""') : row,
+    )
   const name = (row) =>
     cell(row, 6)
       .replace(/^void /, '')
@@ -47,10 +56,13 @@ function chosen(log, option) {
   const pattern = option('--kernel-name')?.replace(/^regex:/, '')
   const range = option('--nvtx-include')?.replace(/\/$/, '')
   const skip = Number(option('--launch-skip') ?? 0)
-  return rows
+  const own = rows
     .filter((row) => pattern === undefined || new RegExp(pattern).test(name(row)))
     .filter((row) => range === undefined || row.includes(`<default domain>:${range}:`))
     .slice(skip, skip + Number(option('--launch-count') ?? Infinity))
+  return Array.from({ length: Number(env.FAKE_PROCESSES || 1) }, () => own)
+    .flat()
+    .map((row, index) => onGpu(row, index % Number(env.FAKE_GPUS || 1)))
     .map((row, index) => row.replace(/^"\d+"/, `"${index}"`))
 }
 
@@ -77,7 +89,7 @@ export async function ncuProgram(call) {
     return exit
   }
   const captured = capturedCall(folder, `preview-${name}`).log
-  const rows = chosen(captured, option)
+  const rows = chosen(captured, option, env)
   const head = captured
     .split('\n')
     .filter((line) => line.startsWith('==') || line.startsWith('"ID'))

@@ -20,8 +20,10 @@ export async function nvcc(call) {
     chmodSync(output, 0o755)
     return 0
   }
-  const source = words.find((word) => word.endsWith('.cu'))
-  const text = readFileSync(path(source), 'utf8')
+  const source = words.find((word) => /\.cu$|\.py\.cpp$/.test(word))
+  // The library of a rung in Python is generated; what is its author's is the script.
+  const script = source.endsWith('.py.cpp') ? source.slice(0, -'.cpp'.length) : null
+  const text = readFileSync(path(script ?? source), 'utf8').replace(/^# /gm, script ? '// ' : '# ')
   const rung = recordedVariant(source, words)
   /** Of a point of a sweep: whether it was given this value. */
   const isAt = (word) => words.includes(`-D${word}`)
@@ -59,6 +61,7 @@ export async function nvcc(call) {
   writeFileSync(
     output,
     `// rung: ${rung}\n` +
+      (script ? `// script: ${script}\n` : '') +
       (like ? `// like: ${like}\n` : '') +
       (slower === undefined ? '' : `// slower: ${slower}\n`) +
       (fault ? `// fault: ${fault}\n// source: ${source}\n${paths}\n` : ''),

@@ -1,6 +1,7 @@
 // The stand-in for the runner that nvcc builds.
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { faultIn, likeOf, recorded, recordedLaunches } from './support.mjs'
 
 /** What only a process of its own can do. */
@@ -59,14 +60,26 @@ async function misbehave(fault, artefact, { env, isProcess, complain, logWords, 
     for (;;) await new Promise((done) => process.stdout.write('x'.repeat(65536) + '\n', done))
 }
 
+/** Why a library cannot be loaded: a rung in Python looks for its script beside it. */
+function refusal(artefact, library) {
+  const script = /^\/\/ script: (.+)/m.exec(artefact)?.[1]
+  return script === undefined || existsSync(join(dirname(library), 'src', script))
+    ? null
+    : 'Python could not be prepared for it; stderr has the reason'
+}
+
 const slownessOf = (artefact) => Number(/^\/\/ slower: (\S+)/m.exec(artefact)?.[1] ?? 1)
 
 /** Two builds in turn: as slow as recorded, times what a source says, with noise that is the same in every run. */
 function compare({ env, options, option, path, line, die }, events) {
+  const refused = new Map()
   const artefacts = new Map(
     options('--rung').map((word) => {
       const at = word.indexOf('=')
-      return [word.slice(0, at), readFileSync(path(word.slice(at + 1)), 'utf8')]
+      const library = path(word.slice(at + 1))
+      const artefact = readFileSync(library, 'utf8')
+      refused.set(word.slice(0, at), refusal(artefact, library))
+      return [word.slice(0, at), artefact]
     }),
   )
   let state = 1 + Number(option('--round'))
@@ -77,6 +90,11 @@ function compare({ env, options, option, path, line, die }, events) {
   for (const pair of options('--pair')) {
     const [rung, against, copy] = pair.split('=')
     line({ event: 'start', rung, stage: 'load' })
+    const without = [rung, against, copy].find((id) => refused.get(id) !== null)
+    if (without !== undefined) {
+      line({ event: 'unsupported', rung: without, reason: refused.get(without) })
+      continue
+    }
     line({ event: 'start', rung, stage: 'time' })
     const fault = faultIn(artefacts.get(rung))
     if (fault === 'compare-crash') die('SIGSEGV')
@@ -165,7 +183,14 @@ export async function runner(call) {
   for (const word of options('--rung')) {
     // The old build of a rung plays the rung.
     const rung = word.slice(0, word.indexOf('='))
-    const artefact = readFileSync(path(word.slice(word.indexOf('=') + 1)), 'utf8')
+    const library = path(word.slice(word.indexOf('=') + 1))
+    const artefact = readFileSync(library, 'utf8')
+    const without = refusal(artefact, library)
+    if (without !== null) {
+      line({ event: 'start', rung, stage: 'load' })
+      line({ event: 'unsupported', rung, reason: without })
+      continue
+    }
     const fault = faultIn(artefact)
     const isWrong = fault === 'wrong' || words.includes(fault?.replace('wrong-at:', ''))
     const like = likeOf(artefact) ?? rung.replace(/@\w+$/, '')

@@ -11,7 +11,7 @@ import { tmpdir } from 'node:os'
 import { delimiter, dirname, join, relative } from 'node:path'
 import { readSession } from '../../src-main/adapters/sessions/session-store'
 import { leftProcesses } from '../gpu/submissions.mjs'
-import { ncuReport } from '../parsers/captures'
+import { ncuReport } from '../captures'
 import { writeFileSync } from 'node:fs'
 
 const root = join(import.meta.dirname, '../..')

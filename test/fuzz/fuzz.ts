@@ -1,7 +1,8 @@
 /** Feeds readers with damaged inputs, and looks at how each ends: read, refused in a sentence, or at fault. */
 import { KernelLadderError } from '../../src-main/domain/errors'
 import { mutate, seeded } from './mutate'
-import { readers, type Reader } from './readers'
+import type { Reader } from './reader'
+import { readers } from './readers'
 
 export { readers }
 
@@ -35,19 +36,47 @@ function misread(value: unknown, depth = 0): string | null {
   return null
 }
 
-/** The input of a number; the first ones are the seeds themselves. */
-export function inputOf({ seeds }: Reader, seed: number, number: number): string | Uint8Array {
-  const all = seeds()
+/** Where a reader has large inputs too, one in so many is one of them. */
+const oneInLarge = 500
+
+/** The input of a number; the first ones are the seeds themselves, also the large ones. */
+export function inputOf(
+  { seeds, large = () => [] }: Pick<Reader, 'seeds' | 'large'>,
+  seed: number,
+  number: number,
+): string | Uint8Array {
+  const [small, whole] = [seeds(), large()]
+  const first = number < small.length ? small[number] : whole[number - small.length]
+  if (first !== undefined) return first
   const random = seeded(seed * 1_000_003 + number)
-  return number < all.length ? all[number]! : mutate(all[random(all.length)]!, random)
+  const from = whole.length > 0 && random(oneInLarge) === 0 ? whole : small
+  return mutate(from[random(from.length)]!, random)
+}
+
+const numbersIn = (text: string): Set<number> =>
+  new Set([...text.matchAll(/\d+(?:\.\d+)?/g)].map(([number]) => Number(number)))
+
+/** A number of the value that the text does not have; 0 is what was not said. */
+function unwritten(value: unknown, written: ReadonlySet<number>, depth = 0): string | null {
+  if (typeof value === 'number')
+    return value === 0 || written.has(Math.abs(value)) ? null : String(value)
+  if (typeof value !== 'object' || value === null || depth > 12) return null
+  for (const [key, one] of Object.entries(value)) {
+    const found = unwritten(one, written, depth + 1)
+    if (found !== null) return `${key}: ${found}`
+  }
+  return null
 }
 
 type End = 'read' | 'refused' | { fault: string }
 
 async function endOf(reader: Reader, input: string | Uint8Array): Promise<End> {
   try {
-    const wrong = misread(await reader.read(input as never))
-    return wrong === null ? 'read' : { fault: `a number that is none (${wrong})` }
+    const value = await reader.read(input as never)
+    const wrong = misread(value)
+    if (wrong !== null) return { fault: `a number that is none (${wrong})` }
+    const own = reader.literal ? unwritten(value, numbersIn(input as string)) : null
+    return own === null ? 'read' : { fault: `a number that does not stand there (${own})` }
   } catch (error) {
     const isSentence = error instanceof KernelLadderError && error.kind !== 'internal'
     if (isSentence || reader.says?.test(String(error))) return 'refused'
@@ -55,23 +84,44 @@ async function endOf(reader: Reader, input: string | Uint8Array): Promise<End> {
   }
 }
 
-/** Reads inputs until `enough` says so. */
+const fresh = (reader: string): Tally => ({
+  ...{ reader, inputs: 0, refused: 0, slowestMs: 0, finds: [] },
+})
+
+const cached = new WeakMap<Reader, Pick<Reader, 'seeds' | 'large'>>()
+
+/** A reader's inputs are cut and unpacked once. */
+function inputsOf(reader: Reader): Pick<Reader, 'seeds' | 'large'> {
+  const known = cached.get(reader)
+  if (known) return known
+  const [small, whole] = [reader.seeds(), reader.large?.() ?? []]
+  const own = { seeds: () => small, large: () => whole }
+  cached.set(reader, own)
+  return own
+}
+
+/** More memory than that in this process is a find, once; `maxRSS` is in KiB. */
+const mostKiB = 2 ** 20
+let mostBefore = 0
+
+/** The megabytes that it grew to, if that is too much and was not before. */
+function grown(): string | null {
+  const [before, now] = [mostBefore, process.resourceUsage().maxRSS]
+  mostBefore = now
+  return before <= mostKiB && now > mostKiB ? `${now >> 10} MiB` : null
+}
+
+/** Reads inputs until `enough` says so, from where `tally` ended. */
 export async function fuzz(
   reader: Reader,
   seed: number,
   enough: (tally: Tally) => boolean,
+  tally: Tally = fresh(reader.name),
 ): Promise<Tally> {
-  const tally: Tally = { reader: reader.name, inputs: 0, refused: 0, slowestMs: 0, finds: [] }
-  const cached: Reader = {
-    ...reader,
-    seeds: (
-      (all) => () =>
-        all
-    )(reader.seeds()),
-  }
+  const inputs = inputsOf(reader)
   while (!enough(tally)) {
     const number = tally.inputs
-    const input = inputOf(cached, seed, number)
+    const input = inputOf(inputs, seed, number)
     const started = performance.now()
     const end = await endOf(reader, input)
     const ms = performance.now() - started
@@ -79,8 +129,36 @@ export async function fuzz(
     tally.slowestMs = Math.max(tally.slowestMs, ms)
     if (end === 'refused') tally.refused += 1
     const slow = ms > mostMs ? `${Math.round(ms)} ms` : null
-    const what = typeof end === 'object' ? end.fault : slow
+    const what = typeof end === 'object' ? end.fault : (slow ?? grown())
     if (what !== null) tally.finds.push({ reader: reader.name, seed, number, what })
   }
   return tally
+}
+
+/** Readers take turns of this many inputs or seconds. */
+const turn = { inputs: 2000, seconds: 0.5 }
+
+/**
+ * Feeds all of them in turn, until each has had `most` inputs or the seconds are over. `onTurn` is told before
+ * each turn where it begins, so that an input that never ends can be found.
+ */
+export async function campaign(
+  all: readonly Reader[],
+  { seed, seconds, most }: { seed: number; seconds: number; most: number },
+  onTurn: (tallies: readonly Tally[], next: { reader: string; from: number }) => void = () =>
+    undefined,
+): Promise<Tally[]> {
+  const end = performance.now() + seconds * 1000
+  const tallies = all.map(({ name }) => fresh(name))
+  const open = (): number[] =>
+    [...tallies.keys()].filter((at) => tallies[at]!.inputs < most && performance.now() < end)
+  for (let turns = open(); turns.length > 0; turns = open())
+    for (const at of turns) {
+      const tally = tallies[at]!
+      onTurn(tallies, { reader: tally.reader, from: tally.inputs })
+      const until = Math.min(end, performance.now() + turn.seconds * 1000)
+      const goal = Math.min(most, tally.inputs + turn.inputs)
+      await fuzz(all[at]!, seed, () => tally.inputs >= goal || performance.now() >= until, tally)
+    }
+  return tallies
 }

@@ -220,7 +220,7 @@ function several<T>(
   let damaged = input
   for (let count = 1 + random(4); count > 0; count -= 1)
     damaged = pick(random, mutations)(damaged, random)
-  return rare.length > 0 && random(50) === 0 ? pick(random, rare)(damaged, random) : damaged
+  return rare.length > 0 && random(1000) === 0 ? pick(random, rare)(damaged, random) : damaged
 }
 
 /** Beyond that an input says nothing new. */

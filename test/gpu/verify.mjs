@@ -16,7 +16,7 @@ import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { told } from '../../scripts/lib/statement.mjs'
+import { told } from '../../scripts/lib/recordings.mjs'
 
 const shapes = [
   [1, 1, 1],

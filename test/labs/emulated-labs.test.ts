@@ -6,11 +6,11 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { readKernelLibrary } from '../../src-main/adapters/kernels/kernel-library'
 import { labsDir, readLabs, type LabFolder } from '../../src-main/adapters/labs/library'
-import { emulatedMetrics } from '../../src-main/domain/emulation/figures'
+import { emulatedMetrics } from '../../src-main/domain/emulation/findings'
 import { noAnswers, type LabOutcome } from '../../src-main/domain/labs/outcome'
 import { checkLab } from '../../src-main/services/labs/check'
 import { keeping, keptNvcc } from '../kept-nvcc'
-import { said } from '../said'
+import { said } from '../support'
 import { setupIn, shippedKernels, tempDir } from '../services/support'
 
 const { labs } = await readLabs(

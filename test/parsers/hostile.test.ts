@@ -4,10 +4,9 @@
  */
 import { describe, expect, it } from 'vitest'
 import { KernelLadderError } from '../../src-main/domain/errors'
-import { cubinsOf } from '../../src-main/parsers/cubin/fatbin'
+import { cubinsOf } from '../../src-main/parsers/cubin/cubin'
 import { parseSanitizerXml } from '../../src-main/parsers/cuda/compute-sanitizer'
-import type { NcuLaunch } from '../../src-main/parsers/ncu/ncu-csv'
-import { parseNcuRawCsv } from '../../src-main/parsers/ncu/ncu-csv'
+import { type NcuLaunch, parseNcuRawCsv } from '../../src-main/parsers/ncu/ncu-csv'
 import { readNcuCsv } from '../../src-main/parsers/ncu/ncu-csv-stream'
 import { toMetrics } from '../../src-main/parsers/ncu/ncu-metrics'
 import { parseNcuRep } from '../../src-main/parsers/ncu/ncu-rep'
@@ -15,8 +14,10 @@ import { mostValues, parseJsonWithin } from '../../src-main/parsers/json-within'
 import { parseSession } from '../../src-main/adapters/sessions/session-store'
 import { message } from '../../src-main/domain/messages/message'
 import { parseNvidiaSmi } from '../../src-main/parsers/cuda/nvidia-smi'
-import { capture, ncuCapture, ncuReport } from './captures'
-import { said } from '../said'
+import { capture, ncuCapture, ncuReport } from '../captures'
+import { said } from '../support'
+import { drawingElementId, drawingLabel } from '../../src-main/domain/report/report-format'
+import { parseDrawnPage } from '../../src-main/parsers/report/report'
 
 async function* once(text: string): AsyncGenerator<string> {
   yield await Promise.resolve(text)
@@ -352,4 +353,33 @@ describe('XML', () => {
         }
       }
   })
+})
+
+describe('a page that drew a chart', () => {
+  it('gives the text of the drawing as it was before the browser wrote the page down', () => {
+    const dom = `<html><body><main><h2>Roofline</h2></main><pre id="${drawingElementId(1)}" ${drawingLabel}="a &quot;b&quot; > c">&lt;svg a="&amp;lt;b"&gt;&nbsp;&lt;/svg&gt;</pre></body></html>`
+    expect(parseDrawnPage(dom, 2).drawings).toEqual([
+      null,
+      { label: 'a "b" > c', svg: '<svg a="&lt;b">\u00a0</svg>' },
+    ])
+  })
+
+  it('that drew none gives what it says in its place', () => {
+    const dom =
+      '<main class="main"><div><h2>Memory traffic: nothing to draw</h2><p>Not collected &amp; so on.</p> <code>run</code></div></main>'
+    expect(parseDrawnPage(dom, 1)).toEqual({
+      drawings: [null],
+      words: 'Memory traffic: nothing to draw. Not collected & so on. run',
+    })
+  })
+
+  it('that is empty says nothing', () => {
+    expect(parseDrawnPage('', 0)).toEqual({ drawings: [], words: '' })
+  })
+
+  it('of signs that begin a tag and end none is read in one go', () => {
+    const signs = '<'.repeat(400_000)
+    expect(parseDrawnPage(`<main>${signs}</main>`, 0).words).toBe(signs)
+    expect(parseDrawnPage('<main>'.repeat(60_000), 0).words).toBe('')
+  }, 5000)
 })

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseSession } from '../../src-main/adapters/sessions/session-store'
 import type { Session } from '../../src-main/domain/session/session'
-import type { Palette } from '../../src-renderer/charts/palette'
+import type { Palette } from '../../src-renderer/charts/chart'
 
 const rows = readFileSync(
   join(import.meta.dirname, '../../resources/recordings/sessions.jsonl'),

@@ -11,8 +11,8 @@ import { DoctorCheck } from '../../src-main/contract'
 import en from '../../src-renderer/locales/en/screens.json'
 import ko from '../../src-renderer/locales/ko'
 import zhCN from '../../src-renderer/locales/zh-CN'
-import { translationFaults, wordAt } from './locales'
-import { pickLanguage } from '../../src-renderer/ui/language'
+import { translationFaults, wordAt } from './samples'
+import { pickLanguage } from '../../src-renderer/ui/preferences'
 
 describe('words and colors', () => {
   const root = join(import.meta.dirname, '../../src-renderer')

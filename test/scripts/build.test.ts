@@ -5,10 +5,16 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { brotliDecompressSync } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { inOrder, sizeWarning } from '../../scripts/lib/build.mjs'
+import {
+  inOrder,
+  sizeWarning,
+  inputState,
+  isFresh,
+  removeStamp,
+  writeStamp,
+} from '../../scripts/lib/build.mjs'
 import { closingLine, countTests } from '../../scripts/lib/test-report.mjs'
-import { collectAssets, packAssets } from '../../scripts/vite-asset-pack'
-import { inputState, isFresh, removeStamp, writeStamp } from '../../scripts/lib/stamp.mjs'
+import { collectAssets, packAssets } from '../../scripts/vite-plugins'
 import { budget, budgetTally } from '../../scripts/bench/budgets.mjs'
 
 describe('builds', () => {

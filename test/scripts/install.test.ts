@@ -4,12 +4,15 @@ import { hostname, tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { spawn } from 'node:child_process'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { explainFailure, isInstalled } from '../../scripts/lib/install.mjs'
-import { isModern, npmCommand } from '../../scripts/lib/node.mjs'
-import { chromiumCandidates } from '../../scripts/lib/chromium.mjs'
-import { type Circumstances, neverStarted, whyServe } from '../../scripts/lib/electron.mjs'
+import { explainFailure, isInstalled, withLock } from '../../scripts/lib/install.mjs'
+import { isModern, npmCommand } from '../../scripts/lib/project.mjs'
+import {
+  chromiumCandidates,
+  type Circumstances,
+  neverStarted,
+  whyServe,
+} from '../../scripts/lib/programs.mjs'
 import { passesInterruptOn, runChild } from '../../scripts/lib/child.mjs'
-import { withLock } from '../../scripts/lib/lock.mjs'
 
 describe('dependencies', () => {
   describe('installed dependencies', () => {

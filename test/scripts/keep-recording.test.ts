@@ -16,7 +16,7 @@ import {
   recordedEvidence,
   recordedLabs,
   recordedOutcomeOf,
-} from '../../src-main/adapters/labs/recorded-attempts'
+} from '../../src-main/adapters/labs/attempt'
 import { openRaw, rawFile, rawOfLadder, shareRaw } from '../../src-main/adapters/tools/raw-files'
 import {
   readSources,
@@ -34,12 +34,8 @@ import { noAnswers } from '../../src-main/domain/labs/outcome'
 import { openSession } from '../../src-main/services/sessions/sessions'
 import { check, testLab } from '../services/labs/support'
 import { fakeMachine, recordingsDir, setupIn, tempDir } from '../services/support'
-import { said } from '../said'
-import {
-  keepRowsOf,
-  sharedSessions,
-  sharingSessions,
-} from '../../src-main/adapters/disk/shared-rows'
+import { said } from '../support'
+import { keepRowsOf, sharedSessions, sharingSessions } from '../../src-main/adapters/disk/journal'
 
 const shipped = 'seed-t4-h200'
 

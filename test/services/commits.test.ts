@@ -9,9 +9,8 @@ import { commitLadder } from '../../src-main/services/ladder-library/commits'
 import { openLadder } from '../../src-main/services/ladder-library/open'
 import { planRun } from '../../src-main/services/run/plan'
 import { startRun } from '../../src-main/services/targets/start-run'
-import { said } from '../said'
-import { rungText, sumsFolder } from './sums-folder'
-import { fakeMachine, type Machine } from './support'
+import { said } from '../support'
+import { rungText, sumsFolder, fakeMachine, type Machine } from './support'
 
 const git = (folder: string, ...args: string[]): string =>
   execFileSync('git', ['-c', 'user.name=n', '-c', 'user.email=n@example.org', ...args], {

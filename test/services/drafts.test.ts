@@ -1,14 +1,17 @@
 /** Edited copies of rungs: kept over a restart, private, built, and run after the rung they came from. */
-import { mkdir, readdir, stat, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, stat, writeFile, chmod, readFile, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
-import { setUp as hostSetUp } from '../../src-main/adapters/machine/local-machine'
-import { copiedSource, draftRung } from '../../src-main/adapters/kernels/draft-source'
-import { dispatch, type Core, type RunMessage } from '../../src-main/contract'
-import type { Draft } from '../../src-main/domain/ladder/draft'
+import { describe, expect, it, vi } from 'vitest'
+import { setUp as hostSetUp, type Setup } from '../../src-main/adapters/machine/machine'
+import { copiedSource, draftRung } from '../../src-main/adapters/kernels/kernel-library'
+import { dispatch, type Core, type RunMessage } from '../../src-main/contract/index'
+import type { Draft } from '../../src-main/domain/ladder/rung'
 import { createCore } from '../../src-main/services/core'
-import { fakeMachine, setEnv, type Machine } from './support'
-import { gemm } from '../gemm'
+import { fakeMachine, setEnv, type Machine, recordingsDir, root, setupIn, tempDir } from './support'
+import { gemm } from '../support'
+import { readSession } from '../../src-main/adapters/sessions/session-store'
+import { editorCommand, openInEditor } from '../../src-main/services/drafts'
+import { changedLines, diffBelowHeaders, diffSources } from '../../src-main/services/compare'
 
 const session = 'recorded:gemm-fp32-h200-1024'
 const rung = '05_thread_tile_2d'
@@ -231,4 +234,119 @@ it('the header of a copy drops statements about another step, and the code stays
     '// @rung in the code',
     'int main;',
   ])
+})
+
+// Source lines in the user's editor: its command is the user's alone, and the file is one of the rung's.
+
+describe('the command', () => {
+  it.each([
+    ['code -g {file}:{line}', ['code', '-g', '/a b/x.cu:7']],
+    ['"/opt/my editor/subl" {file}:{line}', ['/opt/my editor/subl', '/a b/x.cu:7']],
+    ["emacsclient -n +{line} '{file}'", ['emacsclient', '-n', '+7', '/a b/x.cu']],
+    ['gvim', ['gvim', '/a b/x.cu']],
+    // No shell is asked.
+    ['code; rm -rf {file}', ['code;', 'rm', '-rf', '/a b/x.cu']],
+  ])('%s', (setting, expected) => {
+    expect(editorCommand(setting, '/a b/x.cu', 7)).toEqual(expected)
+  })
+
+  it('does not read braces in the name of a file', () => {
+    expect(editorCommand('code -g {file}:{line}', '/a/{line}.cu', 7)).toEqual([
+      'code',
+      '-g',
+      '/a/{line}.cu:7',
+    ])
+  })
+})
+
+async function desk(setting: string | null) {
+  const dir = await tempDir()
+  const base = setupIn(dir, { kernelsDir: join(root, 'cuda-kernels') })
+  const setup: Setup = {
+    ...base,
+    machine: {
+      ...base.machine,
+      variable: (name) => (name === 'KERNEL_LADDER_EDITOR' ? setting : null),
+    },
+  }
+  const session = await readSession(join(recordingsDir, 'gemm-fp32-h200-4096'))
+  const rung = session.rungs.find(({ id }) => id === '06_float4')!
+  return { dir, setup, session, rung, open: { session, folder: dir } }
+}
+
+/** An editor that writes down what it was asked. */
+async function editor(dir: string): Promise<string> {
+  const file = join(dir, 'my editor')
+  await writeFile(file, `#!/bin/sh\nprintf '%s' "$*" > '${dir}/asked'\n`)
+  await chmod(file, 0o755)
+  return file
+}
+
+describe('a line of a rung', () => {
+  it('of a ladder that ships opens its file', async () => {
+    const dir = await tempDir()
+    const { setup, open, rung } = await desk(`"${await editor(dir)}" -g {file}:{line}`)
+    const file = await openInEditor(setup, open, rung, 40)
+    expect(file).toBe(join(root, 'cuda-kernels', rung.file))
+    await vi.waitFor(async () =>
+      expect(await readFile(join(dir, 'asked'), 'utf8')).toBe(`-g ${file}:40`),
+    )
+  })
+
+  it.each(['../../../etc/passwd', '/etc/passwd', 'gemm/link.cu'])(
+    'of a session that names %s opens nothing',
+    async (hostile) => {
+      const { dir, setup, open, rung } = await desk('true')
+      await mkdir(join(dir, 'sources/gemm'), { recursive: true })
+      await symlink('/etc/passwd', join(dir, 'sources/gemm/link.cu'))
+      await expect(openInEditor(setup, open, { ...rung, file: hostile }, 1)).rejects.toMatchObject({
+        kind: 'input',
+        message: 'The source of 06_float4 is not in a file on this machine.',
+      })
+    },
+  )
+
+  it.each([
+    [null, 'No editor is set.'],
+    ['/nowhere/code -g {file}', 'The editor /nowhere/code was not found.'],
+    ['false', 'The editor false ended with exit code 1.'],
+  ])('with the setting %s is refused with the remedy', async (setting, sentence) => {
+    const { setup, open, rung } = await desk(setting)
+    const error = await openInEditor(setup, open, rung, 1).catch((thrown: unknown) => thrown)
+    expect(error).toMatchObject({ kind: 'missing', message: sentence })
+    expect(error).toMatchObject({ remedy: { values: { example: 'code -g {file}:{line}' } } })
+  })
+})
+
+const numbered = (word: string, count: number): string =>
+  Array.from({ length: count }, (_, line) => `${word} ${line}\n`).join('')
+
+describe('the hunks between two sources', () => {
+  it('are those of the lines that changed', () => {
+    const a = numbered('line', 20)
+    expect(diffSources(a, a)).toEqual([])
+    expect(changedLines(a, a.replace('line 7\n', 'other\nmore\n'))).toEqual([
+      { a: { from: 8, to: 8 }, b: { from: 8, to: 9 } },
+    ])
+  })
+
+  it('leave out the headers, and count lines from the top of the files', () => {
+    const a = `// @rung 01_a\n// @title A\n${numbered('line', 9)}`
+    const b = `// @rung 02_b\n${numbered('line', 9)}`
+    expect(diffSources(a, b)).not.toEqual([])
+    expect(diffBelowHeaders(a, b)).toEqual([])
+    const [hunk] = diffBelowHeaders(a, b.replace('line 8\n', 'other\n'))
+    expect(hunk).toMatchObject({ oldStart: 8, newStart: 7 })
+    expect(hunk!.lines.slice(-2)).toEqual(['-line 8', '+other'])
+  })
+
+  it('are one, of everything, where thousands of lines have nothing in common', () => {
+    const [a, b] = [numbered('old', 20_000), `${numbered('new', 19_999)}last`]
+    const hunks = diffSources(a, b)
+    expect(hunks).toHaveLength(1)
+    const [{ lines, ...place }] = hunks as [(typeof hunks)[0]]
+    expect(place).toEqual({ oldStart: 1, oldLines: 20_000, newStart: 1, newLines: 20_000 })
+    expect(lines.filter((line) => line.startsWith('-'))).toHaveLength(20_000)
+    expect(lines.slice(-2)).toEqual(['+last', '\\ No newline at end of file'])
+  })
 })

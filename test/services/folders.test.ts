@@ -15,9 +15,8 @@ import { describe, expect, it } from 'vitest'
 import { createCore } from '../../src-main/services/core'
 import { placedFaults } from '../../src-main/services/ladder-library/folders'
 import { dispatch, type Core } from '../../src-main/contract'
-import { rungText, sumsFolder, sumsYaml } from './sums-folder'
-import { said } from '../said'
-import { fakeMachine, type Machine } from './support'
+import { rungText, sumsFolder, sumsYaml, fakeMachine, type Machine } from './support'
+import { said } from '../support'
 
 async function machineWith(options: Parameters<typeof sumsFolder>[1] = {}, without: string[] = []) {
   const machine = await fakeMachine(without)

@@ -5,10 +5,9 @@ import { mkdtempSync, readdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { afterAll, describe, expect, it } from 'vitest'
 import { initLadder, templateNames } from '../../src-main/services/ladder-library/init'
-import { openLadder } from '../../src-main/services/ladder-library/open'
-import { trustFolder } from '../../src-main/services/ladder-library/trust'
+import { openLadder, trustFolder } from '../../src-main/services/ladder-library/open'
 import { openNamed } from '../../src-main/services/sessions/sessions'
-import { said } from '../said'
+import { said } from '../support'
 import { toErrorShape } from '../../src-main/domain/errors'
 import {
   fakeMachine,
@@ -24,9 +23,9 @@ import {
 import { buildReference, buildRung, inParallel } from '../../src-main/services/run/build'
 import { planRun } from '../../src-main/services/run/plan'
 import { keeping, keptNvcc, orSkip, realCompiler } from '../kept-nvcc'
-import { findTool } from '../../src-main/adapters/tools/live-toolbox'
+import { findTool } from '../../src-main/adapters/tools/toolboxes'
 import { runProcess } from '../../src-main/adapters/tools/process'
-import { pythonHeaderFile } from '../../src-main/domain/task/python-reference'
+import { pythonHeaderFile } from '../../src-main/domain/task/python'
 import { Task } from '../../src-main/domain/task/task'
 
 describe('a ladder folder', () => {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { createCore } from '../../src-main/services/core'
 import { keeping, keptNvcc } from '../kept-nvcc'
-import { said } from '../said'
+import { said } from '../support'
 import { setEnv, setupIn, shippedKernels, tempDir, templatesDir } from './support'
 
 const session = 'recorded:gemm-fp32-h200-1024'

@@ -3,21 +3,20 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { cpSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
-import { localMachine } from '../../src-main/adapters/machine/local-machine'
-import type { HostMachine, Setup } from '../../src-main/adapters/machine/machine'
+import { localMachine, type HostMachine, type Setup } from '../../src-main/adapters/machine/machine'
 import { readKernelLibrary } from '../../src-main/adapters/kernels/kernel-library'
-import { liveToolbox } from '../../src-main/adapters/tools/live-toolbox'
+import { liveToolbox } from '../../src-main/adapters/tools/toolboxes'
 import { readRaw } from '../../src-main/adapters/tools/raw-files'
-import type { RunEvent, RunRequest } from '../../src-main/contract'
+import type { RunEvent, RunRequest } from '../../src-main/contract/index'
 import type { RungResult, Session } from '../../src-main/domain/session/session'
 import { parseNcuRawCsv } from '../../src-main/parsers/ncu/ncu-csv'
 import { toMetrics } from '../../src-main/parsers/ncu/ncu-metrics'
-import { runPlan } from '../../src-main/services/targets/local'
+import { runPlan, startRun } from '../../src-main/services/targets/start-run'
 import type { StartRunOptions, FinishedRun } from '../../src-main/services/targets/saved-run'
-import { startRun } from '../../src-main/services/targets/start-run'
 import type { RunPlan } from '../../src-main/services/run/plan'
-import { afterTest } from '../cleanups'
+import { afterTest } from '../support'
 import { runFake } from '../fakes/in-process'
+import { trustFolder } from '../../src-main/services/ladder-library/open'
 
 export const root = join(import.meta.dirname, '..', '..')
 export const fakesDir = join(root, 'test', 'fakes')
@@ -64,7 +63,8 @@ export function setEnv(values: Record<string, string>): void {
 
 export async function tempDir(): Promise<string> {
   const dir = await mkdtemp(join(tmpdir(), 'kl-test-'))
-  afterTest(() => rm(dir, { recursive: true, force: true }))
+  // What a test has cancelled may still write there.
+  afterTest(() => rm(dir, { recursive: true, force: true, maxRetries: 10 }))
   return dir
 }
 
@@ -248,4 +248,54 @@ export function isAlive(pid: number): boolean {
   } catch {
     return false
   }
+}
+
+// A ladder folder that is no template: rungs of a vector's sum that the fake tools know by the part that they play.
+
+export const rungText = (id: string, more = '', like = '02_coalesced'): string =>
+  `// @rung ${id}\n// @title ${id}\n// @idea a test\n// like: ${like}\n${more}\n#include "parts.cuh"\n`
+
+export const sumsYaml = `kernel_ladder: 1
+id: sums
+title: Sums
+summary: Of rows.
+task:
+  sizes: { N: 64 }
+  scalars: { scale: { dtype: f32, value: 1 } }
+  buffers:
+    x: { dtype: f32, shape: [N], access: in, fill: { kind: iota } }
+    c: { dtype: f32, shape: [N], access: out }
+  reference: reference.cu
+  check: { c: { rtol: 1e-5, atol: 0 } }
+  work: { flops: N, reads: 4*N, writes: 4*N }
+at: [{ N: 64 }, { N: 128 }]
+reference_rung: a
+rungs: [{ id: a }, { id: b }, { id: c }]
+`
+
+export const sumsFiles = (yaml = sumsYaml): Record<string, string> => ({
+  'ladder.yaml': yaml,
+  'a.cu': rungText('a'),
+  'b.cu': rungText('b'),
+  'c.cu': rungText('c'),
+  'reference.cu': '',
+  'parts.cuh': '',
+})
+
+export interface SumsOptions {
+  trusted?: boolean
+  yaml?: string
+}
+
+/** Three rungs, of which the first is the reference. */
+export async function sumsFolder(
+  { dir, setup }: Machine,
+  { trusted = true, yaml = sumsYaml }: SumsOptions = {},
+): Promise<string> {
+  const folder = join(dir, 'own')
+  await mkdir(folder)
+  for (const [name, text] of Object.entries(sumsFiles(yaml)))
+    await writeFile(join(folder, name), text)
+  if (trusted) await trustFolder(setup.machine.folders, folder)
+  return folder
 }

@@ -3,8 +3,18 @@
  * line information points to them.
  */
 import { createHash, randomBytes } from 'node:crypto'
-import { mkdir, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import {
+  copyFile,
+  mkdir,
+  readFile,
+  realpath,
+  rename,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
 import { z } from 'zod'
 import { diskError, makeFolder, pathExists } from './disk'
 import { sharedCacheDir } from './paths'
@@ -27,6 +37,9 @@ const KeptBuild = z.object({
 })
 export type KeptBuild = z.infer<typeof KeptBuild>
 
+/** The folder of an entry's sources, beside its artifact; cuda-kernels/python/kl_rung.h looks there too. */
+const sourcesOf = 'src'
+
 export interface BuildSlot {
   /** Where to run the compiler; contains the sources. */
   sourceDir: string
@@ -38,6 +51,18 @@ export interface BuildSlot {
   keep(build: KeptBuild): Promise<void>
   /** Removes what a failed compiler left behind. */
   discard(): Promise<void>
+}
+
+/**
+ * A copy of an artifact in a new folder, and its path. The linker knows a library by its file: a copy is loaded beside it
+ * as another one. It finds its sources where the artifact does, since a rung in Python runs its script from there.
+ */
+export async function copyBuilt(artefact: string, folder: string): Promise<string> {
+  const copy = join(folder, basename(artefact))
+  await mkdir(folder)
+  await copyFile(artefact, copy)
+  await symlink(join(dirname(artefact), sourcesOf), join(folder, sourcesOf))
+  return copy
 }
 
 export interface BuildCache {
@@ -108,7 +133,7 @@ async function readSlot(root: string, inputs: BuildInputs): Promise<BuildSlot | 
   const kept = (await pathExists(artefact)) ? await readKept(join(folder, 'build.json')) : null
   if (!kept) return null
   return {
-    sourceDir: join(folder, 'src'),
+    sourceDir: join(folder, sourcesOf),
     artefact,
     kept,
     pending: artefact,
@@ -124,7 +149,7 @@ export function diskBuildCache(root: string, shared = sharedCacheDir()): BuildCa
       const known = shared === null ? null : await readSlot(shared, inputs)
       if (known) return known
       const folder = join(root, 'build', buildKey(inputs))
-      const sourceDir = join(folder, 'src')
+      const sourceDir = join(folder, sourcesOf)
       const artefact = join(folder, inputs.output)
       const keptPath = join(folder, 'build.json')
       const pending = `${artefact}.${randomBytes(4).toString('hex')}`

@@ -47,7 +47,7 @@ function checkoutRoot(): string | null {
   }
 }
 
-/** The archive of scripts/vite-asset-pack.ts, file by file. */
+/** The archive of scripts/vite-plugins.ts, file by file. */
 function* unpack(base64: string): Generator<{ path: string; bytes: Buffer }> {
   const archive = brotliDecompressSync(Buffer.from(base64, 'base64'))
   const indexLength = archive.readUInt32LE(0)

@@ -51,7 +51,33 @@ const headerSpecs = ['h', 'hh', 'hpp', 'cuh', 'inl'].map((ending) => `:(top,glob
 /** More would be days of measuring. */
 const mostCommits = 100
 
-const fieldEnd = '\u0000'
+/** Fields of an entry are separated by U+0000, entries end with U+0001; neither can stand in a commit's message. */
+const logFormat = '%H%x00%h%x00%P%x00%s%x00%b%x00%x01'
+
+export interface LogEntry {
+  hash: string
+  /** Abbreviated. */
+  short: string
+  /** Undefined for a commit without one. */
+  parent: string | undefined
+  subject: string
+  /** The first paragraph of the body, in one line. */
+  paragraph: string
+}
+
+/** What git prints in `logFormat`. */
+export const logEntries = (log: string): LogEntry[] =>
+  log
+    .split('\u0001')
+    .filter((entry) => entry.trim() !== '')
+    .map((entry) => {
+      const [hash = '', short = '', parents = '', subject = '', body = ''] = entry
+        .trimStart()
+        .split('\u0000')
+      const [first = ''] = body.trim().split(/\n\s*\n/)
+      const [parent] = parents.split(' ').filter(Boolean)
+      return { hash, short, parent, subject, paragraph: first.replaceAll(/\s+/g, ' ') }
+    })
 
 /** `range`: A..B of git; B is HEAD where it is left out. Merges count as one commit, of all that they bring. */
 export async function fileHistory(
@@ -82,26 +108,18 @@ export async function fileHistory(
   const [first, last] = [await commitOf(from), await commitOf(to || 'HEAD')]
   const own = inside.text + basename(path)
   const log = await git([
-    ...['log', '--first-parent', '--reverse', `--format=%H%x00%h%x00%P%x00%s%x00%b%x00%x01`],
+    ...['log', '--first-parent', '--reverse', `--format=${logFormat}`],
     ...[`${first}..${last}`, '--', `:(top,literal)${own}`, ...headerSpecs],
   ])
   if (!log.ok) throw inputError(together(message('commits.unreadable', { range }), log.said))
   const commits: FileCommit[] = []
-  for (const entry of log.text.split('\u0001').filter((text) => text.trim() !== '')) {
-    const [hash = '', short = '', parents = '', subject = '', body = ''] = entry
-      .trimStart()
-      .split(fieldEnd)
-    const [parent] = parents.split(' ').filter(Boolean)
+  for (const { hash, short, parent, subject, paragraph } of logEntries(log.text)) {
     if (parent === undefined && isShallow)
       throw inputError(message('commits.cutOff', { hash: short }), message('commits.unshallow'))
     const texts = await textsAt(git, hash, own)
     const before =
       parent === undefined ? new Map<string, string>() : await textsAt(git, parent, own)
     if (!texts.has(own) || same(texts, before)) continue
-    const paragraph = body
-      .trim()
-      .split(/\n\s*\n/)[0]!
-      .replaceAll(/\s+/g, ' ')
     commits.push({ hash: short, subject, body: paragraph, ...placed(texts, own) })
   }
   if (commits.length > mostCommits)

@@ -3,7 +3,7 @@ import { basename, join } from 'node:path'
 import { inputError } from '../../domain/errors'
 import type { Ladder } from '../../domain/ladder/ladder'
 import { programLadder, type ProgramSettings } from '../../domain/ladder/program-ladder'
-import { parseProgramLadder } from '../../parsers/kernels/ladder-document'
+import { parseProgramLadder } from '../../parsers/kernels/ladder'
 import { readLadderText, readTextIn, refusalOf, shownPath } from './ladder-folder'
 
 export interface ProgramFolder {

@@ -7,8 +7,8 @@ import { lstat, readdir, readFile } from 'node:fs/promises'
 import { basename, join, posix } from 'node:path'
 import { inputError } from '../../domain/errors'
 import { message } from '../../domain/messages/message'
-import { withInputs } from '../../domain/labs/inputs'
 import {
+  withInputs,
   faultSentence,
   findCycle,
   isLadderPath,

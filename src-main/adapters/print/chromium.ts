@@ -3,13 +3,24 @@ import { access, constants, mkdtemp, readFile, rm, writeFile } from 'node:fs/pro
 import { homedir, tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { placesInPdf, stablePdf, parseDrawnPage, type DrawnPage } from '../../parsers/report/report'
 import { KernelLadderError, missingError } from '../../domain/errors'
 import { message, together } from '../../domain/messages/message'
-import { drawingAddress } from '../../domain/report/drawing'
-import { parseDrawnPage, type DrawnPage } from '../../parsers/report/drawn-page'
+import { drawingAddress } from '../../domain/report/report-format'
 import { diskError } from '../disk/disk'
-import type { PdfPrinter } from './pdf'
 import { runProcess, type ProcessResult } from '../tools/process'
+
+// Printing a document as a PDF; a host may bring its own printer.
+
+export interface PrintOptions {
+  /** Only for locating headings: without tags and outline, which take half of the time. */
+  draft?: boolean
+}
+
+/** Prints an HTML document without scripts as a PDF, tagged and with an outline unless it is a draft. */
+export type PdfPrinter = (html: string, options?: PrintOptions) => Promise<Uint8Array>
+
+export { placesInPdf, stablePdf }
 
 const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable', 'chrome']
 

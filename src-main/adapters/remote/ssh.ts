@@ -8,6 +8,7 @@
  */
 import { randomBytes } from 'node:crypto'
 import { KernelLadderError, missingError } from '../../domain/errors'
+import { message } from '../../domain/messages/message'
 import { runProcess, type ProcessCall, type ProcessResult } from '../tools/process'
 
 /** What runs a script somewhere. */
@@ -56,58 +57,25 @@ const options = (extra: readonly string[]): string[] => [
   ...extra,
 ]
 
-/** stderr of ssh → why there is no connection, with a remedy. */
-const refusals: readonly [RegExp, (host: string) => { why: string; remedy: string }][] = [
-  [
-    /REMOTE HOST IDENTIFICATION HAS CHANGED/,
-    (host) => ({
-      why: `The host key of ${host} is not the one that was trusted before.`,
-      remedy: `Ask its administrator; if the change is known, remove the old key with \`ssh-keygen -R\` and add the machine again.`,
-    }),
-  ],
-  [
-    /Host key verification failed|No \S+ host key is known/,
-    (host) => ({
-      why: `The host key of ${host} is not known yet.`,
-      remedy: `\`kernel-ladder machine add\` shows its fingerprint and trusts it when told to; so does \`ssh ${host}\`.`,
-    }),
-  ],
-  [
-    /Could not resolve hostname|Name or service not known/,
-    (host) => ({
-      why: `There is no host ${host}.`,
-      remedy: 'Check the name and your network (VPN); it is given as after `ssh`.',
-    }),
-  ],
-  [
-    /Permission denied|Too many authentication failures/,
-    (host) => ({
-      why: `${host} does not accept your keys, and a password is never asked for.`,
-      remedy: `Have \`ssh ${host}\` work without a password: add your key to the agent (\`ssh-add\`) or to the host (\`ssh-copy-id\`).`,
-    }),
-  ],
-  [
-    /Connection refused/,
-    (host) => ({
-      why: `${host} refuses the connection.`,
-      remedy: 'Check that sshd runs there, and the port.',
-    }),
-  ],
-  [
-    /timed out|No route to host|Network is unreachable/,
-    (host) => ({
-      why: `${host} does not answer.`,
-      remedy: 'Check your network (VPN), and that the machine is on.',
-    }),
-  ],
-]
+/** What ssh says, and the message for it; its remedy is another. */
+const refusals = [
+  [/REMOTE HOST IDENTIFICATION HAS CHANGED/, 'hostChanged'],
+  [/Host key verification failed|No \S+ host key is known/, 'hostUnknown'],
+  [/Could not resolve hostname|Name or service not known/, 'noHost'],
+  [/Permission denied|Too many authentication failures/, 'hostDenies'],
+  [/Connection refused/, 'hostRefuses'],
+  [/timed out|No route to host|Network is unreachable/, 'hostSilent'],
+] as const
 
 /** null if the script had begun, or for no known reason. */
 export function refusalOf(host: string, stderr: string): KernelLadderError | null {
   const found = refusals.find(([pattern]) => pattern.test(stderr))
   if (!found) return null
-  const { why, remedy } = found[1](host)
-  return missingError(why, remedy)
+  const [, key] = found
+  return missingError(
+    message(`machines.${key}`, { host }),
+    message(`machines.${key}Remedy`, { host }),
+  )
 }
 
 type Run = (call: ProcessCall) => Promise<ProcessResult>

@@ -17,13 +17,13 @@ import {
   type ProcessCall,
   type ProcessResult,
 } from '../tools/process'
-import { removeTree } from './remove-tree'
 import { findGroups, type MakeGroup } from './cgroup'
 import { Findings, probeScript, type Attempts } from './probe'
 import {
   bare,
   bubblewrap,
   devicesHere,
+  removeTree,
   systemFolders,
   unshareWith,
   type Identity,

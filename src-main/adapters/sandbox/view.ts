@@ -1,10 +1,12 @@
 /**
  * The sandboxed program's view: a file system with only what it needs, without capabilities or a way to obtain any.
- * Built as a command line for unshare or bubblewrap.
+ * Built as a command line for unshare or bubblewrap; what it leaves is removed.
  */
-
 import { readdirSync, statSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { pathExists } from '../disk/disk'
+import { runProcess } from '../tools/process'
 
 export interface Place {
   /** Its folder. In the view, the same path is a tmpfs initialized with a copy of it. */
@@ -92,12 +94,14 @@ fail() { echo "sandbox: $1" >&2; exit 125; }
 up() {
   ip link set lo up || ifconfig lo up || python3 -c '${python}' || perl -e '${perl}'
 }
+# Few programs: a sandbox is made for each submission, and starting one takes as long as a mount.
+above() { [ -d "$view\${1%/*}" ] || mkdir -p "$view\${1%/*}"; }
 # At its own path. What is there already is left alone: it may be the real one.
 show() {
   if [ -e "$view$1" ] || [ -L "$view$1" ]; then return 0; fi
-  if [ -L "$1" ]; then mkdir -p "$view\${1%/*}" && ln -s "$(readlink "$1")" "$view$1"
+  if [ -L "$1" ]; then above "$1" && ln -s "$(readlink "$1")" "$view$1"
   elif [ -d "$1" ]; then mkdir -p "$view$1" && mount --rbind "$1" "$view$1"
-  elif [ -e "$1" ]; then mkdir -p "$view\${1%/*}" && : > "$view$1" && mount --bind "$1" "$view$1"
+  elif [ -e "$1" ]; then above "$1" && : > "$view$1" && mount --bind "$1" "$view$1"
   fi || fail "$1 cannot be shown"
 }
 mount --make-rprivate / || fail "mounts cannot be made private"
@@ -128,14 +132,14 @@ for path in ${guarded.join(' ')}; do
 done
 mounts=$(cat /proc/self/mountinfo)
 while read -r _ _ _ _ point options _; do
-  point=$(printf '%b' "$point")
+  case "$point" in *\\\\*) point=$(printf '%b' "$point");; esac
   case "$point" in
     "$view"/.own|"$view"/tmp|"$view"/dev/shm|"$view$work"|"$view"/proc) continue;;
     "$view"/*) ;;
     *) continue;;
   esac
-  options=$(echo ",$options" | sed 's/,r[ow]\\b//')
-  mount -o "remount,bind,ro$options" "$point" || fail "$point cannot be made read-only"
+  # They begin with whether the mount may be written to.
+  mount -o "remount,bind,ro\${options#r[ow]}" "$point" || fail "$point cannot be made read-only"
 done <<MOUNTS
 $mounts
 MOUNTS
@@ -226,3 +230,18 @@ export const bare =
     ...['sh', '-c', `${limitSelf}; exec "$@"`, 'sh'],
     ...[`--fsize=${place.fileBytes} --core=0`, ...command],
   ]
+
+/**
+ * Removes a folder with untrusted contents: inaccessible folders, or paths longer than the path limit.
+ * Returns whether it is gone. Never throws; the caller reports what cannot be removed.
+ */
+export async function removeTree(path: string): Promise<boolean> {
+  try {
+    await rm(path, { recursive: true, force: true })
+  } catch {
+    // Both descend folder by folder, so no path is too long for them.
+    await runProcess({ file: 'chmod', args: ['-R', 'u+rwx', '--', path], timeoutMs: 60_000 })
+    await runProcess({ file: 'rm', args: ['-rf', '--', path], timeoutMs: 60_000 })
+  }
+  return !(await pathExists(path))
+}

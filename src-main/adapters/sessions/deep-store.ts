@@ -24,7 +24,7 @@ export async function readDeep(folder: string, rung: string): Promise<DeepProfil
   return parseDeep(text, path)
 }
 
-function parseDeep(text: string, path: string): DeepProfile {
+export function parseDeep(text: string, path: string): DeepProfile {
   const refuse = (why: Statement) =>
     inputError(
       message('sessions.deepUnreadable', { file: path, why }),

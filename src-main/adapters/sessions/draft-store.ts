@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { readFile, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Draft, DraftId } from '../../domain/ladder/draft'
+import { Draft, DraftId } from '../../domain/ladder/rung'
 import { inputError } from '../../domain/errors'
 import { message } from '../../domain/messages/message'
 import { diskError, errorCode, makeFolder } from '../disk/disk'

@@ -12,7 +12,7 @@ import type { Session } from '../../domain/session/session'
 import { sha256 } from '../disk/build-cache'
 import { errorCode, pathExists, readPlainBytes, readPlainFile } from '../disk/disk'
 import { message, type Statement } from '../../domain/messages/message'
-import { distinct } from '../../domain/text/wording'
+import { distinct } from '../../domain/text/text'
 
 export const sourcesFolder = 'sources'
 export const sourceStoreFile = 'sources.jsonl'

@@ -48,7 +48,7 @@ export async function runWindow(
     args: [main],
     // The user's language, which programs whose output is parsed do not get.
     env: { LC_ALL: process.env['LC_ALL'] ?? '', ELECTRON_RUN_AS_NODE: '' },
-    passOn: { to: (stream, text) => process[stream].write(text), keep: 0 },
+    passOn: { to: (stream, text) => void process[stream].write(text), keep: 0 },
     signal,
   })
   if (outcome === 'not-found') return null

@@ -7,9 +7,8 @@ import { inputError, KernelLadderError } from '../../domain/errors'
 import type { NcuLaunch } from '../../parsers/ncu/ncu-csv'
 import { readNcuCsv } from '../../parsers/ncu/ncu-csv-stream'
 import { recognizeNcuFailure, unknownMetrics, type NcuFailure } from '../../parsers/ncu/ncu-failure'
-import { askedMetrics, cacheControl, clockControl, type CollectingLevel } from './ncu'
-import { deepOptions } from './ncu-deep'
-import type { ProcessResult } from './process'
+import { askedMetrics, cacheControl, clockControl, type CollectingLevel, deepOptions } from './ncu'
+import type { ProcessResult, PassOn } from './process'
 import type { Toolbox } from './toolbox'
 
 export interface LaunchFilters {
@@ -35,7 +34,7 @@ export interface ProgramCall {
   timeoutMs: number
   signal: AbortSignal
   /** Receives what the program prints. */
-  onOutput: (stream: 'stdout' | 'stderr', text: string) => void
+  onOutput: PassOn
 }
 
 export interface ProgramAnswer {
@@ -48,14 +47,19 @@ export interface ProgramAnswer {
 
 export interface Preview extends ProgramAnswer {
   launches: NcuLaunch[]
+  /** false: it launched more of what was asked for than these. */
+  whole: boolean
   /** Functions that ncu saw where none matched the filter. */
   available: string[]
 }
 
 /** What the program prints at its beginning is kept with the session. */
 const keptOutput = 64 * 1024
-/** A line of the log per launch. */
-const maxLogBytes = 2 ** 28
+/**
+ * Room for the launches of a preview. ncu counts them for each process by itself, so a program of many has more; what
+ * ended it stands in the last lines.
+ */
+const mostLogBytes = 2 ** 24
 const logName = 'ncu.log'
 
 /** A range is written with a slash, which tells it from a range between two points in time. */
@@ -85,7 +89,7 @@ async function runProgram(
   key: string,
   { ncu, cwd, command, timeoutMs, signal, onOutput }: ProgramCall,
   args: readonly string[],
-): Promise<{ answer: ProgramAnswer; log: string; said: string }> {
+): Promise<{ answer: ProgramAnswer; log: string; whole: boolean; said: string }> {
   const scratch = await toolbox.scratch()
   try {
     const result = await toolbox.exec({
@@ -100,7 +104,7 @@ async function runProgram(
       signal,
       passOn: { to: onOutput, keep: keptOutput },
     })
-    const log = (await scratch.read(logName, maxLogBytes)) ?? ''
+    const { text: log, whole } = await scratch.readLog(logName, mostLogBytes)
     // The recorder has the program's own output; the table of its launches is in ncu's.
     if (log !== '')
       await toolbox.recorder?.record(
@@ -133,8 +137,7 @@ async function runProgram(
         exitCode: exitCode === undefined ? result.exitCode : Number(exitCode),
         failure: result.outcome !== 'exited' || ofProgram ? null : failure,
       },
-      log,
-      said,
+      ...{ log, whole, said },
     }
   } finally {
     await scratch.remove()
@@ -152,7 +155,7 @@ export async function previewProgram(
   most: number,
 ): Promise<Preview> {
   const count = Math.min(call.filters.count ?? Infinity, most)
-  const { answer, log } = await runProgram(toolbox, call.key ?? 'ncu/preview', call, [
+  const { answer, log, whole } = await runProgram(toolbox, call.key ?? 'ncu/preview', call, [
     ...['--metrics', 'gpu__time_duration.sum'],
     // In one pass, the caches are as the program left them.
     ...['--cache-control', 'none'],
@@ -160,8 +163,13 @@ export async function previewProgram(
     ...filterArgs({ ...call.filters, count }),
   ])
   const launches: NcuLaunch[] = []
+  const wanted = call.filters.count ?? Infinity
   await readNcuCsv(once(log), (launch) => launches.push(launch) < most)
-  return { ...answer, launches, available: launches.length > 0 ? [] : availableIn(log) }
+  return {
+    ...{ ...answer, launches },
+    whole: launches.length < most ? whole : wanted <= most,
+    available: launches.length > 0 ? [] : availableIn(log),
+  }
 }
 
 export interface ReportCall extends ProgramCall {

@@ -6,8 +6,12 @@
  * is killed, and the error is rethrown after it has ended.
  */
 import { readdirSync, readFileSync } from 'node:fs'
+import { access, constants, open } from 'node:fs/promises'
+import { delimiter, join, resolve } from 'node:path'
 import { execa } from 'execa'
 import { KernelLadderError } from '../../domain/errors'
+
+export type PassOn = (stream: 'stdout' | 'stderr', text: string) => void | Promise<void>
 
 export interface ProcessCall {
   file: string
@@ -25,8 +29,11 @@ export interface ProcessCall {
   timeoutMs?: number
   /** Characters per stream after which the tree is killed; 256 Mi by default. */
   outputLimit?: number
-  /** Receives all output as it arrives; the first characters are kept, and no amount of it is too much. */
-  passOn?: { to: (stream: 'stdout' | 'stderr', text: string) => void; keep: number }
+  /**
+   * Receives all output as it arrives; the first characters are kept, and no amount of it is too much: while what `to`
+   * returned is pending, no more of the stream is read, and the program waits as it would for a slow pipe.
+   */
+  passOn?: { to: PassOn; keep: number }
   signal?: AbortSignal
   /** Called with the process id once it has started. */
   onSpawn?: (pid: number) => void
@@ -227,6 +234,7 @@ export async function runProcess(call: ProcessCall): Promise<ProcessResult> {
       }
     }
 
+  const reading = { stdout: Promise.resolve(), stderr: Promise.resolve() }
   const collect = (name: 'stdout' | 'stderr', onLine?: (line: string) => void) => {
     const stream: NodeJS.ReadableStream | null = child[name]
     const { passOn } = call
@@ -237,7 +245,11 @@ export async function runProcess(call: ProcessCall): Promise<ProcessResult> {
     stream?.on('data', (text: string) => {
       touch()
       if (passOn) {
-        passOn.to(name, text)
+        const taken = passOn.to(name, text)
+        if (taken) {
+          stream.pause()
+          reading[name] = taken.finally(() => stream.resume())
+        }
         if (size < passOn.keep) chunks.push(text.slice(0, passOn.keep - size))
         size += text.length
         return
@@ -258,6 +270,7 @@ export async function runProcess(call: ProcessCall): Promise<ProcessResult> {
 
   try {
     const finished = await child
+    await Promise.all(Object.values(reading))
     if (mishap) throw mishap as KernelLadderError
     if (finished.code === 'ENOENT' || finished.code === 'EACCES')
       return result({ outcome: 'not-found', stderr: finished.shortMessage ?? '' })
@@ -303,4 +316,40 @@ export async function letGo(
   return ended.code === 'ENOENT' || ended.code === 'EACCES'
     ? { outcome: 'not-found', exitCode: null }
     : { outcome: 'exited', exitCode: ended.exitCode ?? null }
+}
+
+// Programs that are scripts: ncu starts binaries alone.
+
+async function pathOf(program: string, cwd: string): Promise<string | null> {
+  const places = program.includes('/')
+    ? [resolve(cwd, program)]
+    : (process.env.PATH ?? '').split(delimiter).map((folder) => join(folder, program))
+  for (const place of places)
+    if (
+      await access(place, constants.X_OK).then(
+        () => true,
+        () => false,
+      )
+    )
+      return place
+  return null
+}
+
+async function isScript(path: string): Promise<boolean> {
+  const file = await open(path, 'r').catch(() => null)
+  try {
+    const start = await file?.read(Buffer.alloc(2), 0, 2, 0).catch(() => null)
+    return start?.buffer.toString('latin1') === '#!'
+  } finally {
+    await file?.close()
+  }
+}
+
+/** A script is started through `env`, which leaves it to the system to find the interpreter. */
+export async function startable(
+  command: readonly [string, ...string[]],
+  cwd = process.cwd(),
+): Promise<readonly [string, ...string[]]> {
+  const path = await pathOf(command[0], cwd)
+  return path !== null && (await isScript(path)) ? ['env', ...command] : command
 }

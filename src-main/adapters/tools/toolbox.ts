@@ -2,7 +2,7 @@
  * External programs behind one interface: run live, or answered from a recording. Callers cannot tell the
  * difference, so a replay goes through the same parsers and the same decisions.
  */
-import type { GpuClaim, GpuClaimCall } from './gpu-lock'
+import type { GpuClaim, GpuClaimCall } from './gpus'
 import type { ProcessCall, ProcessResult } from './process'
 
 /** `runner` is this program's own, and `program` one of the user's. */
@@ -30,6 +30,8 @@ export interface Scratch {
   readonly path: string
   /** The text of a file that a tool left in it; null if there is none, or if it is larger. */
   read(name: string, mostBytes: number): Promise<string | null>
+  /** The same of a log, which may be as long as a program's user lets it become: what is beyond is left out of its middle. */
+  readLog(name: string, mostBytes: number): Promise<{ text: string; whole: boolean }>
   remove(): Promise<void>
 }
 

@@ -12,8 +12,8 @@ import {
   type Timing,
 } from '../session/session'
 import { clocksDiffer, comparability, otherwiseComputed } from './comparability'
-import type { Interval } from './sample-interval'
 import {
+  type Interval,
   changeOf,
   clockOf,
   driftOf,

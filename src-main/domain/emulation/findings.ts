@@ -1,10 +1,25 @@
-/** What the emulator found wrong, as compute-sanitizer's records say it and as a reason for a rung's status. */
-import type { Finding, FindingKind } from '../emulator/site'
-import { message, type AnyMessage, type Statement } from '../messages/message'
+/** What an emulated launch found and counted: faults with their places, figures, and a profile per instruction. */
+import type { Finding, FindingKind, Counts } from '../emulator/site'
+import { message, type AnyMessage, type Statement, says } from '../messages/message'
 import type { Extent } from '../emulator/launch'
 import { placesOf, type MachineKernel } from '../sass/machine-code'
 import type { SanitizerRecord, SanitizerTool, SourcePlace } from '../session/sanitizer'
 import type { EmulatedKernel, EmulationAnswer, Stop } from './job'
+import { sharedAccesses } from '../metrics/counted-metrics'
+import { metricsAtLevel, unavailable, type MetricValue } from '../metrics/metrics'
+import { withDerived } from '../session/registry-figures'
+import {
+  opcodeFamily,
+  counted,
+  notCounted,
+  type DeepKernel,
+  type DeepProfile,
+  type Instruction,
+  type SourceLine,
+  type Work,
+} from '../session/deep'
+
+// What the emulator found wrong, as compute-sanitizer's records say it and as a reason for a rung's status.
 
 const instructionBytes = 16
 /** Prints of a rung that are shown. */
@@ -199,3 +214,148 @@ export function stopReason(
       return message('emulation.trap', { detail: stop.detail, ...at })
   }
 }
+
+// Registry metrics from what the emulator counted. Which instructions a counter of ncu covers was read off deep profiles
+// of an H200: see docs/EMULATION.md.
+
+/** One launch: its counts, and the opcode of each instruction, with modifiers. */
+export interface CountedLaunch {
+  opcodes: readonly string[]
+  counts: Counts
+}
+
+type Column = Exclude<keyof Counts, never>
+
+/** Instructions that look addresses up in L1; what bulk copies move passes it by. */
+const copies = new Set(['LDGSTS', 'UBLKCP', 'UTMALDG', 'UTMASTG', 'UBLKRED', 'UTMAREDG'])
+const sharedLoads = new Set<string>(sharedAccesses.loads)
+const sharedStores = new Set<string>(sharedAccesses.stores)
+const sharedCopies = new Set<string>(sharedAccesses.copies)
+const globalLoads = new Set(['LDG', 'LD', 'LDGSTS'])
+const globalStores = new Set(['STG', 'ST'])
+
+/** Of `launches`, which are a rung's: every metric that does not depend on time. */
+export function emulatedMetrics(
+  launches: readonly CountedLaunch[],
+  notEmulated: Statement,
+): Record<string, MetricValue> {
+  const sum = (column: Column, of: ReadonlySet<string> | null): number => {
+    let total = 0
+    for (const { opcodes, counts } of launches) {
+      const values = counts[column]
+      for (let index = 0; index < opcodes.length; index++)
+        if (of === null || of.has(opcodeFamily(opcodes[index]!))) total += values[index]!
+    }
+    return total
+  }
+  const only = (...opcodes: string[]): ReadonlySet<string> => new Set(opcodes)
+  const per = (of: ReadonlySet<string>): number | Statement => {
+    const requests = sum('executed', of)
+    return requests === 0 ? message('figures.noShare') : sum('sectors', of) / requests
+  }
+  const excess = (of: ReadonlySet<string>): number =>
+    sum('wavefronts', of) - sum('idealWavefronts', of)
+  const values: Record<string, number | Statement> = {
+    sharedLoads: sum('executed', only('LDS')),
+    sharedLoadBankConflicts: excess(sharedLoads),
+    sharedStoreBankConflicts: excess(sharedStores),
+    sharedLoadStructuralConflicts: excess(sharedLoads),
+    sharedStoreStructuralConflicts: excess(sharedStores),
+    sharedCopyStructuralConflicts: excess(sharedCopies),
+    sharedLoadWavefronts: sum('wavefronts', sharedLoads),
+    sharedStoreWavefronts: sum('wavefronts', sharedStores),
+    globalLoadSectorsPerRequest: per(globalLoads),
+    globalStoreSectorsPerRequest: per(globalStores),
+    l1Bytes:
+      sum('executed', copies) > 0 ? message('emulation.copiesPastL1') : 32 * sum('sectors', null),
+    instructions: sum('executed', null),
+    ffmaInstructions: sum('on', only('FFMA')),
+    faddInstructions: sum('on', only('FADD')),
+    fmulInstructions: sum('on', only('FMUL')),
+  }
+  const metrics = Object.fromEntries(
+    metricsAtLevel('deep').flatMap(({ id, unit, derived }): [string, MetricValue][] => {
+      const value = values[id]
+      if (value === undefined) return derived ? [] : [[id, unavailable(unit, notEmulated)]]
+      return [
+        [
+          id,
+          typeof value === 'number'
+            ? { value, unit, evidence: 'emulated' }
+            : unavailable(unit, value),
+        ],
+      ]
+    }),
+  )
+  return withDerived('standard', metrics)
+}
+
+// What the emulator counted of each instruction and source line, in the shape of a deep profile.
+
+/** Instructions that have a figure for shared memory, or for global memory; ncu leaves the others' empty. */
+const shared = new Set(['LDS', 'LDSM', 'STS', 'STSM', 'LDGSTS', 'ATOMS', 'LD', 'ST', 'ATOM'])
+const global = new Set(['LDG', 'STG', 'LDGSTS', 'ATOMG', 'RED', 'REDG', 'LD', 'ST', 'ATOM'])
+
+function workOf(counts: Counts, index: number, opcode: string): Work {
+  const family = opcodeFamily(opcode)
+  const ofShared = (value: number): number | null => (shared.has(family) ? value : null)
+  const ofGlobal = (value: number): number | null => (global.has(family) ? value : null)
+  const [wavefronts, ideal] = [counts.wavefronts[index]!, counts.idealWavefronts[index]!]
+  const [sectors, idealSectors] = [counts.sectors[index]!, counts.idealSectors[index]!]
+  return {
+    ...notCounted,
+    executed: counts.executed[index]!,
+    threadExecuted: counts.threads[index]!,
+    sharedWavefronts: ofShared(wavefronts),
+    sharedWavefrontsIdeal: ofShared(ideal),
+    sharedWavefrontsExcess: ofShared(wavefronts - ideal),
+    globalL1Requests: ofGlobal(counts.tags[index]!),
+    globalL2Sectors: ofGlobal(sectors),
+    globalL2SectorsIdeal: ofGlobal(idealSectors),
+    globalL2SectorsExcess: ofGlobal(sectors - idealSectors),
+  }
+}
+
+function kernelWith(kernel: DeepKernel, counts: Counts): DeepKernel {
+  const lines = new Map<string, SourceLine>(
+    kernel.lines.map((line) => [`${line.file}:${line.line}`, { ...line }]),
+  )
+  const opcodes: Record<string, number> = {}
+  const instructions = kernel.instructions.map((instruction): Instruction => {
+    const work = workOf(counts, instruction.index, instruction.opcode)
+    const { file, line, inlinedFrom = [], opcode } = instruction
+    opcodes[opcode] = (opcodes[opcode] ?? 0) + work.executed!
+    // As ncu does: the work of inlined code counts for its own line and for each that it was inlined at.
+    const places = new Set(
+      [...(file !== null && line !== null ? [{ file, line }] : []), ...inlinedFrom].map(
+        (place) => `${place.file}:${place.line}`,
+      ),
+    )
+    for (const place of places) {
+      const total = lines.get(place)
+      if (!total) continue
+      for (const figure of counted)
+        if (work[figure] !== null) total[figure] = (total[figure] ?? 0) + work[figure]
+    }
+    return { ...instruction, ...work }
+  })
+  return {
+    ...kernel,
+    instructions,
+    lines: [...lines.values()],
+    opcodes: Object.fromEntries(Object.entries(opcodes).filter(([, executed]) => executed > 0)),
+  }
+}
+
+/** `listing` has the launches of the rung in order, without counters; `counts` those of each. */
+export const emulatedProfile = (listing: DeepProfile, counts: readonly Counts[]): DeepProfile => ({
+  ...listing,
+  kernels: listing.kernels.map((kernel, index) => {
+    const own = counts[index]
+    return own ? kernelWith(kernel, own) : kernel
+  }),
+  notes: [
+    message('emulation.counted'),
+    ...listing.notes.filter((note) => !says(note, 'deep.notCounted')),
+  ],
+})

@@ -3,7 +3,7 @@
  * and results. Everything in a job and its answer can be sent between threads.
  */
 import { createDevice, OutOfDeviceMemory, type Allocation } from '../emulator/device'
-import { warpSize } from '../gpu/sm-limits'
+import { warpSize } from '../gpu/gpu'
 import type { Printed } from '../emulator/launch'
 import { runRung, type MemoryOperation, type RungLaunch } from '../emulator/rung'
 import type { Counts, Finding } from '../emulator/site'

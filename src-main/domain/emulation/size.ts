@@ -6,17 +6,23 @@ import type { Task } from '../task/task'
 const mostFlops = 3e8
 const mostBytes = 4e7
 
-const halved = (sizes: Sizes): Sizes =>
+/** Sizes that kernels are built for stay as they are: halved, they would be refused. */
+const halved = (task: Task, sizes: Sizes): Sizes =>
   Object.fromEntries(
-    Object.entries(sizes).map(([name, size]) => [name, Math.max(1, Math.floor(size / 2))]),
+    Object.entries(sizes).map(([name, size]) => [
+      name,
+      task.sizes[name]?.fixed ? size : Math.max(1, Math.floor(size / 2)),
+    ]),
   )
 
-const isOne = (sizes: Sizes): boolean => Object.values(sizes).every((size) => size === 1)
+const canShrink = (task: Task, sizes: Sizes): boolean =>
+  Object.entries(sizes).some(([name, size]) => size > 1 && !task.sizes[name]?.fixed)
 
 /** The problem with its sizes halved until `fits` holds, or until nothing is left to halve. */
-export function shrunk(problem: Problem, fits: (problem: Problem) => boolean): Problem {
+export function shrunk(task: Task, problem: Problem, fits: (problem: Problem) => boolean): Problem {
   let found = problem
-  while (!fits(found) && !isOne(found.sizes)) found = { ...found, sizes: halved(found.sizes) }
+  while (!fits(found) && canShrink(task, found.sizes))
+    found = { ...found, sizes: halved(task, found.sizes) }
   return found
 }
 
@@ -26,6 +32,7 @@ export const workOf = (task: Task, problem: Problem): number =>
 
 const within = (task: Task, problem: Problem, mostOperations: number, most: number): Problem =>
   shrunk(
+    task,
     problem,
     (found) =>
       (flops(task, found) ?? 0) <= mostOperations && (leastBytes(task, found) ?? 0) <= most,

@@ -10,7 +10,7 @@ import { bitsOf, fusedMultiplyAdd } from './float'
 import { fuse } from './fused'
 import { matrixProduct } from './fused/matrix-product'
 import type { FusedSetting } from './fused/run-writer'
-import { guardOf } from './guards'
+import { guardOf } from './site'
 import { Code, encodeModule, i32, scalar, vector, type WasmFunction } from './wasm'
 
 /** Parameters: byte address of the warp's registers, the lanes that are on, byte of the block's shared memory. */

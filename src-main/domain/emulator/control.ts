@@ -1,11 +1,9 @@
 /** Instructions that decide where a warp goes on: branches, calls, and all that waits. */
 import type { Instruction } from '../sass/instruction'
-import { phaseControl } from './async-barriers'
-import { barrierControl, completeBarrier } from './block-barriers'
-import { branch, converge, scatter } from './divergence'
+import { phaseControl, barrierControl, completeBarrier } from './barriers'
+import { branch, converge, scatter, Halt, type Cluster, type Split, type Warp } from './warp'
 import { lanes, Site, type Machine } from './site'
 import { systemCall } from './system-calls'
-import { Halt, type Cluster, type Split, type Warp } from './warp'
 
 /** Does the instruction for the lanes in `active`, which are of `split`, and sets where both go on. */
 export type Control = (warp: Warp, split: Split, active: number) => void

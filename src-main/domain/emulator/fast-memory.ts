@@ -3,14 +3,31 @@
  * within bounds, and all at the same distances from the first as before, so that the cost is known. Anything else
  * answers 0 and is left to the instruction's step, which hands its pattern over for the next time.
  */
-import type { Instruction, MemoryOperand, Operand } from '../sass/instruction'
-import { truePredicate, zeroRegister, zeroUniformRegister } from '../sass/instruction'
+import {
+  type Instruction,
+  type MemoryOperand,
+  type Operand,
+  truePredicate,
+  zeroRegister,
+  zeroUniformRegister,
+} from '../sass/instruction'
 import { deviceHigh } from './device'
 import { offsetMask } from './memory-access'
-import { periodOf, type Cost } from './patterns'
-import { evenWords, highHalves, lowHalves, oddWords, zipHigh, zipLow } from './shuffles'
+import { periodOf, type Cost } from './accesses'
+import {
+  evenWords,
+  highHalves,
+  lowHalves,
+  oddWords,
+  zipHigh,
+  zipLow,
+  Code,
+  i32,
+  scalar,
+  v128,
+  vector,
+} from './wasm'
 import { lanes, predicateIndex } from './site'
-import { Code, i32, scalar, v128, vector } from './wasm'
 
 const rowBytes = 4 * lanes
 const ways = 32

@@ -12,10 +12,11 @@ import {
   multiplyAddDirected,
   wordsOf,
   type Rounding,
+  smallFloats,
+  smallOf,
 } from './float'
 import { finishComparison } from './integer'
 import { eachLane, type Get, type Site } from './site'
-import { smallFloats, smallOf } from './small-float'
 import type { Step } from './warp'
 
 type Table = Record<string, (at: Site) => Step>

@@ -12,8 +12,17 @@ import {
   multiplyAdd,
   shiftAdd,
 } from './fused/arithmetic'
-import { compareFloats, compareInts, logic, predicateLogic } from './fused/logic'
-import { constants, halfConstant, permute, predicatesToRegister, zeros } from './fused/moves'
+import {
+  compareFloats,
+  compareInts,
+  logic,
+  predicateLogic,
+  constants,
+  halfConstant,
+  permute,
+  predicatesToRegister,
+  zeros,
+} from './fused/logic'
 import { RunWriter, unsupported, type FusedSetting } from './fused/run-writer'
 import { sortOperands } from './site'
 import { vector, type Code } from './wasm'

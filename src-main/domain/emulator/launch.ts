@@ -3,17 +3,22 @@
  * barriers, and within a warp the lanes that are at one instruction together. What is counted is exact and does not
  * depend on the order.
  */
-import type { Instruction } from '../sass/instruction'
-import { truePredicate } from '../sass/instruction'
-import { isNarrow, registersOf } from './code-facts'
+import { type Instruction, truePredicate } from '../sass/instruction'
+import { isNarrow, registersOf, specialRegister } from './launch-facts'
 import { segmentCompiler, type Segment } from './compile'
 import { controlOf, isControl, type Control } from './control'
 import { deviceHigh, parameterHigh, type Allocation, type Device } from './device'
 import { keepPattern, setBounds, siteBytes, takeCounts, type FastSite } from './fast-memory'
-import { guardOf } from './guards'
-import type { Cost } from './patterns'
-import { countLanes, lanes, type Counts, type Finding, type Machine, type Views } from './site'
-import { specialRegister } from './special-registers'
+import {
+  guardOf,
+  countLanes,
+  lanes,
+  type Counts,
+  type Finding,
+  type Machine,
+  type Views,
+} from './site'
+import type { Cost } from './accesses'
 import { isNothing, stepOf } from './steps'
 import { createWatch, writtenBytes } from './watch'
 import {
@@ -27,7 +32,7 @@ import {
   type Warp,
 } from './warp'
 
-export { launchBank, type LaunchBank } from './constant-bank'
+export { launchBank, type LaunchBank } from './launch-facts'
 
 export type Extent = readonly [number, number, number]
 

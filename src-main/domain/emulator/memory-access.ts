@@ -1,9 +1,12 @@
 /** What every memory instruction is made of: the addresses of its lanes, whether they may be accessed, and what they cost. */
-import type { MemoryOperand, Operand } from '../sass/instruction'
-import { zeroRegister, zeroUniformRegister } from '../sass/instruction'
-import { globalAccess, sharedAccess } from './accesses'
+import {
+  type MemoryOperand,
+  type Operand,
+  zeroRegister,
+  zeroUniformRegister,
+} from '../sass/instruction'
+import { globalAccess, sharedAccess, patternsOf, periodOf, type Cost } from './accesses'
 import { deviceHigh } from './device'
-import { patternsOf, periodOf, type Cost } from './patterns'
 import { lanes, type FindingKind, type Get, type Site } from './site'
 import { Halt, type Warp } from './warp'
 

@@ -1,22 +1,232 @@
 /** Loads and stores, and the table of all that the load-store unit does. */
-import { atomic } from './atomics'
+import type { Operand } from '../sass/instruction'
+import { bitsOf, brainBits, brainOf, doubleOf, floatOf, halfBits, halfOf, wordsOf } from './float'
 import {
   addressOf,
   buffers,
   checked,
   costsOf,
   countCost,
-  highOf,
   placeOf,
   valueOperand,
   watchAll,
   widthOf,
   type Space,
+  noCost,
+  highOf,
 } from './memory-access'
-import { copyToShared, matrices } from './shared-copies'
-import { localHigh, sharedHigh } from './device'
-import { eachLane, type Site } from './site'
+import { eachLane, type Get, type Put, type Site, lanes } from './site'
 import type { Step } from './warp'
+import { copyAccess, sharedMatrices, patternsOf, periodOf } from './accesses'
+import { localHigh, sharedHigh } from './device'
+
+// Atomics: lane by lane, in the order of the lanes.
+
+type Combine = (old: number, value: number, other: number) => number
+
+const packedAdd = (toNumber: (bits: number) => number, toBits: (value: number) => number) => {
+  const add = (a: number, b: number): number =>
+    toBits(Math.fround(toNumber(a & 0xffff) + toNumber(b & 0xffff)))
+  return (a: number, b: number): number => (add(a >>> 16, b >>> 16) << 16) | add(a, b)
+}
+
+function combineOf(at: Site): Combine {
+  const signed = at.has('S32')
+  const float = at.has('F32')
+  if (at.has('CAS')) return (old, compare, value) => (old === compare ? value : old)
+  if (at.has('EXCH')) return (_, value) => value
+  if (at.has('F16x2')) return packedAdd(halfOf, halfBits)
+  if (at.has('BF16_V2') || at.has('BF16x2')) return packedAdd(brainOf, brainBits)
+  if (at.has('ADD') || at.has('SUB'))
+    return float
+      ? (old, value) => bitsOf(Math.fround(floatOf(old) + floatOf(value)))
+      : (old, value) => (old + value) | 0
+  if (at.has('MIN'))
+    return signed
+      ? (old, value) => Math.min(old, value)
+      : (old, value) => (old >>> 0 < value >>> 0 ? old : value)
+  if (at.has('MAX'))
+    return signed
+      ? (old, value) => Math.max(old, value)
+      : (old, value) => (old >>> 0 > value >>> 0 ? old : value)
+  if (at.has('AND')) return (old, value) => old & value
+  if (at.has('OR')) return (old, value) => old | value
+  if (at.has('XOR')) return (old, value) => old ^ value
+  if (at.has('INC')) return (old, value) => (old >>> 0 >= value >>> 0 ? 0 : old + 1)
+  if (at.has('DEC')) return (old, value) => (old === 0 || old >>> 0 > value >>> 0 ? value : old - 1)
+  return at.unknown()
+}
+
+/** Of 64 bits, through big integers or doubles. */
+function combineWide(at: Site): (old: bigint, value: bigint, other: bigint) => bigint {
+  const toDouble = (bits: bigint): number =>
+    doubleOf(Number(bits & 0xffffffffn), Number((bits >> 32n) & 0xffffffffn))
+  if (at.has('CAS')) return (old, compare, value) => (old === compare ? value : old)
+  if (at.has('EXCH')) return (_, value) => value
+  if (at.has('F64'))
+    return (old, value) => {
+      const [low, high] = wordsOf(toDouble(old) + toDouble(value))
+      return (BigInt(high >>> 0) << 32n) | BigInt(low >>> 0)
+    }
+  if (at.has('ADD')) return (old, value) => BigInt.asUintN(64, old + value)
+  if (at.has('AND')) return (old, value) => old & value
+  if (at.has('OR')) return (old, value) => old | value
+  if (at.has('XOR')) return (old, value) => old ^ value
+  const key = at.has('S64') ? (value: bigint) => BigInt.asIntN(64, value) : (value: bigint) => value
+  if (at.has('MIN')) return (old, value) => (key(old) < key(value) ? old : value)
+  if (at.has('MAX')) return (old, value) => (key(old) > key(value) ? old : value)
+  return at.unknown()
+}
+
+export function atomic(at: Site, space: Space, returns: boolean): Step {
+  const { bytes } = widthOf(at)
+  const wide = bytes === 8
+  const { words } = at.views
+  const counted = at.has('POPC')
+  const compares = at.has('CAS')
+  const operand = counted ? null : valueOperand(at, 0)
+  const other = compares ? valueOperand(at, 1) : null
+  const get = (from: Operand | null, part: number): Get =>
+    from === null ? () => (counted && part === 0 ? 1 : 0) : at.raw(from, part)
+  const [low, high] = [get(operand, 0), get(operand, 1)]
+  const [otherLow, otherHigh] = [get(other, 0), get(other, 1)]
+  const destination = at.operands.destination
+  const puts: Put[] =
+    returns && destination !== null && !at.destinationIsZero ? [at.put(0), at.put(1)] : []
+  const check = checked(at, space, bytes, true, addressOf(at, at.memory(), space))
+  const place = placeOf(at, space)
+  const costs = costsOf(space, 'atomic', bytes)
+  const [addresses] = buffers
+  const narrow: Combine = wide ? (old) => old : counted ? (old) => (old + 1) | 0 : combineOf(at)
+  const double = wide ? combineWide(at) : null
+  const join = (a: number, b: number): bigint => (BigInt(b >>> 0) << 32n) | BigInt(a >>> 0)
+  return (warp, active) => {
+    const good = check(warp, active, addresses)
+    countCost(at, costs(good, addresses))
+    watchAll(at, space, warp, good, addresses, bytes, true, true)
+    eachLane((_, base, lane) => {
+      const word = place(warp, lane, addresses[lane]!) >>> 2
+      const old = words[word]!
+      if (double === null) {
+        words[word] = narrow(old, low(base, lane), otherLow(base, lane))
+        puts[0]?.(base, lane, old)
+        return
+      }
+      const oldHigh = words[word + 1]!
+      const result = double(
+        join(old, oldHigh),
+        join(low(base, lane), high(base, lane)),
+        join(otherLow(base, lane), otherHigh(base, lane)),
+      )
+      words[word] = Number(BigInt.asIntN(32, result))
+      words[word + 1] = Number(BigInt.asIntN(32, result >> 32n))
+      puts[0]?.(base, lane, old)
+      puts[1]?.(base, lane, oldHigh)
+    })(warp, good)
+  }
+}
+
+// Copies from global to shared memory, and the rows of 8 x 8 matrices that a warp loads and stores.
+
+/** Added to a global address, which is even, where zeros are written in place of what is there. */
+const zeroMark = 1
+
+/** LDGSTS. A predicate at the end that does not hold writes zeros in place of what is in global memory. */
+export function copyToShared(at: Site): Step {
+  const { bytes } = widthOf(at)
+  const operands = at.instruction.operands.filter((operand) => operand.kind === 'memory')
+  const from = operands.find((operand) => operand.descriptor !== null)
+  const to = operands.find((operand) => operand.descriptor === null)
+  if (!from || !to) return at.unknown()
+  const address = addressOf(at, from, 'global')
+  const reads = checked(at, 'global', bytes, false, address)
+  const writes = checked(at, 'shared', bytes, true, addressOf(at, to, 'shared'))
+  const bypass = at.has('BYPASS')
+  const [source, target] = buffers
+  const costs = patternsOf(
+    [periodOf('shared', bypass), periodOf('global')],
+    (mask, shared, marked) => {
+      let zeros = 0
+      for (let lane = 0; lane < lanes; lane++) zeros |= (marked![lane]! & zeroMark) << lane
+      const global = marked!.map((place) => place & ~zeroMark)
+      const cost = copyAccess({ bytes, bypass }, mask, zeros, shared, global)
+      return {
+        wavefronts: cost.shared.wavefronts,
+        idealWavefronts: cost.shared.ideal,
+        tags: cost.global.tags,
+        sectors: cost.global.sectors,
+        idealSectors: cost.global.ideal,
+      }
+    },
+  )
+  const condition = at.predicate(
+    at.instruction.operands.find((operand) => operand.kind === 'predicate'),
+  )
+  const { bytes: memory } = at.views
+  return (warp, active) => {
+    const wanted = active & condition(warp)
+    const zeroed = writes(warp, active & ~wanted, target)
+    const good = reads(warp, wanted, source) & writes(warp, wanted, target)
+    if (zeroed !== 0)
+      for (let lane = 0; lane < lanes; lane++)
+        if ((zeroed >>> lane) & 1) source[lane] = address(warp.base, lane) | zeroMark
+    const cost = costs(good | zeroed, target, source)
+    countCost(at, cost)
+    if (good === -1) at.machine.seen(at.index, [target, source], cost)
+    watchAll(at, 'global', warp, good, source, bytes, false)
+    watchAll(at, 'shared', warp, good | zeroed, target, bytes, true)
+    eachLane((_, __, lane) => {
+      const place = warp.block.shared + target[lane]!
+      if ((zeroed >>> lane) & 1) memory.fill(0, place, place + bytes)
+      else memory.copyWithin(place, source[lane]! >>> 0, (source[lane]! >>> 0) + bytes)
+    })(warp, good | zeroed)
+  }
+}
+
+/** LDSM and STSM: each eight lanes name the rows of an 8 x 8 matrix of halves; lane i holds two elements of row i / 4. */
+export function matrices(at: Site, storing: boolean): Step {
+  const count = Number(at.instruction.modifiers.find((word) => /^[124]$/.test(word)) ?? 1)
+  const transposed = at.has('MT88')
+  if (!transposed && !at.has('M88')) return at.unknown()
+  const operand = storing ? valueOperand(at) : null
+  const registers = Array.from({ length: count }, (_, part) =>
+    operand === null ? null : at.raw(operand, part),
+  )
+  const puts = storing ? [] : registers.map((_, part) => at.put(part))
+  const address = addressOf(at, at.memory(), 'shared')
+  const check = checked(at, 'shared', 16, storing, address)
+  const { halves } = at.views
+  const costs = patternsOf([periodOf('shared')], (_, addresses) => {
+    const { wavefronts, ideal } = sharedMatrices(count, addresses)
+    return { ...noCost, wavefronts, idealWavefronts: ideal }
+  })
+  const rows = new Int32Array(lanes)
+  const used = count === 4 ? -1 : (1 << (8 * count)) - 1
+  return (warp, active) => {
+    if (active !== warp.lanes) at.unknown('a part of the warp')
+    const good = check(warp, used, rows)
+    if (good === 0) return
+    countCost(at, costs(good, rows))
+    watchAll(at, 'shared', warp, good, rows, 16, storing)
+    const { base } = warp
+    for (let part = 0; part < count; part++) {
+      const element = (row: number, column: number): number =>
+        ((warp.block.shared + rows[8 * part + row]!) >>> 1) + column
+      for (let lane = 0; lane < lanes; lane++) {
+        const row = lane >> 2
+        const column = 2 * (lane & 3)
+        const [first, second] = transposed
+          ? [element(column, row), element(column + 1, row)]
+          : [element(row, column), element(row, column + 1)]
+        if (storing) {
+          const value = registers[part]!(base, lane)
+          halves[first] = value
+          halves[second] = value >>> 16
+        } else puts[part]!(base, lane, halves[first]! | (halves[second]! << 16))
+      }
+    }
+  }
+}
 
 function load(at: Site, space: Space): Step {
   const { bytes, signed } = widthOf(at)

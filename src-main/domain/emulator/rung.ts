@@ -1,6 +1,6 @@
 /**
  * A rung on the emulated GPU: the kernels that it launches and the fills and copies between them, in order. What it
- * would launch, and with which arguments, comes from the probe (`parsers/cuda/launch-probe.ts`), whose addresses are
+ * would launch, and with which arguments, comes from the probe (`parsers/cuda/runner-events.ts`), whose addresses are
  * dummies: one range for each buffer, which are turned into those of the device here.
  */
 import { decodeInstruction } from '../sass/decode'

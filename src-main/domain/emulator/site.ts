@@ -18,7 +18,7 @@ import {
   type UniformRegisterOperand,
 } from '../sass/instruction'
 import { floatOf } from './float'
-import type { Cost } from './patterns'
+import type { Cost } from './accesses'
 import { Halt, predicateTrue, uniformPredicates, type Step, type Warp } from './warp'
 
 export const lanes = 32
@@ -348,4 +348,20 @@ export function countLanes(mask: number): number {
   let count = mask - ((mask >>> 1) & 0x55555555)
   count = (count & 0x33333333) + ((count >>> 2) & 0x33333333)
   return Math.imul((count + (count >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24
+}
+
+// The predicate in front of an instruction.
+
+export interface Guard {
+  /** Of the warp's predicates. */
+  readonly index: number
+  /** What its mask is to be joined with by exclusive or: -1 where it is negated. */
+  readonly flip: number
+}
+
+/** null where an instruction is for all lanes. */
+export function guardOf({ guard }: Instruction): Guard | null {
+  const flip = guard.negated ? -1 : 0
+  if (guard.index === truePredicate) return guard.negated ? { index: predicateTrue, flip } : null
+  return { index: guard.kind === 'predicate' ? guard.index : uniformPredicates + guard.index, flip }
 }

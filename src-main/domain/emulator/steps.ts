@@ -1,6 +1,6 @@
 /** The step of an instruction: by its mnemonic, or for the uniform datapath by that of the lanes' instruction. */
 import type { Instruction } from '../sass/instruction'
-import { barrierSteps } from './async-barriers'
+import { barrierSteps } from './barriers'
 import { bulkCopySteps } from './bulk-copies'
 import { floatingSteps } from './floating'
 import { integerSteps } from './integer'
@@ -8,9 +8,8 @@ import { memorySteps } from './memory-steps'
 import { moveSteps } from './moves'
 import { packedSteps } from './packed'
 import { Site, type Machine } from './site'
-import { tensorSteps } from './tensor'
+import { tensorSteps, warpgroupSteps } from './matrix-products'
 import { Halt, type Step } from './warp'
-import { warpgroupSteps } from './warpgroup'
 
 /** What has no effect here: memory is one, in order, and nothing takes time. */
 const nothing = new Set([

@@ -1,6 +1,6 @@
 /** What a warp is while it runs. */
 import type { Instruction } from '../sass/instruction'
-import type { Watch } from './site'
+import type { Watch, Counts } from './site'
 
 /** Places of predicates: P0 to P6, PT at 7, UP0 to UP6 at 8, UPT at 15; what is written to PT goes to the last one. */
 export const predicateTrue = 7
@@ -115,3 +115,106 @@ export type HaltReason =
   | 'trap'
   | 'assert'
   | 'stack'
+
+// Where the lanes of a warp go: apart at a branch, and together again where they wait for one another.
+
+/** Sends the lanes in `active` elsewhere; the others go on. */
+export function branch(
+  warp: Warp,
+  split: Split,
+  active: number,
+  target: number,
+  counts: Counts,
+): void {
+  const rest = split.mask & ~active
+  if (rest === 0) {
+    split.at = target
+    return
+  }
+  split.at++
+  if (active === 0) return
+  counts.divergent[split.at - 1]!++
+  split.mask = rest
+  warp.splits.push({ at: target, mask: active, waits: null })
+}
+
+/** Sends each lane in `active` to a goal of its own; the others go on behind the instruction at `index`. */
+export function scatter(
+  warp: Warp,
+  split: Split,
+  active: number,
+  index: number,
+  counts: Counts,
+  goalOf: (lane: number) => number,
+): void {
+  const goals = new Map<number, number>()
+  for (let rest = active; rest !== 0; rest &= rest - 1) {
+    const lane = 31 - Math.clz32(rest & -rest)
+    const goal = goalOf(lane)
+    goals.set(goal, (goals.get(goal) ?? 0) | (1 << lane))
+  }
+  if (goals.size > 1) counts.divergent[index]!++
+  const rest = split.mask & ~active
+  const [only] = goals.keys()
+  if (goals.size === 1 && rest === 0) {
+    split.at = only!
+    return
+  }
+  warp.splits = warp.splits.filter((each) => each !== split)
+  for (const [goal, mask] of goals) warp.splits.push({ at: goal, mask, waits: null })
+  if (rest !== 0) warp.splits.push({ at: index + 1, mask: rest, waits: null })
+}
+
+/** Ends the wait of lanes that have all come together. */
+export function converge(warp: Warp): void {
+  for (let index = 0; index < warp.convergence.length; index++) {
+    const waiting = warp.splits.filter(
+      ({ waits }) => waits?.kind === 'convergence' && waits.barrier === index,
+    )
+    if (waiting.length === 0) continue
+    const arrived = waiting.reduce((mask, split) => mask | split.mask, 0)
+    const wanted = warp.convergence[index]! & warp.live
+    if ((arrived & wanted) !== wanted) continue
+    join(warp, waiting, arrived)
+  }
+  const waiting = warp.splits.filter(({ waits }) => waits?.kind === 'warp')
+  for (const { waits } of waiting) {
+    if (waits?.kind !== 'warp') continue
+    const { mask } = waits
+    const all = waiting.filter((split) => split.mask & mask)
+    const arrived = all.reduce((union, split) => union | split.mask, 0)
+    const wanted = mask & warp.live
+    if ((arrived & wanted) !== wanted) continue
+    for (const split of all) split.waits = null
+    // Lanes that wait at one place go on together.
+    const first = all[0]!
+    if (all.every((split) => split.at === first.at)) join(warp, all, arrived)
+    break
+  }
+}
+
+function join(warp: Warp, waiting: Split[], mask: number): void {
+  const first = waiting[0]!
+  first.mask = mask
+  first.waits = null
+  if (waiting.length > 1)
+    warp.splits = warp.splits.filter((split) => split === first || !waiting.includes(split))
+}
+
+/** Lanes that a barrier let go at one place go on together. */
+export function mergeSame(warp: Warp): void {
+  if (warp.splits.length < 2) return
+  for (const split of warp.splits) {
+    const same = warp.splits.filter(
+      (each) => each.at === split.at && each.waits === null && split.waits === null,
+    )
+    if (same.length > 1) {
+      join(
+        warp,
+        same,
+        same.reduce((mask, each) => mask | each.mask, 0),
+      )
+      return mergeSame(warp)
+    }
+  }
+}

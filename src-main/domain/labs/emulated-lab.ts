@@ -2,10 +2,9 @@
  * A lab as the emulator can check it within seconds: the same checks at smaller sizes. Bounds that are relative to a rung
  * hold at any size; one that is a count shrinks with the work. Pure.
  */
-import { flops, leastBytes, type Sizes } from '../task/problem'
+import { flops, leastBytes, type Sizes, problemAt } from '../task/problem'
 import { shrunk, workOf } from '../emulation/size'
 import { metricDefinition } from '../metrics/metrics'
-import { problemAt } from '../task/choose'
 import type { Task } from '../task/task'
 import type { Lab, LabCheck } from './lab'
 
@@ -18,6 +17,7 @@ export function emulatedLab(lab: Lab, task: Task): Lab {
   const at = (sizes: Sizes) => problemAt(task, { at: sizes }, { options: lab.options })
   const smaller = (sizes: Sizes): Sizes =>
     shrunk(
+      task,
       at(sizes),
       (problem) =>
         (flops(task, problem) ?? 0) <= mostFlops && (leastBytes(task, problem) ?? 0) <= mostBytes,

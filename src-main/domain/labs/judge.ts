@@ -12,7 +12,7 @@ import type { CheckResult, LabFigure } from './outcome'
 import { message, together, type AnyMessage, type Statement } from '../messages/message'
 import { metricDefinition, unavailable, type MetricValue } from '../metrics/metrics'
 import { sameSizes, sizesLabel, type Sizes } from '../task/problem'
-import { withoutNoise } from '../session/noise'
+import { withoutNoise } from '../session/registry-figures'
 import { rungOf, type Build, type RungResult, type Session } from '../session/session'
 import { formatMs, formatValue, type Unit } from '../metrics/units'
 

@@ -2,19 +2,17 @@
  * Compares predictions with measurements and explains them: sentences made from the counters of this attempt
  * and of the rung it is compared with. Pure.
  */
-import type { Lab, LabPrediction, LabQuestion } from './lab'
+import { type Lab, type LabPrediction, type LabQuestion, answerOf, usesCounts } from './lab'
 import { figureOf, metricLabel, submissionId, type LabEvidence } from './judge'
 import type { Direction, LabAnswers, PredictionResult, QuestionResult } from './outcome'
-import { tableDevice } from '../gpu/sm-limits'
+import { tableDevice } from '../gpu/gpu'
 import { gpuOfTarget } from '../target/targets'
-import type { Sizes } from '../task/problem'
-import { answerOf, usesCounts } from './question'
+import { type Sizes, flops, isTensor } from '../task/problem'
 import { message, together, type AnyMessage, type Statement } from '../messages/message'
 import { threadsOf } from '../analysis/derived-metrics'
-import { flops, isTensor } from '../task/problem'
 import { resultOf } from '../task/task'
 import { metricDefinition } from '../metrics/metrics'
-import { withoutNoise } from '../session/noise'
+import { withoutNoise } from '../session/registry-figures'
 import { rungOf, type RungResult, type Session } from '../session/session'
 import { formatValue } from '../metrics/units'
 

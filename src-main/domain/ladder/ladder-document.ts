@@ -3,10 +3,11 @@
  * After `ladderOf` it is treated like any shipped ladder.
  */
 import { z } from 'zod'
-import { At } from '../task/choose'
+import { At } from '../task/problem'
 import { Name, Task, TaskSize } from '../task/task'
 import { LadderEntry, type LadderFile } from './ladder'
 import { Identifier } from './rung'
+import { ProgramLadderDocument } from './program-ladder'
 
 const Size = z.number().int().min(1)
 /** Index types are the rung author's responsibility here. */
@@ -85,3 +86,19 @@ export function ladderOf({
     },
   }
 }
+
+// The JSON Schema of ladder.yaml, for completion and validation in editors.
+
+/** A ladder of kernels, or one of programs. */
+export const AnyLadderDocument = z.union([LadderDocument, ProgramLadderDocument])
+
+/** The schema file that `init` puts next to a new ladder.yaml. */
+export const ladderSchemaFile = 'ladder.schema.json'
+
+export const ladderSchema = (): object => ({
+  title: 'Kernel Ladder ladder folder, version 1',
+  description:
+    'ladder.yaml or ladder.json of a ladder folder. docs/LADDERS.md explains the keys; `kernel-ladder ladders DIR` also checks expressions, names and files.',
+  // The input side: fields with a default may be left out.
+  ...z.toJSONSchema(AnyLadderDocument, { io: 'input' }),
+})

@@ -4,9 +4,8 @@
  */
 import { z } from 'zod'
 import { Statement } from '../messages/message'
-import { conflictMetrics } from './conflict-metrics'
+import { conflictMetrics, mixMetrics } from './counted-metrics'
 import type { MetricDefinition, ProfileLevel } from './metric-definition'
-import { mixMetrics } from './mix-metrics'
 import { standardMetrics } from './standard-metrics'
 import { units, type Unit } from './units'
 

@@ -1,7 +1,7 @@
 /** What of a session is paired with another's: a rung of a ladder, a kernel of a program or of an import. Pure. */
 import { can } from '../target/targets'
 import type { ProfiledKernel, ProfiledTime, RungResult, Session, Timing } from '../session/session'
-import { parseKernelName } from './kernel-name'
+import { parseKernelName } from './choose'
 
 /** Who measured a time: the two are of different kinds and are never compared. */
 export type Clock = 'runner' | 'ncu'

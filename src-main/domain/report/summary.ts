@@ -1,13 +1,12 @@
 /** A session's summary as messages made only from its figures; a list of them is one paragraph. Pure. */
 import { leadText } from '../analysis/lead-figure'
 import { compareRungs, type RungComparison } from '../analysis/compare'
-import { message, type AnyMessage, type Statement } from '../messages/message'
-import { paragraph, pieces } from '../text/wording'
+import { message, type AnyMessage, type Statement, code, type Sentence } from '../messages/message'
+import { paragraph, pieces } from '../text/text'
 import { rungOf, type RungResult, type Session } from '../session/session'
-import { formatMs, formatRatio, formatValue } from '../metrics/units'
-import { code, type Sentence } from '../messages/sentence'
-import { whyOfSteps } from '../why/steps'
-import type { Why } from '../why/why'
+import { formatMs, formatPercent, formatRatio, formatValue } from '../metrics/units'
+import { totalProfiledMs } from '../programs/compare-sessions'
+import { whyOfSteps, type Why } from '../why/why'
 
 export interface Step {
   from: RungResult
@@ -32,6 +31,24 @@ export const halfSpread = (spread: number): string => {
   return `${percent < 0.1 ? percent.toFixed(2) : percent.toFixed(1)} %`
 }
 
+/** What a session of kernels under ncu is about; undefined of one that has no such times. */
+function profiled(session: Session): AnyMessage | undefined {
+  const total = totalProfiledMs(session)
+  const timed = session.rungs.flatMap(({ title, profiledTime: time }) => {
+    return time ? [{ title, ...time }] : []
+  })
+  const [hottest] = timed.toSorted((a, b) => b.totalMs - a.totalMs)
+  if (total === null || !hottest) return undefined
+  return message('summary.kernels', {
+    time: formatMs(total),
+    kernels: timed.length,
+    launches: session.program?.launches ?? timed.reduce((sum, { launches }) => sum + launches, 0),
+    title: code(hottest.title),
+    own: formatMs(hottest.totalMs),
+    share: formatPercent((100 * hottest.totalMs) / total),
+  })
+}
+
 function best(session: Session): AnyMessage {
   const { reference } = session.ladder
   const timed = session.rungs.filter(
@@ -41,7 +58,7 @@ function best(session: Session): AnyMessage {
     (least, rung) => (least && least.timing!.medianMs <= rung.timing!.medianMs ? least : rung),
     undefined,
   )
-  if (!first?.timing) return message('summary.none')
+  if (!first?.timing) return profiled(session) ?? message('summary.none')
   const { medianMs, spread, ratioToReference } = first.timing
   const figures = {
     rung: code(first.id),
@@ -129,6 +146,7 @@ function unpaidSteps(session: Session, steps: readonly Step[]): Statement[][] {
 }
 
 export interface Summary {
+  /** The best rung or, of kernels under ncu, how much there is and the one that takes the most time. */
   best: AnyMessage
   /** The three largest, each with its explanation. */
   jumps: Statement[][]

@@ -1,8 +1,36 @@
 /** Machine code to instructions. What the table does not know stays unknown, with its address and bits. */
-import { Encoding } from './encoding'
-import type { Control, Instruction, PredicateOperand, UniformPredicateOperand } from './instruction'
-import { opcodeOf } from './opcodes'
-import type { Draft } from './parts'
+import type { Opcode, Draft } from './parts'
+import { controlOpcodes } from './opcodes/control'
+import { conversionOpcodes, floatOpcodes } from './opcodes/float'
+import { integerOpcodes } from './opcodes/integer'
+import { memoryOpcodes } from './opcodes/memory'
+import { tensorOpcodes } from './opcodes/tensor'
+import { uniformOpcodes } from './opcodes/uniform'
+import {
+  Encoding,
+  type Control,
+  type Instruction,
+  type PredicateOperand,
+  type UniformPredicateOperand,
+} from './instruction'
+
+const byCode = new Map<number, Opcode>()
+for (const entry of [
+  ...floatOpcodes,
+  ...integerOpcodes,
+  ...conversionOpcodes,
+  ...uniformOpcodes,
+  ...memoryOpcodes,
+  ...controlOpcodes,
+  ...tensorOpcodes,
+])
+  for (const code of entry.codes) {
+    if (byCode.has(code)) throw new Error(`two entries for opcode 0x${code.toString(16)}`)
+    byCode.set(code, entry)
+  }
+
+/** By the low 12 bits of an instruction. */
+export const opcodeOf = (code: number): Opcode | undefined => byCode.get(code)
 
 export interface UnknownInstruction {
   readonly unknown: true

@@ -186,3 +186,70 @@ export interface Instruction {
   readonly operands: readonly Operand[]
   readonly control: Control
 }
+
+/**
+ * The 128 bits of an instruction, which remember what was read of them: a bit that is set and that no field of the
+ * opcode covers makes the instruction unknown, so that nothing is printed or executed as something else.
+ */
+export class Encoding {
+  readonly #read = new Uint32Array(4)
+  /** False once a field has a value without a meaning. */
+  known = true
+
+  constructor(readonly words: readonly [number, number, number, number]) {}
+
+  /** Up to 32 bits, unsigned. */
+  bits(at: number, width: number): number {
+    let value = 0
+    for (let done = 0; done < width;) {
+      const [word, shift] = [(at + done) >> 5, (at + done) & 31]
+      const count = Math.min(width - done, 32 - shift)
+      const mask = count === 32 ? 0xffffffff : 2 ** count - 1
+      value += (((this.words[word]! >>> shift) & mask) >>> 0) * 2 ** done
+      this.#read[word]! |= mask << shift
+      done += count
+    }
+    return value >>> 0
+  }
+
+  signed(at: number, width: number): number {
+    return (this.bits(at, width) << (32 - width)) >> (32 - width)
+  }
+
+  bit(at: number): boolean {
+    return this.bits(at, 1) === 1
+  }
+
+  /** Whether every set bit was read, and every field has a meaning. */
+  get complete(): boolean {
+    return this.known && this.words.every((word, index) => (word & ~this.#read[index]!) === 0)
+  }
+}
+
+/** What S2R, S2UR and CS2R read, by number; pairs are named after their low half. */
+export const specialRegisters: Readonly<Record<number, string>> = {
+  0x00: 'SR_LANEID',
+  0x02: 'SR_VIRTCFG',
+  0x03: 'SR_VIRTID',
+  0x21: 'SR_TID.X',
+  0x22: 'SR_TID.Y',
+  0x23: 'SR_TID.Z',
+  0x25: 'SR_CTAID.X',
+  0x26: 'SR_CTAID.Y',
+  0x27: 'SR_CTAID.Z',
+  0x2f: 'SR_SWINHI',
+  0x32: 'SR_SMEMSZ',
+  0x37: 'SR_LMEMHIOFF',
+  0x38: 'SR_EQMASK',
+  0x39: 'SR_LTMASK',
+  0x3a: 'SR_LEMASK',
+  0x3b: 'SR_GTMASK',
+  0x3c: 'SR_GEMASK',
+  0x43: 'SR_VIRTUALSMID',
+  0x50: 'SR_CLOCKLO',
+  0x51: 'SR_CLOCKHI',
+  0x52: 'SR_GLOBALTIMERLO',
+  0x53: 'SR_GLOBALTIMERHI',
+  0x88: 'SR_CgaCtaId',
+  0xff: 'SRZ',
+}

@@ -2,8 +2,7 @@
  * What opcodes are described with: an entry of the table is a list of parts, and each part reads a few bits and adds
  * what they say to the instruction, a modifier or an operand. Their order is the order in which it is printed.
  */
-import type { Encoding } from './encoding'
-import type { ImmediateOperand, Operand, RegisterOperand } from './instruction'
+import type { Encoding, ImmediateOperand, Operand, RegisterOperand } from './instruction'
 
 export interface Draft {
   readonly encoding: Encoding

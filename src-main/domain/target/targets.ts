@@ -1,17 +1,20 @@
 /**
- * The target kinds. A kind is a file beside this one, a line here, a runner in services/targets and its
+ * The target kinds. A kind is an entry in ./kinds, a line here, a runner in services/targets and its
  * messages; other code asks only what a target can do, never which kind it is.
  */
 import { z } from 'zod'
-import { buildGpu, type BuildGpu } from '../gpu/gpus'
-import { emulated } from './emulated'
-import { imported } from './imported'
-import { local } from './local'
-import { machine } from './machine'
-import { program } from './program'
-import { recorded } from './recorded'
-import { built } from './static'
-import type { Capabilities, TargetKind } from './target-kind'
+import { buildGpu, type BuildGpu } from '../gpu/gpu'
+import {
+  emulated,
+  imported,
+  local,
+  machine,
+  program,
+  recorded,
+  built,
+  type Capabilities,
+  type TargetKind,
+} from './kinds'
 
 /** By the name used in session.json. */
 export const targetKinds = {

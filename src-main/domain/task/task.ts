@@ -26,6 +26,8 @@ export const TaskSize = z.strictObject({
     .default(maxSize),
   /** The default if neither the ladder nor the request gives one; without it, all sizes must be given together. */
   value: whole.min(1).optional(),
+  /** Kernels are built for the default: it stays where the other sizes are made smaller, as for an emulated GPU. */
+  fixed: z.literal(true).optional(),
 })
 export type TaskSize = z.infer<typeof TaskSize>
 

@@ -1,11 +1,9 @@
 /** A part of the identity as a cause: its sentence, its figures and the burden that its lines bear. */
-import { message, type AnyMessage, type MessageValue } from '../messages/message'
-import { metricDefinition } from '../metrics/metrics'
-import { code } from '../messages/sentence'
-import { formatPercent, formatRatio, formatValue } from '../metrics/units'
-import { overheadBurden, waitBurden, workBurden, type Burden } from './lines'
-import type { Part, Split } from './parts'
+import { z } from 'zod'
+import type { Hunk } from '../analysis/chain'
+import { opcodeFamily, type Instruction } from '../session/deep'
 import {
+  type Side,
   activeCycles,
   clock,
   gridOf,
@@ -13,10 +11,14 @@ import {
   smCount,
   timesOf,
   valueOf,
-  type Side,
-} from './side'
-import { overheadKinds, unitOf, units, type Unit } from './units'
+  type Unit,
+  overheadKinds,
+  unitOf,
+  units,
+} from './units'
 import {
+  type Wait,
+  type WaitId,
   cardFeedsThatMoved,
   feedsThatMoved,
   hasWaits,
@@ -25,8 +27,123 @@ import {
   waitsThatMoved,
   workThatMoved,
   type Move,
-  type Wait,
 } from './waits'
+import { message, type AnyMessage, type MessageValue, code } from '../messages/message'
+import { metricDefinition } from '../metrics/metrics'
+import { formatPercent, formatRatio, formatValue } from '../metrics/units'
+import type { Part, Split } from './parts'
+
+// The source lines that bear a cause: where warps wait for its reason, or where its work is done.
+
+export const CauseLine = z.object({
+  file: z.string(),
+  line: z.number().int().positive(),
+  /** Null if the profiler had no source. */
+  text: z.string().nullable(),
+  /** Share of the rung's waits or work of this kind, 0 to 1. */
+  share: z.number(),
+  /** Whether the line is part of the source change; null if the change is unknown. */
+  changed: z.boolean().nullable(),
+})
+export type CauseLine = z.infer<typeof CauseLine>
+
+export const CauseLines = z.object({ a: z.array(CauseLine), b: z.array(CauseLine) })
+export type CauseLines = z.infer<typeof CauseLines>
+
+/** What a line bears of a cause. */
+export type Burden = (instruction: Instruction) => number
+
+/** Names of stall reasons in the source counters of ncu. */
+const sampled: Readonly<Record<WaitId, string>> = {
+  stallLongScoreboard: 'long_sb',
+  stallShortScoreboard: 'short_sb',
+  stallMioThrottle: 'mio',
+  stallLgThrottle: 'lg',
+  stallBarrier: 'barrier',
+  stallWait: 'wait',
+  stallDispatch: 'dispatch',
+}
+
+export const waitBurden =
+  (waits: readonly Wait[]): Burden =>
+  ({ stalls }) =>
+    waits.slice(0, 1).reduce((sum, { id }) => sum + (stalls?.[sampled[id]] ?? 0), 0)
+
+const isArithmetic = (opcode: string): boolean =>
+  /^(FFMA|FFMA2|FMUL|FADD|HFMA2|HMMA|HGMMA|IMMA|UTCHMMA)$/.test(opcodeFamily(opcode))
+
+/** Instructions around the arithmetic. */
+export const overheadBurden: Burden = ({ opcode, executed }) =>
+  isArithmetic(opcode) ? 0 : (executed ?? 0)
+
+const workBurdens: Partial<Record<Unit['id'], Burden>> = {
+  issue: overheadBurden,
+  lsu: ({ opcode, executed }) =>
+    /^(LD|ST|RED|ATOM)/.test(opcodeFamily(opcode)) ? (executed ?? 0) : 0,
+  l1Data: ({ sharedWavefronts, globalL1Requests }) =>
+    (sharedWavefronts ?? 0) + (globalL1Requests ?? 0),
+  l2: ({ globalL2Sectors }) => globalL2Sectors ?? 0,
+  dram: ({ globalL2Sectors }) => globalL2Sectors ?? 0,
+}
+
+export const workBurden = ({ id }: Unit, conflicts: boolean): Burden | null =>
+  conflicts
+    ? ({ sharedWavefrontsExcess }) => sharedWavefrontsExcess ?? 0
+    : (workBurdens[id] ?? null)
+
+const mostLines = 3
+/** A line with less of a burden is not named. */
+const leastShare = 0.1
+
+function linesOf(
+  { rung, deep }: Side,
+  burden: Burden,
+  changed: readonly Range[] | null,
+): CauseLine[] {
+  const instructions = deep?.kernels.flatMap((kernel) => kernel.instructions) ?? []
+  const byLine = new Map<number, number>()
+  let total = 0
+  for (const instruction of instructions) {
+    const borne = burden(instruction)
+    total += borne
+    if (instruction.file === rung.file && instruction.line !== null && borne > 0)
+      byLine.set(instruction.line, (byLine.get(instruction.line) ?? 0) + borne)
+  }
+  const texts = new Map(
+    (deep?.kernels ?? []).flatMap(({ lines }) =>
+      lines.filter(({ file }) => file === rung.file).map(({ line, text }) => [line, text] as const),
+    ),
+  )
+  return [...byLine]
+    .map(([line, borne]) => ({ line, share: borne / total }))
+    .filter(({ share }) => share >= leastShare)
+    .sort((one, other) => other.share - one.share || one.line - other.line)
+    .slice(0, mostLines)
+    .map(({ line, share }) => ({
+      file: rung.file,
+      line,
+      text: texts.get(line) ?? null,
+      share,
+      changed: changed && changed.some(({ from, to }) => line >= from && line <= to),
+    }))
+}
+
+type Range = Hunk['a']
+
+/** Absent where neither side has source counters, or no line stands out. */
+export function linesThatBear(
+  a: Side,
+  b: Side,
+  burden: Burden | null,
+  hunks: readonly Hunk[] | null,
+): CauseLines | undefined {
+  if (burden === null) return undefined
+  const found = {
+    a: linesOf(a, burden, hunks && hunks.map((hunk) => hunk.a)),
+    b: linesOf(b, burden, hunks && hunks.map((hunk) => hunk.b)),
+  }
+  return found.a.length + found.b.length > 0 ? found : undefined
+}
 
 export interface CauseMetric {
   id: string
@@ -84,11 +201,11 @@ export function sayPart(part: Part, split: Split, a: Side, b: Side): SaidPart {
     case 'sms':
       return saySms(a, b)
     case 'clock':
-      return bare(message('why.clock', { a: megahertz(clock(a)), b: megahertz(clock(b)) }))
+      return sayClock(part, a, b)
     case 'launches':
       return bare(message('why.launches', { a: kernelCount(a), b: kernelCount(b) }))
     case 'active':
-      return bare(sayActive(a, b))
+      return sayActive(part, a, b)
     case 'gpu':
       return bare(
         message('why.gpu', {
@@ -101,14 +218,39 @@ export function sayPart(part: Part, split: Split, a: Side, b: Side): SaidPart {
   }
 }
 
+/**
+ * What costs energy: bytes from afar most, then instructions. Where the power cap holds the clock down, a kernel that
+ * spends less on these has a faster one.
+ */
+const spent = ['dramBytes', 'l2Bytes', 'instructions']
+
+const atPowerCap = ({ rung }: Side): boolean =>
+  rung.timing?.gpu?.heldDownBy?.includes('powerCap') ?? false
+
+/** What was spent less, or more, if the power cap held both clocks down; null if it did not. */
+const spentAtCap = ({ log }: Part, a: Side, b: Side): Move[] | null =>
+  atPowerCap(a) && atPowerCap(b) ? movesOf(a, b, spent, log > 0).slice(0, 2) : null
+
+function sayClock(part: Part, a: Side, b: Side): SaidPart {
+  const clocks = { a: megahertz(clock(a)), b: megahertz(clock(b)) }
+  const moves = spentAtCap(part, a, b)
+  if (moves === null) return bare(message('why.clock', clocks))
+  const statement = message('why.clockAtLimit', { ...clocks, moves: withMoves(moves) })
+  return { statement, metrics: moves, burden: null }
+}
+
 /** Relative to the clock where it was read, since a share says more. */
-function sayActive(a: Side, b: Side): AnyMessage {
+function sayActive(part: Part, a: Side, b: Side): SaidPart {
   const [left, right] = [rate(a, 'a', a, b), rate(b, 'b', a, b)]
   const [clockA, clockB] = [clock(a), clock(b)]
   if (left === null || right === null || clockA === null || clockB === null)
-    return message('why.activeRate', { a: megahertz(left), b: megahertz(right) })
+    return bare(message('why.activeRate', { a: megahertz(left), b: megahertz(right) }))
   const share = (active: number, of: number): string => `${((100 * active) / of).toPrecision(3)} %`
-  return message('why.active', { a: share(left, clockA), b: share(right, clockB) })
+  const shares = { a: share(left, clockA), b: share(right, clockB) }
+  const moves = spentAtCap(part, a, b)
+  if (moves === null) return bare(message('why.active', shares))
+  const statement = message('why.activeAtLimit', { ...shares, moves: withMoves(moves) })
+  return { statement, metrics: moves, burden: null }
 }
 
 const megahertz = (value: number | null): string =>

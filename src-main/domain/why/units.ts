@@ -1,5 +1,14 @@
 /** The units of a GPU that can limit a kernel: how busy each is, at what share it counts as full, and what its work is. */
 import { bottleneckThresholds } from '../analysis/bottleneck'
+import { blocksOf, threadsOf, type LaunchLike } from '../analysis/derived-metrics'
+import { clockOf } from '../analysis/time-change'
+import { isTensor } from '../task/problem'
+import { leadOf } from '../analysis/lead-figure'
+import { worksOnTensor } from '../analysis/roofline'
+import { ceilingsOf } from '../gpu/ceilings'
+import { schedulersPerSm } from '../gpu/gpu'
+import type { DeepProfile } from '../session/deep'
+import type { RungResult, Session } from '../session/session'
 
 export const unitIds = ['fma', 'issue', 'tensor', 'l1Data', 'lsu', 'l2', 'dram'] as const
 export type UnitId = (typeof unitIds)[number]
@@ -80,3 +89,152 @@ const byMetric = new Map<string, Unit>([
   ['l2HitRate', units.dram],
   ...unitIds.map((id) => [units[id].busy, units[id]] as const),
 ])
+
+// One side of a comparison as the identities need it: its time, its counters, its clock and its grid.
+
+export interface Side {
+  session: Session
+  rung: RungResult
+  /** Absent or null below the deep level. */
+  deep?: DeepProfile | null | undefined
+}
+
+export const valueOf = ({ rung }: Side, id: string): number | null =>
+  rung.metrics[id]?.value ?? null
+
+/** Values that a logarithm can be taken of. */
+export const positive = (side: Side, id: string): number | null => {
+  const value = valueOf(side, id)
+  return value !== null && value > 0 ? value : null
+}
+
+/** The profiler's own time in milliseconds, of the launch that was counted or else of all in the rung. */
+const profiledMs = ({ rung }: Side): number | null => {
+  const ns = rung.ncuMetrics?.['gpu__time_duration.sum']?.value
+  const ms = typeof ns === 'number' ? ns / 1e6 : (rung.profiledTime?.medianMs ?? 0)
+  return ms > 0 ? ms : null
+}
+
+export interface Times {
+  a: number
+  b: number
+  /** The sum of both spreads. */
+  noise: number
+}
+
+/** A single launch under the profiler, at clocks that nobody watched. */
+const profiledNoise = 0.02
+
+/** Both times from the same clock, or null. */
+export function timesOf(a: Side, b: Side): Times | null {
+  const [left, right] = [a.rung.timing, b.rung.timing]
+  if (left && right)
+    return { a: left.medianMs, b: right.medianMs, noise: left.spread + right.spread }
+  if (left || right) return null
+  const [ownA, ownB] = [profiledMs(a), profiledMs(b)]
+  return ownA === null || ownB === null ? null : { a: ownA, b: ownB, noise: profiledNoise }
+}
+
+export const clock = ({ rung }: Side): number | null => (rung.timing ? clockOf(rung.timing) : null)
+
+export const smCount = ({ session }: Side): number | null => session.device?.smCount ?? null
+
+/**
+ * Cycles in which an SM was active, on average over the SMs: the schedulers issue at most one instruction each
+ * per cycle, so that the instructions and the share of busy slots fix their number.
+ */
+export function activeCycles(side: Side): number | null {
+  const [issued, busy, sms] = [
+    positive(side, 'instructions'),
+    positive(side, 'issueSlotsBusy'),
+    smCount(side),
+  ]
+  return issued === null || busy === null || sms === null
+    ? null
+    : issued / (schedulersPerSm * sms * (busy / 100))
+}
+
+const launchesOf = ({ rung }: Side): LaunchLike[] => rung.profile?.kernels ?? rung.launches ?? []
+
+/** Kernels that a launch of the rung runs; 0 if unknown. */
+export const kernelCount = (side: Side): number => launchesOf(side).length
+
+export interface Grid {
+  blocks: number
+  /** Share of the SMs' time in which they have a block, if all blocks take equally long and spread evenly; 0 to 1. */
+  share: number
+}
+
+/** How a rung's longest kernel fills the SMs; null where it is unknown which kernel that is. */
+export function gridOf(side: Side): Grid | null {
+  const sms = smCount(side)
+  const launches = launchesOf(side)
+  const launch = launches.length === 1 ? launches[0]! : matching(side, launches)
+  const blocks = launch ? blocksOf(launch) : null
+  if (sms === null || blocks === null || blocks <= 0) return null
+  return { blocks, share: blocks / (sms * Math.ceil(blocks / sms)) }
+}
+
+/** The kernel whose grid has the waves that ncu reports of the longest one. */
+function matching(side: Side, launches: readonly LaunchLike[]): LaunchLike | undefined {
+  const { device } = side.session
+  const [waves, occupancy] = [positive(side, 'wavesPerSm'), positive(side, 'theoreticalOccupancy')]
+  if (!device || waves === null || occupancy === null) return undefined
+  const found = launches.filter((launch) => {
+    const [blocks, threads] = [blocksOf(launch), threadsOf(launch)]
+    if (blocks === null || threads === null) return false
+    const perSm = Math.max(1, Math.round(((occupancy / 100) * device.maxThreadsPerSm) / threads))
+    return Math.abs(blocks / (device.smCount * perSm) - waves) <= 0.01 + 0.01 * waves
+  })
+  return found.length === 1 ? found[0] : undefined
+}
+
+export interface Load {
+  unit: Unit
+  /** Percent. */
+  busy: number
+  /** Relative to what counts as full. */
+  height: number
+}
+
+/** Below this share of every unit, waiting limits and no unit. Source: the rule that `bottleneckOf` uses. */
+const leastLimiting = 60
+
+/** Two units this close together are equally near their limit; the task's own then goes first. */
+const level = 0.05
+
+/** More arithmetic than the FMA pipe was busy for was done elsewhere; the allowance is for clocks and the profiler. */
+const allowance = 1.1
+
+function exceedsFma(side: Side): boolean {
+  const [done, busy] = [side.rung.timing?.gflops ?? null, valueOf(side, units.fma.busy)]
+  const peak = ceilingsOf(side.session).compute.fp32.value.value
+  return done !== null && busy !== null && peak !== null && (100 * done) / peak > allowance * busy
+}
+
+/** The unit whose work is the task's own: device memory, the tensor pipe or the FMA pipe. */
+export function ownUnit(side: Side): Unit {
+  const { session, rung } = side
+  if (leadOf(session).of === 'bytes') return units.dram
+  if (worksOnTensor(session, rung)) return units.tensor
+  const isOfTensor = session.problem && isTensor(session.ladder.task, session.problem)
+  return isOfTensor || exceedsFma(side) ? units.tensor : units.fma
+}
+
+export function loadsOf(side: Side): Load[] {
+  return unitIds
+    .flatMap((id): Load[] => {
+      const busy = valueOf(side, units[id].busy)
+      return busy === null ? [] : [{ unit: units[id], busy, height: busy / units[id].full }]
+    })
+    .sort((one, other) => other.height - one.height)
+}
+
+/** The unit that limits a rung; null where none is near its limit. */
+export function limiterOf(side: Side): Load | null {
+  const loads = loadsOf(side)
+  const [first] = loads
+  if (!first || first.busy < leastLimiting) return null
+  const own = loads.find(({ unit }) => unit === ownUnit(side))
+  return own && own.height >= first.height * (1 - level) ? own : first
+}

@@ -4,8 +4,7 @@
  * the sum of these cycles: fewer cycles of waiting are busier slots.
  */
 import { isBelowFloor } from '../analysis/compare'
-import { valueOf, type Side } from './side'
-import type { Unit } from './units'
+import { valueOf, type Side, type Unit } from './units'
 
 export const waitIds = [
   'stallLongScoreboard',

@@ -7,17 +7,14 @@ import { z } from 'zod'
 import type { Hunk } from '../analysis/chain'
 import { comparability } from '../analysis/comparability'
 import { dynamicMetricNoise, timesAreSame, Verdict } from '../analysis/compare'
-import { message, Statement } from '../messages/message'
+import { message, Statement, code } from '../messages/message'
 import { profileLevels, ProfileLevel } from '../metrics/metric-definition'
-import { code } from '../messages/sentence'
-import { CauseLines, linesThatBear } from './lines'
-import { partIds, splitOf, type Split } from './parts'
-import { namedBy, sayPart } from './say'
-import { activeCycles, timesOf, type Side } from './side'
-import { Unimportant, unimportantMoves } from './unimportant'
-import { unitIds } from './units'
+import { CauseLines, linesThatBear, namedBy, sayPart } from './say'
+import { partIds, splitOf, type Split, Unimportant, unimportantMoves } from './parts'
+import { activeCycles, timesOf, type Side, unitIds } from './units'
+import { rungBefore, type RungResult, type Session } from '../session/session'
 
-export type { Side } from './side'
+export type { Side } from './units'
 
 export const Cause = z.object({
   id: z.enum(partIds),
@@ -148,6 +145,8 @@ function obstacleOf(a: Side, b: Side): Statement | null {
   const [left, right] = [a.session.device, b.session.device]
   if (a.session !== b.session && comparability(a.session, b.session).refusals.length > 0)
     return message('why.otherTask')
+  if (a.session === b.session && a.session.program && a.rung !== b.rung)
+    return message('why.otherKernel')
   if (left && right && left.computeCapability !== right.computeCapability)
     return message('why.otherArchitecture', {
       a: left.computeCapability,
@@ -167,3 +166,19 @@ function needsOf(a: Side, b: Side): Why['needs'] {
     return { level: 'standard', statement: message('why.needsStandard') }
   return a.deep && b.deep ? null : { level: 'deep', statement: message('why.needsDeep') }
 }
+
+// Why each rung of a session is faster or slower than the one before.
+
+export interface WhyStep {
+  a: RungResult
+  b: RungResult
+  why: Why
+}
+
+/** The reference is compared with no rung, and no kernel of a program with the one before it: they do other work. */
+export const whyOfSteps = (session: Session): WhyStep[] =>
+  (session.program ? [] : session.rungs).flatMap((b): WhyStep[] => {
+    const a = rungBefore(session, b.id)
+    if (!a || b.id === session.ladder.reference) return []
+    return [{ a, b, why: whyOf({ session, rung: a }, { session, rung: b }) }]
+  })

@@ -4,13 +4,13 @@ import { sendFolder } from '../../adapters/remote/remote-host'
 import type { Setup } from '../../adapters/machine/machine'
 import type { Statement } from '../../domain/messages/message'
 import { can, parseTarget } from '../../domain/target/targets'
-import { inEnglish } from '../../domain/text/wording'
+import { inEnglish } from '../../domain/text/text'
 import { openTrustedLadder } from '../../services/ladder-library/open'
 import { runTasks } from '../../services/machines/remote-array'
 import { runWords, type CommandThere } from '../../services/machines/remote-job'
 import { sendLadder, sendTree } from '../../services/machines/send-folder'
 import { note } from './output'
-import { askTrust } from './trust'
+import { askTrust } from './terminal'
 
 /** The machine that a target names; null if it is none. */
 export function machineOf(target: string | undefined): string | null {

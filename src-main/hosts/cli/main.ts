@@ -1,5 +1,5 @@
 /** Where the command line begins. */
-import { setUp } from '../../adapters/machine/local-machine'
+import { setUp } from '../../adapters/machine/machine'
 import { outliveReaders } from './output'
 import { runProgram } from './program'
 

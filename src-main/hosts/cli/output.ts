@@ -1,7 +1,7 @@
 /** Terminal output: one JSON document or text on stdout, everything else on stderr. */
 import { stripVTControlCharacters } from 'node:util'
 import type { z } from 'zod'
-import { inEnglish, withText } from '../../domain/text/wording'
+import { inEnglish, withText } from '../../domain/text/text'
 import { errorCode } from '../../adapters/disk/disk'
 import { KernelLadderError, type ErrorShape } from '../../domain/errors'
 import type { DocumentKind, FieldsOf } from './documents/document'
@@ -58,6 +58,19 @@ export const printable = (text: string): string =>
 
 export const printText = (text: string): void => {
   process.stdout.write(`${printable(text)}\n`)
+}
+
+/** Passes on what a program prints, unchanged; pending while its reader has not taken it. */
+export function passOn(stream: 'stdout' | 'stderr', text: string): Promise<void> | void {
+  let taken: () => void = () => undefined
+  // Called as well when the reader is gone.
+  const hasRoom = process[stream].write(text, () => {
+    taken()
+  })
+  if (!hasRoom)
+    return new Promise((resolve) => {
+      taken = resolve
+    })
 }
 
 export const note = (text: string): void => {

@@ -14,11 +14,11 @@ import { timingWays } from '../../domain/session/session'
 import { reportSections } from '../../domain/report/frozen-report'
 import { reportFormats } from '../../domain/report/report-format'
 import { defaultSecondsARung, sanitizerTools } from '../../domain/session/sanitizer'
-import { exhaustiveLimit, strategyNames } from '../../domain/tune/strategies'
+import { exhaustiveLimit, strategyNames } from '../../domain/tune/sweep'
 import { targetHelp } from '../../domain/target/targets'
-import { nearest } from '../../domain/text/nearest'
+import { nearest } from '../../domain/text/text'
 import { appVersion } from '../../services/version'
-import type { RunOptions } from './arguments'
+import { type RunOptions, namedOptions, type NamedOption } from './arguments'
 import {
   agentCommand,
   appCommand,
@@ -52,7 +52,7 @@ import {
   startCommand,
   tuneCommand,
 } from './commands'
-import type { CompareOptions } from './commands/compare-command'
+import type { CompareOptions, ShowOptions } from './commands/show-command'
 import type { HistoryCommandOptions } from './commands/history-command'
 import type { ImportOptions } from './commands/import-command'
 import { addLabCommands } from './commands/lab-commands'
@@ -62,13 +62,11 @@ import type { RegressCommandOptions } from './commands/regress-command'
 import type { ReportCommandOptions } from './commands/report-command'
 import type { SanitizeCommandOptions } from './commands/sanitize-command'
 import type { ServeOptions } from './commands/serve-command'
-import type { ShowOptions } from './commands/show-command'
 import { shellNames } from './completion/scripts'
 import { addExamples } from './examples'
 import type { TuneCommandOptions } from './commands/tune-command'
 import { checkOutput, note, printError, printJson } from './output'
 import type { MachineAddOptions } from './commands/machine-command'
-import { namedOptions, type NamedOption } from './problem-options'
 
 const ladderHelp = 'the id of a ladder, or a folder that contains ladder.yaml'
 const trust = [
@@ -632,7 +630,7 @@ export async function runProgram(words: readonly string[], setUp: SetUp): Promis
     const shape = sayError(error)
     // A failed command has not printed a document yet.
     if (words.includes('--json')) {
-      const { errorDocument } = await import('./documents/error')
+      const { errorDocument } = await import('./documents/document')
       printJson(errorDocument, { error: shape })
     }
     code = exitCodes[shape.kind]

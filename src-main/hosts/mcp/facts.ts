@@ -5,11 +5,10 @@ import { metricDefinition } from '../../domain/metrics/metrics'
 import { formatMs, formatShare, formatValue } from '../../domain/metrics/units'
 import { lineHeat, type DeepProfile, type HeatKind, type Work } from '../../domain/session/deep'
 import { rungOf, type RungResult, type Session } from '../../domain/session/session'
-import { nearest } from '../../domain/text/nearest'
-import { inEnglish } from '../../domain/text/wording'
+import { nearest, inEnglish } from '../../domain/text/text'
 import type { Cause, Why } from '../../domain/why/why'
 import type { SessionSummary } from '../../contract'
-import { rounded } from './answer'
+import { rounded } from './tool'
 
 export const sessionFacts = (one: SessionSummary) => ({
   session: one.ref,

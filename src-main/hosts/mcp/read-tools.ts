@@ -2,14 +2,13 @@
 import { z } from 'zod'
 import { readKernelLibrary } from '../../adapters/kernels/kernel-library'
 import { SessionRef } from '../../contract'
-import { recordedRef } from '../../contract/session-ref'
+import { recordedRef } from '../../contract/sessions'
 import { inputError } from '../../domain/errors'
 import { formatMs, formatRatio } from '../../domain/metrics/units'
 import { compareSessions } from '../../domain/programs/compare-sessions'
 import { heatKinds, sassOfLine, type DeepProfile } from '../../domain/session/deep'
 import { can, parseTarget } from '../../domain/target/targets'
-import { nearest } from '../../domain/text/nearest'
-import { inEnglish } from '../../domain/text/wording'
+import { nearest, inEnglish } from '../../domain/text/text'
 import { openLadder } from '../../services/ladder-library/open'
 import { measuredRungs } from '../../services/sessions/measured'
 import {
@@ -19,8 +18,8 @@ import {
   openSession,
   type OpenedSession,
 } from '../../services/sessions/sessions'
-import { comparedWith, whyBetween } from '../../services/why'
-import { counted, page, pageInput, rounded } from './answer'
+import { comparedWith, whyBetween } from '../../services/compare'
+import { counted, page, pageInput, rounded, type AddTool, type Workplace } from './tool'
 import {
   adviceFacts,
   causeSummary,
@@ -33,7 +32,6 @@ import {
   sessionFacts,
   whyFacts,
 } from './facts'
-import type { AddTool, Workplace } from './tool'
 
 const sessionInput = z
   .string()

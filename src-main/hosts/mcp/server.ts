@@ -8,9 +8,8 @@ import type { Setup } from '../../adapters/machine/machine'
 import { listAll } from '../../services/sessions/sessions'
 import { appVersion } from '../../services/version'
 import { rungFacts } from './facts'
-import { fenceOf } from './fence'
+import { fenceOf, addTools, type Workplace } from './tool'
 import { addReadTools, opened } from './read-tools'
-import { addTools, type Workplace } from './tool'
 import { addWorkTools } from './work-tools'
 
 const instructions =

@@ -1,10 +1,114 @@
 /** Registers tools: what each is told of, one turn at a time for work, errors as answers. */
-import type { McpServer, ServerContext } from '@modelcontextprotocol/server'
+import { realpath } from 'node:fs/promises'
+import { isAbsolute, relative, resolve, sep } from 'node:path'
+import type { CallToolResult, McpServer, ServerContext } from '@modelcontextprotocol/server'
 import { z } from 'zod'
+import { inputError, toErrorShape, KernelLadderError } from '../../domain/errors'
+import { inEnglish } from '../../domain/text/text'
 import type { Setup } from '../../adapters/machine/machine'
-import { KernelLadderError } from '../../domain/errors'
-import { answered, refused, type Answer } from './answer'
-import type { Fence } from './fence'
+
+// What an agent may reach: the folders that its user named, and this program's own sessions and recordings.
+
+export interface Fence {
+  /** Without links. */
+  readonly folders: readonly string[]
+  /** The path without links; throws a sentence for one that is outside of every folder, or does not exist. */
+  within(path: string): Promise<string>
+}
+
+const contains = (folder: string, path: string): boolean => {
+  const way = relative(folder, path)
+  return way === '' || (way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way))
+}
+
+const named = (folders: readonly string[]): string =>
+  folders.length === 0
+    ? 'No folder was named when the server was started.'
+    : `The folders are: ${folders.join(', ')}.`
+
+export async function fenceOf(given: readonly string[]): Promise<Fence> {
+  const folders = await Promise.all(
+    given.map((folder) =>
+      realpath(folder).catch(() => {
+        throw inputError(
+          `There is no folder ${folder}.`,
+          'Name folders that exist: kernel-ladder mcp FOLDER.',
+        )
+      }),
+    ),
+  )
+  const outside = (path: string): Error =>
+    inputError(
+      `${path} is outside of the folders that this server may use.`,
+      `${named(folders)} Its user can start it with more: kernel-ladder mcp FOLDER.`,
+    )
+  return {
+    folders,
+    async within(path) {
+      // Relative to the one folder, if there is one: an agent does not know where the server was started.
+      const asked = resolve(folders[0] ?? process.cwd(), path)
+      // Judged before it is looked for, so that nobody learns what exists elsewhere.
+      if (!folders.some((folder) => contains(folder, asked))) throw outside(path)
+      const real = await realpath(asked).catch(() => null)
+      if (real === null) throw inputError(`${path} cannot be opened.`, named(folders))
+      // A link may lead out.
+      if (!folders.some((folder) => contains(folder, real))) throw outside(path)
+      return real
+    },
+  }
+}
+
+// Answers of tools: one JSON object, the summary first, lists in pages, errors with a remedy.
+
+export type Answer = Record<string, unknown> & { summary: string }
+
+export const answered = (answer: Answer): CallToolResult => ({
+  content: [{ type: 'text', text: JSON.stringify(answer) }],
+  structuredContent: answer,
+})
+
+export function refused(error: unknown): CallToolResult {
+  const { kind, message, remedy } = toErrorShape(error)
+  const shape = {
+    kind,
+    message: inEnglish(message),
+    ...(remedy === undefined ? {} : { remedy: inEnglish(remedy) }),
+  }
+  return {
+    isError: true,
+    content: [{ type: 'text', text: JSON.stringify({ error: shape }) }],
+    structuredContent: { error: shape },
+  }
+}
+
+/** The input of a tool that lists. */
+export const pageInput = {
+  from: z.number().int().min(0).default(0).describe('index of the first entry'),
+  limit: z.number().int().min(1).max(200).default(20).describe('most entries to return'),
+}
+
+export interface PageRequest {
+  from: number
+  limit: number
+}
+
+/** `next` is what to ask for as `from`; null at the end. */
+export function page<T>(
+  all: readonly T[],
+  { from, limit }: PageRequest,
+): { total: number; next: number | null; entries: T[] } {
+  const entries = all.slice(from, from + limit)
+  const end = from + entries.length
+  return { total: all.length, next: end < all.length ? end : null, entries }
+}
+
+/** `1 rung`, `2 rungs` */
+export const counted = (count: number, word: string): string =>
+  `${count} ${word}${count === 1 ? '' : 's'}`
+
+/** Six digits are more than any counter needs; absent stays absent. */
+export const rounded = (value: number | null | undefined): number | null =>
+  value == null ? null : Number(value.toPrecision(6))
 
 /** What every tool works with. */
 export interface Workplace {

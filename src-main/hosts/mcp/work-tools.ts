@@ -1,31 +1,32 @@
 /** Tools that import, build or run: inside of the fence, and on a GPU only where the user allowed it. */
 import { basename } from 'node:path'
 import { z } from 'zod'
-import { isHtmlFile } from '../../adapters/sessions/frozen-file'
+import { isHtmlFile } from '../../adapters/sessions/report-file'
 import { readSubmission } from '../../adapters/labs/work'
 import type { RunEvent } from '../../contract'
-import { recordedRef } from '../../contract/session-ref'
+import { recordedRef } from '../../contract/sessions'
 import { inputError, KernelLadderError } from '../../domain/errors'
 import { profileLevels, type ProfileLevel } from '../../domain/metrics/metric-definition'
 import type { Diagnostic, Session } from '../../domain/session/session'
 import { can, labTargets, parseTarget, targetUsage } from '../../domain/target/targets'
-import { inEnglish } from '../../domain/text/wording'
-import { importHtml } from '../../services/import/import-html'
-import { importReport } from '../../services/import/import-report'
-import { trustFolder } from '../../services/ladder-library/trust'
+import { inEnglish } from '../../domain/text/text'
+import { importHtml, importReport } from '../../services/import/import-report'
+import { trustFolder } from '../../services/ladder-library/open'
 import { checkLab } from '../../services/labs/check'
-import { openLab } from '../../services/lab-library/library'
-import { newAttemptFolder } from '../../services/lab-library/progress'
-import { attemptSession } from '../../services/lab-library/refs'
-import { isShipped, requireTrust } from '../../services/lab-library/trust'
+import {
+  openLab,
+  newAttemptFolder,
+  attemptSession,
+  isShipped,
+  requireTrust,
+} from '../../services/lab-library/library'
 import { storeOf } from '../../services/sessions/sessions'
 import type { FinishedRun } from '../../services/targets/saved-run'
 import { startRun } from '../../services/targets/start-run'
 import { appVersion } from '../../services/version'
-import { counted, page, type Answer } from './answer'
+import { counted, page, type Answer, type AddTool, type Call, type Workplace } from './tool'
 import { rungFacts } from './facts'
 import { openedLadder } from './read-tools'
-import type { AddTool, Call, Workplace } from './tool'
 
 const mostRungs = 50
 

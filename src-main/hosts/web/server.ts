@@ -2,14 +2,13 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Core } from '../../contract'
-import { maxUploadBytes } from '../../contract/session-management'
+import { maxUploadBytes } from '../../contract/sessions'
 import { inputError } from '../../domain/errors'
-import { securityHeaders } from '../shared/headers'
-import { pathSegments, RendererFiles } from '../shared/renderer-files'
-import { Auth } from './auth'
-import { limitConnections, type Connections } from './connections'
-import { createEventStreams, type EventStreams } from './events'
+import { securityHeaders, pathSegments, RendererFiles } from '../shared/renderer-files'
 import {
+  Auth,
+  limitConnections,
+  type Connections,
   checkFetchMetadata,
   checkHost,
   checkOrigin,
@@ -17,10 +16,20 @@ import {
   isForeignNavigation,
   isPrefetch,
 } from './request-guard'
-import { sendEntry, sendEntryRefused, sendFault } from './respond'
-import { answerCall } from './rpc'
-import { createStaticFiles, type StaticFiles } from './static-files'
-import { answerUpload, type UploadLimits } from './upload'
+import {
+  createEventStreams,
+  type EventStreams,
+  answerCall,
+  answerUpload,
+  type UploadLimits,
+} from './rpc'
+import {
+  sendEntry,
+  sendEntryRefused,
+  sendFault,
+  createStaticFiles,
+  type StaticFiles,
+} from './respond'
 
 export interface WebHostLimits extends UploadLimits {
   maxBodyBytes: number

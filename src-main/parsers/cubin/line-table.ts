@@ -4,9 +4,7 @@
  * function is; row 0 is the end of it. A sequence belongs to the function that its first address is relocated to.
  */
 import type { LineRow } from '../../domain/sass/machine-code'
-import { Cursor, textAt } from './bytes'
-import { damaged } from './damaged'
-import type { RawRelocation } from './elf'
+import { Cursor, textAt, damaged, type RawRelocation } from './elf'
 
 /** A kernel of 100,000 instructions has about as many. */
 const maxRows = 4_000_000

@@ -152,8 +152,8 @@ export function parseSanitizerSummary(stdout: string): SanitizerSummary | null {
     // Not anchored at the start: the program's last line may lack a line end.
     const [, said] = /========= (.*SUMMARY: .*)$/.exec(line.trimEnd()) ?? []
     if (said === undefined) continue
-    const left = /(\d+) (?:error|hazard|warning)s? (?:was|were) not printed/.exec(said)
-    const counted = /^(?:ERROR|RACECHECK) SUMMARY: (\d+) (?:error|hazard)/.exec(said)
+    const left = /(?<!\d)(\d{1,15}) (?:error|hazard|warning)s? (?:was|were) not printed/.exec(said)
+    const counted = /^(?:ERROR|RACECHECK) SUMMARY: (\d{1,15}) (?:error|hazard)/.exec(said)
     if (left) notPrinted = Number(left[1])
     else if (counted) total = Number(counted[1])
   }

@@ -62,7 +62,7 @@ function textAt(node: Node, ...path: string[]): string | null {
 
 /** `1980 MHz` → 1980, if the unit matches. */
 function quantity(text: string | null, unit: string): number | null {
-  const [, value, found] = /^(-?\d+(?:\.\d+)?) (\S+)$/.exec(text ?? '') ?? []
+  const [, value, found] = /^(-?\d{1,15}(?:\.\d+)?) (\S+)$/.exec(text ?? '') ?? []
   return found === unit ? Number(value) : null
 }
 

@@ -1,13 +1,13 @@
-/**
- * The runner's protocol: one JSON object per line on stdout, discriminated by `event`.
- *
- * Units are in the field names (ms, MHz, bytes); `spread` and `fraction` are shares of 1. A number the runner could
- * not produce (NaN, infinity, no clock to read) is null. Anything else on stdout, such as a library's banner or an
- * object that only looks like an event, is ignored: a rung's code runs in the runner's process and can print
- * anything.
- */
+/** What this program's own kl-runner and kl-launches print. */
 import { z } from 'zod'
 import { Ceilings } from '../../domain/gpu/ceilings'
+
+// The runner's protocol: one JSON object per line on stdout, discriminated by `event`.
+//
+// Units are in the field names (ms, MHz, bytes); `spread` and `fraction` are shares of 1. A number the runner could
+// not produce (NaN, infinity, no clock to read) is null. Anything else on stdout, such as a library's banner or an
+// object that only looks like an event, is ignored: a rung's code runs in the runner's process and can print
+// anything.
 
 export const runnerStages = ['load', 'verify', 'time', 'profile', 'sanitize'] as const
 const Stage = z.enum(runnerStages)
@@ -247,3 +247,77 @@ export function parseRunnerLine(line: string): RunnerEvent | null {
   if (typeof object?.event !== 'string' || !knownEvents.has(object.event)) return null
   return RunnerEvent.safeParse(object).data ?? null
 }
+
+// The single line printed by kl-launches: the kernels that a rung would launch, or why it launches none; or why a reference is unusable.
+
+const wholeExtent = z.tuple([z.number().int(), z.number().int(), z.number().int()])
+
+const hexadecimal = z.string().refine((text) => text.length % 2 === 0 && !/[^0-9a-f]/.test(text))
+
+const ProbedLaunch = z.object({
+  name: z.string(),
+  /** The name used by ptxas. */
+  mangled: z.string(),
+  grid: wholeExtent,
+  block: wholeExtent,
+  dynamicSharedBytes: z.number().int(),
+  clusterBlocks: z.number().int(),
+  /** In hexadecimal, where the layout of its parameters was given. */
+  arguments: hexadecimal.optional(),
+})
+export type ProbedLaunch = z.infer<typeof ProbedLaunch>
+
+const address = z.string().regex(/^\d{1,20}$/)
+
+/** A fill or copy on the device, and how many launches come before it. Addresses are the probe's dummies. */
+const ProbedMemory = z.object({
+  before: z.number().int(),
+  to: address,
+  from: address.optional(),
+  /** What is copied from the host, in hexadecimal. */
+  data: hexadecimal.optional(),
+  value: z.number().int().min(0).max(255).optional(),
+  bytes: z.number().int().min(0),
+})
+export type ProbedMemory = z.infer<typeof ProbedMemory>
+
+const Answer = z.object({
+  event: z.literal('launches'),
+  kernels: z.array(ProbedLaunch),
+  reason: z.string().nullable(),
+  /** Whether it would not launch on the GPU either; null if that is unknown. */
+  fault: z.enum(['failed', 'unsupported']).nullable(),
+  memory: z.array(ProbedMemory).optional(),
+  workspaceBytes: z.number().int().min(0).optional(),
+  symbols: z.array(z.string()).optional(),
+  stackBytes: z.number().int().min(0).optional(),
+})
+
+const Reference = z.object({
+  event: z.literal('reference'),
+  /** null if it can be used. */
+  reason: z.string().nullable(),
+})
+
+const Expected = z.object({ event: z.literal('expected') })
+
+/** null if there is no such line because the probe ended before it. */
+function parseLine<T>(schema: z.ZodType<T>, stdout: string): T | null {
+  for (const line of stdout.split('\n')) {
+    if (!line.startsWith('{')) continue
+    try {
+      const parsed = schema.safeParse(JSON.parse(line))
+      if (parsed.success) return parsed.data
+    } catch {
+      // A line printed by the rung.
+    }
+  }
+  return null
+}
+
+export const parseProbedLaunches = (stdout: string) => parseLine(Answer, stdout)
+
+export const parseProbedReference = (stdout: string) => parseLine(Reference, stdout)
+
+/** Whether a reference has computed what is expected. */
+export const parseExpected = (stdout: string): boolean => parseLine(Expected, stdout) !== null

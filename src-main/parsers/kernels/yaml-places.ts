@@ -13,7 +13,7 @@ import {
 import { z } from 'zod'
 import { inputError } from '../../domain/errors'
 import { place } from '../../domain/task/faults'
-import { askMeant } from '../../domain/text/nearest'
+import { askMeant } from '../../domain/text/text'
 
 export interface PlacedFault {
   /** From 1. */
@@ -63,8 +63,13 @@ const mostKeys = 10_000
 /** Deeper lists and maps in one line take the parser long. */
 const deepest = 64
 
+/** A `?` before a key of any kind. Four hundred in each other take the parser a minute, and nothing here needs one. */
+const explicitKey = /(?<!\S)\?(?!\S)/g
+
 /** Why a text is not even parsed, as a sentence. */
-function tooMuch(text: string): string | null {
+export function tooMuch(text: string): string | null {
+  if ((text.match(explicitKey)?.length ?? 0) > deepest)
+    return `It has more than ${deepest} explicit keys (?), which is more than is read.`
   let [keys, depth] = [0, 0]
   for (const character of text) {
     if (character === '\n') depth = 0
@@ -85,6 +90,8 @@ export function readYaml(source: string): ReadYaml {
   const document = parseDocument(text, {
     lineCounter: counter,
     prettyErrors: false,
+    // It would print on stderr what is refused in a sentence of ours.
+    logLevel: 'error',
   })
   const placed = (offset: number, message: string): PlacedFault => {
     const { line, col } = counter.linePos(offset)
@@ -173,9 +180,20 @@ const branches = (schema: KeySchema): KeySchema[] => [
   ...[...(schema.anyOf ?? []), ...(schema.oneOf ?? [])].flatMap(branches),
 ]
 
+const jsonSchemas = new WeakMap<z.ZodType, KeySchema>()
+
+/** Converted once: it takes longer than to parse a file. */
+function jsonSchemaOf(schema: z.ZodType): KeySchema {
+  const known = jsonSchemas.get(schema)
+  if (known) return known
+  const made = z.toJSONSchema(schema, { io: 'input' }) as KeySchema
+  jsonSchemas.set(schema, made)
+  return made
+}
+
 /** The keys that the schema knows at a path, in all forms of the value. */
 function keysAt(schema: z.ZodType, path: readonly PropertyKey[]): string[] {
-  let found = branches(z.toJSONSchema(schema, { io: 'input' }) as KeySchema)
+  let found = branches(jsonSchemaOf(schema))
   for (const step of path)
     found = found
       .flatMap(({ properties = {}, additionalProperties, items }) =>

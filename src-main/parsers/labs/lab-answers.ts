@@ -49,7 +49,11 @@ export function parseAnswers(
 ): LabAnswers {
   refuseDepth(text, file)
   const counter = new LineCounter()
-  const document = parseDocument(text, { lineCounter: counter, prettyErrors: false })
+  const document = parseDocument(text, {
+    lineCounter: counter,
+    prettyErrors: false,
+    logLevel: 'error',
+  })
   const fail = (path: readonly PropertyKey[], message: string): never => {
     for (let length = path.length; length > 0; length -= 1) {
       const node: unknown = document.getIn(path.slice(0, length), true)

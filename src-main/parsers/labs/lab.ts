@@ -13,17 +13,21 @@ import {
 } from 'yaml'
 import type { z } from 'zod'
 import { together } from '../../domain/messages/message'
-import { inEnglish } from '../../domain/text/wording'
-import { problemAt } from '../../domain/task/choose'
-import type { Sizes } from '../../domain/task/problem'
+import { inEnglish, askMeant } from '../../domain/text/text'
+import { problemAt, type Sizes } from '../../domain/task/problem'
 import { sizeNames, type Task } from '../../domain/task/task'
 import { toErrorShape } from '../../domain/errors'
 import { ExpressionError, namesIn, parseExpression } from '../../domain/task/expression'
-import { withInputs } from '../../domain/labs/inputs'
-import { isLadderPath, isPredictable, LabFile, type LabFault } from '../../domain/labs/lab'
-import { isQuestionName } from '../../domain/labs/question'
+import {
+  withInputs,
+  isLadderPath,
+  isPredictable,
+  LabFile,
+  type LabFault,
+  isQuestionName,
+} from '../../domain/labs/lab'
 import { metricDefinition, metricIds } from '../../domain/metrics/metrics'
-import { askMeant } from '../../domain/text/nearest'
+import { tooMuch } from '../kernels/yaml-places'
 
 /** What a lab can refer to. */
 export interface LabReferences {
@@ -252,8 +256,9 @@ function zodMessage(issue: z.core.$ZodIssue): string {
 /** The ladder folder that the front matter names, relative to the lab's; null if it names none. */
 export function ladderPathIn(text: string): string | null {
   const matter = split(text)?.matter
-  const document = matter === undefined ? null : parseDocument(matter, { prettyErrors: false })
-  const ladder = document && isMap(document.contents) ? document.get('ladder') : null
+  if (matter === undefined || tooMuch(matter) !== null) return null
+  const document = parseDocument(matter, { prettyErrors: false })
+  const ladder = isMap(document.contents) ? document.get('ladder') : null
   return typeof ladder === 'string' && isLadderPath(ladder) ? ladder : null
 }
 
@@ -283,8 +288,17 @@ export function parseLab(text: string, file: string, references: LabReferences):
   if (parts.body.trim() === '')
     faults.push({ file, line: parts.bodyLine, message: 'There is no text below the front matter.' })
 
+  const refused = tooMuch(parts.matter)
+  if (refused !== null) {
+    faults.push({ file, line: firstLine, message: refused })
+    return parsed
+  }
   const counter = new LineCounter()
-  const document = parseDocument(parts.matter, { lineCounter: counter, prettyErrors: false })
+  const document = parseDocument(parts.matter, {
+    lineCounter: counter,
+    prettyErrors: false,
+    logLevel: 'error',
+  })
   for (const { message, pos } of [...document.errors, ...document.warnings])
     faults.push({
       file,

@@ -1,5 +1,5 @@
 /** Converts ncu's pages of one report to a deep profile per rung. */
-import { withoutCasts } from '../../domain/programs/kernel-name'
+import { withoutCasts } from '../../domain/programs/choose'
 import { message, type Statement } from '../../domain/messages/message'
 import {
   deepSchemaVersion,

@@ -1,8 +1,11 @@
-/**
- * Cells of ncu's tables: numbers with thousands separators, and units converted to ncu's base units (ns, byte, hz,
- * plain counts), so that output with `--print-units auto` reads like that with `base`. ncu's prefixes are decimal:
- * 1 Kbyte is 1000 byte.
- */
+/** Cells of ncu's tables: numbers as its locale prints them, and units converted to ncu's base units. */
+import { inputError } from '../../domain/errors'
+import { message } from '../../domain/messages/message'
+import type { Columns, ReadCell } from './ncu-csv'
+
+// Cells of ncu's tables: numbers with thousands separators, and units converted to ncu's base units (ns, byte, hz,
+// plain counts), so that output with `--print-units auto` reads like that with `base`. ncu's prefixes are decimal:
+// 1 Kbyte is 1000 byte.
 
 /** What ncu writes if it has no figure. Not collected is not zero. */
 const missing = /^(\(!\)\s*)?(n\/a|[-+]?nan|[-+]?inf(inity)?|no data|[-–—]+)?$/i
@@ -94,5 +97,69 @@ export function toBaseUnit(text: string): BaseUnit {
     // Of percent in a byte, ncu scales the figure as if the prefix stood above the line: 24400 %/byte is printed as
     // 24.4 %/Kbyte.
     factor: numerator.unit === '%' ? denominator.factor : numerator.factor / denominator.factor,
+  }
+}
+
+// ncu prints numbers according to its process locale: `1,234.5`, `1.234,5`, `1 234,5` or `1'234.5`. `1,234` by
+// itself is ambiguous, so the first unambiguous figure determines the style of the table, and a figure that
+// contradicts it aborts the import: a table that is half misread is worse than none.
+
+const grouped = /^[-+]?\d{1,3}(?:[ \u00a0\u2009\u202f'’]\d{3})+(?:[.,]\d+)?$/
+const withComma = /^[-+]?(?:\d{1,3}(?:\.\d{3})+|\d+)(?:,\d+)?(?:[eE][-+]?\d+)?$/
+const pointAlone = /^[-+]?(?:\d{1,3}(?:,\d{3})+\.\d+|\d*\.(?!\d{3}$)\d+)$/
+
+const ungrouped = (cell: string): string =>
+  grouped.test(cell) ? cell.replaceAll(/(?<=\d)[ \u00a0\u2009\u202f'’](?=\d)/g, '') : cell
+
+export class NumberStyle {
+  #decimal: '.' | ',' | null = null
+  /** Whether this row, or an earlier one, has a comma or point from before the style was determined. */
+  #unsettled = false
+  #guessed = false
+
+  /** Whether the decimal separator is a point. */
+  get hasPoint(): boolean {
+    return this.#decimal === '.'
+  }
+
+  /** Looks for a figure that determines the style; only cells in a column with a unit are certain to be figures. */
+  look(row: readonly string[], columns: Columns): void {
+    if (this.#decimal !== null) return
+    for (const { at, name, measured } of columns.metrics)
+      if (measured) this.#lookAt(ungrouped(row[at] ?? ''), name)
+  }
+
+  /** Reads a cell of a row that was passed to `look`. */
+  readonly read: ReadCell = (cell, { name, measured }) => {
+    const plain = this.#decimal === ',' ? NaN : plainNumber(cell)
+    if (!Number.isNaN(plain)) return plain
+    const text = ungrouped(cell)
+    if (measured) this.#lookAt(text, name)
+    return parseNcuCell(
+      this.#decimal === ',' && withComma.test(text)
+        ? text.replaceAll('.', '').replace(',', '.')
+        : text,
+    )
+  }
+
+  #lookAt(cell: string, column: string): void {
+    if (!/[.,]/.test(cell)) return
+    const found = hasDecimalComma(cell) ? ',' : pointAlone.test(cell) ? '.' : null
+    if (found === null) {
+      if (this.#decimal === null) this.#unsettled = true
+      return
+    }
+    if (this.#decimal === found) return
+    if (this.#decimal !== null || (found === ',' && this.#guessed))
+      throw inputError(
+        message('imports.mixedDecimals', { column, value: cell }),
+        message('imports.printPlain'),
+      )
+    this.#decimal = found
+  }
+
+  /** Marks a row as done: its figures can no longer be reinterpreted. */
+  rowDone(): void {
+    this.#guessed ||= this.#decimal === null && this.#unsettled
   }
 }

@@ -1,17 +1,122 @@
 /** Builds a submission without running it: what a student sees after every change, and all that is possible without a GPU. */
-import { readSharedFiles } from '../../adapters/kernels/kernel-library'
+import {
+  type KernelLibrary,
+  type RungSource,
+  readSharedFiles,
+} from '../../adapters/kernels/kernel-library'
+import type { LabFolder } from '../../adapters/labs/library'
+import { inputError, toErrorShape } from '../../domain/errors'
+import { message, type Statement } from '../../domain/messages/message'
+import type { LadderEntry, LadderFile } from '../../domain/ladder/ladder'
+import { isLadderPath, profileLevelOf, rungsBeside, type Lab } from '../../domain/labs/lab'
+import { submissionId } from '../../domain/labs/judge'
+import { problemAt, usualProblem, type Problem } from '../../domain/task/problem'
+import type { Task } from '../../domain/task/task'
+import { planRun, taskOf, type RunPlan } from '../run/plan'
 import type { Machine } from '../../adapters/machine/machine'
-import type { Statement } from '../../domain/messages/message'
-import { toErrorShape } from '../../domain/errors'
 import type { LabOutcome } from '../../domain/labs/outcome'
 import { occupancy } from '../../domain/gpu/occupancy'
 import type { Build } from '../../domain/session/session'
-import { smLimits } from '../../domain/gpu/sm-limits'
-import { builtArchitecture, capabilityOf, ownArchitecture } from '../run/architecture'
-import { buildRung, type BuildOutcome } from '../run/build'
-import { openCompiler } from '../run/compiler'
-import type { LabPlan } from './plan'
-import { submissionId } from '../../domain/labs/judge'
+import { smLimits } from '../../domain/gpu/gpu'
+import {
+  builtArchitecture,
+  capabilityOf,
+  ownArchitecture,
+  buildRung,
+  type BuildOutcome,
+  openCompiler,
+} from '../run/build'
+
+// Plans a submission as a rung of its own ladder, along with the rungs that its lab compares it with.
+
+export const labLadderId = (lab: string): string => `lab-${lab}`.slice(0, 80)
+
+/** What is run for a lab: a library with its ladder, and the plan. */
+export interface LabPlan {
+  library: KernelLibrary
+  plan: RunPlan
+}
+
+function submissionOf({ lab }: LabFolder, task: Task, text: string): RungSource {
+  return {
+    file: `labs/${lab.id}/lab.cu`,
+    text,
+    header: {
+      id: submissionId,
+      title: lab.title,
+      after: lab.before,
+      idea: lab.summary,
+      expect: [],
+      params: [],
+      options: Object.fromEntries(
+        Object.entries(usualProblem(task, {}).options).map(([option, choice]) => [
+          option,
+          [lab.options[option] ?? choice],
+        ]),
+      ),
+      flags: [],
+      requires: lab.needs.compute ?? null,
+    },
+  }
+}
+
+/** The distinct problems of the correctness checks. */
+function problemsOf(lab: Lab, task: Task): Problem[] {
+  const all = lab.checks.flatMap((check) =>
+    check.kind === 'correctness'
+      ? check.sizes.map((at) =>
+          problemAt(task, { at }, { scalars: check.scalars, options: lab.options }),
+        )
+      : [],
+  )
+  return [...new Map(all.map((problem) => [JSON.stringify(problem), problem])).values()]
+}
+
+/** Throws if the lab's library lacks a rung that the lab names. */
+export function planLab(folder: LabFolder, source: string): LabPlan {
+  const { lab } = folder
+  // A submission is in no ladder folder, wherever its lab's rungs are from.
+  const { own: _own, ...library } = folder.library
+  const ladder = library.ladders.find(({ id }) => isLadderPath(lab.ladder) || id === lab.ladder)
+  if (!ladder) throw inputError(message('labs.noLadder', { lab: lab.id, ladder: lab.ladder }))
+  const task = taskOf(library, ladder)
+  const entry = (id: string): LadderEntry =>
+    ladder.rungs.find((candidate) => (candidate.as ?? candidate.id) === id) ?? { id }
+  const beside = rungsBeside(lab).filter((id) => id !== ladder.reference)
+  const file: LadderFile = {
+    schema: 2,
+    id: labLadderId(lab.id),
+    title: lab.title,
+    summary: lab.summary,
+    task: task.id,
+    scalars: {},
+    options: lab.options,
+    sizes: [lab.size],
+    reference: ladder.reference,
+    rungs: [
+      ...(ladder.reference === null ? [] : [entry(ladder.reference)]),
+      ...beside.map(entry),
+      { id: submissionId, title: lab.title },
+    ],
+  }
+  const own: KernelLibrary = {
+    ...library,
+    ladders: [file],
+    rungs: new Map(library.rungs).set(submissionId, submissionOf(folder, task, source)),
+  }
+  const plan = planRun(own, {
+    ladder: file.id,
+    params: {},
+    profile: profileLevelOf(lab),
+  })
+  return {
+    library: own,
+    plan: {
+      ...plan,
+      alsoVerify: { rungs: [submissionId], problems: problemsOf(lab, task), decides: false },
+    },
+  }
+}
 
 /** The occupancy derived from registers and static shared memory, by threads per block. */
 export function occupancyTable(

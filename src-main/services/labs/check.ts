@@ -11,9 +11,9 @@ import {
   writeAttempt,
   type LabAttempt,
   type SanitizerVerdicts,
+  recordedEvidence,
 } from '../../adapters/labs/attempt'
 import type { LabFolder } from '../../adapters/labs/library'
-import { recordedEvidence } from '../../adapters/labs/recorded-attempts'
 import type { RunEvent } from '../../contract'
 import { message, says, together, type Statement } from '../../domain/messages/message'
 import { KernelLadderError, toErrorShape, type ErrorShape } from '../../domain/errors'
@@ -35,16 +35,13 @@ import {
   type LabTarget,
   type Target,
 } from '../../domain/target/targets'
-import { runPlan } from '../targets/local'
+import { runPlan, emulatePlan } from '../targets/start-run'
 import { smOf } from '../run/device'
-import { occupancyTable, tryBuild } from './build'
-import { emulatedGpu } from '../run/emulated-gpu'
-import { emulatePlan } from '../targets/emulated'
-import { planLab, type LabPlan } from './plan'
+import { occupancyTable, tryBuild, planLab, type LabPlan } from './build'
+import { emulatedGpu } from '../run/counters'
 import { codeOf, recordedAttempt, sourceHash } from './recorded'
 import { sanitizeSubmission } from './sanitize'
-import { asRecording } from '../sessions/recording-list'
-import { replay } from '../sessions/recordings'
+import { asRecording, replay } from '../sessions/recordings'
 import type { RunSettings } from '../run/measured-run'
 
 export interface LabCheckRequest {

@@ -19,13 +19,19 @@ import { basename, dirname, join, relative } from 'node:path'
 import { z } from 'zod'
 import { message, type Statement } from '../../domain/messages/message'
 import { makeFolder, pathExists } from '../../adapters/disk/disk'
+import { removeTree } from '../../adapters/sandbox/view'
 import type { LabFolder } from '../../adapters/labs/library'
-import { openFinishedRows, submissionHash } from '../../adapters/labs/finished-rows'
-import { listSubmissions, type FoundSubmission } from '../../adapters/labs/submissions'
-import { answersFile, readHandedIn, submissionFile } from '../../adapters/labs/work'
+import {
+  openFinishedRows,
+  submissionHash,
+  listSubmissions,
+  type FoundSubmission,
+  answersFile,
+  readHandedIn,
+  submissionFile,
+} from '../../adapters/labs/work'
 import type { HostMachine, Setup } from '../../adapters/machine/machine'
-import { askDriver } from '../../adapters/tools/nvidia-smi'
-import { removeTree } from '../../adapters/sandbox/remove-tree'
+import { askDriver } from '../../adapters/tools/gpus'
 import {
   findSandbox,
   openSandbox,
@@ -36,11 +42,16 @@ import {
   type SandboxResult,
 } from '../../adapters/sandbox/sandbox'
 import { exitCodes, inputError, toErrorShape, ErrorShape } from '../../domain/errors'
-import { emptyRow, outcomeRow, type GradeRow } from '../../domain/labs/grade'
-import { LabOutcome, outcomeExitCode } from '../../domain/labs/outcome'
+import {
+  emptyRow,
+  outcomeRow,
+  type GradeRow,
+  LabOutcome,
+  outcomeExitCode,
+} from '../../domain/labs/outcome'
 import { can, parseTarget, type LabTarget } from '../../domain/target/targets'
 import { findLikenesses, likenessTo } from '../../domain/labs/similarity'
-import { isShipped, trustPath } from '../lab-library/trust'
+import { isShipped, trustPath } from '../lab-library/library'
 
 export interface GradeRequest {
   setup: Setup

@@ -13,9 +13,8 @@ import { profileLevelOf } from '../../domain/labs/lab'
 import { checkTitle, metricLabel } from '../../domain/labs/judge'
 import { can, isMeasuredNow, parseTarget } from '../../domain/target/targets'
 import { noAnswers, outcomeTimeMs } from '../../domain/labs/outcome'
-import { buildSubmission, occupancyTable } from './build'
+import { buildSubmission, occupancyTable, planLab } from './build'
 import { checkLab } from './check'
-import { planLab } from './plan'
 import { codeOf, recordedOutcomes, sourceHash } from './recorded'
 import {
   attemptsDir,
@@ -23,9 +22,15 @@ import {
   newAttemptFolder,
   readProgress,
   type LabProgress,
-} from '../lab-library/progress'
-import { addLab, allLabs, attemptSession, findLab } from '../lab-library/refs'
-import { isShipped, isTrusted, requireTrust, trustLab } from '../lab-library/trust'
+  addLab,
+  allLabs,
+  attemptSession,
+  findLab,
+  isShipped,
+  isTrusted,
+  requireTrust,
+  trustLab,
+} from '../lab-library/library'
 import { appVersion } from '../version'
 
 /** The input after validation by the contract's schema, with defaults filled in. */

@@ -6,7 +6,7 @@ import {
   listRecordedAttempts,
   recordedOutcomeOf,
   type RecordedAttempt,
-} from '../../adapters/labs/recorded-attempts'
+} from '../../adapters/labs/attempt'
 import { recordable, type LabCode, type RecordedOutcome } from '../../contract/labs'
 
 /** Different line ends do not make a different solution. */

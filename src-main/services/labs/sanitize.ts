@@ -5,11 +5,11 @@ import type { Machine } from '../../adapters/machine/machine'
 import { message, together } from '../../domain/messages/message'
 import { KernelLadderError, toErrorShape } from '../../domain/errors'
 import type { Lab, SanitizerCheck } from '../../domain/labs/lab'
-import type { BuildGpu } from '../../domain/gpu/gpus'
+import type { BuildGpu } from '../../domain/gpu/gpu'
 import { submissionId } from '../../domain/labs/judge'
 import { sanitizeEmulated } from '../sanitize/emulated-sanitize'
 import { sanitize } from '../sanitize/sanitize'
-import { labLadderId } from './plan'
+import { labLadderId } from './build'
 import type { RunSettings } from '../run/measured-run'
 
 export interface SanitizeOptions {

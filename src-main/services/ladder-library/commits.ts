@@ -21,6 +21,9 @@ export interface CommitsRequest {
   range: string
 }
 
+/** Of SHA-1 or SHA-256. */
+const wholeHash = /\b(?:[0-9a-f]{40}|[0-9a-f]{64})\b/g
+
 const idOf = (entry: LadderEntry): string => entry.as ?? entry.id
 
 /** Where a rung's file is, whatever its header says today; a name with a slash is a path. */
@@ -90,7 +93,7 @@ export async function commitLadder(
   const own: LadderFile = {
     ...ladder,
     id: `${ladder.id}-commits`,
-    title: `${ladder.title}: ${rung}, ${range}`,
+    title: `${ladder.title}: ${rung}, ${range.replaceAll(wholeHash, (hash) => hash.slice(0, 7))}`,
     rungs: [
       ...kept,
       ...sources.map(({ header }): LadderEntry => ({

@@ -3,8 +3,9 @@ import { readdir, realpath } from 'node:fs/promises'
 import { basename, dirname, isAbsolute, join, resolve, sep } from 'node:path'
 import type { Setup } from '../../adapters/machine/machine'
 import { errorCode, pathExists } from '../../adapters/disk/disk'
-import { readFolderFile, saveFolderFile } from '../../adapters/kernels/folder-file'
 import {
+  readFolderFile,
+  saveFolderFile,
   headersBelow,
   ladderFileIn,
   ladderFileNames,
@@ -18,8 +19,8 @@ import {
   readSharedFiles,
   sentenceOf,
 } from '../../adapters/kernels/kernel-library'
-import type { RungCounters } from '../../contract/counters'
 import type {
+  RungCounters,
   BuiltSource,
   FolderBuild,
   FolderFault,
@@ -34,16 +35,29 @@ import type { Ladder } from '../../domain/ladder/ladder'
 import { rungFileId } from '../../domain/ladder/rung'
 import type { Diagnostic } from '../../domain/session/session'
 import { referenceFile } from '../../domain/task/task'
-import { inEnglish } from '../../domain/text/wording'
-import { builtArchitecture, ownArchitecture, recordedArchitecture } from '../run/architecture'
-import { buildRung, compileReference, inParallel, type BuildOutcome } from '../run/build'
-import { openCompiler } from '../run/compiler'
+import { inEnglish } from '../../domain/text/text'
+import {
+  builtArchitecture,
+  ownArchitecture,
+  recordedArchitecture,
+  buildRung,
+  compileReference,
+  inParallel,
+  type BuildOutcome,
+  openCompiler,
+} from '../run/build'
 import { gpuLike, type createCounting } from '../run/counters'
 import { planRun, resolveLadder } from '../run/plan'
 import type { ProgramFolder } from '../../adapters/kernels/program-folder'
-import { openPrograms } from './open'
-import { forgetFolder, recentFolders, rememberFolder } from './recent'
-import { isTrustedFolder, requireTrustedFolder, trustFolder } from './trust'
+import {
+  openPrograms,
+  forgetFolder,
+  recentFolders,
+  rememberFolder,
+  isTrustedFolder,
+  requireTrustedFolder,
+  trustFolder,
+} from './open'
 
 /** Expands `~/kernels` like a shell. */
 const expanded = ({ machine }: Setup, typed: string): string =>

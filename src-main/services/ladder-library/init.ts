@@ -11,9 +11,9 @@ import {
   type LadderFolder,
 } from '../../adapters/kernels/ladder-folder'
 import { inputError } from '../../domain/errors'
-import { ladderSchema, ladderSchemaFile } from '../../domain/ladder/ladder-schema'
+import { ladderSchema, ladderSchemaFile } from '../../domain/ladder/ladder-document'
 import { Identifier } from '../../domain/ladder/rung'
-import { trustFolder } from './trust'
+import { trustFolder } from './open'
 
 export const templateNames = async ({ assets }: Setup): Promise<string[]> =>
   (await readdir(assets.templatesDir)).sort()

@@ -1,15 +1,43 @@
 /** Checks what this machine has for building, running and profiling, with a remedy for whatever is missing. */
 import { delimiter, join } from 'node:path'
+import { readSharedFiles } from '../../adapters/kernels/kernel-library'
+import { probeNcu } from '../../adapters/tools/ncu'
+import { type Statement, message, together } from '../../domain/messages/message'
+import { toErrorShape } from '../../domain/errors'
+import { buildRunner, openCompiler, type Bench } from '../run/build'
 import type { Assets } from '../../adapters/kernels/assets'
 import type { Machine } from '../../adapters/machine/machine'
 import { sanitizerVersionPattern } from '../../adapters/tools/compute-sanitizer'
-import type { NvidiaSmi } from '../../adapters/tools/nvidia-smi'
+import type { NvidiaSmi } from '../../adapters/tools/gpus'
 import type { Toolbox } from '../../adapters/tools/toolbox'
-import type { DoctorCheck, DoctorReport } from '../../contract'
-import { message, together, type Statement } from '../../domain/messages/message'
-import { toErrorShape } from '../../domain/errors'
-import { probeCounters } from './counter-probe'
+import type { DoctorCheck, DoctorReport } from '../../contract/index'
 import { queryDriver, remedies } from '../run/device'
+
+// Asks ncu for one counter of one small kernel: the best way to know whether counters can be read is to read one.
+// ncu's error, if any, is recognized and comes with its remedy.
+
+export interface CounterProbe extends Bench {
+  kernelsDir: string
+  ncu: string
+}
+
+/** Null if a counter was read; else the reason and the remedy. */
+export async function probeCounters(
+  probe: CounterProbe,
+): Promise<{ message: Statement; remedy?: Statement } | null> {
+  const { toolbox, cache, kernelsDir, ncu } = probe
+  try {
+    const compiler = await openCompiler(
+      { toolbox, cache },
+      await readSharedFiles(kernelsDir, 'include'),
+    )
+    const runner = await buildRunner(compiler, await readSharedFiles(kernelsDir, 'runner'))
+    return await probeNcu(toolbox, ncu, runner)
+  } catch (error) {
+    const { message, remedy } = toErrorShape(error)
+    return { message, ...(remedy ? { remedy } : {}) }
+  }
+}
 
 const check = (
   id: DoctorCheck['id'],

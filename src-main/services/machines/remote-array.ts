@@ -10,8 +10,7 @@ import {
 } from '../../adapters/remote/slurm-array'
 import type { Folders } from '../../adapters/machine/machine'
 import { inputError, KernelLadderError } from '../../domain/errors'
-import { JobLine } from '../../domain/machines/job'
-import { endOf } from '../../domain/machines/slurm-job'
+import { JobLine, endOf } from '../../domain/machines/slurm-job'
 import { message, type Statement } from '../../domain/messages/message'
 import { openMachine, prepare, type CommandThere, type RemoteOptions } from './remote-job'
 

@@ -7,8 +7,7 @@ import type { Setup } from '../../adapters/machine/machine'
 import { draftSession, type SessionDraft } from '../../adapters/sessions/session-store'
 import { refuseTaken, takenMeanwhile } from '../../adapters/disk/staging'
 import { readReportFile } from '../../adapters/sessions/report-file'
-import { ncuVersion, type CollectingLevel } from '../../adapters/tools/ncu'
-import { readDeepPages } from '../../adapters/tools/ncu-deep'
+import { ncuVersion, type CollectingLevel, readDeepPages } from '../../adapters/tools/ncu'
 import {
   asError,
   previewProgram,
@@ -16,9 +15,8 @@ import {
   type LaunchFilters,
   type ProgramCall,
 } from '../../adapters/tools/ncu-program'
-import { visibleGpu } from '../../adapters/tools/chosen-gpu'
-import { askDriver } from '../../adapters/tools/nvidia-smi'
-import { startable } from '../../adapters/tools/script'
+import { visibleGpu, askDriver } from '../../adapters/tools/gpus'
+import { startable, type PassOn } from '../../adapters/tools/process'
 import { rawRecorder } from '../../adapters/tools/raw-files'
 import type { Toolbox } from '../../adapters/tools/toolbox'
 import { inputError, missingError, type ErrorShape } from '../../domain/errors'
@@ -34,8 +32,8 @@ import {
 } from '../../domain/programs/choose'
 import type { DeepProfile } from '../../domain/session/deep'
 import type { Session } from '../../domain/session/session'
-import { inTurn } from '../run/gpu-turn'
-import { importCode, type ImportedCode } from '../import/import-code'
+import { inTurn } from '../run/measured-run'
+import { importCode, type ImportedCode } from '../import/kernel-rungs'
 import { mostTimed, toPreview, whyNothing } from './nothing'
 import {
   commandWords,
@@ -66,7 +64,7 @@ export interface ProfileProgramOptions extends Setup {
   appVersion: string
   signal: AbortSignal
   /** Receives what the program prints, the first time that it is run. */
-  onOutput: (stream: 'stdout' | 'stderr', text: string) => void
+  onOutput: PassOn
   emit: (event: ProgramEvent) => void
 }
 
@@ -142,6 +140,7 @@ export async function profileACommand(options: ProfileProgramOptions): Promise<P
     for (const profile of deep) await draft.addDeep(profile)
     for (const [path, text] of code.sources) await draft.addSource(path, text)
     const stopped = preview.outcome !== 'exited'
+    const gpus = new Set(preview.launches.map(({ device }) => device))
     const session = toSession({
       options,
       preview,
@@ -151,9 +150,8 @@ export async function profileACommand(options: ProfileProgramOptions): Promise<P
       kept,
       identity: { id, createdAt, version },
       warnings: [
-        ...(launches.length === mostTimed && (filters.count ?? Infinity) > mostTimed
-          ? [message('programs.firstLaunches', { count: mostTimed })]
-          : []),
+        ...(preview.whole ? [] : [message('programs.firstLaunches', { count: launches.length })]),
+        ...(gpus.size > 1 ? [message('records.severalGpus', { count: gpus.size })] : []),
         ...(stopped && preview.outcome === 'timeout'
           ? [message('programs.timedOut', { program: command[0], seconds: options.timeoutSeconds })]
           : []),

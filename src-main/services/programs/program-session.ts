@@ -3,14 +3,17 @@ import type { ReportFile, ReportLaunch } from '../../adapters/sessions/report-fi
 import type { Preview } from '../../adapters/tools/ncu-program'
 import type { ErrorShape } from '../../domain/errors'
 import type { Statement } from '../../domain/messages/message'
-import { kernelKey, type PreviewKernel } from '../../domain/programs/choose'
-import { distinctTitles } from '../../domain/programs/kernel-name'
-import { profiledTime } from '../../domain/programs/profiled-time'
+import { kernelKey, type PreviewKernel, distinctTitles } from '../../domain/programs/choose'
+import { profiledTime } from '../../domain/programs/compare-sessions'
 import { sessionSchemaVersion, type Session } from '../../domain/session/session'
-import type { ImportedCode } from '../import/import-code'
-import { kernelId, type ImportedRung } from '../import/import-ladder'
+import {
+  type ImportedCode,
+  kernelId,
+  type ImportedRung,
+  kernelLadder,
+  kernelResult,
+} from '../import/kernel-rungs'
 import { deviceOf } from '../import/import-report'
-import { kernelLadder, kernelResult } from '../import/kernel-rungs'
 import type { ProfileProgramOptions } from './profile-program'
 
 export interface Profiled {

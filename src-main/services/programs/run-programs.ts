@@ -7,16 +7,15 @@ import type { ProgramFolder } from '../../adapters/kernels/program-folder'
 import { previewProgram } from '../../adapters/tools/ncu-program'
 import { ncuVersion } from '../../adapters/tools/ncu'
 import { checkOutput, keepExpected, markOf, unreadable } from '../../adapters/tools/program-output'
-import { startable } from '../../adapters/tools/script'
-import type { ProcessResult } from '../../adapters/tools/process'
+import { startable, type ProcessResult } from '../../adapters/tools/process'
 import type { Toolbox } from '../../adapters/tools/toolbox'
 import type { RunEvent, RunRequest } from '../../contract'
 import { toErrorShape, type ErrorShape } from '../../domain/errors'
-import type { Device } from '../../domain/gpu/device'
+import type { Device } from '../../domain/gpu/gpu'
 import { message, together, type Statement } from '../../domain/messages/message'
 import { sessionSchemaVersion, type Session } from '../../domain/session/session'
 import { printTarget, type Target } from '../../domain/target/targets'
-import { inTurn } from '../run/gpu-turn'
+import { inTurn } from '../run/measured-run'
 import { selectRungs } from '../run/plan'
 import { mostTimed, toPreview, whyNothing } from './nothing'
 import { programResult, stateOf, type ProgramState } from './program-rung'
@@ -314,8 +313,7 @@ async function gpuTimes(
       const launches = preview.launches.flatMap(toPreview)
       found = launches.length > 0
       if (!found) throw await whyNothing(toolbox, call, preview)
-      if (launches.length === mostTimed)
-        warn(message('programs.firstLaunches', { count: mostTimed }))
+      if (!preview.whole) warn(message('programs.firstLaunches', { count: launches.length }))
       state.launches = launches
       publish(state)
     } catch (error) {

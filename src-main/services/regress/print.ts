@@ -4,9 +4,8 @@ import { formatMs } from '../../domain/metrics/units'
 import { roundPercent, type RegressReport, type RegressRung } from '../../domain/regress/report'
 import type { RegressVerdict } from '../../domain/regress/verdict'
 import { problemWord } from '../../domain/task/problem'
-import { md, mdCode, mdCodeCell, mdTable } from '../../domain/text/markdown'
-import { visible } from '../../domain/text/visible'
-import { inEnglish } from '../../domain/text/wording'
+import { md, mdCode, mdCodeCell, mdTable } from '../../domain/text/tables'
+import { visible, inEnglish } from '../../domain/text/text'
 
 /** Worse rungs first, then undecided ones, because a long table is read from its top. */
 const order: readonly RegressVerdict[] = ['slower', 'broken', 'unresolved']

@@ -2,14 +2,14 @@
  * Builds the old code of a ladder again and measures old and new in turn, on this GPU, now: what a stored time was
  * measured under does not matter then. Both builds are verified first, and what would fail is measured twice.
  */
-import { copyFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { copyBuilt } from '../../adapters/disk/build-cache'
 import { readSharedFiles } from '../../adapters/kernels/kernel-library'
 import type { Setup } from '../../adapters/machine/machine'
 import { builtRung, type BuiltRung, type Expected } from '../../adapters/tools/runner'
 import type { Toolbox } from '../../adapters/tools/toolbox'
 import { inputError, KernelLadderError } from '../../domain/errors'
-import type { Device } from '../../domain/gpu/device'
+import type { Device } from '../../domain/gpu/gpu'
 import { message, together, type Statement } from '../../domain/messages/message'
 import {
   headlineOf,
@@ -35,19 +35,24 @@ import {
   type Round,
 } from '../../domain/regress/verdict'
 import { flagTitle } from '../../domain/task/task'
-import { inEnglish } from '../../domain/text/wording'
+import { inEnglish } from '../../domain/text/text'
 import { openTrustedLadder } from '../ladder-library/open'
-import { buildReference, buildRung, buildRunner, inParallel, type BuildOutcome } from '../run/build'
-import { toolboxOn } from '../run/chosen-gpu'
-import { openCompiler, type Compiler } from '../run/compiler'
-import { architectureFor, queryDevice, queryDriver, smOf } from '../run/device'
-import { inTurn, isShared } from '../run/gpu-turn'
+import {
+  buildReference,
+  buildRung,
+  buildRunner,
+  inParallel,
+  type BuildOutcome,
+  openCompiler,
+  type Compiler,
+} from '../run/build'
+import { toolboxOn, architectureFor, queryDevice, queryDriver, smOf } from '../run/device'
+import { inTurn, isShared } from '../run/measured-run'
 import { measure, type Measured } from '../run/measure'
 import { planRun, type PlannedRung, type PlanRequest, type RunPlan } from '../run/plan'
-import { wrongness } from '../run/result'
-import { openOldCode, type OldRungs } from './old-code'
+import { wrongness } from '../run/stages'
+import { openOldCode, type OldRungs, keepSameCode, keptSameCode } from './old-code'
 import { copyId, oldId, timeInTurn, type BuiltPair, type RoundsOutcome } from './rounds'
-import { keepSameCode, keptSameCode } from './same-code'
 
 export interface RegressRequest extends Omit<PlanRequest, 'profile'> {
   /** A session, or a git revision. */
@@ -235,12 +240,12 @@ async function buildBoth({ compiler, plan, old, device, scratch, request }: Benc
 const whyNot = ({ reason }: BuildOutcome): string =>
   inEnglish(reason ?? message('checks.notCompiled'))
 
-/** The linker knows a library by its file: a copy is loaded beside it as another one, even if both are the same code. */
-async function copied(built: BuiltRung, id: string, scratch: string): Promise<BuiltRung> {
-  const artefact = join(scratch, `${id}.so`)
-  await copyFile(built.artefact, artefact)
-  return { ...built, id, artefact }
-}
+/** Another build as the linker sees it, even if the code is the same. */
+const copied = async (built: BuiltRung, id: string, scratch: string): Promise<BuiltRung> => ({
+  ...built,
+  id,
+  artefact: await copyBuilt(built.artefact, join(scratch, id)),
+})
 
 function settledBefore(
   { task }: RunPlan,

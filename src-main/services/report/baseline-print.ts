@@ -2,15 +2,14 @@
 import { type BaselineCheck, type RungCheck } from '../../domain/analysis/baseline-check'
 import { percentChange } from '../../domain/analysis/time-change'
 import { message } from '../../domain/messages/message'
-import { inEnglish, pieces } from '../../domain/text/wording'
+import { inEnglish, pieces } from '../../domain/text/text'
 import { headline } from '../../domain/report/provenance'
 import type { Session } from '../../domain/session/session'
-import { details, md, mdCode, mdCodeCell, mdSentence, mdTable } from '../../domain/text/markdown'
+import { details, md, mdCode, mdCodeCell, mdSentence, mdTable } from '../../domain/text/tables'
 import { formatMs } from '../../domain/metrics/units'
 import { factsOf, parameterChanges } from './comparison'
 import { list } from './printers/markdown'
-import { originTable, printMdTable } from './md-table'
-import { comparedFactTable } from './tables'
+import { originTable, printMdTable, comparedFactTable } from './tables'
 import { dash } from './model'
 
 const signs: Record<RungCheck['verdict'], string> = {

@@ -1,7 +1,7 @@
 /** The charts of printed and Markdown reports: bars of the throughput and of counters, and drawings of the screen. */
 import { cardMetricIds, metricDefinition } from '../../domain/metrics/metrics'
 import type { RungResult, Session } from '../../domain/session/session'
-import { md } from '../../domain/text/markdown'
+import { md } from '../../domain/text/tables'
 import {
   leadFigure,
   leadMetric,
@@ -11,13 +11,20 @@ import {
   type LeadFigure,
 } from '../../domain/analysis/lead-figure'
 import { formatValue } from '../../domain/metrics/units'
-import { barsHeight, barsSvg, referenceOf, type Bar, type BarChart, type Layout } from './bars-svg'
+import {
+  barsHeight,
+  barsSvg,
+  referenceOf,
+  type Bar,
+  type BarChart,
+  type Layout,
+  sizeOfSvg,
+} from './bars-svg'
 import type { Picture } from './save'
 import type { ComparisonModel } from './comparison'
-import type { Drawing } from '../../domain/report/drawing'
-import { html } from './html-text'
+import type { Drawing } from '../../domain/report/report-format'
+import { html } from './markup'
 import type { ReportModel } from './model'
-import { sizeOfSvg } from './svg-size'
 
 /** `05 2D thread tile`; only the title if the id has no leading number. */
 const numbered = ({ id, title }: RungResult): string =>

@@ -2,21 +2,80 @@
  * Compares two sessions of one ladder and problem: before and after, or two GPUs. Incomparable sessions are
  * rejected; differences besides the code are stated.
  */
+import { z } from 'zod'
+import { inEnglish, pieces, visibleJson, withText } from '../../domain/text/text'
+import {
+  type Sentence,
+  message,
+  together,
+  Statement,
+  code,
+  say,
+} from '../../domain/messages/message'
+import { formatShare } from '../../domain/metrics/units'
+import { type Why, whyOf, Cause } from '../../domain/why/why'
 import { comparability } from '../../domain/analysis/comparability'
 import { leadFigure, leadOf, rateText } from '../../domain/analysis/lead-figure'
-import { compareRungs, type RungComparison } from '../../domain/analysis/compare'
+import { compareRungs, RungComparison } from '../../domain/analysis/compare'
 import { inputError } from '../../domain/errors'
 import type { ReportSection } from '../../domain/report/frozen-report'
-import { inEnglish, pieces } from '../../domain/text/wording'
-import { paramWords } from '../../domain/session/rung-origins'
-import { rungOf, type RungResult, type Session } from '../../domain/session/session'
-import { diffSources, type Hunk } from '../source-diff'
+import { paramWords, rungOf, type RungResult, Session } from '../../domain/session/session'
+import { diffSources, Hunk } from '../compare'
 import { noReason, type ReportInput } from './model'
 import { headline, printedProvenance } from '../../domain/report/provenance'
 import { scrubSession } from './scrub'
-import { message, together, type Statement } from '../../domain/messages/message'
-import { code, say, type Sentence } from '../../domain/messages/sentence'
-import { whyOf, type Why } from '../../domain/why/why'
+
+// Why a step is faster or slower, as a report prints it.
+
+export interface PrintedCauses {
+  /** With its share of the step before it. */
+  causes: { share: string; sentence: Sentence }[]
+  /** What moved and did not matter, under its heading; null if nothing did. */
+  unimportant: { heading: string; sentences: Sentence[] } | null
+  /** What else there is to say: why there are no causes, and which level would tell more. */
+  notes: string[]
+}
+
+const headings: Record<Why['verdict'], string> = {
+  better: 'Worse, and it did not matter:',
+  worse: 'Better, and it did not matter:',
+  same: 'What moved:',
+  changed: 'What moved:',
+  unknown: 'What moved:',
+}
+
+/** Half a percent, which is printed as none. */
+const noShare = 0.005
+
+export function printedCauses({
+  verdict,
+  causes,
+  unimportant,
+  unexplained,
+  needs,
+  reason,
+}: Why): PrintedCauses {
+  const rest = causes.length > 0 && unexplained !== null ? unexplained : 0
+  return {
+    causes: [
+      ...causes.map(({ share, statement }) => ({
+        share: formatShare(share),
+        sentence: pieces(statement),
+      })),
+      ...(Math.abs(rest) >= noShare
+        ? [{ share: formatShare(rest), sentence: ['Unexplained.'] }]
+        : []),
+    ],
+    unimportant:
+      unimportant.length === 0
+        ? null
+        : {
+            heading: headings[verdict],
+            sentences: unimportant.map(({ statement }) => pieces(statement)),
+          },
+    notes: [...(reason ? [inEnglish(reason)] : []), ...(needs ? [inEnglish(needs.statement)] : [])],
+  }
+}
 
 export interface ComparedRung {
   a: RungResult
@@ -156,3 +215,45 @@ export const comparisonTitle = (model: ComparisonModel): string =>
 
 export const comparisonLegend =
   'Times are measured (CUDA events, the median); ○ is derived from them. ± is half the sum of both relative interquartile ranges; a change within the full sum, or below half a percent, is = same.'
+
+// A comparison of two sessions as JSON: what `report A --compare B --format json` writes.
+
+export const comparisonJsonVersion = 3
+
+export const ComparisonJson = z.object({
+  schema: z.literal(comparisonJsonVersion),
+  /** The date of the report, if one was given. */
+  reportDate: z.string().optional(),
+  /** What the reader should know in addition to the figures, including the warnings of both sessions. */
+  warnings: z.array(Statement),
+  a: Session,
+  b: Session,
+  /** The rungs in both sessions. */
+  rungs: z.array(
+    RungComparison.extend({
+      id: z.string(),
+      /** Why it is faster or slower in b; empty if it is the same or unknown. */
+      causes: z.array(Cause),
+      /** null if the source is the same or missing. */
+      source: z.object({ hunks: z.array(Hunk).nullable() }),
+    }),
+  ),
+})
+export type ComparisonJson = z.infer<typeof ComparisonJson>
+
+const documentOf = ({ a, b, date, warnings, rungs }: ComparisonModel): ComparisonJson => ({
+  schema: comparisonJsonVersion,
+  ...(date === null ? {} : { reportDate: date }),
+  warnings,
+  a,
+  b,
+  rungs: rungs.map(({ a: { id }, comparison, why, hunks }) => ({
+    id,
+    ...comparison,
+    causes: why.causes,
+    source: { hunks },
+  })),
+})
+
+export const comparisonJson = (model: ComparisonModel): string =>
+  visibleJson(withText(documentOf(model)))

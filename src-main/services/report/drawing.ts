@@ -3,8 +3,7 @@
  * this machine, so that they are identical to the pictures that the screen saves.
  */
 import type { PageDrawer } from '../../adapters/print/chromium'
-import { firstChoice, sweepCandidates } from '../../contract/sweep-sessions'
-import { summaryOf } from '../../contract/session-summary'
+import { firstChoice, sweepCandidates, summaryOf } from '../../contract/sessions'
 import {
   chartIds,
   chartWord,
@@ -15,13 +14,13 @@ import {
   sweepMeasures,
   type ChartId,
   type Drawing,
-} from '../../domain/report/drawing'
+} from '../../domain/report/report-format'
 import { inputError } from '../../domain/errors'
 import { message } from '../../domain/messages/message'
 import { problemLabel } from '../../domain/task/problem'
 import { roofline } from '../../domain/analysis/roofline'
 import type { Session } from '../../domain/session/session'
-import { meantOr } from '../../domain/text/nearest'
+import { meantOr } from '../../domain/text/text'
 import { listAll, openSession, type OpenedSession, type SessionPlaces } from '../sessions/sessions'
 import { readTemplate } from './html'
 import { drawingPage, type Choice } from './index'

@@ -12,9 +12,9 @@ import {
   type FrozenDeep,
   type FrozenReport,
 } from '../../domain/report/frozen-report'
-import { html, htmlSentence } from './html-text'
+import { html, htmlSentence } from './markup'
 import type { ReportModel } from './model'
-import { escapeHidden } from '../../domain/text/visible'
+import { escapeHidden } from '../../domain/text/text'
 
 export async function readTemplate({ reportTemplate }: Assets): Promise<string> {
   try {

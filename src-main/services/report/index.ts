@@ -1,5 +1,5 @@
 /** From opened sessions to the text of a report. Pure, except that it scrubs the names of this machine. */
-import { machinePrivates, type Privates } from '../../adapters/machine/privates'
+import { machinePrivates, type Privates } from '../../adapters/machine/machine'
 import { checkAgainst, type CheckVerdict } from '../../domain/analysis/baseline-check'
 import { ciDocument } from '../../domain/analysis/baseline-document'
 import { DeepProfile } from '../../domain/session/deep'
@@ -14,7 +14,7 @@ import {
   type FrozenSession,
   type ReportSection,
 } from '../../domain/report/frozen-report'
-import { inEnglish } from '../../domain/text/wording'
+import { inEnglish, visibleJson } from '../../domain/text/text'
 import {
   reportFormats,
   type ReportFormat,
@@ -25,17 +25,14 @@ import type { OpenedSession } from '../sessions/sessions'
 import { buildComparison } from './comparison'
 import { baselineMarkdown } from './baseline-print'
 import { comparisonPictures, pictures } from './charts'
-import { comparisonDocument } from './comparison-document'
+import { comparisonDocument, sessionDocument } from './documents'
 import { printHtml } from './html'
 import { buildReport, type Authored, type ReportInput, type ReportModel } from './model'
-import { printPdfReport, type PdfTools } from './pdf'
+import { printPdfReport, type PdfTools } from './print'
 import { printers } from './printers'
 import type { PrintOptions } from './printers/printer'
 import type { Picture } from './save'
-import { scrubber, scrubSession } from './scrub'
-import { scrubDeep } from './scrub-deep'
-import { sessionDocument } from './session-document'
-import { visibleJson } from '../../domain/text/visible'
+import { scrubber, scrubSession, scrubDeep } from './scrub'
 
 export function parseFormat(word: string): ReportFormat {
   const format = reportFormats.find((known) => known === word)

@@ -2,19 +2,28 @@
  * A report before formatting: every text scrubbed, every figure with unit and evidence, nothing that depends on when
  * or where it is made. The same session yields the same model.
  */
+import { threadsPerBlock } from '../../domain/analysis/derived-metrics'
+import { metricDefinitions, cardMetricIds, type MetricValue } from '../../domain/metrics/metrics'
+import { sizesLabel } from '../../domain/task/problem'
+import { type Session, rungBefore, type RungResult } from '../../domain/session/session'
+import {
+  formatGflops,
+  formatValue,
+  formatMs,
+  formatPercent,
+  formatRatio,
+  type Unit,
+} from '../../domain/metrics/units'
 import type { Statement } from '../../domain/messages/message'
 import type { ReportSection } from '../../domain/report/frozen-report'
-import { cardMetricIds, metricDefinitions, type MetricValue } from '../../domain/metrics/metrics'
-import { rungBefore, type RungResult, type Session } from '../../domain/session/session'
 import { leadMetric, leadText } from '../../domain/analysis/lead-figure'
 import { speedup } from '../../domain/analysis/compare'
-import { formatMs, formatRatio, formatValue, type Unit } from '../../domain/metrics/units'
-import type { Drawing } from '../../domain/report/drawing'
-import { diffBelowHeaders, type Hunk } from '../source-diff'
+import type { Drawing } from '../../domain/report/report-format'
+import { diffBelowHeaders, type Hunk } from '../compare'
+import { shareOfTotal, totalProfiledMs } from '../../domain/programs/compare-sessions'
 import { can, gpuOfTarget } from '../../domain/target/targets'
-import { inEnglish } from '../../domain/text/wording'
+import { inEnglish } from '../../domain/text/text'
 import { headline, printedProvenance, type PrintedFact } from '../../domain/report/provenance'
-import { publishedFigures, type PublishedFigures } from './published'
 import { scrubSession, type Scrubber } from './scrub'
 import {
   halfSpread,
@@ -23,6 +32,66 @@ import {
   type PrintedSummary,
   type Step,
 } from '../../domain/report/summary'
+
+// The author's published figures beside ours.
+
+export interface PublishedFigures {
+  /** Whose figures they are, the GPU, and where to read them. */
+  origin: string
+  conclusion: string
+  /** Throughput, threads per block if the author varied them, then all published metrics. */
+  columns: string[]
+  /** Rungs with published figures, each above ours; a dash if there is none. */
+  rows: { id: string; theirs: string[]; ours: string[] }[]
+}
+
+const none = '–'
+
+export function publishedFigures({ ladder, rungs }: Session): PublishedFigures | null {
+  const { published } = ladder
+  if (!published) return null
+  const metrics = metricDefinitions.filter(({ id }) =>
+    Object.values(published.metrics).some((figures) => figures[id] !== undefined),
+  )
+  const { author, title, gpu, size, url, threadsPerBlock: threads } = published
+  const where = gpu === undefined ? 'no figures are given' : `on ${gpu} at ${sizesLabel(size)}`
+  return {
+    origin: `${title}${author === undefined ? '' : ` (${author})`}, ${where}${url === undefined ? '' : `, ${url}`}. It is a different GPU: compare the steps, not the absolute figures.`,
+    conclusion: published.conclusion,
+    columns: [
+      'Throughput',
+      ...(threads ? ['Threads per block'] : []),
+      ...metrics.map(({ label }) => label),
+    ],
+    rows: rungs
+      .filter(({ id }) => published.gflops[id] !== undefined || published.metrics[id])
+      .map((rung) => {
+        const { id, timing, metrics: own } = rung
+        const gflops = published.gflops[id]
+        const theirs = metrics.map((metric) => {
+          const figure = published.metrics[id]?.[metric.id]
+          return figure === undefined ? none : formatValue(figure, metric.unit)
+        })
+        const ours = metrics.map((metric) => {
+          const figure = own[metric.id]?.value
+          return figure == null ? none : formatValue(figure, metric.unit)
+        })
+        return {
+          id,
+          theirs: [
+            gflops === undefined ? none : formatGflops(gflops),
+            ...(threads ? [String(threads[id] ?? none)] : []),
+            ...theirs,
+          ],
+          ours: [
+            timing ? formatGflops(timing.gflops) : none,
+            ...(threads ? [String(threadsPerBlock(rung) ?? none)] : []),
+            ...ours,
+          ],
+        }
+      }),
+  }
+}
 
 /** A formatted figure. `note` is the 1-based index of the model's note that says why there is no value. */
 export interface Figure {
@@ -43,6 +112,8 @@ export interface LadderRow {
   step: Figure
   /** A launch in a burst, and its ratio to the reference's; absent unless the run timed bursts. */
   burst?: { time: Figure; ratio: Figure }
+  /** Of a kernel under ncu; absent in sessions of rungs. */
+  kernel?: { time: Figure; share: Figure; launches: Figure; median: Figure }
   /** In the order of the model's metrics. */
   metrics: Figure[]
 }
@@ -113,11 +184,30 @@ export const noReason = 'No reason was recorded.'
 /** Its rungs ran, and not on a clock. */
 const isEmulated = ({ target }: Session): boolean => can(target).runs && !can(target).times
 
+/** Kernels that ncu timed one by one. */
+const isOfKernels = (session: Session): boolean =>
+  !can(session.target).knowsRun && totalProfiledMs(session) !== null
+
+function kernelFigures(rung: RungResult, total: number): NonNullable<LadderRow['kernel']> {
+  const { profiledTime: time } = rung
+  const share = shareOfTotal(rung, total)
+  const figure = (text: string | undefined, evidence: Figure['evidence'] = 'measured'): Figure =>
+    text === undefined ? { text: dash, evidence: 'unavailable' } : { text, evidence }
+  return {
+    time: figure(time && formatMs(time.totalMs)),
+    share: figure(share === null ? undefined : formatPercent(100 * share), 'derived'),
+    launches: figure(time && `${time.launches}`),
+    median: figure(time && formatMs(time.medianMs)),
+  }
+}
+
 /** The meaning of the marks in a table, printed below it in every format. */
 export const legendOf = (session: Session): string =>
   isEmulated(session)
     ? 'Figures without a mark are counted by an emulator that executes the machine code; nothing was timed. ○ is derived from the build, the launch and counted figures. – is not available.'
-    : 'Figures without a mark are measured (times: CUDA events, the median; counters: ncu). ○ is derived from measured figures. – is not available. ± is half the interquartile range over the median.'
+    : isOfKernels(session)
+      ? 'Figures without a mark are measured by ncu, launch by launch (GPU time: the sum over the launches). ○ is derived from measured figures. – is not available.'
+      : 'Figures without a mark are measured (times: CUDA events, the median; counters: ncu). ○ is derived from measured figures. – is not available. ± is half the interquartile range over the median.'
 
 /** Where it ran, for a title. */
 function gpuName(session: Session): string {
@@ -176,6 +266,7 @@ export function buildReport(input: ReportInput): ReportModel {
     isAbsent: session.rungs.every(({ metrics: own }) => own[metric.id]?.value == null),
   }))
   const bursts = session.rungs.some(({ timing }) => timing?.burst)
+  const kernelsMs = isOfKernels(session) ? totalProfiledMs(session) : null
   const row = (rung: RungResult): LadderRow => {
     const { timing } = rung
     const isReference = rung.id === session.ladder.reference
@@ -191,6 +282,7 @@ export function buildReport(input: ReportInput): ReportModel {
       throughput: figure('derived', leadText(session, rung) || null),
       ratio: figure('derived', ratio === null ? null : formatRatio(ratio)),
       step: figure('derived', factor === null ? null : formatRatio(factor)),
+      ...(kernelsMs === null ? {} : { kernel: kernelFigures(rung, kernelsMs) }),
       ...(bursts
         ? {
             burst: {

@@ -13,6 +13,8 @@ import {
   type ReportModel,
   type ReportStep,
 } from './model'
+import { rungOrigins, type Session } from '../../domain/session/session'
+import { details, md, mdCodeCell, mdTable } from '../../domain/text/tables'
 
 export interface Cell {
   text: string
@@ -64,17 +66,26 @@ export function ladderTable({ rows }: ReportModel): Table {
     ...['Time', '±', 'Throughput ○', 'To reference ○', 'To previous ○'],
     ...(rows[0]?.burst ? ['Burst', 'Burst to reference ○'] : []),
   ]
+  const ofKernels = rows[0]?.kernel
+    ? ['GPU time under ncu', 'Share ○', 'Launches', 'Median launch']
+    : []
   return {
-    columns: [...['Rung', 'What', 'Status'].map(words), ...(hasTimes ? headings : []).map(number)],
+    columns: [
+      ...['Rung', 'What', 'Status'].map(words),
+      ...[...ofKernels, ...(hasTimes ? headings : [])].map(number),
+    ],
     rows: rows.map((row) => {
-      const { rung, time, spread, throughput, ratio, step, burst } = row
+      const { rung, time, spread, throughput, ratio, step, burst, kernel } = row
       const shown = [
         ...[time, spread, throughput, ratio, step],
         ...(burst ? [burst.time, burst.ratio] : []),
       ]
       return [
         ...[rungCell(row), plain(rung.title), plain(rung.status)],
-        ...(hasTimes ? shown : []).map(({ text }) => plain(text)),
+        ...[
+          ...(kernel ? [kernel.time, kernel.share, kernel.launches, kernel.median] : []),
+          ...(hasTimes ? shown : []),
+        ].map(({ text }) => plain(text)),
       ]
     }),
   }
@@ -193,3 +204,38 @@ export const comparedFactTable = (facts: readonly ComparedFact[]): Table => ({
   columns: ['What', 'First', 'Second'].map(words),
   rows: facts.map((fact) => [plain(fact.label), ...[fact.a, fact.b].map(fact.code ? code : plain)]),
 })
+
+// A report's tables as Markdown.
+
+const cell = ({ text, code, mark = '', note }: Cell): string =>
+  `${code ? mdCodeCell(text) : md(text)}${mark}${note === undefined ? '' : ` <sup>${note}</sup>`}`
+
+export const printMdTable = ({ columns, rows }: Table): string =>
+  mdTable(
+    columns.map(({ align, ...header }) => ({
+      header: cell(header),
+      ...(align === undefined ? {} : { align }),
+    })),
+    rows.map((row) => row.map(cell)),
+  )
+
+export const originTable = (a: Session, b: Session): string =>
+  details(
+    'Sources and parameters of each rung',
+    mdTable(
+      [
+        { header: 'Rung', align: 'left' },
+        { header: 'In', align: 'left' },
+        { header: 'Source', align: 'left' },
+        { header: 'SHA-256', align: 'left' },
+        { header: 'Parameters', align: 'left' },
+      ],
+      rungOrigins(a, b).map(({ id, which, file, sourceHash, params }) => [
+        mdCodeCell(id),
+        which,
+        mdCodeCell(file),
+        mdCodeCell(sourceHash),
+        mdCodeCell(params),
+      ]),
+    ),
+  )

@@ -1,6 +1,9 @@
-/** Compiles rungs and the runner: in parallel, nothing twice. */
+/** Builds: a machine's nvcc made ready, rungs and the runner compiled in parallel and nothing twice, and the architecture they are for. */
 import { availableParallelism } from 'node:os'
 import { dirname, join } from 'node:path/posix'
+import type { BuildCache } from '../../adapters/disk/build-cache'
+import type { Toolbox } from '../../adapters/tools/toolbox'
+import { locateNvcc, architectureFor, queryDevice, smOf } from './device'
 import {
   launchProbeFlags,
   macroFlags,
@@ -18,13 +21,71 @@ import {
   referenceHeaderFile,
   taskHeader,
   taskHeaderFile,
-} from '../../domain/task/headers'
+} from '../../domain/task/layout'
 import { isPythonFile } from '../../domain/ladder/rung'
-import { isPython, pythonLibrary } from '../../domain/task/python-reference'
-import { pythonRungLibrary } from '../../domain/task/python-rung'
-import type { TaskSource } from '../../adapters/kernels/kernel-library'
-import type { Compiler } from './compiler'
+import { isPython, pythonLibrary, pythonRungLibrary } from '../../domain/task/python'
+import { type TaskSource, readSharedFiles } from '../../adapters/kernels/kernel-library'
 import type { PlannedRung, RunPlan } from './plan'
+
+// A machine's nvcc, ready to build: located, with its version and the shared headers.
+
+/** What rungs are built with: a machine's programs and its build cache. */
+export interface Bench {
+  toolbox: Toolbox
+  cache: BuildCache
+}
+
+export interface Compiler extends Bench {
+  nvcc: string
+  version: string
+  /** include/ of the kernel library, text by path. */
+  includes: ReadonlyMap<string, string>
+  signal: AbortSignal
+}
+
+/** Throws `missing` if the machine has no nvcc. */
+export async function openCompiler(
+  { toolbox, cache }: Bench,
+  includes: ReadonlyMap<string, string>,
+  signal: AbortSignal = new AbortController().signal,
+): Promise<Compiler> {
+  const nvcc = await locateNvcc(toolbox)
+  const version = await compilerVersion({ toolbox, cache }, nvcc, signal)
+  return { toolbox, cache, nvcc, version, includes, signal }
+}
+
+async function compilerVersion(
+  { toolbox, cache }: Bench,
+  nvcc: string,
+  signal: AbortSignal,
+): Promise<string> {
+  const call = { tool: 'nvcc', key: 'nvcc/version', file: nvcc, args: ['--version'] } as const
+  let asked = false
+  const version = await cache.compilerVersion(nvcc, async () => {
+    asked = true
+    return (await toolbox.exec({ ...call, timeoutMs: 60_000, signal })).stdout
+  })
+  // Always recorded, so that the session can be replayed.
+  if (!asked)
+    await toolbox.recorder?.record(
+      {
+        key: call.key,
+        tool: call.tool,
+        argv: [nvcc, ...call.args],
+        outcome: 'exited',
+        exitCode: 0,
+        signal: null,
+        seconds: 0,
+        startedAt: new Date().toISOString(),
+        reused: true,
+      },
+      version,
+      '',
+    )
+  return version
+}
+
+// Compiles rungs and the runner: in parallel, nothing twice.
 
 export interface BuildOutcome {
   /** null if the build failed. */
@@ -306,4 +367,38 @@ export async function inParallel<T>(
     for (let item = queue.shift(); item !== undefined; item = queue.shift()) await work(item)
   }
   await Promise.all(Array.from({ length: Math.min(availableParallelism(), items.length) }, worker))
+}
+
+// The architecture for build-only compilation: this machine's GPU, or that of the recordings.
+
+/** The architecture of the recordings' GPU. */
+export const recordedArchitecture = '90'
+
+/** The architecture of the machine's GPU; null if CUDA offers none. `root` is that of the kernel library. */
+export async function ownArchitecture(compiler: Compiler, root: string): Promise<string | null> {
+  // The runner takes a minute to build and is of no use without a driver.
+  if ((await compiler.toolbox.locate('nvidia-smi')) === null) return null
+  try {
+    const runner = await buildRunner(compiler, await readSharedFiles(root, 'runner'))
+    const { device } = await queryDevice(compiler.toolbox, runner, null, compiler.signal)
+    return smOf(device)
+  } catch {
+    return null
+  }
+}
+
+const digits = (architecture: string): string => architecture.replace(/\D/g, '')
+
+/** `90` → `9.0`, `100` → `10.0`. */
+export const capabilityOf = (architecture: string): string =>
+  digits(architecture).replace(/^(\d+)(\d)$/, '$1.$2')
+
+/** The architecture to compile for, such as `90a` if a source requires it. */
+export function builtArchitecture(requires: string | null, own: string | null): string {
+  const chosen = architectureFor(requires, {
+    name: 'this GPU',
+    computeCapability: capabilityOf(own ?? recordedArchitecture),
+  })
+  // The code can be compiled even if the GPU is too old for it.
+  return 'sm' in chosen ? chosen.sm : requires!.replace('sm_', '')
 }

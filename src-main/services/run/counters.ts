@@ -1,16 +1,189 @@
 /** Counters of what is being edited: one look at a time, and each original looked at once. */
+import { inputError, KernelLadderError, missingError } from '../../domain/errors'
+import { buildGpu, gpus, type BuildGpu } from '../../domain/gpu/gpu'
+import { message, type Statement } from '../../domain/messages/message'
+import { defaultEmulatedGpu } from '../../domain/target/kinds'
+import { sourceName } from '../../adapters/disk/build-cache'
+import type { Launched } from '../../adapters/tools/runner'
+import { emulatedMetrics, emulatedProfile, faultReason } from '../../domain/emulation/findings'
+import type { Counts } from '../../domain/emulator/site'
+import type { MetricValue } from '../../domain/metrics/metrics'
+import { staticProfile } from '../../domain/sass/machine-code'
+import type { DeepProfile } from '../../domain/session/deep'
+import type { Launch, Session } from '../../domain/session/session'
+import {
+  type BuildOutcome,
+  buildLaunchProbe,
+  buildRung,
+  type Compiler,
+  openCompiler,
+} from './build'
+import {
+  type ReadyRung,
+  execute,
+  faultsOf,
+  readyRung,
+  sharedFills,
+  type EmulationBench,
+} from './emulate'
+import { emulatorPool } from '../../adapters/emulator/pool'
+import { staticRungFlags } from '../../adapters/tools/nvcc'
+import { derivedMetrics } from '../../domain/analysis/derived-metrics'
+import { lookedAtProblem } from '../../domain/emulation/size'
+import { type Problem, sizesLabel } from '../../domain/task/problem'
+import { smOf } from './device'
+import type { PlannedRung, RunPlan } from './plan'
 import { readSharedFiles, type KernelLibrary } from '../../adapters/kernels/kernel-library'
 import type { Machine } from '../../adapters/machine/machine'
-import type { RungBuild, RungCounters } from '../../contract/counters'
-import { gpus, type BuildGpu } from '../../domain/gpu/gpus'
-import type { Session } from '../../domain/session/session'
-import { sizesLabel } from '../../domain/task/problem'
-import type { BuildOutcome } from './build'
-import { openCompiler } from './compiler'
-import { smOf } from './device'
-import { emulatedGpu } from './emulated-gpu'
-import { lookAt, type Look } from './look'
-import type { RunPlan } from './plan'
+import type { RungBuild, RungCounters } from '../../contract/folders'
+
+// What an emulated rung comes to: a deep profile, its launches, and the metrics that do not depend on time.
+
+// The GPUs that can be emulated.
+
+/** Architectures whose machine code the emulator executes. */
+const isEmulated = ({ computeCapability }: Pick<BuildGpu, 'computeCapability'>): boolean =>
+  Number(computeCapability) <= 9
+
+/** The GPU of that name; throws where the emulator has none like it. */
+export function emulatedGpu(name: string | null): { name: string; gpu: BuildGpu } {
+  const word = name ?? defaultEmulatedGpu
+  const gpu = buildGpu(word)
+  const all = gpus.filter(isEmulated).map(({ id }) => id)
+  const offered = message('emulation.architectures', { gpus: all.join(', ') })
+  if (!gpu) throw inputError(message('asked.noGpu', { gpu: JSON.stringify(word) }), offered)
+  if (!isEmulated(gpu))
+    throw inputError(
+      message('emulation.noArchitecture', {
+        gpu: gpu.name,
+        computeCapability: gpu.computeCapability,
+      }),
+      offered,
+    )
+  return { name: word, gpu }
+}
+
+export interface CountedRung {
+  deep: DeepProfile
+  launches: Launch[]
+  /** The launch that executes most, which stands for the rung where launches differ. */
+  longest: Launch
+  metrics: Record<string, MetricValue>
+}
+
+export const notEmulated = message('emulation.notEmulated')
+
+/** `counts` are those of each launch; `launched` what is told of them, which may be at another problem. */
+export function countedRung(
+  { id, places, job, launched: own }: ReadyRung,
+  { kernels }: BuildOutcome,
+  counts: readonly Counts[],
+  launched: Launched = own,
+): CountedRung {
+  const { architecture } = job.machineCode[0]!
+  const built = places.map(({ kernel, name }) => ({ name, code: kernel, architecture }))
+  const deep = emulatedProfile(staticProfile(id, built, sourceName), counts)
+  const launches = launched.kernels.map(
+    ({ mangled, name, grid, block, dynamicSharedBytes, clusterBlocks }): Launch => {
+      const compiled = kernels?.find((kernel) => kernel.name === mangled)
+      return {
+        ...{ name, grid, block },
+        resources: {
+          registersPerThread: compiled?.registers ?? null,
+          staticSharedBytes: compiled?.staticSharedBytes ?? null,
+          dynamicSharedBytes,
+          barriers: compiled?.barriers ?? null,
+          carveOutBytes: null,
+          clusterBlocks,
+        },
+      }
+    },
+  )
+  const executed = counts.map((each) => each.executed.reduce((sum, one) => sum + one, 0))
+  return {
+    deep,
+    launches,
+    longest: launches[executed.indexOf(Math.max(...executed))]!,
+    metrics: emulatedMetrics(
+      deep.kernels.map(({ instructions }, index) => ({
+        opcodes: instructions.map(({ opcode }) => opcode),
+        counts: counts[index]!,
+      })),
+      notEmulated,
+    ),
+  }
+}
+
+// What a rung would count, while it is being written: built and emulated at a size that takes about a second. No
+// session, no reference: nothing here says that its results are right.
+
+export type ProbeSources = Parameters<typeof buildLaunchProbe>[1]
+
+export interface Look {
+  build: BuildOutcome
+  /** At which it was emulated. */
+  problem: Problem
+  /** Null where it did not build or run to its end; `reason` says why. */
+  counted: Pick<CountedRung, 'deep' | 'metrics'> | null
+  reason: Statement | null
+}
+
+/** Looks at one rung of a plan; throws when cancelled. */
+export async function lookAt(...given: Parameters<typeof look>): Promise<Look> {
+  const [{ signal }] = given
+  const found = await look(...given)
+  // A tool that was stopped looks like one that failed.
+  if (signal.aborted) throw new KernelLadderError('cancelled', message('asked.cancelled'))
+  return found
+}
+
+async function look(
+  compiler: Compiler,
+  plan: RunPlan,
+  planned: PlannedRung,
+  gpu: BuildGpu,
+  sources: ProbeSources,
+): Promise<Look> {
+  const { toolbox, signal } = compiler
+  const { task, taskFolder } = plan
+  const problem = lookedAtProblem(task, plan.problem)
+  const build = await buildRung(compiler, plan, planned, smOf(gpu), staticRungFlags)
+  const nothing = (reason: Statement): Look => ({ build, problem, counted: null, reason })
+  if (build.artefact === null) return nothing(build.reason ?? message('checks.notCompiled'))
+  const probe = await buildLaunchProbe(compiler, sources)
+  if ('reason' in probe) throw missingError(probe.reason, message('tools.hostCompiler'))
+  const pool = emulatorPool(signal, 1)
+  try {
+    const bench: EmulationBench = {
+      ...{ toolbox, pool, probe: probe.artefact, task, taskFolder, gpu },
+      ...{ seed: 1, signal },
+    }
+    const ready = await readyRung(bench, sharedFills(bench), planned.rung, build, problem)
+    if ('reason' in ready) return nothing(ready.reason)
+    const answer = await execute(bench, ready, { estimated: Infinity })
+    const { records, stop } = faultsOf(answer, ready)
+    const fault = faultReason(records.map(({ record }) => record)) ?? stop
+    if (answer.stop !== null) return nothing(fault ?? message('checks.failed'))
+    const counts = answer.kernels.map((kernel) => kernel.counts)
+    const counted = countedRung(ready, build, counts, await launchedAt(bench, ready, plan, build))
+    const metrics = { ...counted.metrics, ...derivedMetrics([counted.longest], gpu) }
+    return { build, problem, counted: { deep: counted.deep, metrics }, reason: fault }
+  } finally {
+    await pool.close()
+  }
+}
+
+/** What it launches at the plan's own problem, whose waves and occupancy are those of interest. */
+async function launchedAt(
+  bench: EmulationBench,
+  { launched, id }: ReadyRung,
+  { problem, rungs }: RunPlan,
+  build: BuildOutcome,
+) {
+  const { rung } = rungs.find((one) => one.rung.id === id)!
+  const there = await readyRung(bench, () => Promise.resolve([]), rung, build, problem)
+  return 'reason' in there ? launched : there.launched
+}
 
 export const builtAnswer = (built: BuildOutcome, sm: string): RungBuild => ({
   built: built.artefact !== null,

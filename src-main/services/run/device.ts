@@ -1,10 +1,19 @@
-/** Finds the tools and the GPU of a live run, or says what is missing. */
-import { askDriver, normalizePciBusId, type NvidiaSmi } from '../../adapters/tools/nvidia-smi'
+/** The tools and the GPU of a run: what is there, and the toolbox of a run that names its GPU. */
+import {
+  askDriver,
+  normalizePciBusId,
+  type NvidiaSmi,
+  visibleGpu,
+  withVisibleGpu,
+} from '../../adapters/tools/gpus'
 import { runRunner, type RunnerEvent } from '../../adapters/tools/runner'
-import type { Toolbox } from '../../adapters/tools/toolbox'
+import type { Toolbox, RawRecorder } from '../../adapters/tools/toolbox'
 import { message, type Statement } from '../../domain/messages/message'
 import { inputError, KernelLadderError, missingError } from '../../domain/errors'
-import type { Device } from '../../domain/gpu/device'
+import type { Device } from '../../domain/gpu/gpu'
+import type { Machine } from '../../adapters/machine/machine'
+
+// Finds the tools and the GPU of a live run, or says what is missing.
 
 export const remedies = {
   nvcc: message('doctor.installNvcc'),
@@ -140,4 +149,27 @@ export function architectureFor(
       computeCapability: device.computeCapability,
     }),
   }
+}
+
+// The toolbox of a run that names its GPU.
+
+/**
+ * @param gpu counts from 0 among the visible GPUs; undefined leaves the choice to CUDA
+ * @throws an input error if CUDA_VISIBLE_DEVICES lists fewer; a number that the machine lacks is noticed by `queryDevice`
+ */
+export function toolboxOn(
+  machine: Pick<Machine, 'toolbox' | 'variable'>,
+  recorder: RawRecorder | null,
+  gpu: number | undefined,
+): Toolbox {
+  const toolbox = machine.toolbox(recorder)
+  if (gpu === undefined) return toolbox
+  const listed = machine.variable('CUDA_VISIBLE_DEVICES')
+  const visible = visibleGpu(gpu, listed)
+  if (visible === null)
+    throw inputError(
+      message('asked.gpuNotListed', { gpu, listed: JSON.stringify(listed) }),
+      message('asked.gpuNumbers'),
+    )
+  return withVisibleGpu(toolbox, gpu, visible)
 }

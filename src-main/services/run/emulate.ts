@@ -5,15 +5,14 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { sourceName } from '../../adapters/disk/build-cache'
-import { fillCase, type FilledBuffer } from '../../adapters/emulator/contents'
-import type { EmulatorPool } from '../../adapters/emulator/pool'
-import { launchedKernels, readModules } from '../../adapters/tools/built-code'
+import { fillCase, type FilledBuffer, type EmulatorPool } from '../../adapters/emulator/pool'
+import { launchedKernels, readModules } from '../../adapters/tools/nvcc'
 import {
   probeExpectation,
   probeLaunches,
   type Launched,
   type NotLaunched,
-} from '../../adapters/tools/launch-probe'
+} from '../../adapters/tools/runner'
 import type { Toolbox } from '../../adapters/tools/toolbox'
 import {
   firstNan,
@@ -25,7 +24,7 @@ import {
 import { recordsOf, stopReason, type LaunchPlaces } from '../../domain/emulation/findings'
 import type { EmulationAnswer, EmulationJob } from '../../domain/emulation/job'
 import { KernelLadderError } from '../../domain/errors'
-import type { BuildGpu } from '../../domain/gpu/gpus'
+import type { BuildGpu } from '../../domain/gpu/gpu'
 import type { BuildOutcome } from './build'
 import type { LadderRung } from '../../domain/ladder/ladder'
 import { message, type Statement } from '../../domain/messages/message'

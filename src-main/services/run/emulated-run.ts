@@ -5,18 +5,18 @@
 import { availableParallelism } from 'node:os'
 import { emulatorPool } from '../../adapters/emulator/pool'
 import { staticRungFlags } from '../../adapters/tools/nvcc'
-import type { NotLaunched } from '../../adapters/tools/launch-probe'
+import type { NotLaunched } from '../../adapters/tools/runner'
 import { derivedMetrics } from '../../domain/analysis/derived-metrics'
 import { faultReason, printedLines } from '../../domain/emulation/findings'
 import type { Counts } from '../../domain/emulator/site'
 import { shrunk, workOf } from '../../domain/emulation/size'
 import { inputError, KernelLadderError, missingError } from '../../domain/errors'
-import type { BuildGpu } from '../../domain/gpu/gpus'
+import type { BuildGpu } from '../../domain/gpu/gpu'
 import { message, type Statement } from '../../domain/messages/message'
 import type { DeepProfile } from '../../domain/session/deep'
 import type { RungResult, VerifiedAt } from '../../domain/session/session'
 import { named, type Case, type Problem } from '../../domain/task/problem'
-import { countedRung, notEmulated, type CountedRung } from './counted-rung'
+import { countedRung, notEmulated, type CountedRung } from './counters'
 import { buildLaunchProbe, buildReference, inParallel } from './build'
 import { smOf } from './device'
 import {
@@ -38,8 +38,16 @@ import {
 import type { Measured } from './measure'
 import type { PlannedRung, RunPlan } from './plan'
 import { allUnavailable } from './profile'
-import { describedRung, statusOf, wrongness, type RungState } from './result'
-import { runStages, type BuiltRungs, type Run, type RunOutcome } from './stages'
+import {
+  describedRung,
+  statusOf,
+  wrongness,
+  type RungState,
+  runStages,
+  type BuiltRungs,
+  type Run,
+  type RunOutcome,
+} from './stages'
 
 /** A rung that takes more, some ten minutes on one thread, is refused. */
 const mostInstructions = 4e9
@@ -238,7 +246,11 @@ class EmulatedRungs {
       if (!Number.isFinite(instructions) || instructions <= mostInstructions) continue
       const { task, problem } = plan
       const each = instructions / workOf(task, problem)
-      const fits = shrunk(problem, (smaller) => each * workOf(task, smaller) <= mostInstructions)
+      const fits = shrunk(
+        task,
+        problem,
+        (smaller) => each * workOf(task, smaller) <= mostInstructions,
+      )
       throw inputError(
         message('emulation.tooLarge', {
           ...{ at: named(problem.sizes), rung },

@@ -24,7 +24,7 @@ import {
 import { caseOf, gflops, type Problem } from '../../domain/task/problem'
 import { outputsOf, type Task } from '../../domain/task/task'
 import type { Ceilings } from '../../domain/gpu/ceilings'
-import { reasonsIn, type GpuState } from '../../domain/gpu/state'
+import { reasonsIn, type GpuState } from '../../domain/gpu/gpu'
 import type { BurstTiming, Launch, Prepared, Timing, Verify } from '../../domain/session/session'
 
 export interface Measured {

@@ -3,34 +3,44 @@
  * records what they would launch, from which occupancy and waves are derived. Nothing is run, verified or timed,
  * and the session says so.
  */
-import { staticRungFlags } from '../../adapters/tools/nvcc'
+import { staticRungFlags, launchedKernels, readBuiltCode } from '../../adapters/tools/nvcc'
 import { sourceName } from '../../adapters/disk/build-cache'
-import { launchedKernels, readBuiltCode } from '../../adapters/tools/built-code'
 import {
   probeLaunches,
   probeReference,
   type NotLaunched,
   type ProbedLaunch,
-} from '../../adapters/tools/launch-probe'
+} from '../../adapters/tools/runner'
 import type { Toolbox } from '../../adapters/tools/toolbox'
 import { KernelLadderError } from '../../domain/errors'
 import { message, type Statement } from '../../domain/messages/message'
 import { instructionBytes } from '../../domain/sass/decode'
-import { staticProfile } from '../../domain/sass/static-profile'
+import { staticProfile } from '../../domain/sass/machine-code'
 import type { DeepProfile } from '../../domain/session/deep'
 import { derivedMetrics } from '../../domain/analysis/derived-metrics'
-import type { BuildGpu } from '../../domain/gpu/gpus'
+import type { BuildGpu } from '../../domain/gpu/gpu'
 import { unavailable, type MetricValue } from '../../domain/metrics/metrics'
 import { caseOf } from '../../domain/task/problem'
 import type { Task } from '../../domain/task/task'
 import type { Launch, RungResult } from '../../domain/session/session'
-import { buildLaunchProbe, buildReference, unusableReference, type BuildOutcome } from './build'
-import type { Compiler } from './compiler'
+import {
+  buildLaunchProbe,
+  buildReference,
+  unusableReference,
+  type BuildOutcome,
+  type Compiler,
+} from './build'
 import { smOf } from './device'
 import type { PlannedRung, RunPlan } from './plan'
 import { allUnavailable } from './profile'
-import { describedRung, statusOf, type RungState } from './result'
-import { runStages, type Run, type RunOutcome } from './stages'
+import {
+  describedRung,
+  statusOf,
+  type RungState,
+  runStages,
+  type Run,
+  type RunOutcome,
+} from './stages'
 
 type Launches = { launches: Launch[]; kernels: readonly ProbedLaunch[] } | NotLaunched
 

@@ -9,7 +9,7 @@ import { named, type Problem } from '../../domain/task/problem'
 import type { Task } from '../../domain/task/task'
 import { measure, type Measured, type MeasureOutcome, type MeasureRequest } from './measure'
 import type { RunPlan } from './plan'
-import { wrongness, type RungState } from './result'
+import { wrongness, type RungState } from './stages'
 
 export interface FurtherRequest {
   toolbox: Toolbox

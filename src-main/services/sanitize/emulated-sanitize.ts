@@ -7,9 +7,9 @@ import { staticRungFlags } from '../../adapters/tools/nvcc'
 import { toolOf, toolOfStop } from '../../domain/emulation/findings'
 import type { EmulationAnswer } from '../../domain/emulation/job'
 import { missingError } from '../../domain/errors'
-import type { BuildGpu } from '../../domain/gpu/gpus'
+import type { BuildGpu } from '../../domain/gpu/gpu'
 import { message, type Statement } from '../../domain/messages/message'
-import type { SanitizeRequest } from '../../contract/sanitize'
+import type { SanitizeRequest } from '../../contract/runs'
 import {
   groupRecords,
   sanitizeReportVersion,
@@ -18,8 +18,7 @@ import {
   type SanitizerCheck,
   type SanitizerTool,
 } from '../../domain/session/sanitizer'
-import { buildLaunchProbe, buildRung, inParallel } from '../run/build'
-import { openCompiler } from '../run/compiler'
+import { buildLaunchProbe, buildRung, inParallel, openCompiler } from '../run/build'
 import { architectureFor } from '../run/device'
 import {
   estimate,

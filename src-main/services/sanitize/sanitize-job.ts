@@ -1,13 +1,13 @@
 /** The current compute-sanitizer job, for a polling UI. */
 import { readSharedFiles } from '../../adapters/kernels/kernel-library'
 import type { Setup } from '../../adapters/machine/machine'
-import type { SanitizeProgress, SanitizeRequest, SanitizeState } from '../../contract/sanitize'
+import type { SanitizeProgress, SanitizeRequest, SanitizeState } from '../../contract/runs'
 import { toErrorShape } from '../../domain/errors'
 import type { SanitizeReport } from '../../domain/session/sanitizer'
 import { libraryFor } from '../ladder-library/copies'
-import { toolboxOn } from '../run/chosen-gpu'
+import { toolboxOn } from '../run/device'
 import { can, parseTarget } from '../../domain/target/targets'
-import { emulatedGpu } from '../run/emulated-gpu'
+import { emulatedGpu } from '../run/counters'
 import { sanitizeEmulated } from './emulated-sanitize'
 import { sanitize } from './sanitize'
 

@@ -15,7 +15,7 @@ import {
   type BuiltRung,
   type RunnerEvent,
 } from '../../adapters/tools/runner'
-import type { SanitizeProgress, SanitizeRequest } from '../../contract/sanitize'
+import type { SanitizeProgress, SanitizeRequest } from '../../contract/runs'
 import { message, type Statement } from '../../domain/messages/message'
 import { inputError, KernelLadderError, missingError } from '../../domain/errors'
 import {
@@ -27,7 +27,7 @@ import {
   defaultSecondsARung,
   type SanitizerTool,
 } from '../../domain/session/sanitizer'
-import { taskHeader, taskHeaderFile } from '../../domain/task/headers'
+import { taskHeader, taskHeaderFile } from '../../domain/task/layout'
 import { sizeNames, type Task } from '../../domain/task/task'
 import {
   buildRung,
@@ -35,10 +35,11 @@ import {
   inParallel,
   type BuildOutcome,
   type TaskInputs,
+  openCompiler,
+  type Bench,
 } from '../run/build'
-import { openCompiler, type Bench } from '../run/compiler'
 import { architectureFor, queryDevice, queryDriver, remedies } from '../run/device'
-import { inTurn } from '../run/gpu-turn'
+import { inTurn } from '../run/measured-run'
 import { findLadder, planRun, taskOf, type PlannedRung, type RunPlan } from '../run/plan'
 import { locateFinding, type SourceTexts } from './sanitize-sources'
 

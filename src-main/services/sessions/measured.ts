@@ -3,7 +3,7 @@ import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { sha256 } from '../../adapters/disk/build-cache'
-import { keptAnswer } from '../../adapters/disk/kept-answer'
+import { keptAnswer } from '../../adapters/disk/disk'
 import type { KernelLibrary } from '../../adapters/kernels/kernel-library'
 import type { Setup } from '../../adapters/machine/machine'
 import { readSources } from '../../adapters/sessions/session-sources'
@@ -16,7 +16,7 @@ import {
 } from '../../domain/analysis/rung-measured'
 import { resolveLadder } from '../run/plan'
 import { appVersion } from '../version'
-import { listRecordings, readRecording } from './recording-list'
+import { listRecordings, readRecording } from './recordings'
 
 /** The files that recordings are read from, and the cache that keeps what follows from them. */
 interface MeasuredSetup {

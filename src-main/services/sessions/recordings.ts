@@ -1,19 +1,159 @@
 /** Shipped recordings: choosing one for a request, and replaying it. */
-import { recordedMachine } from '../../adapters/machine/recorded-machine'
-import { readSources } from '../../adapters/sessions/session-sources'
-import type { RunEvent, RunRequest } from '../../contract'
-import { recordedRef } from '../../contract/session-ref'
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { z } from 'zod'
+import { sharedSessions, sharingSessions } from '../../adapters/disk/journal'
+import { readSession, readSessionText } from '../../adapters/sessions/session-store'
+import { SessionSummary, type RunEvent, type RunRequest } from '../../contract/index'
+import { summaryOf, recordedRef } from '../../contract/sessions'
 import { inputError } from '../../domain/errors'
 import { message } from '../../domain/messages/message'
-import { chosen, type Choice } from '../../domain/task/choose'
-import { problemLabel, sameSizes, sizesLabel } from '../../domain/task/problem'
-import type { ProfileLevel } from '../../domain/metrics/metric-definition'
 import type { Session } from '../../domain/session/session'
-import { readRecording, type ListedRecording, type Recording } from './recording-list'
+import {
+  type Problem,
+  chosen,
+  type Choice,
+  problemLabel,
+  sameSizes,
+  sizesLabel,
+} from '../../domain/task/problem'
+import type { Task } from '../../domain/task/task'
+import { recordedMachine } from '../../adapters/machine/machine'
+import { readSources } from '../../adapters/sessions/session-sources'
+import type { ProfileLevel } from '../../domain/metrics/metric-definition'
 import { runLadder } from '../run/measured-run'
 import type { RunOutcome } from '../run/stages'
-import { askedName } from '../run/parameters'
-import { selectRungs, type RunPlan } from '../run/plan'
+import { askedName, selectRungs, type RunPlan } from '../run/plan'
+
+// The shipped recordings. `index.json` next to them contains what lists show and what requests are matched against, so
+// that no session is parsed before it is opened. `npm run recordings` derives it from the sessions; for a recording
+// that it lacks, or if it is damaged, the session is read instead.
+
+export const recordingIndexFile = 'index.json'
+
+/** A recording's index entry. */
+const RecordingSummary = SessionSummary.omit({
+  ref: true,
+  kind: true,
+  name: true,
+  title: true,
+  damaged: true,
+})
+
+const RecordingIndex = z.object({
+  schema: z.literal(1),
+  recordings: z.record(z.string(), RecordingSummary),
+})
+export type RecordingIndex = z.infer<typeof RecordingIndex>
+
+export interface ListedRecording {
+  name: string
+  folder: string
+  summary: z.infer<typeof RecordingSummary>
+}
+
+export interface Recording {
+  name: string
+  folder: string
+  session: Session
+  /** The session's task. */
+  task: Task
+  problem: Problem
+}
+
+/** null for a session without a run to replay: an import, or the profile of a program, which is shown as it was kept. */
+export function asRecording(name: string, folder: string, session: Session): Recording | null {
+  const { problem } = session
+  const { task } = session.ladder
+  return task && problem && { name, folder, session, task, problem }
+}
+
+export async function readRecording({
+  name,
+  folder,
+}: Pick<ListedRecording, 'name' | 'folder'>): Promise<Recording> {
+  const recording = asRecording(name, folder, await readSession(folder))
+  if (!recording)
+    throw inputError(message('sessions.noRunToReplay', { folder }), message('sessions.nameRun'))
+  return recording
+}
+
+async function readIndex(root: string): Promise<RecordingIndex['recordings']> {
+  try {
+    const text = await readFile(join(root, recordingIndexFile), 'utf8')
+    return RecordingIndex.parse(JSON.parse(text)).recordings
+  } catch {
+    return {}
+  }
+}
+
+/** Those that share files, and folders beside them. */
+async function placesIn(root: string): Promise<{ name: string; folder: string }[]> {
+  const entries = await readdir(root, { withFileTypes: true }).catch(() => [])
+  const folders = entries.filter((entry) => entry.isDirectory() && !entry.name.startsWith('.'))
+  const sharing = await sharingSessions(join(root, sharedSessions))
+  const names = new Set([...sharing, ...folders.map(({ name }) => name)])
+  return [...names].sort().map((name) => ({ name, folder: join(root, name) }))
+}
+
+const summarize = (name: string, session: Session): ListedRecording['summary'] =>
+  RecordingSummary.parse(summaryOf(name, 'recorded', name, session))
+
+/** The session of a run, or of a profiled program. */
+async function readKept({
+  name,
+  folder,
+}: Pick<ListedRecording, 'name' | 'folder'>): Promise<Session> {
+  const session = await readSession(folder)
+  return session.program ? session : (await readRecording({ name, folder })).session
+}
+
+/** The readable ones; a folder without a session is skipped. */
+async function list(root: string): Promise<ListedRecording[]> {
+  const index = await readIndex(root)
+  const found = await Promise.all(
+    (await placesIn(root)).map(async ({ name, folder }): Promise<ListedRecording[]> => {
+      const listed = Object.hasOwn(index, name) ? index[name] : undefined
+      if (listed) return [{ name, folder, summary: listed }]
+      const session = await readKept({ name, folder }).catch(() => null)
+      return session ? [{ name, folder, summary: summarize(name, session) }] : []
+    }),
+  )
+  const recordings = found
+    .flat()
+    .sort((a, b) => b.summary.createdAt.localeCompare(a.summary.createdAt))
+  // Deep recordings come last, so that a request without a level does not get the heaviest.
+  const isDeep = ({ summary }: ListedRecording): boolean => summary.profile === 'deep'
+  return [...recordings.filter((one) => !isDeep(one)), ...recordings.filter(isDeep)]
+}
+
+const listed = new Map<string, Promise<readonly ListedRecording[]>>()
+
+/** The recordings in a folder, listed once, since they ship with the program and are not written while it runs. */
+export function listRecordings(root: string): Promise<readonly ListedRecording[]> {
+  const known = listed.get(root)
+  if (known) return known
+  const found = list(root)
+  listed.set(root, found)
+  // A disk that could not be read may work the next time.
+  found.catch(() => listed.delete(root))
+  return found
+}
+
+/** Every recording of a run in full, for overviews of all of them. */
+export const readRecordings = async (root: string): Promise<Recording[]> => {
+  const ofRuns = (await listRecordings(root)).filter(({ summary }) => summary.problem !== null)
+  return Promise.all(ofRuns.map(readRecording))
+}
+
+/** What index.json should contain for the recordings in a folder; throws if one cannot be read. */
+export async function recordingIndex(root: string): Promise<RecordingIndex> {
+  const recordings: RecordingIndex['recordings'] = {}
+  for (const place of await placesIn(root))
+    if ((await readSessionText(place.folder)) !== null)
+      recordings[place.name] = summarize(place.name, await readKept(place))
+  return { schema: 1, recordings }
+}
 
 const describe = ({ name, summary: { ladder, problem } }: ListedRecording): string =>
   `${recordedRef(name)} (${ladder.id}${problem === null ? '' : ` at ${problemLabel(problem)}`})`

@@ -1,26 +1,39 @@
 /** Sessions and recordings under common refs, for every host. */
-import { basename, join, resolve } from 'node:path'
+import { basename, join, resolve, dirname, sep } from 'node:path'
 import type { Setup } from '../../adapters/machine/machine'
 import { readDeep } from '../../adapters/sessions/deep-store'
 import { pathExists } from '../../adapters/disk/disk'
 import { indexed, type Described } from '../../adapters/sessions/session-index'
-import { readTitle } from '../../adapters/sessions/labels-and-trash'
+import {
+  readTitle,
+  listDeleted,
+  moveToTrash,
+  restoreFromTrash,
+  writeTitle,
+} from '../../adapters/sessions/labels-and-trash'
 import { readSources } from '../../adapters/sessions/session-sources'
 import { isImported, readSession, sessionFile } from '../../adapters/sessions/session-store'
-import { SessionRef, SessionSummary } from '../../contract'
-import { recordedRef, recordingOf } from '../../contract/session-ref'
-import { listedKind, summaryOf } from '../../contract/session-summary'
+import { SessionRef, SessionSummary } from '../../contract/index'
+import {
+  recordedRef,
+  recordingOf,
+  listedKind,
+  summaryOf,
+  type DeletedSession,
+  type ImportAnswer,
+} from '../../contract/sessions'
 import type { DeepProfile } from '../../domain/session/deep'
-import { inputError, toErrorShape } from '../../domain/errors'
-import { message, type Statement } from '../../domain/messages/message'
+import { inputError, toErrorShape, KernelLadderError } from '../../domain/errors'
+import { message, type Statement, withTexts } from '../../domain/messages/message'
 import { rungsWithoutSums, withSums } from '../../domain/session/registry-figures'
 import type { RungResult, Session } from '../../domain/session/session'
 import { printTarget } from '../../domain/target/targets'
 import { appVersion } from '../version'
-import { labSessionFolder } from '../lab-library/refs'
-import { asRecording, listRecordings, type Recording } from './recording-list'
-import { chooseRecording, replay } from './recordings'
-import { meantOr, nearest } from '../../domain/text/nearest'
+import { labSessionFolder } from '../lab-library/library'
+import { asRecording, listRecordings, type Recording, chooseRecording, replay } from './recordings'
+import { meantOr, nearest } from '../../domain/text/text'
+import { isHtmlFile } from '../../adapters/sessions/report-file'
+import { importReport, importHtml } from '../import/import-report'
 
 export interface OpenedSession {
   session: Session
@@ -219,4 +232,67 @@ export async function listAll(places: SessionPlaces): Promise<SessionSummary[]> 
 async function mountedSummary(folder: string): Promise<SessionSummary> {
   const [session, ref] = [await readSession(folder), mountedRef(folder)]
   return summaryOf(ref, await kindOfFolder(folder, session), ref, session, await readTitle(folder))
+}
+
+// Naming, deleting, restoring and importing sessions of the store, by ref.
+
+/** The folder name in the store for a ref; recordings and other folders are rejected. */
+function ownName(
+  places: SessionPlaces,
+  ref: string,
+  verb: 'renamed' | 'deleted' | 'restored',
+): string {
+  const what = { session: ref, changed: message(`sessions.${verb}`) }
+  if (recordingOf(ref) !== null) throw inputError(message('sessions.shipped', what))
+  if (places.mounted !== undefined && mountedRef(places.mounted) === ref)
+    throw inputError(message('sessions.mounted', what), message('sessions.changeFolder'))
+  return ref
+}
+
+export async function renameSession(
+  places: SessionPlaces,
+  ref: string,
+  title: string | null,
+): Promise<void> {
+  const folder = join(storeOf(places), ownName(places, ref, 'renamed'))
+  if (!(await pathExists(folder))) throw inputError(message('sessions.none', { session: ref }))
+  await writeTitle(folder, title)
+}
+
+export const deleteSession = (places: SessionPlaces, ref: string): Promise<void> =>
+  moveToTrash(storeOf(places), ownName(places, ref, 'deleted'))
+
+export const restoreSession = (places: SessionPlaces, ref: string): Promise<void> =>
+  restoreFromTrash(storeOf(places), ownName(places, ref, 'restored'))
+
+export async function deletedSessions(places: SessionPlaces): Promise<DeletedSession[]> {
+  const found = await listDeleted(storeOf(places))
+  return found
+    .filter(({ name }) => SessionRef.safeParse(name).success)
+    .map(({ name, ...rest }) => ({ ref: name, ...rest }))
+}
+
+/**
+ * Imports a file that was handed to a host. Messages mention only the file name, because in a browser the folder is
+ * a temporary one, which means nothing to the user.
+ */
+export async function importFile(
+  path: string,
+  { store, appVersion }: { store: string; appVersion: string },
+): Promise<ImportAnswer> {
+  try {
+    const { folder } = (await isHtmlFile(path))
+      ? await importHtml(path, { store })
+      : await importReport(path, { store, appVersion })
+    return { ref: basename(folder) }
+  } catch (error) {
+    if (!(error instanceof KernelLadderError)) throw error
+    const named = (text: string) => text.replaceAll(dirname(path) + sep, '')
+    throw new KernelLadderError(
+      error.kind,
+      withTexts(error.statement, named),
+      error.remedy && withTexts(error.remedy, named),
+      { cause: error },
+    )
+  }
 }

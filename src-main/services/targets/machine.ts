@@ -11,7 +11,7 @@ import {
 } from '../../adapters/sessions/session-store'
 import { RunEvent, type RunRequest } from '../../contract'
 import { inputError, KernelLadderError } from '../../domain/errors'
-import { Job } from '../../domain/machines/job'
+import { Job } from '../../domain/machines/slurm-job'
 import { message } from '../../domain/messages/message'
 import type { Session } from '../../domain/session/session'
 import { printTarget, type Target } from '../../domain/target/targets'
@@ -28,7 +28,7 @@ import {
 } from '../machines/remote-job'
 import { sendLadder } from '../machines/send-folder'
 import { planRun } from '../run/plan'
-import type { Runner } from './runner'
+import type { Runner } from './start-run'
 import { draftNew, misplaced, type FinishedRun, type StartRunOptions } from './saved-run'
 
 export const runMachine: Runner = async (name, request, options) => {

@@ -9,12 +9,10 @@ import type { RunRequest } from '../../contract'
 import { inputError, KernelLadderError } from '../../domain/errors'
 import { message } from '../../domain/messages/message'
 import { can, isMeasuredNow, parseTarget } from '../../domain/target/targets'
-import { requireTrustedFolder } from '../ladder-library/trust'
+import { requireTrustedFolder } from '../ladder-library/open'
 import { runPrograms, type ProgramsJob } from '../programs/run-programs'
-import { buildRunner } from '../run/build'
-import { toolboxOn } from '../run/chosen-gpu'
-import { openCompiler } from '../run/compiler'
-import { queryDevice, queryDriver } from '../run/device'
+import { buildRunner, openCompiler } from '../run/build'
+import { toolboxOn, queryDevice, queryDriver } from '../run/device'
 import {
   draftNew,
   saveSomewhere,

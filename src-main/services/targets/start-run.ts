@@ -1,17 +1,154 @@
-/** Runs a host's request to completion, by the runner of its target kind. */
-import type { RunRequest } from '../../contract'
-import { inputError } from '../../domain/errors'
+/** Starts a run on whatever target it names: the runners of this machine, and the table of all. */
+import type { RunRequest } from '../../contract/index'
+import { type FinishedRun, type StartRunOptions, savedRun, draftNew, misplaced } from './saved-run'
+import { type KernelLibrary, readSharedFiles } from '../../adapters/kernels/kernel-library'
+import { libraryFor } from '../ladder-library/copies'
+import { defaultSettings, runLadder } from '../run/measured-run'
+import { planRun, type RunPlan } from '../run/plan'
+import { diskError } from '../../adapters/disk/disk'
+import { copySources } from '../../adapters/sessions/session-sources'
+import { copyRaw } from '../../adapters/tools/raw-files'
+import { KernelLadderError, inputError } from '../../domain/errors'
+import { listRecordings, readRecording, chooseRecording, replay } from '../sessions/recordings'
 import { message } from '../../domain/messages/message'
+import { buildGpu, gpus, computeCapabilities } from '../../domain/gpu/gpu'
+import { buildForGpu } from '../run/static-run'
+import { emulatedProblem } from '../../domain/emulation/size'
+import { chosen, type Problem } from '../../domain/task/problem'
+import { emulatedGpu } from '../run/counters'
+import { emulateLadder } from '../run/emulated-run'
 import { parseTarget, targetUsage, type RunnableKind } from '../../domain/target/targets'
 import { openPrograms } from '../ladder-library/open'
-import { runEmulated } from './emulated'
-import { runLocal } from './local'
 import { runMachine } from './machine'
 import { runProgramLadder } from './programs'
-import { runRecorded } from './recorded'
-import type { Runner } from './runner'
-import type { FinishedRun, StartRunOptions } from './saved-run'
-import { runStatic } from './static'
+
+/**
+ * Executes a request for one kind of target. Throws if it cannot be started; later failures are in the result.
+ */
+export type Runner = (
+  /** The name in the target; null if there is none. */
+  name: string | null,
+  request: RunRequest,
+  options: StartRunOptions,
+) => Promise<FinishedRun>
+
+// Runs rungs on this machine.
+
+/** Runs a plan over a library that may differ from the one on disk. */
+export const runPlan = (
+  library: KernelLibrary,
+  plan: RunPlan,
+  options: StartRunOptions,
+): Promise<FinishedRun> =>
+  savedRun(
+    {
+      library,
+      plan,
+      target: { kind: 'live', name: options.machine.name },
+      work: (run) => runLadder(run, { ...defaultSettings, ...options.settings }),
+    },
+    options,
+  )
+
+export const runLocal: Runner = async (_name, request, options) => {
+  const { library, request: own } = await libraryFor(options, request)
+  const chosen = request.gpu === undefined ? {} : { gpu: request.gpu }
+  return runPlan(library, planRun(library, own), {
+    ...options,
+    settings: { ...options.settings, ...chosen },
+  })
+}
+
+// Replays a recording, and saves the result if an output folder is given.
+
+export const runRecorded: Runner = async (name, request, options) => {
+  const recordings = await listRecordings(options.assets.recordingsDir)
+  const recording = await readRecording(await chooseRecording(recordings, name, request))
+  const draft = options.out === undefined ? null : await draftNew(options.out)
+  try {
+    const { session, deep, missing } = await replay(
+      recording,
+      request,
+      options.emit,
+      options.signal,
+    )
+    if (!draft) return { session, folder: recording.folder, missing, unsaved: null }
+    session.warnings.push(...(await copySources(recording.folder, draft.path)))
+    await copyRaw(recording.folder, draft.path)
+    for (const profile of deep.values()) await draft.addDeep(profile)
+    const folder = await draft.commit(session)
+    return { session, folder, missing, unsaved: misplaced(options.out, folder) }
+  } catch (error) {
+    await draft?.discard()
+    throw error instanceof KernelLadderError ? error : diskError(error, options.out ?? '', 'save')
+  }
+}
+
+// Builds rungs for a GPU of the built-in table, without running anything.
+
+export const runStatic: Runner = async (name, request, options) => {
+  const gpu = name === null ? null : buildGpu(name)
+  if (name === null || !gpu)
+    throw inputError(
+      message('asked.noGpu', { gpu: JSON.stringify(name) }),
+      message('asked.gpus', {
+        gpus: gpus.map(({ id }) => id).join(', '),
+        architectures: computeCapabilities.map((cc) => `sm_${cc.replace('.', '')}`).join(', '),
+      }),
+    )
+  const { library, request: own } = await libraryFor(options, request)
+  const probeSources = await readSharedFiles(library.root, 'probe')
+  return savedRun(
+    {
+      library,
+      plan: planRun(library, { ...own, profile: 'none' }),
+      target: { kind: 'static', name },
+      work: (run) => buildForGpu(run, gpu, probeSources),
+    },
+    options,
+  )
+}
+
+// Runs rungs on an emulated GPU of the built-in table.
+
+export async function emulatePlan(
+  library: KernelLibrary,
+  plan: RunPlan,
+  name: string | null,
+  options: StartRunOptions,
+  launchesAt: Problem | null = null,
+): Promise<FinishedRun> {
+  const target = emulatedGpu(name)
+  const probeSources = await readSharedFiles(library.root, 'probe')
+  return savedRun(
+    {
+      library,
+      plan,
+      target: { kind: 'emulated', name: target.name },
+      work: (run) =>
+        emulateLadder(run, target.gpu, probeSources, {
+          seed: options.settings?.seed ?? 1,
+          launchesAt,
+        }),
+    },
+    options,
+  )
+}
+
+export const runEmulated: Runner = async (name, request, options) => {
+  emulatedGpu(name)
+  const { library, request: own } = await libraryFor(options, request)
+  const plan = planRun(library, { ...own, profile: 'deep' })
+  const asked = chosen(plan.task, own).sizes !== null
+  return emulatePlan(
+    library,
+    asked ? plan : { ...plan, problem: emulatedProblem(plan.task, plan.problem) },
+    name,
+    options,
+  )
+}
+
+// Runs a host's request to completion, by the runner of its target kind.
 
 const runners: Record<RunnableKind, Runner> = {
   live: runLocal,

@@ -1,10 +1,13 @@
 /** Writes the winner of a sweep into a ladder folder, as a variant after its rung. */
-import { readFolderFile, saveFolderFile } from '../../adapters/kernels/folder-file'
-import type { LadderFolder } from '../../adapters/kernels/ladder-folder'
+import {
+  readFolderFile,
+  saveFolderFile,
+  type LadderFolder,
+} from '../../adapters/kernels/ladder-folder'
 import { addVariant, allowValues } from '../../adapters/kernels/variant'
 import { inputError } from '../../domain/errors'
 import type { TuneReport } from '../../domain/tune/report'
-import { pointKey } from '../../domain/tune/space'
+import { pointKey } from '../../domain/tune/sweep'
 import type { PlannedRung } from '../run/plan'
 
 /** Checked before the sweep: a ladder that ships is the program's and is not edited. */

@@ -1,18 +1,17 @@
 /** The best points of a sweep and the rung's own values, verified at every size of the ladder and timed in turn. */
-import { copyFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { copyBuilt } from '../../adapters/disk/build-cache'
 import type { BuiltRung } from '../../adapters/tools/runner'
 import { median, timeRatio } from '../../domain/regress/verdict'
 import { named } from '../../domain/task/problem'
-import type { Finalist } from '../../domain/tune/report'
-import { pointKey, type Point } from '../../domain/tune/space'
-import type { T4Row } from '../../domain/tune/t4'
-import { inEnglish } from '../../domain/text/wording'
+import type { Finalist, T4Row } from '../../domain/tune/report'
+import { pointKey, type Point } from '../../domain/tune/sweep'
+import { inEnglish } from '../../domain/text/text'
 import { message, type Statement } from '../../domain/messages/message'
 import { copyId, oldId, timeInTurn } from '../regress/rounds'
-import { inTurn } from '../run/gpu-turn'
+import { inTurn } from '../run/measured-run'
 import type { PlannedRung } from '../run/plan'
-import { measureOn, type MeasureSetup, type Worker } from './workers'
+import { measureOn, type MeasureSetup, type Worker } from './scheduler'
 
 /** As many as are likely to contain the true best one, given the noise of single times. */
 const finalistCount = 5
@@ -66,9 +65,10 @@ export async function timeFinalists(request: FinalsRequest): Promise<Finals> {
   const scratch = await toolbox.scratch()
   try {
     // Each under a name of its own, since the linker would take the same file for the same library.
-    const [old, copy] = [join(scratch.path, 'own.so'), join(scratch.path, 'copy.so')]
     const against = own ?? timed[0]!.built
-    for (const path of [old, copy]) await copyFile(against.artefact, path)
+    const [old, copy] = await Promise.all(
+      ['own', 'copy'].map((name) => copyBuilt(against.artefact, join(scratch.path, name))),
+    )
     const outcome = await inTurn(
       {
         toolbox,
@@ -87,8 +87,8 @@ export async function timeFinalists(request: FinalsRequest): Promise<Finals> {
           taskFolder: setup.plan.taskFolder,
           pairs: timed.map(({ built }) => ({
             now: built,
-            before: { ...against, id: oldId(built.id), artefact: old },
-            copy: { ...against, id: copyId(built.id), artefact: copy },
+            before: { ...against, id: oldId(built.id), artefact: old! },
+            copy: { ...against, id: copyId(built.id), artefact: copy! },
           })),
           from: 1,
           seed: setup.seed,

@@ -1,7 +1,7 @@
 /** What a sweep is asked for, and the space that follows from it and from the rung. */
-import { mentionsMacro, parseRule, rulesOf } from '../../adapters/kernels/rung-rules'
+import { mentionsMacro, parseRule, rulesOf } from '../../adapters/kernels/kernel-library'
 import { inputError } from '../../domain/errors'
-import type { At } from '../../domain/task/choose'
+import type { At } from '../../domain/task/problem'
 import {
   combinations,
   countAllowed,
@@ -10,8 +10,10 @@ import {
   type Axis,
   type Point,
   type Space,
-} from '../../domain/tune/space'
-import { exhaustiveLimit, usualStrategy, type StrategyName } from '../../domain/tune/strategies'
+  exhaustiveLimit,
+  usualStrategy,
+  type StrategyName,
+} from '../../domain/tune/sweep'
 import type { PlannedRung, RunPlan } from '../run/plan'
 
 export interface TuneRequest {

@@ -1,6 +1,6 @@
 /** The component that draws each chart. */
 import type { Component } from 'vue'
-import type { ChartId } from '../../../src-main/domain/report/drawing'
+import type { ChartId } from '../../../src-main/domain/report/report-format'
 import MixChart from './MixChart.vue'
 import OccupancyChart from './OccupancyChart.vue'
 import RooflineChart from './RooflineChart.vue'

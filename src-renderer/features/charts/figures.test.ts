@@ -3,16 +3,28 @@ import { describe, expect, it } from 'vitest'
 import type { SessionSummary } from '../../../src-main/contract'
 import { leadFigure } from '../../../src-main/domain/analysis/lead-figure'
 import { otherSizes, runCommand } from '../../../src-main/domain/report/provenance'
-import { absence, commandFor } from './collected'
-import { isKnown, rungOccupancy, rungWaves } from './occupancy-figures'
-import { stallFigures, stallReasons, stallTotal } from './stall-figures'
-import { publishedFigure, studies, studyFigure, studyMetrics } from './study-figures'
-import { firstChoice, sweepCandidates } from '../../../src-main/contract/sweep-sessions'
-import { sweep, toggleChoice } from './sweep-figures'
-import { leastBytes, trafficMetrics, trafficRungs } from './traffic-figures'
+import { absence, commandFor } from './use-chart'
+import {
+  isKnown,
+  rungOccupancy,
+  rungWaves,
+  stallFigures,
+  stallReasons,
+  stallTotal,
+  publishedFigure,
+  studies,
+  studyFigure,
+  studyMetrics,
+  sweep,
+  toggleChoice,
+  leastBytes,
+  trafficMetrics,
+  trafficRungs,
+} from './figures'
+import { firstChoice, sweepCandidates } from '../../../src-main/contract/sessions'
 import { rung, session } from '../../../test/renderer/samples'
 import { recording } from '../../../test/renderer/chart-samples'
-import { gemmProblem } from '../../../test/gemm'
+import { gemmProblem } from '../../../test/support'
 
 const deep = recording('gemm-fp32-h200-4096-deep')
 const card = recording('gemm-fp32-h200-8192')

@@ -2,17 +2,17 @@
 import { Chunk } from '@codemirror/merge'
 import { Text } from '@codemirror/state'
 import { describe, expect, it } from 'vitest'
-import { guardOf, withoutVerdicts } from '../session-guard'
-import { pairAcross, pairedStep } from './guard'
+import { guardOf, withoutVerdicts } from '../other-sessions'
+import { pairAcross, pairedStep } from './use-compare-pair'
 import { compareSessions } from '../../../src-main/domain/programs/compare-sessions'
-import { inEnglish } from '../../../src-main/domain/text/wording'
+import { inEnglish } from '../../../src-main/domain/text/text'
 import { compareRungs } from '../../../src-main/domain/analysis/compare'
 import { headerLines } from '../../../src-main/domain/ladder/rung'
 import { codeOnly, tellingLines, whole, withoutHeader } from './source-text'
 import { diffConfig, looseDiffConfig, sourceHunks } from './source-hunks'
-import { folds } from './unfold'
+import { folds } from './source-view'
 import { rung, session } from '../../../test/renderer/samples'
-import { gemmProblem } from '../../../test/gemm'
+import { gemmProblem } from '../../../test/support'
 
 const rungSource = (id: string, body: string) => `// @rung    ${id}\n// @idea    an idea\n\n${body}`
 

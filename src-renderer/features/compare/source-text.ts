@@ -1,5 +1,6 @@
 /** What of a rung's source is shown: all of it, all below its header, or its code alone; lines keep the file's numbers. */
 import { headerLines } from '../../../src-main/domain/ladder/rung'
+import type { DeepProfile } from '../../../src-main/domain/session/deep'
 
 export interface SourceText {
   /** The text shown. */
@@ -59,3 +60,13 @@ export function tellingLines(text: string): ReadonlySet<number> {
   const shownLines = code.split('\n')
   return new Set(lines.filter((_, index) => tells(shownLines[index]!)))
 }
+
+/** Lines of a file that produced instructions of the rung, in ascending order. */
+export const linesWithCode = (profile: DeepProfile, of: string): number[] =>
+  [
+    ...new Set(
+      profile.kernels.flatMap(({ instructions }) =>
+        instructions.flatMap(({ file, line }) => (file === of && line !== null ? [line] : [])),
+      ),
+    ),
+  ].sort((a, b) => a - b)

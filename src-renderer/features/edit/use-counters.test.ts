@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { effectScope, ref, type EffectScope } from 'vue'
-import type { RungCounters } from '../../../src-main/contract/counters'
+import type { RungCounters } from '../../../src-main/contract/folders'
 import { KernelLadderError } from '../../../src-main/domain/errors'
 import { useCounters } from './use-counters'
 

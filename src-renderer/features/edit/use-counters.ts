@@ -1,6 +1,6 @@
 /** What a rung would count: asked anew at each pause in typing, in the background. */
 import { computed, onBeforeUnmount, ref, shallowRef, watch, type Ref } from 'vue'
-import type { RungCounters } from '../../../src-main/contract/counters'
+import type { RungCounters } from '../../../src-main/contract/folders'
 import { toErrorShape, type ErrorShape } from '../../../src-main/domain/errors'
 
 /** Milliseconds without a keystroke: longer than for saving, since each question starts a compiler. */

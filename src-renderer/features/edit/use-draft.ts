@@ -1,8 +1,8 @@
 /** The edited copy of a rung: opens it, saves it while the user types, builds and discards it. */
 import { computed, onBeforeUnmount, ref, shallowRef, watch } from 'vue'
 import type { CallOutput } from '../../../src-main/contract'
-import type { Draft } from '../../../src-main/domain/ladder/draft'
-import { useClient } from '../../client/current'
+import type { Draft } from '../../../src-main/domain/ladder/rung'
+import { useClient } from '../../client/client'
 import { loading, track, valueOf, type Loadable } from '../../stores/loadable'
 
 /** Milliseconds without a keystroke before the text is saved. */

@@ -1,7 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { ReportRequest } from '../../../src-main/contract/report'
-import { answerFile } from './answer-file'
-import { canBeDated, freshForm, requestOf, savedRequest, type ExportForm } from './export-form'
+import { ReportRequest } from '../../../src-main/contract/sessions'
+import {
+  answerFile,
+  canBeDated,
+  freshForm,
+  requestOf,
+  savedRequest,
+  type ExportForm,
+} from './export-form'
 import { recording } from '../../../test/services/report/samples'
 
 const { session } = recording()

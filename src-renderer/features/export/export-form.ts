@@ -1,5 +1,7 @@
 /** The export form's choices, and the request made from them. */
-import type { ReportRequest } from '../../../src-main/contract/report'
+import { computed, onScopeDispose, ref, watch, type Ref } from 'vue'
+import { useI18n } from 'vue-i18n'
+import type { ReportRequest, ReportAnswer, ReportStage } from '../../../src-main/contract/sessions'
 import { reportSections, type ReportSection } from '../../../src-main/domain/report/frozen-report'
 import {
   hasChosenCharts,
@@ -9,6 +11,7 @@ import {
   type ReportFormat,
 } from '../../../src-main/domain/report/report-format'
 import type { Session } from '../../../src-main/domain/session/session'
+import { useClient } from '../../client/client'
 
 export interface ExportForm {
   format: ReportFormat
@@ -97,3 +100,45 @@ export function requestOf(
 /** The same request for saving: Markdown also gets its image files, which a preview does not need. */
 export const savedRequest = (request: ReportRequest): ReportRequest =>
   request.format === 'md' ? { ...request, pictures: true } : request
+
+/** A report as a Blob. */
+export function answerFile({ content, encoding, mediaType }: ReportAnswer): Blob {
+  const part =
+    encoding === 'text'
+      ? content
+      : Uint8Array.from(atob(content), (character) => character.charCodeAt(0))
+  return new Blob([part], { type: mediaType })
+}
+
+// A report's progress and elapsed time, polled from the core twice a second.
+
+export function useReportProgress(making: Ref<boolean>) {
+  const { t } = useI18n()
+  const stage = ref<ReportStage>('content')
+  const seconds = ref(0)
+  let timer: ReturnType<typeof setInterval> | undefined
+
+  async function ask(startedAt: number): Promise<void> {
+    seconds.value = Math.floor((performance.now() - startedAt) / 1000)
+    // A failed poll changes nothing: the report's own call will report the error.
+    const answer = await useClient()
+      .call('report.current', {})
+      .catch(() => null)
+    if (answer?.stage) stage.value = answer.stage
+  }
+
+  watch(making, (isMaking) => {
+    clearInterval(timer)
+    if (!isMaking) return
+    stage.value = 'content'
+    seconds.value = 0
+    const startedAt = performance.now()
+    timer = setInterval(() => void ask(startedAt), 500)
+  })
+  onScopeDispose(() => clearInterval(timer))
+
+  const progress = computed(() =>
+    making.value ? t(`export.stage.${stage.value}`, { seconds: seconds.value }) : '',
+  )
+  return { progress }
+}

@@ -2,7 +2,7 @@
 import { computed, onBeforeUnmount, reactive, ref, type Ref } from 'vue'
 import { onBeforeRouteLeave, useRouter } from 'vue-router'
 import type { FolderFile, FolderView } from '../../../src-main/contract/folders'
-import { useClient } from '../../client/current'
+import { useClient } from '../../client/client'
 
 interface EditedFile extends FolderFile {
   /** The text on screen. */

@@ -3,6 +3,8 @@ import {
   compareRungs,
   speedup,
   type RungComparison,
+  slowdownOf,
+  type Slowdown,
 } from '../../../src-main/domain/analysis/compare'
 import {
   leadFigure,
@@ -10,14 +12,25 @@ import {
   leadOf,
   type Lead,
 } from '../../../src-main/domain/analysis/lead-figure'
-import { cardMetricIds, metricDefinition } from '../../../src-main/domain/metrics/metrics'
-import { columnFor } from '../../../src-main/domain/session/noise'
+import {
+  cardMetricIds,
+  metricDefinition,
+  type MetricValue,
+} from '../../../src-main/domain/metrics/metrics'
+import { columnFor } from '../../../src-main/domain/session/registry-figures'
 import { gflops } from '../../../src-main/domain/task/problem'
 import { rungBefore, type RungResult, type Session } from '../../../src-main/domain/session/session'
-import { slowdownOf, type Slowdown } from '../../../src-main/domain/analysis/slowdown'
-import { columnDecimals, rungNumbers } from '../../ui/format'
-import { makeScale, type Scale, type ScaleKind } from '../../ui/scale'
-import { groupMetrics, type MetricGroupId } from '../metric-groups'
+import {
+  columnDecimals,
+  rungNumbers,
+  bareFigure,
+  makeScale,
+  type Scale,
+  type ScaleKind,
+  share,
+} from '../../ui/format'
+import { groupMetrics, type MetricGroupId } from '../metrics'
+import { hasWords, searchWords } from '../shown-rungs'
 
 export interface LadderRow {
   rung: RungResult
@@ -50,7 +63,8 @@ export function ladderRows(session: Session): LadderRow[] {
   const numbers = rungNumbers(session.rungs)
   return session.rungs.map((rung, index) => {
     const isReference = rung.id === session.ladder.reference
-    const before = isReference ? undefined : rungBefore(session, rung.id)
+    // Kernels of a program do other work than the one before.
+    const before = isReference || session.program ? undefined : rungBefore(session, rung.id)
     const comparison = before && compareRungs({ session, rung: before }, { session, rung })
     const error = errorOf(rung)
     return {
@@ -175,3 +189,83 @@ export function defaultPair(session: Session): [string, string] | null {
   const [first, second] = session.rungs
   return first && second ? [first.id, second.id] : null
 }
+
+// Which of the ladder's rows are shown and in which order: search, sorting and pinned rows.
+
+export const ladderSorts = ['order', 'time', 'step', 'metric'] as const
+export type LadderSort = (typeof ladderSorts)[number]
+
+export interface LadderView {
+  search: string
+  sort: LadderSort
+  /** The metric to sort by, if `sort` is `metric`. */
+  metric: string
+  pinned: readonly string[]
+}
+
+/** A row's sort key, largest first; null comes last. */
+function sortValue(row: LadderRow, { sort, metric }: LadderView): number | null {
+  switch (sort) {
+    case 'order':
+      return null
+    case 'time':
+      return row.rung.timing ? -row.rung.timing.medianMs : null
+    case 'step':
+      return row.speedup
+    case 'metric':
+      return row.rung.metrics[metric]?.value ?? null
+  }
+}
+
+/** Pinned rows stay whatever the search; both parts default to ladder order. */
+export function arrangeRows(
+  rows: readonly LadderRow[],
+  view: LadderView,
+): { pinned: LadderRow[]; rows: LadderRow[] } {
+  const words = searchWords(view.search)
+  const isPinned = ({ rung }: LadderRow) => view.pinned.includes(rung.id)
+  const shown = rows.filter((row) => !isPinned(row) && hasWords(row, words))
+  if (view.sort !== 'order')
+    shown.sort((a, b) => {
+      const [left, right] = [sortValue(a, view), sortValue(b, view)]
+      if (left === null || right === null) return Number(left === null) - Number(right === null)
+      return right - left
+    })
+  return { pinned: rows.filter(isPinned), rows: shown }
+}
+
+// A rung's metric cells, calculated before rendering: there are thousands, and most are never looked at.
+
+export interface MetricCell {
+  id: string
+  /** The text shown, and its origin for screen readers; null if there is no value. */
+  text: string | null
+  evidence: MetricValue['evidence'] | 'absent'
+  /** The bar's length, as a percentage of the track. */
+  width: string
+  isZero: boolean
+  expected: { met: boolean; direction: string } | null
+}
+
+export const metricCells = (
+  { rung, comparison }: LadderRow,
+  scales: ReadonlyMap<string, Scale>,
+): MetricCell[] =>
+  [...scales.keys()].map((id) => {
+    const figure = rung.metrics[id]
+    const value = figure?.value ?? null
+    const scale = scales.get(id)
+    const expected = comparison?.metrics.find((metric) => metric.id === id)?.expected
+    return {
+      id,
+      text: figure && value !== null ? bareFigure(value, figure.unit) : null,
+      evidence: !figure ? 'absent' : value === null ? 'unavailable' : figure.evidence,
+      width: `${((scale ? share(scale, value ?? 0) : 0) * 100).toFixed(1)}%`,
+      isZero: value === 0,
+      // If either value is missing there is nothing to mark; the row's details say so.
+      expected:
+        expected && expected.met !== null
+          ? { met: expected.met, direction: expected.direction }
+          : null,
+    }
+  })

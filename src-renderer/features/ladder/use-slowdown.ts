@@ -1,9 +1,9 @@
 /** Explains why a rung is slower than the one before: the ladder's note, and the counter that shows it. */
 import { useI18n } from 'vue-i18n'
 import { figureText, factorText } from '../../ui/format'
-import type { Slowdown } from '../../../src-main/domain/analysis/slowdown'
+import type { Slowdown } from '../../../src-main/domain/analysis/compare'
 import { formatRatio } from '../../../src-main/domain/metrics/units'
-import { useMetricWords } from '../metric-words'
+import { useMetricWords } from '../metrics'
 import type { LadderRow } from './ladder-rows'
 
 export function useSlowdown() {

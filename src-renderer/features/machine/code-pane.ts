@@ -4,8 +4,7 @@ import { syntaxHighlighting } from '@codemirror/language'
 import { EditorState } from '@codemirror/state'
 import { drawSelection, EditorView, lineNumbers } from '@codemirror/view'
 import { codeHighlighting, codeTheme } from '../../ui/code-theme'
-import { heatGutter, setHeat, type Heat } from '../../ui/heat-gutter'
-import { markedLines, markLines } from '../../ui/marked-lines'
+import { heatGutter, setHeat, type Heat, markedLines, markLines } from '../../ui/code-marks'
 
 export interface CodePane {
   heat(heat: Heat | null): void

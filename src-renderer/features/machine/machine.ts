@@ -1,6 +1,11 @@
 /** A kernel's machine code as the view shows it: figures as heat, links to source lines, filters. Pure. */
-import { arrowLanes, controlFlow, type Arrow } from '../../../src-main/domain/sass/control-flow'
-import { liveRegisters, type Live } from '../../../src-main/domain/sass/live-registers'
+import {
+  arrowLanes,
+  controlFlow,
+  type Arrow,
+  liveRegisters,
+  type Live,
+} from '../../../src-main/domain/sass/flow'
 import {
   counted,
   opcodeFamily,
@@ -10,7 +15,7 @@ import {
   type Place,
   type Work,
 } from '../../../src-main/domain/session/deep'
-import { bandCount, type LineBands } from '../../ui/line-bands'
+import { bandCount, type LineBands } from '../../ui/code-marks'
 
 /** What there is of a rung; each part may be missing. */
 export interface MachineRung {

@@ -1,11 +1,18 @@
 /** Rungs × metrics: the cells, the copied text, and how a spreadsheet reads it. */
 import Papa from 'papaparse'
 import { describe, expect, it } from 'vitest'
-import { againstBaseline, rungsByRow } from './against'
-import { chosenRungs, filterItems, matrixItems, ncuNames, type MatrixRow } from './matrix'
-import { matrixCsv, matrixMarkdown } from './matrix-copy'
-import { recording } from '../../../test/renderer/chart-samples'
+import {
+  againstBaseline,
+  rungsByRow,
+  chosenRungs,
+  filterItems,
+  matrixItems,
+  ncuNames,
+  type MatrixRow,
+} from './matrix'
+import { matrixCsv, matrixMarkdown } from './matrix-words'
 import { rung, session } from '../../../test/renderer/samples'
+import { recording } from '../../../test/renderer/chart-samples'
 
 const recorded = recording('gemm-fp32-h200-4096')
 const rowOf = (items: ReturnType<typeof matrixItems>, id: string): MatrixRow =>

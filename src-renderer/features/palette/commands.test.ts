@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { findCommands } from './commands'
-import { helpGroups } from './help-keys'
+import { helpGroups } from './shortcuts'
 import en from '../../locales/en/screens.json'
-import { wordAt } from '../../../test/renderer/locales'
+import { wordAt } from '../../../test/renderer/samples'
 
 const command = (title: string, group = 'Go to') => ({ id: title, title, group, run: () => {} })
 const all = [

@@ -1,7 +1,19 @@
-/** Keys that work on every screen: the palette, the help sheet, and g plus a letter for a screen. */
+/** Keys: those that work on every screen, screens by the letter that follows g, and the help sheet's list. */
 import { onBeforeUnmount, onMounted } from 'vue'
-import type { GoTo } from './go-to'
-import { goTos } from './go-to'
+import { screens, type Screen } from '../../screens'
+
+// Screens by the letter that follows g.
+
+export interface GoTo {
+  key: string
+  screen: Screen
+}
+
+export const goTos: readonly GoTo[] = screens.flatMap((screen) =>
+  screen.meta?.key === undefined ? [] : [{ key: screen.meta.key, screen }],
+)
+
+// Keys that work on every screen: the palette, the help sheet, and g plus a letter for a screen.
 
 export interface ShortcutActions {
   palette(): void
@@ -53,3 +65,58 @@ export function useShortcuts(actions: ShortcutActions): void {
   onMounted(() => addEventListener('keydown', onKey, { capture: true }))
   onBeforeUnmount(() => removeEventListener('keydown', onKey, { capture: true }))
 }
+
+/** Keys of the help sheet; their texts are `help.<group>.<entry>` in the locale. */
+export const helpGroups = [
+  {
+    id: 'everywhere',
+    entries: [
+      { id: 'palette', keys: ['Ctrl', 'K'] },
+      { id: 'help', keys: ['?'] },
+      { id: 'leave', keys: ['Esc'] },
+    ],
+  },
+  {
+    id: 'ladder',
+    entries: [
+      { id: 'move', keys: ['↑', '↓'] },
+      { id: 'open', keys: ['→', '←', 'Enter'] },
+      { id: 'pick', keys: ['Space'] },
+      { id: 'compare', keys: ['c'] },
+      { id: 'pin', keys: ['p'] },
+      { id: 'find', keys: ['/'] },
+    ],
+  },
+  {
+    id: 'compare',
+    entries: [
+      { id: 'change', keys: ['n', 'p'] },
+      { id: 'step', keys: ['[', ']'] },
+      { id: 'sass', keys: ['s'] },
+      { id: 'chain', keys: ['c'] },
+      { id: 'machine', keys: ['m'] },
+      { id: 'memory', keys: ['y'] },
+      { id: 'find', keys: ['/'] },
+      { id: 'hot', keys: ['h'] },
+    ],
+  },
+  {
+    id: 'charts',
+    entries: [
+      { id: 'move', keys: ['↑', '↓', '←', '→'] },
+      { id: 'open', keys: ['Enter'] },
+      { id: 'pick', keys: ['Space'] },
+      { id: 'compare', keys: ['c'] },
+      { id: 'zoom', keys: ['+', '−', '0'] },
+    ],
+  },
+  {
+    id: 'matrix',
+    entries: [
+      { id: 'move', keys: ['↑', '↓', '←', '→'] },
+      { id: 'page', keys: ['PgUp', 'PgDn'] },
+      { id: 'ends', keys: ['Home', 'End'] },
+      { id: 'sort', keys: ['Enter'] },
+    ],
+  },
+] as const

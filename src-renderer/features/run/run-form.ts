@@ -1,12 +1,19 @@
 /** The run form's logic: the choices on offer, and the request they make. */
-import type { CallInput, SessionSummary } from '../../../src-main/contract'
-import { isRecording } from '../../../src-main/contract/session-summary'
-import type { Ladder, LadderRung } from '../../../src-main/domain/ladder/ladder'
+import type { SessionSummary, CallInput } from '../../../src-main/contract/index'
+import { isImport, isOwnRun, isRecording } from '../../../src-main/contract/sessions'
 import type { ProfileLevel } from '../../../src-main/domain/metrics/metric-definition'
+import { planProfile, type ProfilePlan } from '../../../src-main/domain/analysis/pass-plan'
+import {
+  sameSizes,
+  type Sizes,
+  sizesLabel,
+  usualProblem,
+} from '../../../src-main/domain/task/problem'
+import type { Session } from '../../../src-main/domain/session/session'
+import type { Ladder, LadderRung } from '../../../src-main/domain/ladder/ladder'
 import { emulatedProblem } from '../../../src-main/domain/emulation/size'
-import { sizesLabel, usualProblem, type Sizes } from '../../../src-main/domain/task/problem'
 import { maxSize, sizeNames } from '../../../src-main/domain/task/task'
-import type { Capabilities } from '../../../src-main/domain/target/target-kind'
+import type { Capabilities } from '../../../src-main/domain/target/kinds'
 import {
   can,
   parseTarget,
@@ -14,7 +21,50 @@ import {
   runnableKinds,
   type RunnableKind,
 } from '../../../src-main/domain/target/targets'
-import { parseSeconds } from './profile-estimate'
+
+// Estimates the cost of profiling from the times of a session of the same ladder and size.
+
+/** The session whose times are used for the estimate: this machine's newest, else a recording. */
+export function timesFrom(
+  sessions: readonly SessionSummary[],
+  ladder: string,
+  size: Sizes | null,
+): SessionSummary | undefined {
+  const usable = sessions.filter(
+    (session) =>
+      size !== null &&
+      !session.damaged &&
+      !isImport(session) &&
+      session.ladder.id === ladder &&
+      session.problem !== null &&
+      sameSizes(session.problem.sizes, size),
+  )
+  return usable.find(isOwnRun) ?? usable[0]
+}
+
+/** Parses seconds as typed; null if invalid. */
+export function parseSeconds(text: string): number | null {
+  const value = /^\s*\d{1,6}([.,]\d{1,3})?\s*$/.test(text) ? Number(text.replace(',', '.')) : NaN
+  return value > 0 ? value : null
+}
+
+export function estimate(
+  session: Session,
+  level: ProfileLevel,
+  rungs: readonly string[],
+  limitSeconds: number | null,
+): ProfilePlan | null {
+  if (level === 'none') return null
+  return planProfile({
+    level,
+    computeCapability: session.device?.computeCapability ?? null,
+    rungs: rungs.map((id) => ({
+      id,
+      medianMs: session.rungs.find((rung) => rung.id === id)?.timing?.medianMs ?? null,
+    })),
+    ...(limitSeconds === null ? {} : { limitSeconds }),
+  })
+}
 
 export const customSize = 'custom'
 

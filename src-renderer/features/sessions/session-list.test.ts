@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { SessionSummary } from '../../../src-main/contract'
 import { pairAcross, searchSessions, sessionTitle } from './session-list'
 import { rung, session } from '../../../test/renderer/samples'
-import { gemmProblem } from '../../../test/gemm'
+import { gemmProblem } from '../../../test/support'
 
 const item = (over: Partial<SessionSummary> = {}): SessionSummary => ({
   ref: 'gemm-fp32-20261121',

@@ -1,8 +1,7 @@
 import { afterEach, expect, it } from 'vitest'
 import { emulatorPool, type EmulatorPool } from '../../../src-main/adapters/emulator/pool'
 import { emulate } from '../../../src-main/domain/emulation/job'
-import { readCapture } from '../../emulated-captures'
-import { capturedJob } from '../../emulated-job'
+import { readCapture, capturedJob } from '../../emulated-captures'
 
 const capture = readCapture('softmax')
 const job = capturedJob(capture.rungs[0]!, capture.seed)

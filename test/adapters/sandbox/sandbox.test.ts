@@ -19,11 +19,10 @@ import {
   type Sandbox,
   type SandboxResult,
 } from '../../../src-main/adapters/sandbox/sandbox'
-import { unshareWith } from '../../../src-main/adapters/sandbox/view'
+import { removeTree, unshareWith } from '../../../src-main/adapters/sandbox/view'
 import { isAlive, setEnv, tempDir } from '../../services/support'
-import { said } from '../../said'
+import { said } from '../../support'
 import { findGroups } from '../../../src-main/adapters/sandbox/cgroup'
-import { removeTree } from '../../../src-main/adapters/sandbox/remove-tree'
 
 describe('the sandbox', async () => {
   const MiB = 2 ** 20

@@ -1,20 +1,18 @@
 /** From a library of nvcc to a rung's page, as a static run makes it. */
-import { readFileSync } from 'node:fs'
 import { mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { brotliDecompressSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { launchedKernels, readBuiltCode } from '../../../src-main/adapters/tools/built-code'
-import { liveToolbox } from '../../../src-main/adapters/tools/live-toolbox'
-import { recordedToolbox } from '../../../src-main/adapters/tools/recorded-toolbox'
-import { staticProfile } from '../../../src-main/domain/sass/static-profile'
+import { launchedKernels, readBuiltCode } from '../../../src-main/adapters/tools/nvcc'
+import { liveToolbox, recordedToolbox } from '../../../src-main/adapters/tools/toolboxes'
+import { staticProfile } from '../../../src-main/domain/sass/machine-code'
 import { DeepProfile, lineHeat, sassOfLine } from '../../../src-main/domain/session/deep'
-import { said } from '../../said'
+import { packedRow } from '../../captures'
+import { said } from '../../support'
 
-const captures = join(import.meta.dirname, '../../captures/cubin')
+const kept = packedRow('cubins.jsonl', 'kernels.so')
 const toolbox = liveToolbox(null)
-const source = readFileSync(join(captures, 'kernels.cu'), 'utf8').split('\n')
+const source = kept.source.split('\n')
 const lineOf = (text: string): number => source.findIndex((line) => line.includes(text)) + 1
 
 async function file(name: string, content: string | Uint8Array): Promise<string> {
@@ -22,10 +20,7 @@ async function file(name: string, content: string | Uint8Array): Promise<string>
   await writeFile(path, content)
   return path
 }
-const library = await file(
-  'rung.so',
-  brotliDecompressSync(readFileSync(join(captures, 'kernels.so.br'))),
-)
+const library = await file('rung.so', kept.bytes)
 const launches = [
   { mangled: '_Z5plainPfy', name: 'plain' },
   { mangled: '_Z10everythingPficd', name: 'everything' },
@@ -83,7 +78,7 @@ describe('the page of a rung that was built', () => {
   })
 
   it('is refused with a sentence where the library is damaged', async () => {
-    const bytes = brotliDecompressSync(readFileSync(join(captures, 'kernels.so.br')))
+    const bytes = Buffer.from(kept.bytes)
     // The first cubin in it.
     bytes[bytes.indexOf(Buffer.from([0x7f, 0x45, 0x4c, 0x46, 2, 1, 1, 0x41])) + 58] = 1
     await expect(readBuiltCode(toolbox, await file('rung.so', bytes))).rejects.toThrow(

@@ -61,6 +61,26 @@ describe('a program that does not end well', () => {
     expect(outcome).toBe('flooded')
   })
 
+  it('is held up by a reader that is slower, and all of it is passed on', async () => {
+    const reader = { reading: 0, most: 0, length: 0 }
+    const { exitCode, stdout } = await told("process.stdout.write('x'.repeat(3_000_000))", {
+      passOn: {
+        keep: 10,
+        async to(_, text) {
+          reader.reading += 1
+          reader.most = Math.max(reader.most, reader.reading)
+          await new Promise((read) => setTimeout(read, 1))
+          reader.length += text.length
+          reader.reading -= 1
+        },
+      },
+    })
+    expect(reader).toMatchObject({ reading: 0, length: 3_000_000 })
+    // What a pipe holds when the program ends comes at once; 46 such parts would without waiting.
+    expect(reader.most).toBeLessThan(4)
+    expect([exitCode, stdout]).toEqual([0, 'x'.repeat(10)])
+  })
+
   it('is told by its signal, its exit code, or that it is not there; what it said is kept', async () => {
     expect(await told("console.log('last'); process.kill(process.pid, 'SIGSEGV')")).toMatchObject({
       outcome: 'signalled',

@@ -16,7 +16,7 @@ import {
   ratioWarnings,
   rungWarnings,
 } from '../../../src-main/domain/analysis/comparability'
-import { inEnglish } from '../../../src-main/domain/text/wording'
+import { inEnglish } from '../../../src-main/domain/text/text'
 import {
   chain,
   type ChainSide,

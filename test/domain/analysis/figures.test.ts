@@ -4,17 +4,16 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { derivedMetrics } from '../../../src-main/domain/analysis/derived-metrics'
 import { type Launch } from '../../../src-main/domain/session/session'
-import { said } from '../../said'
+import { said, gemm, gemmProblem } from '../../support'
 import { leadFigure, leadOf, leadText } from '../../../src-main/domain/analysis/lead-figure'
 import { Task } from '../../../src-main/domain/task/task'
 import { usualProblem } from '../../../src-main/domain/task/problem'
-import { gemm, gemmProblem } from '../../gemm'
 import {
   fewestSamples,
   medianInterval,
   quantile,
   ratioInterval,
-} from '../../../src-main/domain/analysis/sample-interval'
+} from '../../../src-main/domain/analysis/time-change'
 import { planProfile, profileSeconds } from '../../../src-main/domain/analysis/pass-plan'
 
 describe('derived metrics', () => {

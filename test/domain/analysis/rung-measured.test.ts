@@ -11,10 +11,10 @@ import {
   type MeasuredRecording,
   type RungToday,
 } from '../../../src-main/domain/analysis/rung-measured'
-import { copyHeader } from '../../../src-main/parsers/kernels/rung-header-edit'
+import { copyHeader } from '../../../src-main/parsers/kernels/rung-header'
 import { measuredRungs } from '../../../src-main/services/sessions/measured'
 import { resolveLadder } from '../../../src-main/services/run/plan'
-import { listRecordings, readRecordings } from '../../../src-main/services/sessions/recording-list'
+import { listRecordings, readRecordings } from '../../../src-main/services/sessions/recordings'
 import { recordingsDir, root, rung, tempDir } from '../../services/support'
 
 const kernelsDir = join(root, 'cuda-kernels')

@@ -1,15 +1,18 @@
 import { describe, expect, it } from 'vitest'
 import { verify, type CheckedOutput } from '../../../src-main/domain/emulation/check'
-import { emulatedMetrics } from '../../../src-main/domain/emulation/figures'
-import { faultReason, recordsOf, stopReason } from '../../../src-main/domain/emulation/findings'
+import {
+  emulatedMetrics,
+  faultReason,
+  recordsOf,
+  stopReason,
+  emulatedProfile,
+} from '../../../src-main/domain/emulation/findings'
 import { emulate as emulateJob } from '../../../src-main/domain/emulation/job'
-import { emulatedProfile } from '../../../src-main/domain/emulation/profile'
 import { emulatedProblem, shrunk } from '../../../src-main/domain/emulation/size'
-import { staticProfile } from '../../../src-main/domain/sass/static-profile'
+import { staticProfile } from '../../../src-main/domain/sass/machine-code'
 import { lineHeat, opcodeHistogram } from '../../../src-main/domain/session/deep'
-import { inEnglish } from '../../../src-main/domain/text/wording'
-import { readCapture } from '../../emulated-captures'
-import { capturedJob, placesOf } from '../../emulated-job'
+import { inEnglish } from '../../../src-main/domain/text/text'
+import { readCapture, capturedJob, placesOf } from '../../emulated-captures'
 
 const capture = readCapture('transpose')
 const rung = capture.rungs.find(({ id }) => id === '03_square_tile')!
@@ -148,6 +151,13 @@ describe('a size', () => {
   it('is halved until it is a matter of seconds', () => {
     expect(emulatedProblem(task, at(4096)).sizes).toEqual({ n: 512 })
     expect(emulatedProblem(task, at(100)).sizes).toEqual({ n: 100 })
-    expect(shrunk(at(7), () => false).sizes).toEqual({ n: 1 })
+    expect(shrunk(task, at(7), () => false).sizes).toEqual({ n: 1 })
+  })
+
+  it('stays where kernels are built for it', () => {
+    const built = { ...(task as object), sizes: { n: {}, head: { fixed: true } } } as never
+    const problem = { ...at(4096), sizes: { n: 4096, head: 128 } }
+    expect(emulatedProblem(built, problem).sizes).toEqual({ n: 512, head: 128 })
+    expect(shrunk(built, problem, () => false).sizes).toEqual({ n: 1, head: 128 })
   })
 })

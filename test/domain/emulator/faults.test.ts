@@ -1,16 +1,14 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { brotliDecompressSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { createDevice } from '../../../src-main/domain/emulator/device'
 import { dummyAddress, runRung } from '../../../src-main/domain/emulator/rung'
 import { Halt } from '../../../src-main/domain/emulator/warp'
 import { placesOf } from '../../../src-main/domain/sass/machine-code'
 import { readCubin } from '../../../src-main/parsers/cubin/cubin'
+import { packedRow } from '../../captures'
 
-const folder = join(import.meta.dirname, '../../captures/cubin')
-const machineCode = readCubin(brotliDecompressSync(readFileSync(join(folder, 'faults.cubin.br'))))
-const source = readFileSync(join(folder, 'faults.cu'), 'utf8').split('\n')
+const kept = packedRow('cubins.jsonl', 'faults.cubin')
+const machineCode = readCubin(kept.bytes)
+const source = kept.source.split('\n')
 
 /** The line of a function that its comment says is at fault. */
 function lineOf(name: string, fault: string): number {

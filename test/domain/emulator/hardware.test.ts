@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { setFlagsFromString } from 'node:v8'
 import { describe, expect, it } from 'vitest'
-import { linesOf, rowsOf } from '../../../scripts/lib/emulation-doc'
+import { linesOf, rowsOf } from '../../../scripts/lib/recorded-docs'
 import {
   captures,
   compareKernels,

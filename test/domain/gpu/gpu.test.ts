@@ -3,19 +3,21 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { readRaw } from '../../../src-main/adapters/tools/raw-files'
-import { inEnglish } from '../../../src-main/domain/text/wording'
-import { type KernelResources, occupancy } from '../../../src-main/domain/gpu/occupancy'
+import { inEnglish } from '../../../src-main/domain/text/text'
 import {
+  type KernelResources,
+  occupancy,
   occupancyAdvice,
   occupancyCurve,
   sharedOf,
   withShared,
-} from '../../../src-main/domain/gpu/occupancy-advice'
-import { computeCapabilities, smLimits } from '../../../src-main/domain/gpu/sm-limits'
-import { scheduleOf, wavesOf } from '../../../src-main/domain/gpu/waves'
+  scheduleOf,
+  wavesOf,
+} from '../../../src-main/domain/gpu/occupancy'
+import { computeCapabilities, smLimits } from '../../../src-main/domain/gpu/gpu'
 import { type NcuLaunch, parseNcuRawCsv } from '../../../src-main/parsers/ncu/ncu-csv'
-import { ncuCapture } from '../../parsers/captures'
-import { sharedSessions, sharingSessions } from '../../../src-main/adapters/disk/shared-rows'
+import { ncuCapture } from '../../captures'
+import { sharedSessions, sharingSessions } from '../../../src-main/adapters/disk/journal'
 
 describe('occupancy', async () => {
   const root = join(import.meta.dirname, '../../..')

@@ -6,8 +6,6 @@ import {
   rejected,
   studentCritical,
   studentTail,
-} from '../../../src-main/domain/regress/statistics'
-import {
   confirmed,
   cycleRatio,
   exitCodeOf,

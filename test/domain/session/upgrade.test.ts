@@ -22,18 +22,18 @@ import {
   says,
   together,
 } from '../../../src-main/domain/messages/message'
-import { inEnglish } from '../../../src-main/domain/text/wording'
+import { inEnglish } from '../../../src-main/domain/text/text'
 import { rungOf, type Session } from '../../../src-main/domain/session/session'
 import { formats, upgraded } from '../../../src-main/domain/session/upgrade'
 import { templates1 } from '../../../src-main/domain/session/upgrade/english-1'
-import { taskOfVersion1, withTask } from '../../../src-main/domain/session/upgrade/problem-1'
+import { taskOfVersion1, withTask } from '../../../src-main/domain/session/upgrade/from-1'
 import {
   recognize,
   recognizeAll,
   storedKeys,
 } from '../../../src-main/domain/session/upgrade/recognize'
-import { parseReportHtml } from '../../../src-main/parsers/report/report-html'
-import { importHtml } from '../../../src-main/services/import/import-html'
+import { parseReportHtml } from '../../../src-main/parsers/report/report'
+import { importHtml } from '../../../src-main/services/import/import-report'
 import { tempDir } from '../../services/support'
 import {
   attempts1,
@@ -46,7 +46,7 @@ import {
   writeAttempt1,
 } from '../../version-1'
 import { gflops, problemLabel } from '../../../src-main/domain/task/problem'
-import { sharedSessions, sharingSessions } from '../../../src-main/adapters/disk/shared-rows'
+import { sharedSessions, sharingSessions } from '../../../src-main/adapters/disk/journal'
 
 describe('versions', () => {
   const open = (name: string): Session => parseSession(file1(`${name}.json`), `${name}.json`)

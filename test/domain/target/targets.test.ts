@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { RunRequest } from '../../../src-main/contract'
-import { SessionRef, recordingOf } from '../../../src-main/contract/session-ref'
+import { SessionRef, recordingOf } from '../../../src-main/contract/sessions'
 import { templates } from '../../../src-main/domain/messages/english'
 import {
   gpuOfTarget,

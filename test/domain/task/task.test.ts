@@ -3,8 +3,9 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { evaluate, namesIn, parseExpression } from '../../../src-main/domain/task/expression'
-import { chosen, problemAt } from '../../../src-main/domain/task/choose'
 import {
+  chosen,
+  problemAt,
   caseOf,
   flops,
   gflops,
@@ -14,10 +15,8 @@ import {
   sizesLabel,
   sizesWord,
 } from '../../../src-main/domain/task/problem'
-import { gemm, gemmProblem } from '../../gemm'
-import { saying } from '../../said'
-import { referenceHeader, taskHeader } from '../../../src-main/domain/task/headers'
-import { launchLayout } from '../../../src-main/domain/task/layout'
+import { gemm, gemmProblem, saying } from '../../support'
+import { referenceHeader, taskHeader, launchLayout } from '../../../src-main/domain/task/layout'
 import { Task } from '../../../src-main/domain/task/task'
 
 describe('expressions', () => {

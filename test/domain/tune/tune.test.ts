@@ -11,12 +11,10 @@ import {
   pointsOf,
   type Point,
   type Space,
-} from '../../../src-main/domain/tune/space'
-import {
   makeStrategy,
   strategyNames,
   usualStrategy,
-} from '../../../src-main/domain/tune/strategies'
+} from '../../../src-main/domain/tune/sweep'
 import {
   parseConstant,
   parseRule,

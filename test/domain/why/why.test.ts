@@ -10,9 +10,9 @@ import {
   type RungResult,
   type Session,
 } from '../../../src-main/domain/session/session'
-import { inEnglish } from '../../../src-main/domain/text/wording'
+import { inEnglish } from '../../../src-main/domain/text/text'
 import { whyOf, Why, type Cause, type Side } from '../../../src-main/domain/why/why'
-import { readRecordings } from '../../../src-main/services/sessions/recording-list'
+import { readRecordings } from '../../../src-main/services/sessions/recordings'
 
 const recordings = join(import.meta.dirname, '../../../resources/recordings')
 const read = (name: string): Promise<Session> => readSession(join(recordings, name))
@@ -21,6 +21,7 @@ const tensor = await read('gemm-tensor-h200-4096')
 const small = await read('gemm-fp32-h200-1024')
 const sums = await read('reduction-h200')
 const histogram = await read('joint-histogram-h200')
+const bf16 = await read('gemm-bf16-h200-4096')
 
 const side = (session: Session, id: string, over: Partial<RungResult> = {}): Side => ({
   session,
@@ -103,6 +104,22 @@ describe('the first cause', () => {
 
   it('of WGMMA is that the tensor pipe needs less time for the same product', () => {
     expect(first(tensor, '54_mma_sync', '55_wgmma_tma').id).toBe('work')
+  })
+
+  it('of a faster clock at the power cap is what no longer takes power', () => {
+    const b = side(bf16, '76_multicast_nt')
+    const [cause] = whyOf(side(bf16, '75_persistent_nt'), b).causes
+    expect(inEnglish(cause!.statement)).toBe(
+      'The SM clock, which the power cap holds down, went from 1725 MHz to 1740 MHz (L2 traffic 1.58 GiB → 1.24 GiB).',
+    )
+    expect(ids(cause!)).toEqual(['l2Bytes'])
+    const { timing } = b.rung
+    const free = {
+      ...b,
+      rung: { ...b.rung, timing: { ...timing!, gpu: { ...timing!.gpu!, heldDownBy: [] } } },
+    }
+    const [other] = whyOf(side(bf16, '75_persistent_nt'), free).causes
+    expect(inEnglish(other!.statement)).toBe('The SM clock went from 1725 MHz to 1740 MHz.')
   })
 
   it('of a slower rung is what it has more of', () => {

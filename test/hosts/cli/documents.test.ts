@@ -2,11 +2,11 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { publishedSchemas } from '../../../scripts/lib/schemas.mjs'
+import { publishedSchemas } from '../../../scripts/lib/document.mjs'
 import * as documents from '../../../src-main/hosts/cli/documents'
 import { fakeTools } from '../../cli/support'
 import { faultsOf, isValid, publishedNames, publishedText, schemasDir } from '../../json-schemas'
-import { ncuCapture, ncuReportFile } from '../../parsers/captures'
+import { ncuCapture, ncuReportFile } from '../../captures'
 import { labText } from '../../services/labs/support'
 import { root, setEnv, tempDir } from '../../services/support'
 import { file1 } from '../../version-1'
@@ -187,6 +187,43 @@ describe('--json', () => {
     const failed = await profile('exit 3')
     expect(failed.code).toBe(1)
     expect(documentOf<{ program: object }>('run', failed).program).toMatchObject({ exitCode: 3 })
+  })
+
+  it('of a ladder of programs; what takes kernels alone refuses it', async () => {
+    const dir = await withTools({ FAKE_PROGRAM: 'twelve', FAKE_NCU: '' })
+    const program = (word: string) => ['sh', '-c', `echo ${word} > out.txt`]
+    const ladder = {
+      ...{ kernel_ladder: 1, id: 'words', title: 'Words', summary: 'Words of a program.' },
+      programs: { runs: 2, output: { file: 'out.txt' } },
+      rungs: ['a', 'a', 'b'].map((word, index) => ({
+        ...{ id: `${index}_${word}`, title: word, program: program(word) },
+      })),
+    }
+    await writeFile(join(dir, 'ladder.yaml'), JSON.stringify(ladder))
+    const own = ['--ladder', dir]
+    const out = join(dir, 'session')
+    const run = await runHere('run', ...own, '--trust', '--out', out, '--json')
+    expect(run.code, run.stderr).toBe(1)
+    const { rungs } = documentOf<{ rungs: { status: string }[] }>('run', run)
+    expect(rungs.map(({ status }) => status)).toEqual(['ok', 'ok', 'wrong'])
+    expect(documentOf('run', await runHere('show', out, '--json'))).toMatchObject({ rungs })
+    documentOf('show-rung', await runHere('show', out, '--rung', '1_a', '--json'))
+    documentOf('diff', await runHere('diff', out, '0_a', '1_a', '--json'))
+    documentOf('compare', await runHere('compare', out, out, '--json'))
+    const diff = await runHere('diff', out, '0_a', '1_a')
+    expect(diff.stdout).toContain('The session does not contain both sources.')
+    for (const words of [
+      ['history', ...own],
+      ['regress', ...own, '--against', out],
+      ['sanitize', ...own],
+      ['tune', ...own, '--rung', '0_a'],
+      ['run', ...own, '--watch'],
+      ['run', ...own, '--rung', '0_a', '--commits', 'a..b'],
+    ]) {
+      const { code, stderr } = await runHere(...words)
+      expect([words[0], code]).toEqual([words[0], 2])
+      expect(stderr).toMatch(/programs, which this does not take|does not go with a ladder of/)
+    }
   })
 
   it('of compare: two ladders, an import beside itself, one of each', async () => {

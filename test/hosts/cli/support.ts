@@ -1,6 +1,7 @@
 /** Runs the command line in this process: its streams are caught, its exit code is given back. */
 import { vi } from 'vitest'
 import { assets } from '../../../src-main/adapters/kernels/assets'
+import type { HostMachine } from '../../../src-main/adapters/machine/machine'
 import { runProgram } from '../../../src-main/hosts/cli/program'
 import { machineOfFakes } from '../../services/support'
 
@@ -14,6 +15,8 @@ export interface Surroundings {
   env?: Readonly<Record<string, string>>
   /** Kernels of its own, as beside a program that was copied to another checkout. */
   kernelsDir?: string
+  /** One of fakes by default. */
+  machine?: HostMachine
 }
 
 /** Sets variables until what is returned is called. */
@@ -40,7 +43,7 @@ function keepingListeners(): () => void {
 
 /** One after another, never beside one another: the streams are the process's. */
 export async function runIn(
-  { env = {}, kernelsDir }: Surroundings,
+  { env = {}, kernelsDir, machine }: Surroundings,
   ...words: string[]
 ): Promise<Finished> {
   const said = { stdout: '', stderr: '' }
@@ -53,7 +56,7 @@ export async function runIn(
     })
   const setUp = async () => ({
     assets: { ...(await assets()), ...(kernelsDir === undefined ? {} : { kernelsDir }) },
-    machine: machineOfFakes(),
+    machine: machine ?? machineOfFakes(),
   })
   const restore = [withVariables(env), keepingListeners()]
   const spies = [catching('stdout'), catching('stderr')]

@@ -2,9 +2,8 @@ import { afterEach, beforeEach, vi } from 'vitest'
 import type { Setup } from '../../../src-main/adapters/machine/machine'
 import type { Core } from '../../../src-main/contract'
 import { startElectronHost } from '../../../src-main/hosts/electron/host'
-import { createFakeCore, type FakeCore } from '../support/fake-core'
+import { createFakeCore, type FakeCore, createRendererDir } from '../support'
 import { setupIn } from '../../services/support'
-import { createRendererDir } from '../support/renderer-dir'
 import { type FakeElectron, resetElectron } from './fake-electron'
 
 export interface Desktop {

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
 import { missingError } from '../../../src-main/domain/errors'
-import { FakeEvent } from './fake-parts'
+import { FakeEvent } from './fake-electron'
 import { settle, useDesktop } from './harness'
 
 vi.mock('electron', async () => (await import('./fake-electron')).electronModule())

@@ -6,10 +6,10 @@ import {
   eventChannel,
   folderChannel,
   importChannel,
-} from '../../../src-main/hosts/electron/ipc'
+} from '../../../src-main/hosts/electron/page'
 import type { KernelLadderBridge } from '../../../src-main/hosts/electron/preload'
-import { appInfo, logMessage } from '../support/fake-core'
-import { type FakeFrame, FakeWebContents } from './fake-parts'
+import { appInfo, logMessage } from '../support'
+import { type FakeFrame, FakeWebContents } from './fake-electron'
 import { useDesktop } from './harness'
 
 vi.mock('electron', async () => (await import('./fake-electron')).electronModule())

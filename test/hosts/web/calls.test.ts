@@ -3,10 +3,10 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, dirname } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { appInfo, logMessage } from '../support/fake-core'
+import { appInfo, logMessage } from '../support'
 import { type Ask, type Harness, json, startHarness } from './harness'
 import { inputError } from '../../../src-main/domain/errors'
-import { saying } from '../../said'
+import { saying } from '../../support'
 
 describe('calls', () => {
   let at: Harness

@@ -2,8 +2,7 @@ import { type ClientRequest, type IncomingHttpHeaders, type IncomingMessage } fr
 import { request as httpRequest } from 'node:http'
 import { connect } from 'node:net'
 import { startWebHost, type WebHost, type WebHostLimits } from '../../../src-main/hosts/web/server'
-import { createFakeCore, type FakeCore } from '../support/fake-core'
-import { createRendererDir } from '../support/renderer-dir'
+import { createFakeCore, type FakeCore, createRendererDir } from '../support'
 
 export interface Answer {
   status: number

@@ -6,10 +6,9 @@ import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { startWebHost } from '../../../src-main/hosts/web/server'
-import { createFakeCore } from '../support/fake-core'
+import { createFakeCore, indexHtml, script, secret } from '../support'
 import { type Answer, type Harness, json, startHarness } from './harness'
-import { indexHtml, script, secret } from '../support/renderer-dir'
-import { contentSecurityPolicy } from '../../../src-main/hosts/shared/headers'
+import { contentSecurityPolicy } from '../../../src-main/hosts/shared/renderer-files'
 
 describe('its life', () => {
   let at: Harness
@@ -117,7 +116,7 @@ describe('its life', () => {
     it('is logged, and answered without details', async () => {
       const core = { ...createFakeCore(), call: async () => 1n as never }
       const lines: string[] = []
-      const { dir, remove } = (await import('../support/renderer-dir')).createRendererDir()
+      const { dir, remove } = (await import('../support')).createRendererDir()
       const host = await startWebHost({ core, rendererDir: dir, log: (line) => lines.push(line) })
       const entered = await fetch(host.url, { redirect: 'manual' })
       const answer = await fetch(`${host.origin}/rpc/app.info`, {

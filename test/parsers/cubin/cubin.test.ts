@@ -1,18 +1,13 @@
-/** Cubins that nvcc 13.0.88 built: kernels.cu beside them has everything that a file can have. */
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { brotliDecompressSync } from 'node:zlib'
+/** Cubins that nvcc 13.0.88 built: the source of `kernels.so` has everything that a file can have. */
 import { describe, expect, it } from 'vitest'
 import { KernelLadderError } from '../../../src-main/domain/errors'
 import { decodeInstruction } from '../../../src-main/domain/sass/decode'
 import { placesOf, type MachineCode } from '../../../src-main/domain/sass/machine-code'
-import { inEnglish } from '../../../src-main/domain/text/wording'
-import { readCubin } from '../../../src-main/parsers/cubin/cubin'
-import { cubinsOf } from '../../../src-main/parsers/cubin/fatbin'
+import { inEnglish } from '../../../src-main/domain/text/text'
+import { readCubin, cubinsOf } from '../../../src-main/parsers/cubin/cubin'
+import { packedRow } from '../../captures'
 
-const folder = join(import.meta.dirname, '../../captures/cubin')
-const read = (name: string): Uint8Array =>
-  new Uint8Array(brotliDecompressSync(readFileSync(join(folder, `${name}.br`))))
+const read = (name: string): Uint8Array => packedRow('cubins.jsonl', name).bytes
 
 const library = read('kernels.so')
 const [ampere, hopper] = cubinsOf(library) as [Uint8Array, Uint8Array]
@@ -141,7 +136,7 @@ describe('variables', () => {
 
 describe('lines', () => {
   const { lines, subprograms } = everything(codes.hopper)
-  const source = readFileSync(join(folder, 'kernels.cu'), 'utf8').split('\n')
+  const source = packedRow('cubins.jsonl', 'kernels.so').source.split('\n')
   const lineOf = (text: string): number => source.findIndex((line) => line.includes(text)) + 1
 
   it('name where inlined code comes from, and through which calls', () => {

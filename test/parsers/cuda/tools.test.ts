@@ -3,13 +3,13 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { type Launch } from '../../../src-main/domain/session/session'
-import { parseProbedLaunches } from '../../../src-main/parsers/cuda/launch-probe'
+import { parseProbedLaunches, parseRunnerLine } from '../../../src-main/parsers/cuda/runner-events'
 import {
   normalizePciBusId,
   parseNvidiaSmi,
   redactNvidiaSmi,
 } from '../../../src-main/parsers/cuda/nvidia-smi'
-import { capture, captures, nvccCapture } from '../captures'
+import { capture, captures, nvccCapture } from '../../captures'
 import { parseNvccOutput, summarizeBuild } from '../../../src-main/parsers/cuda/ptxas'
 import { groupRecords } from '../../../src-main/domain/session/sanitizer'
 import {
@@ -17,7 +17,6 @@ import {
   parseSanitizerSummary,
   parseSanitizerXml,
 } from '../../../src-main/parsers/cuda/compute-sanitizer'
-import { parseRunnerLine } from '../../../src-main/parsers/cuda/runner-events'
 
 describe('tools', () => {
   describe('the launch probe', () => {
@@ -130,7 +129,7 @@ describe('tools', () => {
       it('gives null for what the driver does not know', () => {
         const unknown = xml
           .replaceAll(/<sm_clock>[^<]*/g, '<sm_clock>N/A')
-          .replace(/<gpu_temp>[^<]*/, '<gpu_temp>[N/A]')
+          .replace(/<gpu_temp>[^<]*/, `<gpu_temp>${'9'.repeat(400)} C`)
           .replace(/<instant_power_draw>[^<]*/, '<instant_power_draw>[Unknown Error]')
           .replace(/<current_mig>[^<]*/, '<current_mig>N/A')
           .replace(/<product_architecture>[^<]*/, '<product_architecture>N/A')
@@ -633,6 +632,11 @@ describe('compute-sanitizer', () => {
           '========= ERROR SUMMARY: 200 errors\n========= ERROR SUMMARY: 100 errors were not printed. Use --print-limit option to adjust the number of printed errors',
         ),
       ).toEqual({ total: 200, notPrinted: 100 })
+    })
+
+    it('is not looked for at every digit of a number that nobody wrote', () => {
+      const line = `========= ERROR SUMMARY: ${'1'.repeat(600_000)}`
+      expect(parseSanitizerSummary(`${line}\n${line} errors`)).toBeNull()
     })
 
     it('is found behind a line of the program that lacks its end', () => {

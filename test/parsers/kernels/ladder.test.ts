@@ -4,15 +4,15 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { Ajv2020 } from 'ajv/dist/2020'
 import { parse } from 'yaml'
-import { parseLadderFile } from '../../../src-main/parsers/kernels/ladder'
-import { gemm } from '../../gemm'
-import { Task } from '../../../src-main/domain/task/task'
-import { parseRungHeader } from '../../../src-main/parsers/kernels/rung-header'
 import {
+  parseLadderFile,
   parseLadderDocument,
   parseProgramLadder,
-} from '../../../src-main/parsers/kernels/ladder-document'
-import { ladderSchema } from '../../../src-main/domain/ladder/ladder-schema'
+} from '../../../src-main/parsers/kernels/ladder'
+import { gemm } from '../../support'
+import { Task } from '../../../src-main/domain/task/task'
+import { parseRungHeader } from '../../../src-main/parsers/kernels/rung-header'
+import { ladderSchema } from '../../../src-main/domain/ladder/ladder-document'
 
 describe('ladders that ship', () => {
   const tasks = new Map([['gemm', gemm]])
@@ -379,6 +379,13 @@ describe('ladder.yaml', () => {
       expect(repeated.split('is repeated')).toHaveLength(21)
       expect(faultsOf('a: 1\n'.repeat(200_000))).toMatch(/more than 10000 keys/)
       expect(faultsOf(`a: ${'['.repeat(300)}\n`.repeat(500))).toMatch(/lists deeper than 64/)
+    })
+
+    it('of explicit keys in each other is refused before a parser works on them', () => {
+      expect(faultsOf('? '.repeat(1000))).toMatch(/more than 64 explicit keys/)
+      const stairs = Array.from({ length: 1000 }, (_, at) => `${' '.repeat(at)}?`)
+      expect(faultsOf(stairs.join('\n'))).toMatch(/more than 64 explicit keys/)
+      expect(faultsOf(`title: ${'Why? Why not? '.repeat(200)}\n`)).not.toMatch(/explicit/)
     })
   })
 })

@@ -1,8 +1,8 @@
 /** Labs, and the answers that students hand in. */
 import { describe, expect, it } from 'vitest'
 import { faultSentence, type Lab } from '../../../src-main/domain/labs/lab'
-import { type LabReferences, parseLab } from '../../../src-main/parsers/labs/lab'
-import { gemm } from '../../gemm'
+import { gemm } from '../../support'
+import { ladderPathIn, type LabReferences, parseLab } from '../../../src-main/parsers/labs/lab'
 import { parseAnswers } from '../../../src-main/parsers/labs/lab-answers'
 
 describe('lab.md', () => {
@@ -55,6 +55,17 @@ questions:
       const text = swap('answer: ceil(m / 32) / smCount', 'answer: 4')
       expect(faultsOf(text)).toEqual([])
       expect(parseLab(text, 'x/lab.md', references).lab?.questions[0]?.answer).toBe('4')
+    })
+
+    it('of keys and lists in each other beyond reason is refused before a parser works on it', () => {
+      for (const [piece, fault] of [
+        ['? ', /^x\/lab\.md:2: It has more than 64 explicit keys/],
+        ['[', /^x\/lab\.md:2: It has lists in lists deeper than 64/],
+      ] as const) {
+        const text = good.replace('---\n', `---\n${piece.repeat(80_000)}\n`)
+        expect(faultsOf(text)).toEqual([expect.stringMatching(fault)])
+        expect(ladderPathIn(text)).toBeNull()
+      }
     })
 
     it('is front matter and text', () => {

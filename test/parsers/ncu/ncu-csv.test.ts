@@ -1,10 +1,10 @@
 /** ncu’s tables as CSV, whole and as a stream. */
 import { describe, expect, it } from 'vitest'
 import { type NcuLaunch, parseNcuRawCsv } from '../../../src-main/parsers/ncu/ncu-csv'
-import { ncuCapture } from '../captures'
-import { said, saying } from '../../said'
+import { ncuCapture } from '../../captures'
+import { said, saying } from '../../support'
 import { readNcuCsv } from '../../../src-main/parsers/ncu/ncu-csv-stream'
-import { parseRules } from '../../../src-main/parsers/ncu/ncu-rules'
+import { parseRules } from '../../../src-main/parsers/ncu/ncu-details'
 
 describe('whole tables', () => {
   const twoRungs = ncuCapture('launches-two-rungs')

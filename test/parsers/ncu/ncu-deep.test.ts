@@ -10,10 +10,10 @@ import {
 } from '../../../src-main/domain/session/deep'
 import { parseNcuRawCsv } from '../../../src-main/parsers/ncu/ncu-csv'
 import { toDeepProfiles } from '../../../src-main/parsers/ncu/ncu-deep'
-import { parseRules } from '../../../src-main/parsers/ncu/ncu-rules'
+import { parseRules } from '../../../src-main/parsers/ncu/ncu-details'
 import { parseSourcePage } from '../../../src-main/parsers/ncu/ncu-source'
-import { said } from '../../said'
-import { ncuCapture } from '../captures'
+import { said } from '../../support'
+import { ncuCapture } from '../../captures'
 
 const nothing = { sections: [], unreadable: 0 }
 const page = ncuCapture('source-cuda-sass')

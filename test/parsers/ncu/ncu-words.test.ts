@@ -7,12 +7,11 @@ import {
   toBaseUnit,
 } from '../../../src-main/parsers/ncu/ncu-values'
 import { type NcuLaunch, parseNcuRawCsv } from '../../../src-main/parsers/ncu/ncu-csv'
-import { launchResources } from '../../../src-main/parsers/ncu/ncu-launch'
-import { ncuCapture } from '../captures'
+import { launchResources, toMetrics } from '../../../src-main/parsers/ncu/ncu-metrics'
+import { ncuCapture } from '../../captures'
 import { metricsAtLevel } from '../../../src-main/domain/metrics/metrics'
-import { toMetrics } from '../../../src-main/parsers/ncu/ncu-metrics'
-import { said } from '../../said'
-import { ncuFailures } from '../../fakes/ncu-failures.mjs'
+import { said } from '../../support'
+import { ncuFailures } from '../../fakes/ncu.mjs'
 import { recognizeNcuFailure, unknownMetrics } from '../../../src-main/parsers/ncu/ncu-failure'
 
 describe('cells', () => {

@@ -4,14 +4,23 @@ import { describe, expect, it } from 'vitest'
 import { readDeep } from '../../../src-main/adapters/sessions/deep-store'
 import { readSources } from '../../../src-main/adapters/sessions/session-sources'
 import { roofline } from '../../../src-main/domain/analysis/roofline'
+import { compareSessions } from '../../../src-main/domain/programs/compare-sessions'
 import { lineHeat } from '../../../src-main/domain/session/deep'
 import type { RungResult } from '../../../src-main/domain/session/session'
 import { readSession } from '../../../src-main/adapters/sessions/session-store'
-import { importReport, type ImportOptions } from '../../../src-main/services/import/import-report'
+import { parseNcuRawCsv } from '../../../src-main/parsers/ncu/ncu-csv'
+import {
+  importReport,
+  type ImportOptions,
+  importHtml,
+} from '../../../src-main/services/import/import-report'
 import { listAll, openNamed } from '../../../src-main/services/sessions/sessions'
-import { ncuCapture, ncuReport } from '../../parsers/captures'
+import { ncuCapture, ncuReport, programCapture } from '../../captures'
 import { setupIn, tempDir } from '../support'
-import { said } from '../../said'
+import { said } from '../../support'
+import { isHtmlFile } from '../../../src-main/adapters/sessions/report-file'
+import { reportHtml } from '../../../src-main/services/report/index'
+import { noPrivates, recording, template, withTroubles, type Sample } from '../report/samples'
 
 const captured = join(
   import.meta.dirname,
@@ -153,6 +162,46 @@ describe('the CSV of ncu', () => {
       }
     expect(said(csv.session.warnings).join()).toContain('unmodified GPU clocks')
     expect(await readdir(csv.folder)).toEqual(['session.json'])
+  })
+
+  it('of 14 launches, edited, is compared launch by launch', async () => {
+    const page = programCapture('import-deep-twelve').stdout
+    const duration = parseNcuRawCsv(page).launches.map(
+      ({ metrics }) => metrics['gpu__time_duration.sum']!.value as number,
+    )
+    expect(duration).toHaveLength(14)
+    const between = '","'
+    const edited = page.split('\n').filter((line) => !line.startsWith('"3"'))
+    const column = edited[0]!.split(between).indexOf('gpu__time_duration.sum')
+    const scale = (launch: number, factor: number): void => {
+      const at = edited.findIndex((line) => line.startsWith(`"${launch}"`))
+      const time = `${duration[launch]! * factor}`
+      edited[at] = edited[at]!.split(between).with(column, time).join(between)
+    }
+    scale(5, 1.3)
+    scale(9, 0.8)
+    const [before, after] = [
+      await (await setUp(page, 'before.csv')).run(),
+      await (await setUp(edited.join('\n'), 'after.csv')).run(),
+    ]
+    const { pairs, onlyA, onlyB, total } = compareSessions(before.session, after.session)
+    expect(onlyA.map(({ kernel }) => kernel?.name)).toEqual(['void scale<4, 1>(float *, int)'])
+    expect(onlyB).toEqual([])
+    const moved = pairs.filter(({ verdict }) => verdict !== 'same')
+    expect(moved.map(({ verdict, ratio }) => [verdict, ratio!.toFixed(3)]).sort()).toEqual([
+      ['faster', '0.800'],
+      ['slower', '1.300'],
+    ])
+    expect(pairs).toHaveLength(13)
+    // Every launch of the shorter report has its own counterpart.
+    const left = duration.filter((_, launch) => launch !== 3)
+    const timesOf = (side: 'timeA' | 'timeB'): number[] =>
+      pairs.map((pair) => Math.round(pair[side]! * 1e6)).sort((a, b) => a - b)
+    expect(timesOf('timeA')).toEqual([...left].sort((a, b) => a - b))
+    expect(total.timeA! - total.timeB!).toBeCloseTo(
+      (duration[3]! - duration[5]! * 0.3 + duration[9]! * 0.2) / 1e6,
+      9,
+    )
   })
 
   it('without ranges has one rung per launch, in order, with valid and distinct ids', async () => {
@@ -312,5 +361,72 @@ describe('what cannot be imported', () => {
     const { run, dir } = await setUp('hello')
     await expect(run(undefined, { out: join(dir, 'new') })).rejects.toThrow()
     expect(await readdir(dir)).toEqual(['mine.csv'])
+  })
+})
+
+async function written(...samples: [Sample] | [Sample, Sample]) {
+  const dir = await tempDir()
+  const path = join(dir, 'report.html')
+  await writeFile(path, reportHtml(samples, {}, template, noPrivates))
+  return { dir, path, store: join(dir, 'store') }
+}
+
+describe('an HTML report', () => {
+  it('is distinguished from ncu’s files by its first bytes', async () => {
+    const { dir, path } = await written(recording())
+    expect(await isHtmlFile(path)).toBe(true)
+    await writeFile(join(dir, 'x.csv'), '"ID","Process ID"')
+    for (const other of ['x.csv', 'nope', '.'])
+      expect(await isHtmlFile(join(dir, other))).toBe(false)
+  })
+
+  it('is imported as the session it was made of, sources with it', async () => {
+    for (const sample of [recording(), withTroubles()]) {
+      const { path, store } = await written(sample)
+      const { session, folder } = await importHtml(path, { store })
+      expect(session).toEqual(sample.session)
+      const saved = await readSession(folder)
+      expect(saved).toEqual(sample.session)
+      expect((await readSources(folder, saved)).texts).toEqual(sample.sources)
+      // A second time stands beside the first.
+      expect((await importHtml(path, { store })).folder).toBe(`${folder}-2`)
+    }
+  })
+
+  it('of two sessions asks which', async () => {
+    const after = recording()
+    after.session.id = 'after'
+    const { path, store } = await written(recording(), after)
+    await expect(importHtml(path, { store })).rejects.toThrow(/two sessions.*/)
+    expect((await importHtml(path, { store, which: 'second' })).session.id).toBe('after')
+    const single = await written(recording())
+    await expect(importHtml(single.path, { store, which: 'second' })).rejects.toThrow(
+      'contains only one session',
+    )
+  })
+
+  it.each(['../../evil.cu', '/etc/passwd', 'a/../../b.cu', '.hidden', 'a\\..\\b', ''])(
+    'writes no source outside of its session: %j',
+    async (file) => {
+      const sample = recording()
+      sample.session.id = '../../x'
+      sample.session.rungs[1]!.file = file
+      const { dir, path, store } = await written(sample)
+      const { folder } = await importHtml(path, { store })
+      expect(folder.startsWith(store)).toBe(true)
+      expect((await readdir(dir)).sort()).toEqual(['report.html', 'store'])
+      expect(await readdir(store)).toEqual(['x'])
+      const sources = await readdir(join(folder, 'sources', 'gemm'))
+      expect(sources).toHaveLength(sample.session.rungs.length - 1)
+    },
+  )
+
+  it('leaves nothing behind when it cannot be read or saved', async () => {
+    const { dir, path, store } = await written(recording())
+    const text = await readFile(path, 'utf8')
+    await writeFile(path, text.slice(0, -2000).replace('</script>', ''))
+    await expect(importHtml(path, { store })).rejects.toThrow('report.html')
+    await expect(importHtml(path, { store, out: dir })).rejects.toThrow()
+    expect(await readdir(dir)).toEqual(['report.html'])
   })
 })

@@ -7,16 +7,27 @@ import { type LabFolder, readLab, readLabs } from '../../../src-main/adapters/la
 import { faultSentence } from '../../../src-main/domain/labs/lab'
 import { type LabOutcome, outcomeExitCode } from '../../../src-main/domain/labs/outcome'
 import { message, type Statement } from '../../../src-main/domain/messages/message'
-import { inEnglish } from '../../../src-main/domain/text/wording'
-import { isTrusted, requireTrust, trustLab } from '../../../src-main/services/lab-library/trust'
-import { openLab } from '../../../src-main/services/lab-library/library'
-import { fakeMachine, type Machine, setEnv, tempDir } from '../support'
+import { inEnglish } from '../../../src-main/domain/text/text'
+import {
+  isTrusted,
+  requireTrust,
+  trustLab,
+  openLab,
+} from '../../../src-main/services/lab-library/library'
+import {
+  fakeMachine,
+  type Machine,
+  setEnv,
+  tempDir,
+  rungText,
+  sumsFiles,
+  sumsYaml,
+} from '../support'
 import { keepRecording } from '../../../scripts/lib/keep-recording'
-import { said } from '../../said'
+import { said } from '../../support'
 import { check, labText, statusesOf, testLab } from './support'
 import { sessionFolder } from '../../../src-main/adapters/labs/attempt'
 import { readSession } from '../../../src-main/adapters/sessions/session-store'
-import { rungText, sumsFiles, sumsYaml } from '../sums-folder'
 
 describe('checks', () => {
   /** Sentences of an outcome that a screen could not say in another language. */

@@ -1,13 +1,31 @@
 /** Grading without a sandbox: which outcome of a check counts, and what is kept of a grading that was killed. */
-import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { readdir, readFile, writeFile, cp, mkdir, rm, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { openFinishedRows, submissionHash } from '../../../src-main/adapters/labs/finished-rows'
-import { emptyRow } from '../../../src-main/domain/labs/grade'
+import { openFinishedRows, submissionHash } from '../../../src-main/adapters/labs/work'
+import { emptyRow, outcomeExitCode } from '../../../src-main/domain/labs/outcome'
 import { toRow } from '../../../src-main/services/labs/grade'
-import { said } from '../../said'
-import { fakeMachine, tempDir } from '../support'
-import { check, testLab } from './support'
+import { said, withAsked } from '../../support'
+import { fakeMachine, tempDir, recordingsDir, root, setupIn, shippedKernels } from '../support'
+import { check, testLab, statusesOf } from './support'
+import { readKernelLibrary } from '../../../src-main/adapters/kernels/kernel-library'
+import { readShippedLabs } from '../../../src-main/adapters/labs/library'
+import {
+  attemptListFile,
+  listRecordedAttempts,
+  recordedLabs,
+  recordedOutcomeOf,
+} from '../../../src-main/adapters/labs/attempt'
+import { openRaw, rawFile } from '../../../src-main/adapters/tools/raw-files'
+import { readSources } from '../../../src-main/adapters/sessions/session-sources'
+import { readSession, readSessionText } from '../../../src-main/adapters/sessions/session-store'
+import { submissionId } from '../../../src-main/domain/labs/judge'
+import { says, type Statement } from '../../../src-main/domain/messages/message'
+import { asRecording, listRecordings, replay } from '../../../src-main/services/sessions/recordings'
+import { recordedOutcomes } from '../../../src-main/services/labs/recorded'
+import { toErrorShape } from '../../../src-main/domain/errors'
+import { addLab } from '../../../src-main/services/lab-library/library'
+import { sharedSessions, sharingSessions } from '../../../src-main/adapters/disk/journal'
 
 describe('the row of a check', () => {
   it('has its outcome only if it ended as that says', async () => {
@@ -60,5 +78,201 @@ describe('rows of a grading that was killed', () => {
     expect(other.find('a', code)).toBeUndefined()
     await next.forget()
     expect((await openFinishedRows({ cache }, grading)).find('a', code)).toBeUndefined()
+  })
+})
+
+// The outcomes that ship: starter and solution of every lab as an H200 had them, replayed without a GPU.
+
+const library = await readKernelLibrary(join(root, 'cuda-kernels'))
+const { labs } = await readShippedLabs(library)
+const attempts = await listRecordedAttempts(recordingsDir)
+const attemptOf = (name: string) => attempts.find((attempt) => attempt.name === name)!
+const both = labs.flatMap((lab) =>
+  (['starter', 'solution'] as const).map((which) => ({
+    lab,
+    which,
+    name: `${lab.id}-${which}-h200`,
+  })),
+)
+const nothing = ['nvcc', 'nvidia-smi', 'ncu', 'compute-sanitizer']
+
+describe('the recorded outcomes', () => {
+  it('are those of every starter and every solution, and are no recordings of a ladder', async () => {
+    const names = both.map(({ name }) => name).sort()
+    expect(attempts.map(({ name }) => name)).toEqual(names)
+    for (const file of [rawFile, sharedSessions])
+      expect(await sharingSessions(join(recordedLabs(recordingsDir), file))).toEqual(names)
+    const ladders = new Set((await listRecordings(recordingsDir)).map(({ name }) => name))
+    expect(both.filter(({ name }) => ladders.has(name))).toEqual([])
+    expect(ladders.has('labs')).toBe(false)
+  })
+
+  it.each(labs.map((lab) => [lab.id, lab] as const))(
+    '%s: its solution passes every check, with figures that were measured, on a machine that has nothing',
+    async (_, lab) => {
+      const machine = await fakeMachine(nothing)
+      const { outcome } = await check(machine, lab, lab.solution, undefined, 'recorded')
+      expect(said(outcome)).toMatchObject({
+        status: 'passed',
+        target: { kind: 'recorded', name: `${lab.id}-solution-h200` },
+        device: { name: 'NVIDIA H200', computeCapability: '9.0' },
+        reason: null,
+      })
+      expect(outcomeExitCode(outcome)).toBe(0)
+      expect(outcome.checks.map(({ id }) => id)).toEqual(lab.lab.checks.map(({ id }) => id))
+      for (const { id, kind, status, figures } of outcome.checks) {
+        expect(status, id).toBe('passed')
+        if (kind === 'metric' || kind === 'time') expect(figures.length, id).toBeGreaterThan(0)
+        for (const { value } of figures) {
+          expect(value.evidence, id).not.toBe('unavailable')
+          expect(value.value, id).toEqual(expect.any(Number))
+        }
+      }
+      // Every prediction has a before, an after, and what the counters say of why.
+      for (const { id, before, after, direction, explanation } of outcome.predictions) {
+        expect([before.value, after.value], id).toEqual([
+          expect.any(Number) as number,
+          expect.any(Number) as number,
+        ])
+        expect(direction, id).not.toBeNull()
+        expect(explanation.length, id).toBeGreaterThan(0)
+      }
+      expect(machine.calls()).toEqual([])
+    },
+  )
+
+  it.each(labs.map((lab) => [lab.id, lab] as const))(
+    '%s: its starter fails what its lab says, and nothing else',
+    async (_, lab) => {
+      const machine = await fakeMachine(nothing)
+      const attempt = await check(machine, lab, lab.starter, undefined, 'recorded')
+      const failing = lab.lab.starterFails
+      expect(failing?.length).toBeGreaterThan(0)
+      expect(statusesOf(attempt)).toEqual(
+        Object.fromEntries(
+          lab.lab.checks.map(({ id }) => [id, failing!.includes(id) ? 'failed' : 'passed']),
+        ),
+      )
+      expect(outcomeExitCode(attempt.outcome)).toBe(1)
+    },
+  )
+
+  it.each(both.map((entry) => [entry.name, entry] as const))(
+    '%s replays to the session and to the checks that were written on the GPU',
+    async (name, { lab, which }) => {
+      const machine = await fakeMachine(nothing)
+      const attempt = attemptOf(name)
+      const kept = await readSession(attempt.folder)
+      const { session } = await replay(
+        asRecording(name, attempt.folder, kept)!,
+        { params: {}, profile: kept.settings.profile },
+        () => undefined,
+        new AbortController().signal,
+      )
+      expect(withAsked(session, kept)).toEqual({
+        ...withAsked(kept, kept),
+        target: { kind: 'recorded', name },
+      })
+      const then = recordedOutcomeOf(attempt)
+      const now = await check(machine, lab, lab[which], undefined, 'recorded')
+      // Titles are the author's and may be reworded after a recording.
+      // A check that its lab was given since is judged by the same counters, and was not there then.
+      const before = new Set(then.outcome.checks.map(({ id }) => id))
+      // That a counter has noise is said since.
+      const first = (sentence: Statement): Statement =>
+        typeof sentence === 'object' &&
+        'sentences' in sentence &&
+        sentence.sentences.some((one) => says(one, 'checks.withNoise'))
+          ? sentence.sentences[0]!
+          : sentence
+      const untitled = ({ outcome }: typeof then): object[] =>
+        outcome.checks.flatMap(({ title: _, sentence, ...check }) =>
+          before.has(check.id) ? [{ ...check, sentence: first(sentence) }] : [],
+        )
+      expect(untitled(now)).toEqual(untitled(then))
+    },
+  )
+
+  it.each(both.map((entry) => [entry.name, entry] as const))(
+    '%s is of the code that ships, keeps the sources of its rungs, and names no serial number and no folder of its machine',
+    async (name, { lab, which }) => {
+      const { folder, row } = attemptOf(name)
+      const session = await readSession(folder)
+      const { texts: sources } = await readSources(folder, session)
+      expect(Object.keys(sources).sort()).toEqual(session.rungs.map(({ id }) => id).sort())
+      expect(sources[submissionId]).toBe(lab[which])
+      const { keys, get } = await openRaw(folder)
+      expect(keys).toContain('runner/device')
+      const texts = [
+        JSON.stringify(row),
+        (await readSessionText(folder))!.text,
+        ...(await Promise.all(keys.map(async (key) => JSON.stringify(await get(key))))),
+      ]
+      for (const text of texts)
+        expect(text).not.toMatch(/GPU-[0-9a-f]{8}-|<serial>\d|\/home\/|\/root\/|\/tmp\//)
+    },
+  )
+
+  it('are not offered where their list is damaged, and a check says which row it is', async () => {
+    const dir = await tempDir()
+    const [lab] = labs
+    const { row } = attemptOf(`${lab!.id}-solution-h200`)
+    await cp(recordedLabs(recordingsDir), recordedLabs(dir), { recursive: true })
+    await rm(attemptListFile(dir))
+    const machine = await fakeMachine(nothing)
+    const offered = () =>
+      recordedOutcomes({ ...machine.setup.assets, recordingsDir: dir }, lab!).then((found) =>
+        found.map(({ which }) => which),
+      )
+    const holds = (...rows: unknown[]) =>
+      writeFile(
+        attemptListFile(dir),
+        rows.map((one) => (typeof one === 'string' ? one : JSON.stringify(one))).join('\n'),
+      )
+    expect(await offered()).toEqual([])
+    await holds(row)
+    expect(await offered()).toEqual(['solution'])
+    for (const [rows, where, why] of [
+      [[row, '{'], 2, /is not JSON/],
+      [[row, { ...row, name: '../../elsewhere' }], 2, /name/],
+      [[{ ...row, sanitized: { schema: 2 } }], 1, /verdicts/],
+    ] as const) {
+      await holds(...rows)
+      const checked = check(machine, lab!, lab!.solution, undefined, 'recorded', {
+        recordingsDir: dir,
+      })
+      await expect(checked).rejects.toThrow(why)
+      await expect(checked).rejects.toThrow(`${attemptListFile(dir)}:${where} cannot be read`)
+    }
+    await holds({ ...row, outcome: { ...(row.outcome as object), schema: 3 } })
+    expect(await offered()).toEqual([])
+  })
+
+  it('give no verdict on a changed file, with the reason, and include what a compiler reports where there is one', async () => {
+    const machine = await fakeMachine(['nvidia-smi', 'ncu', 'compute-sanitizer'])
+    for (const lab of labs) {
+      const mine = `${lab.solution}\n// mine\n`
+      const { outcome } = await check(machine, lab, mine, undefined, 'recorded')
+      expect(outcomeExitCode(outcome), lab.id).toBe(3)
+      expect(said(outcome.reason), lab.id).toMatch(/neither; measuring it requires a GPU/)
+      expect(outcome.device).toBeNull()
+      for (const { id, kind, status } of outcome.checks)
+        expect(status, `${lab.id} ${id}`).toBe(kind === 'static' ? 'passed' : 'unavailable')
+    }
+  }, 60_000)
+})
+
+describe('a folder of one’s own that is added', () => {
+  it('tells nothing of what is no lab: neither names nor whether it is there', async () => {
+    const dir = await tempDir()
+    await mkdir(join(dir, 'private'))
+    await symlink('/etc/hostname', join(dir, 'private', 'salaries.xlsx'))
+    const setup = setupIn(dir, { kernelsDir: shippedKernels })
+    const told = async (folder: string): Promise<string> =>
+      addLab(setup, join(dir, folder)).catch((error: unknown) =>
+        JSON.stringify(toErrorShape(error)).replaceAll(folder, 'FOLDER'),
+      )
+    expect(await told('private')).toBe(await told('nowhere'))
+    expect(await told('private')).toContain('labs.notLab')
   })
 })

@@ -2,7 +2,7 @@
 import { chmod, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { askDriver } from '../../../src-main/adapters/tools/nvidia-smi'
+import { askDriver } from '../../../src-main/adapters/tools/gpus'
 import { readDeep } from '../../../src-main/adapters/sessions/deep-store'
 import { readSession } from '../../../src-main/adapters/sessions/session-store'
 import { compareSessions } from '../../../src-main/domain/programs/compare-sessions'
@@ -10,7 +10,7 @@ import {
   profileACommand,
   type ProfileProgramOptions,
 } from '../../../src-main/services/programs/profile-program'
-import { said } from '../../said'
+import { said } from '../../support'
 import { fakeMachine, setEnv } from '../support'
 
 async function setUp(
@@ -38,7 +38,9 @@ async function setUp(
       timeoutSeconds: 60,
       appVersion: '0.0.0-test',
       signal: new AbortController().signal,
-      onOutput: (stream, text) => (output[stream] += text),
+      onOutput(stream, text) {
+        output[stream] += text
+      },
       emit: () => undefined,
       ...more,
     })
@@ -106,6 +108,22 @@ describe('a program', () => {
     const { session } = await profile(['sh', '-c', 'yes 0123456789 | head -c 20000000'])
     expect(output.stdout).toHaveLength(20_000_000)
     expect(session.program!.exitCode).toBe(0)
+  })
+
+  it('may launch far more than is timed, in one process or in many', async () => {
+    const { profile } = await setUp('twelve', { FAKE_PROCESSES: '4500' })
+    const { session } = await profile(['sh', '-c', 'exit 7'])
+    expect(said(session.warnings).join()).toContain('Only the first 5000 launches were timed')
+    // What ncu writes beyond is neither kept nor needed: its last lines say how the program ended.
+    expect(session.program).toMatchObject({ launches: 5000, exitCode: 7 })
+    expect(session.rungs).toHaveLength(7)
+  })
+
+  it('on several GPUs says that one of them is shown', async () => {
+    const { profile } = await setUp('twelve', { FAKE_GPUS: '2' })
+    const { session } = await profile(anything)
+    expect(session.program!.launches).toBe(14)
+    expect(said(session.warnings).join()).toContain('The launches ran on 2 GPUs')
   })
 
   it('is filtered by kernel, range, skip and count', async () => {
@@ -198,6 +216,13 @@ describe('told apart are', () => {
       expect.stringContaining('"frist"'),
       'Its ranges: first, second.',
     ])
+    const first = { filters: { nvtx: 'first' } }
+    expect(await failure('twelve', anything, first, { FAKE_NVTX: 'none' })).toEqual([
+      'input',
+      expect.stringContaining('"first"'),
+      expect.stringContaining('It has no NVTX ranges: leave --nvtx out'),
+    ])
+    setEnv({ FAKE_NVTX: '' })
     expect(await failure('twelve', anything, { filters: { skip: 99 } })).toEqual([
       'input',
       expect.stringContaining('--skip 99 left none'),

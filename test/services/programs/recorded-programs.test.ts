@@ -4,16 +4,15 @@ import { readNcuCsv } from '../../../src-main/parsers/ncu/ncu-csv-stream'
 import { parseNcuRawCsv, type NcuLaunch } from '../../../src-main/parsers/ncu/ncu-csv'
 import { toMetrics } from '../../../src-main/parsers/ncu/ncu-metrics'
 import { readRaw } from '../../../src-main/adapters/tools/raw-files'
-import { compareSessions } from '../../../src-main/domain/programs/compare-sessions'
-import { previewKernels } from '../../../src-main/domain/programs/choose'
-import { parseKernelName } from '../../../src-main/domain/programs/kernel-name'
-import { profiledTime } from '../../../src-main/domain/programs/profiled-time'
-import { listRecordings } from '../../../src-main/services/sessions/recording-list'
+import { compareSessions, profiledTime } from '../../../src-main/domain/programs/compare-sessions'
+import { previewKernels, parseKernelName } from '../../../src-main/domain/programs/choose'
+import { listRecordings } from '../../../src-main/services/sessions/recordings'
 import { openSession } from '../../../src-main/services/sessions/sessions'
+import { formatMs } from '../../../src-main/domain/metrics/units'
 import { startRun } from '../../../src-main/services/targets/start-run'
 import { toPreview } from '../../../src-main/services/programs/nothing'
 import { printedSummary, stepsOf } from '../../../src-main/domain/report/summary'
-import { whyOfSteps } from '../../../src-main/domain/why/steps'
+import { whyOf, whyOfSteps } from '../../../src-main/domain/why/why'
 import { recordingsDir, setupIn, shippedKernels, tempDir } from '../support'
 
 const names = ['feed-forward-h200', 'feed-forward-h200-fused'] as const
@@ -103,7 +102,33 @@ describe('recorded programs', async () => {
 
   it('have a report, in which no kernel is a step from the one before it', () => {
     expect(whyOfSteps(before)).toEqual([])
+    const [a, b] = before.rungs.map((rung) => ({ session: before, rung }))
+    expect(whyOf(a!, b!)).toMatchObject({ causes: [], reason: { key: 'why.otherKernel' } })
     expect(printedSummary(before, stepsOf(before)).unpaid).toEqual([])
+  })
+
+  it('are summed up by their kernels, launches, GPU time and hottest kernel', () => {
+    const inWords = (session: typeof before): string =>
+      printedSummary(session, stepsOf(session))
+        .best.flat()
+        .map((part) => (typeof part === 'string' ? part : part.code))
+        .join('')
+    expect(inWords(before)).toBe(
+      'GPU time under ncu: 425 µs (kernels: 17, launches: 46). The hottest is vectorized_elementwise_kernel<8, at::native:…ray<char *, 3>>, grid 8192, block 128 #1: 67.6 µs, 15.9 % of it.',
+    )
+    // An import has no program that knows the total.
+    const { program: _program, ...rest } = before
+    const only: typeof before = {
+      ...rest,
+      target: { kind: 'imported', name: 'it.ncu-rep' },
+      rungs: before.rungs.slice(0, 1),
+    }
+    const [{ title, profiledTime: time }] = only.rungs as [(typeof only.rungs)[0]]
+    const all = `GPU time under ncu: ${formatMs(time!.totalMs)} (kernels: 1, launches: ${time!.launches}).`
+    expect(inWords(only)).toBe(
+      `${all} The hottest is ${title}: ${formatMs(time!.totalMs)}, 100.0 % of it.`,
+    )
+    expect(inWords({ ...before, rungs: [] })).toContain('No rung was verified')
   })
 
   it('have one as an import too, whose steps are by the times under ncu', () => {

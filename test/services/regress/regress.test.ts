@@ -111,6 +111,25 @@ describe('against a session', () => {
     })
   })
 
+  it('finds the script of a rung in Python beside each of its builds', async () => {
+    const machine = await fakeMachine()
+    const [rung, ladder] = ['gemm/90_python.py', 'gemm/ladders/gemm-fp32.json'].map((file) =>
+      join(machine.kernelsDir, file),
+    )
+    const script =
+      '# @rung 90_python\n# @title T\n# @idea a test\n# @dtype f32\n# like: 02_coalesced\n'
+    await writeFile(rung!, script)
+    const own = JSON.parse(await readFile(ladder!, 'utf8')) as { rungs: object[] }
+    await writeFile(ladder!, JSON.stringify({ ...own, rungs: [...own.rungs, { id: '90_python' }] }))
+    const only = { rungs: ['90_python'] }
+    await machine.run({ ...only, profile: 'none' }, { out: join(machine.store, 'base') })
+    expect(row(await start(machine, only), '90_python')).toMatchObject({
+      ...{ verdict: 'same', reason: null, rounds: 6 },
+    })
+    await writeFile(rung!, `${script}# slower: 1.1\n`)
+    expect(row(await start(machine, only), '90_python').verdict).toBe('slower')
+  })
+
   it('finds what got slower, twice, and what got faster', async () => {
     const machine = await withBaseline()
     await slow(machine, '02_coalesced', 1.02)

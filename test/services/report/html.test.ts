@@ -7,7 +7,7 @@ import {
   FrozenReport,
   reportSections,
 } from '../../../src-main/domain/report/frozen-report'
-import { parseReportHtml } from '../../../src-main/parsers/report/report-html'
+import { parseReportHtml } from '../../../src-main/parsers/report/report'
 import {
   report,
   reportCi,
@@ -15,8 +15,9 @@ import {
   reportHtml,
   reportPictures,
 } from '../../../src-main/services/report'
-import { deepProfile, largeProfile } from './deep-samples'
 import {
+  deepProfile,
+  largeProfile,
   noPrivates,
   recording,
   type Sample,
@@ -31,10 +32,9 @@ import { textFormats } from '../../../src-main/domain/report/report-format'
 import { Session } from '../../../src-main/domain/session/session'
 import { buildReport } from '../../../src-main/services/report/model'
 import { buildComparison } from '../../../src-main/services/report/comparison'
-import { comparisonDocument } from '../../../src-main/services/report/comparison-document'
+import { comparisonDocument, sessionDocument } from '../../../src-main/services/report/documents'
 import { printPage } from '../../../src-main/services/report/print'
 import { scrubber } from '../../../src-main/services/report/scrub'
-import { sessionDocument } from '../../../src-main/services/report/session-document'
 
 describe('HTML', () => {
   const page = (sample: Sample, options: Parameters<typeof reportHtml>[1] = {}): string =>

@@ -10,9 +10,8 @@ import {
   reportComparison,
   reportPictures,
 } from '../../../src-main/services/report'
-import { csvTable } from '../../../src-main/domain/text/csv'
-import { fenced, md, mdCode } from '../../../src-main/domain/text/markdown'
-import { tex } from '../../../src-main/services/report/tex-text'
+import { csvTable, fenced, md, mdCode } from '../../../src-main/domain/text/tables'
+import { tex } from '../../../src-main/services/report/markup'
 import {
   hostile,
   noPrivates,
@@ -24,7 +23,7 @@ import {
 } from './samples'
 import { readSession } from '../../../src-main/adapters/sessions/session-store'
 import { withRungs } from '../../../src-main/domain/report/frozen-report'
-import { publishedFigures } from '../../../src-main/services/report/published'
+import { publishedFigures } from '../../../src-main/services/report/model'
 import { scrubSession } from '../../../src-main/services/report/scrub'
 import { recordingsDir } from '../support'
 import { isValid } from '../../json-schemas'

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { parse } from 'csv-parse/sync'
 import { strFromU8, unzipSync } from 'fflate'
 import { readSession } from '../../../src-main/adapters/sessions/session-store'
-import { inEnglish } from '../../../src-main/domain/text/wording'
+import { inEnglish } from '../../../src-main/domain/text/text'
 import { recordingsDir, tempDir } from '../support'
 import { cardMetricIds } from '../../../src-main/domain/metrics/metrics'
 import { Session } from '../../../src-main/domain/session/session'
@@ -16,7 +16,7 @@ import { buildReport, type ReportModel } from '../../../src-main/services/report
 import { reportSections } from '../../../src-main/domain/report/frozen-report'
 import { headline, reproduceCommand } from '../../../src-main/domain/report/provenance'
 import { scrubber } from '../../../src-main/services/report/scrub'
-import { type Sentence } from '../../../src-main/domain/messages/sentence'
+import { type Sentence } from '../../../src-main/domain/messages/message'
 import {
   editRung,
   noPrivates,
@@ -28,10 +28,10 @@ import {
   withoutMetrics,
   withTroubles,
 } from './samples'
-import { gemmProblem } from '../../gemm'
+import { gemmProblem } from '../../support'
 import { isValid } from '../../json-schemas'
 import { comparability } from '../../../src-main/domain/analysis/comparability'
-import { ReportAnswer } from '../../../src-main/contract/report'
+import { ReportAnswer } from '../../../src-main/contract/sessions'
 import { answerReport, makeReport } from '../../../src-main/services/report/make'
 import { type OpenedSession } from '../../../src-main/services/sessions/sessions'
 
@@ -58,6 +58,24 @@ describe('one session', () => {
     const rows: string[][] = parse(report(sample, { format: 'csv' }, noPrivates))
     expect(rows).toContainEqual(
       expect.arrayContaining(['06_float4', 'timing.burst.ratioToReference', '0.75', '×']),
+    )
+  })
+
+  it('shows kernels under ncu with their GPU time, and how to profile the program again', async () => {
+    const session = await readSession(join(recordingsDir, 'feed-forward-h200'))
+    const sample = { session, sources: {} }
+    const md = report(sample, { format: 'md' }, noPrivates)
+    expect(md).toContain('| GPU time under ncu | Share ○ | Launches | Median launch |')
+    expect(md).toMatch(/^\| `06_nvjet\w+` \| .* \| ok \| 53\.4 µs \| 12\.6 % \| 2 \| 26\.7 µs \|$/m)
+    expect(md).toContain('kernel-ladder profile --profile standard -- python3 block.py\n')
+    expect(md).not.toContain('SHA-256')
+    const tex = report(sample, { format: 'tex' }, noPrivates)
+    expect(tex).toContain('Rung & What & GPU time & Share')
+    expect(tex).toContain('\\begin{tabular}{llrrrr}')
+    const filters = { kernels: 'gemm|norm', nvtx: 'step', skip: 3, count: 20 }
+    const filtered = { ...session, program: { ...session.program!, filters } }
+    expect(reproduceCommand(filtered)).toBe(
+      "kernel-ladder profile --kernels 'gemm|norm' --nvtx step --skip 3 --count 20 --profile standard -- python3 block.py",
     )
   })
 

@@ -12,30 +12,34 @@ import {
   statuses,
   tempDir,
 } from '../support'
-import { said, saying } from '../../said'
+import { said, saying, gemmProblem } from '../../support'
 import { diskBuildCache } from '../../../src-main/adapters/disk/build-cache'
 import {
   readKernelLibrary,
   readSharedFiles,
 } from '../../../src-main/adapters/kernels/kernel-library'
-import { findTool } from '../../../src-main/adapters/tools/live-toolbox'
+import { findTool } from '../../../src-main/adapters/tools/toolboxes'
 import {
   buildLaunchProbe,
   buildReference,
   buildRung,
   buildRunner,
   inParallel,
+  openCompiler,
 } from '../../../src-main/services/run/build'
 import { isPythonFile } from '../../../src-main/domain/ladder/rung'
 import { planRun } from '../../../src-main/services/run/plan'
-import { measureArgs, profileArgs, sanitizeArgs } from '../../../src-main/adapters/tools/runner'
+import {
+  measureArgs,
+  profileArgs,
+  sanitizeArgs,
+  probeLaunches,
+} from '../../../src-main/adapters/tools/runner'
 import { runProcess } from '../../../src-main/adapters/tools/process'
-import { gemmProblem } from '../../gemm'
 import { keeping, keptNvcc, orSkip, realCompiler } from '../../kept-nvcc'
-import { inEnglish } from '../../../src-main/domain/text/wording'
-import { probeLaunches } from '../../../src-main/adapters/tools/launch-probe'
+import { inEnglish } from '../../../src-main/domain/text/text'
 import { staticRungFlags } from '../../../src-main/adapters/tools/nvcc'
-import { buildGpu } from '../../../src-main/domain/gpu/gpus'
+import { buildGpu } from '../../../src-main/domain/gpu/gpu'
 import { caseOf } from '../../../src-main/domain/task/problem'
 
 describe('builds', () => {
@@ -395,10 +399,26 @@ describe('flags of a task', async () => {
     })
   })
 
-  const nvcc = await findTool('nvcc')
-  describe.skipIf(nvcc === null)('with a real nvcc (skipped where none is installed)', () => {
-    it('the unfused rung launches a product and an elementwise kernel, the fused one kernel', async () => {
-      const real = await realCompiler()
+  const kept = await keptNvcc('flags', { artefacts: true })
+  afterAll(() => {
+    if (keeping) kept.save()
+  })
+
+  describe('as nvcc built them', () => {
+    it('the unfused rung launches a product and an elementwise kernel, the fused one kernel', async (test) => {
+      await orSkip(test, launchesOfEpilogues())
+    }, 180_000)
+
+    it.skipIf(keeping)('matches the current kernels', () => {
+      expect(kept.stale, 'see test/kept-nvcc.ts').toEqual([])
+    })
+
+    async function launchesOfEpilogues(): Promise<void> {
+      const { toolbox, cache } = await kept.machine()
+      const compiler = await openCompiler(
+        { toolbox: toolbox(null), cache },
+        await readSharedFiles(shippedKernels, 'include'),
+      )
       const library = await readKernelLibrary(shippedKernels)
       const plan = planRun(library, {
         ladder: 'seed-cutlass',
@@ -407,17 +427,17 @@ describe('flags of a task', async () => {
         profile: 'none',
       })
       const { rungs, task } = plan
-      const probe = await buildLaunchProbe(real, {
+      const probe = await buildLaunchProbe(compiler, {
         runnerSources: await readSharedFiles(shippedKernels, 'runner'),
         probeSources: await readSharedFiles(shippedKernels, 'probe'),
       })
       if (!('artefact' in probe)) throw new Error(inEnglish(probe.reason))
       const launched: Record<string, unknown> = {}
       for (const planned of rungs) {
-        const { artefact, build } = await buildRung(real, plan, planned, '90', staticRungFlags)
+        const { artefact, build } = await buildRung(compiler, plan, planned, '90', staticRungFlags)
         expect(build).toMatchObject({ spillStoreBytes: 0, spillLoadBytes: 0 })
         for (const flags of [planned.rung.header.flags, []]) {
-          const answer = await probeLaunches(real.toolbox, {
+          const answer = await probeLaunches(compiler.toolbox, {
             probe: probe.artefact,
             rung: planned.rung.id,
             library: artefact!,
@@ -425,7 +445,7 @@ describe('flags of a task', async () => {
             task,
             own: caseOf(gemmProblem(1000, 1004, 256), { flags }),
             gpu: buildGpu('h200')!,
-            signal: real.signal,
+            signal: compiler.signal,
           })
           if (!('kernels' in answer)) throw new Error(inEnglish(answer.reason))
           launched[`${planned.rung.id} ${flags.length > 0 ? 'with' : 'without'}`] =
@@ -444,6 +464,6 @@ describe('flags of a task', async () => {
         '20_fused_epilogue with': [['gemmFusedEpilogue', 32]],
         '20_fused_epilogue without': [['gemmFusedEpilogue', 32]],
       })
-    }, 180_000)
+    }
   })
 })

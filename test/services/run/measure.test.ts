@@ -13,10 +13,9 @@ import {
   statuses,
   type Machine,
 } from '../support'
-import { heldDown, sessionGpuWords } from '../../../src-main/domain/report/gpu-words'
-import { provenance } from '../../../src-main/domain/report/provenance'
-import { sessionText } from '../../../src-main/hosts/cli/describe/describe-static'
-import { said } from '../../said'
+import { heldDown, sessionGpuWords, provenance } from '../../../src-main/domain/report/provenance'
+import { sessionText } from '../../../src-main/hosts/cli/describe/describe-sessions'
+import { said } from '../../support'
 import { cardMetricIds } from '../../../src-main/domain/metrics/metrics'
 import { type Session } from '../../../src-main/domain/session/session'
 

@@ -5,8 +5,7 @@ import { readKernelLibrary } from '../../../src-main/adapters/kernels/kernel-lib
 import { maxSize } from '../../../src-main/domain/task/task'
 import { planRun, resolveLadder } from '../../../src-main/services/run/plan'
 import { fakeMachine, ladderRungs } from '../support'
-import { gemmProblem } from '../../gemm'
-import { said, saying } from '../../said'
+import { gemmProblem, said, saying } from '../../support'
 
 const request = { ladder: 'gemm-fp32', params: {}, target: 'local', profile: 'card' as const }
 

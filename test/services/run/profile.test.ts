@@ -5,13 +5,13 @@ import { describe, expect, it } from 'vitest'
 import { rawRecorder, readRaw } from '../../../src-main/adapters/tools/raw-files'
 import { cardMetricIds } from '../../../src-main/domain/metrics/metrics'
 import { eventLog, fakeMachine, ladderRungs, rung, setEnv, tempDir } from '../support'
-import { said } from '../../said'
+import { said } from '../../support'
 import { readDeep } from '../../../src-main/adapters/sessions/deep-store'
 import { type NcuAnswer, runNcu } from '../../../src-main/adapters/tools/ncu'
-import { recordedToolbox } from '../../../src-main/adapters/tools/recorded-toolbox'
+import { recordedToolbox } from '../../../src-main/adapters/tools/toolboxes'
 import { draftSession } from '../../../src-main/adapters/sessions/session-store'
 import { type Toolbox, type ToolCall } from '../../../src-main/adapters/tools/toolbox'
-import { ncuCapture } from '../../parsers/captures'
+import { ncuCapture } from '../../captures'
 
 describe('profiling', () => {
   describe('profiling', () => {

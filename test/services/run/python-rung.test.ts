@@ -12,12 +12,11 @@ import {
   readSharedFiles,
 } from '../../../src-main/adapters/kernels/kernel-library'
 import { readLadderFolder } from '../../../src-main/adapters/kernels/ladder-folder'
-import { diskBuildCache } from '../../../src-main/adapters/disk/build-cache'
-import { findTool, liveToolbox } from '../../../src-main/adapters/tools/live-toolbox'
+import { diskBuildCache, copyBuilt } from '../../../src-main/adapters/disk/build-cache'
+import { findTool, liveToolbox } from '../../../src-main/adapters/tools/toolboxes'
 import { runProcess } from '../../../src-main/adapters/tools/process'
-import { taskHeader } from '../../../src-main/domain/task/headers'
-import { buildRung } from '../../../src-main/services/run/build'
-import { openCompiler } from '../../../src-main/services/run/compiler'
+import { taskHeader } from '../../../src-main/domain/task/layout'
+import { buildRung, openCompiler } from '../../../src-main/services/run/build'
 import { planRun } from '../../../src-main/services/run/plan'
 import { root, shippedKernels, tempDir } from '../support'
 
@@ -194,6 +193,7 @@ describe.skipIf(!isThere)('a rung in Python', () => {
     }
     const lines = await run(libraries)
     for (const [index, id] of ids.entries()) said.set(id, lines[index])
+    said.set('a copy', (await run([await copyBuilt(artefact!, join(dir, 'built/copy'))]))[0])
     said.set('no GPU', (await run([artefact!], { FAKE_GPU: '0' }))[0])
     said.set('no torch', (await run([artefact!], { PYTHONPATH: '' }))[0])
     said.set('no triton', (await run([other!]))[0])
@@ -205,6 +205,9 @@ describe.skipIf(!isThere)('a rung in Python', () => {
     if (typeof says === 'string') expect(said.get(id)).toBe(says)
     else expect(said.get(id)).toMatch(says)
   })
+
+  it('runs its script in a copy of its library, as old code timed beside new is', () =>
+    expect(said.get('a copy')).toMatch(rungs.softmax!.says))
 
   it.each([
     ['no GPU', 'torch 2.11.0 sees no GPU; install a build with CUDA that this driver supports'],

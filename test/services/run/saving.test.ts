@@ -14,7 +14,7 @@ import { readSources } from '../../../src-main/adapters/sessions/session-sources
 import { diskError } from '../../../src-main/adapters/disk/disk'
 import { openRaw } from '../../../src-main/adapters/tools/raw-files'
 import { readTitle } from '../../../src-main/adapters/sessions/labels-and-trash'
-import { said, saying } from '../../said'
+import { said, saying } from '../../support'
 import { eventLog, fakeMachine, ladderRungs, setEnv, setupIn, tempDir } from '../support'
 import { listAll } from '../../../src-main/services/sessions/sessions'
 import { message } from '../../../src-main/domain/messages/message'

@@ -7,10 +7,9 @@ import { readSession } from '../../../src-main/adapters/sessions/session-store'
 import { message } from '../../../src-main/domain/messages/message'
 import type { RungResult, Session } from '../../../src-main/domain/session/session'
 import { toErrorShape } from '../../../src-main/domain/errors'
-import { inEnglish } from '../../../src-main/domain/text/wording'
+import { inEnglish } from '../../../src-main/domain/text/text'
 import { watchFolder, type WatchNews } from '../../../src-main/services/run/watch'
-import { recordingsDir, root, tempDir } from '../support'
-import { rungText, sumsFiles, sumsYaml } from '../sums-folder'
+import { recordingsDir, root, tempDir, rungText, sumsFiles, sumsYaml } from '../support'
 
 const recorded = await readSession(join(recordingsDir, 'gemm-fp32-h200-1024'))
 const shipped = await readKernelLibrary(join(root, 'cuda-kernels'))

@@ -2,10 +2,10 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { recordedToolbox } from '../../../src-main/adapters/tools/recorded-toolbox'
+import { recordedToolbox } from '../../../src-main/adapters/tools/toolboxes'
 import { emptyBuildCache } from '../../../src-main/adapters/disk/build-cache'
 import { readKernelLibrary } from '../../../src-main/adapters/kernels/kernel-library'
-import { SanitizeRequest, type SanitizeProgress } from '../../../src-main/contract/sanitize'
+import { SanitizeRequest, type SanitizeProgress } from '../../../src-main/contract/runs'
 import type { SanitizeReport, SanitizerCheck } from '../../../src-main/domain/session/sanitizer'
 import { sanitize } from '../../../src-main/services/sanitize/sanitize'
 import {
@@ -13,7 +13,7 @@ import {
   type SanitizeOptions,
 } from '../../../src-main/services/sanitize/sanitize-job'
 import { fakeMachine, isAlive, recordingsDir, type Machine } from '../support'
-import { said } from '../../said'
+import { said } from '../../support'
 
 const start = (
   { setup }: Machine,

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { recordedToolbox } from '../../../src-main/adapters/tools/recorded-toolbox'
+import { recordedToolbox } from '../../../src-main/adapters/tools/toolboxes'
 import { bottleneckOf, type BottleneckClass } from '../../../src-main/domain/analysis/bottleneck'
 import {
   DeepProfile,
@@ -16,15 +16,15 @@ import {
   stallHistogram,
 } from '../../../src-main/domain/session/deep'
 import { metricDefinition } from '../../../src-main/domain/metrics/metrics'
-import { liveRegisters } from '../../../src-main/domain/sass/live-registers'
+import { liveRegisters } from '../../../src-main/domain/sass/flow'
 import { planProfile } from '../../../src-main/domain/analysis/pass-plan'
 import { rawOfLadder, readRaw } from '../../../src-main/adapters/tools/raw-files'
 import { createCore } from '../../../src-main/services/core'
-import { setUp } from '../../../src-main/adapters/machine/local-machine'
+import { setUp } from '../../../src-main/adapters/machine/machine'
 import { openNamed, openSession } from '../../../src-main/services/sessions/sessions'
-import { said } from '../../said'
+import { said } from '../../support'
 import { fakeMachine, recordingsDir, rung, setupIn, tempDir } from '../support'
-import { sharedRows } from '../../../src-main/adapters/disk/shared-rows'
+import { sharedRows } from '../../../src-main/adapters/disk/journal'
 
 const ref = 'recorded:gemm-fp32-h200-4096-deep'
 const folder = join(recordingsDir, 'gemm-fp32-h200-4096-deep')

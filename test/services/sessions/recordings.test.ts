@@ -4,7 +4,7 @@ import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { sharedSessions } from '../../../src-main/adapters/disk/shared-rows'
+import { sharedSessions } from '../../../src-main/adapters/disk/journal'
 import { openRaw, readRaw, shareRaw } from '../../../src-main/adapters/tools/raw-files'
 import {
   readSession,
@@ -20,11 +20,10 @@ import {
   listRecordings,
   readRecordings,
   recordingIndex,
-} from '../../../src-main/services/sessions/recording-list'
-import { metricsAsked, withAsked } from '../../asked-metrics'
+} from '../../../src-main/services/sessions/recordings'
+import { metricsAsked, withAsked, saying } from '../../support'
 import { eventLog, fakeMachine, recordingsDir, root, rung, tempDir } from '../support'
-import { saying } from '../../said'
-import { instructionKinds, lanes } from '../../../src-main/domain/metrics/mix-metrics'
+import { instructionKinds, lanes } from '../../../src-main/domain/metrics/counted-metrics'
 import { planProfile } from '../../../src-main/domain/analysis/pass-plan'
 import { roofline } from '../../../src-main/domain/analysis/roofline'
 

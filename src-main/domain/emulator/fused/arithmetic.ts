@@ -1,8 +1,7 @@
 /** Floating-point and integer arithmetic of a run. */
 import { type Operand, truePredicate } from '../../sass/instruction'
 import { type Operands } from '../site'
-import { scalar, vector } from '../wasm'
-import { highPart, lowHalves, evenWords, oddWords, zipLow, zipHigh } from '../shuffles'
+import { scalar, vector, highPart, lowHalves, evenWords, oddWords, zipLow, zipHigh } from '../wasm'
 import {
   type RunWriter,
   unsupported,

@@ -1,13 +1,12 @@
 /**
- * HMMA of a whole warp as WebAssembly: its step's arithmetic (`tensor.ts`), two columns at a time. A lane's row of the
+ * HMMA of a whole warp as WebAssembly: its step's arithmetic (`matrix-products.ts`), two columns at a time. A lane's row of the
  * fragments is its number over 4, so that four words of a register are a row of the matrix.
  */
 import { zeroRegister, type Instruction, type RegisterOperand } from '../../sass/instruction'
 import { nanBits } from '../float'
-import { tensorFloatMask } from '../matrix'
-import { highPart, lowHalves } from '../shuffles'
+import { tensorFloatMask } from '../matrix-products'
+import { highPart, lowHalves, Code, i32, scalar, v128, vector } from '../wasm'
 import { lanes } from '../site'
-import { Code, i32, scalar, v128, vector } from '../wasm'
 
 const registerBytes = 4 * lanes
 const rowBytes = 16

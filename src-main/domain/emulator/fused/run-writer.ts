@@ -1,8 +1,11 @@
 /** The frame of a run as WebAssembly: its registers and predicates in locals, its operands, and the loop over the lanes. */
-import type { Instruction, Operand } from '../../sass/instruction'
-import { zeroRegister, zeroUniformRegister } from '../../sass/instruction'
-import { lanes, predicateIndex, type Operands } from '../site'
-import { guardOf } from '../guards'
+import {
+  type Instruction,
+  type Operand,
+  zeroRegister,
+  zeroUniformRegister,
+} from '../../sass/instruction'
+import { lanes, predicateIndex, type Operands, guardOf } from '../site'
 import { predicateTrue } from '../warp'
 import { Code, i32, scalar, v128, vector } from '../wasm'
 

@@ -1,3 +1,66 @@
+/** Files and folders: ladder folders, drafts, the editor, git, and what could not be read or written. */
+
+/** Disk errors, and reasons why a file cannot be read. */
+export const files = {
+  full: 'Could not {doing} {file}: the disk is full.',
+  notAllowed: 'Could not {doing} {file}: this user is not permitted to write there.',
+  inTheWay: 'Could not {doing} {file}: a file with that name exists.',
+  refused: 'Could not {doing} {file}: {text}',
+  tooManyOpen: 'The system lets this program open no more files ({text}).',
+  raiseLimit: 'Raise the limit, for example with “ulimit -n 4096”, and try again.',
+  freeSpace: 'Free some space, or {elsewhere}.',
+  allow: 'Have the permissions changed, or {elsewhere}.',
+  remove: 'Remove it, or {elsewhere}.',
+  notFile: '{file} is not a file.',
+  replace: 'Replace it with a file, or remove it.',
+  exists: '{file} already exists.',
+  otherFolder: 'Choose a folder that does not exist yet with --out; nothing is overwritten.',
+  madeMeanwhile: '{folder} was created by another program in the meantime.',
+  savedElsewhere: 'The contents were saved in {folder} instead.',
+  unreadable: '{file} cannot be read: {why}',
+  notChanged: 'The file was not changed.',
+  notJson: 'it is not JSON ({text}).',
+  tooLarge: 'it has {size} MiB, and at most {most} MiB are read.',
+  tooMany: 'it contains more than {most} values, which is more than is read.',
+  noVersion: 'it does not state its {field} version.',
+  newer:
+    'it has {word} {version} but this version reads up to {newest}; it was written by a newer kernel-ladder.',
+  neverWritten: 'it has {word} {version}, which no version of kernel-ladder writes.',
+  rawDamaged: '{file} is damaged: {why}',
+  rawLeft: 'Nothing was changed. Use another recording, or download this one again.',
+  rawDeleted: 'It was deleted during the run.',
+  rawFull: 'The disk was full.',
+  rawNotWritten: 'It could not be written ({text}).',
+  notUnpacked: 'it cannot be unpacked.',
+  noJson: 'it is not JSON.',
+  noHome: 'This user has no home folder.',
+  setFolders:
+    'Set HOME to an absolute path where sessions and the cache can be kept, such as HOME=/tmp/me.',
+  noKernels: 'The kernels were not found next to the program.',
+  useCheckout: 'Run it from a checkout, or use the single-file program built by `npm run build`.',
+} as const
+
+/** Verbs for {doing} in the table above. */
+export const doing = {
+  read: 'read',
+  write: 'write',
+  writeTo: 'write to',
+  create: 'create',
+  save: 'save',
+  delete: 'delete',
+  restore: 'restore',
+  unpack: 'unpack the program’s files into',
+} as const
+
+/** Alternatives for {elsewhere} in the table above. */
+export const elsewhere = {
+  out: 'choose another folder with --out',
+  temporary: 'set TMPDIR to another folder',
+  cache: 'move the cache with KERNEL_LADDER_CACHE',
+  data: 'move it with KERNEL_LADDER_DATA',
+  other: 'choose another folder',
+} as const
+
 /** Ladder folders of a reader's own that cannot be opened as they are asked for. */
 export const folders = {
   none: 'There is no folder {folder}.',
@@ -20,4 +83,49 @@ export const folders = {
   notOfLadder: '{file} is not a file of a ladder.',
   whatIs: 'A ladder folder contains a ladder.yaml, .cu files and headers.',
   notInFolder: '{file} is not in the folder.',
+} as const
+
+/** Copies of rungs that are being edited. */
+export const drafts = {
+  noBase: 'The ladder {ladder} has no rung {rung} for the copy to run after.',
+  taken: 'The ladder {ladder} already has a rung {rung}.',
+  gone: 'The draft no longer exists.',
+  openAgain: 'Open the rung and edit a copy again.',
+  noLadder:
+    '{rung} of {ladder} is not a rung of any ladder of this program, so a copy of it cannot be run.',
+  notShipped: 'The ladder {ladder} did not come with this program, and no folder with it is known.',
+  folderGone: 'There is no ladder {ladder} in {folder} any more.',
+  noPython: 'A rung in Python is edited in a ladder folder.',
+  openFolder: 'Open its folder, where its files are edited.',
+  copySource:
+    'For a ladder folder, edit the file itself; otherwise copy the source to a folder of your own: `kernel-ladder init`.',
+  noSource: 'The session has no source of a rung named {rung}.',
+  tooMany: 'There are already {count} drafts.',
+  discard: 'Discard some, or delete files from {folder}.',
+} as const
+
+/** Opening a source line in the user's editor. */
+export const editor = {
+  unset: 'No editor is set.',
+  set: 'Set KERNEL_LADDER_EDITOR to a command that opens a window, such as: {example}',
+  noFile: 'The source of {rung} is not in a file on this machine.',
+  noFileThen: 'Open the folder of its ladder first.',
+  notFound: 'The editor {program} was not found.',
+  failed: 'The editor {program} ended with exit code {code}.',
+} as const
+
+/** The commits of a repository as rungs. */
+export const commits = {
+  noGit: 'git is not installed, so the history of {what} cannot be read.',
+  installGit: 'Install git.',
+  badRange: '{range} is not a range of commits: write A..B, as in v1..HEAD.',
+  noRepository: '{file} is not in a git repository.',
+  noCommit: '{name} is not a commit in the repository of {file}.',
+  unshallow: 'The clone is shallow and lacks older commits: git fetch --unshallow.',
+  cutOff: 'The range reaches beyond {hash}, the oldest commit that this clone has.',
+  unreadable: 'git could not list {range}.',
+  many: '{range} has {count} commits that changed it; the limit is {most}.',
+  none: 'No commit in {range} changed {file} or what it includes.',
+  latest: 'The last one that did: {commit}.',
+  dirty: '{rung} or a header has uncommitted changes; they were not run.',
 } as const

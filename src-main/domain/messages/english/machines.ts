@@ -1,3 +1,5 @@
+/** Runs elsewhere and of other programs: other machines, Slurm, and the programs that ncu profiles. */
+
 /** Machines other than this one. */
 export const machines = {
   none: 'There is no machine named {name}.',
@@ -21,6 +23,22 @@ export const machines = {
   noRun: 'There is no run {run} on {name}.',
   seeRuns: 'List them with `kernel-ladder machine runs {name}`.',
   nothing: 'Nothing finished on {name}, so nothing was saved.',
+  // Why a host cannot be reached, from what ssh says.
+  hostChanged: 'The host key of {host} is not the one that was trusted before.',
+  hostChangedRemedy:
+    'Ask its administrator; if the change is known, remove the old key with `ssh-keygen -R` and add the machine again.',
+  hostUnknown: 'The host key of {host} is not known yet.',
+  hostUnknownRemedy:
+    '`kernel-ladder machine add` shows its fingerprint and trusts it when told to; so does `ssh {host}`.',
+  noHost: 'There is no host {host}.',
+  noHostRemedy: 'Check the name and your network (VPN); it is given as after `ssh`.',
+  hostDenies: '{host} does not accept your keys, and a password is never asked for.',
+  hostDeniesRemedy:
+    'Have `ssh {host}` work without a password: add your key to the agent (`ssh-add`) or to the host (`ssh-copy-id`).',
+  hostRefuses: '{host} refuses the connection.',
+  hostRefusesRemedy: 'Check that sshd runs there, and the port.',
+  hostSilent: '{host} does not answer.',
+  hostSilentRemedy: 'Check your network (VPN), and that the machine is on.',
   noReport: '{folder} has no report of Nsight Compute.',
   noReportDo: 'Only runs that collect counters leave one; a recording has none.',
   reportDamaged: 'The report arrived damaged from {name}, so it was not kept.',
@@ -33,4 +51,103 @@ export const machines = {
   noNsight: 'There is no Nsight Compute (ncu-ui) on this machine.',
   nsightFailed: '{program} ended with {code}.',
   openFile: 'Open {file} in Nsight Compute yourself, here or on another machine.',
+} as const
+
+/** Jobs of Slurm, on machines other than this one. */
+export const slurm = {
+  queued: 'Job {number} waits in the queue of {name} ({reason}).',
+  held: 'Job {number} is held on {name} ({reason}) and starts once it is released.',
+  running: 'Job {number} of {name} runs on {node}.',
+  requeued:
+    'Job {number} was stopped by Slurm and is in the queue of {name} again ({reason}); the run starts over.',
+  requeuedHeld:
+    'Job {number} was stopped by Slurm and is held on {name} ({reason}); the run starts over once it is released.',
+  early: 'Job {number} on {name} ended early, with what had finished.',
+  ended: 'Job {number} on {name} is over without a result.',
+  nothing: 'Slurm counts it as completed, but it left no result.',
+  cancelled: 'It was cancelled.',
+  time: 'It reached its time limit.',
+  preempted: 'It was preempted by another job and not queued again.',
+  node: 'Its node failed.',
+  memory: 'It ran out of memory.',
+  failed: 'It failed.',
+  lost: 'Neither queue nor accounting knows it any more.',
+  array:
+    'Array {number} on {name}: {done} of {tasks} tasks done, {running} running ({nodes}), {waiting} waiting ({reasons}).',
+  task: 'Task {number} did not do its part. {why}',
+  taskEnded: 'It ended with {code}.',
+  moreTasks: '{count} more tasks did not do their part either.',
+  noTask: 'No task of array {number} on {name} did its part.',
+  noArray: 'The machine {name} has no Slurm, so there are no tasks to split the work into.',
+  noArrayDo: 'Leave --tasks out, or add {name} with --slurm.',
+  noNumber: 'sbatch on {name} took the job but gave no number: {text}',
+  noSlurm: 'There is no sbatch on {name}.',
+  noSlurmDo:
+    'Add the machine without --slurm, or have sbatch on the PATH of commands that run on {name} over ssh.',
+  unreachable: 'Slurm on {name} does not answer: {text}',
+  unreachableDo: 'Try it again later, or ask its administrator.',
+  refused: 'Slurm on {name} refuses the job: {text}',
+  refusedDo:
+    'Change partition, account, gres, constraint or time of {name} in machines.yaml, or add it again with --replace.',
+} as const
+
+/** Why a program was not profiled, and what a profile of one leaves out. */
+export const programs = {
+  installNcu: 'Install Nsight Compute and put ncu on PATH.',
+  noSuchProgram: '{program} does not exist or is not executable.',
+  checkPath: 'Check its path, or name a program on PATH: kernel-ladder profile -- python train.py.',
+  notBinary: '{program} is a script that ncu cannot start.',
+  nameInterpreter: 'Name its interpreter first: kernel-ladder profile -- python {program}.',
+  noLaunch: '{program} launched no kernel.',
+  launchSomething:
+    'It may have run on the CPU, or have found no GPU: run it without the profiler and see.',
+  failedFirst: '{program} ended with exit code {exitCode} before it launched a kernel.',
+  runAlone: 'Run it without the profiler to see why.',
+  noKernelMatches: 'No kernel of {program} matches {filter}.',
+  kernelsAre: 'Its kernels: {names}.',
+  noRange: 'No kernel of {program} was launched in the NVTX range {range}.',
+  rangesAre: 'Its ranges: {names}.',
+  noRanges: 'It has no NVTX ranges: leave --nvtx out, or mark the range in the program.',
+  skippedAll: '{program} launched {count} kernels that match, and --skip {skip} left none.',
+  skipFewer: 'Skip fewer.',
+  timedOut: '{program} was stopped after {seconds} s.',
+  longer: 'Allow more with --timeout SECONDS, or profile less of it with --count N.',
+  badFilter: '--kernels {filter} is not a regular expression: {text}.',
+  firstLaunches:
+    'Only the first {count} launches were timed; what the program launched after them is not in any total. --skip begins later.',
+  unprofiled: 'Kernels that were timed and not profiled: {count}, with {share} of the time.',
+  changed:
+    'The program launched other kernels when it was profiled than when it was timed: {count} kernels have no counters.',
+  exited: '{program} ended with exit code {exitCode}.',
+  left: 'The session has the {count} kernels that took longest, of {total}.',
+  profileFailed: 'The kernels were timed and not profiled: {why}',
+  ofPrograms: 'The ladder in {folder} is one of programs, which this does not take.',
+  runOnly:
+    'Run it with `kernel-ladder run --ladder {folder}`, and compare two of its sessions with `kernel-ladder compare A B`.',
+  onlyHere: 'Programs are run on this machine alone, not on {target}.',
+  leaveTarget: 'Leave --target out.',
+  notForPrograms: '{option} does not go with a ladder of programs.',
+  endedSaying: '{program} ended with exit code {exitCode} in place of {expected}: {text}',
+  ended: '{program} ended with exit code {exitCode} in place of {expected}.',
+  signalled: '{program} was ended by {signal}.',
+  notWritten: '{program} did not write {file}.',
+  outputUnreadable: '{file} cannot be compared: {text}',
+  outputSize: '{file} has {bytes} bytes in place of {expected}.',
+  outputPart: '{file} has {bytes} bytes, which is no whole number of {dtype} values.',
+  outputBytes: '{file} differs from what is expected in {count} of its bytes, first at {index}.',
+  outputValues:
+    '{file} differs from what is expected in {count} of {total} values, first at {index}.',
+  noExpected: 'What {file} must contain is not known: {why}',
+  noGpuTime: 'The GPU time of {program} is not known: {why}',
+  noGpuTimes: 'GPU times are not known: {why}',
+  stopped: 'It was stopped before its kernels were profiled.',
+} as const
+
+/** Sweeps over the parameters of a rung. */
+export const tunings = {
+  none: 'There is no sweep {id}.',
+  damaged: '{file} is no sweep of this program, or is damaged.',
+  tuneAgain:
+    'Start it again with `kernel-ladder tune`: the points that are known are not measured again.',
+  shipped: '{ladder} ships with the program, so no variant is added to it.',
 } as const

@@ -1,3 +1,105 @@
+/** Sessions: where they came from, what was recorded, imported, listed and reported. */
+
+/** What a session records about its run: why a rung has no result or no counters, and warnings for the reader. */
+export const records = {
+  notReached: 'The run ended before it reached this rung.',
+  writesOutside: 'It writes out of bounds of {buffers}.',
+  changesInputs: 'It writes to {buffers}, which is read-only.',
+  mismatches: '{count} elements of {buffers} exceed the error bound.',
+  mismatchesAt:
+    '{count} elements of {buffers} exceed the error bound; the first is {place} = {actual}, expected {expected}.',
+
+  needsArchitecture: 'requires {requires}; {gpu} has compute capability {computeCapability}.',
+
+  notCompiling: 'Does not compile: {what}',
+  parameterLeft: '{rung} keeps {name} = {value}: it does not allow {asked}, only {allowed}.',
+  wrongAt: 'At {at}: {why}',
+  trustedFailed: '{rung}, which results are checked against, could not be used.',
+  hung: 'Hung during {stage}: no progress for {seconds} s, so its process was terminated.',
+  crashed: 'Crashed during {stage} ({signal}).',
+  flooded: 'Printed without end during {stage}, so its process was terminated.',
+  ended: 'Terminated the runner during {stage} (exit code {exitCode}): {text}',
+
+  runnerLost:
+    'It was not run because the runner could not continue after the rungs before it: {why}',
+  halted: 'Not all rungs were run: {why}',
+  outOfTurn:
+    'While {rung} was running, lines arrived that the runner could not have sent at that point; they were ignored. The rung may be printing text that looks like a result.',
+  gpuShared:
+    'Another program was computing on this GPU before or after the timing, so the times may be those of a shared GPU. Check `nvidia-smi`, and run again once nothing else is computing there.',
+
+  compiledWhereRun: 'Its kernels are compiled by Python on the GPU that they run on.',
+  noTimeNoProfile: 'The rung has no time, so it was not profiled.',
+  profilingOff: 'Profiling was turned off (--profile none).',
+  profilingSkipped:
+    'It was excluded from profiling, either on request or because it would have taken too long.',
+  endedBeforeProfile: 'The run ended before this rung was profiled.',
+  noLaunchReported: 'ncu reported no launch for this rung.',
+  noCounters: 'No counters: {why}',
+  rawLost: 'Raw output is missing, so this session cannot be replayed in full: {calls}. {why}',
+  unknownMetrics:
+    'ncu {version} does not know {names} on this GPU; the other counters were collected without them.',
+  noRatios: 'No ratios: the reference {rung} has no time.',
+
+  noKernelProfiled: 'ncu profiled no kernel for this rung.',
+  noDurations:
+    'The rung launches {count} kernels, and ncu did not report {metricName} for each of them.',
+  notReported: 'ncu did not report {names} on this GPU.',
+  notAsked: 'The run did not request {names} from ncu.',
+  notReportedHere: 'ncu did not report {names}.',
+  noFigure: 'ncu reported no value of {metricName} for the kernel {kernel}.',
+  notPercent: 'ncu reported {metricName} in {unit} instead of percent.',
+  noUnit: "ncu's table does not give the unit of {metricName}.",
+  importedWithout: 'Imported from {file}: {why}',
+
+  builtOnly:
+    'Built for {gpu} (compute capability {computeCapability}, from the built-in table) without a GPU: nothing was run, verified or timed.',
+  builtNotRun: 'Built for {gpu}; nothing runs without a GPU.',
+  nothingRun: 'It was only built for {gpu}, not run.',
+  launchUnknown: 'What it launches is unknown: {why}',
+  cannotLaunch: 'It cannot be launched: {why}',
+  unsupportedHere: 'It is unsupported at this size: {why}',
+  noCode: '{rung} has no page of its instructions. {why}',
+  ptxasSilent: 'ptxas reported nothing for the kernel {kernel}.',
+
+  imported:
+    "Imported from {file}: nothing in it was built, verified or timed here, and the problem is unknown. Its times are ncu's own, taken while profiling; they are not timings of the program.",
+  importedFirst: '{file} holds {total} launches; the first {count} were imported.',
+  detailsPage:
+    'The details page contains few metrics and rounds them to two digits; the raw page or the report itself has more.',
+  gpuUnclear: '{file} does not describe the GPU in full.',
+  severalGpus: 'The launches ran on {count} GPUs; the GPU shown is that of the first launch.',
+} as const
+
+/** What the machine has and what it lacks. */
+export const doctor = {
+  noGpu: 'No NVIDIA GPU was found: nvidia-smi is not on this machine.',
+  noDriver: 'The NVIDIA driver does not respond.',
+  toolMissing: '{tool} was not found.',
+  noVersion: '{file} does not report its version: {text}',
+  countersUnknown: 'The driver does not report who may read performance counters.',
+  countersAll: 'All users may read performance counters.',
+  countersAdminHere:
+    'Only administrators may read performance counters, and this process has that permission.',
+  countersAdmin: 'Only administrators may read performance counters (RmProfilingAdminOnly is 1).',
+  counterRead: 'ncu read a counter.',
+  noCublas: 'libcublas.so was not found in the usual places; ratios to cuBLAS may be unavailable.',
+
+  installNvcc:
+    'Install the CUDA toolkit and put nvcc on PATH. Without it, `--target recorded` replays a shipped recording.',
+  useGpu:
+    'Run this on a machine with an NVIDIA GPU of compute capability 7.5 or higher, replay a recording with `--target recorded`, or build without one with `--target static:<gpu>`.',
+  installNcu:
+    'Install Nsight Compute and put ncu on PATH, or run without counters: `--profile none`.',
+  installSanitizer:
+    'Install compute-sanitizer, which comes with the CUDA toolkit, and put it on PATH.',
+  installCublas:
+    'Install the cuBLAS library of the CUDA toolkit, or add its folder to LD_LIBRARY_PATH.',
+  allowCounters:
+    'As administrator, set the module option NVreg_RestrictProfilingToAdminUsers=0 (a line "options nvidia NVreg_RestrictProfilingToAdminUsers=0" in /etc/modprobe.d) and reboot; in a container, add the capability SYS_ADMIN.',
+  askVersion: 'Run {file} --version yourself to see why.',
+} as const
+
 /** Sessions and recordings that are not there, cannot be read, or may not be changed. */
 export const sessions = {
   none: 'There is no session named {session}.',
@@ -47,4 +149,173 @@ export const pages = {
   notUnpacked: 'its deep profiles cannot be unpacked ({text}).',
   ofDeep: 'deep profile of {rung}: {why}',
   tooLarge: '{file} is larger than {size} MB, more than any report.',
+} as const
+
+/** Why a report, a chart or a print was not made. */
+export const reports = {
+  neitherHas: 'Neither session has a rung named {rung}.',
+  seeRungs: 'See the rungs of each with `kernel-ladder show`.',
+  nothingToChoose: 'The chart {chart} has no choices.',
+  noChoice: '{choice} cannot be shown by the chart {chart} of this session.',
+  choices: 'It can show: {choices}.',
+  noChart: 'The session has no chart named {chart}.',
+  charts: 'Its charts are: {charts}.',
+  captionOfNone: 'There is no chart {chart} in the report to put a caption under.',
+  nothingToDraw: 'The session has no data for the chart {chart}.',
+  notComparable: 'These sessions cannot be compared.',
+  nameComparable: 'Choose two sessions of the same ladder, size and data type.',
+  nothingInCommon: 'These sessions cannot be compared: they have no rung in common.',
+  noTemplate: 'The template of HTML reports cannot be read: {file} ({text}).',
+  templateDamaged: 'The template of HTML reports is damaged.',
+  build: 'Run `npm run build`.',
+  notExecutable: 'KERNEL_LADDER_CHROMIUM is {file}, which is not an executable file.',
+  nameBrowser: 'Set it to the executable of Chromium or Chrome, or leave it unset.',
+  noBrowser: 'A {what} requires Chromium or Chrome, and none was found on this machine.',
+  installBrowser:
+    'Install Chromium or Chrome, or set KERNEL_LADDER_CHROMIUM to its executable. The desktop app prints without one, and an HTML report can be printed from any browser.',
+  halfMade:
+    '{program} left an incomplete {what} in {folder}: the disk is full, or the browser was stopped.',
+  freeTemporary: 'Free some space there, or set TMPDIR to another folder, and try again.',
+  browserTimeout: '{program} produced no {what}: it did not finish within {seconds} s.',
+  browserKilled: '{program} produced no {what}: {signal} killed it.',
+  browserEnded: '{program} produced no {what}: it exited with code {exitCode}.',
+  lastWords: 'Its last output: {text}',
+  otherBrowser:
+    'Try another browser with KERNEL_LADDER_CHROMIUM, or make an HTML report and print that.',
+} as const
+
+/** What is missing from a file written by ncu. */
+export const imports = {
+  formatVersion:
+    'The report has format version {version}; this program knows versions up to {known} and ignores what newer ones add.',
+  cutOff: 'The report is truncated at byte {at}: {missing}.',
+  unreadableFrom: 'The report cannot be read past byte {at} ({text}): {missing}.',
+  ranges:
+    '{count} results are for ranges rather than kernels (ncu --replay-mode range) and were skipped.',
+  launchesUnreadable: 'In total, {count} launches cannot be read.',
+  unnamed: '{count} values have no metric name in the report and were skipped.',
+  launchUnreadable: 'The launch at byte {at} cannot be read ({text}) and was skipped.',
+  rowUnreadable: 'A row cannot be read: {text}.',
+  tableRowUnreadable: "A row of ncu's table cannot be read: {text}.",
+  lastRow: 'The last row has no line ending and may be truncated; it was skipped.',
+  headerCut: "ncu's table ends in the middle of its header.",
+  rowCut: "ncu's table ends in the middle of a row: {text}.",
+  ncuError: "ncu's error: {text}",
+  ncuWarning: "ncu's warning: {text}",
+  noPage: 'ncu did not print its {page} page ({text}).',
+  noFile: 'There is no file {file}.',
+  nameFile: 'Name a .ncu-rep file or a CSV file from ncu.',
+  notAllowed: '{file} cannot be read: permission denied.',
+  changePermissions: 'Change its permissions.',
+  unreadable: '{file} cannot be read: {text}.',
+  noLaunch: '{file} contains no kernel launch.',
+  importWhat: 'Import a .ncu-rep file, or the output of `ncu --csv --page raw` (or details).',
+  folder: '{file} is a folder.',
+  notRegular: '{file} is not a regular file.',
+  empty: '{file} is empty.',
+  exportAgain: 'Profile again, or export it again.',
+  tooLarge: '{file} is larger than {size} GB, the largest report that can be read at once.',
+  tooLargePage:
+    '{file} is larger than {size} MB, the largest source page that can be read at once.',
+  printAsText:
+    'Print it as text and import that: ncu --import {file} --csv --page raw > launches.csv',
+  neither: '{file} is neither an ncu report nor a text file.',
+  twoSessions: '{file} contains two sessions.',
+  sayWhich: 'Choose the one to import with --which first or --which second.',
+  oneSession: '{file} contains only one session.',
+  leaveWhich: 'Omit --which.',
+  noReport: 'This is not an ncu report: it does not begin with NVR.',
+  nameReport: 'Name a .ncu-rep file written by ncu --export, or the CSV printed by ncu --csv.',
+  longLine: 'A line is longer than {size} MB: this is not a table from ncu.',
+  printRaw: 'Name a file with the output of `ncu --csv --page raw`.',
+  mixedDecimals: '{column} is {value}: the table mixes decimal commas and decimal points.',
+  printPlain: 'Print it again with LC_ALL=C in the environment of ncu.',
+  decimalComma: 'ncu wrote {column} as {value}, with a decimal comma.',
+  runPlain: 'Run ncu again with LC_ALL=C in its environment.',
+  details: "This is ncu's details page, with one row per metric.",
+  exportRaw: 'Export the raw page: ncu --import FILE --csv --page raw.',
+  noSpace: 'The file does not fit into {folder}: the disk is full.',
+  notKept: 'The file could not be stored in {folder}: {text}',
+  useCommand: 'Free some space, or import it on the command line: kernel-ladder import FILE',
+} as const
+
+// Where a session's figures come from.
+
+/** By the id of the fact, which is also its CSV column name. */
+export const fact = {
+  session: 'Session',
+  origin: 'Origin',
+  date: 'Measured on',
+  ladder: 'Ladder',
+  problem: 'Problem',
+  seed: 'Input seed',
+  gpu: 'GPU',
+  driver: 'Driver',
+  cuda: 'CUDA version of the driver',
+  timing: 'Timed as',
+  smClock: 'SM clock during timing',
+  gpuState: 'GPU during timing',
+  gpuModes: 'Modes of the GPU',
+  l2Flush: 'L2 cache between samples',
+  nvcc: 'nvcc',
+  nvccFlags: 'nvcc flags',
+  ncu: 'ncu',
+  appVersion: 'Kernel Ladder',
+  completion: 'Run',
+  reproduce: 'To reproduce',
+} as const
+
+export const origin = {
+  live: 'measured live',
+  recorded: 'replayed from the recording {name}',
+  imported: 'imported from {name}',
+  program: 'profile of {name}',
+  emulated: 'emulated for {name} without a GPU',
+  static: 'built for {name} without a GPU, not run',
+  machine: 'measured on {name}',
+} as const
+
+export const provenance = {
+  unknown: 'unknown',
+  none: 'none',
+  notUsed: 'not used',
+  singleLaunches: 'single launches between CUDA events',
+  singleAndBursts:
+    'single launches between CUDA events; beside them bursts of {launches} launches, each after {seconds} s of rest',
+  processes: 'wall time of whole processes, from start to exit',
+  flushed: 'flushed',
+  kept: 'kept',
+  ladder: '{id} ({title})',
+  ladderFolder: '{id} ({title}), the ladder folder {folder}',
+  headline: '{ladder} at {problem} {options}',
+  headlineAlone: '{ladder} at {problem}',
+  problem: '{what}, {problem}, {rest}',
+  problemAlone: '{what}, {problem}',
+  sizes: '{label} ({sizes})',
+  gpu: '{name}, compute capability {computeCapability}, {smCount} SMs, {memory} memory, {l2} L2',
+  clock: '{clock} MHz',
+  clockRange: '{low} to {high} MHz',
+  clocks: 'before {before}, after {after}',
+  clocksAtMost: 'before {before}, after {after}, at most {most} MHz',
+  profiler:
+    '{ncu}, level {level}, up to {passes} passes per kernel, clock control {clock}, cache control {cache}',
+  profilerOnce:
+    '{ncu}, level {level}, up to {passes} pass per kernel, clock control {clock}, cache control {cache}',
+  complete: 'complete, {seconds} s',
+  cancelled: 'cancelled, {seconds} s',
+} as const
+
+/** What is missing from a deep profile. */
+export const deep = {
+  noInstructions: 'ncu showed no instructions for {kernel}.',
+  noLines: '{kernel} was built without line information, so its instructions have no source lines.',
+  notCounted:
+    'These instructions are from the build alone: nothing was run, so nothing was counted.',
+  noCode: '{file} has no machine code for {kernel}, so there are no counters per instruction.',
+  codeLeftOut:
+    'The session has the code of the kernels that took longest; that of {kernel} was left out.',
+  adviceAlone:
+    "Imported from {file}, which has ncu's advice but no per-instruction or per-line counters.",
+  rowUnreadable: "{count} row of ncu's source page cannot be read and was skipped.",
+  rowsUnreadable: "{count} rows of ncu's source page cannot be read and were skipped.",
 } as const

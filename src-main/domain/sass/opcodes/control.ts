@@ -25,8 +25,7 @@ import {
   type Opcode,
   type Part,
 } from '../parts'
-import type { Encoding } from '../encoding'
-import { specialRegisters } from '../special-registers'
+import { type Encoding, specialRegisters } from '../instruction'
 
 /** The condition of a control instruction beside its guard. */
 const condition = unlessTrue(ps(87))

@@ -4,11 +4,11 @@ import { hostname } from 'node:os'
 import type { SetUp } from '../../../adapters/machine/machine'
 import { RunRequest } from '../../../contract'
 import { exitCodes, toErrorShape } from '../../../domain/errors'
-import { Job, type JobLine } from '../../../domain/machines/job'
-import { trustFolder } from '../../../services/ladder-library/trust'
+import { Job, type JobLine } from '../../../domain/machines/slurm-job'
+import { trustFolder } from '../../../services/ladder-library/open'
 import { startRun } from '../../../services/targets/start-run'
 import { appVersion } from '../../../services/version'
-import { onStop } from '../signals'
+import { onStop } from '../terminal'
 
 type RunProgram = (words: readonly string[], setUp: SetUp) => Promise<number>
 

@@ -2,12 +2,10 @@
 import type { Command } from 'commander'
 import type { SetUp } from '../../../adapters/machine/machine'
 import { inputError } from '../../../domain/errors'
-import { nearest } from '../../../domain/text/nearest'
+import { nearest } from '../../../domain/text/text'
 import { appVersion } from '../../../services/version'
-import { complete, unquoted } from '../completion/complete'
-import { manPage } from '../completion/man'
-import { namesOn } from '../completion/names'
-import { shellNames, shells, type Shell } from '../completion/scripts'
+import { complete, unquoted, namesOn } from '../completion/complete'
+import { manPage, shellNames, shells, type Shell } from '../completion/scripts'
 import { printable } from '../output'
 
 const isShell = (word: string): word is Shell => Object.hasOwn(shells, word)

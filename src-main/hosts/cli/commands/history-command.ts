@@ -2,17 +2,19 @@
 import type { SetUp } from '../../../adapters/machine/machine'
 import { percentChange } from '../../../domain/analysis/time-change'
 import { inputError } from '../../../domain/errors'
-import { fewestPoints } from '../../../domain/history/change-points'
-import type { Change, History, Series } from '../../../domain/history/history'
+import {
+  fewestPoints,
+  type Change,
+  type History,
+  type Series,
+} from '../../../domain/history/history'
 import { formatMs } from '../../../domain/metrics/units'
-import { problemAt } from '../../../domain/task/choose'
-import { problemWord } from '../../../domain/task/problem'
+import { problemAt, problemWord } from '../../../domain/task/problem'
 import { openLadder } from '../../../services/ladder-library/open'
 import { findLadder, taskOf } from '../../../services/run/plan'
 import { readHistory, usualPercent } from '../../../services/sessions/history'
-import { parseChoice, words, type ProblemOptions } from '../arguments'
-import type { NamedOption } from '../problem-options'
-import { historyDocument } from '../documents/history'
+import { parseChoice, words, type ProblemOptions, type NamedOption } from '../arguments'
+import { historyDocument } from '../documents/jobs'
 import { note, printJson, printText } from '../output'
 
 export interface HistoryCommandOptions extends ProblemOptions {

@@ -1,13 +1,12 @@
 /** `kernel-ladder import`: makes a session from an ncu file or an HTML report. */
 import { resolve } from 'node:path'
-import { isHtmlFile } from '../../../adapters/sessions/frozen-file'
+import { isHtmlFile } from '../../../adapters/sessions/report-file'
 import type { SetUp } from '../../../adapters/machine/machine'
 import { exitCodes, inputError } from '../../../domain/errors'
-import { importReport, type ImportResult } from '../../../services/import/import-report'
-import { importHtml } from '../../../services/import/import-html'
+import { importReport, type ImportResult, importHtml } from '../../../services/import/import-report'
 import { appVersion } from '../../../services/version'
-import { sessionText } from '../describe/describe-static'
-import { runDocument, sessionFields } from '../documents/run'
+import { sessionText } from '../describe/describe-sessions'
+import { runDocument, sessionFields } from '../documents/sessions'
 import { note, printError, printJson, printText } from '../output'
 
 export interface ImportOptions {

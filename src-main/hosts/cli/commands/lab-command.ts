@@ -11,17 +11,22 @@ import { faultSentence, profileLevelOf } from '../../../domain/labs/lab'
 import { usualLabTarget, type LabTarget } from '../../../domain/target/targets'
 import { outcomeExitCode } from '../../../domain/labs/outcome'
 import { checkLab } from '../../../services/labs/check'
-import { newAttemptFolder } from '../../../services/lab-library/progress'
-import { isShipped, isTrusted, requireTrust, trustLab } from '../../../services/lab-library/trust'
-import { listLabs, openLab } from '../../../services/lab-library/library'
+import {
+  newAttemptFolder,
+  isShipped,
+  isTrusted,
+  requireTrust,
+  trustLab,
+  listLabs,
+  openLab,
+} from '../../../services/lab-library/library'
 import { appVersion } from '../../../services/version'
 import { parseLabTarget, wholeNumber } from '../arguments'
-import { confirmed } from '../confirm'
+import { confirmed, abortOnStop } from '../terminal'
 import { describeOutcome } from '../describe/describe-lab'
-import { labCheckDocument, labListDocument } from '../documents/labs'
+import { labCheckDocument, labListDocument } from '../documents/ladders'
 import { note, printError, printJson, printText, problemText, table } from '../output'
 import { progressPrinter } from '../progress'
-import { abortOnStop } from '../signals'
 
 export async function labValidateCommand(
   setUp: SetUp,

@@ -2,7 +2,7 @@
 import { readdir, realpath, rm, stat, writeFile } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
 import type { Setup, SetUp } from '../../../adapters/machine/machine'
-import { inEnglish } from '../../../domain/text/wording'
+import { inEnglish } from '../../../domain/text/text'
 import { diskError, errorCode } from '../../../adapters/disk/disk'
 import type { LabFolder } from '../../../adapters/labs/library'
 import {
@@ -12,18 +12,23 @@ import {
   type Limits,
 } from '../../../adapters/sandbox/sandbox'
 import { exitCodes, inputError, missingError } from '../../../domain/errors'
-import type { GradeRow } from '../../../domain/labs/grade'
+import type { GradeRow } from '../../../domain/labs/outcome'
 import { gradeFolder, type GradeRequest } from '../../../services/labs/grade'
-import { isShipped, isTrusted, requireTrust, trustLab } from '../../../services/lab-library/trust'
-import { listLabs, openLab } from '../../../services/lab-library/library'
-import { csvTable, type Cell } from '../../../domain/text/csv'
+import {
+  isShipped,
+  isTrusted,
+  listLabs,
+  openLab,
+  requireTrust,
+  trustLab,
+} from '../../../services/lab-library/library'
+import { csvTable, type Cell } from '../../../domain/text/tables'
 import { parsePart, wholeNumber } from '../arguments'
 import { labTarget } from './lab-command'
-import { confirmed } from '../confirm'
+import { confirmed, abortOnStop } from '../terminal'
 import { folderCommandThere, folderTasksThere, machineOf, withOption } from '../elsewhere'
-import { labGradeDocument } from '../documents/labs'
+import { labGradeDocument } from '../documents/ladders'
 import { note, printJson, printText, table } from '../output'
-import { abortOnStop } from '../signals'
 
 export interface LabGradeOptions {
   lab?: string

@@ -6,25 +6,23 @@ import type { SetUp } from '../../../adapters/machine/machine'
 import { DoctorReport, RunRequest } from '../../../contract'
 import { exitCodes, inputError, KernelLadderError } from '../../../domain/errors'
 import { MachineEntry } from '../../../domain/machines/machine-file'
-import { Job } from '../../../domain/machines/job'
-import { submittedId } from '../../../domain/machines/slurm-job'
-import { inEnglish } from '../../../domain/text/wording'
+import { Job, submittedId } from '../../../domain/machines/slurm-job'
+import { inEnglish } from '../../../domain/text/text'
 import { findRuns, openMachine, prepare, runWords } from '../../../services/machines/remote-job'
 import { addMachine, lookAtHost, refuseName } from '../../../services/machines/add-machine'
 import { bringReport, findReport, openInNsight } from '../../../services/machines/ncu-report'
 import { openNamed } from '../../../services/sessions/sessions'
 import { resumeRun } from '../../../services/targets/machine'
-import { confirmed } from '../confirm'
-import { doctorText } from './doctor-command'
+import { confirmed, abortOnStop } from '../terminal'
+import { doctorText } from './start-command'
 import {
   machineCheckDocument,
-  machineFetchDocument,
   machineRunsDocument,
   machinesDocument,
+  machineFetchDocument,
 } from '../documents/machines'
 import { note, printJson, printText, table } from '../output'
 import { progressPrinter } from '../progress'
-import { abortOnStop } from '../signals'
 import { printRun } from './run-command'
 
 export interface MachineAddOptions {

@@ -9,13 +9,13 @@ import {
   type ProfiledProgram,
   type ProgramEvent,
 } from '../../../services/programs/profile-program'
-import { inEnglish } from '../../../domain/text/wording'
+import { inEnglish } from '../../../domain/text/text'
 import { appVersion } from '../../../services/version'
 import { wholeNumber } from '../arguments'
-import { sessionText } from '../describe/describe-static'
-import { runDocument, sessionFields } from '../documents/run'
-import { note, printError, printJson, printText } from '../output'
-import { abortOnStop } from '../signals'
+import { sessionText } from '../describe/describe-sessions'
+import { runDocument, sessionFields } from '../documents/sessions'
+import { note, printError, printJson, printText, passOn } from '../output'
+import { abortOnStop } from '../terminal'
 
 export interface ProfileOptions {
   kernels?: string
@@ -93,8 +93,7 @@ export async function profileCommand(
     appVersion,
     signal: abortOnStop('stopping the program and saving what was timed.'),
     // With --json, stdout has one document and nothing else.
-    onOutput: (stream, text) =>
-      void (stream === 'stdout' && !options.json ? process.stdout : process.stderr).write(text),
+    onOutput: (stream, text) => passOn(options.json ? 'stderr' : stream, text),
     emit: sayEvent,
   })
   const { session, folder, misplaced, trouble } = result

@@ -6,7 +6,7 @@ import { Identifier } from '../../../domain/ladder/rung'
 import type { RegressReport } from '../../../domain/regress/report'
 import { leastPercent } from '../../../domain/regress/verdict'
 import { problemWord } from '../../../domain/task/problem'
-import { inEnglish } from '../../../domain/text/wording'
+import { inEnglish } from '../../../domain/text/text'
 import { regress } from '../../../services/regress/regress'
 import {
   againstOf,
@@ -26,12 +26,11 @@ import {
   wholeNumber,
   words,
   type ProblemOptions,
+  type NamedOption,
 } from '../arguments'
-import type { NamedOption } from '../problem-options'
-import { regressDocument } from '../documents/regress'
+import { regressDocument } from '../documents/jobs'
 import { note, printJson, printText, table } from '../output'
-import { abortOnStop } from '../signals'
-import { askTrust } from '../trust'
+import { abortOnStop, askTrust } from '../terminal'
 
 export interface RegressCommandOptions extends ProblemOptions {
   ladder: string

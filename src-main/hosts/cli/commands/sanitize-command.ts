@@ -1,7 +1,7 @@
 /** `kernel-ladder sanitize`: runs compute-sanitizer on the rungs of a ladder. */
 import type { SetUp } from '../../../adapters/machine/machine'
-import { inEnglish } from '../../../domain/text/wording'
-import { SanitizeRequest } from '../../../contract/sanitize'
+import { inEnglish } from '../../../domain/text/text'
+import { SanitizeRequest } from '../../../contract/runs'
 import { exitCodes, inputError } from '../../../domain/errors'
 import { problemWord } from '../../../domain/task/problem'
 import {
@@ -20,13 +20,12 @@ import {
   wholeNumber,
   words,
   type ProblemOptions,
+  type NamedOption,
 } from '../arguments'
-import type { NamedOption } from '../problem-options'
 import { ladderCommandThere, machineOf } from '../elsewhere'
-import { sanitizeDocument } from '../documents/sanitize'
+import { sanitizeDocument } from '../documents/jobs'
 import { note, printJson, printText, table } from '../output'
-import { abortOnStop } from '../signals'
-import { askTrust } from '../trust'
+import { abortOnStop, askTrust } from '../terminal'
 
 export interface SanitizeCommandOptions extends ProblemOptions {
   ladder: string

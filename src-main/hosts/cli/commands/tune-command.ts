@@ -15,11 +15,16 @@ import { formatMs } from '../../../domain/metrics/units'
 import { problemWord } from '../../../domain/task/problem'
 import { maxSize } from '../../../domain/task/task'
 import { timesOnGpu } from '../../../domain/target/targets'
-import { inEnglish } from '../../../domain/text/wording'
-import { tuneShape, type TuneReport, type TuneRow } from '../../../domain/tune/report'
-import type { Axis, Point } from '../../../domain/tune/space'
-import { strategyNames, type StrategyName } from '../../../domain/tune/strategies'
-import { pointsOfT4, T4Results, toT4 } from '../../../domain/tune/t4'
+import { inEnglish } from '../../../domain/text/text'
+import {
+  tuneShape,
+  type TuneReport,
+  type TuneRow,
+  pointsOfT4,
+  T4Results,
+  toT4,
+} from '../../../domain/tune/report'
+import { type Axis, type Point, strategyNames, type StrategyName } from '../../../domain/tune/sweep'
 import { openLadder } from '../../../services/ladder-library/open'
 import { checkPlace, saveReport } from '../../../services/report/save'
 import { applyWinner, requireOwnFolder } from '../../../services/tune/apply'
@@ -33,13 +38,12 @@ import {
   wholeNumber,
   words,
   type ProblemOptions,
+  type NamedOption,
 } from '../arguments'
-import type { NamedOption } from '../problem-options'
 import { ladderCommandThere, ladderTasksThere, machineOf, withOption } from '../elsewhere'
-import { tuneDocument } from '../documents/tune'
+import { tuneDocument } from '../documents/jobs'
 import { note, printJson, printText, table } from '../output'
-import { abortOnStop } from '../signals'
-import { askTrust } from '../trust'
+import { abortOnStop, askTrust } from '../terminal'
 
 export interface TuneCommandOptions extends ProblemOptions {
   ladder: string

@@ -1,7 +1,20 @@
 /** A session and a comparison as terminal text. */
+import { join, relative } from 'node:path'
+import {
+  type Diagnostic,
+  type RungResult,
+  type Session,
+  rungBefore,
+  type BurstTiming,
+} from '../../../domain/session/session'
 import { ratioWarnings } from '../../../domain/analysis/comparability'
-import type { MetricDelta, RungComparison, Verdict } from '../../../domain/analysis/compare'
-import { parameterWords, speedup } from '../../../domain/analysis/compare'
+import {
+  type MetricDelta,
+  type RungComparison,
+  type Verdict,
+  parameterWords,
+  speedup,
+} from '../../../domain/analysis/compare'
 import { threadsPerBlock } from '../../../domain/analysis/derived-metrics'
 import {
   leadFigure,
@@ -10,7 +23,7 @@ import {
   rateText,
   shareText,
 } from '../../../domain/analysis/lead-figure'
-import { inEnglish } from '../../../domain/text/wording'
+import { inEnglish } from '../../../domain/text/text'
 import {
   cardMetricIds,
   metricDefinition,
@@ -18,13 +31,7 @@ import {
   type MetricValue,
 } from '../../../domain/metrics/metrics'
 import { named, problemWord, sizesLabel } from '../../../domain/task/problem'
-import { columnFor } from '../../../domain/session/noise'
-import {
-  rungBefore,
-  type BurstTiming,
-  type RungResult,
-  type Session,
-} from '../../../domain/session/session'
+import { columnFor } from '../../../domain/session/registry-figures'
 import { can, kindOf } from '../../../domain/target/targets'
 import {
   formatGflops,
@@ -33,11 +40,31 @@ import {
   formatValue,
   type Unit,
 } from '../../../domain/metrics/units'
-import type { Hunk } from '../../../services/source-diff'
+import type { Hunk } from '../../../services/compare'
 import type { Why } from '../../../domain/why/why'
-import { describeErrors } from './describe-diagnostics'
 import { table, type Column } from '../output'
 import { describeWhy } from './describe-why'
+
+// What compilers said of a rung, in the form that they write and editors read: `my-ladder/02_tile.cu:12: error: …`.
+
+/** Where the user has a source: in the ladder's folder, if it has one, as seen from here. */
+function shown({ folder }: Session['ladder'], file: string): string {
+  if (folder === undefined) return file
+  const path = join(folder, file.replace(/^[^/]*\//, ''))
+  const near = relative(process.cwd(), path)
+  return near.startsWith('..') ? path : near
+}
+
+const place = (ladder: Session['ladder'], { file, line }: Diagnostic): string =>
+  file === null ? '' : `${shown(ladder, file)}:${line === null ? '' : `${line}:`} `
+
+export const describeErrors = (
+  { ladder }: Pick<Session, 'ladder'>,
+  { diagnostics }: Pick<RungResult, 'diagnostics'>,
+): string[] =>
+  diagnostics
+    .filter(({ severity }) => severity === 'error')
+    .map((one) => `${place(ladder, one)}error: ${one.message}`)
 
 const none = '–'
 
@@ -326,7 +353,8 @@ export function describeExpectation({ expected }: MetricDelta): string {
 
 export function describeComparison(
   comparison: RungComparison,
-  hunks: readonly Hunk[],
+  /** null where a source is unknown. */
+  hunks: readonly Hunk[] | null,
   why: Why,
 ): string {
   const { a, b, parameters, time, metrics } = comparison
@@ -357,7 +385,7 @@ export function describeComparison(
     { header: '', align: 'left', cell: ({ verdict }) => verdict },
     { header: '', align: 'left', cell: ({ expected }) => expected },
   ]
-  const patch = hunks.flatMap(({ oldStart, oldLines, newStart, newLines, lines }) => [
+  const patch = (hunks ?? []).flatMap(({ oldStart, oldLines, newStart, newLines, lines }) => [
     `@@ -${oldStart},${oldLines} +${newStart},${newLines} @@`,
     ...lines,
   ])
@@ -368,6 +396,8 @@ export function describeComparison(
     '',
     table(rows, columns),
     ...(parameters.length > 0 ? ['', `Parameters: ${parameterWords(parameters)}`] : []),
-    ...(patch.length > 0 ? ['', ...patch] : ['', 'The sources are the same.']),
+    '',
+    ...(hunks === null ? ['The session does not contain both sources.'] : []),
+    ...(hunks?.length === 0 ? ['The sources are the same.'] : patch),
   ].join('\n')
 }

@@ -16,9 +16,9 @@ import {
   type LineHeat,
   type Rule,
 } from '../../../domain/session/deep'
-import { mixOf } from '../../../domain/analysis/instruction-mix'
+import { mixOf } from '../../../domain/analysis/derived-metrics'
 import { leadText } from '../../../domain/analysis/lead-figure'
-import { inEnglish } from '../../../domain/text/wording'
+import { inEnglish } from '../../../domain/text/text'
 import { metricDefinition } from '../../../domain/metrics/metrics'
 import { worksOnTensor } from '../../../domain/analysis/roofline'
 import { rungBefore, type RungResult, type Session } from '../../../domain/session/session'

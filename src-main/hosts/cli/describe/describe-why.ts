@@ -1,10 +1,9 @@
 /** Why one rung is faster than another, as terminal text. */
-import { inEnglish, plain } from '../../../domain/text/wording'
+import { inEnglish, plain } from '../../../domain/text/text'
 import { formatRatio, formatShare } from '../../../domain/metrics/units'
-import type { CauseLine, CauseLines } from '../../../domain/why/lines'
-import type { WhyStep } from '../../../domain/why/steps'
-import type { Why } from '../../../domain/why/why'
-import { printedCauses } from '../../../services/report/causes'
+import type { CauseLine, CauseLines } from '../../../domain/why/say'
+import type { WhyStep, Why } from '../../../domain/why/why'
+import { printedCauses } from '../../../services/report/comparison'
 
 const width = 6
 const indent = ' '.repeat(width + 2)

@@ -1,30 +1,32 @@
 /** What is published in docs/schemas: every JSON document that a command prints, and the files that it reads. */
 import { CiDocument, ciSchemaVersion } from '../../../domain/analysis/baseline-document'
 import { LabFile } from '../../../domain/labs/lab'
-import { AnyLadderDocument } from '../../../domain/ladder/ladder-schema'
+import { AnyLadderDocument } from '../../../domain/ladder/ladder-document'
 import { Session, sessionSchemaVersion } from '../../../domain/session/session'
 import { MachinesFile } from '../../../domain/machines/machine-file'
-import { ComparisonJson, comparisonJsonVersion } from '../../../services/report/comparison-json'
-import { compareDocument } from './compare'
-import { diffDocument } from './diff'
-import type { PublishedSchema } from './document'
-import { doctorDocument } from './doctor'
-import { errorDocument } from './error'
-import { historyDocument } from './history'
-import { labCheckDocument, labGradeDocument, labListDocument } from './labs'
-import { laddersDocument } from './ladders'
+import { ComparisonJson, comparisonJsonVersion } from '../../../services/report/comparison'
+import {
+  compareDocument,
+  diffDocument,
+  runDocument,
+  runSeveralDocument,
+  showRungDocument,
+} from './sessions'
+import { type PublishedSchema, errorDocument } from './document'
+import {
+  doctorDocument,
+  historyDocument,
+  regressDocument,
+  sanitizeDocument,
+  tuneDocument,
+} from './jobs'
+import { labCheckDocument, labGradeDocument, labListDocument, laddersDocument } from './ladders'
 import {
   machineCheckDocument,
-  machineFetchDocument,
   machineRunsDocument,
   machinesDocument,
+  machineFetchDocument,
 } from './machines'
-import { regressDocument } from './regress'
-import { runDocument } from './run'
-import { runSeveralDocument } from './run-several'
-import { sanitizeDocument } from './sanitize'
-import { showRungDocument } from './show-rung'
-import { tuneDocument } from './tune'
 
 const ciDocument: PublishedSchema = {
   name: 'ci',

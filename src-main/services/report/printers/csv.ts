@@ -4,12 +4,11 @@
  * `verify.…` and `build.…` are names of the session schema.
  */
 import type { Statement } from '../../../domain/messages/message'
-import { inEnglish } from '../../../domain/text/wording'
-import { rungOrigins } from '../../../domain/session/rung-origins'
-import type { RungResult } from '../../../domain/session/session'
+import { inEnglish } from '../../../domain/text/text'
+import { rungOrigins, type RungResult } from '../../../domain/session/session'
 import { leadFigure, leadOf } from '../../../domain/analysis/lead-figure'
 import { metricDefinition } from '../../../domain/metrics/metrics'
-import { csvTable, type Cell } from '../../../domain/text/csv'
+import { csvTable, type Cell } from '../../../domain/text/tables'
 import type { ComparisonModel } from '../comparison'
 import type { ReportModel } from '../model'
 import type { Printer } from './printer'

@@ -1,9 +1,9 @@
 /** A report as GitHub Markdown: tables, and collapsible source diffs. */
 import { ratioWarnings } from '../../../domain/analysis/comparability'
-import { inEnglish } from '../../../domain/text/wording'
+import { inEnglish } from '../../../domain/text/text'
 import type { ReportSection } from '../../../domain/report/frozen-report'
 import { formatMs, formatRatio } from '../../../domain/metrics/units'
-import type { Hunk } from '../../source-diff'
+import type { Hunk } from '../../compare'
 import {
   details,
   fenced,
@@ -13,9 +13,10 @@ import {
   mdHtml,
   mdSentence,
   mdTable,
-} from '../../../domain/text/markdown'
-import { originTable, printMdTable } from '../md-table'
+} from '../../../domain/text/tables'
 import {
+  originTable,
+  printMdTable,
   comparedFactTable,
   counterTables,
   movedCounters,
@@ -27,9 +28,8 @@ import {
   stepTable,
   verdictWords,
 } from '../tables'
-import { printedCauses } from '../causes'
-import { chartsOf, mdChart, mdPicture, pairChart } from '../charts'
 import {
+  printedCauses,
   comparisonLegend,
   comparisonSubject,
   comparisonTitle,
@@ -38,6 +38,7 @@ import {
   type ComparedRung,
   type ComparisonModel,
 } from '../comparison'
+import { chartsOf, mdChart, mdPicture, pairChart } from '../charts'
 import {
   dash,
   diagnosticLine,
@@ -47,7 +48,7 @@ import {
   type ReportStep,
 } from '../model'
 import { halfSpread } from '../../../domain/report/summary'
-import type { Sentence } from '../../../domain/messages/sentence'
+import type { Sentence } from '../../../domain/messages/message'
 import type { Printer } from './printer'
 
 export const list = (sentences: readonly Sentence[]): string =>
@@ -130,32 +131,40 @@ const troubleSection = ({ troubles }: ReportModel): string[] =>
         ]),
       ]
 
-const sourceTable = ({ session }: ReportModel): string =>
-  details(
-    'Sources and parameters of each rung',
-    mdTable(
-      [
-        { header: 'Rung', align: 'left' },
-        { header: 'Source', align: 'left' },
-        { header: 'SHA-256', align: 'left' },
-        { header: 'Parameters', align: 'left' },
-        { header: 'Clock before, after', align: 'right' },
-        { header: 'Worst relative error' },
-      ],
-      session.rungs.map(({ id, file, sourceHash, params, timing, verify }) => [
-        mdCodeCell(id),
-        mdCodeCell(file),
-        mdCodeCell(sourceHash),
-        mdCodeCell(
-          Object.entries(params)
-            .map(([name, number]) => `${name}=${number}`)
-            .join(' '),
-        ),
-        timing ? `${timing.smClockBeforeMHz ?? dash}, ${timing.smClockAfterMHz ?? dash} MHz` : dash,
-        verify?.worstRelativeError == null ? dash : verify.worstRelativeError.toExponential(2),
-      ]),
+/** Kernels of a program or an import have none. */
+const sourceTable = ({ session }: ReportModel): string[] => {
+  const rungs = session.rungs.filter(({ file }) => file !== '')
+  if (rungs.length === 0) return []
+  return [
+    details(
+      'Sources and parameters of each rung',
+      mdTable(
+        [
+          { header: 'Rung', align: 'left' },
+          { header: 'Source', align: 'left' },
+          { header: 'SHA-256', align: 'left' },
+          { header: 'Parameters', align: 'left' },
+          { header: 'Clock before, after', align: 'right' },
+          { header: 'Worst relative error' },
+        ],
+        rungs.map(({ id, file, sourceHash, params, timing, verify }) => [
+          mdCodeCell(id),
+          mdCodeCell(file),
+          mdCodeCell(sourceHash),
+          mdCodeCell(
+            Object.entries(params)
+              .map(([name, number]) => `${name}=${number}`)
+              .join(' '),
+          ),
+          timing
+            ? `${timing.smClockBeforeMHz ?? dash}, ${timing.smClockAfterMHz ?? dash} MHz`
+            : dash,
+          verify?.worstRelativeError == null ? dash : verify.worstRelativeError.toExponential(2),
+        ]),
+      ),
     ),
-  )
+  ]
+}
 
 const isTold = ({ sections }: ReportModel, section: ReportSection): boolean =>
   sections.includes(section)
@@ -231,7 +240,7 @@ function printSession(model: ReportModel, pictures: string | null = null): strin
     ...troubleSection(model),
     '## Provenance',
     printMdTable(factTable(facts.filter(({ id }) => id !== 'reproduce'))),
-    sourceTable(model),
+    ...sourceTable(model),
     'To reproduce:',
     ...facts.filter(({ id }) => id === 'reproduce').map(({ value }) => fenced(value, 'sh')),
   ]

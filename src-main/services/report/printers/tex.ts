@@ -3,35 +3,39 @@
  * further tables, and the causes of each step as text.
  */
 import { ratioWarnings } from '../../../domain/analysis/comparability'
-import { inEnglish } from '../../../domain/text/wording'
+import { inEnglish } from '../../../domain/text/text'
 import type { ReportSection } from '../../../domain/report/frozen-report'
 import { formatRatio } from '../../../domain/metrics/units'
-import { rungOrigins } from '../../../domain/session/rung-origins'
-import { printedCauses } from '../causes'
+import { rungOrigins } from '../../../domain/session/session'
 import {
+  printedCauses,
   comparisonLegend,
   comparisonTitle,
   type ComparedRung,
   type ComparisonModel,
 } from '../comparison'
-import { dash, legendOf, type LadderRow, type ReportModel, noReason } from '../model'
-import { tex, texCode, texComment, texSentence } from '../tex-text'
+import { dash, legendOf, type Figure, type LadderRow, type ReportModel, noReason } from '../model'
+import { tex, texCode, texComment, texSentence } from '../markup'
 import { counterTables, timeTexts, type Cell } from '../tables'
 import type { Printer } from './printer'
 
-const rowLine = ({
-  rung,
-  isReference,
-  time,
-  spread,
-  throughput,
-  ratio,
-  step,
-}: LadderRow): string => {
+/** The columns of figures, of kernels under ncu or of rungs. */
+const figureHeadings = (rows: readonly LadderRow[]): string[] =>
+  rows[0]?.kernel
+    ? ['GPU time', 'Share ○', 'Launches', 'Median launch']
+    : ['Time', '±', 'Throughput ○', 'To ref. ○', 'To prev. ○']
+
+const rowLine = (row: LadderRow): string => {
+  const { rung, isReference, time, spread, throughput, ratio, step, kernel } = row
   const name = `${texCode(rung.id)} & ${tex(rung.title)}${isReference ? ' (reference)' : ''}`
+  const joined = (all: readonly Figure[]): string => all.map(({ text }) => tex(text)).join(' & ')
+  if (kernel) {
+    const { time: inAll, share, launches, median } = kernel
+    return `    ${name} & ${joined([inAll, share, launches, median])} \\\\`
+  }
   // A rung without a time shows the reason in place of its figures.
   const figures = rung.timing
-    ? [time, spread, throughput, ratio, step].map(({ text }) => tex(text)).join(' & ')
+    ? joined([time, spread, throughput, ratio, step])
     : `\\multicolumn{5}{c}{${tex(rung.status)}}`
   const status = rung.timing && rung.status !== 'ok' ? ` (${tex(rung.status)})` : ''
   return `    ${name}${status} & ${figures} \\\\`
@@ -169,15 +173,16 @@ function ladderLines(model: ReportModel): string[] {
     ),
   ]
   const subject = model.subject === null ? '' : ` ${tex(model.subject)}.`
+  const headings = figureHeadings(rows)
   return [
     '\\begin{table}',
     // Fits 165 mm of text.
     '  \\centering\\footnotesize\\setlength{\\tabcolsep}{3pt}',
     `  \\caption{${tex(model.title)}.${subject} ${summary.best.map(texSentence).join(' ')}}`,
     `  \\label{tab:${label(session.id)}}`,
-    '  \\begin{tabular}{llrrrrr}',
+    `  \\begin{tabular}{ll${headings.map(() => 'r').join('')}}`,
     '    \\toprule',
-    `    Rung & What & Time & ${tex('±')} & ${tex('Throughput ○')} & ${tex('To ref. ○')} & ${tex('To prev. ○')} \\\\`,
+    `    Rung & What & ${headings.map(tex).join(' & ')} \\\\`,
     '    \\midrule',
     ...rows.map(rowLine),
     '    \\bottomrule',

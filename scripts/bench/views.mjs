@@ -1,0 +1,63 @@
+// @ts-check
+/**
+ * What the benchmarks measure, and how they get there: one place, so that a test goes the same ways
+ * (test/browser/matrix.test.ts).
+ */
+
+/** @typedef {import('playwright-core').Page} Page */
+
+/** Screens that are scrolled: where each is, what is there once it is ready, and what scrolls. */
+export const grids = {
+  /** @param {{ rungs: number }} of */
+  ladder: ({ rungs }) => ({
+    view: 'ladder',
+    ready: `[aria-rowcount="${rungs + 2}"] tr[data-rung]`,
+    scroller: '.scroller',
+  }),
+  /** With all of ncu's metrics. @param {{ rungs: number }} of */
+  matrix: ({ rungs }) => ({
+    view: 'matrix?metrics=all',
+    ready: `[aria-colcount="${rungs + 1}"] [role="gridcell"]`,
+    scroller: '.matrix .scroller',
+  }),
+}
+
+/**
+ * @param {Page} page signed in
+ * @param {string} address the server's
+ * @param {string} ref a session
+ * @param {{ view: string, ready: string }} of
+ */
+export async function openView(page, address, ref, { view, ready }) {
+  // Via a blank page: a screen that is already open would keep the view that was chosen on it.
+  await page.goto('about:blank')
+  await page.goto(new URL(`/#/session/${encodeURIComponent(ref)}/${view}`, address).href)
+  await page.locator(ready).first().waitFor()
+}
+
+/** What scrolls in the view of whole kernels. */
+export const machineCode = '.sass-list'
+
+/**
+ * Opens a pair's whole kernels.
+ * @param {Page} page signed in
+ * @param {string} address
+ * @param {string} ref
+ * @param {readonly string[]} pair
+ */
+export async function openMachineCode(page, address, ref, pair) {
+  await openPair(page, address, ref, pair, '.compare .headline')
+  await page.keyboard.press('m')
+  await page.locator(`${machineCode} .row`).first().waitFor()
+}
+
+/**
+ * Opens a pair's sources.
+ * @param {Page} page signed in
+ * @param {string} address
+ * @param {string} ref
+ * @param {readonly string[]} pair
+ * @param {string} [ready]
+ */
+export const openPair = (page, address, ref, pair, ready = '.cm-content') =>
+  openView(page, address, ref, { view: `compare/${pair.join('/')}`, ready })

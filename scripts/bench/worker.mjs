@@ -1,0 +1,92 @@
+// @ts-check
+/**
+ * One job in a process of its own, whose result is printed as JSON: `worker.mjs JOB ARGUMENT…`. Times are in seconds;
+ * memory is the most that the process had, in bytes.
+ */
+import { createReadStream, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { root } from '../lib/project.mjs'
+
+/** maxRSS is in kilobytes. */
+const peakBytes = () => process.resourceUsage().maxRSS * 1024
+
+/** @param {() => Promise<unknown>} work */
+async function timed(work) {
+  const cpuBefore = process.cpuUsage()
+  const startedAt = performance.now()
+  await work()
+  const seconds = (performance.now() - startedAt) / 1000
+  const { user, system } = process.cpuUsage(cpuBefore)
+  return { seconds, cpuSeconds: (user + system) / 1e6, peakBytes: peakBytes() }
+}
+
+const csvStream = (/** @type {string} */ file) =>
+  createReadStream(file, { encoding: 'utf8', highWaterMark: 2 ** 18 })
+
+/** @type {Record<string, (...words: string[]) => Promise<object>>} */
+const jobs = {
+  /** Turns every row of a table into a launch with values in base units; keeps none. */
+  async csv(file = '', parser = '') {
+    const { readNcuCsv } = await import(parser)
+    let rows = 0
+    let cells = 0
+    const cost = await timed(() =>
+      readNcuCsv(csvStream(file), (/** @type {{ metrics: object }} */ launch) => {
+        rows += 1
+        if (rows === 1) cells = Object.keys(launch.metrics).length
+        return true
+      }),
+    )
+    return { ...cost, rows, cells }
+  },
+
+  /** Turns every row into an array of strings, delivered in chunks: the least work papaparse can do. */
+  async papaparse(file = '') {
+    const { default: Papa } = await import('papaparse')
+    let rows = 0
+    let cells = 0
+    const cost = await timed(
+      () =>
+        new Promise((done, failed) => {
+          Papa.parse(csvStream(file), {
+            chunk: ({ data }) => {
+              rows += data.length
+              cells ||= /** @type {unknown[][]} */ (data)[0]?.length ?? 0
+            },
+            complete: done,
+            error: failed,
+          })
+        }),
+    )
+    return { ...cost, rows, cells }
+  },
+
+  /** Parses a .ncu-rep. */
+  async report(file = '', parser = '') {
+    const { parseNcuRep } = await import(parser)
+    const beforeBytes = process.memoryUsage().rss
+    const startedAt = performance.now()
+    const { launches } = parseNcuRep(readFileSync(file))
+    const seconds = (performance.now() - startedAt) / 1000
+    const metrics = Object.keys(launches[0].metrics).length
+    return { seconds, launches: launches.length, metrics, beforeBytes, peakBytes: peakBytes() }
+  },
+
+  /** Lists the sessions of a store. */
+  async sessions(code = '', folder = '') {
+    const { listAll } = await import(pathToFileURL(code).href)
+    const places = {
+      assets: { recordingsDir: join(root, 'resources/recordings') },
+      machine: { folders: { sessions: join(folder, 'sessions'), cache: join(folder, 'cache') } },
+    }
+    let count = 0
+    const cost = await timed(async () => {
+      count = (await listAll(places)).length
+    })
+    return { count, ...cost }
+  },
+}
+
+const [job = '', ...words] = process.argv.slice(2)
+console.log(JSON.stringify(await jobs[job]?.(...words)))

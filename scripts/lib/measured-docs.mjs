@@ -1,0 +1,266 @@
+// @ts-check
+/** Figures of documents: what the command line prints of recordings, and measurements on a GPU, fuzzing and licences. */
+import { join } from 'node:path'
+import { existsSync, readFileSync } from 'node:fs'
+import { documentWith } from './document.mjs'
+import { licenceList } from './licences.mjs'
+import { PlainError, root } from './project.mjs'
+import { recordedSession } from './recordings.mjs'
+
+// The figures of README.md and docs/RESULTS.md: what the command line prints of recordings and captured sessions.
+
+/** @typedef {(args: string[]) => Promise<string>} Program gives what it prints on stdout */
+
+/** Shown in docs/RESULTS.md, each between markers of its own. */
+const shown = [
+  ['gemm-fp32', '4096'],
+  ['gemm-fp32', '1024'],
+  ['gemm-tensor', '4096'],
+  ['gemm-tensor', '8192'],
+  ['gemm-bf16', '4096'],
+  ['gemm-bf16', '8192'],
+  ['gemm-fp8', '4096'],
+  ['gemm-fp8', '8192'],
+  ['gemm-3xtf32', '4096'],
+]
+
+/**
+ * The ladder of a recording, as a report in Markdown has it.
+ * @param {Program} program @param {string} recording
+ */
+async function ladderTable(program, recording) {
+  const format = ['--format', 'md', '--sections', 'ladder']
+  const text = await program(['report', `recorded:${recording}`, ...format, '--out', '-'])
+  const [, title] = /^# (.*)/.exec(text) ?? []
+  const [, table, legend] = /## Ladder\n\n((?:\|.*\n)+)\n(.*)\n/.exec(text) ?? []
+  if (!table) throw new PlainError(`The report on ${recording} has no table of its ladder.`)
+  return `${title}, recorded ${recordedSession(recording).createdAt.slice(0, 10)}:\n\n${table}\n${legend}`
+}
+
+/** @param {Program} program @param {string} ladder @param {string} size */
+async function runOutput(program, ladder, size) {
+  const recording = `${ladder}-h200-${size}`
+  const { profile, timing } = recordedSession(recording).settings
+  const printed = await program(['show', `recorded:${recording}`])
+  return [
+    '```',
+    `$ node kernel-ladder.mjs run --ladder ${ladder} --size ${size} --profile ${profile}${timing ? ` --timing ${timing}` : ''}`,
+    printed.trimEnd(),
+    '```',
+  ].join('\n')
+}
+
+/** The template softmax in an empty folder: first without a GPU, then with one. */
+/** @type {[string, string][]} */
+const ownKernel = [
+  ['--target static:h200', join(root, 'test/captures/sessions/softmax-lab-static')],
+  ['--profile standard', 'recorded:softmax-lab-h200'],
+]
+
+/** @param {Program} program */
+async function ownKernelOutput(program) {
+  const runs = []
+  for (const [options, session] of ownKernel)
+    runs.push(
+      `$ kernel-ladder run --ladder softmax-lab ${options}\n${await program(['show', session])}`,
+    )
+  return ['```', '$ kernel-ladder init softmax-lab --template softmax', ...runs, '```']
+    .map((text) => text.trimEnd())
+    .join('\n')
+}
+
+/** What the kept sweeps on two GPUs came to (test/gpu/tune-h200.txt), as a sentence. */
+function sweepSentence() {
+  const text = readFileSync(join(root, 'test/gpu/tune-h200.txt'), 'utf8')
+  /** @param {RegExp} pattern */
+  const found = (pattern) => {
+    const match = pattern.exec(text)
+    if (!match) throw new PlainError(`test/gpu/tune-h200.txt has no line like ${pattern}.`)
+    return match.slice(1)
+  }
+  const [points, , both] = found(
+    /^both, built: (\d+) points, (\d+) of them measured, in ([\d.]+) s/m,
+  )
+  const [one] = found(/^one, built: .* in ([\d.]+) s/m)
+  const [times] = found(/^one GPU takes ([\d.]+) times/m)
+  const [winner, own, gain] = found(/: ([\d.]+) ms against ([\d.]+) ms, ([\d.]+) times as fast/)
+  return `${points} points of \`11_warp_tile\` at 4096³ took ${both} s on two H200s against ${one} s on one, ${times} times as long; the winner takes ${winner} ms where the rung's own values take ${own} ms, ${gain} times as fast ([what came out](test/gpu/tune-h200.txt)).`
+}
+
+/**
+ * The documents as they should be.
+ * @param {Program} program
+ * @returns {Promise<Map<string, string>>} by path
+ */
+export async function figureDocs(program) {
+  const table = await ladderTable(program, 'gemm-fp32-h200-4096')
+  /** @type {[string, string][]} */
+  const outputs = []
+  for (const [ladder = '', size = ''] of shown)
+    outputs.push([`run-${ladder}-${size}`, await runOutput(program, ladder, size)])
+  return new Map([
+    [
+      'README.md',
+      await documentWith('README.md', [
+        ['ladder', table],
+        ['own-kernel', await ownKernelOutput(program)],
+        ['sweep', sweepSentence()],
+      ]),
+    ],
+    ['docs/RESULTS.md', await documentWith('docs/RESULTS.md', outputs)],
+  ])
+}
+
+// The tables of docs/RELIABILITY.md and docs/SECURITY.md: measurements on a GPU, fuzzing, licences.
+
+/**
+ * @typedef {{ id: string, verdict: string, byTimes?: string | null, ratio: number | null, interval: { low: number, high: number } | null }} Rung
+ * @typedef {{ work?: number, ladder?: string, gpu: { name: string, driver: string }, rungs: Rung[] }} Line
+ */
+
+/** @param {string} path @returns {Line[]} */
+const linesOf = (path) =>
+  existsSync(join(root, path))
+    ? readFileSync(join(root, path), 'utf8')
+        .split('\n')
+        .filter(Boolean)
+        .map((line) => JSON.parse(line))
+    : []
+
+/** @param {number} ratio */
+const percent = (ratio) => {
+  const size = Math.abs((ratio - 1) * 100).toFixed(2)
+  return `${Number(size) === 0 ? '' : ratio < 1 ? '−' : '+'}${size} %`
+}
+
+/** @param {readonly string[][]} rows the first is the header */
+const table = ([header = [], ...rows]) =>
+  [header, header.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n')
+
+const plantedFile = 'test/gpu/regress-planted-h200.jsonl'
+const sameFile = 'test/gpu/regress-same-h200.jsonl'
+
+/** @param {readonly Line[]} lines */
+function plantedPart(lines) {
+  const { gpu } = /** @type {Line} */ (lines[0])
+  const levels = [...new Set(lines.map(({ work = 0 }) => work))].sort((a, b) => a - b)
+  const rows = levels.map((level) => {
+    const rungs = lines.filter(({ work }) => work === level).flatMap((line) => line.rungs)
+    const count = (/** @type {string} */ verdict) =>
+      String(rungs.filter((rung) => rung.verdict === verdict).length)
+    const widest = Math.max(
+      ...rungs.map(({ interval }) => (interval ? (interval.high - interval.low) * 50 : 0)),
+    )
+    return [
+      `${(level - 1000) / 10} %`,
+      String(rungs.length),
+      ...['slower', 'unresolved', 'same', 'faster'].map(count),
+      rungs.map(({ ratio }) => (ratio === null ? '–' : percent(ratio))).join(', '),
+      `±${widest.toFixed(2)} %`,
+    ]
+  })
+  const header = [
+    'more work',
+    'verdicts',
+    'slower',
+    'unresolved',
+    'same',
+    'faster',
+    'measured',
+    'widest interval',
+  ]
+  return `${gpu.name}, driver ${gpu.driver}, threshold 0.5 %, 24 rounds of 0.1 s per rung:\n\n${table([header, ...rows])}`
+}
+
+/** @param {readonly Line[]} lines */
+function samePart(lines) {
+  if (lines.length === 0) return 'Whole ladders of the same code were not measured yet.'
+  const timed = lines.flatMap(({ rungs }) => rungs).filter(({ byTimes }) => byTimes)
+  const share = (/** @type {string[]} */ ...wrong) => {
+    const count = timed.filter(({ byTimes }) => wrong.includes(byTimes ?? '')).length
+    return `${count} (${((100 * count) / timed.length).toFixed(1)} %)`
+  }
+  const names = [...new Set(lines.map(({ ladder = '' }) => ladder))]
+  const rows = names.map((name) => {
+    const rungs = lines.filter(({ ladder }) => ladder === name).flatMap((line) => line.rungs)
+    return [
+      `\`${name}\``,
+      String(rungs.length),
+      ...['same', 'unresolved', 'slower', 'faster'].map((verdict) =>
+        String(rungs.filter(({ byTimes }) => byTimes === verdict).length),
+      ),
+    ]
+  })
+  const { gpu } = /** @type {Line} */ (lines[0])
+  const judged = timed.filter(({ verdict }) => ['slower', 'faster'].includes(verdict)).length
+  return [
+    `${gpu.name}, driver ${gpu.driver}, 24 rounds. By the times alone, ${share('slower', 'faster')} of ${timed.length} verdicts are slower or faster, and ${share('unresolved')} unresolved. Since both builds are the same machine code, ${judged} were reported as slower or faster.`,
+    table([['ladder', 'verdicts', 'same', 'unresolved', 'slower', 'faster'], ...rows]),
+  ].join('\n\n')
+}
+
+/** `1 to 16, 20`. @param {readonly number[]} seeds in order */
+function ranges(seeds) {
+  /** @type {[number, number][]} */
+  const runs = []
+  for (const seed of seeds) {
+    const last = runs.at(-1)
+    if (last && last[1] === seed - 1) last[1] = seed
+    else runs.push([seed, seed])
+  }
+  return runs.map(([from, to]) => (from === to ? from : `${from} to ${to}`)).join(', ')
+}
+
+function fuzzPart() {
+  /** @type {{ seeds: number[], mostMiB: number, rows: { reader: string, inputs: number, refused: number, slowestMs: number, finds: number }[] }} */
+  const { seeds, mostMiB, rows } = JSON.parse(
+    readFileSync(join(root, 'test/fuzz/counts.json'), 'utf8'),
+  )
+  const number = (/** @type {number} */ value) => value.toLocaleString('en-US')
+  const total = rows.reduce((sum, { inputs }) => sum + inputs, 0)
+  const finds = rows.reduce((sum, row) => sum + row.finds, 0)
+  return `Seeds ${ranges(seeds)}: ${number(total)} inputs, ${finds} finds, at most ${mostMiB} MiB of memory:\n\n${table(
+    [
+      ['reader', 'inputs', 'refused in a sentence', 'slowest', 'finds'],
+      ...rows.map((row) => [
+        row.reader,
+        number(row.inputs),
+        number(row.refused),
+        `${row.slowestMs} ms`,
+        String(row.finds),
+      ]),
+    ],
+  )}`
+}
+
+/** What came of striking each stage with each fault; a dash where a fault does not concern a stage. */
+function faultsPart() {
+  /** @type {Record<string, Record<string, string[]>>} */
+  const cells = JSON.parse(readFileSync(join(root, 'test/faults/matrix.json'), 'utf8'))
+  const stages = Object.keys(cells)
+  const faults = [...new Set(stages.flatMap((stage) => Object.keys(cells[stage] ?? {})))]
+  const results = stages.flatMap((stage) => Object.values(cells[stage] ?? {}))
+  const word = (/** @type {string[] | undefined} */ wrong) =>
+    wrong === undefined ? '–' : wrong.length === 0 ? 'held' : wrong.join('; ').replace(/\s+/g, ' ')
+  const held = results.filter((wrong) => wrong.length === 0).length
+  return `${held} of ${results.length} held:\n\n${table([
+    ['fault', ...stages],
+    ...faults.map((fault) => [fault, ...stages.map((stage) => word(cells[stage]?.[fault]))]),
+  ])}`
+}
+
+/** @returns {Promise<string>} */
+export const reliabilityDoc = () =>
+  documentWith('docs/RELIABILITY.md', [
+    ['planted', plantedPart(linesOf(plantedFile))],
+    ['same', samePart(linesOf(sameFile))],
+    ['faults', faultsPart()],
+    ['fuzzing', fuzzPart()],
+  ])
+
+/** @returns {Promise<string>} */
+export const securityDoc = () =>
+  documentWith('docs/SECURITY.md', [
+    ['licences', licenceList(true)],
+    ['development licences', licenceList(false)],
+  ])

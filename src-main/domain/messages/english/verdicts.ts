@@ -1,0 +1,305 @@
+/** What is said of measured figures: limits, comparisons, causes and baselines. */
+
+// How a figure was obtained, or why there is none.
+
+/** The roofline ceilings of a GPU. */
+export const ceilings = {
+  benchmark: "Measured by the runner's microbenchmark in this session.",
+  notMeasured: 'It was not measured in this session, and no figure for this GPU is published.',
+  noGpu: 'The session does not name a GPU.',
+  noClock: 'The maximum SM clock is unknown.',
+  notInTable: 'Compute capability {computeCapability} is not in the built-in table.',
+  fp32: '{smCount} SMs at their maximum clock of {clock} MHz, each executing {rate} FP32 operations per cycle (an FMA counts as two).',
+  tensor:
+    '{smCount} SMs at their maximum clock of {clock} MHz, each executing {rate} dense {bits}-bit tensor operations per cycle.',
+  tensorDiffers: 'GPUs of compute capability {computeCapability} differ in their tensor rate.',
+  l1: '{smCount} SMs at their maximum clock of {clock} MHz, each moving {rate} bytes per cycle.',
+  bus: 'A {bits}-bit bus with two transfers per cycle at {clock} MHz.',
+  noBus: 'This session does not record the memory clock and the bus width.',
+} as const
+
+/** Where a rung's operation count comes from, or why the rung is not on the roofline. */
+export const roofline = {
+  noOperations: 'The report has no count of FP32 operations.',
+  noDuration: 'The report has no duration.',
+  noFp32: 'It executes no FP32 operations.',
+  noOperationsOfTask: 'The task does not define an operation count, and ncu counted no operations.',
+  noTime: 'It has no time.',
+  notCollected: '{metric} was not collected.',
+  notAvailable: '{metric} is not available.',
+  noByte: 'It moved no bytes at this level, so its arithmetic intensity is undefined.',
+  counted: 'FP32 operations counted by ncu: 2 × FFMA + FADD + FMUL.',
+  ofProblem: 'Operation count of {what}, {flops}; FP32 operations were not counted.',
+  ofProblemTensor:
+    'Operation count of {what}, {flops}; the tensor pipe did the work, which the FP32 counters do not see.',
+} as const
+
+/** Why a launch is impossible. */
+export const occupancy = {
+  threads: 'A block can have at most {most} threads; this one has {threads}.',
+  registers: 'A thread can have at most {most} registers; this one has {registers}.',
+  shared:
+    'A block can have at most {most} bytes of shared memory on compute capability {computeCapability}; this one requests {bytes}.',
+  registersOfBlock: 'One block needs {held} registers, more than the {most} of an SM.',
+} as const
+
+/** Figures derived from a launch and its GPU, and why a metric has no value. */
+export const figures = {
+  time: 'Time',
+  limitsUnknown:
+    'The limits of compute capability {computeCapability} are not in the built-in table.',
+  resourcesUnknown: 'The register and shared memory usage of the launch is unknown.',
+  computed:
+    'Computed from {threads} threads per block, {registers} registers per thread, {bytes} bytes of shared memory per block and compute capability {computeCapability}.',
+  computedWaves:
+    'Computed from {threads} threads per block, {registers} registers per thread, {bytes} bytes of shared memory per block and compute capability {computeCapability}, for a grid of {blocks} blocks on {smCount} SMs.',
+  clustersUnknown: 'It is unknown whether the kernel is launched in thread block clusters.',
+  clusters:
+    'The kernel is launched in thread block clusters; how many of them fit on the GPU at once depends on how its SMs are grouped.',
+  smCountUnknown: 'The SM count of the GPU is unknown.',
+  noBlockFits: 'Not even one block fits on an SM.',
+  registersUnknown: 'The register usage of the launch is unknown.',
+  registersHeld: 'Reported by CUDA for the kernel that was launched.',
+  noKernel: 'It launches no kernel.',
+  kernelsDiffer:
+    'It launches {count} kernels that differ in this, and without counters it is unknown which of them runs longest.',
+  fp32Operations:
+    '2 × FFMA + FADD + FMUL, as ncu counted them per thread. Tensor operations are not included.',
+  slotShare:
+    'Share of the 32 lanes of every warp instruction executed; lanes disabled by a predicate or a branch count toward the total.',
+  fromParts: 'Computed from other counters of the same profile: {names}.',
+  follows: 'It is derived from {metric}, which has no value: {why}',
+  overInstructions:
+    'Summed over {opcodes} by the counters per instruction: wavefronts less the fewest that the accesses need.',
+  noInstructions: 'Counters per instruction were not collected; the deep level collects them.',
+  noise: 'The counter of bank conflicts less the structural ones.',
+  noShare: 'No instructions were executed, so the share is undefined.',
+} as const
+
+/** Why two sessions cannot be compared, or what to keep in mind when they are. */
+export const guard = {
+  ladder: 'The ladders differ: {a} and {b}.',
+  problem: 'The problems differ: {a} and {b}.',
+  task: 'The tasks differ: {a} and {b}.',
+  option: 'The sessions differ in the {option}: {a} and {b}.',
+  computes:
+    '{a} computes {whatA}, and {b} computes {whatB}; that accounts for part of the difference in time.',
+  computesOther: 'In one session {rung} computes {a}, in the other {b}.',
+  gpu: 'The GPUs differ: {a} and {b}.',
+  otherGpu:
+    'Across GPUs, counters can be compared, and the share that each reaches of its own peak; times cannot.',
+  computeCapability: 'The compute capabilities differ: {a} and {b}.',
+  smCount: 'The SM counts differ: {a} and {b}.',
+  driver: 'The driver versions differ: {a} and {b}.',
+  cudaDriver: 'The CUDA versions of the drivers differ: {a} and {b}.',
+  clock: 'The SM clocks differ: {a} MHz and {b} MHz.',
+  clockUnknown: 'The SM clock is known for only one session.',
+  nvcc: 'The compiler (nvcc) versions differ: {a} and {b}.',
+  nvccFlags: 'The compiler flags differ: {a} and {b}.',
+  ncu: 'The profiler (ncu) versions differ: {a} and {b}.',
+  clockControl: 'The clock control settings of ncu differ: {a} and {b}.',
+  cacheControl: 'The cache control settings of ncu differ: {a} and {b}.',
+  seed: 'The input seeds differ: {a} and {b}.',
+  flushL2: 'The sessions differ in flushing L2 between samples: {a} and {b}.',
+  ofProgram: 'The session {id} is of a program: its kernels are known, and not what it computed.',
+  imported: 'The session {id} was imported, so what it computed is unknown.',
+  ofFirst: 'The first session: {what}',
+  ofSecond: 'The second session: {what}',
+  unfinished: 'The session {id} was cancelled before it finished.',
+  clocks:
+    'One session has times of the runner, the other times under ncu, which runs each launch by itself: the two are not compared.',
+  noPairs: 'No kernel of one session has a counterpart in the other.',
+  problemWords: '{problem}, {scalars}',
+  alone: '{what} only',
+  more: '{what}, {other}',
+  last: '{what} and {other}',
+  againstAlone:
+    '{rung} computes {what}; {reference}, which its ratio is relative to, computes {other}.',
+  unknown: 'unknown',
+  on: 'on',
+  off: 'off',
+} as const
+
+/** A check against a baseline: its headline, and the reason for each rung's verdict. */
+export const baseline = {
+  pass: 'no rung got more than {threshold} % slower',
+  fail: '{worse} of {all} rungs regressed',
+  failUnresolved: '{worse} of {all} rungs regressed, and {unresolved} could not be decided',
+  unresolved:
+    'cannot tell whether any rung got more than {threshold} % slower: {unresolved} of {all} rungs could not be decided',
+  nothing:
+    'cannot tell whether any rung got more than {threshold} % slower: no rung has a time in both sessions',
+  only: 'Only the requested rungs were checked: {rungs}.',
+  drift:
+    'Every timed rung moved in the same direction as the reference {reference} ({change}): the clocks, power or load of the GPU changed. Times were normalized by the reference, which was timed alternately with each rung.',
+  driftFar:
+    'Every timed rung moved in the same direction as the reference {reference} ({change}), but too far to normalize by. A rung is decided only where its time and its time relative to the reference give the same verdict.',
+  driftPart:
+    'The reference {reference} moved ({change}), but not every rung moved in the same direction. A rung is decided only where its time and its time relative to the reference give the same verdict.',
+  clocksUnknown: 'Neither session recorded the SM clock.',
+  time: '{change} ({low} to {high})',
+  normalized: '{change} ({low} to {high}) after normalizing by the reference',
+  yardstick:
+    '{change} ({low} to {high}); this is the reference by which the other rungs were normalized',
+  straddles:
+    '{change} ({low} to {high}): the confidence interval contains the threshold of {threshold} %. More samples or a quieter GPU would settle it.',
+  disagree:
+    'Judged by its time, the rung is {time}; relative to the reference, which moved, it is {relative}: {change} and {relativeChange}.',
+  noReferenceTime: 'The reference moved, and the rung was not timed alternately with it.',
+  missing: 'The rung is in the baseline but not in the new session.',
+  new: 'The rung is not in the baseline.',
+  newNotOk: 'The rung is not in the baseline, and its status is {status}.',
+  broken: 'The rung was ok and is now {status}: {why}',
+  noReason: 'no reason was recorded.',
+  refuted: 'it failed verification.',
+  notReached: 'The rung was ok in the baseline, and the new session ended before reaching it.',
+  mended: 'The rung was {status} in the baseline and is now ok.',
+  neither:
+    'The rung was {before} in the baseline and is now {now}, so there is nothing to compare.',
+  unverified: 'The rung was not verified in {where}.',
+  noTime: 'The rung has no time in {where}.',
+  fewSamples:
+    '{samples} samples in {where} are too few; a confidence interval needs at least {fewest}.',
+  samplesDisagree: 'The median or the spread in {where} does not match its samples.',
+  inBaseline: 'the baseline',
+  inNew: 'the new session',
+  inBoth: 'both sessions',
+  otherWork: 'The sessions do not share the same ladder, problem and data type.',
+  otherConditions: 'The sessions were not timed under the same conditions.',
+} as const
+
+/** The verdict on a rung. */
+export const rungVerdict = {
+  slower: 'slower',
+  broken: 'broken',
+  unresolved: 'unresolved',
+  faster: 'faster',
+  same: 'same',
+  mended: 'mended',
+  new: 'new',
+  skipped: 'skipped',
+} as const
+
+/** A session's highlights: its best rung, its largest steps, and those that did not pay off. */
+const best = 'Best rung: {rung} ({title}), {time} ± {spread}, {throughput}'
+const reached =
+  `${best}; it reaches {ratio} (± {both}) of the throughput of the reference {reference}` as const
+
+export const summary = {
+  none: 'No rung was verified and timed, so there is no best one.',
+  kernels:
+    'GPU time under ncu: {time} (kernels: {kernels}, launches: {launches}). The hottest is {title}: {own}, {share} of it.',
+  best: `${best}.`,
+  bestBelow: `${reached}.`,
+  bestLevel: `${reached}, on par with it within the spread.`,
+  bestPast: `${reached}, ahead of it.`,
+  jump: '{to} is {factor} (± {spread}) as fast as {from}.',
+  unexplained: 'None of the collected counters explains it.',
+  announced: '{metric}: {a} → {b}, as its header predicted.',
+  slower: '{to} is slower than {from}: {a} → {b} ({factor} as fast).',
+  meant: 'That is intentional.',
+  level: '{to} is on par with {from} within the spread of both, or half a percent.',
+  trouble: '{rung}: {status}; the reason is below.',
+} as const
+
+/** How a rung ended, by the names used in sessions. */
+export const status = {
+  ok: 'ok',
+  wrong: 'wrong',
+  failed: 'failed',
+  unsupported: 'unsupported',
+  'not-run': 'not-run',
+} as const
+
+// Why one rung is faster than another.
+
+/** Units that can limit a kernel, at the beginning of a sentence. */
+export const unit = {
+  fma: 'The FMA pipe',
+  issue: 'Instruction issue',
+  tensor: 'The tensor pipe',
+  l1Data: 'The L1 data stage',
+  lsu: 'The load/store pipe',
+  l2: 'The L2 cache',
+  dram: 'DRAM',
+} as const
+
+/** The same within a sentence. */
+export const unitWithin = {
+  fma: 'the FMA pipe',
+  issue: 'instruction issue',
+  tensor: 'the tensor pipe',
+  l1Data: 'the L1 data stage',
+  lsu: 'the load/store pipe',
+  l2: 'the L2 cache',
+  dram: 'DRAM',
+} as const
+
+/** What warps wait for. */
+export const wait = {
+  stallLongScoreboard: 'for global or local memory (long scoreboard)',
+  stallShortScoreboard: 'for shared memory (short scoreboard)',
+  stallMioThrottle: 'for the queue to shared memory (MIO throttle)',
+  stallLgThrottle: 'for the queue to global memory (LG throttle)',
+  stallBarrier: 'at a barrier',
+  stallWait: 'for fixed latencies between instructions',
+  stallDispatch: 'at dispatch',
+} as const
+
+export const why = {
+  lessWork: '{unit}, the limiter at {busy}, has {factor} less work{moves}.',
+  lessWorkMoved:
+    '{unit}, the limiter at {busy}, has {factor} less work{moves}; the limiter is now {next} at {nextBusy}.',
+  lessWorkElsewhere:
+    '{unit}, the limiter at {busy}, has {factor} less work{moves}; nothing is near its limit now.',
+  lessOwnWork: '{unit}, which does the work of the task, has {factor} less of it{moves}.',
+  moreWork: '{unit}, the limiter at {busy}, has {factor} the work{moves}.',
+  moreOwnWork: '{unit}, which does the work of the task, has {factor} the work{moves}.',
+  fewerInstructions:
+    'Fewer instructions for the same work, {a} → {b}{moves}; {unit} is busy for {busyB} of the time instead of {busyA}.',
+  moreInstructions:
+    'More instructions for the same work, {a} → {b}{moves}; {unit} is busy for {busyB} of the time instead of {busyA}.',
+  busier: '{unit} is busy for {b} of the time instead of {a}, {factor}{reasons}.',
+  counted: '{whole}, of which {factor} is in no other cause',
+  lessBusy: '{unit} is busy for only {b} of the time instead of {a}, {factor}{reasons}.',
+  because: ': {reasons}',
+  with: ' ({moves})',
+  becauseWith: ': {reasons} ({moves})',
+  moved: '{metric} {a} → {b}',
+  waitLess: 'fewer warps stall per issued instruction, {waits}',
+  waitMore: 'more warps stall per issued instruction, {waits}',
+  waited: '{what} {a} → {b}',
+  oneWave: 'one wave of blocks instead of {a}',
+  kernels: 'kernels launched {a} → {b}',
+  blocks:
+    'The grid has {b} blocks instead of {a} for {sms} SMs, so an SM has a block {shareB} of the time instead of {shareA}.',
+  clock: 'The SM clock went from {a} to {b}.',
+  clockAtLimit: 'The SM clock, which the power cap holds down, went from {a} to {b}{moves}.',
+  launches: 'Kernels launched {a} → {b}, with the time between and around them.',
+  active:
+    'SMs are active for {b} of the cycles instead of {a}: start and tail of the kernel, or the clock.',
+  activeAtLimit:
+    'SMs are active for {b} of the cycles instead of {a}: start and tail of the kernel, or the clock, which the power cap holds down{moves}.',
+  activeRate: 'Active cycles of an SM: {a} → {b}; start and tail of the kernel, or the clock.',
+  gpu: 'The GPU of {b} has {factor} the peak of that of {a} in {unit}.',
+  notLimiting: '{metric} {a} → {b}, but {unit} is not the limiter ({busyA} → {busyB} busy).',
+  notLimitingItself: '{metric} {a} → {b}, but it is not the limiter.',
+  otherWait: '{metric} {a} → {b}, outweighed by other waits.',
+  outweighed: '{metric} {a} → {b}, outweighed by the causes.',
+
+  same: 'The times are the same within the spread of both, or half a percent.',
+  noTime: '{rung} has no time: {why}',
+  noTimeUnknown: '{rung} has no time.',
+  otherKernel: 'These are two kernels of one program, which do different work.',
+  notProfiled: '{rung} was not profiled.',
+  notCounted: 'The level of this session does not count what limits.',
+  notCommon: 'The counters that tell what limits have no value for both rungs.',
+  open: 'The counters of this level do not add up to the step.',
+  small: 'The step is smaller than what the timed and the profiled launch differ by.',
+  otherArchitecture:
+    'Counters of compute capabilities {a} and {b} cannot be set against each other.',
+  otherTask: 'The rungs are of different tasks or problems.',
+  needsStandard:
+    'The standard level (--profile standard) counts what limits and what warps wait for.',
+  needsDeep: 'The deep level (--profile deep) names the source lines.',
+} as const

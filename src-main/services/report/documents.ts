@@ -1,0 +1,196 @@
+/** One session, or a comparison of two, as a document for print. */
+import { inEnglish } from '../../domain/text/text'
+import type { ReportSection } from '../../domain/report/frozen-report'
+import { chartsOf, printChart, type ReportChart, chartFigures, pairChart } from './charts'
+import { html, htmlCode, htmlList, htmlSentence, htmlTable, printHtmlTable } from './markup'
+import type { ReportModel } from './model'
+import {
+  type PrintDocument,
+  counterPart,
+  ladderPart,
+  provenancePart,
+  publishedPart,
+  stepParts,
+  troublePart,
+  type PrintPart,
+  htmlDiff,
+} from './print'
+import { rungOrigins } from '../../domain/session/session'
+import {
+  comparisonLegend,
+  comparisonSubject,
+  comparisonTitle,
+  counts,
+  type ComparedRung,
+  type ComparisonModel,
+  firstCauses,
+} from './comparison'
+import { comparedFactTable, movedCounters, movedTable, timeTable } from './tables'
+
+// A report on one session as a document for print.
+
+function summaryBody({ summary }: ReportModel): string {
+  const { best, jumps, unpaid, allPaid, troubles } = summary
+  return [
+    ...best.map((sentence) => `<p class="best">${htmlSentence(sentence)}</p>`),
+    ...(jumps.length > 0 ? ['<h3>Largest improvements</h3>', htmlList(jumps, 'ol')] : []),
+    ...(unpaid.length > 0 ? ['<h3>Steps that did not pay off</h3>', htmlList(unpaid)] : []),
+    ...(allPaid
+      ? ['<p>Every step paid off: each rung is faster than the one before, beyond noise.</p>']
+      : []),
+    ...(troubles.length > 0 ? ['<h3>Rungs without a result</h3>', htmlList(troubles)] : []),
+  ].join('\n')
+}
+
+const wide = { width: 672, labelWidth: 220 }
+const half = { width: 324, labelWidth: 110 }
+
+/** Counters are bars of half the width, two across; what stands between them keeps its place. */
+const isHalf = (chart: ReportChart): boolean => 'bars' in chart && chart.word !== 'throughput'
+
+function chartBody(model: ReportModel): string {
+  const charts = chartsOf(model)
+  return charts
+    .flatMap((chart, index) => {
+      if (!isHalf(chart)) return printChart(chart, wide)
+      const starts = index === 0 || !isHalf(charts[index - 1]!)
+      const next = charts[index + 1]
+      return [
+        ...(starts ? ['<div class="pairs">'] : []),
+        ...printChart(chart, half),
+        ...(next && isHalf(next) ? [] : ['</div>']),
+      ]
+    })
+    .join('\n')
+}
+
+function partsOf(model: ReportModel): PrintPart[] {
+  const told = (section: ReportSection, parts: () => PrintPart[]): PrintPart[] =>
+    model.sections.includes(section) ? parts() : []
+  return [
+    { id: 'summary', title: 'Summary', body: summaryBody(model) },
+    ...told('ladder', () => [ladderPart(model), ...publishedPart(model)]),
+    ...told('charts', () => [{ id: 'charts', title: 'Charts', body: chartBody(model) }]),
+    ...told('matrix', () => [counterPart(model)]),
+    ...told('compare', () => {
+      const steps = stepParts(model)
+      return steps.length > 0 ? [{ id: 'steps', title: 'Steps', body: '', inner: steps }] : []
+    }),
+    ...troublePart(model),
+    provenancePart(model),
+  ]
+}
+
+export function sessionDocument(model: ReportModel): PrintDocument {
+  const { session, title, subject, authorNotes, date } = model
+  const { completion, createdAt, id, warnings } = session
+  return {
+    title,
+    notes: authorNotes,
+    sub: `${subject === null ? '' : `${html(subject)}. `}${htmlCode(id)}, measured on ${html(createdAt)}${date === null ? '' : `; report of ${html(date)}`}`,
+    warnings: [
+      ...warnings.map(inEnglish),
+      ...(completion === 'cancelled'
+        ? ['the run was cancelled; this is what had finished by then.']
+        : []),
+    ],
+    parts: partsOf(model),
+  }
+}
+
+// A comparison of two sessions as a document for print.
+
+const name = ({ a }: ComparedRung): string => `${htmlCode(a.id)}: ${html(a.title)}`
+
+function summaryPart(model: ComparisonModel): PrintPart {
+  const { a, b, changes } = model
+  const one = (label: string, { id, device, createdAt }: typeof a): string =>
+    `<li>${label}: ${htmlCode(id)} on ${html(device?.name ?? 'no GPU')}, measured on ${html(createdAt)}</li>`
+  const body = [
+    `<p class="best">${html(counts(model))}</p>`,
+    `<ul>${one('First', a)}${one('Second', b)}</ul>`,
+    ...(changes.length > 0 ? ['<h3>Changes besides the times</h3>', htmlList(changes)] : []),
+  ]
+  return { id: 'summary', title: 'Summary', body: body.join('\n') }
+}
+
+function timePart(model: ComparisonModel): PrintPart {
+  const causes = firstCauses(model)
+  const body = [
+    printHtmlTable(timeTable(model.rungs)),
+    `<p class="sub">${html(comparisonLegend)}</p>`,
+    ...(causes.length > 0 ? ['<h3>First causes</h3>', htmlList(causes)] : []),
+  ]
+  return { id: 'times', title: 'Times', body: body.join('\n') }
+}
+
+/** Rungs with counters that moved, each with those counters. */
+const counterParts = ({ rungs }: ComparisonModel): PrintPart[] =>
+  rungs.flatMap((rung, index) => {
+    const moved = movedCounters(rung)
+    if (moved.length === 0) return []
+    const body = printHtmlTable(movedTable(moved))
+    return [{ id: `counters-${index}`, title: name(rung), body }]
+  })
+
+const sourceParts = ({ rungs }: ComparisonModel): PrintPart[] =>
+  rungs.flatMap((rung, index) => {
+    const { hunks } = rung
+    if (hunks === null || hunks.length === 0) return []
+    return [{ id: `source-${index}`, title: name(rung), body: htmlDiff(hunks) }]
+  })
+
+function provenancesPart(model: ComparisonModel): PrintPart {
+  const facts = printHtmlTable(comparedFactTable(model.facts))
+  const origins = htmlTable(
+    [
+      { header: 'Rung', align: 'left' },
+      { header: 'In', align: 'left' },
+      { header: 'Source and its SHA-256', align: 'left' },
+      { header: 'Parameters', align: 'left' },
+    ],
+    rungOrigins(model.a, model.b).map(({ id, which, file, sourceHash, params }) => [
+      htmlCode(id),
+      which,
+      `${htmlCode(file)}<br><span class="hash">${htmlCode(sourceHash)}</span>`,
+      html(params),
+    ]),
+  )
+  const body = [facts, '<h3>Sources and parameters of each rung</h3>', origins].join('\n')
+  return { id: 'provenance', title: 'Provenance', body }
+}
+
+function comparisonParts(model: ComparisonModel): PrintPart[] {
+  const told = (section: ReportSection, parts: () => PrintPart[]): PrintPart[] =>
+    model.sections.includes(section) ? parts() : []
+  const group = (id: string, title: string, inner: PrintPart[], none: string): PrintPart[] => [
+    { id, title, body: inner.length > 0 ? '' : `<p>${none}</p>`, inner },
+  ]
+  return [
+    summaryPart(model),
+    ...told('ladder', () => [timePart(model)]),
+    ...told('charts', () => {
+      const chart = pairChart(model)
+      const body = chart ? chartFigures(chart, { width: 672, labelWidth: 220 }).join('\n') : ''
+      return chart ? [{ id: 'charts', title: 'Charts', body }] : []
+    }),
+    ...told('matrix', () =>
+      group('counters', 'Counters that moved', counterParts(model), 'No counter moved.'),
+    ),
+    ...told('compare', () =>
+      group('sources', 'Sources', sourceParts(model), 'No source in both sessions changed.'),
+    ),
+    provenancesPart(model),
+  ]
+}
+
+export function comparisonDocument(model: ComparisonModel): PrintDocument {
+  const { a, title, authorNotes, date, warnings } = model
+  return {
+    title: comparisonTitle(model),
+    notes: authorNotes,
+    sub: `${title === null ? '' : `${html(comparisonSubject(model))}. `}${htmlCode(a.id)} beside ${htmlCode(model.b.id)}${date === null ? '' : `; report of ${html(date)}`}`,
+    warnings: warnings.map(inEnglish),
+    parts: comparisonParts(model),
+  }
+}

@@ -1,0 +1,95 @@
+import { afterEach, beforeEach, expect, it, vi, describe } from 'vitest'
+import { askAhead, takeAhead } from './ahead'
+import { goTos } from './features/palette/shortcuts'
+import en from './locales/en/screens.json'
+import { placeOf, screens } from './screens'
+import { wordAt } from '../test/renderer/samples'
+
+const asked: [string, unknown][] = []
+const answers: Record<string, unknown> = {
+  'app.info': { ok: true, value: { defaultSession: 'recorded:first' } },
+  'sessions.list': { ok: true, value: [] },
+  'sessions.get': { ok: true, value: 'a session' },
+}
+
+beforeEach(() => {
+  asked.length = 0
+  vi.stubGlobal('window', { location: { hash: '' } })
+  vi.stubGlobal('fetch', (address: string, { body }: { body: string }) => {
+    const name = address.replace('/rpc/', '')
+    asked.push([name, JSON.parse(body)])
+    return Promise.resolve(new Response(JSON.stringify(answers[name])))
+  })
+})
+afterEach(() => {
+  for (const [name, input] of asked) void takeAhead(name, input)
+  vi.unstubAllGlobals()
+})
+
+const settled = () => vi.waitFor(() => expect(asked.length).toBe(3))
+
+it('asks for the session that the program opens with', async () => {
+  askAhead()
+  await settled()
+  expect(asked[2]).toEqual(['sessions.get', { ref: 'recorded:first' }])
+})
+
+it('asks for the session that the address names', async () => {
+  vi.stubGlobal('window', { location: { hash: '#/session/recorded%3Amine/compare/a/b' } })
+  askAhead()
+  await settled()
+  expect(asked[2]).toEqual(['sessions.get', { ref: 'recorded:mine' }])
+})
+
+it('gives an answer once, to the call that would have asked', async () => {
+  askAhead()
+  await settled()
+  const input = { ref: 'recorded:first' }
+  expect(takeAhead('sessions.get', { ref: 'another' })).toBeUndefined()
+  expect(await takeAhead('sessions.get', input)).toEqual({
+    status: 200,
+    body: { ok: true, value: 'a session' },
+  })
+  expect(takeAhead('sessions.get', input)).toBeUndefined()
+})
+
+it('leaves an address that cannot be decoded, and a server that is gone, to the screens', async () => {
+  vi.stubGlobal('window', { location: { hash: '#/session/%E0%A4%A' } })
+  askAhead()
+  await vi.waitFor(() => expect(asked.length).toBe(2))
+  vi.stubGlobal('fetch', () => Promise.reject(new Error('gone')))
+  askAhead()
+  await expect(takeAhead('app.info', {})).rejects.toThrow('gone')
+})
+
+// The screens' entries, and the navigation, keys and titles derived from them.
+
+const named = (name: string) => screens.find((screen) => screen.name === name)!
+
+describe('the screens', () => {
+  it('have a title each', () => {
+    for (const { name } of screens) expect(wordAt(en, `title.${name}`), name).toBeTypeOf('string')
+  })
+
+  it('can each be reached: by a link, by a key, or from the one that it belongs under', () => {
+    const lost = screens.filter(({ meta }) => !meta?.linked && !meta?.key && !meta?.under)
+    expect(lost.map(({ name }) => name)).toEqual(['home', 'missing'])
+    for (const { meta } of screens)
+      if (meta?.under) expect(named(meta.under).meta?.linked).toBe(true)
+  })
+})
+
+describe('the letters after g', () => {
+  it('are each one screen’s', () => {
+    expect(new Set(goTos.map(({ key }) => key)).size).toBe(goTos.length)
+  })
+
+  it('lead to the session on screen, or home while there is none', () => {
+    expect(placeOf(named('ladder'), 'mine')).toEqual({
+      name: 'ladder',
+      params: { sessionRef: 'mine' },
+    })
+    expect(placeOf(named('ladder'), null)).toEqual({ name: 'home' })
+    expect(placeOf(named('doctor'), null)).toEqual({ name: 'doctor' })
+  })
+})

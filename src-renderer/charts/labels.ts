@@ -1,0 +1,174 @@
+/** Places for labels that would overlap, along a line or in a plane. Pure. */
+
+// Places for the labels of points in a plane, such that none lies on another or on a point, and if it can be on no line. Pure.
+
+export interface LabelPoint {
+  x: number
+  y: number
+  /** From the fullest to the shortest, of which the first that has a place is used. */
+  texts: readonly string[]
+}
+
+export interface PlacedLabel {
+  text: string
+  /** Left end and middle of the label. */
+  x: number
+  y: number
+  /** Far enough from its point that a line has to join them. */
+  moved: boolean
+}
+
+export interface Box {
+  left: number
+  right: number
+  top: number
+  bottom: number
+}
+
+/** From one point to another, in pixels. */
+export type Line = readonly [x1: number, y1: number, x2: number, y2: number]
+
+const overlap = (a: Box, b: Box): boolean =>
+  a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom
+
+/** Liang and Barsky: whether any part of the line is inside the box. */
+function crosses([x1, y1, x2, y2]: Line, box: Box): boolean {
+  let [from, to] = [0, 1]
+  const cuts: [number, number][] = [
+    [x1 - x2, x1 - box.left],
+    [x2 - x1, box.right - x1],
+    [y1 - y2, y1 - box.top],
+    [y2 - y1, box.bottom - y1],
+  ]
+  for (const [step, room] of cuts) {
+    if (step === 0 && room < 0) return false
+    if (step < 0) from = Math.max(from, room / step)
+    if (step > 0) to = Math.min(to, room / step)
+  }
+  return from <= to
+}
+
+/** Average width of a letter, and height of a line, of an 11 px label. */
+const letter = 6.1
+const line = 14
+/** Half the size of a point with the gap around it. */
+const dot = 6
+const near = 10
+/** Distances at which places are tried, nearest first. */
+const distances = [near, 20, 32, 46, 62, 80]
+/** Farther off, a label beside a line is worse than one on it. */
+const clearWithin = 46
+/** Unit steps around a point, the right first, since that is where a label is looked for. */
+const directions = [
+  [1, 0],
+  [-1, 0],
+  [0.7, 0.9],
+  [0.7, -0.9],
+  [-0.7, -0.9],
+  [-0.7, 0.9],
+  [0, -1.4],
+  [0, 1.4],
+] as const
+
+/** Letters of scripts that are drawn as wide as they are high. */
+const wide = /[\u1100-\u115f\u2e80-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff00-\uff60]/u
+const widthOf = (text: string): number =>
+  [...text].reduce((sum, one) => sum + (wide.test(one) ? 11 : letter), 0)
+
+/**
+ * Null for a point without a place within `farthest` pixels. `taken` is what must stay free, `lines` what a label lies on
+ * only where it would otherwise be far off or shortened.
+ */
+export function placeLabels(
+  points: readonly LabelPoint[],
+  room: Box,
+  taken: readonly Box[] = [],
+  lines: readonly Line[] = [],
+  farthest = Number.POSITIVE_INFINITY,
+): (PlacedLabel | null)[] {
+  const boxes: Box[] = [
+    ...taken,
+    ...points.map(({ x, y }) => ({ left: x - dot, right: x + dot, top: y - dot, bottom: y + dot })),
+  ]
+  const isFree = (box: Box): boolean =>
+    box.left >= room.left &&
+    box.right <= room.right &&
+    box.top >= room.top &&
+    box.bottom <= room.bottom &&
+    !boxes.some((other) => overlap(box, other))
+  const place = ({ x, y }: LabelPoint, text: string, within: number, onLines: boolean) => {
+    const width = widthOf(text)
+    for (const distance of distances.filter((one) => one <= within))
+      for (const [across, down] of directions) {
+        const from = x + across * distance
+        const left = across > 0 ? from : across < 0 ? from - width : from - width / 2
+        const middle = y + down * distance
+        const box = {
+          left,
+          right: left + width,
+          top: middle - line / 2,
+          bottom: middle + line / 2,
+        }
+        if (!isFree(box) || (!onLines && lines.some((other) => crosses(other, box)))) continue
+        boxes.push(box)
+        return { text, x: left, y: middle, moved: distance > near }
+      }
+    return null
+  }
+  return points.map((point) => {
+    for (const text of point.texts) {
+      const found =
+        place(point, text, Math.min(clearWithin, farthest), false) ??
+        place(point, text, farthest, true)
+      if (found) return found
+    }
+    return null
+  })
+}
+
+/**
+ * Vertical positions for labels that would overlap: in their order, at least `space` apart, each as close
+ * to its own place as that allows, and all between `from` and `to`.
+ */
+export function spreadLabels(
+  wanted: readonly number[],
+  space: number,
+  from: number,
+  to: number,
+): number[] {
+  const order = wanted.map((at, index) => ({ at, index })).sort((a, b) => a.at - b.at)
+  // If there are too many, they are spaced evenly.
+  const step = Math.min(space, order.length > 1 ? (to - from) / (order.length - 1) : space)
+  const groups: { centre: number; members: number[] }[] = []
+  for (const { at, index } of order) {
+    let group = { centre: at, members: [index] }
+    for (let last = groups.at(-1); last; last = groups.at(-1)) {
+      const half = (count: number) => ((count - 1) * step) / 2
+      const apart =
+        group.centre - half(group.members.length) - (last.centre + half(last.members.length))
+      if (apart >= step) break
+      groups.pop()
+      const members = [...last.members, ...group.members]
+      const sum = last.centre * last.members.length + group.centre * group.members.length
+      group = { centre: sum / members.length, members }
+    }
+    const half = ((group.members.length - 1) * step) / 2
+    group.centre = Math.min(Math.max(group.centre, from + half), to - half)
+    groups.push(group)
+  }
+  const places = new Array<number>(wanted.length).fill(0)
+  for (const { centre, members } of groups)
+    members.forEach((index, place) => {
+      places[index] = centre + (place - (members.length - 1) / 2) * step
+    })
+  return places
+}
+
+/** The smallest round number not below `value`, for the end of an axis. */
+export function niceEnd(value: number): number {
+  if (!(value > 0)) return 1
+  const power = 10 ** Math.floor(Math.log10(value))
+  return (
+    ([1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8].find((factor) => factor * power >= value) ?? 10) * power
+  )
+}

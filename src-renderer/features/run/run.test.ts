@@ -1,0 +1,277 @@
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { RunRequest, type SessionSummary } from '../../../src-main/contract/index'
+import { maxSize } from '../../../src-main/domain/task/task'
+import {
+  customSize,
+  formFault,
+  freshForm,
+  parameterChoices,
+  parseExtent,
+  parseScalar,
+  runRequest,
+  estimate,
+  parseSeconds,
+  timesFrom,
+} from './run-form'
+import { ladder, messages } from '../../../test/renderer/samples'
+import { readSession } from '../../../src-main/adapters/sessions/session-store'
+import { gemmProblem } from '../../../test/support'
+import { machineRequest, stateOf } from './machines-panel'
+import { leadFigure, rateText, shareText } from '../../../src-main/domain/analysis/lead-figure'
+import { replay } from '../../stores/run-state'
+import { eventLog, fakeMachine } from '../../../test/services/support'
+import { runColumns } from './run-columns'
+
+const fresh = (target = 'local') => freshForm(ladder, target)
+
+describe('extents', () => {
+  it.each([
+    ['1', 1],
+    [' 777 ', 777],
+    [String(maxSize), maxSize],
+    [String(maxSize + 1), null],
+    ['0', null],
+    ['-4', null],
+    ['1e3', null],
+    ['4.5', null],
+    ['', null],
+  ])('%j is %s', (text, value) => {
+    expect(parseExtent(text)).toBe(value)
+  })
+})
+
+describe('a request', () => {
+  it('asks for the whole ladder at its first size by default', () => {
+    const request = runRequest(fresh(), ladder)
+    expect(request).toEqual({
+      ladder: 'gemm-fp32',
+      target: 'local',
+      profile: 'card',
+      at: { m: 4096, n: 4096, k: 4096 },
+      params: {},
+    })
+    expect(RunRequest.safeParse(request).success).toBe(true)
+  })
+
+  it('names the reference beside the chosen rungs', () => {
+    expect(runRequest({ ...fresh(), rungs: ['02_tile'] }, ladder).rungs).toEqual([
+      '00_ref',
+      '02_tile',
+    ])
+  })
+
+  it('takes a custom size and a parameter that a chosen rung allows', () => {
+    const form = {
+      ...fresh(),
+      size: customSize,
+      custom: { m: '1023', n: '777', k: '1111' },
+      params: { BM: '32', GONE: '1' },
+    }
+    expect(runRequest(form, ladder)).toMatchObject({
+      at: { m: 1023, n: 777, k: 1111 },
+      params: { BM: 32 },
+    })
+    expect(runRequest({ ...form, rungs: ['03_wide'] }, ladder).params).toEqual({})
+  })
+
+  it('asks a recording for neither size nor parameters', () => {
+    const request = runRequest({ ...fresh('recorded:h200'), params: { BM: '32' } }, ladder)
+    expect(request).toEqual({ ladder: 'gemm-fp32', target: 'recorded:h200', profile: 'card' })
+  })
+})
+
+describe('scalars and options', () => {
+  const form = { ...fresh(), values: { alpha: '0.5', beta: '', dtype: 'f32', gone: '1' } }
+
+  it('are asked for where they were given, beside the size', () => {
+    expect(runRequest(form, ladder).at).toEqual({
+      m: 4096,
+      n: 4096,
+      k: 4096,
+      alpha: 0.5,
+      dtype: 'f32',
+    })
+  })
+
+  it('keep a run from being started where they are no numbers', () => {
+    expect(formFault({ ...form, values: { alpha: 'x' } }, ladder)).toBe('badValue')
+  })
+
+  it.each([
+    ['1', 'f32', 1],
+    ['-1e-3', 'f64', -0.001],
+    ['2.5', 'i32', null],
+    ['', 'f32', null],
+    ['1e999', 'f32', null],
+  ] as const)('%j as %s is %j', (text, dtype, value) => {
+    expect(parseScalar(text, dtype)).toBe(value)
+  })
+})
+
+it('names a folder in place of the ladder’s id', () => {
+  const form = freshForm(ladder, 'local', '/home/me/softmax')
+  expect(runRequest(form, ladder).ladder).toBe('/home/me/softmax')
+})
+
+describe('faults', () => {
+  it('are named before a run is started', () => {
+    expect(formFault(fresh(), ladder)).toBeNull()
+    expect(formFault(fresh(''), ladder)).toBe('noTarget')
+    expect(formFault({ ...fresh(), rungs: [] }, ladder)).toBe('noRungs')
+    expect(formFault({ ...fresh(), size: customSize }, ladder)).toBe('badSize')
+    expect(formFault({ ...fresh('recorded:h200'), size: customSize }, ladder)).toBeNull()
+  })
+})
+
+it('offers each value that one of the chosen rungs allows', () => {
+  expect(parameterChoices(ladder, ['02_tile', '03_wide'])).toEqual([
+    { name: 'BM', allowed: [32, 64, 128], rungs: ['02_tile', '03_wide'] },
+  ])
+  expect(parameterChoices(ladder, ['01_naive'])).toEqual([])
+})
+
+const session = await readSession(
+  join(import.meta.dirname, '../../../resources/recordings/gemm-fp32-h200-4096'),
+)
+const rungs = session.rungs.map(({ id }) => id)
+const summary = (ref: string, kind: SessionSummary['kind'], size: number): SessionSummary => ({
+  ref,
+  kind,
+  name: ref,
+  title: null,
+  createdAt: session.createdAt,
+  ladder: { id: 'gemm-fp32', title: '' },
+  problem: gemmProblem(size),
+  deviceName: null,
+  profile: 'card',
+  rungCount: 7,
+})
+const at4096 = { m: 4096, n: 4096, k: 4096 }
+
+describe('what profiling will cost, before a run', () => {
+  it('is taken from this machine’s newest session of the ladder and size, else from a recording', () => {
+    const all = [
+      summary('recorded:a', 'recorded', 4096),
+      summary('small', 'live', 1024),
+      { ...summary('broken', 'live', 4096), damaged: 'It cannot be read.' },
+      summary('newest', 'live', 4096),
+      summary('older', 'live', 4096),
+    ]
+    expect(timesFrom(all, 'gemm-fp32', at4096)?.ref).toBe('newest')
+    expect(timesFrom(all.slice(0, 3), 'gemm-fp32', at4096)?.ref).toBe('recorded:a')
+    expect(timesFrom(all, 'gemm-tensor', at4096)).toBeUndefined()
+    expect(timesFrom(all, 'gemm-fp32', null)).toBeUndefined()
+  })
+
+  it('is more for a deeper level, and nothing without a profile', () => {
+    const seconds = (['card', 'standard', 'deep'] as const).map(
+      (level) => estimate(session, level, rungs, null)!.seconds,
+    )
+    expect(seconds[0]).toBeLessThan(seconds[1]!)
+    expect(seconds[1]).toBeLessThan(seconds[2]!)
+    expect(estimate(session, 'none', rungs, null)).toBeNull()
+  })
+
+  it('leaves out what is above the limit', () => {
+    const plan = estimate(session, 'deep', rungs, 10)!
+    expect(plan.rungs.filter(({ skipped }) => skipped).map(({ id }) => id)).toEqual(['01_naive'])
+  })
+
+  it.each([
+    ['30', 30],
+    [' 0.5 ', 0.5],
+    ['2,5', 2.5],
+    ['0', null],
+    ['-1', null],
+    ['1e9', null],
+    ['soon', null],
+    ['', null],
+  ])('%j seconds are %s', (text, value) => {
+    expect(parseSeconds(text)).toBe(value)
+  })
+
+  it('goes with the request, and only where something is profiled on this machine', () => {
+    const form = { ...freshForm(ladder, 'local'), profileLimit: '12' }
+    expect(runRequest(form, ladder)).toMatchObject({ profileLimitSeconds: 12 })
+    expect(runRequest({ ...form, profileLimit: '' }, ladder)).not.toHaveProperty(
+      'profileLimitSeconds',
+    )
+    expect(runRequest({ ...form, profile: 'none' }, ladder)).not.toHaveProperty(
+      'profileLimitSeconds',
+    )
+  })
+})
+
+describe('bursts', () => {
+  it('go with the request where launches are timed, and only if they were chosen', () => {
+    const form = { ...freshForm(ladder, 'local'), bursts: true }
+    expect(runRequest(form, ladder)).toMatchObject({ timing: 'burst' })
+    expect(runRequest({ ...form, bursts: false }, ladder)).not.toHaveProperty('timing')
+    for (const target of ['static:h200', 'emulated'])
+      expect(runRequest({ ...form, target }, ladder)).not.toHaveProperty('timing')
+  })
+})
+
+const key = { hostname: '10.0.0.7', user: 'ada', port: '22', fingerprint: 'ssh-ed25519 SHA256:a' }
+const fields = { name: ' titan ', host: ' ada@titan ', slurm: false, partition: 'gpu' }
+
+describe('the form that adds a machine', () => {
+  it('trusts the key that was shown, and no key that ssh knows', () => {
+    const titan = { name: 'titan', host: 'ada@titan', slurm: null }
+    expect(machineRequest(fields, { ...key, known: false })).toEqual({
+      ...titan,
+      fingerprint: 'ssh-ed25519 SHA256:a',
+    })
+    expect(machineRequest(fields, { ...key, known: true })).toEqual({ ...titan, fingerprint: null })
+  })
+
+  it('asks for Slurm with its partition, or with the site’s default', () => {
+    const slurm = (partition: string) =>
+      machineRequest({ ...fields, slurm: true, partition }, { ...key, known: true }).slurm
+    expect([slurm(' gpu '), slurm('')]).toEqual([{ partition: 'gpu' }, {}])
+  })
+
+  it('says why a machine is not reached', () => {
+    expect(stateOf({ error: null })).toEqual({ state: 'ok' })
+    const error = { kind: 'missing' as const, message: 'titan does not answer.' }
+    expect(stateOf({ error })).toEqual({ state: 'unreachable', why: 'titan does not answer.' })
+  })
+})
+
+async function replayed(recording: string, ladder: string) {
+  const machine = await fakeMachine()
+  const { events, emit } = eventLog()
+  await machine.run({ ladder, target: `recorded:${recording}`, size: undefined }, { emit })
+  const { told, rungs } = replay(messages('run-1', events))!
+  const results = rungs.flatMap(({ result }) => result ?? [])
+  const { lead, metrics, ratios } = runColumns(told, results)
+  const before = runColumns(told, [])
+  const [fastest] = results
+    .map((rung) => leadFigure(told, rung, lead)!)
+    .sort((a, b) => b.rate.value! - a.rate.value!)
+  return { fastest: fastest!, metrics, ratios, before }
+}
+
+it('a run of a memory-bound task is shown by bytes per second and their share of DRAM', async () => {
+  const { fastest, metrics, ratios, before } = await replayed('layer-norm-h200', 'layer-norm')
+  expect(rateText(fastest)).toMatch(/ [TG]B\/s$/)
+  expect(shareText(fastest)).toMatch(/^\d+\.\d %$/)
+  expect(metrics).toEqual(['achievedOccupancy', 'dramUtilization', 'sharedLoads'])
+  expect(before.metrics).toEqual(metrics)
+  expect(ratios).toBe(false)
+})
+
+it('the counter that its profile level does not collect has no column', async () => {
+  const { metrics, before } = await replayed('reduction-h200-4194304', 'reduction')
+  expect(before.metrics).toContain('dramUtilization')
+  expect(metrics).toEqual(['achievedOccupancy', 'sharedLoads'])
+})
+
+it('a run that arithmetic bounds is shown by operations per second', async () => {
+  const { fastest, metrics, ratios } = await replayed('gemm-tensor-h200-8192', 'gemm-tensor')
+  expect(rateText(fastest)).toMatch(/ TFLOP\/s$/)
+  expect(metrics).not.toContain('dramUtilization')
+  expect(metrics).not.toContain('fmaUtilization')
+  expect(ratios).toBe(true)
+})

@@ -1,0 +1,188 @@
+import { describe, expect, it } from 'vitest'
+import {
+  bareDelta,
+  bareFigure,
+  columnDecimals,
+  factorText,
+  figureText,
+  fixed,
+  formatDate,
+  nameUnits,
+  plusMinus,
+  rungNumber,
+  rungNumbers,
+  spreadText,
+  unitInLanguage,
+  makeScale,
+  share,
+  ticks,
+} from './format'
+import { readLists, writeLists } from './preferences'
+
+describe('figures', () => {
+  it.each([
+    [134_217_728, 'inst', '134 M inst'],
+    [0, 'conflicts', '0 conflicts'],
+    [93.81, '%', '93.8 %'],
+    [2.704, 'ms', '2.70 ms'],
+    [50_900, 'GFLOP/s', '50.9 TFLOP/s'],
+    [128, 'registers', '128 registers'],
+  ] as const)('%d in %s reads %s', (value, unit, text) => {
+    expect(figureText(value, unit)).toBe(text)
+  })
+
+  it.each([
+    ['3.88 waves', '3.88 웨이브'],
+    ['34.0 M wavefronts', '34.0 M 웨이브프런트'],
+    ['2.70 ms', '2.70 ms'],
+    ['rung 12 waves at sectors', 'rung 12 waves at sectors'],
+  ])('%s names its unit in the language', (english, own) => {
+    nameUnits({ waves: '웨이브', wavefronts: '웨이브프런트', sectors: '섹터' })
+    expect(unitInLanguage(english)).toBe(own)
+    expect(figureText(4, 'sectors')).toBe('4.00 섹터')
+    nameUnits({})
+    expect(unitInLanguage(english)).toBe(english)
+  })
+
+  it.each([
+    [134_217_728, 'inst', '134 M'],
+    [93.81, '%', '93.8'],
+    [3.879, 'waves', '3.88'],
+    [0, 'waves', '0.00'],
+    [128, 'registers', '128'],
+  ] as const)('%d in %s is %s where a header has the unit', (value, unit, text) => {
+    expect(bareFigure(value, unit)).toBe(text)
+  })
+
+  it('gives differences a sign, and differences of percentages in percentage points', () => {
+    expect(bareDelta(-11.25, '%')).toBe('−11.3 pp')
+    expect(bareDelta(-0.0412, '%')).toBe('−0.04 pp')
+    expect(bareDelta(0.0001, '%')).toBe('< 0.001 pp')
+    expect(bareDelta(0, '%')).toBe('0.0 pp')
+    expect(bareDelta(403_000_000, 'inst')).toBe('+403 M')
+    expect(bareDelta(0, 'inst')).toBe('0')
+  })
+
+  it.each([
+    [0.25, '×0.25'],
+    [1, '×1.00'],
+    [12.34, '×12.3'],
+    [120.4, '×120'],
+    [0.0219, '×0.0219'],
+    [36_636, '×36.6 k'],
+    [0, '×0'],
+  ])('the factor %d reads %s', (ratio, text) => {
+    expect(factorText(ratio)).toBe(text)
+  })
+
+  it('writes spreads as a percentage', () => {
+    expect(spreadText(0.0031)).toBe('0.31 %')
+    expect(spreadText(0.000023)).toBe('0.002 %')
+    expect(spreadText(0)).toBe('0.00 %')
+  })
+})
+
+describe('columns', () => {
+  it('uses as many decimals as give the smallest value three significant digits', () => {
+    expect(columnDecimals([264.3, 2.69])).toBe(2)
+    expect(columnDecimals([0.0421, 1.2])).toBe(4)
+    expect(columnDecimals([5000, 700])).toBe(0)
+    expect(columnDecimals([])).toBe(0)
+    expect(columnDecimals([0])).toBe(0)
+  })
+
+  it('groups thousands and keeps decimals', () => {
+    expect(fixed(50_900.4)).toBe('50,900')
+    expect(fixed(2.6, 2)).toBe('2.60')
+  })
+})
+
+describe('names', () => {
+  it('writes dates with the month in letters, and leaves anything else alone', () => {
+    expect(formatDate('2026-11-21T02:30:00.000Z', 'UTC')).toBe('21 Nov 2026')
+    expect(formatDate('unknown')).toBe('unknown')
+  })
+
+  it("takes a rung's number from its id, else from its place", () => {
+    expect(rungNumber('05_thread_tile_2d', 3)).toBe('05')
+    expect(rungNumber('softmax', 3)).toBe('03')
+  })
+
+  it('distinguishes rungs with the same number', () => {
+    const rungs = ['05_tile', '06_float4', '05_tile-edit1', '05_tile-edit2'].map((id) => ({ id }))
+    expect(rungNumbers(rungs)).toEqual(['05', '06', '05b', '05c'])
+  })
+})
+
+it('± is half the interquartile range', () => {
+  expect(plusMinus(0.032)).toBe('±1.60 %')
+})
+
+describe('a linear scale', () => {
+  const scale = makeScale('linear', [520, 50_900, 51_500])
+
+  it('starts at zero and ends at the largest value', () => {
+    expect(share(scale, 0)).toBe(0)
+    expect(share(scale, 51_500)).toBe(1)
+    expect(share(scale, 25_750)).toBeCloseTo(0.5)
+  })
+
+  it('has round ticks within it', () => {
+    expect(ticks(scale)).toEqual([0, 20_000, 40_000])
+  })
+})
+
+describe('a logarithmic scale', () => {
+  const scale = makeScale('log', [520, 51_500])
+
+  it('starts at the power of ten below the smallest value', () => {
+    expect(scale.min).toBe(100)
+    expect(share(scale, 520)).toBeGreaterThan(0.2)
+    expect(share(scale, 51_500)).toBe(1)
+  })
+
+  it('puts values it cannot show at its start', () => {
+    expect(share(scale, 0)).toBe(0)
+    expect(share(scale, 3)).toBe(0)
+  })
+
+  it('has the powers of ten as ticks', () => {
+    expect(ticks(scale)).toEqual([100, 1000, 10_000])
+  })
+
+  it('spans a decade if all values are equal', () => {
+    expect(ticks(makeScale('log', [1000]))).toEqual([1000, 10_000])
+  })
+})
+
+it('a scale without values can still be drawn', () => {
+  for (const kind of ['linear', 'log'] as const)
+    for (const tick of ticks(makeScale(kind, []))) expect(Number.isFinite(tick)).toBe(true)
+})
+
+describe('kept lists', () => {
+  it('are each of its own key, and forgotten with null', () => {
+    const one = writeLists([], 'a', ['x'])
+    const two = writeLists(readLists(one), 'b', ['y', 'z'])
+    expect(readLists(two)).toEqual([
+      ['a', ['x']],
+      ['b', ['y', 'z']],
+    ])
+    expect(readLists(writeLists(readLists(two), 'a', null))).toEqual([['b', ['y', 'z']]])
+  })
+
+  it('are the last fifty that were changed', () => {
+    let text = ''
+    for (let index = 0; index < 60; index += 1)
+      text = writeLists(readLists(text), `${index}`, ['x'])
+    expect(readLists(text).map(([key]) => key)).toEqual(
+      Array.from({ length: 50 }, (_, index) => `${index + 10}`),
+    )
+  })
+
+  it('of another hand are passed over', () => {
+    for (const text of ['', '{', '{"a":["x"]}', '[["a"]]', '[["a",[1]]]', '[[1,["x"]]]'])
+      expect(readLists(text), text).toEqual([])
+    expect(readLists('[["a",["x"]],null,["b","c"]]')).toEqual([['a', ['x']]])
+  })
+})

@@ -1,0 +1,263 @@
+import { existsSync } from 'node:fs'
+import { mkdir, readdir, readFile, rename, rm, utimes, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { createHash } from 'node:crypto'
+import { describe, expect, it, beforeEach } from 'vitest'
+import { z } from 'zod'
+import { indexed } from '../../../src-main/adapters/sessions/session-index'
+import { tempDir } from '../../services/support'
+import {
+  copySources,
+  emptyStore,
+  readSources,
+  writeStore,
+} from '../../../src-main/adapters/sessions/session-sources'
+import { message } from '../../../src-main/domain/messages/message'
+import { said } from '../../support'
+
+interface Store {
+  root: string
+  cache: string
+  add(name: string, text?: string): Promise<void>
+  /** What is listed, and what was read for it. */
+  list(version?: string): Promise<{ shown: Record<string, string>; read: string[] }>
+}
+
+async function store(): Promise<Store> {
+  const dir = await tempDir()
+  const [root, cache] = [join(dir, 'sessions'), join(dir, 'cache')]
+  return {
+    root,
+    cache,
+    async add(name, text = name) {
+      await mkdir(join(root, name), { recursive: true })
+      await writeFile(join(root, name, 'session.json'), text)
+    },
+    async list(version = '1') {
+      const read: string[] = []
+      const found = await indexed({
+        ...{ root, cache, version, name: 'test' },
+        schema: z.string(),
+        async describe(name, folder) {
+          read.push(name)
+          const text = await readFile(join(folder, 'session.json'), 'utf8').catch(() => null)
+          return { value: text ?? 'damaged', keep: text !== null }
+        },
+      })
+      return { shown: Object.fromEntries(found), read: read.sort() }
+    },
+  }
+}
+
+describe('the list of a store', () => {
+  it('reads a session once, and again only when it is another one', async () => {
+    const { root, add, list } = await store()
+    expect(await list()).toEqual({ shown: {}, read: [] })
+    for (const name of ['a', 'b', 'c']) await add(name)
+    expect((await list()).read).toEqual(['a', 'b', 'c'])
+    expect(await list()).toEqual({ shown: { a: 'a', b: 'b', c: 'c' }, read: [] })
+    await add('d')
+    await add('b', 'another')
+    await rm(join(root, 'c'), { recursive: true })
+    expect(await list()).toEqual({ shown: { a: 'a', b: 'another', d: 'd' }, read: ['b', 'd'] })
+    expect((await list()).read).toEqual([])
+  })
+
+  it('notices a file beside session.json, such as a name, and another session under the name', async () => {
+    const { root, add, list } = await store()
+    await add('a')
+    await add('b', 'B of another size')
+    await list()
+    await writeFile(join(root, 'a', 'label.json.1'), '{}')
+    await rename(join(root, 'a', 'label.json.1'), join(root, 'a', 'label.json'))
+    // A disk with coarse times still tells them apart.
+    await utimes(join(root, 'a'), 1, 1)
+    expect((await list()).read).toEqual(['a'])
+    await rename(join(root, 'a'), join(root, 'other'))
+    await rename(join(root, 'b'), join(root, 'a'))
+    const { shown, read } = await list()
+    expect(shown).toEqual({ a: 'B of another size', other: 'a' })
+    expect(read).toEqual(['a', 'other'])
+  })
+
+  it('keeps nothing of one that cannot be read, and shows no hidden folder', async () => {
+    const { root, add, list } = await store()
+    await mkdir(join(root, 'empty'), { recursive: true })
+    await mkdir(join(root, '.trash'))
+    await writeFile(join(root, 'file'), '')
+    await add('a')
+    for (const read of [['a', 'empty'], ['empty']])
+      expect(await list()).toEqual({ shown: { a: 'a', empty: 'damaged' }, read })
+  })
+
+  it('is made again where the index is damaged, gone or of another version', async () => {
+    const { cache, add, list } = await store()
+    await add('a')
+    await list()
+    expect((await list('2')).read).toEqual(['a'])
+    expect((await list('2')).read).toEqual([])
+    const [file] = await readdir(cache)
+    for (const text of ['{', '{"version":"2","sessions":{"a":{"stamp":1}}}', null]) {
+      if (text === null) await rm(join(cache, file!))
+      else await writeFile(join(cache, file!), text)
+      expect((await list('2')).read).toEqual(['a'])
+    }
+    expect(await readdir(cache)).toEqual([file])
+  })
+
+  it('does without a cache that cannot be written', async () => {
+    const { cache, add, list } = await store()
+    await writeFile(cache, 'a file in the way')
+    await add('a')
+    for (let time = 0; time < 2; time += 1)
+      expect(await list()).toEqual({ shown: { a: 'a' }, read: ['a'] })
+    expect(existsSync(join(cache, 'x'))).toBe(false)
+  })
+
+  it('has room for thousands', async () => {
+    const { add, list } = await store()
+    const names = Array.from({ length: 1500 }, (_, index) => `session-${index}`)
+    for (const name of names) await add(name)
+    expect(Object.keys((await list()).shown)).toHaveLength(1500)
+    expect((await list()).read).toEqual([])
+  })
+})
+
+// Sources of a session: its own files, or contents of a store that recordings share.
+
+const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex')
+const tile = '// a tile\n'
+const header = '#pragma once\n'
+const session = {
+  rungs: [
+    { id: '01_tile', file: 'gemm/01_tile.cu' },
+    { id: '02_same', file: 'gemm/01_tile.cu' },
+  ],
+} as unknown as Parameters<typeof readSources>[1]
+
+let root: string
+let folder: string
+const sourceStore = (): string => join(root, 'sources.jsonl')
+/** Contents, each under the hash of the text beside it. */
+const contentsOf = (...contents: [text: string, of?: string][]): Map<string, string> =>
+  new Map(contents.map(([text, of = text]) => [hashOf(of), text]))
+const usualFiles = { 'gemm/01_tile.cu': hashOf(tile), 'include/tile.h': hashOf(header) }
+const storeHolds = (
+  contents: Map<string, string>,
+  files: Record<string, string> = usualFiles,
+  name = 'recording',
+): Promise<void> => writeStore(sourceStore(), { lists: new Map([[name, files]]), contents })
+
+beforeEach(async () => {
+  root = await tempDir()
+  folder = join(root, 'recording')
+  await mkdir(folder)
+  await storeHolds(contentsOf([tile], [header]))
+})
+
+describe('sources in the store', () => {
+  it('are found by what the recording says of each path', async () => {
+    expect(await readSources(folder, session)).toEqual({
+      texts: { '01_tile': tile, '02_same': tile },
+      faults: [],
+    })
+  })
+
+  it('that are not there are left out, with the reason once', async () => {
+    await storeHolds(contentsOf([header]))
+    const { texts, faults } = await readSources(folder, session)
+    expect(texts).toEqual({})
+    expect(said(faults)).toEqual([
+      `The source gemm/01_tile.cu cannot be shown: ${sourceStore()} does not contain it.`,
+    ])
+  })
+
+  it('of another content than the recorded are left out, with the reason, and stay as they are', async () => {
+    await storeHolds(contentsOf(['// edited\n', tile]))
+    const before = await readFile(sourceStore(), 'utf8')
+    const { texts, faults } = await readSources(folder, session)
+    expect(texts).toEqual({})
+    expect(said(faults)).toEqual([
+      expect.stringMatching(/does not contain what was recorded: the SHA-256 differs/),
+    ])
+    expect(await readFile(sourceStore(), 'utf8')).toBe(before)
+  })
+
+  it.each([
+    ['that is no JSON', '{'],
+    ['of another kind', '{"recording":"recording","files":{}}'],
+    ['with a hash that is a path', '{"session":"recording","files":{"a.cu":"../x"}}'],
+  ])('with a line %s are left out, with the reason', async (_what, line) => {
+    await writeFile(sourceStore(), `${await readFile(sourceStore(), 'utf8')}${line}\n`)
+    expect(await readSources(folder, session)).toEqual({
+      texts: {},
+      faults: [message('sessions.sourcesDamaged', { file: sourceStore() })],
+    })
+  })
+
+  it('that cannot be read are left out, with the reason', async () => {
+    await rm(sourceStore())
+    await mkdir(sourceStore())
+    const { texts, faults } = await readSources(folder, session)
+    expect(texts).toEqual({})
+    expect(said(faults)).toEqual([expect.stringContaining(`${sourceStore()} is damaged`)])
+  })
+
+  it('are found in the nearest store, up to three folders above', async () => {
+    const deep = join(root, 'labs', 'one', 'session')
+    await mkdir(join(deep, 'below'), { recursive: true })
+    await storeHolds(contentsOf([tile]), usualFiles, 'labs/one/session')
+    expect((await readSources(deep, session)).texts).toEqual({ '01_tile': tile, '02_same': tile })
+
+    // Four above.
+    await storeHolds(contentsOf([tile]), usualFiles, 'labs/one/session/below')
+    const isLost = async (from: string): Promise<void> =>
+      expect(await readSources(from, session)).toEqual({
+        texts: {},
+        faults: [message('sessions.sourcesMissing', { file: join(from, 'sources') })],
+      })
+    await isLost(join(deep, 'below'))
+
+    // A nearer one that does not know the session.
+    await storeHolds(contentsOf([tile]), usualFiles, 'labs/one/session')
+    await writeStore(join(root, 'labs', 'sources.jsonl'), emptyStore())
+    await isLost(deep)
+  })
+
+  it('become the files of a session of its own, shared headers too', async () => {
+    const out = join(root, 'out')
+    expect(await copySources(folder, out)).toEqual([])
+    expect(await readFile(join(out, 'sources/include/tile.h'), 'utf8')).toBe(header)
+    expect((await readSources(out, session)).texts).toEqual({ '01_tile': tile, '02_same': tile })
+  })
+
+  it('are copied as far as they are there, and never out of the folder', async () => {
+    await storeHolds(contentsOf([header]), {
+      '../../escaped.h': hashOf(header),
+      'gemm/01_tile.cu': hashOf('gone'),
+    })
+    const out = join(root, 'out', 'session')
+    expect(said(await copySources(folder, out))).toEqual([
+      expect.stringContaining('does not contain it'),
+    ])
+    expect(await readdir(root)).toEqual(['recording', 'sources.jsonl'])
+  })
+})
+
+describe('sources in the session', () => {
+  it('are its files; one that is gone has no reason to give', async () => {
+    await mkdir(join(folder, 'sources', 'gemm'), { recursive: true })
+    expect(await readSources(folder, session)).toEqual({ texts: {}, faults: [] })
+    await writeFile(join(folder, 'sources', 'gemm', '01_tile.cu'), '// own')
+    expect((await readSources(folder, session)).texts['01_tile']).toBe('// own')
+  })
+
+  it('that are in neither place are told, unless no rung names any', async () => {
+    await rm(sourceStore())
+    const why = message('sessions.sourcesMissing', { file: join(folder, 'sources') })
+    expect(await readSources(folder, session)).toEqual({ texts: {}, faults: [why] })
+    expect(await copySources(folder, join(root, 'out'))).toEqual([why])
+    const imported = { rungs: [{ ...session.rungs[0]!, file: '' }] }
+    expect(await readSources(folder, imported)).toEqual({ texts: {}, faults: [] })
+  })
+})

@@ -1,0 +1,263 @@
+/** What a lab puts into buffers in place of its task's own fills. */
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { readKernelLibrary } from '../../../src-main/adapters/kernels/kernel-library'
+import { readShippedLabs } from '../../../src-main/adapters/labs/library'
+import { withInputs, profileLevelOf, type Lab } from '../../../src-main/domain/labs/lab'
+import {
+  findLikenesses,
+  likenessTo,
+  normalizedTokens,
+} from '../../../src-main/domain/labs/similarity'
+import { judgeChecks, submissionId, type LabEvidence } from '../../../src-main/domain/labs/judge'
+import { judgePredictions } from '../../../src-main/domain/labs/reflect'
+import { noAnswers, outcomeStatus, type CheckResult } from '../../../src-main/domain/labs/outcome'
+import type { MetricValue } from '../../../src-main/domain/metrics/metrics'
+import type { Session } from '../../../src-main/domain/session/session'
+import { said } from '../../support'
+import { emulatedLab } from '../../../src-main/domain/labs/emulated-lab'
+import { flops, leastBytes, problemAt } from '../../../src-main/domain/task/problem'
+
+const library = await readKernelLibrary(new URL('../../../cuda-kernels', import.meta.url).pathname)
+const softmax = library.tasks.get('softmax')!
+const fill = { kind: 'uniform', lo: '60', hi: '100' } as const
+
+describe('the inputs of a lab', () => {
+  it('replace the fill of their buffer, and nothing else of the task', () => {
+    const { task, faults } = withInputs(softmax, { x: fill })
+    expect(faults).toEqual([])
+    expect(task).toEqual({
+      ...softmax,
+      buffers: { ...softmax.buffers, x: { ...softmax.buffers['x'], fill } },
+    })
+    expect(Object.keys(task.buffers)).toEqual(Object.keys(softmax.buffers))
+  })
+
+  it('are in the library that the lab is run with, and in no other', async () => {
+    const { labs } = await readShippedLabs(library)
+    const fillOf = (id: string) =>
+      labs.find((one) => one.id === id)!.library.tasks.get('softmax')!.buffers['x']!.fill
+    expect(fillOf('15-online-softmax')).toEqual({ kind: 'uniform', lo: 60, hi: 100 })
+    expect(fillOf('13-reduction')).toEqual(softmax.buffers['x']!.fill)
+  })
+
+  it.each([
+    ['of a buffer that is not there', { q: fill }, 'reads no buffer named q'],
+    ['of a result', { y: fill }, 'reads no buffer named y'],
+    ['from a file', { x: { kind: 'file', path: 'x.npy' } as const }, 'cannot fill a buffer'],
+    ['of a name that is not known', { x: { ...fill, hi: 'nope' } }, 'nope'],
+  ])('are refused %s', (_, inputs, why) => {
+    expect(
+      withInputs(softmax, inputs)
+        .faults.map(({ message }) => message)
+        .join(),
+    ).toContain(why)
+  })
+})
+
+describe('the tokens of a source', () => {
+  it('leave out comments, layout and includes, and names, numbers and texts are all one', () => {
+    expect(
+      normalizedTokens(
+        '#include <cmath>\n  # include "x.h"\n// a\nint n /* b\n*/ = 0x1f; // c\nf<<<g, 1.5e3f>>>("a\\"b", \'\\n\');\n#define N 3\n',
+      ),
+    ).toEqual('int v = 0 ; v <<< v , 0 >>> ( "" , "" ) ; # v v 0'.split(' '))
+  })
+
+  it('end an open text with its line and an open comment with the file', () => {
+    expect(normalizedTokens('"open\nx')).toEqual(['""', 'v'])
+    expect(normalizedTokens('"open\\\nx')).toEqual(['""', 'v'])
+    expect(normalizedTokens('x /* open')).toEqual(['v'])
+  })
+
+  // Hostile text makes as many tokens as it has lines: what was quadratic read each rest of it anew.
+  it.each([
+    ['quotes and backslashes', '"\\', 1],
+    ['open comments', '/* ', 0],
+    ['blanks', ' ', 0],
+  ])('are found in one pass over %s', (_, piece, count) => {
+    expect(normalizedTokens(piece.repeat(500_000)).length).toBe(count)
+  })
+
+  it('are alike where one was renamed, and not where both are the starter', () => {
+    const body = Array.from(
+      { length: 40 },
+      (_, at) => `a[${at}] = b + c * ${at}; if (a) { b -= a; } while (c < ${at}) c++;`,
+    ).join('\n')
+    const sources = new Map([
+      ['one', body],
+      ['two', body.replaceAll('a', 'z').replaceAll('b', 'y')],
+    ])
+    expect(findLikenesses(sources, [])).toEqual([{ a: 'one', b: 'two', share: 1 }])
+    expect(findLikenesses(sources, [body])).toEqual([])
+  })
+})
+
+describe('a copy of the solution', () => {
+  const labs = join(import.meta.dirname, '../../../cuda-kernels/labs')
+  const folders = readdirSync(labs, { withFileTypes: true }).filter((one) => one.isDirectory())
+  const sources = folders.map(({ name: lab }) => {
+    const text = (name: string) => readFileSync(join(labs, lab, name), 'utf8')
+    return [lab, text('starter.cu'), text('solution.cu')] as const
+  })
+  /** Other names, other comments, all on fewer lines. */
+  const renamed = (source: string): string =>
+    source
+      .replaceAll(/\/\/[^\n]*/g, '// my own work')
+      .replaceAll(/\b(row|col|sum|tile|acc|value|lane|warp|step|i|j|k|p)\b/g, 'my_$1')
+
+  it.each(sources)('is told in %s, as it is and with other names', (_lab, starter, solution) => {
+    const own = likenessTo(solution, solution, [starter])
+    // Where the solution is a line or two, everyone who solves it writes the same.
+    if (own === null) return
+    expect(own).toBe(1)
+    expect(likenessTo(solution, renamed(solution), [starter])).toBe(1)
+    expect(likenessTo(solution, starter, [starter])).toBeNull()
+  })
+
+  it('is told in every lab but the one that swaps two names', () => {
+    const untold = sources.filter(
+      ([, starter, solution]) => likenessTo(solution, solution, [starter]) === null,
+    )
+    expect(untold.map(([lab]) => lab)).toEqual(['01-coalescing'])
+  })
+})
+
+// What a lab about bank conflicts is judged by: the structural ones where they are known, told where they are not.
+
+const metric = 'sharedStoreBankConflicts'
+const structural = 'sharedStoreStructuralConflicts'
+
+const lab = {
+  before: 'before',
+  checks: [
+    { kind: 'metric', id: 'none', metric, max: 0 },
+    { kind: 'metric', id: 'fewer', metric, below: { rung: 'before', factor: 0.1 } },
+  ],
+  predictions: [{ id: 'gone', metric, ask: 'direction', factor: true, tolerance: 0.1 }],
+} as unknown as Lab
+
+const conflicts = (value: number, evidence: MetricValue['evidence'] = 'measured'): MetricValue => ({
+  ...{ value, evidence },
+  unit: 'conflicts',
+})
+
+/** ncu's counter of a rung, and its structural part where it was counted. */
+function judged(of: Record<string, [counter: number, part?: number]>) {
+  const rungs = Object.entries(of).map(([id, [counter, part]]) => ({
+    id,
+    status: 'ok',
+    metrics: {
+      [metric]: conflicts(counter),
+      ...(part === undefined ? {} : { [structural]: conflicts(part, 'derived') }),
+    },
+  }))
+  const session = { rungs, ladder: { task: null }, target: { kind: 'live', name: 'local' } }
+  const evidence = {
+    session: session as unknown as Session,
+    ...{ reason: null, build: null, sanitized: {} },
+  } as LabEvidence
+  const checks = judgeChecks(lab, evidence)
+  return {
+    statuses: checks.map(({ status }) => status),
+    sentences: checks.map(({ sentence }) => said(sentence)),
+    prediction: judgePredictions(lab, evidence, noAnswers)[0]!,
+  }
+}
+
+describe('a lab about bank conflicts', () => {
+  it('collects the counters per instruction', () => {
+    expect(profileLevelOf(lab)).toBe('deep')
+    expect(profileLevelOf({ ...lab, predictions: [], checks: lab.checks.slice(0, 0) })).toBe('none')
+  })
+
+  it('passes code without one, although the counter has noise', () => {
+    const { statuses, sentences, prediction } = judged({
+      before: [20_693_591, 16_777_216],
+      [submissionId]: [3_998_212, 0],
+    })
+    expect(statuses).toEqual(['passed', 'passed'])
+    expect(sentences.join()).toMatch(/^Structural conflicts, shared stores: 0, ≤ 0/)
+    expect(sentences.join()).not.toMatch(/noise/)
+    expect(prediction).toMatchObject({ factor: 0, before: { value: 16_777_216 } })
+  })
+
+  it('does not pass code whose structural conflicts are left, however small the counter', () => {
+    const { statuses } = judged({ before: [20, 20], [submissionId]: [1, 8] })
+    expect(statuses).toEqual(['failed', 'failed'])
+  })
+
+  it('falls back on the counter for all rungs where one has no structural count, and says so', () => {
+    const { statuses, sentences, prediction } = judged({
+      before: [20_693_591],
+      [submissionId]: [3_998_212, 0],
+    })
+    // The first is about the submission alone.
+    expect(statuses).toEqual(['passed', 'failed'])
+    expect(sentences[1]).toMatch(/^Bank conflicts, shared stores: 4\.00 M.*arbitration noise/)
+    expect(prediction.after.value).toBe(3_998_212)
+  })
+})
+
+const { labs } = await readShippedLabs(library)
+const taskOf = (lab: Lab) =>
+  library.tasks.get(library.ladders.find(({ id }) => id === lab.ladder)!.task)!
+
+describe('a lab for the emulator', () => {
+  it.each(labs.map(({ lab }) => [lab.id, lab] as const))('%s is a matter of seconds', (_, lab) => {
+    const task = taskOf(lab)
+    const small = emulatedLab(lab, task)
+    const sizes = [
+      small.size,
+      ...small.checks.flatMap((check) => (check.kind === 'correctness' ? check.sizes : [])),
+    ]
+    for (const size of sizes) {
+      const problem = problemAt(task, { at: size }, { options: lab.options })
+      expect(flops(task, problem) ?? 0).toBeLessThan(1e7)
+      expect(leastBytes(task, problem)).toBeLessThan(1e7)
+    }
+    expect(small.checks.map(({ id }) => id)).toEqual(lab.checks.map(({ id }) => id))
+  })
+
+  it('has as many conflicts to allow as its work is smaller, and the same sectors a request', () => {
+    const bounds = (id: string) => {
+      const { lab } = labs.find((one) => one.lab.id === id)!
+      return [lab, emulatedLab(lab, taskOf(lab))].map(
+        ({ checks }) => new Map(checks.map((check) => [check.id, check])),
+      )
+    }
+    const [conflicts, fewer] = bounds('07-bank-conflicts')
+    expect(conflicts!.get('loads')).toMatchObject({ max: 1e6 })
+    expect(fewer!.get('loads')).toMatchObject({ max: 1e6 / 16 ** 3 })
+    const [wide, still] = bounds('06-float4')
+    expect(still!.get('sectors')).toEqual(wide!.get('sectors'))
+  })
+})
+
+describe('the status of an outcome', () => {
+  const check = (kind: CheckResult['kind'], id: string, status: CheckResult['status']) =>
+    ({ kind, id, status, title: '', sentence: '', figures: [] }) as CheckResult
+  const right = check('correctness', 'right', 'passed')
+  const untimed = check('time', 'fast', 'unavailable')
+  const metric = (status: CheckResult['status']) => check('metric', 'loads', status)
+
+  it.each([
+    ['passes what was judged', [right, metric('passed'), untimed], 'passed'],
+    ['fails what failed', [right, metric('failed'), untimed], 'failed'],
+    ['is open without a counter', [right, untimed], 'unavailable'],
+    [
+      'is open where a result is not known',
+      [check('correctness', 'right', 'unavailable'), metric('passed'), untimed],
+      'unavailable',
+    ],
+  ] as const)('without times: %s', (_, checks, status) => {
+    expect(outcomeStatus(checks, { times: false }, ['loads', 'fast'])).toBe(status)
+  })
+
+  it('asks for a counter that tells the starter, and for times where there are times', () => {
+    const checks = [right, metric('passed'), untimed]
+    expect(outcomeStatus(checks, { times: false }, ['fast'])).toBe('unavailable')
+    expect(outcomeStatus(checks, { times: true }, ['loads'])).toBe('unavailable')
+  })
+})

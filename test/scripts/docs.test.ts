@@ -1,0 +1,81 @@
+/** Reference documents say what the registries say. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { between } from '../../scripts/lib/document.mjs'
+import { lockedPackages, unaccepted } from '../../scripts/lib/licences.mjs'
+import { referenceDocs, registriesOf } from '../../scripts/lib/reference-docs.mjs'
+import * as gpus from '../../src-main/domain/gpu/gpu'
+import * as messages from '../../src-main/domain/messages/message'
+import * as definition from '../../src-main/domain/metrics/metric-definition'
+import * as metrics from '../../src-main/domain/metrics/metrics'
+import * as targets from '../../src-main/domain/target/targets'
+import * as problem from '../../src-main/domain/task/problem'
+import * as wording from '../../src-main/domain/text/text'
+import { reliabilityDoc, securityDoc } from '../../scripts/lib/measured-docs.mjs'
+import { readers } from '../fuzz/fuzz'
+
+const root = join(import.meta.dirname, '../..')
+const registries = registriesOf({ metrics, definition, messages, wording, gpus, targets, problem })
+
+describe('the reference documents', () => {
+  it('are what `npm run readme -- reference` writes', async () => {
+    const texts = await referenceDocs(registries)
+    expect([...texts.keys()]).toContain('docs/METRICS.md')
+    for (const [path, text] of texts)
+      expect(readFileSync(join(root, path), 'utf8'), path).toBe(text)
+  })
+
+  it('have a heading for each metric, so that others can link to it', () => {
+    const text = readFileSync(join(root, 'docs/METRICS.md'), 'utf8')
+    const headings = new Set(text.match(/^#### .+$/gm))
+    for (const { id } of metrics.metricDefinitions) expect(headings).toContain(`#### ${id}`)
+  })
+})
+
+describe('a generated part', () => {
+  const text = 'Before.\n\n<!-- gpus:begin -->\nold\n<!-- gpus:end -->\n\nAfter.\n'
+
+  it('replaces what is between its markers, and nothing else', () => {
+    expect(between(text, 'gpus', 'new $1')).toBe(
+      'Before.\n\n<!-- gpus:begin -->\n\nnew $1\n\n<!-- gpus:end -->\n\nAfter.\n',
+    )
+  })
+
+  it('is refused where its markers are gone', () => {
+    expect(() => between(text, 'metrics', 'new')).toThrow('metrics')
+  })
+})
+
+// docs/RELIABILITY.md and docs/SECURITY.md say what was measured, kept and locked.
+
+it('the reliability is what `npm run readme -- reliability` writes', async () => {
+  const text = readFileSync(join(root, 'docs/RELIABILITY.md'), 'utf8')
+  expect(text).toBe(await reliabilityDoc())
+  expect(text).toContain('| 1 %')
+  for (const { name } of readers) expect(text).toContain(`| ${name} `)
+})
+
+describe('licences of dependencies', () => {
+  it('are in docs/SECURITY.md, of all that package-lock.json has', async () => {
+    const text = readFileSync(join(root, 'docs/SECURITY.md'), 'utf8')
+    expect(text).toBe(await securityDoc())
+    for (const path of Object.keys(lockedPackages()).filter((one) => one !== ''))
+      expect(text).toContain(`\`${path.split('node_modules/').at(-1)}\``)
+  })
+
+  it('are accepted for the use that is made of each', () => {
+    expect(unaccepted(lockedPackages())).toEqual([])
+    expect(
+      unaccepted({
+        '': { license: 'GPL-3.0' },
+        'node_modules/a': { license: 'GPL-3.0' },
+        'node_modules/b': { license: 'MPL-2.0' },
+        'node_modules/c': { license: 'MPL-2.0', dev: true },
+        'node_modules/a/node_modules/@d/e': {},
+        'node_modules/f': { license: '(GPL-2.0 OR MIT)' },
+        'node_modules/g': { license: '(MIT AND GPL-2.0)', optional: true },
+      }),
+    ).toEqual(['a: GPL-3.0', 'b: MPL-2.0', '@d/e: not stated', 'g: (MIT AND GPL-2.0)'])
+  })
+})

@@ -1,0 +1,112 @@
+/** Shared by tests of every layer: what is cleaned up, a problem of the matrix product, and messages as they are said. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Problem } from '../src-main/domain/task/problem'
+import type { Task } from '../src-main/domain/task/task'
+import { parseTask } from '../src-main/parsers/kernels/ladder'
+import { type Statement, says } from '../src-main/domain/messages/message'
+import { inEnglish } from '../src-main/domain/text/text'
+import { metricsIn } from '../src-main/adapters/tools/ncu'
+import type { MetricDefinition, ProfileLevel } from '../src-main/domain/metrics/metric-definition'
+import { conflictMetrics } from '../src-main/domain/metrics/counted-metrics'
+import { metricDefinition, metricsAtLevel } from '../src-main/domain/metrics/metrics'
+import { rungOf, type Session } from '../src-main/domain/session/session'
+
+/** What has to be undone when a test ends, the last first. */
+const waiting: (() => unknown)[] = []
+
+export const afterTest = (cleanup: () => unknown): void => {
+  waiting.push(cleanup)
+}
+
+export async function cleanUp(): Promise<void> {
+  for (let next = waiting.pop(); next; next = waiting.pop()) await next()
+}
+
+// The task that ships, and problems of it.
+
+const file = join(import.meta.dirname, '..', 'cuda-kernels', 'gemm', 'task.yaml')
+
+export const gemm: Task = parseTask(readFileSync(file, 'utf8'), 'gemm/task.yaml')
+
+export const gemmProblem = (
+  m: number,
+  n = m,
+  k = n,
+  { alpha = 1, beta = 0, dtype = 'f32' } = {},
+): Problem => ({ sizes: { m, n, k }, scalars: { alpha, beta }, options: { dtype } })
+
+// What a test reads: a value with every statement in it in English.
+
+/** The same shape, but that statements are texts. */
+export type Said<T> = T extends string | number | boolean | null | undefined
+  ? T
+  : Exclude<Statement, string> extends T
+    ? string
+    : T extends Exclude<Statement, string>
+      ? string
+      : { [Key in keyof T]: Said<T[Key]> }
+
+const isStatement = (value: object): value is Exclude<Statement, string> =>
+  ('key' in value && 'values' in value) || 'sentences' in value
+
+export function said<T>(value: T): Said<T> {
+  const told = (one: unknown): unknown => {
+    if (Array.isArray(one)) return one.map(told)
+    if (typeof one !== 'object' || one === null) return one
+    if (isStatement(one)) return inEnglish(one)
+    return Object.fromEntries(Object.entries(one).map(([key, inner]) => [key, told(inner)]))
+  }
+  return told(value) as Said<T>
+}
+
+/** Stands for a statement whose English holds the text, or matches the pattern. */
+export const saying = (wanted: string | RegExp): unknown => ({
+  asymmetricMatch: (value: unknown) => {
+    const text = value === undefined ? undefined : inEnglish(value as Statement)
+    return typeof wanted === 'string' ? text?.includes(wanted) : wanted.test(text ?? '')
+  },
+  toString: () => `saying ${wanted}`,
+})
+
+// Recordings and captures know the metrics that their runs asked for. One that has come to the registry since
+// is no fault of theirs.
+
+/** Those of a level that follow from what a call of ncu asked for. */
+export function metricsAsked(level: ProfileLevel, argv: readonly string[]): MetricDefinition[] {
+  const names = metricsIn(argv)
+  const isAsked = ({ ncu, derived }: MetricDefinition): boolean =>
+    derived
+      ? derived.from.every((id) => isAsked(metricDefinition(id)!))
+      : ncu.some((name) => names.has(name))
+  return metricsAtLevel(level).filter(isAsked)
+}
+
+/** The modes of a GPU, which sessions were saved without before they were read. */
+function withModesOf(device: Session['device'], saved: Session['device']): Session['device'] {
+  if (device === null || saved === null || saved.ecc !== undefined) return device
+  const { ecc: _ecc, mig: _mig, ...rest } = device
+  return rest
+}
+
+/** Why a session has no figure that came to the registry after it was saved: not asked for, or not yet summed over instructions. */
+const isLater = (id: string, reason: Statement | undefined): boolean =>
+  says(reason, 'records.notAsked') ||
+  (overInstructions.has(id) &&
+    (says(reason, 'figures.noInstructions') || says(reason, 'figures.follows')))
+
+const overInstructions = new Set(conflictMetrics.map(({ id }) => id))
+
+/** A session without the metrics that the run of `saved` was not asked for. */
+export const withAsked = (session: Session, saved: Session): Session => ({
+  ...session,
+  device: withModesOf(session.device, saved.device),
+  rungs: session.rungs.map((rung) => ({
+    ...rung,
+    metrics: Object.fromEntries(
+      Object.entries(rung.metrics).filter(
+        ([id]) => !isLater(id, rungOf(saved, rung.id)?.metrics[id]?.reason),
+      ),
+    ),
+  })),
+})
