@@ -60,6 +60,8 @@ export interface TuneCommandOptions extends ProblemOptions {
   tasks?: string
   /** Which part of the space a task tries: `3/40`. */
   part?: string
+  /** False for a sweep that is kept where it was asked for. */
+  keep: boolean
   fresh?: boolean
   apply?: boolean
   t4?: string
@@ -213,7 +215,7 @@ export async function tuneCommand(
     note(`Wrote ${options.t4}`)
   }
   // A part is only some of the points.
-  if (!request.part)
+  if (!request.part && options.keep)
     await keepReport(setup, report, { machine: elsewhere, folder: own?.folder ?? null }).then(
       (kept) => note(`Kept as ${kept}: \`kernel-ladder serve\` shows it under Run, Tunings.`),
       (error: unknown) => note(`warning: ${inEnglish(toErrorShape(error).message)}`),
@@ -304,6 +306,7 @@ const alone = (words: readonly string[]): string[] =>
     ['--t4', null, true] as const,
     ['--tasks', null, true] as const,
     ['--json', true, false] as const,
+    ['--no-keep', true, false] as const,
   ].reduce<string[]>(
     (own, [name, value, hasValue]) => withOption(own, name, value, hasValue),
     [...words],
