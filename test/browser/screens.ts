@@ -24,7 +24,7 @@ export const screens: readonly Screen[] = [
   { name: 'run', route: '/run', ready: 'main select' },
   { name: 'sanitize', route: '/run/checks', ready: 'main h1, main h2' },
   { name: 'folders', route: '/run/folders', ready: 'main h1' },
-  { name: 'tunings', route: '/run/tunings', ready: 'tr[data-point], main h1' },
+  { name: 'tunings', route: '/run/tunings', ready: 'main h1' },
   { name: 'doctor', route: '/doctor', ready: 'main h2' },
   { name: 'missing', route: '/nowhere', ready: 'main h2' },
 ]
@@ -97,9 +97,9 @@ export const states: readonly Screen[] = [
   ...['Parallel coordinates', 'Best by value'].map((view) => ({
     name: `tunings, ${view}`,
     route: '/run/tunings',
-    ready: 'tr[data-point]',
+    ready: 'main .winner',
     act: async (page: Page) => {
-      await page.getByRole('radio', { name: view }).click()
+      await page.getByRole('main').getByText(view, { exact: true }).click()
       await page.locator('main figure').waitFor()
     },
   })),

@@ -4,18 +4,21 @@
  */
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { hostname, tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { localShell } from '../../src-main/adapters/remote/ssh'
 import { submitArray, type ArrayProgress } from '../../src-main/adapters/remote/slurm-array'
 import { runProcess } from '../../src-main/adapters/tools/process'
+import { submitJob } from '../../src-main/adapters/remote/slurm'
 import { SlurmOptions } from '../../src-main/domain/machines/machine-file'
+import type { JobState } from '../../src-main/domain/machines/slurm-job'
+import { inEnglish } from '../../src-main/domain/text/text'
 import { faultsOf } from '../json-schemas'
-import { fakesDir } from '../services/support'
+import { fakesDir, root } from '../services/support'
 import { bundle, runBundle, start } from './support'
 
 const hasSlurm =
@@ -49,12 +52,15 @@ interface Cluster {
   close: () => Promise<void>
 }
 
-/** Two nodes with eight GPUs each: partition gpu, one that goes before it, one that takes no jobs. */
+/**
+ * Four nodes with eight GPUs each: partition gpu, one that takes no jobs, two with one that goes before them, and one whose
+ * node fails.
+ */
 async function cluster(): Promise<Cluster> {
   // munged wants every folder above its socket to be closed to others.
   const dir = await mkdtemp(join(tmpdir(), 'kl-slurm-'))
   await chmod(dir, 0o755)
-  const [controller, first, second] = await freePorts(3)
+  const [controller, ...ports] = await freePorts(5)
   for (const name of ['state', 'munge', 'dev', 'bin']) await mkdir(join(dir, name))
   await chmod(join(dir, 'munge'), 0o711)
   await writeFile(join(dir, 'munge/key'), Buffer.alloc(1024, process.pid & 0xff), { mode: 0o600 })
@@ -76,18 +82,26 @@ async function cluster(): Promise<Cluster> {
       'SlurmdTimeout=60\nSlurmctldTimeout=60\nReturnToService=2\nMinJobAge=300\nJobRequeue=1',
       'PreemptType=preempt/partition_prio\nPreemptMode=REQUEUE\nPropagateResourceLimits=NONE',
       'AccountingStorageType=accounting_storage/none\nJobAcctGatherType=jobacct_gather/none',
-      `${node('n1', first!)}\n${node('n2', second!)}`,
+      ...ports.map((port, index) => node(`n${index + 1}`, port)),
       'PartitionName=gpu Nodes=n1 Default=YES State=UP PriorityTier=1',
       'PartitionName=pair Nodes=n2 State=UP PriorityTier=1',
       'PartitionName=before Nodes=n2 State=UP PriorityTier=9 PreemptMode=OFF',
+      'PartitionName=third Nodes=n3 State=UP PriorityTier=1',
+      'PartitionName=taker Nodes=n3 State=UP PriorityTier=9 PreemptMode=OFF',
+      'PartitionName=fourth Nodes=n4 State=UP PriorityTier=1',
       'PartitionName=closed Nodes=n1 State=DOWN\n',
     ].join('\n'),
   )
-  for (let index = 0; index < 16; index += 1)
+  for (let index = 0; index < 32; index += 1)
     execFileSync('mknod', [join(dir, `dev/gpu${index}`), 'c', '1', '3'])
   await writeFile(
     join(dir, 'gres.conf'),
-    `NodeName=n1 Name=gpu Type=h100 File=${dir}/dev/gpu[0-7]\nNodeName=n2 Name=gpu Type=h100 File=${dir}/dev/gpu[8-15]\n`,
+    ports
+      .map((_, index) => {
+        const devices = `${dir}/dev/gpu[${8 * index}-${8 * index + 7}]`
+        return `NodeName=n${index + 1} Name=gpu Type=h100 File=${devices}\n`
+      })
+      .join(''),
   )
   // A site's own words around sbatch's.
   await writeFile(
@@ -130,7 +144,8 @@ async function cluster(): Promise<Cluster> {
       `Slurm did not start: ${await readFile(join(dir, 'slurmctld.log'), 'utf8').catch(() => '')}`,
     )
   }
-  const idle = (): boolean => call('sinfo', '-h', '-N', '-o', '%N %T').includes('n2 idle')
+  const idle = (): boolean =>
+    call('sinfo', '-h', '-p', 'gpu,pair,third,fourth', '-t', 'idle', '-o', '%D').trim() === '4'
   daemon(
     'munged',
     ...['--foreground', '--force', `--socket=${dir}/munge/socket`, `--key-file=${dir}/munge/key`],
@@ -142,7 +157,7 @@ async function cluster(): Promise<Cluster> {
   )
   await until(() => existsSync(join(dir, 'munge/socket')))
   let slurmctld = daemon('slurmctld', '-D')
-  const nodes = ['n1', 'n2'].map((name) => daemon('slurmd', '-D', '-N', name))
+  const nodes = ['n1', 'n2', 'n3', 'n4'].map((name) => daemon('slurmd', '-D', '-N', name))
   await until(idle)
   /** Ends what runs in the cluster's folders: jobs and the slurmstepd of each. */
   const killJobs = (): void => {
@@ -284,37 +299,103 @@ describe.skipIf(!hasSlurm)('Slurm on a login node', () => {
     expect(stdout).toMatch(/02_coalesced +ok/)
   })
 
-  it.concurrent('follows an array of 40 tasks, of which one fails and one is cancelled', async () => {
+  it.concurrent('follows an array of 40 tasks, of which one fails, one is preempted and one leaves nothing', async () => {
     const shell = localShell('kl', (call) => runProcess({ ...call, env: own.env }))
     const agent = join(own.dir, 'agent.sh')
     await writeFile(
       agent,
-      'case $SLURM_ARRAY_TASK_ID in 7) exit 3;; 9) exec sleep 300;; esac\necho \'{"type":"end","code":0}\' >> "$3"\n',
+      'case $SLURM_ARRAY_TASK_ID in 7) exit 3;; 9) exec sleep 300;; 11) exit 0;; esac\necho \'{"type":"end","code":0}\' >> "$3"\n',
     )
     const array = await submitArray(
       shell,
       { root: join(own.dir, 'arrays') },
       'forty',
       { node: '/bin/sh', agent, job: '{}', before: [], after: [] },
-      SlurmOptions.parse({}),
+      SlurmOptions.parse({ partition: 'third' }),
       40,
     )
     const seen: ArrayProgress[] = []
-    let cancelled = false
+    let taken = false
     const ended = await array.follow((progress) => {
       seen.push(progress)
-      if (progress.done < 38 || cancelled) return
-      cancelled = true
-      own.call('scancel', `${array.number}_9`)
+      if (progress.done < 38 || progress.waiting > 0 || taken) return
+      taken = true
+      own.call('scontrol', 'update', `JobId=${array.number}_9`, 'Requeue=0')
+      own.call('sbatch', '-p', 'taker', '--gres=gpu:8', '-o', '/dev/null', '--wrap=sleep 1')
     }, new AbortController().signal)
     const without = ended!.filter(({ last }) => last === null)
     expect(without.map(({ task, queue }) => [task, queue])).toEqual([
       [7, 'FAILED'],
-      [9, 'CANCELLED'],
+      [9, 'PREEMPTED'],
+      [11, 'COMPLETED'],
     ])
     expect(ended).toHaveLength(40)
     expect(Math.max(...seen.map(({ waiting }) => waiting))).toBeGreaterThan(10)
-    expect(seen.flatMap(({ nodes }) => nodes)).toContain('n1')
+    expect(seen.flatMap(({ nodes }) => nodes)).toContain('n3')
+  })
+
+  it.concurrent('tells a job whose node failed from one that is queued again', async () => {
+    const shell = localShell('kl', (call) => runProcess({ ...call, env: own.env }))
+    const job = async (id: string) => {
+      const path = join(own.dir, `${id}.sh`)
+      await writeFile(path, 'exec sleep 300\n')
+      const states: JobState[] = []
+      const started = await submitJob(
+        shell,
+        { root: join(own.dir, 'singles') },
+        id,
+        { node: '/bin/sh', agent: path, job: '{}', before: [], after: [] },
+        SlurmOptions.parse({ partition: 'fourth' }),
+        (state) => states.push(state),
+      )
+      const { signal } = new AbortController()
+      const followed = started.follow(0, { onLine: () => undefined }, signal)
+      const number = started.number!
+      const running = async (): Promise<void> => {
+        while (own.call('squeue', '-h', '-j', number, '-o', '%T').trim() !== 'RUNNING')
+          await delay(200)
+      }
+      return { number, states, started, followed, running }
+    }
+    const ending = ({ started }: Awaited<ReturnType<typeof job>>): string =>
+      inEnglish(started.ending()!.said)
+
+    const again = await job('again')
+    const failed = await job('node')
+    await Promise.all([again.running(), failed.running()])
+    own.call('scontrol', 'update', `JobId=${failed.number}`, 'Requeue=0')
+    // It comes back by itself.
+    own.call('scontrol', 'update', 'NodeName=n4', 'State=DOWN', 'Reason=test')
+    await failed.followed
+    expect(ending(failed)).toBe('Its node failed.')
+    await vi.waitFor(() => expect(again.states.at(-1)?.state).toBe('queued'), 40_000)
+    await again.started.stop(true)
+    await again.followed
+    expect(ending(again)).toBe('It was cancelled.')
+  })
+
+  it.concurrent('grades a folder over tasks, with a lab of the teacher’s own', async () => {
+    const lab = join(own.dir, 'own-coalescing')
+    await cp(join(root, 'cuda-kernels/labs/01-coalescing'), lab, { recursive: true })
+    const handedIn = join(own.dir, 'handed-in')
+    await mkdir(handedIn)
+    for (const [name, file] of [
+      ['ada', 'solution.cu'],
+      ['bob', 'starter.cu'],
+    ] as const)
+      await cp(join(lab, file), join(handedIn, `${name}.cu`))
+    const words = ['lab', 'grade', handedIn, '--lab', lab, '--tasks', '2', '--json', '--target']
+    const untrusted = await runBundle([...words, 'kl'], own.env)
+    expect([untrusted.code, untrusted.stderr]).toEqual([2, expect.stringContaining('trust')])
+    const { stdout, stderr } = await runBundle([...words, 'kl', '--trust', '--unisolated'], own.env)
+    const document = JSON.parse(stdout) as { rows: { student: string }[] }
+    expect(faultsOf('lab-grade', document)).toEqual([])
+    expect(document.rows.map(({ student }) => student)).toEqual(['ada', 'bob'])
+    expect(stderr).toMatch(/Array \d+ on kl: 2 of 2 tasks done/)
+    // The last job has no submission of its own to grade.
+    expect(stderr).toContain('2 rows are of a grading of this folder')
+    const here = await runBundle(words.slice(0, -1), own.env)
+    expect([here.code, here.stderr]).toEqual([2, expect.stringContaining('--tasks goes with')])
   })
 
   it.concurrent('spreads a sweep over tasks, and ranks what all have measured', async () => {

@@ -178,7 +178,8 @@ export async function listSubmissions(folder: string): Promise<FoundSubmission[]
 }
 
 // Rows of a grading that was killed, so that the next one goes on from there: one JSON object per line, in the
-// cache, by what was graded and on what. A complete grading removes its file.
+// cache, by what was graded and on what; those of a part of the submissions in a file of the part's own, which every
+// grading of the same folder reads. A complete grading removes them all.
 
 const Finished = z.object({ submission: z.string(), row: GradeRow })
 
@@ -191,6 +192,7 @@ export interface Grading {
   program: string
   target: string
   limits: unknown
+  /** The names of the GPUs. */
   gpus: readonly string[]
   isolated: unknown
 }
@@ -222,10 +224,18 @@ const parsed = (line: string): unknown => {
 export async function openFinishedRows(
   { cache }: Pick<Folders, 'cache'>,
   grading: Grading,
+  part: { number: number; of: number } | null = null,
 ): Promise<FinishedRows> {
   const name = createHash('sha256').update(JSON.stringify(grading)).digest('hex').slice(0, 32)
-  const file = join(cache, 'grades', `${name}.jsonl`)
-  const text = await readFile(file, 'utf8').catch(() => '')
+  const folder = join(cache, 'grades')
+  const file = join(folder, part ? `${name}.${part.number}-of-${part.of}.jsonl` : `${name}.jsonl`)
+  const all = async (): Promise<string[]> =>
+    (await readdir(folder).catch(() => []))
+      .filter((other) => other.startsWith(`${name}.`))
+      .map((other) => join(folder, other))
+  const text = (
+    await Promise.all((await all()).map((other) => readFile(other, 'utf8').catch(() => '')))
+  ).join('\n')
   const known = new Map(
     text.split('\n').flatMap((line): [string, GradeRow][] => {
       const { data } = Finished.safeParse(parsed(line))
@@ -244,6 +254,8 @@ export async function openFinishedRows(
       // On a line of its own, also after one that was cut off.
       await quietly(appendFile(file, `\n${JSON.stringify({ submission, row })}`, { mode: 0o600 }))
     },
-    forget: () => quietly(rm(file, { force: true })),
+    forget: async () => {
+      for (const other of await all()) await quietly(rm(other, { force: true }))
+    },
   }
 }

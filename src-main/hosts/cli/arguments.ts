@@ -229,3 +229,11 @@ export function parseRunRequest(options: RunOptions, named: readonly NamedOption
     ...(limit === undefined ? {} : { profileLimitSeconds: limit }),
   }
 }
+
+/** `3/40`: the third of forty parts. */
+export function parsePart(word: string): { number: number; of: number } {
+  const [, number, of] = /^(\d{1,6})\/(\d{1,6})$/.exec(word) ?? []
+  const part = { number: Number(number), of: Number(of) }
+  if (of !== undefined && part.number >= 1 && part.number <= part.of) return part
+  throw inputError(`--part ${JSON.stringify(word)} is not of the form 3/40.`)
+}

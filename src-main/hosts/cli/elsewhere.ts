@@ -1,4 +1,6 @@
 /** A command on another machine: the words that the user gave go there, and what it prints comes here. */
+import { readPlainBytes } from '../../adapters/disk/disk'
+import { sendFolder } from '../../adapters/remote/remote-host'
 import type { Setup } from '../../adapters/machine/machine'
 import type { Statement } from '../../domain/messages/message'
 import { can, parseTarget } from '../../domain/target/targets'
@@ -34,25 +36,46 @@ export function withOption(
 
 type Change = (words: readonly string[], job: string) => readonly string[]
 
-/** The command, with the ladder folder that is sent along in place of the one here. */
+/** What a command about a ladder takes along; `from`: a file of the option of that name, which is sent, too. */
+interface LadderCommand {
+  ladder: string
+  trust?: boolean
+  from?: string
+}
+
+/** The command, with the ladder folder and the file that are sent along in place of those here. */
 async function commandOn(
   setup: Setup,
   words: readonly string[],
-  options: { ladder: string; trust?: boolean },
+  options: LadderCommand,
   change: Change,
 ): Promise<CommandThere> {
   await askTrust(setup, options.ladder, options)
   const { own } = await openTrustedLadder(setup, options.ladder)
-  const there = withOption(words, '--target', null)
+  const file = options.from === undefined ? null : await readPlainBytes(options.from)
+  let there = withOption(words, '--target', null, true)
   return {
-    send: own && ((shell, facts, stop) => sendLadder(shell, facts, own, stop)),
-    words: (job, folder) =>
-      change(
-        folder === null
-          ? there
-          : withOption(withOption(there, '--ladder', folder), '--trust', true),
-        job,
-      ),
+    async send(shell, facts, stop) {
+      const folder = own && (await sendLadder(shell, facts, own, stop))
+      const sent =
+        file && (await sendFolder(shell, facts, 'from', [{ path: 'from.json', bytes: file }], stop))
+      there = withOption(words, '--target', null, true)
+      if (folder !== null)
+        there = withOption(withOption(there, '--ladder', folder), '--trust', true)
+      if (sent !== null) there = withOption(there, '--from', `${sent}/from.json`)
+      return folder ?? ''
+    },
+    words: (job) => change(there, job),
+  }
+}
+
+/** Notes up to the error that ends what a command there says: its document has it as well. */
+function notesBeforeError(): (text: string) => void {
+  let over = false
+  return (text) => {
+    const [notes = ''] = over ? [] : text.split(/^error: /m)
+    over ||= notes !== text
+    if (notes.trim() !== '') note(notes.trimEnd())
   }
 }
 
@@ -62,14 +85,21 @@ const said = {
     note(`${level === 'info' ? '' : 'warning: '}${inEnglish(notice)}`),
 }
 
-/** Runs a command about a ladder there, on its GPU. `change` edits its words, given the folder of its job. */
+/**
+ * Runs a command about a ladder there, on its GPU. `change` edits its words, given the folder of its job; `documented`: it
+ * prints a document, also of why it failed.
+ */
 export async function ladderCommandThere(
   setup: Setup,
   name: string,
   words: readonly string[],
-  options: { ladder: string; trust?: boolean },
+  options: LadderCommand,
   signal: AbortSignal,
-  { change = (own) => own, file }: { change?: Change; file?: string } = {},
+  {
+    change = (own) => own,
+    file,
+    documented = false,
+  }: { change?: Change; file?: string; documented?: boolean } = {},
 ): Promise<{ code: number; stdout: string; file: string | null }> {
   const command = await commandOn(setup, words, options, change)
   const { folders } = setup.machine
@@ -80,6 +110,7 @@ export async function ladderCommandThere(
     {
       signal,
       ...said,
+      ...(documented ? { onNote: notesBeforeError() } : {}),
     },
   )
 }
@@ -89,7 +120,7 @@ export async function ladderTasksThere(
   setup: Setup,
   name: string,
   words: readonly string[],
-  options: { ladder: string; trust?: boolean },
+  options: LadderCommand,
   signal: AbortSignal,
   { tasks, change }: { tasks: number; change: Change },
 ): Promise<void> {
@@ -97,22 +128,41 @@ export async function ladderTasksThere(
   await runTasks(setup.machine.folders, name, { ...command, tasks }, { signal, ...said })
 }
 
-/** Runs a command about a folder there, which is sent as it is now; `change` puts its place there into the words. */
-export function folderCommandThere(
+export interface FoldersThere {
+  words: readonly string[]
+  /** Folders here, which are sent as they are now. */
+  folders: readonly string[]
+  /** Puts the places that the folders have there into the words. */
+  change: (words: readonly string[], places: readonly string[]) => readonly string[]
+}
+
+function foldersCommand({ words, folders, change }: FoldersThere): CommandThere {
+  let places: string[] = []
+  return {
+    async send(shell, facts, stop) {
+      places = []
+      for (const folder of folders) places.push(await sendTree(shell, facts, folder, stop))
+      return places[0]!
+    },
+    words: () => change(withOption(words, '--target', null), places),
+  }
+}
+
+/** Runs a command about folders there. */
+export const folderCommandThere = (
   setup: Setup,
   name: string,
-  words: readonly string[],
-  folder: string,
+  command: FoldersThere,
   signal: AbortSignal,
-  change: (words: readonly string[], folder: string) => readonly string[],
-): Promise<{ code: number; stdout: string }> {
-  return runWords(
-    setup.machine.folders,
-    name,
-    {
-      send: (shell, facts, stop) => sendTree(shell, facts, folder, stop),
-      words: (_job, sent) => change(withOption(words, '--target', null), sent!),
-    },
-    { signal, ...said },
-  )
-}
+): Promise<{ code: number; stdout: string }> =>
+  runWords(setup.machine.folders, name, foldersCommand(command), { signal, ...said })
+
+/** Runs a command about folders as an array of Slurm; `{task}` in its words is the number of each task. */
+export const folderTasksThere = (
+  setup: Setup,
+  name: string,
+  command: FoldersThere,
+  tasks: number,
+  signal: AbortSignal,
+): Promise<void> =>
+  runTasks(setup.machine.folders, name, { ...foldersCommand(command), tasks }, { signal, ...said })

@@ -446,6 +446,7 @@ function program(
     )
     .option('--target <machine>', 'local, or a machine of `machine list` (default: local)')
     .option('--tasks <n>', 'with Slurm: an array of so many jobs, each for a part of the points')
+    .addOption(new Option('--no-keep').hideHelp())
     .addOption(new Option('--part <k/n>').hideHelp())
     .option('--fresh', 'measure every point again instead of continuing')
     .option('--apply', 'add the winner to the ladder folder, as a variant of the rung')

@@ -61,6 +61,8 @@ export interface GradeRequest {
   jobs?: number
   limits: Limits
   target: LabTarget
+  /** Grade one of several parts of the submissions alone; whoever grades them all finds its rows. */
+  part?: { number: number; of: number }
   /** This program: the single file that Node runs. */
   program: string
   /** Folders that submissions may read, besides those of the system and of the tools found. */
@@ -108,6 +110,12 @@ async function visibleGpus(machine: HostMachine, signal: AbortSignal): Promise<s
   if (chosen) return chosen.split(',').map((word) => word.trim())
   const asked = await askDriver(machine.toolbox(null), signal).catch(() => null)
   return (asked?.answer?.gpus ?? []).map((_, index) => String(index))
+}
+
+/** The names of this machine's GPUs, each once: rows of GPUs of another kind are graded again. */
+async function gpuKinds(machine: HostMachine, signal: AbortSignal): Promise<string[]> {
+  const asked = await askDriver(machine.toolbox(null), signal).catch(() => null)
+  return [...new Set((asked?.answer?.gpus ?? []).map(({ name }) => name))].sort()
 }
 
 /** What all submissions share, in folders of the grader that any user can read. */
@@ -305,8 +313,10 @@ function flagLikenesses(
 export async function gradeFolder(request: GradeRequest, options: GradeOptions): Promise<Grades> {
   const started = performance.now()
   const { signal } = options
-  const submissions = await listSubmissions(request.folder)
-  if (submissions.length === 0)
+  const all = await listSubmissions(request.folder)
+  const { part = null } = request
+  const submissions = part ? all.filter((_, index) => index % part.of === part.number - 1) : all
+  if (all.length === 0)
     throw inputError(
       `${request.folder} contains no submissions.`,
       'A submission is a .cu file, or a folder that contains one.',
@@ -332,14 +342,19 @@ export async function gradeFolder(request: GradeRequest, options: GradeOptions):
     options.onSolution(solution)
     const rows: GradeRow[] = []
     const sources = new Map<string, string>()
-    const finishedRows = await openFinishedRows(request.setup.machine.folders, {
-      folder: await realpath(request.folder),
-      lab: request.lab.contentHash,
-      program: createHash('sha256')
-        .update(await readFile(request.program))
-        .digest('hex'),
-      ...{ target: request.target, limits: request.limits, gpus, isolated: isolation },
-    })
+    const finishedRows = await openFinishedRows(
+      request.setup.machine.folders,
+      {
+        folder: await realpath(request.folder),
+        lab: request.lab.contentHash,
+        program: createHash('sha256')
+          .update(await readFile(request.program))
+          .digest('hex'),
+        ...{ target: request.target, limits: request.limits, isolated: isolation },
+        gpus: await gpuKinds(request.setup.machine, signal),
+      },
+      part,
+    )
     const opened = await Promise.all(submissions.map((found) => open(request, found)))
     const queue: [number, HandedIn][] = []
     for (const [index, one] of opened.entries()) {
@@ -372,7 +387,7 @@ export async function gradeFolder(request: GradeRequest, options: GradeOptions):
       }
     }
     await Promise.all(Array.from({ length: jobs }, (_, number) => worker(number)))
-    if (!signal.aborted) await finishedRows.forget()
+    if (!signal.aborted && part === null) await finishedRows.forget()
     const finished = rows.filter(Boolean)
     flagLikenesses(finished, sources, request.lab)
     const seconds = (performance.now() - started) / 1000

@@ -4,7 +4,7 @@
  */
 import { availableParallelism } from 'node:os'
 import type { NotLaunched } from '../../adapters/tools/runner'
-import { shrunk, workOf } from '../../domain/emulation/size'
+import { shrunk, workOf } from '../../domain/emulation/job'
 import { inputError, missingError } from '../../domain/errors'
 import { message } from '../../domain/messages/message'
 import { named } from '../../domain/task/problem'

@@ -9,7 +9,7 @@ import {
 } from '../../../src-main/domain/emulation/findings'
 import { emulate as emulateJob } from '../../../src-main/domain/emulation/job'
 import { joined, partsOf } from '../../../src-main/domain/emulation/parts'
-import { emulatedProblem, shrunk } from '../../../src-main/domain/emulation/size'
+import { emulatedProblem, shrunk } from '../../../src-main/domain/emulation/job'
 import { staticProfile } from '../../../src-main/domain/sass/machine-code'
 import { lineHeat, opcodeHistogram } from '../../../src-main/domain/session/deep'
 import { inEnglish } from '../../../src-main/domain/text/text'

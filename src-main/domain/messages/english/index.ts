@@ -33,7 +33,7 @@ import {
 } from './sessions'
 import { checks, labs, reflect } from './labs'
 import { machines, programs, slurm } from './machines'
-import { tunings } from './tunings'
+import { tunings } from './machines'
 
 export const templates = {
   guard,

@@ -78,7 +78,7 @@ export const slurm = {
   taskEnded: 'It ended with {code}.',
   moreTasks: '{count} more tasks did not do their part either.',
   noTask: 'No task of array {number} on {name} did its part.',
-  noArray: 'The machine {name} has no Slurm, so there are no tasks to split a sweep into.',
+  noArray: 'The machine {name} has no Slurm, so there are no tasks to split the work into.',
   noArrayDo: 'Leave --tasks out, or add {name} with --slurm.',
   noNumber: 'sbatch on {name} took the job but gave no number: {text}',
   noSlurm: 'There is no sbatch on {name}.',
@@ -141,4 +141,13 @@ export const programs = {
   noGpuTime: 'The GPU time of {program} is not known: {why}',
   noGpuTimes: 'GPU times are not known: {why}',
   stopped: 'It was stopped before its kernels were profiled.',
+} as const
+
+/** Sweeps over the parameters of a rung. */
+export const tunings = {
+  none: 'There is no sweep {id}.',
+  damaged: '{file} is no sweep of this program, or is damaged.',
+  tuneAgain:
+    'Start it again with `kernel-ladder tune`: the points that are known are not measured again.',
+  shipped: '{ladder} ships with the program, so no variant is added to it.',
 } as const

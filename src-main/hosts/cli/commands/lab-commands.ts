@@ -73,6 +73,12 @@ export function addLabCommands(
     .option(...json)
     .option('--out <file>', 'write the CSV to a file that does not exist yet')
     .option('--jobs <n>', 'submissions to grade in parallel (default: one per GPU)')
+    .option(
+      '--tasks <n>',
+      'with Slurm: an array of so many jobs, each for a part of the submissions',
+    )
+    .addOption(lab.createOption('--part <k/n>').hideHelp())
+    .option('--trust', 'build and run the code of a lab that does not ship with the program')
     .option('--timeout <seconds>', 'time limit per submission (default: 120)')
     .option(
       '--memory <GiB>',

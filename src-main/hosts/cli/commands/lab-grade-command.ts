@@ -14,12 +14,19 @@ import {
 import { exitCodes, inputError, missingError } from '../../../domain/errors'
 import type { GradeRow } from '../../../domain/labs/outcome'
 import { gradeFolder, type GradeRequest } from '../../../services/labs/grade'
-import { isShipped, requireTrust, listLabs, openLab } from '../../../services/lab-library/library'
+import {
+  isShipped,
+  isTrusted,
+  listLabs,
+  openLab,
+  requireTrust,
+  trustLab,
+} from '../../../services/lab-library/library'
 import { csvTable, type Cell } from '../../../domain/text/tables'
-import { wholeNumber } from '../arguments'
+import { parsePart, wholeNumber } from '../arguments'
 import { labTarget } from './lab-command'
 import { confirmed, abortOnStop } from '../terminal'
-import { folderCommandThere, machineOf, withOption } from '../elsewhere'
+import { folderCommandThere, folderTasksThere, machineOf, withOption } from '../elsewhere'
 import { labGradeDocument } from '../documents/ladders'
 import { note, printJson, printText, table } from '../output'
 
@@ -34,6 +41,11 @@ export interface LabGradeOptions {
   csv?: boolean
   json?: boolean
   out?: string
+  /** Of an array of Slurm. */
+  tasks?: string
+  /** Which part of the submissions a task grades: `3/40`. */
+  part?: string
+  trust?: boolean
 }
 
 interface Batch {
@@ -42,10 +54,15 @@ interface Batch {
 }
 
 /** The lab is given by `--lab`, by the folder's name, or by the names of the folders in it. */
-async function batchesOf(setup: Setup, dir: string, named: string | undefined): Promise<Batch[]> {
+async function batchesOf(
+  setup: Setup,
+  dir: string,
+  { lab: named, trust }: LabGradeOptions,
+): Promise<Batch[]> {
   const folder = resolve(dir)
   const open = async (name: string, at: string): Promise<Batch> => {
     const lab = await openLab(setup, name)
+    if (trust && !(await isTrusted(setup, lab))) await trustLab(setup.machine.folders, lab)
     await requireTrust(setup, lab)
     return { lab, folder: at }
   }
@@ -197,8 +214,13 @@ export async function labGradeCommand(
   const setup = await setUp()
   const elsewhere = machineOf(options.target)
   if (elsewhere !== null) return gradeThere(setup, elsewhere, dir, options, given)
+  if (options.tasks !== undefined)
+    throw inputError(
+      '--tasks goes with --target and a machine with Slurm.',
+      'On this machine, one submission is graded on each GPU at a time; --jobs sets how many.',
+    )
   const target = await labTarget(setup, options.target)
-  const batches = await batchesOf(setup, dir, options.lab)
+  const batches = await batchesOf(setup, dir, options)
   const limits = limitsOf(options)
   const out = options.out === undefined ? null : await reserve(options.out)
   try {
@@ -209,7 +231,10 @@ export async function labGradeCommand(
   }
 }
 
-/** The same command there, over the submissions as they are now. */
+/** Of an array, by Slurm's own default. */
+const mostTasks = 1000
+
+/** The same command there, over the submissions as they are now, and over a lab of the teacher's own. */
 async function gradeThere(
   setup: Setup,
   machine: string,
@@ -217,25 +242,52 @@ async function gradeThere(
   options: LabGradeOptions,
   given: readonly string[],
 ): Promise<number> {
-  const labs = await batchesOf(setup, dir, options.lab)
-  const own = labs.find(({ lab }) => !isShipped(setup, lab))
-  if (own)
-    throw inputError(
-      `The lab ${own.lab.lab.id} does not ship with the program, so ${machine} does not have it.`,
-      'Grade it on that machine itself, where its files are trusted.',
-    )
+  const labs = await batchesOf(setup, dir, options)
+  const own = labs.find(({ lab }) => !isShipped(setup, lab))?.lab.folder
+  const tasks =
+    options.tasks === undefined ? null : wholeNumber(options.tasks, '--tasks', mostTasks, 2)
   const out = options.out === undefined ? null : await reserve(options.out)
-  const signal = abortOnStop('stopping there; finished rows are printed.')
+  const signal = abortOnStop(
+    'stopping there; the same command goes on from the rows that are finished.',
+  )
+  const command = {
+    words: withOption(given, '--tasks', null, true),
+    folders: [dir, ...(own === undefined ? [] : [own])],
+    change(words: readonly string[], [submissions, lab]: readonly string[]) {
+      const there = words.map((word) => (word === dir ? submissions! : word))
+      return lab === undefined
+        ? there
+        : withOption(withOption(there, '--lab', lab), '--trust', true)
+    },
+  }
+  if (tasks !== null)
+    await folderTasksThere(
+      setup,
+      machine,
+      {
+        ...command,
+        change: (words, places) =>
+          ['--json', '--csv', '--out'].reduce(
+            (kept, name) => withOption(kept, name, null, name === '--out'),
+            withOption(command.change(words, places), '--part', `{task}/${tasks}`),
+          ),
+      },
+      tasks,
+      signal,
+    )
   const { code, stdout } = await folderCommandThere(
     setup,
     machine,
-    given,
-    dir,
-    signal,
-    (words, folder) => {
-      const there = words.map((word) => (word === dir ? folder : word))
-      return out === null ? there : withOption(withOption(there, '--out', null), '--csv', true)
+    {
+      ...command,
+      change(words, places) {
+        const there = command.change(words, places)
+        return out === null
+          ? there
+          : withOption(withOption(there, '--out', null, true), '--csv', true)
+      },
     },
+    signal,
   )
   if (out === null) process.stdout.write(stdout)
   else await writeOrPrint(out, stdout)
@@ -259,6 +311,7 @@ async function gradeBatches(
   for (const { lab, folder } of batches) {
     const request: GradeRequest = {
       ...{ setup, folder, lab, limits, target },
+      ...(options.part === undefined ? {} : { part: parsePart(options.part) }),
       ...(options.jobs === undefined ? {} : { jobs: wholeNumber(options.jobs, '--jobs', 256) }),
       program: process.argv[1]!,
       readable: await readableFolders(options.readable ?? []),
@@ -309,6 +362,8 @@ async function gradeBatches(
   if (copies > 0)
     note(`${copies} closely resemble the lab’s own solution, whatever their names are.`)
   if (signal.aborted) return exitCodes.cancelled
+  // What is missing in a part is graded with the whole.
+  if (options.part !== undefined) return 0
   const judged = rows.some(({ status }) => status !== 'unavailable')
   const able = [...solutions, ...rows].some(({ status }) => status === 'passed')
   if (judged && able) return 0

@@ -34,6 +34,7 @@ import { plannedRung, tune, type TuneOptions } from '../../../services/tune/tune
 import {
   gpuNumber,
   parseChoice,
+  parsePart,
   wholeNumber,
   words,
   type ProblemOptions,
@@ -59,6 +60,8 @@ export interface TuneCommandOptions extends ProblemOptions {
   tasks?: string
   /** Which part of the space a task tries: `3/40`. */
   part?: string
+  /** False for a sweep that is kept where it was asked for. */
+  keep: boolean
   fresh?: boolean
   apply?: boolean
   t4?: string
@@ -146,14 +149,6 @@ async function firstPoints(file: string | undefined): Promise<TuneRequest['first
   return (names): Point[] => pointsOfT4(data, names)
 }
 
-/** `3/40`: the third of forty parts. */
-function parsePart(word: string): NonNullable<TuneRequest['part']> {
-  const [, number, of] = /^(\d{1,6})\/(\d{1,6})$/.exec(word) ?? []
-  const part = { number: Number(number), of: Number(of) }
-  if (of !== undefined && part.number >= 1 && part.number <= part.of) return part
-  throw inputError(`--part ${JSON.stringify(word)} is not of the form 3/40.`)
-}
-
 function seconds(word: string | undefined): number {
   if (word === undefined) return 0.1
   const value = /^\d+(\.\d+)?$/.test(word) ? Number(word) : NaN
@@ -203,8 +198,6 @@ export async function tuneCommand(
       '--tasks goes with --target and a machine with Slurm.',
       'On this machine, --gpu all uses all of its GPUs.',
     )
-  if (elsewhere !== null && options.from !== undefined)
-    throw inputError('--from goes with this machine alone.', 'Leave --from or --target out.')
   const idleSeconds =
     options.timeout === undefined ? 60 : wholeNumber(options.timeout, '--timeout', 86_400)
   if (options.t4 !== undefined) await checkPlace(options.t4)
@@ -222,7 +215,7 @@ export async function tuneCommand(
     note(`Wrote ${options.t4}`)
   }
   // A part is only some of the points.
-  if (!request.part)
+  if (!request.part && options.keep)
     await keepReport(setup, report, { machine: elsewhere, folder: own?.folder ?? null }).then(
       (kept) => note(`Kept as ${kept}: \`kernel-ladder serve\` shows it under Run, Tunings.`),
       (error: unknown) => note(`warning: ${inEnglish(toErrorShape(error).message)}`),
@@ -283,6 +276,7 @@ async function tuneThere(
   const t4 = options.t4 === undefined ? null : 't4.json'
   const { code, stdout, file } = await ladderCommandThere(setup, machine, given, options, signal, {
     ...(t4 === null ? {} : { file: t4 }),
+    documented: true,
     change(words, job) {
       // What the tasks have just measured is not measured again.
       const kept = options.parts === null ? words : withOption(words, '--fresh', null, false)
@@ -312,6 +306,7 @@ const alone = (words: readonly string[]): string[] =>
     ['--t4', null, true] as const,
     ['--tasks', null, true] as const,
     ['--json', true, false] as const,
+    ['--no-keep', true, false] as const,
   ].reduce<string[]>(
     (own, [name, value, hasValue]) => withOption(own, name, value, hasValue),
     [...words],
