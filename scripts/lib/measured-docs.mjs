@@ -3,6 +3,7 @@
 import { join } from 'node:path'
 import { existsSync, readFileSync } from 'node:fs'
 import { documentWith } from './document.mjs'
+import { licenceList } from './licences.mjs'
 import { PlainError, root } from './project.mjs'
 import { recordedSession } from './recordings.mjs'
 
@@ -68,6 +69,24 @@ async function ownKernelOutput(program) {
     .join('\n')
 }
 
+/** What the kept sweeps on two GPUs came to (test/gpu/tune-h200.txt), as a sentence. */
+function sweepSentence() {
+  const text = readFileSync(join(root, 'test/gpu/tune-h200.txt'), 'utf8')
+  /** @param {RegExp} pattern */
+  const found = (pattern) => {
+    const match = pattern.exec(text)
+    if (!match) throw new PlainError(`test/gpu/tune-h200.txt has no line like ${pattern}.`)
+    return match.slice(1)
+  }
+  const [points, , both] = found(
+    /^both, built: (\d+) points, (\d+) of them measured, in ([\d.]+) s/m,
+  )
+  const [one] = found(/^one, built: .* in ([\d.]+) s/m)
+  const [times] = found(/^one GPU takes ([\d.]+) times/m)
+  const [winner, own, gain] = found(/: ([\d.]+) ms against ([\d.]+) ms, ([\d.]+) times as fast/)
+  return `${points} points of \`11_warp_tile\` at 4096³ took ${both} s on two H200s against ${one} s on one, ${times} times as long; the winner takes ${winner} ms where the rung's own values take ${own} ms, ${gain} times as fast ([what came out](test/gpu/tune-h200.txt)).`
+}
+
 /**
  * The documents as they should be.
  * @param {Program} program
@@ -85,6 +104,7 @@ export async function figureDocs(program) {
       await documentWith('README.md', [
         ['ladder', table],
         ['own-kernel', await ownKernelOutput(program)],
+        ['sweep', sweepSentence()],
       ]),
     ],
     ['docs/RESULTS.md', await documentWith('docs/RESULTS.md', outputs)],
@@ -179,22 +199,38 @@ function samePart(lines) {
   ].join('\n\n')
 }
 
+/** `1 to 16, 20`. @param {readonly number[]} seeds in order */
+function ranges(seeds) {
+  /** @type {[number, number][]} */
+  const runs = []
+  for (const seed of seeds) {
+    const last = runs.at(-1)
+    if (last && last[1] === seed - 1) last[1] = seed
+    else runs.push([seed, seed])
+  }
+  return runs.map(([from, to]) => (from === to ? from : `${from} to ${to}`)).join(', ')
+}
+
 function fuzzPart() {
-  /** @type {{ seeds: number[], rows: { reader: string, inputs: number, refused: number, slowestMs: number, finds: number }[] }} */
-  const { seeds, rows } = JSON.parse(readFileSync(join(root, 'test/fuzz/counts.json'), 'utf8'))
+  /** @type {{ seeds: number[], mostMiB: number, rows: { reader: string, inputs: number, refused: number, slowestMs: number, finds: number }[] }} */
+  const { seeds, mostMiB, rows } = JSON.parse(
+    readFileSync(join(root, 'test/fuzz/counts.json'), 'utf8'),
+  )
   const number = (/** @type {number} */ value) => value.toLocaleString('en-US')
   const total = rows.reduce((sum, { inputs }) => sum + inputs, 0)
   const finds = rows.reduce((sum, row) => sum + row.finds, 0)
-  return `Seeds ${seeds.join(', ')}: ${number(total)} inputs, ${finds} finds:\n\n${table([
-    ['reader', 'inputs', 'refused in a sentence', 'slowest', 'finds'],
-    ...rows.map((row) => [
-      row.reader,
-      number(row.inputs),
-      number(row.refused),
-      `${row.slowestMs} ms`,
-      String(row.finds),
-    ]),
-  ])}`
+  return `Seeds ${ranges(seeds)}: ${number(total)} inputs, ${finds} finds, at most ${mostMiB} MiB of memory:\n\n${table(
+    [
+      ['reader', 'inputs', 'refused in a sentence', 'slowest', 'finds'],
+      ...rows.map((row) => [
+        row.reader,
+        number(row.inputs),
+        number(row.refused),
+        `${row.slowestMs} ms`,
+        String(row.finds),
+      ]),
+    ],
+  )}`
 }
 
 /** What came of striking each stage with each fault; a dash where a fault does not concern a stage. */
@@ -222,31 +258,9 @@ export const reliabilityDoc = () =>
     ['fuzzing', fuzzPart()],
   ])
 
-/** Licences, and which packages that are not only for development have them. */
-function licencesPart() {
-  /** @type {{ packages: Record<string, { license?: string, dev?: boolean, optional?: boolean, devOptional?: boolean }> }} */
-  const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'))
-  /** @type {Map<string, Set<string>>} */
-  const found = new Map()
-  for (const [path, { license = 'not stated', dev, devOptional, optional }] of Object.entries(
-    packages,
-  )) {
-    if (path === '' || dev || devOptional || optional) continue
-    const name = path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length)
-    found.set(license, (found.get(license) ?? new Set()).add(name))
-  }
-  const rows = [...found].sort(([a], [b]) => (a < b ? -1 : 1))
-  return table([
-    ['licence', 'packages'],
-    ...rows.map(([licence, names]) => [
-      licence,
-      [...names]
-        .sort()
-        .map((name) => `\`${name}\``)
-        .join(', '),
-    ]),
-  ])
-}
-
 /** @returns {Promise<string>} */
-export const securityDoc = () => documentWith('docs/SECURITY.md', [['licences', licencesPart()]])
+export const securityDoc = () =>
+  documentWith('docs/SECURITY.md', [
+    ['licences', licenceList(true)],
+    ['development licences', licenceList(false)],
+  ])

@@ -3,6 +3,7 @@ import { logEntries } from '../../src-main/adapters/kernels/commits'
 import { stateNotice, tryOptions } from '../../src-main/adapters/remote/slurm'
 import { askHostKey, refusalOf, type Shell } from '../../src-main/adapters/remote/ssh'
 import { JobLine } from '../../src-main/domain/machines/slurm-job'
+import { RunEvent } from '../../src-main/contract'
 import {
   endOf,
   isEarly,
@@ -121,7 +122,8 @@ export const readersOfMachines: readonly Reader[] = [
     () => jobLines,
     (line) => {
       const parsed = parseJsonWithin(line)
-      return 'value' in parsed ? JobLine.safeParse(parsed.value).data : null
+      const said = 'value' in parsed ? JobLine.safeParse(parsed.value).data : null
+      return said?.type === 'event' ? RunEvent.safeParse(said.event).data : said
     },
   ),
   text(

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { between } from '../../scripts/lib/document.mjs'
+import { lockedPackages, unaccepted } from '../../scripts/lib/licences.mjs'
 import { referenceDocs, registriesOf } from '../../scripts/lib/reference-docs.mjs'
 import * as gpus from '../../src-main/domain/gpu/gpu'
 import * as messages from '../../src-main/domain/messages/message'
@@ -55,24 +56,26 @@ it('the reliability is what `npm run readme -- reliability` writes', async () =>
   for (const { name } of readers) expect(text).toContain(`| ${name} `)
 })
 
-/** Each may be passed on with a program under the MIT licence. */
-const known = [
-  'MIT',
-  'ISC',
-  '0BSD',
-  'BSD-2-Clause',
-  'BSD-3-Clause',
-  'Apache-2.0',
-  'MPL-2.0',
-  'PSF-2.0',
-]
+describe('licences of dependencies', () => {
+  it('are in docs/SECURITY.md, of all that package-lock.json has', async () => {
+    const text = readFileSync(join(root, 'docs/SECURITY.md'), 'utf8')
+    expect(text).toBe(await securityDoc())
+    for (const path of Object.keys(lockedPackages()).filter((one) => one !== ''))
+      expect(text).toContain(`\`${path.split('node_modules/').at(-1)}\``)
+  })
 
-it('the licences are those of package-lock.json, and known', async () => {
-  const text = readFileSync(join(root, 'docs/SECURITY.md'), 'utf8')
-  expect(text).toBe(await securityDoc())
-  const rows = text.split('<!-- licences:begin -->')[1]!.matchAll(/^\| (\S.*?) +\| `/gm)
-  const licences = [...rows].map(([, licence]) => licence!)
-  expect(licences).toContain('MIT')
-  for (const licence of licences.flatMap((all) => all.replace(/[()]/g, '').split(/ AND | OR /)))
-    expect(known).toContain(licence)
+  it('are accepted for the use that is made of each', () => {
+    expect(unaccepted(lockedPackages())).toEqual([])
+    expect(
+      unaccepted({
+        '': { license: 'GPL-3.0' },
+        'node_modules/a': { license: 'GPL-3.0' },
+        'node_modules/b': { license: 'MPL-2.0' },
+        'node_modules/c': { license: 'MPL-2.0', dev: true },
+        'node_modules/a/node_modules/@d/e': {},
+        'node_modules/f': { license: '(GPL-2.0 OR MIT)' },
+        'node_modules/g': { license: '(MIT AND GPL-2.0)', optional: true },
+      }),
+    ).toEqual(['a: GPL-3.0', 'b: MPL-2.0', '@d/e: not stated', 'g: (MIT AND GPL-2.0)'])
+  })
 })

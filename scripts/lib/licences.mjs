@@ -1,0 +1,65 @@
+// @ts-check
+/** Licences of every package in package-lock.json: which are accepted, and the lists of docs/SECURITY.md. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { root } from './project.mjs'
+
+/** @typedef {{ license?: string, dev?: boolean, optional?: boolean, devOptional?: boolean }} Locked */
+
+/** What is passed on with the program: each may be, under its MIT licence, with its own text beside it. */
+const forAll = ['MIT', 'ISC', '0BSD', 'BSD-2-Clause', 'BSD-3-Clause', 'Apache-2.0', 'PSF-2.0']
+
+/** What only builds, tests and draws: nothing of it is passed on. */
+const forDevelopment = [...forAll, 'BlueOak-1.0.0', 'MPL-2.0', 'CC-BY-4.0', 'Python-2.0']
+
+/** Packages that do not state a licence in the lock file, with what their own files say. */
+const stated = [{ name: /^node-bin-/, licence: 'MIT' }]
+
+/** @param {string} path */
+const nameOf = (path) => path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length)
+
+/** @param {Readonly<Record<string, Locked>>} packages of package-lock.json */
+function listed(packages) {
+  return Object.entries(packages)
+    .filter(([path]) => path !== '')
+    .map(([path, { license, dev, devOptional, optional }]) => {
+      const name = nameOf(path)
+      const licence = license ?? stated.find((one) => one.name.test(name))?.licence ?? 'not stated'
+      return { name, licence, isShipped: !(dev || devOptional || optional) }
+    })
+}
+
+/**
+ * The packages whose licence is not accepted, each as `name: licence`.
+ * @param {Readonly<Record<string, Locked>>} packages
+ */
+export const unaccepted = (packages) =>
+  listed(packages)
+    .filter(({ licence, isShipped }) => {
+      const accepted = isShipped ? forAll : forDevelopment
+      const choices = licence.replace(/[()]/g, '').split(' OR ')
+      return !choices.some((all) => all.split(' AND ').every((one) => accepted.includes(one)))
+    })
+    .map(({ name, licence }) => `${name}: ${licence}`)
+
+/** @returns {Readonly<Record<string, Locked>>} */
+export const lockedPackages = () =>
+  JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')).packages
+
+/**
+ * A list of licences with the packages under each.
+ * @param {boolean} shipped what the program needs when it runs, or what only develops it
+ */
+export function licenceList(shipped) {
+  /** @type {Map<string, Set<string>>} */
+  const found = new Map()
+  for (const { name, licence, isShipped } of listed(lockedPackages()))
+    if (isShipped === shipped) found.set(licence, (found.get(licence) ?? new Set()).add(name))
+  return [...found]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([licence, names]) => {
+      const words = [...names].sort().map((name) => `\`${name}\``)
+      return `- ${licence} (${names.size}): ${words.join(', ')}`
+    })
+    .join('\n')
+}
