@@ -110,7 +110,7 @@ afterAll(async () => {
 
 const names = [
   ...['no-rungs', 'one-rung', 'all-failed', 'half-missing', 'long-names', 'hostile'],
-  ...['any-script', 'one-failed', 'other-gpu'],
+  ...['any-script', 'one-failed'],
 ]
 const views = ['ladder', 'compare', 'matrix', 'charts']
 
@@ -148,8 +148,12 @@ const sameRung = '11_warp_tile/11_warp_tile'
 
 /** Whose sides have unequal levels, GPUs, sources or results: the sessions, the pair, and what is said of it. */
 const unlike = {
-  'a deep and a standard level': [deep, recorded, sameRung, 'a'],
-  'a card and a deep level': ['recorded:gemm-fp32-h200-1024', deep, sameRung, 'b'],
+  'a deep and a card level': [
+    deep,
+    'recorded:gemm-fp32-h200-1024',
+    sameRung,
+    'Not collected for b',
+  ],
   'two GPUs': [recorded, 'other-gpu', sameRung, 'A10'],
   'a rung that failed': [
     'one-failed',
@@ -157,7 +161,6 @@ const unlike = {
     '02_coalesced/03_shared_tile',
     'nvcc found errors',
   ],
-  'names of any script': ['any-script', undefined, '02_coalesced/04_thread_tile_1d', 'نواة'],
   'tasks of two kinds': ['recorded:softmax-h200', recorded, '03_online/06_float4', 'softmax'],
 } as const
 
