@@ -100,6 +100,13 @@ export const screens: readonly Screen[] = [
     component: () => import('./features/folders/FolderScreen.vue'),
   },
   {
+    path: '/run/tunings',
+    name: 'tunings',
+    meta: { under: 'run', key: 't' },
+    props: ({ query }) => ({ id: word(query['id']) }),
+    component: () => import('./features/tunings/TuningsScreen.vue'),
+  },
+  {
     path: '/doctor',
     name: 'doctor',
     meta: { linked: true, key: 'd' },

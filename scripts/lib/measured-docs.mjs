@@ -69,6 +69,24 @@ async function ownKernelOutput(program) {
     .join('\n')
 }
 
+/** What the kept sweeps on two GPUs came to (test/gpu/tune-h200.txt), as a sentence. */
+function sweepSentence() {
+  const text = readFileSync(join(root, 'test/gpu/tune-h200.txt'), 'utf8')
+  /** @param {RegExp} pattern */
+  const found = (pattern) => {
+    const match = pattern.exec(text)
+    if (!match) throw new PlainError(`test/gpu/tune-h200.txt has no line like ${pattern}.`)
+    return match.slice(1)
+  }
+  const [points, , both] = found(
+    /^both, built: (\d+) points, (\d+) of them measured, in ([\d.]+) s/m,
+  )
+  const [one] = found(/^one, built: .* in ([\d.]+) s/m)
+  const [times] = found(/^one GPU takes ([\d.]+) times/m)
+  const [winner, own, gain] = found(/: ([\d.]+) ms against ([\d.]+) ms, ([\d.]+) times as fast/)
+  return `${points} points of \`11_warp_tile\` at 4096³ took ${both} s on two H200s against ${one} s on one, ${times} times as long; the winner takes ${winner} ms where the rung's own values take ${own} ms, ${gain} times as fast ([what came out](test/gpu/tune-h200.txt)).`
+}
+
 /**
  * The documents as they should be.
  * @param {Program} program
@@ -86,6 +104,7 @@ export async function figureDocs(program) {
       await documentWith('README.md', [
         ['ladder', table],
         ['own-kernel', await ownKernelOutput(program)],
+        ['sweep', sweepSentence()],
       ]),
     ],
     ['docs/RESULTS.md', await documentWith('docs/RESULTS.md', outputs)],

@@ -32,6 +32,7 @@ import {
 import { draftCalls, folderCalls } from './folders'
 import { labCalls } from './labs'
 import { machineCalls, sanitizeCalls, RunRequest } from './runs'
+import { tuningCalls } from './tunings'
 
 export { RunRequest, SessionRef }
 export const RunId = z.string().regex(/^run-[A-Za-z0-9-]{1,60}$/)
@@ -201,6 +202,7 @@ export const calls = {
   ...labCalls,
   ...machineCalls,
   ...ncuReportCalls,
+  ...tuningCalls,
 } as const
 
 export type Calls = typeof calls

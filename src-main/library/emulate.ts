@@ -119,7 +119,7 @@ function argumentBytes(
  * Executes kernels without a GPU and counts what ncu would: exact in instructions, shared wavefronts, sectors and tags
  * for compute capability 9.0. Nothing is timed. docs/EMULATION.md says what was held against a GPU.
  *
- * @param code a cubin (`nvcc -arch=sm_90 -lineinfo -cubin`), or a library or program that nvcc built, with cubins in it
+ * @param code a cubin (`compileCubin`, or `nvcc -arch=sm_90 -lineinfo -cubin`), or a library or program that nvcc built, with cubins in it
  * @throws {KernelLadderError} if the machine code is damaged
  * @throws {RangeError} if there is none, for a launch of what is not in it, or with arguments that do not fit
  * @example

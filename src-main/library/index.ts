@@ -1,11 +1,10 @@
 /**
  * Reads what CUDA's profilers write, and computes what they would count: for Node.js, without a GPU, and without any
- * package besides this one. Everything is pure: bytes or text in, values out.
+ * package besides this one. Everything is pure, bytes or text in, values out, but for `compileCubin`, which runs nvcc.
  *
  * @packageDocumentation
  */
-export * from './launch'
-export * from './report'
+export * from './compile'
 export * from './emulate'
 export * from './launch'
 export * from './report'

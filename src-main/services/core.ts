@@ -48,6 +48,7 @@ import {
   type OpenedSession,
   type SessionPlaces,
 } from './sessions/sessions'
+import { tuningCalls } from './tune/kept-tunings'
 import { appVersion } from './version'
 
 export interface CoreOptions {
@@ -288,6 +289,7 @@ export function createCore(setup: Setup, options: CoreOptions): Core {
     ...folderCalls(setup),
     ...machineCalls(setup),
     ...ncuReports.calls,
+    ...tuningCalls(setup),
     ...watch.calls,
     ...labs,
   } satisfies Handlers

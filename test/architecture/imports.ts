@@ -69,7 +69,7 @@ const mayImport: Record<Layer, readonly Layer[]> = {
   adapters: ['parsers', 'domain'],
   services: ['adapters', 'contract', 'domain'],
   hosts: ['services', 'adapters', 'parsers', 'contract', 'domain'],
-  library: ['parsers', 'domain'],
+  library: ['adapters', 'parsers', 'domain'],
   preload: ['contract'],
   renderer: ['contract', 'domain'],
   outside: [],

@@ -1,11 +1,20 @@
 /** Every screen by axe in both themes, and by keyboard alone. */
+import { copyFile, mkdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { rulesOfColor, seriousFaults, settled, startHarness, type Harness } from './support'
 import { screens, states } from './screens'
+import { root } from '../services/support'
 
 let harness: Harness
 beforeAll(async () => {
+  // A sweep of two H200s, as `tune` keeps one.
+  const tunes = join(process.env['KERNEL_LADDER_DATA']!, 'tunes')
+  const sweep = join(root, 'test/captures/tune-h200.json')
+  const { id } = JSON.parse(await readFile(sweep, 'utf8')) as { id: string }
+  await mkdir(tunes, { recursive: true })
+  await copyFile(sweep, join(tunes, `${id}.tuning.json`))
   harness = await startHarness()
 })
 afterAll(() => harness.stop())

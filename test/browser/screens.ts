@@ -24,6 +24,7 @@ export const screens: readonly Screen[] = [
   { name: 'run', route: '/run', ready: 'main select' },
   { name: 'sanitize', route: '/run/checks', ready: 'main h1, main h2' },
   { name: 'folders', route: '/run/folders', ready: 'main h1' },
+  { name: 'tunings', route: '/run/tunings', ready: 'tr[data-point], main h1' },
   { name: 'doctor', route: '/doctor', ready: 'main h2' },
   { name: 'missing', route: '/nowhere', ready: 'main h2' },
 ]
@@ -93,6 +94,15 @@ export const states: readonly Screen[] = [
     route: ladderRoute('recorded:gemm-tensor-h200-4096').replace(/ladder$/, 'charts/mix'),
     ready: 'main figure',
   },
+  ...['Parallel coordinates', 'Best by value'].map((view) => ({
+    name: `tunings, ${view}`,
+    route: '/run/tunings',
+    ready: 'tr[data-point]',
+    act: async (page: Page) => {
+      await page.getByRole('radio', { name: view }).click()
+      await page.locator('main figure').waitFor()
+    },
+  })),
   {
     name: 'lab, code',
     route: '/labs/01-coalescing',

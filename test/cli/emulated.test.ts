@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import type { LabOutcome } from '../../src-main/domain/labs/outcome'
+import type { SanitizeReport } from '../../src-main/domain/session/sanitizer'
 import type { Session } from '../../src-main/domain/session/session'
 import { runIn, type Finished } from '../hosts/cli/support'
 import { keeping, keptNvcc } from '../kept-nvcc'
@@ -129,7 +130,15 @@ it('a rung prints, and has what it copied to its variables', async () => {
   const args = ['run', '--ladder', ladder, '--trust', '--rungs', '03_prints', '--at', 'N=1000']
   const { code, stderr } = await run(...args, '--target', 'emulated')
   expect(code, stderr).toBe(0)
-  expect(stderr).toContain('03_prints, thread (5, 0, 0) of block (1, 0, 0): 261 by 2.50 and 2')
+  const said = '03_prints, thread (5, 0, 0) of block (1, 0, 0): 261 by 2.50 and 2'
+  expect(stderr).toContain(said)
+
+  const checks = ['sanitize', ...args.slice(1), '--target', 'emulated']
+  const checked = await run(...checks)
+  expect(checked.code, checked.stderr).toBe(0)
+  expect(checked.stdout).toContain(`printed:\n  ${said}`)
+  const { rungs } = JSON.parse((await run(...checks, '--json')).stdout) as SanitizeReport
+  expect(rungs[0]!.printed).toHaveLength(1)
 })
 
 it('has what nvcc built of all of them kept', () => {

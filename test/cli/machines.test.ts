@@ -140,6 +140,16 @@ describe.skipIf(!hasSshd)('a machine over ssh', () => {
     const wrong = await runBundle([...own.words, '--fingerprint', 'SHA256:other'], own.env)
     expect(wrong.code).toBe(2)
     expect(existsSync(join(own.env.KERNEL_LADDER_CONFIG!, 'machines.yaml'))).toBe(false)
+    // Its key is not all that there is to get in.
+    await writeFile(join(own.dir, 'keys'), '')
+    const trusted = [...own.words, '--fingerprint', own.fingerprint]
+    const locked = await runBundle(trusted, own.env)
+    expect([locked.code, locked.stderr]).toEqual([
+      3,
+      expect.stringContaining('titan does not accept your keys'),
+    ])
+    expect(existsSync(join(own.env.KERNEL_LADDER_CONFIG!, 'machines.yaml'))).toBe(false)
+    await writeFile(join(own.dir, 'keys'), await readFile(join(own.dir, 'own.pub')))
     const right = await runBundle([...own.words, '--fingerprint', own.fingerprint], own.env)
     expect(right.code, right.stderr).toBe(0)
     const listed = await runBundle(['machine', 'list', '--json'], own.env)

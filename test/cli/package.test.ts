@@ -7,6 +7,7 @@ import { basename, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { brotliDecompressSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { findTool } from '../../src-main/adapters/tools/toolboxes'
 import { ncuCapture, packedRow } from '../captures'
 import { root } from '../services/support'
 import { runBundle, start, type Running } from './support'
@@ -139,6 +140,11 @@ describe('the npm package', () => {
   })
 })
 
+const outside = `__global__ void outsideStore(float* out, int n) {
+  out[blockIdx.x * blockDim.x + threadIdx.x + n] = 1;
+}
+`
+
 describe('its library', () => {
   const library = join(root, 'src-main/library')
   const examples = readdirSync(library).flatMap((file) => {
@@ -161,6 +167,11 @@ describe('its library', () => {
     const xml = join(home, 'found.xml')
     await writeFile(xml, memcheckXml)
     if (code.includes('readSanitizerXml')) return [xml]
+    if (code.includes('compileCubin')) {
+      const source = join(home, 'outside.cu')
+      await writeFile(source, outside)
+      return [source]
+    }
     const cubin = join(home, 'faults.cubin')
     await writeFile(cubin, packedRow('cubins.jsonl', 'faults.cubin').bytes)
     if (code.includes('emulate(')) return [cubin]
@@ -182,11 +193,23 @@ describe('its library', () => {
       'globalAccess',
       'compareReports',
       'emulate',
+      'compileCubin',
     ])
       expect(called.join(', ')).toContain(name)
   })
 
+  it('says that there is no nvcc to compile with', async () => {
+    const { code } = examples.find(({ module }) => module === 'compile')!
+    const file = join(dirname(dirname(dirname(program))), 'compile.mjs')
+    await writeFile(file, code)
+    const env = { PATH: home, KERNEL_LADDER_PATH_ONLY: '1' }
+    await expect(exec(process.execPath, [file, 'any.cu'], { env })).rejects.toThrow(
+      'nvcc was not found.',
+    )
+  })
+
   it.each(examples)('runs the example of $module that is installed: $code', async ({ code }) => {
+    if (code.includes('compileCubin') && (await findTool('nvcc')) === null) return
     const file = join(dirname(dirname(dirname(program))), 'example.mjs')
     await writeFile(file, code)
     const { stdout } = await exec(process.execPath, [file, ...(await given(code))])
@@ -195,7 +218,8 @@ describe('its library', () => {
     const promised = /^(?!\s*\/\/).*\S \/\/ (.+)$/m.exec(code)?.[1]
     expect(stdout.trim()).not.toBe('')
     if (promised !== undefined) expect(stdout.trim()).toBe(promised)
-    if (code.includes('emulate('))
+    if (code.includes('compileCubin')) expect(stdout).toBe('52 warp instructions, 128 findings\n')
+    else if (code.includes('emulate('))
       expect(stdout).toMatch(
         /^\d+ warp instructions.*\n.*faults\.cu:9: Invalid __global__ write of size 4/,
       )

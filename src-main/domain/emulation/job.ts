@@ -86,6 +86,8 @@ export interface EmulationJob {
   memoryBytes: number
   /** Runs the middle block of each launch alone, to learn what the whole takes. */
   sample?: true
+  /** Runs only these blocks of each launch, in linear order. */
+  blocks?: { first: number; count: number }
 }
 
 export interface EmulatedKernel {
@@ -130,7 +132,7 @@ export interface EmulationAnswer {
 const mostPrinted = 4096
 
 /** What an output holds before a rung runs: NaN, as on a GPU. */
-const unwritten = 0xff
+export const unwritten = 0xff
 
 const middle = ({ grid }: RungLaunch) => ({
   first: Math.floor((grid[0] * grid[1] * grid[2]) / 2),
@@ -157,6 +159,7 @@ export function emulate(job: EmulationJob): EmulationAnswer {
     changedInputs: [],
     seconds: 0,
   }
+  const { blocks } = job
   const device = createDevice(job.memoryBytes)
   let launch = -1
   try {
@@ -192,6 +195,7 @@ export function emulate(job: EmulationJob): EmulationAnswer {
           },
         },
         ...(job.sample ? { blocksOf: middle } : {}),
+        ...(blocks ? { blocksOf: () => blocks } : {}),
         onLaunch: () => {
           launch += 1
         },

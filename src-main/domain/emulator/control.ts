@@ -1,7 +1,16 @@
 /** Instructions that decide where a warp goes on: branches, calls, and all that waits. */
 import type { Instruction } from '../sass/instruction'
 import { phaseControl, barrierControl, completeBarrier } from './barriers'
-import { branch, converge, scatter, Halt, type Cluster, type Split, type Warp } from './warp'
+import {
+  branch,
+  converge,
+  giveWay,
+  scatter,
+  Halt,
+  type Cluster,
+  type Split,
+  type Warp,
+} from './warp'
 import { lanes, Site, type Machine } from './site'
 import { systemCall } from './system-calls'
 
@@ -18,6 +27,8 @@ const controls = new Set([
   'BREAK',
   'BMOV',
   'WARPSYNC',
+  'YIELD',
+  'NANOSLEEP',
   'CALL',
   'RET',
   'EXIT',
@@ -170,6 +181,12 @@ export function controlOf(instruction: Instruction, index: number, machine: Mach
         converge(warp)
       }
     }
+    case 'YIELD':
+    case 'NANOSLEEP':
+      return (warp, split, active) => {
+        split.at++
+        if (active !== 0) giveWay(warp, split)
+      }
     case 'CALL': {
       const register = instruction.operands.find(({ kind }) => kind === 'register')
       if (register && site.has('ABS')) return systemCall(site, register)

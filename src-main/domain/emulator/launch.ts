@@ -308,7 +308,8 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
   function runSplit(warp: Warp, split: Split): void {
     for (let segment = 0; segment < turn; segment++) {
       const from = split.at
-      const end = ends[from]!
+      // A branch of damaged code may lead between instructions.
+      const end = ends[from] ?? code.length
       if (end >= code.length) throw new Halt('trap', code[from] ?? null, 'runs off its end')
       const { mask } = split
       const count = countLanes(mask)
@@ -388,6 +389,7 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
     if (waits === null) return true
     if (waits.kind !== 'until' || !((timedOut && waits.timesOut) || waits.over())) return false
     split.waits = null
+    split.yielded = false
     waits.end()
     return true
   }

@@ -232,6 +232,9 @@ function formOf(at: Site): Form {
   }
 }
 
+/** Tiles whose elements' places are kept: those of a pipeline are few. */
+const mostKnown = 256
+
 type Words = readonly [low: (warp: Warp) => number, high: (warp: Warp) => number]
 
 /** Reads `count` rows of A, or columns of B, from the `first` on. */
@@ -246,20 +249,29 @@ function matrixReader(
   const { elementBytes } = form
   const { table } = form.elements
   const { sharedBytes } = at.machine
+  const bits = new Int32Array(table ? 0 : count * form.depth)
+  const floats = new Float32Array(bits.buffer)
   const known = new Map<string, Int32Array>()
+  /** Offsets in the shared memory. */
+  const placesOf = (descriptor: Descriptor, first: number): Int32Array => {
+    const { start, leading, stride, swizzle } = descriptor
+    const key = `${start} ${leading} ${stride} ${swizzle} ${first}`
+    const found = known.get(key)
+    if (found) return found
+    const offsets = elementOffsets(descriptor, form, transposed, first, count).map((offset) =>
+      swizzled(start + offset, swizzle),
+    )
+    if (known.size === mostKnown) known.clear()
+    known.set(key, offsets)
+    return offsets
+  }
   return (warp, first, into) => {
     const descriptor =
       descriptorOf(low(warp), high(warp)) ?? at.unknown('a matrix descriptor with a base offset')
-    const { start, leading, stride, swizzle } = descriptor
-    const key = `${leading} ${stride} ${swizzle} ${first}`
-    let offsets = known.get(key)
-    if (!offsets) {
-      offsets = elementOffsets(descriptor, form, transposed, first, count)
-      known.set(key, offsets)
-    }
+    const places = placesOf(descriptor, first)
     const { watch, shared } = warp.block
-    for (let place = 0; place < offsets.length; place++) {
-      const offset = swizzled(start + offsets[place]!, swizzle)
+    for (let place = 0; place < places.length; place++) {
+      const offset = places[place]!
       if (offset + elementBytes > sharedBytes) {
         at.machine.report({
           kind: 'outside-shared',
@@ -274,12 +286,10 @@ function matrixReader(
       }
       watch?.shared(at.index, warp, 0, offset, elementBytes, false, false)
       const from = shared + offset
-      if (table) into[place] = table[elementBytes === 1 ? bytes[from]! : halves[from >>> 1]!]!
-      else {
-        word[0] = words[from >>> 2]! & tensorFloatMask
-        into[place] = float[0]!
-      }
+      if (!table) bits[place] = words[from >>> 2]! & tensorFloatMask
+      else into[place] = table[elementBytes === 1 ? bytes[from]! : halves[from >>> 1]!]!
     }
+    if (!table) into.set(floats)
   }
 }
 
@@ -309,7 +319,28 @@ function groupProduct(at: Site): Step {
   const to = from.map((_, part) => rowOf(at, target, part))
   const { words, floats } = at.views
   const half = halfTable()
-  const sums = new Float64Array(2)
+  const products = new Float64Array(rows * columns)
+  /** Every row of A by every column of B, four columns at a time: one sum would wait for itself at each addition. */
+  const multiply = (): void => {
+    for (let row = 0; row < rows; row++)
+      for (let column = 0; column < columns; column += 4) {
+        const [one, two] = [column * depth, (column + 1) * depth]
+        const [three, four] = [(column + 2) * depth, (column + 3) * depth]
+        let [a, b, c, d] = [0, 0, 0, 0]
+        for (let k = 0; k < depth; k++) {
+          const value = left[row * depth + k]!
+          a += value * right[one + k]!
+          b += value * right[two + k]!
+          c += value * right[three + k]!
+          d += value * right[four + k]!
+        }
+        const place = row * columns + column
+        products[place] = a
+        products[place + 1] = b
+        products[place + 2] = c
+        products[place + 3] = d
+      }
+  }
   const { counts } = at.machine
   // Each warp is counted a quarter of what the four read together.
   const wavefronts =
@@ -324,28 +355,32 @@ function groupProduct(at: Site): Step {
     else readA(warp, rows * (warp.number % warpsOfGroup), left)
     readB(warp, 0, right)
     const keeps = adds(warp) !== 0
+    multiply()
     // For each 8 columns a lane has two neighbors in its row, and two in the row 8 further down.
-    for (let pair = 0; pair < columns / 4; pair++)
-      for (let lane = 0; lane < lanes; lane++) {
-        const row = ((lane >> 2) + (pair & 1 ? 8 : 0)) * depth
-        const column = 8 * (pair >> 1) + 2 * (lane & 3)
+    for (let pair = 0; pair < columns / 4; pair++) {
+      const corner = (pair & 1 ? 8 : 0) * columns + 8 * (pair >> 1)
+      if (wide)
         for (let each = 0; each < 2; each++) {
-          const other = (column + each) * depth
-          let products = 0
-          for (let k = 0; k < depth; k++) products += left[row + k]! * right[other + k]!
-          const source = from[wide ? 2 * pair + each : pair]!
-          let before = 0
-          if (keeps && source >= 0)
-            before = wide
-              ? floats[base + source + lane]!
-              : half[(words[base + source + lane]! >>> (16 * each)) & 0xffff]!
-          sums[each] = before + sign * products
+          const source = keeps ? from[2 * pair + each]! : -1
+          const result = base + to[2 * pair + each]!
+          for (let lane = 0; lane < lanes; lane++) {
+            const product = products[corner + each + (lane >> 2) * columns + 2 * (lane & 3)]!
+            const before = source < 0 ? 0 : floats[base + source + lane]!
+            floats[result + lane] = before + sign * product
+          }
         }
-        if (wide) {
-          words[base + to[2 * pair]! + lane] = signedSum(sums[0]!)
-          words[base + to[2 * pair + 1]! + lane] = signedSum(sums[1]!)
-        } else words[base + to[pair]! + lane] = halfBits(sums[0]!) | (halfBits(sums[1]!) << 16)
+      else {
+        const source = keeps ? from[pair]! : -1
+        for (let lane = 0; lane < lanes; lane++) {
+          const place = corner + (lane >> 2) * columns + 2 * (lane & 3)
+          const before = source < 0 ? 0 : words[base + source + lane]!
+          const [low, high] = [half[before & 0xffff]!, half[before >>> 16]!]
+          words[base + to[pair]! + lane] =
+            halfBits(low + sign * products[place]!) |
+            (halfBits(high + sign * products[place + 1]!) << 16)
+        }
       }
+    }
   }
 }
 

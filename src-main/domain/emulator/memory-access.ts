@@ -88,6 +88,13 @@ export function addressOf(at: Site, operand: MemoryOperand, space: Space | 'gene
   }
 }
 
+/**
+ * Whether the address is in two registers. What has no descriptor is printed without `.64` then: compare-and-swap, a
+ * generic store, and every access of sm_75.
+ */
+const isPair = (at: Site, { width, descriptor, uniform }: MemoryOperand): boolean =>
+  width === 64 || (descriptor === null && uniform === null && at.has('E'))
+
 const whole = { low: 0, high: 0 }
 
 /** The halves of a generic address, 64 bits with the carry between them. */
@@ -99,8 +106,9 @@ function wholeAddress(
   const register = rowOf(operand.register, zeroRegister, 0)
   const uniform = rowOf(operand.uniform, zeroUniformRegister, at.machine.registers)
   const { offset, scale } = operand
-  const pair = operand.width === 64
-  const uniformPair = operand.uniformWidth === 64 || !pair
+  const pair = isPair(at, operand)
+  // Alone, a uniform part is a whole address.
+  const uniformPair = operand.uniformWidth === 64 || !pair || register === null
   return (base, lane, into) => {
     let low = offset
     let top = 0

@@ -95,7 +95,8 @@ export function atomic(at: Site, space: Space, returns: boolean): Step {
     returns && destination !== null && !at.destinationIsZero ? [at.put(0), at.put(1)] : []
   const check = checked(at, space, bytes, true, addressOf(at, at.memory(), space))
   const place = placeOf(at, space)
-  const costs = costsOf(space, 'atomic', bytes)
+  // The lanes that increment one word are counted together, and cost what one does.
+  const costs = costsOf(space, counted ? 'store' : 'atomic', bytes)
   const [addresses] = buffers
   const narrow: Combine = wide ? (old) => old : counted ? (old) => (old + 1) | 0 : combineOf(at)
   const double = wide ? combineWide(at) : null

@@ -22,8 +22,6 @@ const nothing = new Set([
   'FENCE',
   'DEPBAR',
   'LDGDEPBAR',
-  'YIELD',
-  'NANOSLEEP',
   'ENDCOLLECTIVE',
   'PREEXIT',
   'ACQBULK',

@@ -25,6 +25,8 @@ export interface Split {
   at: number
   mask: number
   waits: Wait | null
+  /** It has given way, so lanes that wait to meet it again go on without it. */
+  yielded?: boolean
 }
 
 /** Blocks that run together and see one another's shared memory. One without a cluster is a cluster of its own. */
@@ -173,8 +175,11 @@ export function converge(warp: Warp): void {
     )
     if (waiting.length === 0) continue
     const arrived = waiting.reduce((mask, split) => mask | split.mask, 0)
-    const wanted = warp.convergence[index]! & warp.live
+    const all = warp.convergence[index]! & warp.live
+    const wanted = all & ~yieldedLanes(warp)
     if ((arrived & wanted) !== wanted) continue
+    // Those that gave way will meet without them.
+    if ((arrived & all) !== all) warp.convergence[index]! &= ~arrived
     join(warp, waiting, arrived)
   }
   const waiting = warp.splits.filter(({ waits }) => waits?.kind === 'warp')
@@ -191,6 +196,21 @@ export function converge(warp: Warp): void {
     if (all.every((split) => split.at === first.at)) join(warp, all, arrived)
     break
   }
+}
+
+const yieldedLanes = ({ splits }: Warp): number =>
+  splits.reduce((mask, split) => (split.yielded ? mask | split.mask : mask), 0)
+
+const nextTurn: Wait = { kind: 'until', over: () => true, end: () => {}, timesOut: false }
+
+/**
+ * YIELD or NANOSLEEP, which loops have that may wait for other lanes: the others have their turn, and those that wait for these lanes
+ * to meet them again go on without them. Else a lane that holds a lock would wait for those that want it.
+ */
+export function giveWay(warp: Warp, split: Split): void {
+  split.waits = nextTurn
+  split.yielded = true
+  converge(warp)
 }
 
 function join(warp: Warp, waiting: Split[], mask: number): void {

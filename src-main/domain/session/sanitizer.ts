@@ -68,6 +68,8 @@ export const SanitizedRung = z.object({
   title: z.string(),
   file: z.string(),
   checks: z.array(SanitizerCheck),
+  /** What its kernels printed, a sentence for each print; only where they were emulated and did. */
+  printed: z.array(Statement).min(1).optional(),
 })
 export type SanitizedRung = z.infer<typeof SanitizedRung>
 

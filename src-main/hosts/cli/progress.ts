@@ -101,6 +101,8 @@ export function progressPrinter(note = printNote): (event: RunEvent) => void {
           ...(event.ceilings && { ceilings: event.ceilings }),
         }
         break
+      // A lost connection is logged in words as well.
+      case 'link':
       case 'finished':
         break
     }

@@ -1,5 +1,5 @@
 /** A cubin, NVIDIA's ELF of a GPU's machine code, as `MachineCode`. What is damaged is named by its part. */
-import { Cursor, damaged, readElf, type Elf, type Section, type Symbol, isElf } from './elf'
+import { Cursor, damaged, readElf, type Elf, type Section, isElf } from './elf'
 import type {
   ConstantBank,
   GlobalVariable,
@@ -232,20 +232,19 @@ function readGlobals({ sections, symbols }: Elf): GlobalVariable[] {
     const index = sections.findIndex((section) => section.name === name)
     const section = sections[index]
     if (!section) return []
+    const own = symbols.filter(({ type, section: of }) => type === objectType && of === index)
+    const end = Math.max(0, ...own.map(({ value, size }) => value + size))
+    // Of a section of 4 GiB and more that has no bytes, nvcc writes the low 32 bits of its size.
+    const wraps = section.bytes.length === 0 && end % 2 ** 32 === section.size
+    if (end > section.size && !wraps) throw damaged('symbols')
     const start = base
-    base += Math.ceil(section.size / 256) * 256
-    const variable = ({ name, value, size }: Symbol): GlobalVariable => {
-      if (value + size > section.size) throw damaged('symbols')
-      return {
-        name,
-        offset: start + value,
-        size,
-        initial: section.bytes.length > 0 ? section.bytes.subarray(value, value + size) : null,
-      }
-    }
-    return symbols
-      .filter((symbol) => symbol.type === objectType && symbol.section === index)
-      .map(variable)
+    base += Math.ceil(Math.max(end, section.size) / 256) * 256
+    return own.map(({ name, value, size }) => ({
+      name,
+      offset: start + value,
+      size,
+      initial: section.bytes.length > 0 ? section.bytes.subarray(value, value + size) : null,
+    }))
   })
 }
 

@@ -1,5 +1,6 @@
-/** Adds a machine to machines.yaml: its host is looked at, its key trusted only if the user saw it, its Slurm asked. */
+/** Adds a machine to machines.yaml: its key is trusted only if the user saw it, a login is tried, its Slurm asked. */
 import { readMachines, writeMachine } from '../../adapters/remote/machines-store'
+import { answer } from '../../adapters/remote/remote-host'
 import { tryOptions } from '../../adapters/remote/slurm'
 import { askHostKey, trustHostKey, type HostKey } from '../../adapters/remote/ssh'
 import type { Folders } from '../../adapters/machine/machine'
@@ -24,7 +25,7 @@ export async function refuseName(
 }
 
 /**
- * Trusts the host's key if it is unknown and still the one that the user saw, asks Slurm, and writes the entry.
+ * Trusts the host's key if it is unknown and still the one that the user saw, logs in, asks Slurm, and writes the entry.
  * `seen` is that key, `ssh-ed25519 SHA256:…`; null if the user saw none.
  */
 export async function addMachine(
@@ -43,6 +44,9 @@ export async function addMachine(
       )
     await trustHostKey(entry.ssh, key.fingerprint, sshOptions())
   }
-  if (entry.slurm) await tryOptions(shellOf(name, entry), entry.slurm)
+  const shell = shellOf(name, entry)
+  // A key that is known says nothing of whether the host lets this user in.
+  await answer(shell, 'a first look', 'true')
+  if (entry.slurm) await tryOptions(shell, entry.slurm)
   await writeMachine(config, name, written)
 }

@@ -99,8 +99,8 @@ export async function prepare(
     signal,
   )
   if (facts.node !== null) return { facts, node: facts.node, agent }
+  const node = await nodeFor(shell.name, facts.arch)
   onNotice(message('machines.sendsNode', { name: shell.name }))
-  const node = await nodeFor(facts.arch)
   return {
     facts,
     agent,

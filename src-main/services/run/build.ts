@@ -357,14 +357,20 @@ export async function buildLaunchProbe(
     : { reason: together(message('tools.probeNotBuilt'), built.reason) }
 }
 
-/** Processes items in parallel, at most one per core. */
+/** Processes items in parallel, at most one per core. Where one throws, no further one is begun. */
 export async function inParallel<T>(
   items: readonly T[],
   work: (item: T) => Promise<void>,
 ): Promise<void> {
   const queue = [...items]
   const worker = async (): Promise<void> => {
-    for (let item = queue.shift(); item !== undefined; item = queue.shift()) await work(item)
+    for (let item = queue.shift(); item !== undefined; item = queue.shift())
+      try {
+        await work(item)
+      } catch (error) {
+        queue.length = 0
+        throw error
+      }
   }
   await Promise.all(Array.from({ length: Math.min(availableParallelism(), items.length) }, worker))
 }

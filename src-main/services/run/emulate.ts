@@ -22,6 +22,7 @@ import {
   type CheckRule,
 } from '../../domain/emulation/check'
 import { recordsOf, stopReason, type LaunchPlaces } from '../../domain/emulation/findings'
+import { joined, partsOf } from '../../domain/emulation/parts'
 import type { EmulationAnswer, EmulationJob } from '../../domain/emulation/job'
 import { KernelLadderError } from '../../domain/errors'
 import type { BuildGpu } from '../../domain/gpu/gpu'
@@ -69,7 +70,7 @@ export interface ReadyRung {
 type Filled = (own: Case) => Promise<readonly FilledBuffer[]>
 
 /** Fills the buffers of each case once. */
-export function sharedFills({ task, taskFolder, seed }: EmulationBench): Filled {
+export function sharedFills({ task, taskFolder, seed }: Omit<EmulationBench, 'probe'>): Filled {
   const kept = new Map<string, Promise<readonly FilledBuffer[]>>()
   return (own) => {
     const key = JSON.stringify([own.sizes, own.scalars, own.options, own.flags])
@@ -123,6 +124,13 @@ const jobOf = (
   memoryBytes,
 })
 
+/** Machine code that cannot be read is one rung's trouble. */
+function unreadable(error: unknown): NotLaunched {
+  if (error instanceof KernelLadderError && error.kind === 'input')
+    return { reason: error.statement, fault: 'failed' }
+  throw error
+}
+
 export async function readyRung(
   bench: EmulationBench,
   fills: Filled,
@@ -132,7 +140,8 @@ export async function readyRung(
 ): Promise<ReadyRung | NotLaunched> {
   const { toolbox, probe, task, gpu, signal } = bench
   const artefact = build.artefact ?? ''
-  const modules = await readModules(toolbox, artefact)
+  const modules = await readModules(toolbox, artefact).catch(unreadable)
+  if ('reason' in modules) return modules
   if (modules.length === 0) return { reason: message('emulation.noMachineCode') }
   const own = caseOf(problem, { options: rung.options, flags: rung.header.flags })
   const launched = await probeLaunches(toolbox, {
@@ -191,11 +200,23 @@ export async function estimate({ pool }: EmulationBench, { job }: ReadyRung): Pr
 const limitFor = (estimated: number): number =>
   Number.isFinite(estimated) ? Math.max(blockLimit, 10 * estimated) : blockLimit
 
-export const execute = (
+interface Execution {
+  /** Warp instructions that it will take. */
+  estimated: number
+  checks?: boolean
+  /** Threads that its blocks may be shared among. */
+  threads?: number
+}
+
+export async function execute(
   { pool }: EmulationBench,
   { job }: ReadyRung,
-  { estimated, checks = false }: { estimated: number; checks?: boolean },
-): Promise<EmulationAnswer> => pool.run({ ...job, checks, limit: limitFor(estimated) })
+  { estimated, checks = false, threads = 1 }: Execution,
+): Promise<EmulationAnswer> {
+  const whole = { ...job, checks, limit: limitFor(estimated) }
+  const parts = partsOf(whole, threads, estimated)
+  return joined(whole, await Promise.all(parts.map((part) => pool.run(part))))
+}
 
 /** What is wrong with how a rung ran; both are empty for one that ran well. */
 export function faultsOf(

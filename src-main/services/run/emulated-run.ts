@@ -1,42 +1,37 @@
 /**
- * A run on the emulated GPU: rungs are built, what each will take is estimated from one block and announced, then all
+ * A run on the emulated GPU: rungs are built, what all will take is announced, then they
  * are executed, their results checked and their counts kept instruction by instruction. Nothing is timed.
  */
 import { availableParallelism } from 'node:os'
 import { emulatorPool } from '../../adapters/emulator/pool'
 import { staticRungFlags } from '../../adapters/tools/nvcc'
-import type { NotLaunched } from '../../adapters/tools/runner'
 import { derivedMetrics } from '../../domain/analysis/derived-metrics'
 import { faultReason, printedLines } from '../../domain/emulation/findings'
 import type { Counts } from '../../domain/emulator/site'
-import { shrunk, workOf } from '../../domain/emulation/job'
-import { inputError, KernelLadderError, missingError } from '../../domain/errors'
+import { KernelLadderError } from '../../domain/errors'
 import type { BuildGpu } from '../../domain/gpu/gpu'
 import { message, type Statement } from '../../domain/messages/message'
 import type { DeepProfile } from '../../domain/session/deep'
 import type { RungResult, VerifiedAt } from '../../domain/session/session'
 import { named, type Case, type Problem } from '../../domain/task/problem'
 import { countedRung, notEmulated, type CountedRung } from './counters'
-import { buildLaunchProbe, buildReference, inParallel } from './build'
+import { buildLaunchProbe, buildReference, inParallel, type Compiler } from './build'
 import { smOf } from './device'
 import {
   estimate,
   execute,
   expectedOf,
   faultsOf,
-  memoryBytes,
-  memoryOf,
   readyRung,
   sharedExpectations,
-  sharedFills,
   trustedExpectation,
   verified,
-  type EmulationBench,
   type Expectation,
   type ReadyRung,
 } from './emulate'
 import type { Measured } from './measure'
 import type { PlannedRung, RunPlan } from './plan'
+import { millions, openTools, PreparedRungs, type EmulationTools } from './prepared-rungs'
 import { allUnavailable } from './profile'
 import {
   describedRung,
@@ -47,18 +42,11 @@ import {
   type BuiltRungs,
   type Run,
   type RunOutcome,
+  type RunWay,
 } from './stages'
-
-/** A rung that takes more, some ten minutes on one thread, is refused. */
-const mostInstructions = 4e9
 
 /** A further problem that takes more is left out. */
 const mostFurther = 5e7
-
-/** Of one thread, as docs/EMULATION.md has it; for the announcement alone. */
-const instructionsPerSecond = 8e6
-
-const millions = (count: number): number => Math.max(1, Math.round(count / 1e6))
 
 export interface EmulationSettings {
   seed: number
@@ -66,20 +54,26 @@ export interface EmulationSettings {
   launchesAt?: Problem | null
 }
 
-export const emulateLadder = (
+export async function emulateLadder(
   run: Run,
   gpu: BuildGpu,
   probeSources: ReadonlyMap<string, string>,
   { seed, launchesAt = null }: EmulationSettings,
-): Promise<RunOutcome> =>
-  runStages(run, async (compiler) => {
-    const { environment, plan } = run
-    const probe = await buildLaunchProbe(compiler, { ...environment, probeSources })
-    if ('reason' in probe) throw missingError(probe.reason, message('tools.hostCompiler'))
+): Promise<RunOutcome> {
+  const { environment, plan, signal } = run
+  const pool = emulatorPool(signal)
+  const open = (compiler: Compiler): RunWay => {
+    const bench = {
+      ...{ toolbox: compiler.toolbox, pool, task: plan.task, taskFolder: plan.taskFolder },
+      ...{ gpu, seed, signal },
+    }
+    // Both are built beside the first rungs.
+    const probe = buildLaunchProbe(compiler, { ...environment, probeSources })
     const library =
       plan.trusted === null && environment.reference
-        ? await buildReference(compiler, plan, environment.reference, smOf(gpu), staticRungFlags)
-        : null
+        ? buildReference(compiler, plan, environment.reference, smOf(gpu), staticRungFlags)
+        : Promise.resolve(null)
+    const prepared = new PreparedRungs(run, openTools(probe, library, bench), bench)
     const found = new Map<string, CountedRung>()
     return {
       gpu,
@@ -101,22 +95,24 @@ export const emulateLadder = (
                 computeCapability: gpu.computeCapability,
               }),
             ],
+      onBuilt: (state) => prepared.add(state),
       async afterBuild(built) {
-        const pool = emulatorPool(compiler.signal)
-        try {
-          const bench: EmulationBench = {
-            ...{ toolbox: compiler.toolbox, pool, probe: probe.artefact, task: plan.task, gpu },
-            ...{ taskFolder: plan.taskFolder, seed, signal: compiler.signal },
-          }
-          const deep = await new EmulatedRungs(run, bench, library, built, found, launchesAt).all()
-          return { deep, missing: null }
-        } finally {
-          await pool.close()
-        }
+        const nothing = { deep: new Map<string, DeepProfile>(), missing: null }
+        if (signal.aborted) return nothing
+        const tools = await prepared.tools
+        prepared.announce()
+        const rungs = new EmulatedRungs(run, tools, prepared, built, found, launchesAt)
+        return { ...nothing, deep: await rungs.all() }
       },
-      result: (state) => resultOf(state, run.plan, found.get(state.planned.rung.id), gpu),
+      result: (state) => resultOf(state, plan, found.get(state.planned.rung.id), gpu),
     }
-  })
+  }
+  try {
+    return await runStages(run, (compiler) => Promise.resolve(open(compiler)))
+  } finally {
+    await pool.close()
+  }
+}
 
 const withTrusted = ({ rungs, trusted }: RunPlan): PlannedRung[] =>
   trusted && !rungs.includes(trusted) ? [trusted, ...rungs] : rungs
@@ -153,27 +149,25 @@ function resultOf(
 }
 
 class EmulatedRungs {
-  private readonly fills
+  private readonly bench
   private readonly expectations
   private readonly deep = new Map<string, DeepProfile>()
 
   constructor(
     private readonly run: Run,
-    private readonly bench: EmulationBench,
-    /** The task's reference, built; null where a rung is trusted. */
-    private readonly library: string | null,
+    private readonly tools: EmulationTools,
+    private readonly prepared: PreparedRungs,
     private readonly built: BuiltRungs,
     private readonly found: Map<string, CountedRung>,
     private readonly launchesAt: Problem | null,
   ) {
-    this.fills = sharedFills(bench)
+    this.bench = tools.bench
     this.expectations = sharedExpectations((own) => this.expect(own))
   }
 
   async all(): Promise<Map<string, DeepProfile>> {
     const { plan, emit, signal } = this.run
-    const ready = await this.ready(plan.problem)
-    const estimates = await this.announce(ready)
+    const { ready, estimates } = this.prepared
     let done = 0
     const step = (): void => emit({ type: 'stage', stage: 'measure', done, total: ready.size })
     step()
@@ -209,79 +203,11 @@ class EmulatedRungs {
     return this.deep
   }
 
-  /** What each built rung launches at a problem; one that launches nothing known has its status. */
-  private async ready(problem: Problem): Promise<Map<string, ReadyRung>> {
-    const { states, publish } = this.built
-    const ready = new Map<string, ReadyRung>()
-    for (const state of states.values()) {
-      if (!state.build?.artefact || this.run.signal.aborted) continue
-      const { rung } = state.planned
-      const one = await readyRung(this.bench, this.fills, rung, state.build, problem)
-      if ('reason' in one) {
-        state.measured = { verify: null, timing: null, trouble: troubleOf(one) }
-        publish(state)
-      } else ready.set(rung.id, one)
-    }
-    return ready
-  }
-
-  /** Says what all will take; throws where that is too much. */
-  private async announce(ready: ReadonlyMap<string, ReadyRung>): Promise<Map<string, number>> {
-    const { plan, emit } = this.run
-    const estimates = new Map<string, number>()
-    for (const rung of ready.values())
-      if (memoryOf(rung) > memoryBytes * 0.9)
-        throw inputError(
-          message('emulation.tooMuchMemory', {
-            rung: rung.id,
-            gib: (memoryOf(rung) / 2 ** 30).toFixed(1),
-            most: (memoryBytes / 2 ** 30).toFixed(0),
-          }),
-          message('asked.smallerWith'),
-        )
-    await inParallel([...ready.values()], async (rung) => {
-      estimates.set(rung.id, await estimate(this.bench, rung))
-    })
-    for (const [rung, instructions] of estimates) {
-      if (!Number.isFinite(instructions) || instructions <= mostInstructions) continue
-      const { task, problem } = plan
-      const each = instructions / workOf(task, problem)
-      const fits = shrunk(
-        task,
-        problem,
-        (smaller) => each * workOf(task, smaller) <= mostInstructions,
-      )
-      throw inputError(
-        message('emulation.tooLarge', {
-          ...{ at: named(problem.sizes), rung },
-          ...{ instructions: millions(instructions), most: millions(mostInstructions) },
-        }),
-        message('emulation.trySizes', { at: named(fits.sizes) }),
-      )
-    }
-    const total = [...estimates.values()].reduce(
-      (sum, one) => sum + (Number.isFinite(one) ? one : 0),
-      0,
-    )
-    const threads = Math.min(availableParallelism(), ready.size)
-    if (ready.size > 0)
-      emit({
-        type: 'log',
-        level: 'info',
-        message: message('emulation.announced', {
-          instructions: millions(total),
-          rungs: ready.size,
-          seconds: Math.ceil(total / (instructionsPerSecond * threads)),
-          threads,
-        }),
-      })
-    return estimates
-  }
-
   private async expect(own: Case): Promise<Expectation> {
     const { trusted } = this.run.plan
-    if (this.library !== null)
-      return expectedOf(this.bench, this.library, own, await this.fills(own))
+    const { library } = this.tools
+    if (library !== null)
+      return expectedOf(this.bench, library, own, await this.prepared.fills(own))
     const state = trusted && this.built.states.get(trusted.rung.id)
     const failed = (): KernelLadderError =>
       new KernelLadderError(
@@ -290,7 +216,7 @@ class EmulatedRungs {
       )
     if (!trusted || !state?.build?.artefact) throw failed()
     const { rung } = trusted
-    const ready = await readyRung(this.bench, this.fills, rung, state.build, own)
+    const ready = await readyRung(this.bench, this.prepared.fills, rung, state.build, own)
     if ('reason' in ready) throw failed()
     const answer = await execute(this.bench, ready, { estimated: Infinity })
     if (answer.stop) throw failed()
@@ -305,7 +231,9 @@ class EmulatedRungs {
     keeps = true,
   ): Promise<Measured> {
     const { task } = this.run.plan
-    const answer = await execute(this.bench, rung, { estimated })
+    // Where rungs are fewer than threads, the blocks of one are shared among several.
+    const threads = Math.floor(availableParallelism() / this.prepared.ready.size)
+    const answer = await execute(this.bench, rung, { estimated, threads })
     if (keeps)
       for (const said of printedLines(rung.id, answer, rung.places))
         this.run.emit({ type: 'log', level: 'info', message: said })
@@ -357,7 +285,7 @@ class EmulatedRungs {
   /** null where it would take too long; the session says so. */
   private async at({ planned, build }: RungState, problem: Problem): Promise<VerifiedAt | null> {
     const { task } = this.run.plan
-    const ready = await readyRung(this.bench, this.fills, planned.rung, build!, problem)
+    const ready = await readyRung(this.bench, this.prepared.fills, planned.rung, build!, problem)
     if ('reason' in ready) return { problem, verify: null, reason: ready.reason }
     const estimated = await estimate(this.bench, ready)
     if (Number.isFinite(estimated) && estimated > mostFurther) {
@@ -380,8 +308,3 @@ class EmulatedRungs {
     }
   }
 }
-
-const troubleOf = ({ reason, fault }: NotLaunched): NonNullable<Measured['trouble']> => ({
-  status: fault ?? 'unsupported',
-  reason: fault === undefined ? message('emulation.notLaunched', { why: reason }) : reason,
-})

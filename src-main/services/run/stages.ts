@@ -286,7 +286,11 @@ async function buildAll(
   let done = 0
   const step = (): void => emit({ type: 'stage', stage: 'build', done, total: states.length })
   step()
-  await inParallel(states, async (state) => {
+  // Long sources first: they mostly take longest, and at the end all would wait for one.
+  const longestFirst = [...states].sort(
+    (one, other) => other.planned.source.length - one.planned.source.length,
+  )
+  await inParallel(longestFirst, async (state) => {
     if (compiler.signal.aborted) return
     const { rung } = state.planned
     const architecture =

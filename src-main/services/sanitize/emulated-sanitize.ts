@@ -4,7 +4,7 @@
  */
 import { emulatorPool } from '../../adapters/emulator/pool'
 import { staticRungFlags } from '../../adapters/tools/nvcc'
-import { toolOf, toolOfStop } from '../../domain/emulation/findings'
+import { printedLines, toolOf, toolOfStop } from '../../domain/emulation/findings'
 import type { EmulationAnswer } from '../../domain/emulation/job'
 import { missingError } from '../../domain/errors'
 import type { BuildGpu } from '../../domain/gpu/gpu'
@@ -58,10 +58,11 @@ export async function sanitizeEmulated(
     const fills = sharedFills(bench)
     const texts = sourceTexts(plan, rungs, environment)
     const checked = new Map<string, SanitizedRung>()
-    const check = async (planned: PlannedRung): Promise<SanitizerCheck[]> => {
+    const check = async (planned: PlannedRung): Promise<Checked> => {
       const { rung } = planned
-      const none = (status: 'failed' | 'unsupported', reason: Statement) =>
-        request.tools.map((tool) => noVerdict(tool, status, reason))
+      const none = (status: 'failed' | 'unsupported', reason: Statement): Checked => ({
+        checks: request.tools.map((tool) => noVerdict(tool, status, reason)),
+      })
       const architecture = architectureFor(rung.header.requires, gpu)
       if ('unsupported' in architecture) return none('unsupported', architecture.unsupported)
       const build = await buildRung(compiler, plan, planned, architecture.sm, staticRungFlags)
@@ -70,14 +71,18 @@ export async function sanitizeEmulated(
       if ('reason' in ready) return none(ready.fault ?? 'unsupported', ready.reason)
       const estimated = await estimate(bench, ready)
       const answer = await execute(bench, ready, { estimated, checks: true })
-      return request.tools.map((tool) => checkOf(tool, answer, ready, texts))
+      const printed = printedLines(rung.id, answer, ready.places)
+      return {
+        checks: request.tools.map((tool) => checkOf(tool, answer, ready, texts)),
+        ...(printed.length > 0 ? { printed } : {}),
+      }
     }
     await inParallel(rungs, async (planned) => {
       if (signal.aborted) return
       const { rung } = planned
       checked.set(rung.id, {
         ...{ id: rung.id, title: rung.title, file: rung.file },
-        checks: await check(planned),
+        ...(await check(planned)),
       })
       const progress = { done: checked.size, total: rungs.length, tool: null, rung: rung.id }
       onProgress({ stage: 'check', ...progress })
@@ -96,6 +101,8 @@ export async function sanitizeEmulated(
     await pool.close()
   }
 }
+
+type Checked = Pick<SanitizedRung, 'checks' | 'printed'>
 
 const noVerdict = (
   tool: SanitizerTool,

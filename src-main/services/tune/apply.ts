@@ -7,6 +7,7 @@ import {
 import { addVariant, allowValues } from '../../adapters/kernels/variant'
 import { inputError } from '../../domain/errors'
 import type { TuneReport } from '../../domain/tune/report'
+import { pointKey } from '../../domain/tune/sweep'
 import type { PlannedRung } from '../run/plan'
 
 /** Checked before the sweep: a ladder that ships is the program's and is not edited. */
@@ -61,7 +62,7 @@ export async function applyWinner(
     await edit(own.folder, `${rung.header.id}.cu`, (text) =>
       allowValues(text, Object.fromEntries(further)),
     )
-  const gain = finalists.find(({ params: own }) => own === winner)?.ratio
+  const gain = finalists.find((one) => pointKey(one.params) === pointKey(winner))?.ratio
   await edit(own.folder, ladderFile!, (text) =>
     addVariant(text, asked, {
       id: rung.header.id,

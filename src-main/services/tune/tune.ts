@@ -63,8 +63,10 @@ const rungAt = ({ rung, source }: PlannedRung, point: Point, id: string): Planne
   source,
 })
 
+type TunedRung = Pick<TuneRequest, 'ladder' | 'rung' | 'size' | 'at'>
+
 /** The ladder, and the run of the one rung that is tuned. */
-async function planOf(setup: Setup, request: TuneRequest) {
+async function planOf(setup: Setup, request: TunedRung) {
   const { library, id: ladder } = await openTrustedLadder(setup, request.ladder)
   const plan = planRun(library, {
     ladder,
@@ -78,7 +80,7 @@ async function planOf(setup: Setup, request: TuneRequest) {
 }
 
 /** The rung with its own values. */
-export const plannedRung = async (setup: Setup, request: TuneRequest): Promise<PlannedRung> =>
+export const plannedRung = async (setup: Setup, request: TunedRung): Promise<PlannedRung> =>
   (await planOf(setup, request)).plan.rungs[0]!
 
 export async function tune(

@@ -12,6 +12,7 @@ import {
   emulatedProblem,
   shrunk,
 } from '../../../src-main/domain/emulation/job'
+import { joined, partsOf } from '../../../src-main/domain/emulation/parts'
 import { staticProfile } from '../../../src-main/domain/sass/machine-code'
 import { lineHeat, opcodeHistogram } from '../../../src-main/domain/session/deep'
 import { inEnglish } from '../../../src-main/domain/text/text'
@@ -20,6 +21,50 @@ import { readCapture, capturedJob, placesOf } from '../../emulated-captures'
 const capture = readCapture('transpose')
 const rung = capture.rungs.find(({ id }) => id === '03_square_tile')!
 const job = capturedJob(rung, capture.seed)
+
+describe('a job in parts', () => {
+  const much = 1e9
+
+  it('has the counts and results of the whole', () => {
+    const whole = emulateJob(job)
+    const parts = partsOf(job, 3, much)
+    expect(parts.map(({ blocks }) => blocks!.first)).toEqual([
+      0,
+      expect.any(Number),
+      expect.any(Number),
+    ])
+    const answers = parts.map((part) => emulateJob(part))
+    for (const { kernels } of answers)
+      expect(kernels[0]!.instructions).toBeLessThan(whole.kernels[0]!.instructions)
+    const { kernels, outputs, changedInputs, stop } = joined(job, answers)
+    expect(kernels).toEqual(whole.kernels)
+    expect(outputs).toEqual(whole.outputs)
+    expect({ changedInputs, stop }).toEqual({ changedInputs: [], stop: null })
+  })
+
+  it('stops where the first block that does would have stopped it', () => {
+    const short = { ...job, limit: 1000 }
+    const answers = partsOf(short, 2, much).map((part) => emulateJob(part))
+    expect(joined(short, answers)).toMatchObject({ stop: { kind: 'too-long' }, kernels: [] })
+  })
+
+  it('is one where it is short, looked at closely, or has blocks that depend on one another', () => {
+    const alone = (of: typeof job, instructions = much): boolean =>
+      partsOf(of, 4, instructions).length === 1
+    expect(alone(job)).toBe(false)
+    expect(alone(job, 1e6)).toBe(true)
+    expect(alone(job, Infinity)).toBe(true)
+    expect(alone({ ...job, checks: true })).toBe(true)
+    expect(alone({ ...job, launches: [...job.launches, ...job.launches] })).toBe(true)
+    const { rungs, seed } = readCapture('histogram')
+    for (const atomic of rungs)
+      for (const launch of atomic.launches)
+        expect([
+          atomic.id,
+          alone(capturedJob({ ...atomic, launches: [launch], memory: [] }, seed)),
+        ]).toEqual([atomic.id, true])
+  })
+})
 
 describe('a job', () => {
   const answer = emulateJob(job)

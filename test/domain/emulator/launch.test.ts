@@ -120,6 +120,58 @@ describe('a warp that diverges', () => {
   })
 })
 
+it('takes an address from a pair of uniform registers alone', () => {
+  const { out, findings } = run(`
+  MOV R0, 0x7
+  ULDC.64 UR4, c[0x0][0x218]
+  ATOMG.E.EXCH.STRONG.GPU PT, RZ, [RZ.64+UR4], R0
+  EXIT`)
+  expect([out[0], findings.length]).toEqual([7, 0])
+})
+
+it('stops where a branch leads between instructions', () => {
+  expect(() => run('  BRA 0x18\n  NOP\n  EXIT')).toThrow('runs off its end')
+})
+
+describe('a lock that the lanes of a warp take in turn', () => {
+  /** As nvcc builds `while (atomicCAS(lock, 0, 1) != 0) {} sum += 1; atomicExch(lock, 0);` */
+  const program = (yields: string) => `
+  LDC.64 R2, c[0x0][0x210]
+  LDC.64 R6, c[0x0][0x218]
+  BSSY B0, .L2
+  MOV R4, 0x0
+  MOV R5, 0x1
+.L1:
+  ${yields}
+  ATOMG.E.CAS.STRONG.GPU PT, R0, [R2], R4, R5
+  ISETP.NE.AND P0, PT, R0, RZ, PT
+  @P0 BRA .L1
+.L2:
+  BSYNC B0
+  LDG.E.STRONG.SYS R0, desc[UR4][R6.64]
+  IADD3 R1, R0, 0x1, RZ
+  STG.E.STRONG.SYS desc[UR4][R6.64], R1
+  ATOMG.E.EXCH.STRONG.GPU PT, RZ, desc[UR4][R2.64], RZ
+  EXIT`
+
+  it.each(['YIELD', 'NANOSLEEP 0x8'])(
+    'is taken by each of them, since those that wait give way: %s',
+    (yields) => {
+      const block: Extent = [64, 1, 1]
+      const { out, findings, count } = run(program(yields), { block })
+      expect(findings).toEqual([])
+      expect(out[0]).toBe(64)
+      expect(count('STG', 'threads')).toBe(64)
+    },
+  )
+
+  it('is never let go where none gives way', () => {
+    expect(() => run(program('NOP'), { options: { limit: 1e4 } })).toThrow(
+      expect.objectContaining({ reason: 'too-long' }),
+    )
+  })
+})
+
 describe('a block barrier', () => {
   const reverse = (barrier: string) => `
   S2R R1, SR_TID.X

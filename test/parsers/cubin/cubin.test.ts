@@ -172,6 +172,20 @@ describe('lines', () => {
   })
 })
 
+it('reads variables of 4 GiB and more, of whose section nvcc writes the low half of the size', () => {
+  const big = hopper.slice()
+  const view = new DataView(big.buffer)
+  const last = codes.hopper.globals.filter(({ initial }) => initial === null).at(-1)!
+  // A symbol: name, type, section, place in the section and size. It grows by 4 GiB.
+  const symbols = Array.from({ length: Math.floor(big.length / 8) - 4 }, (_, at) => 8 * at).filter(
+    (at) =>
+      (view.getUint8(at + 4) & 15) === 1 && view.getBigUint64(at + 16, true) === BigInt(last.size),
+  )
+  for (const at of symbols) view.setUint32(at + 20, 1, true)
+  const grown = readCubin(big).globals.find(({ name }) => name === last.name)!
+  expect(grown.size).toBe(last.size + 2 ** 32)
+})
+
 describe('what is damaged', () => {
   const sentence = (bytes: Uint8Array): string => {
     try {

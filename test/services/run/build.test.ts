@@ -42,6 +42,21 @@ import { staticRungFlags } from '../../../src-main/adapters/tools/nvcc'
 import { buildGpu } from '../../../src-main/domain/gpu/gpu'
 import { caseOf } from '../../../src-main/domain/task/problem'
 
+it('begins nothing further in parallel once something has failed', async () => {
+  const begun: number[] = []
+  const all = inParallel(
+    [1, 2, 3, 4, 5, 6, 7, 8].flatMap((one) => Array(64).fill(one)),
+    async (one: number) => {
+      begun.push(one)
+      await Promise.resolve()
+      throw new Error(`number ${one}`)
+    },
+  )
+  await expect(all).rejects.toThrow('number 1')
+  expect(begun.length).toBeLessThan(512)
+  expect(new Set(begun)).toEqual(new Set([1]))
+})
+
 describe('builds', () => {
   /** The runner, the task's reference, and a library a rung. */
   const builds = 2 + ladderRungs.length
@@ -63,6 +78,19 @@ describe('builds', () => {
       expect(second.session.rungs.map(({ build }) => build?.cached)).toEqual(
         ladderRungs.map(() => true),
       )
+    })
+
+    it('begins with the longest source, for which all would wait at the end', async () => {
+      const machine = await fakeMachine()
+      await machine.editRung('03_shared_tile', (text) => `${text}\n// ${'long '.repeat(10_000)}\n`)
+      const log = eventLog()
+      await machine.run({}, { emit: log.emit })
+      const begun = log.events.flatMap((event) =>
+        event.type === 'rung' && event.stage === 'build' && event.state === 'running'
+          ? [event.rung]
+          : [],
+      )
+      expect(begun[0]).toBe('03_shared_tile')
     })
 
     it('compiles the one rung that was edited', async () => {

@@ -344,10 +344,10 @@ describe('measuring', () => {
 
     it('during a build stops the compilers, and saves nothing when nothing is finished', async () => {
       const machine = await fakeMachine([], { processes: true })
-      for (const id of ['00_cublas', '01_naive', '02_coalesced', '03_shared_tile'])
-        await machine.addFault(id, 'slow-build')
+      const rungs = ['00_cublas', '01_naive', '02_coalesced', '03_shared_tile']
+      for (const id of rungs) await machine.addFault(id, 'slow-build')
       const abort = new AbortController()
-      const running = machine.run({}, { signal: abort.signal })
+      const running = machine.run({ rungs }, { signal: abort.signal })
       await expect.poll(() => machine.calls('slow').length, { timeout: 60_000 }).toBeGreaterThan(0)
       abort.abort()
       const { session, folder } = await running

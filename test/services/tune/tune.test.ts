@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { type TuneRow, pointsOfT4, T4Results, toT4 } from '../../../src-main/domain/tune/report'
 import type { TuneRequest } from '../../../src-main/services/tune/request'
+import { createCore } from '../../../src-main/services/core'
 import { tune, type Tuned, type TuneOptions } from '../../../src-main/services/tune/tune'
 import { said } from '../../support'
 import { faultsOf } from '../../json-schemas'
@@ -255,6 +256,20 @@ describe('tune on the command line', () => {
       ladders: { rungs: { id: string; params: object }[] }[]
     }
     expect(ladders.ladders[0]!.rungs.map(({ id }) => id)).toEqual(['a', 'b', 'b-tuned', 'c'])
+    // It is kept, opens again in the UI, and can be applied there.
+    const core = createCore(machine.setup, { host: 'web' })
+    const { tunings } = await core.call('tunings.list', {})
+    expect(tunings).toMatchObject([{ rung: 'b', points: 3 }])
+    const { id } = tunings[0]!
+    const kept = await core.call('tunings.get', { id })
+    expect(kept).toMatchObject({ folder: own, machine: null, report: { winner: { TILE: 64 } } })
+    const added = await core.call('tunings.apply', { id })
+    expect(added).toEqual({ variant: 'b-tuned2', folder: own })
+    expect(await readFile(join(own, 'ladder.yaml'), 'utf8')).toMatch(/b-tuned2.*times as fast/s)
+    await writeFile(join(machine.setup.machine.folders.tunes, `${id}.tuning.json`), '{}')
+    expect(await core.call('tunings.list', {})).toEqual({ tunings: [] })
+    await expect(core.call('tunings.get', { id })).rejects.toMatchObject({ kind: 'input' })
+    await expect(core.call('tunings.get', { id: 'other' })).rejects.toThrow('no sweep other')
     await runHere(...words, '--from', t4)
     const text = await runHere(...words, '--from', t4)
     expect(text.stdout).toMatch(/^Best: --param b\.TILE=64$/m)

@@ -33,6 +33,7 @@ import {
 } from './sessions'
 import { checks, labs, reflect } from './labs'
 import { machines, programs, slurm } from './machines'
+import { tunings } from './tunings'
 
 export const templates = {
   guard,
@@ -74,6 +75,7 @@ export const templates = {
   labs,
   doctor,
   tools,
+  tunings,
   unit,
   unitWithin,
   wait,

@@ -176,6 +176,7 @@ function describeReport(report: SanitizeReport): string {
           ],
     ),
   )
+  const printed = rungs.flatMap((rung) => rung.printed ?? []).map((one) => `  ${inEnglish(one)}`)
   return [
     `${report.ladder} at ${problemWord(problem)} · ${device.name}, cc ${device.computeCapability} · ${report.emulated ? 'emulated' : `compute-sanitizer ${sanitizer ?? '(version unknown)'}`}, one launch per rung`,
     table(rungs, [
@@ -187,5 +188,6 @@ function describeReport(report: SanitizeReport): string {
       })),
     ]),
     ...details,
+    ...(printed.length > 0 ? ['printed:', ...printed] : []),
   ].join('\n')
 }

@@ -3,7 +3,13 @@ import { resolve } from 'node:path'
 import { z } from 'zod'
 import { readPlainFile } from '../../../adapters/disk/disk'
 import type { Setup, SetUp } from '../../../adapters/machine/machine'
-import { ErrorShape, exitCodes, inputError, KernelLadderError } from '../../../domain/errors'
+import {
+  ErrorShape,
+  exitCodes,
+  inputError,
+  KernelLadderError,
+  toErrorShape,
+} from '../../../domain/errors'
 import { Identifier } from '../../../domain/ladder/rung'
 import { formatMs } from '../../../domain/metrics/units'
 import { problemWord } from '../../../domain/task/problem'
@@ -23,6 +29,7 @@ import { openLadder } from '../../../services/ladder-library/open'
 import { checkPlace, saveReport } from '../../../services/report/save'
 import { applyWinner, requireOwnFolder } from '../../../services/tune/apply'
 import type { TuneRequest } from '../../../services/tune/request'
+import { keepReport } from '../../../services/tune/kept-tunings'
 import { plannedRung, tune, type TuneOptions } from '../../../services/tune/tune'
 import {
   gpuNumber,
@@ -214,6 +221,12 @@ export async function tuneCommand(
     await saveReport(resolve(options.t4), t4)
     note(`Wrote ${options.t4}`)
   }
+  // A part is only some of the points.
+  if (!request.part)
+    await keepReport(setup, report, { machine: elsewhere, folder: own?.folder ?? null }).then(
+      (kept) => note(`Kept as ${kept}: \`kernel-ladder serve\` shows it under Run, Tunings.`),
+      (error: unknown) => note(`warning: ${inEnglish(toErrorShape(error).message)}`),
+    )
   if (options.json) printJson(tuneDocument, report)
   else printText(describe(report))
   if (folder && report.winner) {

@@ -1,0 +1,52 @@
+/** Finished sweeps in the data folder, a file each beside the journals of points; written once and never edited. */
+import { readdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { inputError } from '../../domain/errors'
+import { KeptTuning } from '../../domain/tune/kept'
+import { message } from '../../domain/messages/message'
+import { diskError, errorCode, makeFolder, readPlainFile } from './disk'
+
+const ending = '.tuning.json'
+
+/** Keeps it under its id or, if that is taken, under one like it; returns the id. */
+export async function keepTuning(folder: string, tuning: KeptTuning): Promise<string> {
+  try {
+    await makeFolder(folder)
+    for (let number = 1; ; number += 1) {
+      const id = number === 1 ? tuning.id : `${tuning.id}-${number}`
+      try {
+        await writeFile(join(folder, id + ending), `${JSON.stringify({ ...tuning, id })}\n`, {
+          flag: 'wx',
+        })
+        return id
+      } catch (error) {
+        if (errorCode(error) !== 'EEXIST') throw error
+      }
+    }
+  } catch (error) {
+    throw diskError(error, folder, 'write', 'other')
+  }
+}
+
+/** Throws if there is none of this id, or its file is damaged. */
+export async function readTuning(folder: string, id: string): Promise<KeptTuning> {
+  const path = join(folder, id + ending)
+  let text: string
+  try {
+    text = await readPlainFile(path)
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') throw inputError(message('tunings.none', { id }))
+    throw diskError(error, path, 'read')
+  }
+  try {
+    return KeptTuning.parse(JSON.parse(text))
+  } catch {
+    throw inputError(message('tunings.damaged', { file: path }), message('tunings.tuneAgain'))
+  }
+}
+
+/** The ids, unordered. */
+export async function tuningIds(folder: string): Promise<string[]> {
+  const names = await readdir(folder).catch(() => [])
+  return names.filter((name) => name.endsWith(ending)).map((name) => name.slice(0, -ending.length))
+}

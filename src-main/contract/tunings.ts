@@ -1,0 +1,16 @@
+/** The calls about finished sweeps of a rung's parameters. */
+import { z } from 'zod'
+import { Identifier } from '../domain/ladder/rung'
+import { KeptTuning, ListedTuning, TuningId } from '../domain/tune/kept'
+
+const Id = z.object({ id: TuningId })
+
+export const tuningCalls = {
+  'tunings.list': { input: z.object({}), output: z.object({ tunings: z.array(ListedTuning) }) },
+  'tunings.get': { input: Id, output: KeptTuning },
+  /** Adds the winner to the user's own ladder folder, as a variant after its rung. */
+  'tunings.apply': {
+    input: Id,
+    output: z.object({ variant: Identifier, folder: z.string() }),
+  },
+} as const

@@ -1,0 +1,114 @@
+/**
+ * A rung in parts, for threads that would be idle: each executes a share of the blocks of its launch over memory of its own,
+ * and what they counted and wrote is put together. The result is that of all blocks in their order, where no block reads
+ * what another one writes.
+ */
+import { instructionsOf } from '../emulator/rung'
+import type { Counts } from '../emulator/site'
+import type { Instruction } from '../sass/instruction'
+import { unwritten, type EmulatedKernel, type EmulationAnswer, type EmulationJob } from './job'
+
+/** Fewer warp instructions are not worth the memory and the compilation of a further part. */
+const leastInstructions = 1e6
+
+const atomics = new Set(['ATOM', 'ATOMG', 'RED', 'REDG', 'UTMAREDG'])
+const accesses = new Set(['LD', 'LDG', 'ST', 'STG', 'MEMBAR', 'CCTL'])
+
+/** Whether an instruction may be how blocks talk to one another: atomics, volatile accesses, fences of the whole GPU. */
+const reachesOtherBlocks = ({ mnemonic, modifiers }: Instruction): boolean =>
+  atomics.has(mnemonic) ||
+  (accesses.has(mnemonic) &&
+    modifiers.some((word) => /^(STRONG\.)?(GPU|SYS)$/.test(word) || word === 'IVALL'))
+
+/** Blocks that have to be in one part: those of a cluster lie in one row. null where all may depend on one another. */
+function unitOf({ launches, machineCode, memory, checks }: EmulationJob): number | null {
+  const [launch, ...others] = launches
+  // A second launch reads what the first one wrote, and so do copies behind it.
+  if (!launch || others.length > 0 || checks || memory.some(({ before }) => before > 0)) return null
+  for (const { kernels, architecture } of machineCode)
+    for (const { name, code, clusterBlocks } of kernels) {
+      if (name !== launch.kernel) continue
+      if (instructionsOf(code, architecture).some(reachesOtherBlocks)) return null
+      const [x, y, z] = clusterBlocks ?? [1, 1, 1]
+      return (launch.clusterBlocks ?? 1) > 1 || x * y * z > 1 ? launch.grid[0] : 1
+    }
+  return null
+}
+
+/**
+ * The parts of a job, at most `most` and in the order of their blocks: the job itself where its blocks may depend on one
+ * another. `estimated` is what all take, in warp instructions.
+ */
+export function partsOf(job: EmulationJob, most: number, estimated: number): EmulationJob[] {
+  const worthwhile = Number.isFinite(estimated) ? Math.floor(estimated / leastInstructions) : 1
+  const unit = Math.min(most, worthwhile) > 1 ? unitOf(job) : null
+  if (unit === null) return [job]
+  const [x, y, z] = job.launches[0]!.grid
+  const units = (x * y * z) / unit
+  const parts = Math.min(most, worthwhile, units)
+  const begin = (part: number): number => unit * Math.floor((part * units) / parts)
+  return Array.from({ length: parts }, (_, part) => ({
+    ...job,
+    blocks: { first: begin(part), count: begin(part + 1) - begin(part) },
+  }))
+}
+
+const sum = (arrays: readonly Float64Array[]): Float64Array =>
+  arrays[0]!.map((_, index) => arrays.reduce((total, each) => total + each[index]!, 0))
+
+function together(kernels: readonly EmulatedKernel[]): EmulatedKernel {
+  const all = (of: (kernel: EmulatedKernel) => number): number =>
+    kernels.reduce((total, kernel) => total + of(kernel), 0)
+  const names = Object.keys(kernels[0]!.counts) as (keyof Counts)[]
+  return {
+    kernel: kernels[0]!.kernel,
+    instructions: all(({ instructions }) => instructions),
+    barriers: all(({ barriers }) => barriers),
+    counts: Object.fromEntries(
+      names.map((name) => [name, sum(kernels.map(({ counts }) => counts[name]))]),
+    ) as unknown as Counts,
+    findings: kernels.flatMap(({ findings }) => findings),
+  }
+}
+
+/** What the parts wrote: of each byte, the last part's that changed it. */
+function written(before: Uint8Array | null, parts: readonly Uint8Array[]): Uint8Array {
+  const [first, ...others] = parts
+  const bytes = first!.slice()
+  for (const part of others)
+    for (let at = 0; at < bytes.length; at++)
+      if (part[at] !== (before ? before[at] : unwritten)) bytes[at] = part[at]!
+  return bytes
+}
+
+/** The answer to a job from those to its parts. */
+export function joined(job: EmulationJob, answers: readonly EmulationAnswer[]): EmulationAnswer {
+  const stopped = answers.findIndex(({ stop }) => stop !== null)
+  // Blocks behind the one that stopped would not have run.
+  const ran = stopped < 0 ? answers : answers.slice(0, stopped + 1)
+  const last = ran.at(-1)!
+  if (ran.length === 1 && (stopped >= 0 || answers.length === 1)) return last
+  const kernels = ran.map((answer) => answer.kernels)
+  return {
+    kernels:
+      stopped < 0
+        ? kernels[0]!.map((_, index) => together(kernels.map((each) => each[index]!)))
+        : last.kernels,
+    stop: last.stop,
+    printed: ran.flatMap(({ printed }) => printed),
+    prints: ran.reduce((total, { prints }) => total + prints, 0),
+    outputs: new Map(
+      stopped >= 0
+        ? []
+        : [...last.outputs.keys()].map((name) => [
+            name,
+            written(
+              job.buffers.find((buffer) => buffer.name === name)!.contents,
+              ran.map(({ outputs }) => outputs.get(name)!),
+            ),
+          ]),
+    ),
+    changedInputs: [...new Set(ran.flatMap(({ changedInputs }) => changedInputs))],
+    seconds: ran.reduce((total, { seconds }) => total + seconds, 0),
+  }
+}

@@ -1,0 +1,142 @@
+/**
+ * Rungs that are ready to be emulated: what each launches and, by one block of every launch, how many warp instructions
+ * it will take. A rung is prepared while the next ones are compiled.
+ */
+import { availableParallelism } from 'node:os'
+import type { NotLaunched } from '../../adapters/tools/runner'
+import { shrunk, workOf } from '../../domain/emulation/job'
+import { inputError, missingError } from '../../domain/errors'
+import { message } from '../../domain/messages/message'
+import { named } from '../../domain/task/problem'
+import type { buildLaunchProbe } from './build'
+import {
+  estimate,
+  memoryBytes,
+  memoryOf,
+  readyRung,
+  sharedFills,
+  type EmulationBench,
+  type ReadyRung,
+} from './emulate'
+import type { Measured } from './measure'
+import type { Run, RungState } from './stages'
+
+/** A rung that takes more, some ten minutes on one thread, is refused. */
+const mostInstructions = 4e9
+
+/** Of one thread, as docs/EMULATION.md has it; for the announcement alone. */
+const instructionsPerSecond = 8e6
+
+export const millions = (count: number): number => Math.max(1, Math.round(count / 1e6))
+
+/** What rungs are asked with and what they are held against. */
+export interface EmulationTools {
+  bench: EmulationBench
+  /** The task's reference, built; null where a rung is trusted. */
+  library: string | null
+}
+
+/** Throws where the probe cannot be built, and what building the reference throws. */
+export async function openTools(
+  probe: ReturnType<typeof buildLaunchProbe>,
+  library: Promise<string | null>,
+  bench: Omit<EmulationBench, 'probe'>,
+): Promise<EmulationTools> {
+  const [asked, held] = await Promise.all([probe, library])
+  if ('reason' in asked) throw missingError(asked.reason, message('tools.hostCompiler'))
+  return { bench: { ...bench, probe: asked.artefact }, library: held }
+}
+
+export class PreparedRungs {
+  readonly ready = new Map<string, ReadyRung>()
+  /** Warp instructions by rung; `Infinity` for one that does not end. */
+  readonly estimates = new Map<string, number>()
+  readonly fills
+
+  constructor(
+    private readonly run: Run,
+    readonly tools: Promise<EmulationTools>,
+    bench: Omit<EmulationBench, 'probe'>,
+  ) {
+    // Whoever awaits them is told why there are none; a run that fails before ends without them.
+    tools.catch(() => {})
+    this.fills = sharedFills(bench)
+  }
+
+  /** Of a rung that was built; one that launches nothing known has its status. Does nothing once the run is cancelled. */
+  async add(state: RungState): Promise<void> {
+    try {
+      await this.prepare(state)
+    } catch (error) {
+      if (!this.run.signal.aborted) throw error
+    }
+  }
+
+  private async prepare(state: RungState): Promise<void> {
+    const { bench } = await this.tools
+    const { rung } = state.planned
+    const one = await readyRung(bench, this.fills, rung, state.build!, this.run.plan.problem)
+    if ('reason' in one) {
+      state.measured = { verify: null, timing: null, trouble: troubleOf(one) }
+      return
+    }
+    this.ready.set(rung.id, one)
+    if (fits(one)) this.estimates.set(rung.id, await estimate(bench, one))
+  }
+
+  /** Says what all will take; throws where that is too much. */
+  announce(): void {
+    const { plan, emit } = this.run
+    for (const rung of this.ready.values())
+      if (!fits(rung))
+        throw inputError(
+          message('emulation.tooMuchMemory', {
+            rung: rung.id,
+            gib: (memoryOf(rung) / 2 ** 30).toFixed(1),
+            most: (memoryBytes / 2 ** 30).toFixed(0),
+          }),
+          message('asked.smallerWith'),
+        )
+    for (const [rung, instructions] of this.estimates) {
+      if (!Number.isFinite(instructions) || instructions <= mostInstructions) continue
+      const { task, problem } = plan
+      const each = instructions / workOf(task, problem)
+      const less = shrunk(
+        task,
+        problem,
+        (smaller) => each * workOf(task, smaller) <= mostInstructions,
+      )
+      throw inputError(
+        message('emulation.tooLarge', {
+          ...{ at: named(problem.sizes), rung },
+          ...{ instructions: millions(instructions), most: millions(mostInstructions) },
+        }),
+        message('emulation.trySizes', { at: named(less.sizes) }),
+      )
+    }
+    const total = [...this.estimates.values()].reduce(
+      (sum, one) => sum + (Number.isFinite(one) ? one : 0),
+      0,
+    )
+    const rungs = this.ready.size
+    const threads = Math.min(availableParallelism(), rungs)
+    if (rungs > 0)
+      emit({
+        type: 'log',
+        level: 'info',
+        message: message('emulation.announced', {
+          instructions: millions(total),
+          rungs,
+          seconds: Math.ceil(total / (instructionsPerSecond * threads)),
+          threads,
+        }),
+      })
+  }
+}
+
+const fits = (rung: ReadyRung): boolean => memoryOf(rung) <= memoryBytes * 0.9
+
+const troubleOf = ({ reason, fault }: NotLaunched): NonNullable<Measured['trouble']> => ({
+  status: fault ?? 'unsupported',
+  reason: fault === undefined ? message('emulation.notLaunched', { why: reason }) : reason,
+})

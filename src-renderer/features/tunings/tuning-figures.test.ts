@@ -1,0 +1,57 @@
+/** The ranking of a real sweep: 286 points on two H200s. */
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { heightsOf } from '../../charts/parallel-chart'
+import { KeptTuning } from '../../../src-main/domain/tune/kept'
+import { barOf, paramWords, sameValues, timedInTurn, timesAsFast } from './tuning-figures'
+
+const file = new URL('../../../test/captures/tune-h200.json', import.meta.url)
+const { report } = KeptTuning.parse(JSON.parse(readFileSync(file, 'utf8')))
+const names = report.space.axes.map(({ name }) => name)
+
+describe('a sweep on screen', () => {
+  it('has the rung’s own values among those timed again, by their time', () => {
+    const again = timedInTurn(report)
+    expect(again.map(({ own }) => own)).toEqual([false, false, false, false, false, true])
+    expect(sameValues(again[0]!.params, report.winner, names)).toBe(true)
+    const gain = timesAsFast(again[0]!)!
+    expect([gain.times, gain.low, gain.high].map((x) => x.toFixed(3))).toEqual([
+      '1.131',
+      '1.130',
+      '1.132',
+    ])
+    expect(timesAsFast(again.at(-1)!)).toBeNull()
+  })
+
+  it('draws a bar for each time, none for a point without', () => {
+    const slowest = Math.max(...report.rows.map(({ medianMs }) => medianMs ?? 0))
+    const bars = report.rows.map((row) => barOf(row, slowest))
+    expect(bars.filter((bar) => bar === null)).toHaveLength(12)
+    expect(Math.max(...bars.map((bar) => bar?.share ?? 0))).toBe(1)
+  })
+
+  it('places each point on every axis, the fastest at the end of the times', () => {
+    const points = report.rows.flatMap(({ params, medianMs }) =>
+      medianMs === null ? [] : [{ params, ms: medianMs }],
+    )
+    const heights = heightsOf({ axes: report.space.axes, points })
+    expect(heights).toHaveLength(274)
+    for (const line of heights) {
+      expect(line).toHaveLength(names.length + 1)
+      expect(Math.min(...line)).toBeGreaterThanOrEqual(0)
+      expect(Math.max(...line)).toBeLessThanOrEqual(1)
+    }
+    expect([heights[0]!.at(-1), heights.at(-1)!.at(-1)]).toEqual([0, 1])
+    const [low, high] = [64, 256].map((value) =>
+      points.findIndex(({ params }) => params['BM'] === value),
+    )
+    expect(heights[low!]![0]).toBeLessThan(heights[high!]![0]!)
+  })
+
+  it('says the winner as options of run', () => {
+    expect(paramWords(report)).toMatch(
+      /^--param 11_warp_tile\.BM=128 --param 11_warp_tile\.BN=128 /,
+    )
+    expect(paramWords({ ...report, winner: null })).toBe('')
+  })
+})
