@@ -305,7 +305,7 @@ describe('failures', () => {
     })
   })
 
-  // No capture of these exists: see ncu-failures.mjs for where the texts are from.
+  // No capture of these exists: see ncu.mjs for where the texts are from.
   describe('as quoted', () => {
     const quoted = (kind: keyof typeof ncuFailures): string => ncuFailures[kind].text
 
