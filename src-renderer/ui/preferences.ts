@@ -14,8 +14,9 @@ export function keptChoice<T extends string>(name: string, choices: readonly T[]
 }
 
 function read(key: string): string | undefined {
-  const cookies = new Map(document.cookie.split('; ').map((pair) => splitPair(pair)))
-  return stored(() => localStorage.getItem(key)) ?? cookies.get(key)
+  // Formats read the language where there is no page too: in tests, which share them.
+  const cookies = stored(() => new Map(document.cookie.split('; ').map((pair) => splitPair(pair))))
+  return stored(() => localStorage.getItem(key)) ?? cookies?.get(key)
 }
 
 function write(key: string, value: string): void {
