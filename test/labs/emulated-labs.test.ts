@@ -85,13 +85,18 @@ describe.each(labs.map((lab) => [lab.id, lab] as const))('%s, emulated', (id, la
   })
 })
 
-describe('an answer to lab 7 that is not its solution', () => {
-  const lab = labs.find(({ id }) => id === '07-bank-conflicts')!
-  const written = async (change: (text: string) => string): Promise<LabOutcome> => {
+/** What comes of the lab's solution with a change. */
+const changedSolution =
+  (id: string) =>
+  async (change: (text: string) => string): Promise<LabOutcome> => {
+    const lab = labs.find((one) => one.id === id)!
     const changed = change(lab.solution)
     expect(changed).not.toBe(lab.solution)
     return outcomeOf(lab, changed)
   }
+
+describe('an answer to lab 7 that is not its solution', () => {
+  const written = changedSolution('07-bank-conflicts')
 
   it('passes where its swizzle is written differently', async () => {
     const outcome = await written((text) =>
@@ -114,6 +119,36 @@ describe('an answer to lab 7 that is not its solution', () => {
     const right = outcome.checks.find(({ id }) => id === 'right')!
     expect(right.status).toBe('failed')
     expect(said(right.sentence)).toMatch(/misaligned.*lab\.cu:\d+/i)
+  })
+})
+
+describe('an answer to lab 16 that is not its solution', () => {
+  const written = changedSolution('16-attention')
+
+  it('passes where one lane after the other is asked for the maximum, and weights are of exp2f', async () => {
+    const outcome = await written((text) =>
+      text
+        .replace(
+          /__device__ float largestOfRow[^}]*}/,
+          `__device__ float largestOfRow(float value) {
+  const int first = threadIdx.x & 28;
+  float largest = -INFINITY;
+  for (int i = 0; i < 4; ++i) largest = fmaxf(largest, __shfl_sync(~0u, value, first + i));
+  return largest;
+}`,
+        )
+        .replace('klPowerOfTwo(own - shift)', 'exp2f(own - shift)'),
+    )
+    expect(idsOf(outcome, 'failed')).toEqual([])
+    expect(outcome.status).toBe('passed')
+  })
+
+  it('is wrong where keys 8 to 15 of a row and the row 8 further down trade places', async () => {
+    const outcome = await written((text) =>
+      text.replace('a[i] = klPack(', 'a[i % 2 * 2 + i / 2] = klPack('),
+    )
+    expect(outcome.status).toBe('failed')
+    expect(idsOf(outcome, 'failed')).toEqual(expect.arrayContaining(['right', 'masked']))
   })
 })
 
