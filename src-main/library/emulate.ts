@@ -12,7 +12,8 @@ import { dummyAddress } from '../domain/emulator/rung'
 import { type MachineCode, type MachineKernel, staticProfile } from '../domain/sass/machine-code'
 import { inEnglish } from '../domain/text/text'
 import { readCubin, cubinsOf } from '../parsers/cubin/cubin'
-import { codeOf, decodesBy, deepOf, type Kernel } from './report'
+import { codeOf, decodesBy, deepOf } from './decoded'
+import type { Kernel } from './report'
 import type { Finding } from './sanitizer'
 
 /** One argument of a kernel: a number of its parameter's type, or the address of a buffer. */

@@ -1,5 +1,5 @@
 /** Reports of Nsight Compute: kernels with every metric, and their code with counters by line and instruction. */
-import { lineHeat, type DeepKernel, type Work } from '../domain/session/deep'
+import { lineHeat, type DeepKernel } from '../domain/session/deep'
 import { inEnglish } from '../domain/text/text'
 import { parseNcuRawCsv, type NcuLaunch } from '../parsers/ncu/ncu-csv'
 import { launchMs } from '../parsers/ncu/ncu-metrics'
@@ -7,6 +7,7 @@ import { parseNcuRep } from '../parsers/ncu/ncu-rep'
 import { reasonWord, verdictOf } from '../domain/programs/compare-sessions'
 import { pairUnits } from '../domain/programs/pairing'
 import { launchUnit, type Unit } from '../domain/programs/units'
+import { codeOf, decodesBy, deepOf } from './decoded'
 
 /** A figure of ncu, in its base unit: `ns`, `byte`, `inst`, `%`, or empty if it has none. */
 export interface Metric {
@@ -206,57 +207,6 @@ export function hottestLines(kernel: Kernel, by: LineCounter = 'samples'): HotLi
   if (deep === null) return []
   return lineHeat({ schema: 2, rung: 'kernel', kernels: [deep], notes: [] }, heats[by])
 }
-
-// The code behind the kernels of this library, decoded once, so that lines are ranked as everywhere else.
-
-type Decode = () => DeepKernel | null
-
-const decoders = new WeakMap<object, Decode>()
-const decoded = new WeakMap<object, DeepKernel | null>()
-
-export const decodesBy = (kernel: object, decode: Decode): void => {
-  decoders.set(kernel, decode)
-}
-
-/** Null if it has no code; throws for what is no kernel of this library. */
-export function deepOf(kernel: object): DeepKernel | null {
-  const known = decoded.get(kernel)
-  if (known !== undefined) return known
-  const decode = decoders.get(kernel)
-  if (decode === undefined)
-    throw new TypeError('hottestLines takes a kernel of readNcuRep, readNcuCsv or emulate.')
-  const deep = decode()
-  decoded.set(kernel, deep)
-  return deep
-}
-
-const counters = (work: Work): Counters => ({
-  executed: work.executed,
-  threadExecuted: work.threadExecuted,
-  samples: work.samples,
-  stalls: work.stalls,
-  sharedWavefronts: work.sharedWavefronts,
-  sharedWavefrontsIdeal: work.sharedWavefrontsIdeal,
-  globalSectors: work.globalL2Sectors,
-  globalSectorsIdeal: work.globalL2SectorsIdeal,
-})
-
-export const codeOf = ({ instructions, lines, rules }: DeepKernel): Code => ({
-  instructions: instructions.map((one) => ({
-    ...counters(one),
-    offset: one.offset,
-    sass: one.text,
-    file: one.file,
-    line: one.line,
-  })),
-  lines: lines.map((one) => ({
-    ...counters(one),
-    file: one.file,
-    line: one.line,
-    text: one.text,
-  })),
-  advice: rules.map(({ name, text, estimatedSpeedup }) => ({ rule: name, text, estimatedSpeedup })),
-})
 
 // Two reports beside each other, their kernels in pairs.
 

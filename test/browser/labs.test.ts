@@ -300,7 +300,7 @@ describe('a student', () => {
     await page.getByText('13.3× as fast', { exact: true }).waitFor()
 
     await page.goto(`${harness.origin}/#/labs`)
-    await page.getByText('0 of 15 passed').waitFor()
+    await page.getByText('0 of 16 passed').waitFor()
     expect(faults).toEqual([])
   })
 })
