@@ -1,0 +1,90 @@
+// @rung    08_any_alignment
+// @title   16 bytes whatever the shape
+// @after   06_vector_tile
+// @idea    where ROWS or COLS is odd, each row begins elsewhere within 16 bytes. A block reads every row of x from the 16 bytes
+//          before its corner on, a window that moves by up to 3 elements from row to row, and writes each row of y from the first
+//          sector that begins in its tile to the last, for which it reads up to 7 more rows: all accesses are 16 bytes wide, and
+//          no sector is written in parts
+// @expect  memoryInstructions down, l2Bytes down
+// @param   TILE_ROWS 128 {64,128}
+// @param   THREADS 512 {128,256,512}
+// @param   ROWS_FIRST 1 {0,1}
+#include "transpose_common.cuh"
+
+constexpr int kQuads = 16, kWindow = kQuads * 4, kTileCols = kWindow - 3;  // of a row: what is read, and what is surely among it
+constexpr int kSector = 8, kRows = TILE_ROWS + kSector;                    // elements; rows that a block may need
+constexpr int kLoads = ceilDiv(kRows * kQuads, THREADS);
+
+// Element `at` of the window of row r, in shared memory. The XOR sends 32 rows of a column to all banks, if the windows of four
+// neighboring rows begin at different elements, and so do four times eight rows that are four apart.
+__device__ inline int placeOf(int r, int at) { return r * kWindow + ((at / 4 ^ r / 4 % 8) * 4 | at % 4); }
+
+// How far `element` of a matrix lies behind the last multiple of `of` elements.
+__device__ inline int behind(const float* element, int of) { return int(reinterpret_cast<uintptr_t>(element) / sizeof(float) % of); }
+
+__global__ void __launch_bounds__(THREADS)
+transposeAligned(const float* __restrict__ x, float* __restrict__ y, long long rows, long long cols) {
+  __shared__ __align__(16) float tile[kRows * kWindow];
+  const int tileRow = ROWS_FIRST ? blockIdx.x : klGridRow(), tileCol = ROWS_FIRST ? klGridRow() : blockIdx.x;
+  const long long row0 = (long long)tileRow * TILE_ROWS, col0 = (long long)tileCol * kTileCols;
+  if (row0 >= rows || col0 >= cols) return;
+  const float* const corner = x + row0 * cols + col0;
+  const int loads = int(min((long long)kRows, rows - row0)), wide = int(min((long long)kTileCols, cols - col0));
+
+  const int quad = threadIdx.x % kQuads, firstRow = threadIdx.x / kQuads;
+  float4 loaded[kLoads];
+#pragma unroll
+  for (int i = 0; i < kLoads; ++i) {
+    const int r = firstRow + i * (THREADS / kQuads);
+    const float* row = corner + r * cols;
+    const float* from = row - behind(row, 4) + quad * 4;
+    // Nothing that another row or the end of x has in the window is used.
+    const long long left = x + rows * cols - from;
+    if (r >= loads || from >= row + wide) continue;
+    if (left >= 4) loaded[i] = __ldcs(reinterpret_cast<const float4*>(from));
+    else loaded[i] = make_float4(from[0], left > 1 ? from[1] : 0, left > 2 ? from[2] : 0, 0);
+  }
+#pragma unroll
+  for (int i = 0; i < kLoads; ++i) {
+    const int r = firstRow + i * (THREADS / kQuads);
+    if (r < kRows) *reinterpret_cast<float4*>(&tile[placeOf(r, quad * 4)]) = loaded[i];
+  }
+  __syncthreads();
+
+  constexpr int kPerCol = TILE_ROWS / 4;  // threads, each with four rows
+  const int turn = threadIdx.x / 8 % 4;
+  for (int c = threadIdx.x / kPerCol; c < wide; c += THREADS / kPerCol) {
+    float* to = y + (col0 + c) * rows + row0;
+    // Until the first sector that begins here: the rows before belong to the block above, if there is one.
+    const int skipped = (kSector - behind(to, kSector)) % kSector;
+    const auto at = [&](int r) { return tile[placeOf(r, c + behind(corner + r * cols, 4))]; };
+    if (row0 == 0)
+      for (int r = threadIdx.x % kPerCol; r < skipped && r < rows; r += kPerCol) to[r] = at(r);
+    const int first = skipped + threadIdx.x % kPerCol * 4;
+    // Eight neighboring threads begin with another of their four rows each time: with the same, they would meet in banks.
+    float v[4];
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const int r = first + (i + turn) % 4;
+      v[i] = row0 + r < rows ? at(r) : 0;
+    }
+    if (turn & 1) {
+      const float last = v[3];
+      v[3] = v[2], v[2] = v[1], v[1] = v[0], v[0] = last;
+    }
+    if (turn & 2) {
+      const float a = v[0], b = v[1];
+      v[0] = v[2], v[1] = v[3], v[2] = a, v[3] = b;
+    }
+    if (row0 + first + 4 <= rows) *reinterpret_cast<float4*>(to + first) = make_float4(v[0], v[1], v[2], v[3]);
+    else
+      for (int i = 0; i < 4; ++i)
+        if (row0 + first + i < rows) to[first + i] = v[i];
+  }
+}
+
+extern "C" cudaError_t kl_launch(const KlTask* p, cudaStream_t stream) {
+  const int across = ceilDiv(int(p->COLS), kTileCols), down = ceilDiv(int(p->ROWS), TILE_ROWS);
+  transposeAligned<<<ROWS_FIRST ? klGrid(down, across) : klGrid(across, down), THREADS, 0, stream>>>(p->x, p->y, p->ROWS, p->COLS);
+  return cudaGetLastError();
+}
