@@ -55,7 +55,6 @@ export default defineConfig({
           globalSetup: 'test/setup-browser.ts',
           isolate: false,
           // Each of them often waits: for a page, a program, a server.
-          maxWorkers: availableParallelism() + 1,
           testTimeout: 120_000,
           hookTimeout: 120_000,
         },
