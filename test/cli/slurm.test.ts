@@ -204,6 +204,7 @@ describe.skipIf(!hasSlurm)('Slurm on a login node', () => {
   let own: Cluster
   /** The number of the job that a run has submitted. */
   const numberIn = (text: string): string => /Job (\d+)/.exec(text)![1]!
+  const queued = (): string[] => own.call('squeue', '-h', '-o', '%i').split('\n')
 
   beforeAll(async () => {
     own = await cluster()
@@ -262,7 +263,7 @@ describe.skipIf(!hasSlurm)('Slurm on a login node', () => {
     run.signal('SIGINT')
     const { code, stdout } = await run.finished
     expect([code, stdout]).toEqual([1, expect.stringMatching(/01_naive +ok/)])
-    expect(own.call('squeue', '-h')).not.toContain(` ${numberIn(said)} `)
+    expect(queued()).not.toContain(numberIn(said))
   })
 
   it.concurrent.each([
@@ -285,7 +286,7 @@ describe.skipIf(!hasSlurm)('Slurm on a login node', () => {
     run.signal('SIGINT')
     const { code, stderr } = await run.finished
     expect([code, stderr]).toEqual([1, expect.stringContaining('It was cancelled.')])
-    expect(own.call('squeue', '-h', '-o', '%i')).not.toContain(number)
+    expect(queued()).not.toContain(number)
   })
 
   it.concurrent('starts over when a job of another partition took its node', async () => {
