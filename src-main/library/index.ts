@@ -5,6 +5,7 @@
  * @packageDocumentation
  */
 export * from './compile'
+export type { Advice, Code, Counters, Instruction, SourceLine } from './decoded'
 export * from './emulate'
 export * from './launch'
 export * from './report'
