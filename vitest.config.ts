@@ -57,9 +57,10 @@ export default defineConfig({
           exclude,
           globalSetup: 'test/setup-browser.ts',
           isolate: false,
-          // Each of them often waits: for a page, a program, a server.
+          // Each of them often waits: for a page, a program, a server. `npm test` names those that passed at the second try.
           testTimeout: 120_000,
           hookTimeout: 120_000,
+          retry: 1,
         },
       },
     ],
