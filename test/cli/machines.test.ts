@@ -4,14 +4,15 @@
  */
 import { execFileSync, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { chmod, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { delimiter, dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { afterTest } from '../support'
 import { faultsOf } from '../json-schemas'
-import { sumsFiles, fakesDir, tempDir } from '../services/support'
+import { sumsFiles, tempDir } from '../services/support'
 import { bundle, runBundle, start } from './support'
+import { putFakes } from '../fakes/tool.mjs'
 
 const sshd = '/usr/sbin/sshd'
 const hasSshd = existsSync(sshd)
@@ -73,20 +74,12 @@ async function host(before: readonly string[] = [], login = ''): Promise<Host> {
     join(dir, 'ssh.conf'),
     `Host titan\n HostName 127.0.0.1\n Port ${port}\n IdentityFile ${own}\n IdentitiesOnly yes\n IdentityAgent none\n UserKnownHostsFile ${join(dir, 'known')}\n`,
   )
-  const bin = join(dir, 'bin')
-  await mkdir(bin)
-  for (const tool of ['nvcc', 'ncu', 'nvidia-smi', 'compute-sanitizer']) {
-    await writeFile(
-      join(bin, tool),
-      `#!/bin/sh\nexec "${process.execPath}" "${join(fakesDir, 'bin', tool)}" "$@"\n`,
-    )
-    await chmod(join(bin, tool), 0o755)
-  }
+  const bin = putFakes(join(dir, 'bin'))
   const remote = (path: string): string => join(dir, 'remote', 'kernel-ladder', path)
   const path = [bin, dirname(process.execPath), '/usr/bin', '/bin'].join(delimiter)
   const commands = [
     `export XDG_CACHE_HOME='${join(dir, 'remote')}' KERNEL_LADDER_DATA='${join(dir, 'remote-data')}' PATH='${path}'`,
-    `export KERNEL_LADDER_PATH_ONLY=1 FAKES='${fakesDir}' FAKE_LOG='${join(dir, 'calls.log')}'`,
+    `export KERNEL_LADDER_PATH_ONLY=1 FAKE_LOG='${join(dir, 'calls.log')}'`,
     ...before,
   ]
   const env = {
