@@ -4,10 +4,11 @@ import {
   saveFolderFile,
   type LadderFolder,
 } from '../../adapters/kernels/ladder-folder'
-import { addVariant, allowValues } from '../../adapters/kernels/variant'
 import { inputError } from '../../domain/errors'
 import type { TuneReport } from '../../domain/tune/report'
 import { pointKey } from '../../domain/tune/sweep'
+import { addVariant } from '../../parsers/kernels/ladder'
+import { allowValues } from '../../parsers/kernels/rung-header'
 import type { PlannedRung } from '../run/plan'
 
 /** Checked before the sweep: a ladder that ships is the program's and is not edited. */
