@@ -9,7 +9,7 @@ import { pathToFileURL } from 'node:url'
 import { obtainChromium } from './programs.mjs'
 import { nodePath, PlainError, root } from './project.mjs'
 import { recordedSession } from './recordings.mjs'
-import { putFakes } from '../../test/fakes/tool.mjs'
+import { putFakes } from '../../test/fakes/program.mjs'
 
 // Compresses a browser's PNG losslessly.
 

@@ -1,12 +1,5 @@
 /** Machine code of a .cu file, for `emulate`. */
-import { readFile } from 'node:fs/promises'
-import { basename, join } from 'node:path'
-import { KernelLadderError, missingError } from '../domain/errors'
-import { message } from '../domain/messages/message'
-import { scratchFolder } from '../adapters/disk/staging'
-import { findTool } from '../adapters/tools/toolboxes'
-import { readBuildOutput } from '../adapters/tools/nvcc'
-import { runProcess } from '../adapters/tools/process'
+import { buildCubin } from '../adapters/tools/cubin-build'
 
 /** How nvcc compiles a file. */
 export interface CompileOptions {
@@ -14,31 +7,6 @@ export interface CompileOptions {
   architecture?: string
   /** More of nvcc's own, such as `-I` and `-D`. `-std=c++17 -O3 -lineinfo` are given. */
   flags?: readonly string[]
-}
-
-const timeoutMs = 10 * 60_000
-
-async function buildCubin(file: string, sm: string, flags: readonly string[]): Promise<Uint8Array> {
-  const nvcc = await findTool('nvcc')
-  if (!nvcc)
-    throw missingError(
-      message('doctor.toolMissing', { tool: 'nvcc' }),
-      message('doctor.installNvcc'),
-    )
-  const scratch = await scratchFolder()
-  try {
-    const cubin = join(scratch.path, `${basename(file)}.cubin`)
-    const own = ['-std=c++17', '-O3', '-lineinfo', `-arch=sm_${sm}`]
-    const args = [...own, ...flags, '-cubin', file, '-o', cubin]
-    const result = await runProcess({ file: nvcc, args, timeoutMs })
-    if (result.outcome === 'exited' && result.exitCode === 0) return await readFile(cubin)
-    const first = readBuildOutput(result).diagnostics.find(({ severity }) => severity === 'error')
-    const at = first?.file ? `${first.file}${first.line === null ? '' : `:${first.line}`}: ` : ''
-    const what = first ? `${at}${first.message}` : result.stderr.trim() || result.outcome
-    throw new KernelLadderError('failed', message('records.notCompiling', { what }))
-  } finally {
-    await scratch.remove()
-  }
 }
 
 /**

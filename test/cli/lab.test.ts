@@ -11,7 +11,7 @@ import { labText } from '../services/labs/support'
 import { bundle, fakeTools, run, runBundle, start } from './support'
 import type { GradeRow, LabOutcome } from '../../src-main/domain/labs/outcome'
 import { said } from '../support'
-import { putFakes } from '../fakes/tool.mjs'
+import { putFakes } from '../fakes/program.mjs'
 
 describe('labs over fake tools', () => {
   /** The fakes replay what lies in the checkout; and a machine without namespaces is no fault of a test's. */

@@ -12,7 +12,7 @@ import { afterTest } from '../support'
 import { faultsOf } from '../json-schemas'
 import { sumsFiles, tempDir } from '../services/support'
 import { bundle, runBundle, start } from './support'
-import { putFakes } from '../fakes/tool.mjs'
+import { putFakes } from '../fakes/program.mjs'
 
 const sshd = '/usr/sbin/sshd'
 const hasSshd = existsSync(sshd)

@@ -20,7 +20,7 @@ import { inEnglish } from '../../src-main/domain/text/text'
 import { faultsOf } from '../json-schemas'
 import { root } from '../services/support'
 import { bundle, runBundle, start } from './support'
-import { putFakes } from '../fakes/tool.mjs'
+import { putFakes } from '../fakes/program.mjs'
 
 const hasSlurm =
   process.getuid?.() === 0 &&

@@ -5,7 +5,7 @@
 import { spawn } from 'node:child_process'
 import { delimiter, dirname, join } from 'node:path'
 import { runIn } from '../hosts/cli/support'
-import { putFakes } from '../fakes/tool.mjs'
+import { putFakes } from '../fakes/program.mjs'
 
 export const bundle = join(import.meta.dirname, '../../dist/cli/kernel-ladder.mjs')
 

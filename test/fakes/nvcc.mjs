@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs'
-import { writeFake } from './tool.mjs'
+import { writeFake } from './program.mjs'
 import { capturedCall, faultIn, likeOf, recorded, recordedVariant } from './support.mjs'
 
 export async function nvcc(call) {

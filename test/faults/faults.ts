@@ -14,7 +14,7 @@ import { leftProcesses } from '../gpu/submissions.mjs'
 import { ncuReport } from '../captures'
 import { openRemote, type Remote } from './remote'
 import { writeFileSync } from 'node:fs'
-import { putFakes } from '../fakes/tool.mjs'
+import { putFakes } from '../fakes/program.mjs'
 
 const root = join(import.meta.dirname, '../..')
 const bundle = join(root, 'dist/cli/kernel-ladder.mjs')

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { putFakes } from '../fakes/tool.mjs'
+import { putFakes } from '../fakes/program.mjs'
 
 const sshd = '/usr/sbin/sshd'
 

@@ -17,7 +17,7 @@ import type { RunPlan } from '../../src-main/services/run/plan'
 import { afterTest } from '../support'
 import { runFake } from '../fakes/in-process'
 import { trustFolder } from '../../src-main/services/ladder-library/open'
-import { putFakes } from '../fakes/tool.mjs'
+import { putFakes } from '../fakes/program.mjs'
 
 export const root = join(import.meta.dirname, '..', '..')
 export const recordingsDir = join(root, 'resources', 'recordings')

@@ -1,5 +1,7 @@
 /** Writes the winner of a sweep into a ladder folder, as a variant after its rung. */
 import {
+  addVariant,
+  allowValues,
   readFolderFile,
   saveFolderFile,
   type LadderFolder,
@@ -7,8 +9,6 @@ import {
 import { inputError } from '../../domain/errors'
 import type { TuneReport } from '../../domain/tune/report'
 import { pointKey } from '../../domain/tune/sweep'
-import { addVariant } from '../../parsers/kernels/ladder'
-import { allowValues } from '../../parsers/kernels/rung-header'
 import type { PlannedRung } from '../run/plan'
 
 /** Checked before the sweep: a ladder that ships is the program's and is not edited. */

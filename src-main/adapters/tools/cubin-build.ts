@@ -1,0 +1,42 @@
+/** One .cu file compiled to a cubin, outside of any ladder. */
+import { readFile } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import { KernelLadderError, missingError } from '../../domain/errors'
+import { message } from '../../domain/messages/message'
+import { scratchFolder } from '../disk/staging'
+import { findTool } from './toolboxes'
+import { readBuildOutput } from './nvcc'
+import { runProcess } from './process'
+
+const timeoutMs = 10 * 60_000
+
+/**
+ * @param sm as in `sm_90`, without the prefix
+ * @throws {KernelLadderError} `missing` without nvcc, `failed` where it does not compile
+ */
+export async function buildCubin(
+  file: string,
+  sm: string,
+  flags: readonly string[],
+): Promise<Uint8Array> {
+  const nvcc = await findTool('nvcc')
+  if (!nvcc)
+    throw missingError(
+      message('doctor.toolMissing', { tool: 'nvcc' }),
+      message('doctor.installNvcc'),
+    )
+  const scratch = await scratchFolder()
+  try {
+    const cubin = join(scratch.path, `${basename(file)}.cubin`)
+    const own = ['-std=c++17', '-O3', '-lineinfo', `-arch=sm_${sm}`]
+    const args = [...own, ...flags, '-cubin', file, '-o', cubin]
+    const result = await runProcess({ file: nvcc, args, timeoutMs })
+    if (result.outcome === 'exited' && result.exitCode === 0) return await readFile(cubin)
+    const first = readBuildOutput(result).diagnostics.find(({ severity }) => severity === 'error')
+    const at = first?.file ? `${first.file}${first.line === null ? '' : `:${first.line}`}: ` : ''
+    const what = first ? `${at}${first.message}` : result.stderr.trim() || result.outcome
+    throw new KernelLadderError('failed', message('records.notCompiling', { what }))
+  } finally {
+    await scratch.remove()
+  }
+}
