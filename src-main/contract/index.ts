@@ -31,8 +31,7 @@ import {
 } from './sessions'
 import { draftCalls, folderCalls } from './folders'
 import { labCalls } from './labs'
-import { machineCalls, sanitizeCalls, RunRequest } from './runs'
-import { tuningCalls } from './tunings'
+import { machineCalls, sanitizeCalls, tuningCalls, RunRequest } from './runs'
 
 export { RunRequest, SessionRef, SessionSummary }
 export const RunId = z.string().regex(/^run-[A-Za-z0-9-]{1,60}$/)

@@ -1,4 +1,5 @@
 /** Reports of Nsight Compute: kernels with every metric, and their code with counters by line and instruction. */
+import { KernelLadderError as Thrown } from '../domain/errors'
 import { lineHeat, type DeepKernel } from '../domain/session/deep'
 import { inEnglish } from '../domain/text/text'
 import { parseNcuRawCsv, type NcuLaunch } from '../parsers/ncu/ncu-csv'
@@ -226,3 +227,14 @@ export function compareReports(a: Report, b: Report): Comparison {
     total: { msA, msB, ratio: ratioOf(msA, msB) },
   }
 }
+
+/** What the readers throw. */
+export interface KernelLadderError extends Error {
+  readonly name: 'KernelLadderError'
+  /** `input`: what was given cannot be read. */
+  readonly kind: 'usage' | 'input' | 'missing' | 'failed' | 'cancelled' | 'internal'
+}
+
+/** Whether a reader refused what it was given, rather than failed itself. */
+export const isKernelLadderError = (error: unknown): error is KernelLadderError =>
+  error instanceof Thrown

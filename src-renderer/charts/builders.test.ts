@@ -17,7 +17,23 @@ import { placeLabels, niceEnd, spreadLabels } from './labels'
 import { labelPlaces, rooflineChart, rooflineExtent, type RooflineSpec } from './roofline-chart'
 import { inkOn, stackedBars } from './bars'
 import { waveChart, wavePlaces } from './wave-chart'
-import { palette } from '../../test/renderer/chart-samples'
+import type { Palette } from './chart'
+
+const palette: Palette = {
+  text: '#111111',
+  text2: '#222222',
+  text3: '#333333',
+  rule: '#dddddd',
+  ruleStrong: '#cccccc',
+  bar: '#0000aa',
+  barQuiet: '#999999',
+  mark: '#000000',
+  accent: '#00aa00',
+  surface: '#ffffff',
+  rest: '#777777',
+  series: ['#100000', '#200000', '#300000', '#400000', '#500000', '#600000'],
+  font: 'sans-serif',
+}
 
 const size = { width: 800, height: 400 }
 type Series = {

@@ -22,10 +22,10 @@ import { readSession } from '../../src-main/adapters/sessions/session-store'
 import { leftProcesses } from '../gpu/submissions.mjs'
 import { ncuReport } from '../captures'
 import { openRemote, type Remote } from './remote'
+import { putFakes } from '../fakes/program.mjs'
 
 const root = join(import.meta.dirname, '../..')
 const bundle = join(root, 'dist/cli/kernel-ladder.mjs')
-const fakes = join(root, 'test/fakes')
 
 /** A machine of fakes with a store that holds one session. */
 interface Bench {
@@ -321,10 +321,10 @@ export async function openBench(): Promise<Bench> {
   const dir = await mkdtemp(join(tmpdir(), 'kl-faults-'))
   const store = join(dir, 'sessions')
   const env: Record<string, string> = {
-    PATH: [join(fakes, 'bin'), dirname(process.execPath), '/usr/sbin', '/usr/bin', '/bin'].join(
-      delimiter,
-    ),
-    FAKES: fakes,
+    PATH: [
+      putFakes(join(dir, 'fakes')),
+      ...[dirname(process.execPath), '/usr/sbin', '/usr/bin', '/bin'],
+    ].join(delimiter),
     HOME: dir,
     TMPDIR: join(dir, 'tmp'),
     KERNEL_LADDER_CACHE: join(dir, 'cache'),
@@ -459,7 +459,7 @@ export async function tryCell(bench: Bench, stage: Stage, fault: Fault): Promise
   const moments = !fault.strike || stage.says ? [200] : [300, 700, 1100, 1600, 2300]
   const wrong: string[] = []
   if (stage.isRemote) {
-    bench.remote = await openRemote(fakes)
+    bench.remote = await openRemote()
     const { code, text } = await start(bench, bench.remote.add).ended
     if (code !== 0) return [`the other machine could not be added: ${text.slice(-200)}`]
   }

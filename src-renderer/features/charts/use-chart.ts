@@ -1,6 +1,6 @@
 /** What every chart of this screen has besides its drawing: words, the pinned rung, and links to rungs. */
 import { useI18n } from 'vue-i18n'
-import { computed } from 'vue'
+import { computed, inject, type InjectionKey } from 'vue'
 import { useRouter, type RouteLocationRaw } from 'vue-router'
 import { type MetricValue, metricDefinition } from '../../../src-main/domain/metrics/metrics'
 import { type RungResult, type Session, rungBefore } from '../../../src-main/domain/session/session'
@@ -187,3 +187,23 @@ export function absence(session: Session, ids: readonly string[]): Absence | nul
 /** The command that would collect them for this session's ladder and problem. */
 export const commandFor = (session: Session, level: ProfileLevel): string =>
   runCommand(session, session.problem && session.problem.sizes, level)
+
+// A page that draws one chart to a file: the request, and where the drawing goes.
+
+export interface Drawing {
+  /** The setting of the chart's own controls. */
+  choice: string | undefined
+  /** `label` has the figures in words. */
+  deliver: (svg: string, label: string) => void
+}
+
+export const drawingKey: InjectionKey<Drawing> = Symbol('drawing')
+
+/** null on every other screen. */
+export const useDrawing = (): Drawing | null => inject(drawingKey, null)
+
+/** The requested choice; undefined if the user chooses on screen. */
+export function choiceOf<T extends string>(choices: readonly T[]): T | undefined {
+  const asked = useDrawing()?.choice
+  return choices.find((choice) => choice === asked)
+}

@@ -17,8 +17,7 @@ import {
 import { inLadderOrder } from '../shown-rungs'
 import { groupMetrics } from '../metrics'
 import { cardMetricIds } from '../../../src-main/domain/metrics/metrics'
-import { rung, session } from '../../../test/renderer/samples'
-import { recording } from '../../../test/renderer/chart-samples'
+import { rung, session, recording } from '../../../test/renderer/samples'
 
 const climb = session([
   rung('00_ref', 1),
