@@ -141,6 +141,66 @@ it('a rung prints, and has what it copied to its variables', async () => {
   expect(rungs[0]!.printed).toHaveLength(1)
 })
 
+/** A rung whose kernel does `each` for its element, launched by `launch`. */
+const faulty = (id: string, each: string, launch: string): string => `// @rung    ${id}
+// @title   Faulty
+// @idea    a GPU refuses it, or the emulator does
+#include "kernel_ladder.h"
+
+__global__ void scale(const float* x, float* y, long long n, float a, cudaTextureObject_t texture) {
+  extern __shared__ float shared[];
+  const long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) ${each};
+}
+
+extern "C" cudaError_t kl_launch(const KlTask* p, cudaStream_t stream) {
+  float* own = p->y;
+  ${launch};
+  return cudaGetLastError();
+}
+`
+
+it('a rung that cannot run says why and what to do', async () => {
+  const ladder = join(folder, 'faulty')
+  await cp(new URL('../../resources/templates/blank', import.meta.url), ladder, { recursive: true })
+  const scaled = 'y[i] = shared[threadIdx.x] = a * x[i]'
+  const launch = (bytes: number): string =>
+    `scale<<<8, 128, ${bytes}, stream>>>(p->x, own, p->N, p->a, 0)`
+  const rungs = [
+    [
+      '03_allocates',
+      scaled,
+      `cudaMalloc(&own, 4 * p->N); ${launch(512)}`,
+      /cudaMalloc.*kl_workspace_bytes/,
+    ],
+    [
+      '04_streams',
+      scaled,
+      `cudaStreamCreate(&stream); ${launch(512)}`,
+      /cudaStreamCreate.*--target local/,
+    ],
+    ['05_too_shared', scaled, launch(228 * 1024), /at most 232448 bytes of shared memory.*233472/],
+    [
+      '06_textures',
+      'y[i] = tex1Dfetch<float>(texture, i)',
+      launch(0),
+      /does not know \/\*0[0-9a-f]{3}\*\/ TLD \(.*06_textures\.cu:9\)/,
+    ],
+  ] as const
+  for (const [id, each, launched] of rungs) {
+    await writeFile(join(ladder, `${id}.cu`), faulty(id, each, launched))
+    await appendFile(join(ladder, 'ladder.yaml'), `  - id: ${id}\n`)
+  }
+  const ids = rungs.map(([id]) => id).join()
+  const args = ['run', '--ladder', ladder, '--trust', '--rungs', ids, '--at', 'N=1000']
+  const { code, stdout, stderr } = await run(...args, '--target', 'emulated')
+  expect(code, stderr).toBe(1)
+  for (const [id, , , reason] of rungs) {
+    const line = stdout.split('\n').find((one) => one.startsWith(`${id}: `)) ?? ''
+    expect(line).toMatch(reason)
+  }
+})
+
 it('has what nvcc built of all of them kept', () => {
   if (!keeping) expect(kept.stale, 'keep it anew with KERNEL_LADDER_KEEP=1').toEqual([])
 })

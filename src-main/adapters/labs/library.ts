@@ -296,3 +296,13 @@ export async function readShippedLabs(library: KernelLibrary): Promise<LabLibrar
   const entries = await readdir(folder).catch(() => [])
   return entries.length === 0 ? { labs: [], faults: [] } : readLabs(folder, library)
 }
+
+/** What one shipped lab is, without reading the others; null if none has this id. */
+export async function readShippedLab(
+  library: KernelLibrary,
+  id: string,
+): Promise<LabLibrary | null> {
+  const folder = labsDir(library.root)
+  const ids = await readdir(folder).catch((): string[] => [])
+  return ids.includes(id) ? readLabs(join(folder, id), library) : null
+}

@@ -30,10 +30,13 @@ export const rungFlags = (sm: string): string[] => [
 /** For static analysis of a rung: the probe stands in for the CUDA runtime, so none is linked. */
 export const staticRungFlags = (sm: string): string[] => [...rungFlags(sm), '-cudart', 'none']
 
-/** The probe's functions must be visible to the rung that it loads. */
+/**
+ * The probe's functions must be visible to the rung that it loads. It is not optimized: it runs for milliseconds, and
+ * no rung is launched before it is built.
+ */
 export const launchProbeFlags: readonly string[] = [
   '-std=c++17',
-  '-O2',
+  '-O0',
   '-cudart',
   'none',
   '-Xcompiler',

@@ -297,10 +297,19 @@ export async function probeReference(
   return parseProbedReference(result.stdout)?.reason ?? null
 }
 
-const unfinished = ({ outcome, exitCode, stderr, signal }: ProcessResult): Statement =>
-  outcome === 'exited'
+/** The loader's word for a function of the CUDA runtime that the probe does not stand in for. */
+const lacking = /symbol lookup error: .*undefined symbol: (cuda?[A-Z]\w*)/
+
+function unfinished({ outcome, exitCode, stderr, signal }: ProcessResult): Statement {
+  const [, name] = lacking.exec(stderr) ?? []
+  if (name !== undefined)
+    return /Malloc|Free|Alloc/.test(name)
+      ? message('tools.probeAllocates', { name })
+      : message('tools.probeLacks', { name })
+  return outcome === 'exited'
     ? message('tools.probeEnded', {
         exitCode: exitCode ?? '',
         text: stderr.trim().split('\n').pop() ?? '',
       })
     : message('tools.probeUnfinished', { signal: signal ?? outcome })
+}

@@ -182,6 +182,10 @@ const blamed = (
 const millions = (count: number): number => Math.round(count / 1e6)
 
 /** Why a rung did not run to its end. */
+/** As NVIDIA's disassembler prints it. */
+const printedAddress = (address: number | null): string =>
+  address === null ? '' : `/*${address.toString(16).padStart(4, '0')}*/ `
+
 export function stopReason(
   stop: Stop,
   launch: LaunchPlaces | undefined,
@@ -196,7 +200,7 @@ export function stopReason(
     case 'unknown-instruction':
       if (callsOut.has(stop.mnemonic ?? '')) return message('emulation.callsOut', at)
       return message('emulation.unknownInstruction', {
-        instruction: [...new Set([stop.mnemonic ?? '', stop.detail])].filter(Boolean).join(': '),
+        instruction: `${printedAddress(stop.address)}${[...new Set([stop.mnemonic ?? '', stop.detail])].filter(Boolean).join(': ')}`,
         ...at,
       })
     case 'illegal-address':

@@ -6,7 +6,7 @@ import type { MemoryOperand } from '../sass/instruction'
 import { barrierAt, change, type BarrierPlace } from './barriers'
 import { deviceHigh } from './device'
 import { offsetMask, rankShift } from './memory-access'
-import { firstLane, type Site } from './site'
+import { firstLane, lanes, type Site } from './site'
 import type { Block, Step, Warp } from './warp'
 
 // Tensor maps, which tell the copy engine of an array: `CUtensorMap`, 128 bytes. How the driver encodes one is not
@@ -124,7 +124,7 @@ class Mover {
     bytes: number,
   ): void {
     const write = this.toShared === (kind === 'outside-shared')
-    const thread = warp.number * 32 + firstLane(warp.live)
+    const thread = warp.number * lanes + firstLane(warp.live)
     this.at.machine.report({ kind, at: this.at.index, write, bytes, thread, block: 0, address })
   }
 
@@ -150,26 +150,30 @@ class Mover {
     const lane = firstLane(warp.live)
     if (this.toShared) this.at.views.bytes.copyWithin(place, low, low + bytes)
     else this.at.views.bytes.copyWithin(low, place, place + bytes)
-    const { watch } = warp.block
-    watch?.global(this.at.index, warp, lane, low, bytes, !this.toShared)
-    if (block === warp.block)
-      watch?.shared(this.at.index, warp, lane, offset, bytes, this.toShared, false)
+    warp.block.watch?.global(this.at.index, warp, lane, low, bytes, !this.toShared)
+    this.watchShared(warp, block, offset, bytes)
   }
 
   /** Zeros in shared memory. */
   clear(warp: Warp, block: Block, offset: number, bytes: number): void {
     if (bytes === 0 || !this.toShared) return
     this.at.views.bytes.fill(0, block.shared + offset, block.shared + offset + bytes)
-    if (block !== warp.block) return
+    this.watchShared(warp, block, offset, bytes)
+  }
+
+  private watchShared(warp: Warp, { watch }: Block, offset: number, bytes: number): void {
     const lane = firstLane(warp.live)
-    warp.block.watch?.shared(this.at.index, warp, lane, offset, bytes, true, false)
+    const { index } = this.at
+    if (watch === warp.block.watch)
+      watch?.shared(index, warp, lane, offset, bytes, this.toShared, false)
+    else watch?.copiedHere(index, warp.number * lanes + lane, offset, bytes)
   }
 }
 
 /** Bytes have come that a barrier waits for. */
 function complete(at: Site, warp: Warp, barrier: BarrierPlace | null, bytes: number): void {
   if (!barrier) return
-  if (barrier.block === warp.block) warp.block.watch?.release(barrier.offset, warp.number)
+  barrier.block.watch?.release(barrier.offset, barrier.block === warp.block ? warp.number : null)
   change(at.views.words, barrier.place, { arrivals: 0, bytes: -bytes })
 }
 

@@ -3,7 +3,7 @@
  * would launch, and with which arguments, comes from the probe (`parsers/cuda/runner-events.ts`), whose addresses are
  * dummies: one range for each buffer, which are turned into those of the device here.
  */
-import { decodeInstruction } from '../sass/decode'
+import { decodeInstruction, nameOfOpcode } from '../sass/decode'
 import type { Instruction } from '../sass/instruction'
 import { truePredicate } from '../sass/instruction'
 import type { ConstantBank, MachineCode, MachineKernel } from '../sass/machine-code'
@@ -104,7 +104,7 @@ const unknownInstruction = (words: Instruction['words'], address: number): Instr
   address,
   words,
   guard: { kind: 'predicate', index: truePredicate, negated: false },
-  mnemonic: '???',
+  mnemonic: nameOfOpcode(words[0]),
   modifiers: [],
   operands: [],
   control: {
@@ -196,7 +196,7 @@ function codeOf(kernel: MachineKernel, { architecture, functions }: MachineCode)
 }
 
 /** What its variables take behind the part that CUDA keeps. */
-const staticShared = (kernel: MachineKernel, architecture: number): number =>
+export const staticShared = (kernel: MachineKernel, architecture: number): number =>
   architecture >= 90 ? Math.max(0, kernel.sharedBytes - reservedShared) : kernel.sharedBytes
 
 /** Of the launch, or of the kernel's own `__cluster_dims__`. */

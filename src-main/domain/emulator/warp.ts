@@ -95,8 +95,13 @@ export interface BlockWatch extends Watch {
   barrier(warps: readonly number[]): void
   /** A warp has arrived and goes on. */
   arrive(barrier: number, warp: number): void
-  /** Of a barrier in shared memory: what the warp has done so far is ordered before those who acquire it. */
-  release(address: number, warp: number): void
+  /**
+   * Of a barrier in shared memory: what the warp, or null for other blocks of the cluster, has done so far is ordered
+   * before those who acquire it.
+   */
+  release(address: number, warp: number | null): void
+  /** A thread of another block has had bytes copied to this block's shared memory. */
+  copiedHere(at: number, thread: number, address: number, bytes: number): void
   acquire(address: number, warp: number): void
 }
 

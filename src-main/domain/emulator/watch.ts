@@ -1,7 +1,8 @@
 /**
  * Who wrote and read what: finds reads of memory that nothing was written to, and accesses of two warps to one place of
  * shared memory that no barrier orders. Order is told by vector clocks, so that a race is found whichever warp happens
- * to run first. Warps alone are told apart: the lanes of one are taken to be ordered by the code between them.
+ * to run first. Warps alone are told apart: the lanes of one are taken to be ordered by the code between them. What other
+ * blocks of a cluster copy here counts as one more party, which writes and never reads.
  */
 import type { Allocation } from './device'
 import type { Finding } from './site'
@@ -32,6 +33,8 @@ const allWritten = 0x01010101
 export function createWatch(setting: Setting): BlockWatch {
   const { warps, unit, globalWritten, report } = setting
   const units = Math.ceil(setting.sharedBytes / unit)
+  const outside = warps
+  const parties = warps + 1
   const globalWords = new Int32Array(
     globalWritten.buffer,
     globalWritten.byteOffset,
@@ -49,27 +52,27 @@ export function createWatch(setting: Setting): BlockWatch {
   /** By unit and warp: when that was, and where; of those in the mask alone. */
   const readClock = new Int32Array(units * warps)
   const readPlace = new Int32Array(units * warps)
-  /** What each warp knows of the others' clocks. */
-  const clocks = new Int32Array(warps * warps)
+  /** What each party knows of the others' clocks. */
+  const clocks = new Int32Array(parties * parties)
   const arrivals = new Map<number, Int32Array>()
   const released = new Map<number, Int32Array>()
 
   /** What the warp knows, joined to what others had known there. */
   const leave = (places: Map<number, Int32Array>, place: number, warp: number): void => {
-    const known = places.get(place) ?? new Int32Array(warps)
-    for (let other = 0; other < warps; other++)
+    const known = places.get(place) ?? new Int32Array(parties)
+    for (let other = 0; other < parties; other++)
       known[other] = Math.max(known[other]!, knows(warp, other))
     places.set(place, known)
-    clocks[warp * warps + warp]!++
+    clocks[warp * parties + warp]!++
   }
-  const knows = (warp: number, other: number): number => clocks[warp * warps + other]!
+  const knows = (warp: number, other: number): number => clocks[warp * parties + other]!
   const beginBlock = (): void => {
     writer.fill(none)
     readers.fill(0)
     clocks.fill(0)
     arrivals.clear()
     released.clear()
-    for (let warp = 0; warp < warps; warp++) clocks[warp * warps + warp] = 1
+    for (let party = 0; party < parties; party++) clocks[party * parties + party] = 1
   }
   beginBlock()
 
@@ -100,30 +103,42 @@ export function createWatch(setting: Setting): BlockWatch {
   return {
     beginBlock,
     barrier(met) {
-      const joint = new Int32Array(warps)
+      const joint = new Int32Array(parties)
       for (const warp of met)
-        for (let other = 0; other < warps; other++)
+        for (let other = 0; other < parties; other++)
           joint[other] = Math.max(joint[other]!, knows(warp, other))
       for (const arrived of arrivals.values())
-        for (let other = 0; other < warps; other++)
+        for (let other = 0; other < parties; other++)
           joint[other] = Math.max(joint[other]!, arrived[other]!)
       arrivals.clear()
       for (const warp of met) {
-        for (let other = 0; other < warps; other++) clocks[warp * warps + other] = joint[other]!
-        clocks[warp * warps + warp]!++
+        for (let other = 0; other < parties; other++) clocks[warp * parties + other] = joint[other]!
+        clocks[warp * parties + warp]!++
       }
     },
     arrive(barrier, warp) {
       leave(arrivals, barrier, warp)
     },
     release(address, warp) {
-      leave(released, address, warp)
+      leave(released, address, warp ?? outside)
+    },
+    copiedHere(at, thread, address, bytes) {
+      const end = (address + bytes) / unit
+      for (let unitAt = address / unit; unitAt < end; unitAt++) {
+        // Who read here before told the other block by a barrier there, of which this block's clocks know nothing.
+        readers[unitAt] = 0
+        writer[unitAt] = outside
+        writeClock[unitAt] = knows(outside, outside)
+        writePlace[unitAt] = at
+        writeThread[unitAt] = thread
+        writeAtomic[unitAt] = 0
+      }
     },
     acquire(address, warp) {
       const known = released.get(address)
       if (!known) return
-      for (let other = 0; other < warps; other++) {
-        const place = warp * warps + other
+      for (let other = 0; other < parties; other++) {
+        const place = warp * parties + other
         clocks[place] = Math.max(clocks[place]!, known[other]!)
       }
     },

@@ -32,6 +32,28 @@ for (const entry of [
 /** By the low 12 bits of an instruction. */
 export const opcodeOf = (code: number): Opcode | undefined => byCode.get(code)
 
+/** Accesses of textures and surfaces by the low byte of their opcodes, which are decoded no further. */
+const notDecoded: Readonly<Record<number, string>> = {
+  0x60: 'TEX',
+  0x63: 'TLD4',
+  0x66: 'TLD',
+  0x6c: 'TXD',
+  0x99: 'SULD',
+  0x9d: 'SUST',
+}
+
+/**
+ * What an instruction is called that could not be decoded, by its first 32 bits: `TEX`, `ATOMS.???` of an opcode whose form is not
+ * known, else the opcode in hexadecimal. Never the name of one that was decoded.
+ */
+export function nameOfOpcode(word: number): string {
+  const code = word & 0xfff
+  // 0xf.. from 9.0 on, 0xb.. before.
+  const access = (code & 0xb00) === 0xb00 ? notDecoded[code & 0xff] : undefined
+  const known = opcodeOf(code)
+  return known ? `${known.mnemonic}.???` : (access ?? `0x${code.toString(16)}`)
+}
+
 export interface UnknownInstruction {
   readonly unknown: true
   readonly address: number

@@ -8,6 +8,7 @@ import { pathExists, diskError, makeFolder } from '../../adapters/disk/disk'
 import { readKernelLibrary } from '../../adapters/kernels/kernel-library'
 import {
   readLab,
+  readShippedLab,
   readShippedLabs,
   type LabFolder,
   type LabLibrary,
@@ -32,16 +33,19 @@ export async function listLabs({ assets }: Setup): Promise<LabLibrary> {
 /** A shipped lab by its id, or the lab in a folder; throws with the available labs or the fault. */
 export async function openLab({ assets }: Setup, name: string): Promise<LabFolder> {
   const library = await readKernelLibrary(assets.kernelsDir)
-  const { labs, faults } = await readShippedLabs(library)
-  const shipped = labs.find(({ id }) => id === name)
-  if (shipped) return shipped
-  const own = faults.filter(({ file }) => file.startsWith(`${name}/`))
-  if (own.length > 0)
+  const shipped = await readShippedLab(library, name)
+  const [found] = shipped?.labs ?? []
+  if (found) return found
+  if (shipped)
     throw inputError(
-      message('labs.cannotBeUsed', { lab: name, faults: own.map(faultSentence).join(' ') }),
+      message('labs.cannotBeUsed', {
+        lab: name,
+        faults: shipped.faults.map(faultSentence).join(' '),
+      }),
     )
   if (/[\\/]|^\.+$/.test(name) || (await pathExists(resolve(name))))
     return readLab(resolve(name), library)
+  const { labs } = await readShippedLabs(library)
   throw inputError(
     message('labs.none', { lab: JSON.stringify(name) }),
     labs.length === 0

@@ -25,7 +25,9 @@ import { recordsOf, stopReason, type LaunchPlaces } from '../../domain/emulation
 import { joined, partsOf } from '../../domain/emulation/parts'
 import type { EmulationAnswer, EmulationJob } from '../../domain/emulation/job'
 import { KernelLadderError } from '../../domain/errors'
-import type { BuildGpu } from '../../domain/gpu/gpu'
+import { staticShared } from '../../domain/emulator/rung'
+import { smLimits, type BuildGpu } from '../../domain/gpu/gpu'
+import { occupancy } from '../../domain/gpu/occupancy'
 import type { BuildOutcome } from './build'
 import type { LadderRung } from '../../domain/ladder/ladder'
 import { message, type Statement } from '../../domain/messages/message'
@@ -152,6 +154,8 @@ export async function readyRung(
   if ('reason' in launched) return launched
   const places = placesOf(modules, launched)
   if (!places) return { reason: message('emulation.noMachineCode') }
+  const refused = refusedBy(gpu, places, launched)
+  if (refused) return { reason: refused, fault: 'failed' }
   const buffers = await fills(own)
   const job = jobOf(
     modules,
@@ -164,6 +168,27 @@ export async function readyRung(
     })),
   )
   return { id: rung.id, own, launched, places, job, buffers }
+}
+
+/** Why the GPU would refuse one of these launches. */
+function refusedBy(
+  gpu: BuildGpu,
+  places: readonly LaunchPlaces[],
+  { kernels }: Launched,
+): Statement | undefined {
+  const limits = smLimits(gpu.computeCapability)
+  if (!limits) return undefined
+  const architecture = Number(gpu.computeCapability.replace('.', ''))
+  for (const [index, { kernel, block }] of places.entries()) {
+    const { unlaunchable } = occupancy(limits, {
+      threads: block[0] * block[1] * block[2],
+      registers: kernel.registers ?? 0,
+      staticSharedBytes: staticShared(kernel, architecture),
+      dynamicSharedBytes: kernels[index]!.dynamicSharedBytes,
+    })
+    if (unlaunchable) return message('records.cannotLaunch', { why: unlaunchable })
+  }
+  return undefined
 }
 
 function placesOf(

@@ -101,6 +101,18 @@ describe('a fault in code of nvcc is found at its line, with thread and block', 
 })
 
 describe('what the copy engine brings', () => {
+  it('from another block of the cluster is written, and in order behind the wait for its barrier', () => {
+    const { findings, out } = run('rightCopyAcross', { n: 64, blocks: 2 })
+    expect(findings).toEqual([])
+    const backwards = Array.from({ length: 64 }, (_, at) => 63 - at)
+    expect([...out.subarray(0, 128)]).toEqual([...backwards, ...backwards])
+    const late = run('copyAcrossNotWaitedFor', { n: 64, blocks: 2 }).findings
+    expect(late.map(({ kind, line }) => [kind, line])).toContainEqual([
+      'race',
+      lineOf('copiedAcross', 'race'),
+    ])
+  })
+
   it('is there, and in order, behind the wait for its barrier', () => {
     const { findings, out } = run('rightCopy', { n: 64 })
     expect(findings).toEqual([])

@@ -146,6 +146,10 @@ export const tools = {
   probeNotBuilt: 'the probe could not be built with this CUDA toolkit.',
   hostCompiler: 'Check that nvcc finds a host compiler that it supports (`kernel-ladder doctor`).',
   probeEnded: 'the probe exited with code {exitCode}: {text}',
+  probeLacks:
+    'it calls {name}, which only a GPU can answer: leave the call out, or run on a GPU (--target local)',
+  probeAllocates:
+    'it calls {name}, and there is no GPU to allocate on: return the bytes that it needs from kl_workspace_bytes and use the workspace of the launch struct',
   probeUnfinished: 'the probe did not finish ({signal})',
 
   sanitizerStopped: 'Stopped after {seconds} s without finishing; allow more time with --timeout.',
@@ -256,7 +260,7 @@ export const emulation = {
   notVerifiedAt:
     '{rung} was not verified at {at}, which would take about {instructions} million warp instructions.',
   about:
-    'Emulated for {gpu} at {at}: results and counts are exact, times are not known. Expected results are from {reference}.',
+    'Emulated for {gpu} at {at}, every block of every launch: results and counts are exact, times are not known. Expected results are from {reference}.',
   fromHost: 'the reference on this machine',
   fromEmulated: 'the reference, emulated as well',
   fromRung: 'the rung {rung}, emulated as well',
