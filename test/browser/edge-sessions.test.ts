@@ -236,6 +236,14 @@ describe('messages', () => {
     const { page } = await harness.open(`/session/counts-alone/compare/${pair}`)
     await page.getByText('No time to compare').waitFor()
     expect(await page.locator('.figures .why').count()).toBe(0)
+    // Nor does its roofline say that operations were not counted, or stand first.
+    await page.goto(`${harness.origin}/#/session/counts-alone/charts/roofline`)
+    await page.getByText('Roofline: nothing to draw').waitFor()
+    expect(await page.locator('main').innerText()).toContain('It has no time.')
+    await page.goto(`${harness.origin}/#/session/counts-alone/charts`)
+    await page.getByRole('heading', { name: 'Stall reasons' }).waitFor()
+    await page.goto(`${harness.origin}/#/session/counts-alone/compare/${pair}`)
+    await page.getByText('No time to compare').waitFor()
     expect(await page.locator('.figures').innerText()).not.toContain('has no time')
   })
 

@@ -6,6 +6,7 @@ import { diagnose } from '../../src-main/services/machine/doctor'
 import { ncuFailures } from '../fakes/ncu.mjs'
 import { fakeMachine, setEnv, type Machine, tempDir } from './support'
 import { said } from '../support'
+import { inEnglish } from '../../src-main/domain/text/text'
 import { createCore } from '../../src-main/services/core'
 import { setUp as hostSetUp } from '../../src-main/adapters/machine/machine'
 
@@ -121,5 +122,23 @@ describe('machines of the UI', () => {
     await writeFile(file, 'machines: 1\n')
     const { machines, error } = await call('machines.list', {})
     expect([machines, error?.kind]).toEqual([[], 'input'])
+    // As messages, so that each language says them.
+    const faulty =
+      'kernel_ladder_machines: 1\nmachines:\n  titan: { ssh: "-x" }\n  other: { shh: titan }\n'
+    await writeFile(file, faulty)
+    const { error: told } = await call('machines.list', {})
+    expect(told!.message).toMatchObject({
+      key: 'written.fault',
+      values: {
+        place: `${file}:3:12`,
+        fault: { key: 'written.is', values: { what: { key: 'written.sshHost' } } },
+      },
+    })
+    expect(inEnglish(told!.message)).toBe(
+      `${file}:3:12: machines.titan.ssh: a host as after \`ssh\`, such as titan.example.org or user@titan.`,
+    )
+    expect(inEnglish(told!.remedy!)).toContain(
+      'There is no key "shh" in machines.other. Did you mean ssh?',
+    )
   })
 })

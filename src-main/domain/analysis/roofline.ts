@@ -192,3 +192,11 @@ export function ridge(
   const bandwidth = ceilings.memory[level].value.value
   return peak === null || bandwidth === null ? null : peak / bandwidth
 }
+
+/** Whether any rung is drawn: logarithmic axes have no place for zero. */
+export const hasPlaces = ({ paths }: Pick<Roofline, 'paths'>): boolean =>
+  Object.values(paths).some((path) =>
+    path.some(
+      ({ intensity, throughput }) => (intensity.value ?? 0) > 0 && (throughput.value ?? 0) > 0,
+    ),
+  )

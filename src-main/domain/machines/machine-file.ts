@@ -1,5 +1,6 @@
 /** machines.yaml: the machines that `--target NAME` runs on, by name. It holds no secret: ssh has the user's keys. */
 import { z } from 'zod'
+import { englishTemplate } from '../messages/message'
 
 /** Targets and kinds of targets, now and to come; a machine of that name could not be told from them. */
 const reserved = [
@@ -22,11 +23,11 @@ export const isMachineName = (text: string): boolean => nameFault(text) === null
 
 /** As after `ssh`: it must not be taken for an option, nor for more than one word. */
 const SshHost = z.string().regex(/^[^\s\p{Cc}-][^\s\p{Cc}]{0,254}$/u, {
-  error: 'a host as after `ssh`, such as titan.example.org or user@titan',
+  error: englishTemplate('written.sshHost'),
 })
 /** A value on sbatch's command line, in which no shell and no option can hide. */
 const SlurmWord = z.string().regex(/^[A-Za-z0-9_[(][\w.,:;+=@&|*!()[\]/%-]{0,199}$/, {
-  error: 'one word of letters, digits and the signs that Slurm uses',
+  error: englishTemplate('written.slurmWord'),
 })
 const Commands = z.array(z.string().min(1).max(4000)).max(20)
 
@@ -37,10 +38,10 @@ const ownOptions =
 const SlurmOption = z
   .string()
   .regex(/^--[a-z][a-z-]*(=[\w.,:;+=@&|*!()[\]/%-]{1,200})?$/, {
-    error: 'an option of sbatch in one word, such as --reservation=lab',
+    error: englishTemplate('written.slurmOption'),
   })
   .refine((option) => !ownOptions.test(option), {
-    error: 'an option of sbatch that this program does not set itself',
+    error: englishTemplate('written.slurmOwnOption'),
   })
 
 export const SlurmOptions = z.strictObject({
@@ -52,7 +53,7 @@ export const SlurmOptions = z.strictObject({
   constraint: SlurmWord.optional(),
   time: z
     .string()
-    .regex(/^(\d+-)?\d+(:\d+){0,2}$/, { error: 'a time as sbatch takes it: 30, 2:00:00, 1-12' })
+    .regex(/^(\d+-)?\d+(:\d+){0,2}$/, { error: englishTemplate('written.slurmTime') })
     .optional()
     .describe('The time limit of a job, as sbatch takes it: 30 (minutes), 2:00:00.'),
   options: z
@@ -82,9 +83,9 @@ export const MachinesFile = z.strictObject({
   kernel_ladder_machines: z.literal(1).describe('The version of this format.'),
   machines: z
     .record(
-      z.string().refine(isMachineName, { error: 'a name that --target has no other meaning for' }),
+      z.string().refine(isMachineName, { error: englishTemplate('written.machineName') }),
       MachineEntry.refine(({ ssh, slurm }) => ssh !== undefined || slurm !== undefined, {
-        error: 'a machine has `ssh`, `slurm` or both',
+        error: englishTemplate('written.sshOrSlurm'),
       }),
     )
     .describe('By the name that is given to --target.'),

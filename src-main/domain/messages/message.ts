@@ -117,6 +117,18 @@ export function englishTemplate(key: MessageKey): string {
   return (templates as Record<string, Record<string, string>>)[table]![name]!
 }
 
+const keyByText = new Map(
+  Object.entries(templates).flatMap(([table, texts]) =>
+    Object.entries(texts).map(([name, text]): [string, string] => [text, `${table}.${name}`]),
+  ),
+)
+
+/** A text that is an English template, as its message: a schema library carries no more than the text. */
+export function messageOf(text: string): Statement {
+  const key = keyByText.get(text)
+  return key === undefined ? text : { key: key as MessageKey, values: {} }
+}
+
 export const placeholder = /\{(\w+)\}/g
 
 const namesIn = (template: string): Set<string> =>

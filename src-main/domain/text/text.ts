@@ -162,6 +162,12 @@ export function nearest(word: string, known: readonly string[]): string | null {
     : null
 }
 
+/** A sentence that asks for the name that was probably meant; null if none is near. */
+export function meant(word: string, known: readonly string[]): Statement | null {
+  const near = nearest(word, known)
+  return near === null ? null : message('asked.meant', { name: near })
+}
+
 /** A sentence, after a space, that asks for the name that was probably meant; empty if none is near. */
 export function askMeant(word: string, known: readonly string[]): string {
   const near = nearest(word, known)
@@ -170,6 +176,6 @@ export function askMeant(word: string, known: readonly string[]): string {
 
 /** A remedy that begins with the name that was probably meant, if one is near. */
 export function meantOr(word: string, known: readonly string[], remedy: Statement): Statement {
-  const near = nearest(word, known)
-  return near === null ? remedy : together(message('asked.meant', { name: near }), remedy)
+  const asked = meant(word, known)
+  return asked === null ? remedy : together(asked, remedy)
 }

@@ -12,29 +12,40 @@ import {
 } from 'yaml'
 import { z } from 'zod'
 import { inputError } from '../../domain/errors'
+import {
+  message,
+  messageOf,
+  together,
+  type AnyMessage,
+  type Statement,
+} from '../../domain/messages/message'
 import { place } from '../../domain/task/faults'
-import { askMeant } from '../../domain/text/text'
+import { meant } from '../../domain/text/text'
 
 export interface PlacedFault {
   /** From 1. */
   line: number
   column: number
-  message: string
+  message: Statement
 }
 
 export interface ReadYaml {
   /** undefined if it is not YAML of the supported subset. */
   value: unknown
   faults: PlacedFault[]
-  at(path: readonly PropertyKey[], message: string): PlacedFault
+  at(path: readonly PropertyKey[], message: Statement): PlacedFault
 }
 
 /** Throws all faults as one error: the first as its sentence, followed by the others. */
 export function refuse(file: string, faults: readonly PlacedFault[]): never {
-  const [first, ...more] = faults.map(
-    ({ line, column, message }) => `${file}:${line}:${column}: ${message}`,
+  const [first, ...more] = faults.map(({ line, column, message: fault }) =>
+    message('written.fault', { place: `${file}:${line}:${column}`, fault }),
   )
-  throw inputError(first!, more.length > 0 ? more.join('\n') : undefined)
+  const last = more.pop()
+  const rest =
+    last &&
+    more.reduceRight((below, one) => message('written.lines', { first: one, more: below }), last)
+  throw inputError(first!, rest)
 }
 
 /** The key if present, since that is what is misspelled or lacks a value; else its parent. */
@@ -67,19 +78,18 @@ const deepest = 64
 const explicitKey = /(?<!\S)\?(?!\S)/g
 
 /** Why a text is not even parsed, as a sentence. */
-export function tooMuch(text: string): string | null {
+export function tooMuch(text: string): Statement | null {
   if ((text.match(explicitKey)?.length ?? 0) > deepest)
-    return `It has more than ${deepest} explicit keys (?), which is more than is read.`
+    return message('written.explicitKeys', { most: deepest })
   let [keys, depth] = [0, 0]
   for (const character of text) {
     if (character === '\n') depth = 0
     else if (character === ':') keys += 1
     else if (character === '[' || character === '{') depth += 1
     else if (character === ']' || character === '}') depth -= 1
-    if (depth > deepest)
-      return `It has lists in lists deeper than ${deepest}, which is more than is read.`
+    if (depth > deepest) return message('written.deep', { most: deepest })
   }
-  return keys > mostKeys ? `It has more than ${mostKeys} keys, which is more than is read.` : null
+  return keys > mostKeys ? message('written.keys', { most: mostKeys }) : null
 }
 
 export function readYaml(source: string): ReadYaml {
@@ -93,24 +103,29 @@ export function readYaml(source: string): ReadYaml {
     // It would print on stderr what is refused in a sentence of ours.
     logLevel: 'error',
   })
-  const placed = (offset: number, message: string): PlacedFault => {
+  const placed = (offset: number, fault: Statement): PlacedFault => {
     const { line, col } = counter.linePos(offset)
-    return { line, column: col, message }
+    return { line, column: col, message: fault }
   }
-  const at: ReadYaml['at'] = (path, message) => placed(nodeAt(document, path), message)
+  const at: ReadYaml['at'] = (path, fault) => placed(nodeAt(document, path), fault)
   if (refused !== null) return { value: undefined, faults: [placed(0, refused)], at }
   const found = [...document.errors, ...document.warnings].slice(0, mostFaults)
-  const faults = found.map(({ code, message, pos }) => {
+  const faults = found.map(({ code, message: text, pos }) => {
     const first = code === 'DUPLICATE_KEY' ? firstOf(document, pos[0]) : null
     return placed(
       pos[0],
       first
-        ? `The key ${JSON.stringify(first.key)} is repeated; it first appears on line ${counter.linePos(first.offset).line}.`
-        : sentence(message),
+        ? message('written.repeated', {
+            key: JSON.stringify(first.key),
+            line: counter.linePos(first.offset).line,
+          })
+        : sentence(text),
     )
   })
   // Aliases can expand a short file to a very large document.
-  faults.push(...sharedNodes(document, text).map((offset) => placed(offset, noSharing)))
+  faults.push(
+    ...sharedNodes(document, text).map((offset) => placed(offset, message('written.noSharing'))),
+  )
   if (faults.length > 0) return { value: undefined, faults, at }
   return { value: document.toJS({ maxAliasCount: 0 }) as unknown, faults, at }
 }
@@ -133,8 +148,6 @@ function firstOf(
   })
   return found
 }
-
-const noSharing = 'Anchors and aliases (&, *) are not supported; write the value out.'
 
 /** Where the anchors and aliases of a document are. */
 function sharedNodes(document: Document.Parsed, text: string): number[] {
@@ -163,8 +176,8 @@ function inBranch(issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
 }
 
 /** What stands behind the comma of `{ bound: pow(2, -24) }` is read as a key. */
-const afterComma = (key: string): string =>
-  /[()]/.test(key) ? ' An expression with a comma in it is written in quotes.' : ''
+const afterComma = (key: string): Statement | null =>
+  /[()]/.test(key) ? message('written.comma') : null
 
 /** The part of a JSON Schema that tells which keys there are. */
 interface KeySchema {
@@ -209,37 +222,50 @@ function keysAt(schema: z.ZodType, path: readonly PropertyKey[]): string[] {
   return [...new Set(found.flatMap(({ properties = {} }) => Object.keys(properties)))]
 }
 
-const typeWords: Readonly<Record<string, string>> = {
-  string: 'a string',
-  number: 'a number',
-  int: 'a whole number',
-  object: 'a map of keys',
-  record: 'a map of keys',
-  array: 'a list',
+const typeWords: Readonly<Record<string, AnyMessage>> = {
+  string: message('written.string'),
+  number: message('written.number'),
+  int: message('written.whole'),
+  object: message('written.map'),
+  record: message('written.map'),
+  array: message('written.list'),
 }
 
-const eitherOf = (words: readonly string[]): string =>
-  [words.slice(0, -1).join(', '), words.at(-1)].filter(Boolean).join(' or ')
+/** `a, b or c`. */
+function eitherOf(words: readonly Statement[]): Statement | null {
+  const known = [...new Map(words.map((word) => [JSON.stringify(word), word])).values()]
+  const [last] = known.splice(-1)
+  if (last === undefined) return null
+  return known.reduceRight<Statement>(
+    (some, one, at) =>
+      at === known.length - 1
+        ? message('written.either', { some: one, last: some })
+        : message('written.before', { one, some }),
+    last,
+  )
+}
 
 /** What a value must be, for a sentence about it; null if the schema has its own words. */
-function requirement(issue: z.core.$ZodIssue): string | null {
+function requirement(issue: z.core.$ZodIssue): Statement | null {
   switch (issue.code) {
     case 'invalid_type':
       return typeWords[issue.expected] ?? issue.expected
-    case 'invalid_value':
-      return `${issue.values.length > 1 ? 'one of ' : ''}${issue.values.map(String).join(', ')}`
-    case 'invalid_union': {
-      const words = issue.errors.flatMap(([first]) => (first && requirement(first)) ?? [])
-      return words.length > 0 ? eitherOf([...new Set(words)]) : null
+    case 'invalid_value': {
+      const values = issue.values.map(String).join(', ')
+      return issue.values.length > 1 ? message('written.oneOf', { values }) : values
     }
+    case 'invalid_union':
+      return eitherOf(issue.errors.flatMap(([first]) => (first && requirement(first)) ?? []))
     case 'too_small':
       return issue.origin === 'number' || issue.origin === 'int'
-        ? `at least ${issue.minimum}`
+        ? message('written.atLeast', { least: String(issue.minimum) })
         : issue.minimum === 1
-          ? 'non-empty'
+          ? message('written.nonEmpty')
           : null
     case 'too_big':
-      return issue.origin === 'number' || issue.origin === 'int' ? `at most ${issue.maximum}` : null
+      return issue.origin === 'number' || issue.origin === 'int'
+        ? message('written.atMost', { most: String(issue.maximum) })
+        : null
     default:
       return null
   }
@@ -256,20 +282,23 @@ function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
 }
 
 /** A fault of the value at a path, which is not a key too many. */
-function valueFault(value: unknown, issue: z.core.$ZodIssue): string {
+function valueFault(value: unknown, issue: z.core.$ZodIssue): Statement {
   const where = place(issue.path)
   const found = valueAt(value, issue.path)
   const needed = requirement(issue)
-  if (where === '') return found === null ? 'The file is empty.' : 'The file is not a map of keys.'
+  if (where === '') return message(found === null ? 'written.empty' : 'written.noMap')
   if (found === undefined) {
     const only = issue.code === 'invalid_value' && issue.values.length === 1 ? needed : null
-    const key = String(issue.path.at(-1))
-    return `${where} is missing${only === null ? '' : `: write \`${key}: ${only}\``}.`
+    return typeof only === 'string'
+      ? message('written.missingWrite', { where, line: `${String(issue.path.at(-1))}: ${only}` })
+      : message('written.missing', { where })
   }
-  if (found === null) return `${where} has no value.`
-  if (needed !== null) return `${where} must be ${needed}.`
+  if (found === null) return message('written.noValue', { where })
+  if (needed !== null) return message('written.must', { where, what: needed })
   const [inner] = issue.code === 'invalid_key' ? issue.issues : []
-  return `${where}: ${sentence((inner ?? issue).message)}`
+  const own = messageOf((inner ?? issue).message)
+  const what = typeof own === 'string' ? own.replace(/\s+/g, ' ').replace(/\.$/, '') : own
+  return message('written.is', { where, what })
 }
 
 /** The schema's issues with the document, with their locations. */
@@ -282,10 +311,12 @@ export const schemaFaults = (
     if (issue.code !== 'unrecognized_keys') return [at(issue.path, valueFault(value, issue))]
     const where = place(issue.path)
     const known = keysAt(schema, issue.path)
-    return issue.keys.map((key) => {
-      return at(
-        [...issue.path, key],
-        `There is no key ${JSON.stringify(key)}${where === '' ? '' : ` in ${where}`}.${askMeant(key, known)}${afterComma(key)}`,
-      )
+    return issue.keys.map((name) => {
+      const key = JSON.stringify(name)
+      const fault =
+        where === ''
+          ? message('written.noKey', { key })
+          : message('written.noKeyIn', { key, where })
+      return at([...issue.path, name], together(fault, meant(name, known), afterComma(name)))
     })
   })

@@ -290,7 +290,7 @@ export function parseLab(text: string, file: string, references: LabReferences):
 
   const refused = tooMuch(parts.matter)
   if (refused !== null) {
-    faults.push({ file, line: firstLine, message: refused })
+    faults.push({ file, line: firstLine, message: inEnglish(refused) })
     return parsed
   }
   const counter = new LineCounter()

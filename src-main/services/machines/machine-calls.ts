@@ -6,7 +6,7 @@ import type { Setup } from '../../adapters/machine/machine'
 import type { CallInput } from '../../contract'
 import { inputError, toErrorShape } from '../../domain/errors'
 import { MachineEntry } from '../../domain/machines/machine-file'
-import { message } from '../../domain/messages/message'
+import { message, messageOf } from '../../domain/messages/message'
 import { addMachine, lookAtHost, refuseName } from './add-machine'
 import { openMachine } from './remote-job'
 
@@ -54,7 +54,7 @@ function entryOf(written: unknown): MachineEntry {
   throw inputError(
     message('machines.badField', {
       field: issue?.path.at(-1)?.toString() ?? 'ssh',
-      what: issue?.message ?? '',
+      what: messageOf(issue?.message ?? ''),
     }),
   )
 }

@@ -5,6 +5,7 @@ import { leadFigure } from '../../../src-main/domain/analysis/lead-figure'
 import { otherSizes, runCommand } from '../../../src-main/domain/report/provenance'
 import { absence, commandFor } from './use-chart'
 import {
+  drawnLimits,
   isKnown,
   rungOccupancy,
   rungWaves,
@@ -105,6 +106,21 @@ describe('occupancy', () => {
         const measured = each.metrics['theoreticalOccupancy']?.value
         expect(found.occupancy.percent, `${own.ladder.id} ${each.id}`).toBeCloseTo(measured!, 1)
       }
+  })
+
+  it('draws no limit beyond the blocks that an SM holds, so that its row has room for the figure', () => {
+    // As it was built: without shared memory, hundreds of blocks would fit.
+    const built = rungOccupancy(card, { ...card.rungs[1]!, profile: null })
+    if (!isKnown(built)) throw new Error('The launch is not known.')
+    const { limits } = built.occupancy
+    expect(limits.shared).toBeGreaterThan(limits.blocks!)
+    expect(drawnLimits(built.occupancy)).toEqual([
+      limits.warps,
+      limits.blocks,
+      limits.registers,
+      null,
+      limits.barriers,
+    ])
   })
 
   it('gives the waves that ncu counts', () => {

@@ -16,6 +16,7 @@ import { leastBytes as leastBytesOf, problemLabel } from '../../../src-main/doma
 import { bufferTitle } from '../../../src-main/domain/task/task'
 import { gpuOfTarget, isBuiltOnly } from '../../../src-main/domain/target/targets'
 import {
+  occupancyLimiters,
   type Occupancy,
   scheduleOf,
   wavesOf,
@@ -206,6 +207,13 @@ export function rungOccupancy(session: Session, rung: RungResult): RungOccupancy
 
 export const isKnown = (found: RungOccupancy | OccupancyGap): found is RungOccupancy =>
   typeof found !== 'string'
+
+/** In the order of the limiters. What lets in more blocks than an SM ever holds limits nothing, and lies beyond the axis. */
+export const drawnLimits = ({ limits }: Occupancy): (number | null)[] =>
+  occupancyLimiters.map((limiter) => {
+    const limit = limits[limiter]
+    return limit !== null && limit > (limits.blocks ?? Infinity) ? null : limit
+  })
 
 export interface RungWaves extends RungOccupancy {
   waves: Waves

@@ -9,6 +9,8 @@ import {
   parseLadderDocument,
   parseProgramLadder,
 } from '../../../src-main/parsers/kernels/ladder'
+import { type KernelLadderError } from '../../../src-main/domain/errors'
+import { inEnglish } from '../../../src-main/domain/text/text'
 import { gemm } from '../../support'
 import { Task } from '../../../src-main/domain/task/task'
 import { parseRungHeader } from '../../../src-main/parsers/kernels/rung-header'
@@ -160,8 +162,8 @@ describe('ladder.yaml', () => {
     try {
       parseLadderDocument(source, 'lab/ladder.yaml')
     } catch (error) {
-      const { message, remedy = '' } = error as { message: string; remedy?: string }
-      return `${message}\n${remedy}`
+      const { message, remedy = '' } = error as KernelLadderError
+      return `${message}\n${inEnglish(remedy)}`
     }
     throw new Error('It was accepted.')
   }

@@ -33,7 +33,7 @@ import {
 } from './sessions'
 import { checks, labs, reflect } from './labs'
 import { machines, programs, slurm } from './machines'
-import { tunings } from './machines'
+import { tunings, written } from './machines'
 
 export const templates = {
   guard,
@@ -76,6 +76,7 @@ export const templates = {
   doctor,
   tools,
   tunings,
+  written,
   unit,
   unitWithin,
   wait,
