@@ -20,25 +20,37 @@ export function numberOf(session: Session, rung: RungResult): string {
   return rungNumbers(rungs)[rungs.indexOf(rung)] ?? ''
 }
 
-/** Whether a rung has all of these words, in lower case, in what names or describes it. */
-export const hasWords = (
-  { rung, number }: { rung: RungResult; number: string },
-  words: readonly string[],
-): boolean => {
-  const text = [number, rung.id, rung.title, rung.idea, rung.status, inEnglish(rung.reason ?? '')]
-    .join('\n')
-    .toLowerCase()
-  return words.every((word) => text.includes(word))
+interface Numbered {
+  rung: RungResult
+  number: string
 }
 
-export const searchWords = (search: string): string[] =>
-  search.toLowerCase().split(/\s+/).filter(Boolean)
+/**
+ * The rows that a search, as typed, leaves: those of that number if there are any, else those that have all of the
+ * words in what names or describes them. Null if nothing is searched for.
+ */
+export function foundBy(
+  search: string,
+  rows: readonly Numbered[],
+): ((row: Numbered) => boolean) | null {
+  const words = search.toLowerCase().split(/\s+/).filter(Boolean)
+  if (words.length === 0) return null
+  const [first = ''] = words
+  const isNumber = ({ number }: Numbered): boolean => Number.parseInt(number, 10) === Number(first)
+  if (words.length === 1 && /^\d+$/.test(first) && rows.some(isNumber)) return isNumber
+  return ({ rung, number }) => {
+    const text = [number, rung.id, rung.title, rung.idea, rung.status, inEnglish(rung.reason ?? '')]
+      .join('\n')
+      .toLowerCase()
+    return words.every((word) => text.includes(word))
+  }
+}
 
 /** The rungs that a search, as typed, leaves. */
 export function foundRungs(session: Session, search: string): readonly RungResult[] {
-  const words = searchWords(search)
-  if (words.length === 0) return session.rungs
-  return session.rungs.filter((rung) => hasWords({ rung, number: numberOf(session, rung) }, words))
+  const rows = session.rungs.map((rung) => ({ rung, number: numberOf(session, rung) }))
+  const isFound = foundBy(search, rows)
+  return isFound ? rows.filter(isFound).map(({ rung }) => rung) : session.rungs
 }
 
 /** Picked rungs in ladder order, so that b is the later one. */

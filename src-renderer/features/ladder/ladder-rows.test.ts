@@ -249,7 +249,11 @@ const rows = ladderRows(
     rung('01_naive', 10, { title: 'Naive', idea: 'one thread an element', metrics: fma(2) }),
     rung('02_tile', 4, { title: 'Tile', metrics: fma(50) }),
     rung('03_broken', null, { title: 'Broken', reason: 'identifier "j" is undefined' }),
-    rung('04_wide', 5, { title: 'Wide', metrics: fma(60) }),
+    rung('04_wide', 5, {
+      title: 'Wide',
+      idea: '16 bytes at a time, as 1 access',
+      metrics: fma(60),
+    }),
   ]),
 )
 const ids = (over: Partial<LadderView>) => {
@@ -273,6 +277,9 @@ describe('rows', () => {
     ['THREAD one', ['01_naive']],
     ['undefined', ['03_broken']],
     ['04', ['04_wide']],
+    // Not 04, which has a 1 in what describes it.
+    ['1', ['01_naive']],
+    ['16', ['04_wide']],
     ['no such thing', []],
   ])('found by %j', (search, found) => {
     expect(ids({ search })[1]).toEqual(found)

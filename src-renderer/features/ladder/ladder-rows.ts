@@ -35,7 +35,7 @@ import {
   share,
 } from '../../ui/format'
 import { groupMetrics, type MetricGroupId } from '../metrics'
-import { hasWords, searchWords } from '../shown-rungs'
+import { foundBy } from '../shown-rungs'
 
 export interface LadderRow {
   rung: RungResult
@@ -226,9 +226,9 @@ export function arrangeRows(
   rows: readonly LadderRow[],
   view: LadderView,
 ): { pinned: LadderRow[]; rows: LadderRow[] } {
-  const words = searchWords(view.search)
+  const isFound = foundBy(view.search, rows) ?? (() => true)
   const isPinned = ({ rung }: LadderRow) => view.pinned.includes(rung.id)
-  const shown = rows.filter((row) => !isPinned(row) && hasWords(row, words))
+  const shown = rows.filter((row) => !isPinned(row) && isFound(row))
   if (view.sort !== 'order')
     shown.sort((a, b) => {
       const [left, right] = [sortValue(a, view), sortValue(b, view)]
