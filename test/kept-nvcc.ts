@@ -115,6 +115,46 @@ export const orSkip = (test: TestContext, work: Promise<void>): Promise<void> =>
 const release = async (nvcc: string): Promise<string> =>
   nvccRelease((await runProcess({ file: nvcc, args: ['--version'] })).stdout) ?? 'unknown'
 
+/** What follows a word among those of a call. */
+const after = ({ args }: ProcessCall, word: string): string[] =>
+  args.filter((_, index) => args[index - 1] === word)
+
+/**
+ * Runs the reference of a task once for each case: the probe writes what is expected into files, and many rungs are
+ * held against it.
+ */
+function onceExpected(): (call: ProcessCall) => Promise<ProcessResult> {
+  interface Expected {
+    result: ProcessResult
+    arrays: Buffer[]
+  }
+  const known = new Map<string, Expected>()
+  return async (call) => {
+    const [library] = after(call, '--expect')
+    if (library === undefined) return runProcess(call)
+    const named = after(call, '--array').map((array) => array.split('='))
+    const paths = named.map(([, path]) => path!)
+    const given = await Promise.all(paths.map((path) => readFile(path)))
+    const words = call.args.map(
+      (word) => named.find(([, path]) => word.endsWith(path!))?.[0] ?? word,
+    )
+    const contents = await Promise.all([readFile(call.file), readFile(library)])
+    const key = [
+      ...words.filter((word) => word !== library),
+      ...[...contents, ...given].map((bytes) => sha256(bytes)),
+    ].join('\n')
+    const found = known.get(key)
+    if (found) {
+      await Promise.all(found.arrays.map((bytes, index) => writeFile(paths[index]!, bytes)))
+      return found.result
+    }
+    const result = await runProcess(call)
+    const arrays = await Promise.all(paths.map((path) => readFile(path)))
+    if (result.exitCode === 0) known.set(key, { result, arrays })
+    return result
+  }
+}
+
 /** Whether this run is to keep what it hears. */
 export const keeping = Boolean(process.env['KERNEL_LADDER_KEEP'])
 
@@ -133,6 +173,7 @@ export async function keptNvcc(name: string, { artefacts = false } = {}): Promis
   const nvcc = await findTool('nvcc')
   const version = nvcc === null ? keptVersion : await release(nvcc)
   const said: Record<string, Kept> = {}
+  const expect = onceExpected()
   const stale: string[] = []
 
   async function exec(call: ProcessCall & { key: string }): Promise<ProcessResult> {
@@ -185,7 +226,7 @@ export async function keptNvcc(name: string, { artefacts = false } = {}): Promis
       const live = (recorder: RawRecorder | null) =>
         liveToolbox(recorder, (call) => {
           const own = call as ToolCall
-          return own.tool === 'nvcc' ? exec(own) : runProcess(call)
+          return own.tool === 'nvcc' ? exec(own) : expect(call)
         })
       return {
         ...machine,

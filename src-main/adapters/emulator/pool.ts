@@ -24,6 +24,8 @@ export interface EmulatorPool {
 
 /** Memory of a thread besides that of its emulated GPU: counts and decoded code. */
 const heapMegabytes = 1024
+/** Node's own, whatever the program has been told: what several threads use makes each start of another program slow. */
+const youngMegabytes = 48
 
 /**
  * Threads of pools that were closed. For a while they wait for the next one: a check has several pools, and so has an
@@ -62,7 +64,10 @@ export function emulatorPool(signal: AbortSignal, size = availableParallelism())
       spareWorker() ??
       new Worker(workerCode, {
         eval: true,
-        resourceLimits: { maxOldGenerationSizeMb: heapMegabytes },
+        resourceLimits: {
+          maxOldGenerationSizeMb: heapMegabytes,
+          maxYoungGenerationSizeMb: youngMegabytes,
+        },
       })
     all.add(worker)
     return worker

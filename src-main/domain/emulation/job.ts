@@ -4,7 +4,7 @@
  */
 import { flops, leastBytes, type Problem, type Sizes } from '../task/problem'
 import type { Task } from '../task/task'
-import { createDevice, OutOfDeviceMemory, type Allocation } from '../emulator/device'
+import { createDevice, newMemory, OutOfDeviceMemory, type Allocation } from '../emulator/device'
 import { warpSize } from '../gpu/gpu'
 import type { Printed } from '../emulator/launch'
 import { runRung, type MemoryOperation, type RungLaunch } from '../emulator/rung'
@@ -150,6 +150,19 @@ function isSame(a: Uint8Array, b: Uint8Array): boolean {
   return true
 }
 
+/**
+ * Memory of a job that has ended, for the next one of this thread: each page of a new one is a fault, and letting go of
+ * it a collection of garbage.
+ */
+let spare: { memory: WebAssembly.Memory; limit: number } | null = null
+const mostSpareBytes = 2 ** 28
+
+function memoryFor({ memoryBytes: limit }: EmulationJob): WebAssembly.Memory {
+  const found = spare?.limit === limit ? spare.memory : newMemory(limit)
+  spare = null
+  return found
+}
+
 export function emulate(job: EmulationJob): EmulationAnswer {
   const answer: EmulationAnswer = {
     kernels: [],
@@ -161,7 +174,7 @@ export function emulate(job: EmulationJob): EmulationAnswer {
     seconds: 0,
   }
   const { blocks } = job
-  const device = createDevice(job.memoryBytes)
+  const device = createDevice(memoryFor(job))
   let launch = -1
   try {
     const places = new Map<number, Allocation>()
@@ -216,6 +229,12 @@ export function emulate(job: EmulationJob): EmulationAnswer {
     }
   } catch (error) {
     answer.stop = stopOf(error, launch < 0 ? null : launch)
+  } finally {
+    const { memory } = device
+    if (memory.buffer.byteLength <= mostSpareBytes) {
+      device.clear()
+      spare = { memory, limit: job.memoryBytes }
+    }
   }
   return answer
 }

@@ -32,6 +32,8 @@ export interface Device {
   /** Room for the time of a launch, aligned, after all buffers; the next call takes it again. */
   scratch(bytes: number): number
   bytes(allocation: Allocation): Uint8Array
+  /** Zeroes what was in use: the memory may be another device's. */
+  clear(): void
 }
 
 export const addressOf = (allocation: Allocation): bigint =>
@@ -47,14 +49,19 @@ const roundUp = (value: number, step: number): number => Math.ceil(value / step)
 
 export class OutOfDeviceMemory extends Error {}
 
-export function createDevice(limitBytes = 2 ** 32): Device {
-  const memory = new WebAssembly.Memory({
+export const newMemory = (limitBytes = 2 ** 32): WebAssembly.Memory =>
+  new WebAssembly.Memory({
     initial: 1,
     maximum: Math.min(65536, Math.ceil(limitBytes / pageBytes)),
   })
+
+/** `memory` is all zero. */
+export function createDevice(memory = newMemory()): Device {
   const allocations: Allocation[] = []
   let end = pageBytes
+  let used = end
   const ensure = (bytes: number): void => {
+    used = Math.max(used, bytes)
     const missing = Math.ceil(bytes / pageBytes) - memory.buffer.byteLength / pageBytes
     if (missing <= 0) return
     try {
@@ -78,5 +85,8 @@ export function createDevice(limitBytes = 2 ** 32): Device {
       return end
     },
     bytes: ({ offset, bytes }) => new Uint8Array(memory.buffer, offset, bytes),
+    clear() {
+      new Uint8Array(memory.buffer).fill(0, 0, used)
+    },
   }
 }

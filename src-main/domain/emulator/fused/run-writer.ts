@@ -27,8 +27,11 @@ export interface FusedSetting {
 
 export class Unsupported extends Error {}
 
+const isUnsupported = new Unsupported()
+
+/** Thrown for every other instruction of some kernels: the trace of one of its own would take longer than the rest. */
 export const unsupported = (): never => {
-  throw new Unsupported()
+  throw isUnsupported
 }
 
 const rowBytes = 4 * lanes
