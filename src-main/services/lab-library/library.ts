@@ -32,6 +32,8 @@ export async function listLabs({ assets }: Setup): Promise<LabLibrary> {
 /** A shipped lab by its id, or the lab in a folder; throws with the available labs or the fault. */
 export async function openLab({ assets }: Setup, name: string): Promise<LabFolder> {
   const library = await readKernelLibrary(assets.kernelsDir)
+  // No id is a path, and the shipped labs take longer to read than this one.
+  if (/[\\/]|^\.+$/.test(name)) return readLab(resolve(name), library)
   const { labs, faults } = await readShippedLabs(library)
   const shipped = labs.find(({ id }) => id === name)
   if (shipped) return shipped
@@ -40,8 +42,7 @@ export async function openLab({ assets }: Setup, name: string): Promise<LabFolde
     throw inputError(
       message('labs.cannotBeUsed', { lab: name, faults: own.map(faultSentence).join(' ') }),
     )
-  if (/[\\/]|^\.+$/.test(name) || (await pathExists(resolve(name))))
-    return readLab(resolve(name), library)
+  if (await pathExists(resolve(name))) return readLab(resolve(name), library)
   throw inputError(
     message('labs.none', { lab: JSON.stringify(name) }),
     labs.length === 0
