@@ -28,6 +28,9 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
+// To start a program the table of a worker's memory is copied, which takes a tenth of the time where buffers lie in large pages.
+process.env['GLIBC_TUNABLES'] ??= 'glibc.malloc.hugetlb=1'
+
 export default defineConfig({
   plugins: [
     vue(),

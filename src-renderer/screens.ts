@@ -2,10 +2,12 @@
  * The app's screens. A screen is a component, an entry here, and a file in each locale, which includes its
  * `title`. Router, navigation, palette, keys and help are derived from the entry.
  */
-import type { RouteLocationRaw, RouteRecordRaw } from 'vue-router'
+import type { RouteLocationRaw } from 'vue-router'
 // Not loaded on demand like the others: it is on the way to the default session.
 import HomeScreen from './features/frame/HomeScreen.vue'
-import { sessionScreens } from './features/frame/session-screens'
+import { sessionScreens, type Screen } from './features/frame/session-screens'
+
+export type { Screen }
 
 declare module 'vue-router' {
   interface RouteMeta {
@@ -17,8 +19,6 @@ declare module 'vue-router' {
     under?: string
   }
 }
-
-export type Screen = RouteRecordRaw & { name: string }
 
 const word = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined)
 

@@ -1,6 +1,6 @@
 /**
  * Turns a session folder into a shipped recording: a row of what all recordings share (adapters/disk/journal.ts),
- * sessions.jsonl (less the path of a ladder folder), raw/<ladder>.jsonl, and sources.jsonl in place of sources/. Files that a
+ * sessions.jsonl (less the path of a ladder folder), raw/<task>.jsonl, and sources.jsonl in place of sources/. Files that a
  * replay does not read are left out: ncu's report, and deep/, which is parsed again from the raw output. Of a lab
  * attempt the same is kept in labs/ (its raw output in labs/raw.jsonl), and a row in the list of them (labs/attempts.jsonl); its lab.cu is left out,
  * because the session has the same text.
@@ -28,9 +28,11 @@ import {
 import {
   openRaw,
   rawFile,
-  rawOfLadder,
-  rawOfLadders,
+  rawOfOthers,
+  rawOfTask,
+  sharedRaw,
   shareRaw,
+  taskFolderIn,
 } from '../../src-main/adapters/tools/raw-files'
 import {
   copySources,
@@ -105,7 +107,6 @@ function lean(text: string): string {
 interface Packed {
   /** Of session.json. */
   text: string
-  ladder: string
   sources: Map<string, string>
 }
 
@@ -125,7 +126,7 @@ async function packSession(from: string): Promise<Packed> {
     for (const { id, file, sourceHash } of session.rungs)
       if (file !== '' && sha256(sources.get(file) ?? '') !== sourceHash)
         throw inputError(`The source of ${id} in ${from} is not the source that was measured.`)
-    return { text: lean(text), ladder: session.ladder.id, sources }
+    return { text: lean(text), sources }
   } finally {
     await rm(unpacked, { recursive: true, force: true })
   }
@@ -178,6 +179,15 @@ async function storeSources(
   await writeStore(join(recordings, sourceStoreFile), store)
 }
 
+const tasks = resolve(import.meta.dirname, '../../cuda-kernels')
+
+/** The file of recordings that the raw output of a session belongs in; `text`: its session.json. */
+async function rawFileOf(text: string): Promise<string> {
+  const task = taskFolderIn(text)
+  const ships = task !== null && (await pathExists(join(tasks, task, 'task.yaml')))
+  return ships ? rawOfTask(task) : rawOfOthers
+}
+
 /** Warnings of Python packages name the folder of a machine that they are installed in. */
 const withoutPackageFolders = (text: string): string =>
   text.replaceAll(/(?:\/[\w.@+-]+)+\/site-packages\//g, '<python>/')
@@ -192,7 +202,7 @@ export async function keepRecording(folder: string, recordings: string): Promise
   const labs = resolve(recordedLabs(recordings))
   const home = isAttempt || dirname(from) === labs ? labs : resolve(recordings)
   const kept = join(home, basename(from))
-  const { text, ladder, sources, row } = isAttempt
+  const { text, sources, row } = isAttempt
     ? await packAttempt(from)
     : { ...(await packSession(from)), row: null }
   await mkdir(home, { recursive: true })
@@ -201,7 +211,7 @@ export async function keepRecording(folder: string, recordings: string): Promise
   await shareRaw(
     isAttempt ? sessionFolder(from) : from,
     kept,
-    home === labs ? rawFile : rawOfLadder(ladder),
+    home === labs ? rawFile : await rawFileOf(text),
     withoutPackageFolders,
   )
   await shareSession(text, kept)
@@ -224,30 +234,24 @@ export async function writeIndex(recordings: string): Promise<number> {
   return Object.keys(index.recordings).length
 }
 
-/**
- * Removes the raw output of no session from the file of each ladder, and takes in that of recordings which share one
- * file for all ladders, as they did before.
- */
+/** Puts the raw output of every recording into the file that it belongs in, and removes what is of no recording. */
 async function sweepRaw(recordings: string): Promise<void> {
-  const kept = new Map<string, string[]>()
+  const shared = await filesBelow(join(recordings, sharedRaw))
+  const files = [rawFile, ...shared.map((name) => `${sharedRaw}/${name}`)]
+  const belong = new Map<string, string[]>()
   for (const name of await sharingSessions(join(recordings, sharedSessions))) {
     const folder = join(recordings, name)
-    const file = rawOfLadder((await readSession(folder)).ladder.id)
-    kept.set(file, [...(kept.get(file) ?? []), name])
-    const before = await sharedRows(folder, rawFile)
-    if (before.length > 0)
-      await shareRows(
-        folder,
-        file,
-        before.map(({ text }) => text),
-      )
+    const home = await rawFileOf((await readSessionText(folder))!.text)
+    belong.set(home, [...(belong.get(home) ?? []), name])
+    for (const file of files.filter((one) => one !== home)) {
+      const rows = (await sharedRows(folder, file)).map(({ text }) => text)
+      if (rows.length > 0) await shareRows(folder, home, rows)
+    }
   }
-  await rm(join(recordings, rawFile), { force: true })
-  for (const name of await filesBelow(join(recordings, rawOfLadders))) {
-    const file = `${rawOfLadders}/${name}`
-    const sessions = kept.get(file)
-    if (sessions) await keepRowsOf(join(recordings, file), sessions)
-    else await rm(join(recordings, file))
+  for (const file of files) {
+    const names = belong.get(file)
+    if (names) await keepRowsOf(join(recordings, file), names)
+    else await rm(join(recordings, file), { force: true })
   }
 }
 

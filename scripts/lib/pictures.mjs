@@ -9,6 +9,7 @@ import { pathToFileURL } from 'node:url'
 import { obtainChromium } from './programs.mjs'
 import { nodePath, PlainError, root } from './project.mjs'
 import { recordedSession } from './recordings.mjs'
+import { putFakes } from '../../test/fakes/program.mjs'
 
 // Compresses a browser's PNG losslessly.
 
@@ -134,10 +135,9 @@ function writeEdgeSessions(store) {
 
 /** Fake tools that replay the output of real ones. @param {string} data @param {string} faults */
 const overFakes = (data, faults) => ({
-  PATH: [join(root, 'test/fakes/bin'), dirname(nodePath()), '/usr/bin', '/bin'].join(delimiter),
+  PATH: [putFakes(join(data, 'fakes')), dirname(nodePath()), '/usr/bin', '/bin'].join(delimiter),
   KERNEL_LADDER_PATH_ONLY: '1',
   KERNEL_LADDER_CACHE: join(data, 'cache'),
-  FAKES: join(root, 'test/fakes'),
   FAKE_LOG: join(data, 'calls.log'),
   FAKE_FAULTS: faults,
 })

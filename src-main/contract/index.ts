@@ -6,7 +6,6 @@ import { z } from 'zod'
 import { Statement } from '../domain/messages/message'
 import { ErrorShape, inputError, toErrorShape } from '../domain/errors'
 import { Ladder } from '../domain/ladder/ladder'
-import { ProfileLevel } from '../domain/metrics/metric-definition'
 import { ProfileCost, ProfilePlan } from '../domain/analysis/pass-plan'
 import { Problem } from '../domain/task/problem'
 import { Task } from '../domain/task/task'
@@ -27,33 +26,15 @@ import {
   ReportProgress,
   ReportRequest,
   SessionRef,
+  SessionSummary,
   ncuReportCalls,
 } from './sessions'
 import { draftCalls, folderCalls } from './folders'
 import { labCalls } from './labs'
-import { machineCalls, sanitizeCalls, RunRequest } from './runs'
-import { tuningCalls } from './tunings'
+import { machineCalls, sanitizeCalls, tuningCalls, RunRequest } from './runs'
 
-export { RunRequest, SessionRef }
+export { RunRequest, SessionRef, SessionSummary }
 export const RunId = z.string().regex(/^run-[A-Za-z0-9-]{1,60}$/)
-
-export const SessionSummary = z.object({
-  ref: SessionRef,
-  kind: z.enum(['live', 'recorded', 'imported']),
-  name: z.string(),
-  /** The user's name for it; null if none was given. */
-  title: z.string().nullable(),
-  createdAt: z.string(),
-  ladder: z.object({ id: z.string(), title: z.string() }),
-  /** null if unknown, as for counters imported from ncu. */
-  problem: Problem.nullable(),
-  deviceName: z.string().nullable(),
-  profile: ProfileLevel,
-  rungCount: z.number().int(),
-  /** Set if the folder cannot be read; the other fields are then guessed from its name. */
-  damaged: Statement.optional(),
-})
-export type SessionSummary = z.infer<typeof SessionSummary>
 
 export const DoctorCheck = z.object({
   id: z.enum(['gpu', 'driver', 'nvcc', 'ncu', 'counters', 'cublas', 'compute-sanitizer', 'node']),

@@ -1,4 +1,4 @@
-/** Requests for runs from every host: of rungs, of compute-sanitizer, and the other machines that runs can be sent to. */
+/** Requests for runs from every host: of rungs, of compute-sanitizer, finished sweeps, and the other machines that runs can be sent to. */
 import { z } from 'zod'
 import { DraftId, Identifier, Parameters } from '../domain/ladder/rung'
 import { ProfileLevel } from '../domain/metrics/metric-definition'
@@ -8,6 +8,7 @@ import { At } from '../domain/task/problem'
 import { ErrorShape } from '../domain/errors'
 import { SlurmOptions } from '../domain/machines/machine-file'
 import { Statement } from '../domain/messages/message'
+import { KeptTuning, ListedTuning, TuningId } from '../domain/tune/report'
 import { SanitizeReport, SanitizerTool, sanitizerTools } from '../domain/session/sanitizer'
 
 /** A ladder as named in a request: the id of a shipped one, or the path of a ladder folder. */
@@ -141,4 +142,18 @@ export const sanitizeCalls = {
   'sanitize.start': { input: SanitizeRequest, output: z.object({}) },
   'sanitize.cancel': { input: z.object({}), output: z.object({}) },
   'sanitize.current': { input: z.object({}), output: SanitizeState },
+} as const
+
+// Finished sweeps of a rung's parameters.
+
+const OfTuning = z.object({ id: TuningId })
+
+export const tuningCalls = {
+  'tunings.list': { input: z.object({}), output: z.object({ tunings: z.array(ListedTuning) }) },
+  'tunings.get': { input: OfTuning, output: KeptTuning },
+  /** Adds the winner to the user's own ladder folder, as a variant after its rung. */
+  'tunings.apply': {
+    input: OfTuning,
+    output: z.object({ variant: Identifier, folder: z.string() }),
+  },
 } as const

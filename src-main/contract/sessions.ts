@@ -2,13 +2,14 @@
 import { z } from 'zod'
 import { can, parseTarget, printTarget, kindOf } from '../domain/target/targets'
 import type { Session } from '../domain/session/session'
-import type { SessionSummary } from './index'
-import { optionsWord, problemLabel } from '../domain/task/problem'
+import { optionsWord, Problem, problemLabel } from '../domain/task/problem'
 import { DeepProfile } from '../domain/session/deep'
 import { Identifier } from '../domain/ladder/rung'
 import { ReportSection } from '../domain/report/frozen-report'
 import { reportFormats } from '../domain/report/report-format'
 import { ErrorShape } from '../domain/errors'
+import { Statement } from '../domain/messages/message'
+import { ProfileLevel } from '../domain/metrics/metric-definition'
 
 /** The name of the recording that a ref refers to; null for a session in the store. */
 export const recordingOf = (ref: string): string | null => {
@@ -26,6 +27,24 @@ export const SessionRef = z.string().refine((ref) => folderName.test(recordingOf
 })
 
 // A session's entry in a list, the same from a folder and from a report.
+
+export const SessionSummary = z.object({
+  ref: SessionRef,
+  kind: z.enum(['live', 'recorded', 'imported']),
+  name: z.string(),
+  /** The user's name for it; null if none was given. */
+  title: z.string().nullable(),
+  createdAt: z.string(),
+  ladder: z.object({ id: z.string(), title: z.string() }),
+  /** null if unknown, as for counters imported from ncu. */
+  problem: Problem.nullable(),
+  deviceName: z.string().nullable(),
+  profile: ProfileLevel,
+  rungCount: z.number().int(),
+  /** Set if the folder cannot be read; the other fields are then guessed from its name. */
+  damaged: Statement.optional(),
+})
+export type SessionSummary = z.infer<typeof SessionSummary>
 
 /** The section of the list that a session belongs to. */
 export const listedKind = ({ target }: Session): SessionSummary['kind'] => kindOf(target).listed

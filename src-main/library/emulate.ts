@@ -7,7 +7,7 @@ import {
   type LaunchPlaces,
   emulatedProfile,
 } from '../domain/emulation/findings'
-import type { Counts } from '../domain/emulator/site'
+import type { Counts } from '../domain/emulator/warp'
 import { dummyAddress } from '../domain/emulator/rung'
 import { type MachineCode, type MachineKernel, staticProfile } from '../domain/sass/machine-code'
 import { inEnglish } from '../domain/text/text'

@@ -5,8 +5,8 @@
  * @packageDocumentation
  */
 export * from './compile'
+export type { Advice, Code, Counters, Instruction, SourceLine } from './decoded'
 export * from './emulate'
 export * from './launch'
 export * from './report'
 export * from './sanitizer'
-export * from './error'

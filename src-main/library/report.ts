@@ -1,4 +1,5 @@
 /** Reports of Nsight Compute: kernels with every metric, and their code with counters by line and instruction. */
+import { KernelLadderError as Thrown } from '../domain/errors'
 import { lineHeat, type DeepKernel } from '../domain/session/deep'
 import { inEnglish } from '../domain/text/text'
 import { parseNcuRawCsv, type NcuLaunch } from '../parsers/ncu/ncu-csv'
@@ -7,62 +8,13 @@ import { parseNcuRep } from '../parsers/ncu/ncu-rep'
 import { reasonWord, verdictOf } from '../domain/programs/compare-sessions'
 import { pairUnits } from '../domain/programs/pairing'
 import { launchUnit, type Unit } from '../domain/programs/units'
-import { codeOf, decodesBy, deepOf } from './decoded'
+import { codeOf, decodesBy, deepOf, type Code } from './decoded'
 
 /** A figure of ncu, in its base unit: `ns`, `byte`, `inst`, `%`, or empty if it has none. */
 export interface Metric {
   /** Null if ncu had no figure for this launch. */
   value: number | string | null
   unit: string
-}
-
-/** What was counted at an instruction, or on a source line. Null: not collected; 0: counted, and zero. */
-export interface Counters {
-  /** Times a warp executed it. */
-  executed: number | null
-  /** Times a thread executed it. */
-  threadExecuted: number | null
-  /** Warp samples that found a warp here. */
-  samples: number | null
-  /** The same by ncu's stall reason, such as `long_sb`. */
-  stalls: Readonly<Record<string, number>> | null
-  /** Wavefronts of shared memory; `ideal` is what they would be without bank conflicts. */
-  sharedWavefronts: number | null
-  sharedWavefrontsIdeal: number | null
-  /** 32-byte sectors of global memory; `ideal` is what they would be if every access were coalesced. */
-  globalSectors: number | null
-  globalSectorsIdeal: number | null
-}
-
-export interface Instruction extends Counters {
-  /** Bytes from the start of the kernel. */
-  offset: number
-  sass: string
-  /** Null without line information (`nvcc -lineinfo`). */
-  file: string | null
-  line: number | null
-}
-
-export interface SourceLine extends Counters {
-  file: string
-  line: number
-  /** Null if the report does not hold the source (`ncu --import-source yes`). */
-  text: string | null
-}
-
-/** A piece of ncu's own advice. */
-export interface Advice {
-  rule: string
-  text: string
-  /** In percent; null if ncu gives none. */
-  estimatedSpeedup: number | null
-}
-
-/** The machine code of one launch. */
-export interface Code {
-  instructions: Instruction[]
-  lines: SourceLine[]
-  advice: Advice[]
 }
 
 /** One launch of a kernel. */
@@ -275,3 +227,14 @@ export function compareReports(a: Report, b: Report): Comparison {
     total: { msA, msB, ratio: ratioOf(msA, msB) },
   }
 }
+
+/** What the readers throw. */
+export interface KernelLadderError extends Error {
+  readonly name: 'KernelLadderError'
+  /** `input`: what was given cannot be read. */
+  readonly kind: 'usage' | 'input' | 'missing' | 'failed' | 'cancelled' | 'internal'
+}
+
+/** Whether a reader refused what it was given, rather than failed itself. */
+export const isKernelLadderError = (error: unknown): error is KernelLadderError =>
+  error instanceof Thrown

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { importsIn, readImports, roomCycles, violations } from './imports'
+import { fileCycles, importsIn, readImports, roomCycles, violations } from './imports'
 
 const root = new URL('../..', import.meta.url).pathname
 
@@ -12,8 +12,10 @@ describe('the source', () => {
     expect(violations(imports)).toEqual([])
   })
 
-  it('has rooms that import each other one way', () => {
-    expect(roomCycles(readImports(root))).toEqual([])
+  it('has rooms and files that import each other one way', () => {
+    const imports = readImports(root)
+    expect(roomCycles(imports)).toEqual([])
+    expect(fileCycles(imports)).toEqual([])
   })
 })
 
@@ -57,6 +59,17 @@ describe('rings of rooms', () => {
         edge('src-renderer/features/ladder/b.vue', '../../charts/a.vue'),
       ]),
     ).toHaveLength(1)
+  })
+
+  it('are found among files of one room, of types too, but not through an import on demand', () => {
+    const back = edge('src-main/services/run/b.ts', './index')
+    const there = edge('src-main/services/run/index.ts', './b')
+    expect(fileCycles([there, back])).toEqual([
+      'src-main/services/run/index.ts → src-main/services/run/b.ts → src-main/services/run/index.ts: ' +
+        'src-main/services/run/index.ts imports src-main/services/run/b.ts; ' +
+        'src-main/services/run/b.ts imports src-main/services/run/index.ts',
+    ])
+    expect(fileCycles([there, { ...back, onDemand: true }])).toEqual([])
   })
 
   it('are none within a room, between layers, or where two rooms use a third', () => {

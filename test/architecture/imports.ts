@@ -48,6 +48,8 @@ export interface Import {
   specifier: string
   /** `import type`, `export type`, or `import('…')` in a type. */
   typeOnly: boolean
+  /** A call of import() or require(). */
+  onDemand?: true
 }
 
 type Layer =
@@ -231,25 +233,43 @@ function roomGraph(imports: readonly Import[]): Map<string, Map<string, string>>
   return graph
 }
 
-/** Rooms of one layer that import each other in a ring, as a sentence a ring with the imports that close it. */
-export function roomCycles(imports: readonly Import[]): string[] {
-  const graph = roomGraph(imports)
+/** Rings of a graph: node to node, with the words for the step. */
+function ringsOf(graph: ReadonlyMap<string, ReadonlyMap<string, string>>): string[] {
   const found: string[] = []
   const done = new Set<string>()
-  const walk = (room: string, path: readonly string[]): void => {
-    const at = path.indexOf(room)
+  const walk = (node: string, path: readonly string[]): void => {
+    const at = path.indexOf(node)
     if (at >= 0) {
-      const ring = [...path.slice(at), room]
+      const ring = [...path.slice(at), node]
       const steps = ring.slice(1).map((next, index) => graph.get(ring[index]!)!.get(next)!)
       found.push(`${ring.join(' → ')}: ${steps.join('; ')}`)
       return
     }
-    if (done.has(room)) return
-    for (const next of graph.get(room)?.keys() ?? []) walk(next, [...path, room])
-    done.add(room)
+    if (done.has(node)) return
+    for (const next of graph.get(node)?.keys() ?? []) walk(next, [...path, node])
+    done.add(node)
   }
-  for (const room of graph.keys()) walk(room, [])
+  for (const node of graph.keys()) walk(node, [])
   return found
+}
+
+/** Rooms of one layer that import each other in a ring, as a sentence a ring with the imports that close it. */
+export const roomCycles = (imports: readonly Import[]): string[] => ringsOf(roomGraph(imports))
+
+/** Files that import each other in a ring, types included; an import on demand closes none. */
+export function fileCycles(imports: readonly Import[]): string[] {
+  const files = new Set(imports.map(({ from }) => from))
+  const graph = new Map<string, Map<string, string>>()
+  for (const { from, specifier, onDemand } of imports) {
+    if (onDemand || !specifier.startsWith('.')) continue
+    const target = posix.join(posix.dirname(from), specifier.replace(/\?.*$/, ''))
+    const file = [target, `${target}.ts`, `${target}/index.ts`].find((path) => files.has(path))
+    if (file === undefined) continue
+    const next = graph.get(from) ?? new Map<string, string>()
+    next.set(file, `${from} imports ${file}`)
+    graph.set(from, next)
+  }
+  return ringsOf(graph)
 }
 
 /** The scripts of a Vue component, with `src` attributes as imports. */
@@ -270,23 +290,25 @@ export function importsIn(from: string, text: string): Import[] {
     ts.ScriptKind.TS,
   )
   const found: Import[] = []
-  const add = (node: ts.Node | undefined, typeOnly: boolean): void => {
+  const add = (node: ts.Node | undefined, how: Pick<Import, 'typeOnly' | 'onDemand'>): void => {
     if (node !== undefined && ts.isStringLiteralLike(node))
-      found.push({ from, specifier: node.text, typeOnly })
+      found.push({ from, specifier: node.text, ...how })
   }
   const visit = (node: ts.Node): void => {
     if (ts.isImportDeclaration(node))
-      add(node.moduleSpecifier, node.importClause?.phaseModifier === ts.SyntaxKind.TypeKeyword)
-    else if (ts.isExportDeclaration(node)) add(node.moduleSpecifier, node.isTypeOnly)
+      add(node.moduleSpecifier, {
+        typeOnly: node.importClause?.phaseModifier === ts.SyntaxKind.TypeKeyword,
+      })
+    else if (ts.isExportDeclaration(node)) add(node.moduleSpecifier, { typeOnly: node.isTypeOnly })
     else if (ts.isImportTypeNode(node) && ts.isLiteralTypeNode(node.argument))
-      add(node.argument.literal, true)
-    else if (ts.isExternalModuleReference(node)) add(node.expression, false)
+      add(node.argument.literal, { typeOnly: true })
+    else if (ts.isExternalModuleReference(node)) add(node.expression, { typeOnly: false })
     else if (
       ts.isCallExpression(node) &&
       (node.expression.kind === ts.SyntaxKind.ImportKeyword ||
         (ts.isIdentifier(node.expression) && node.expression.text === 'require'))
     )
-      add(node.arguments[0], false)
+      add(node.arguments[0], { typeOnly: false, onDemand: true })
     ts.forEachChild(node, visit)
   }
   visit(source)

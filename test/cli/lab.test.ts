@@ -11,6 +11,7 @@ import { labText } from '../services/labs/support'
 import { bundle, fakeTools, run, runBundle, start } from './support'
 import type { GradeRow, LabOutcome } from '../../src-main/domain/labs/outcome'
 import { said } from '../support'
+import { putFakes } from '../fakes/program.mjs'
 
 describe('labs over fake tools', () => {
   /** The fakes replay what lies in the checkout; and a machine without namespaces is no fault of a test's. */
@@ -126,16 +127,17 @@ describe('labs over fake tools', () => {
       await writeFile(join(folder, 'one.cu'), solution)
       // Without setpriv nothing drops capabilities.
       const bin = join(dir, 'bin')
+      const fakes = putFakes(join(dir, 'fakes'))
       await mkdir(bin)
       for (const tool of ['sh', 'env', 'mount', 'cat', 'ls', 'prlimit'])
         await symlink(join('/usr/bin', tool), join(bin, tool))
       const poor = {
         ...env,
-        PATH: [join(env['FAKES']!, 'bin'), dirname(process.execPath), bin].join(':'),
+        PATH: [fakes, dirname(process.execPath), bin].join(':'),
       }
       if (existsSync(join(dirname(process.execPath), 'unshare'))) {
         await symlink(process.execPath, join(bin, 'node'))
-        poor.PATH = [join(env['FAKES']!, 'bin'), bin].join(':')
+        poor.PATH = [fakes, bin].join(':')
       }
       const grade = (...more: string[]) =>
         runBundle(['lab', 'grade', folder, '--lab', lab, '--json', ...more], poor)

@@ -22,8 +22,9 @@ import { delimiter, dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { agentProgram } from '../../src-main/adapters/remote/agent-files'
 import { faultsOf } from '../json-schemas'
-import { sumsFiles, fakesDir, tempDir } from '../services/support'
+import { sumsFiles, tempDir } from '../services/support'
 import { bundle, run, runBundle, start } from './support'
+import { putFakes } from '../fakes/program.mjs'
 
 const sshd = '/usr/sbin/sshd'
 const hasSshd = existsSync(sshd)
@@ -93,22 +94,14 @@ async function host(before: readonly string[] = [], login = ''): Promise<Host> {
     join(dir, 'ssh.conf'),
     `Host titan\n HostName 127.0.0.1\n Port ${port}\n IdentityFile ${own}\n IdentitiesOnly yes\n IdentityAgent none\n UserKnownHostsFile ${join(dir, 'known')}\n`,
   )
-  const bin = join(dir, 'bin')
-  await mkdir(bin)
-  for (const tool of ['nvcc', 'ncu', 'nvidia-smi', 'compute-sanitizer']) {
-    await writeFile(
-      join(bin, tool),
-      `#!/bin/sh\nexec "${process.execPath}" "${join(fakesDir, 'bin', tool)}" "$@"\n`,
-    )
-    await chmod(join(bin, tool), 0o755)
-  }
+  const bin = putFakes(join(dir, 'bin'))
   const remote = (path: string): string => join(dir, 'remote', 'kernel-ladder', path)
   const path = [bin, dirname(process.execPath), '/usr/bin', '/bin'].join(delimiter)
   const commands = [
     `export XDG_CACHE_HOME='${join(dir, 'remote')}' KERNEL_LADDER_DATA='${join(dir, 'remote-data')}' PATH='${path}'`,
     // The cache is where it would be without the variable, by which each machine of fakes has a GPU of its own.
     `export KERNEL_LADDER_PATH_ONLY=1 KERNEL_LADDER_CACHE='${remote('')}'`,
-    `export FAKES='${fakesDir}' FAKE_LOG='${join(dir, 'calls.log')}' NODE_COMPILE_CACHE='${process.env['NODE_COMPILE_CACHE']}'`,
+    `export FAKE_LOG='${join(dir, 'calls.log')}' NODE_COMPILE_CACHE='${process.env['NODE_COMPILE_CACHE']}'`,
     ...before,
   ]
   const env = {

@@ -18,8 +18,9 @@ import { SlurmOptions } from '../../src-main/domain/machines/machine-file'
 import type { JobState } from '../../src-main/domain/machines/slurm-job'
 import { inEnglish } from '../../src-main/domain/text/text'
 import { faultsOf } from '../json-schemas'
-import { fakesDir, root } from '../services/support'
+import { root } from '../services/support'
 import { bundle, run, runBundle, start } from './support'
+import { putFakes } from '../fakes/program.mjs'
 
 const hasSlurm =
   process.getuid?.() === 0 &&
@@ -109,12 +110,7 @@ async function cluster(): Promise<Cluster> {
     '#!/bin/sh\necho "Welcome to kl: 2 nodes"\n/usr/bin/sbatch "$@"; code=$?\necho "Your quota: 12 %"; echo "Goodbye" >&2\nexit $code\n',
     { mode: 0o755 },
   )
-  for (const tool of ['nvcc', 'ncu', 'nvidia-smi', 'compute-sanitizer'])
-    await writeFile(
-      join(dir, 'bin', tool),
-      `#!/bin/sh\nexec "${process.execPath}" "${join(fakesDir, 'bin', tool)}" "$@"\n`,
-      { mode: 0o755 },
-    )
+  putFakes(join(dir, 'bin'))
   const conf = { SLURM_CONF: join(dir, 'slurm.conf') }
   const env = {
     ...conf,
@@ -212,7 +208,7 @@ describe.skipIf(!hasSlurm)('Slurm on a login node', () => {
     const path = [join(dir, 'bin'), dirname(process.execPath), '/usr/bin', '/bin'].join(delimiter)
     const before = [
       `export XDG_CACHE_HOME='${dir}/remote' KERNEL_LADDER_DATA='${dir}/remote-data' PATH='${path}'`,
-      `export KERNEL_LADDER_PATH_ONLY=1 CUDA_VISIBLE_DEVICES=0 FAKES='${fakesDir}' FAKE_LOG='${dir}/calls.log'`,
+      `export KERNEL_LADDER_PATH_ONLY=1 CUDA_VISIBLE_DEVICES=0 FAKE_LOG='${dir}/calls.log'`,
     ]
     // A cache of its own: there the fake tools keep a fault, and after it they name a GPU.
     const hang = (name: string): string =>

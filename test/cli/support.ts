@@ -5,7 +5,7 @@
 import { spawn } from 'node:child_process'
 import { delimiter, dirname, join } from 'node:path'
 import { runIn } from '../hosts/cli/support'
-import { fakesDir } from '../services/support'
+import { putFakes } from '../fakes/program.mjs'
 
 export const bundle = join(import.meta.dirname, '../../dist/cli/kernel-ladder.mjs')
 
@@ -87,8 +87,9 @@ export const run = (
 
 /** The fake tools on PATH, with places of their own below `dir`. */
 export const fakeTools = (dir: string): Record<string, string> => ({
-  PATH: [join(fakesDir, 'bin'), dirname(process.execPath), '/usr/bin', '/bin'].join(delimiter),
-  FAKES: fakesDir,
+  PATH: [putFakes(join(dir, 'fakes')), dirname(process.execPath), '/usr/bin', '/bin'].join(
+    delimiter,
+  ),
   KERNEL_LADDER_CACHE: join(dir, 'cache'),
   KERNEL_LADDER_DATA: dir,
 })

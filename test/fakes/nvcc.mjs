@@ -1,5 +1,5 @@
-import { chmodSync, copyFileSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { writeFake } from './program.mjs'
 import { capturedCall, faultIn, likeOf, recorded, recordedVariant } from './support.mjs'
 
 export async function nvcc(call) {
@@ -16,8 +16,7 @@ export async function nvcc(call) {
       ? 'kl-runner'
       : null
   if (program !== null) {
-    copyFileSync(join(import.meta.dirname, program), output)
-    chmodSync(output, 0o755)
+    writeFake(output, program)
     return 0
   }
   const source = words.find((word) => /\.cu$|\.py\.cpp$/.test(word))

@@ -1,7 +1,7 @@
 // What a fake tool is given and how it speaks, whether it is a process of its own or a call in a test's.
-import { appendFileSync, existsSync, readFileSync } from 'node:fs'
+import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createHash } from 'node:crypto'
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 
 /** Ends a fake by a signal. */
@@ -92,4 +92,24 @@ export async function asProgram(main) {
     if (!(error instanceof Died)) throw error
     process.kill(process.pid, error.signal)
   }
+}
+
+/** Writes a program that is the fake of that name, one of tool.mjs. */
+export const writeFake = (path, name) =>
+  writeFileSync(
+    path,
+    `#!/bin/sh\nexec "${process.execPath}" "${join(import.meta.dirname, 'tool.mjs')}" ${name} "$@"\n`,
+    { mode: 0o755 },
+  )
+
+/**
+ * Puts the tools of a machine into a folder, which is made; returns it.
+ * @param {string} folder
+ * @param {readonly string[]} without
+ */
+export function putFakes(folder, without = []) {
+  mkdirSync(folder, { recursive: true })
+  for (const tool of ['nvcc', 'ncu', 'nvidia-smi', 'compute-sanitizer'])
+    if (!without.includes(tool)) writeFake(join(folder, tool), tool)
+  return folder
 }

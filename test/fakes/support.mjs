@@ -15,9 +15,9 @@ const once = (read) => {
   }
 }
 
-/** The calls of a recording of gemm-fp32, a row each: they stand together in a file of megabytes. */
+/** The calls of a recording of gemm-fp32, one row per call: those of all GEMM ladders share a file of megabytes. */
 const rowsOf = once((recording) => {
-  const all = readFileSync(join(root, 'resources', 'recordings', 'raw', 'gemm-fp32.jsonl'))
+  const all = readFileSync(join(root, 'resources', 'recordings', 'raw', 'gemm.jsonl'))
   const mark = `{"session":"${recording}",`
   const end = all.indexOf('\n', all.lastIndexOf(mark))
   return all

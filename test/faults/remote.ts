@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { putFakes } from '../fakes/program.mjs'
 
 const sshd = '/usr/sbin/sshd'
 
@@ -32,8 +33,7 @@ const freePort = (): Promise<number> =>
 const processes = (): string[] =>
   execFileSync('ps', ['-eo', 'pid=,args='], { encoding: 'utf8' }).split('\n')
 
-/** `fakes`: the folder of the fake tools. */
-export async function openRemote(fakes: string): Promise<Remote> {
+export async function openRemote(): Promise<Remote> {
   const dir = mkdtempSync(join(tmpdir(), 'kl-other-'))
   const place = (name: string): string => join(dir, name)
   for (const name of ['host', 'own'])
@@ -60,10 +60,10 @@ export async function openRemote(fakes: string): Promise<Remote> {
     ` IdentityAgent none\n UserKnownHostsFile ${place('known')}\n`,
   ]
   writeFileSync(place('ssh.conf'), client.join('\n'))
-  const path = [join(fakes, 'bin'), dirname(process.execPath), '/usr/bin', '/bin'].join(':')
+  const path = [putFakes(place('fakes')), dirname(process.execPath), '/usr/bin', '/bin'].join(':')
   const before = [
     `export XDG_CACHE_HOME='${place('there')}' KERNEL_LADDER_DATA='${place('data')}' PATH='${path}'`,
-    `export KERNEL_LADDER_PATH_ONLY=1 FAKES='${fakes}'`,
+    `export KERNEL_LADDER_PATH_ONLY=1`,
   ]
   const fingerprint = execFileSync('ssh-keygen', ['-lf', place('host.pub')], { encoding: 'utf8' })
   const told = ['--fingerprint', fingerprint.split(' ')[1]!]

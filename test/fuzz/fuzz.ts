@@ -2,9 +2,16 @@
 import { KernelLadderError } from '../../src-main/domain/errors'
 import { mutate, seeded } from './mutate'
 import type { Reader } from './reader'
-import { readers } from './readers'
+import { readersOfFiles } from './readers-of-files'
+import { readersOfMachines } from './readers-of-machines'
+import { readersOfTools } from './readers-of-tools'
 
-export { readers }
+/** Every reader of what the program did not write itself, with real inputs to damage. */
+export const readers: readonly Reader[] = [
+  ...readersOfFiles,
+  ...readersOfTools,
+  ...readersOfMachines,
+]
 
 export interface Find {
   reader: string

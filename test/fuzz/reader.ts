@@ -49,9 +49,8 @@ export function alike(what: string, a: unknown, b: unknown): void {
 }
 
 /** The rows of a recording that ships, as the texts that they are without its name. */
-export function rowsOf(table: 'sessions' | 'raw', recording: string): string[] {
-  const ladder = recording.replace(/-h200.*/, '')
-  return file(`resources/recordings/${table === 'raw' ? `raw/${ladder}` : table}.jsonl`)
+export function rowsOf(table: 'sessions' | 'raw/others', recording: string): string[] {
+  return file(`resources/recordings/${table}.jsonl`)
     .split('\n')
     .filter((line) => line.startsWith(`{"session":"${recording}"`))
     .map((line) => line.replace(`"session":"${recording}",`, ''))

@@ -79,7 +79,7 @@ const unread = (
 ).split(' ')
 
 const eventLines = (): string[] =>
-  rowsOf('raw', 'softmax-lab-h200').flatMap((row) => {
+  rowsOf('raw/others', 'softmax-lab-h200').flatMap((row) => {
     const { key, stdout } = JSON.parse(row) as { key: string; stdout: unknown }
     return key.startsWith('runner/') && typeof stdout === 'string' ? [stdout] : []
   })

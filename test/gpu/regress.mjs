@@ -9,7 +9,7 @@
  * ladders against a session of the same code, over and over until the seconds are gone. `--part 1/4` takes every fourth
  * ladder, or amount of work, from the second on, for one of four GPUs. There the builds are the same machine code, of which regress says
  * neither slower nor faster: what counts is `byTimes`. Writes one JSON object per line to
- * regress-planted.jsonl or regress-same.jsonl in DIR, as each is measured; docs/RELIABILITY.md shows the kept ones.
+ * regress.jsonl in DIR, as each is measured; docs/RELIABILITY.md shows the kept ones.
  */
 import { spawnSync } from 'node:child_process'
 import {
@@ -43,7 +43,7 @@ if (!['planted', 'same'].includes(what) || program === '') {
   process.exit(2)
 }
 const scratch = mkdtempSync(join(tmpdir(), 'kl-regress-'))
-const kept = join(values.out, `regress-${what}.jsonl`)
+const kept = join(values.out, 'regress.jsonl')
 const end = Date.now() + Number(values.seconds) * 1000
 
 /** @param {string[]} words */

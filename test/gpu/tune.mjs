@@ -6,7 +6,7 @@
  *
  *     node test/gpu/tune.mjs path/to/kernel-ladder.mjs [--gpus 0,1] [--seconds 0.03]
  *
- * tune-h200.txt is what it printed last.
+ * printed-h200.md has what it printed last.
  */
 import { spawnSync } from 'node:child_process'
 import { parseArgs } from 'node:util'

@@ -1,4 +1,7 @@
 /** Small sessions for tests of the UI's logic: what is not looked at is left plain. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseSession } from '../../src-main/adapters/sessions/session-store'
 import type { RunEvent, RunMessage } from '../../src-main/contract/index'
 import type { Ladder } from '../../src-main/domain/ladder/ladder'
 import type { RungResult, Session } from '../../src-main/domain/session/session'
@@ -174,4 +177,16 @@ export function translationFaults(original: Words, translated: Words): string[] 
       ]
     }),
   ]
+}
+
+let rows: readonly string[] | null = null
+const recordings = join(import.meta.dirname, '../../resources/recordings/sessions.jsonl')
+
+/** A recording that ships. */
+export const recording = (name: string): Session => {
+  const beginning = `{"session":"${name}",`
+  rows ??= readFileSync(recordings, 'utf8').split('\n')
+  const row = rows.find((text) => text.startsWith(beginning))
+  if (row === undefined) throw new Error(`There is no recording ${name}.`)
+  return parseSession(`{${row.slice(beginning.length)}`, name)
 }

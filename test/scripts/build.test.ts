@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { runInNewContext } from 'node:vm'
 import { brotliDecompressSync } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import {
@@ -16,7 +17,7 @@ import {
 import { runChild } from '../../scripts/lib/child.mjs'
 import { root as projectRoot } from '../../scripts/lib/project.mjs'
 import { closingLine, countTests, secondTries } from '../../scripts/lib/test-report.mjs'
-import { collectAssets, packAssets } from '../../scripts/vite-plugins'
+import { asAscii, collectAssets, packAssets } from '../../scripts/vite-plugins'
 import { budget, budgetTally } from '../../scripts/bench/budgets.mjs'
 
 describe('builds', () => {
@@ -30,6 +31,15 @@ describe('builds', () => {
       expect(sizeWarning(8 * 1024 * 1024)).toBeUndefined()
       expect(sizeWarning(9.5 * 1024 * 1024)).toContain('9.5 MB')
     })
+  })
+
+  it('say the same in ASCII', () => {
+    const code =
+      "[`µs · \u{1f600}`, '가'.length, 'é가\u{1f600}x'.replace(/[가-힣\u{1f600}]/gu, '-'), 'line\\u2028']"
+    const plain = asAscii(code)
+    expect(plain).toMatch(/^[\0-\x7f]*$/)
+    expect(runInNewContext(plain)).toEqual(runInNewContext(code))
+    expect(runInNewContext(plain)[2]).toBe('é--x')
   })
 
   describe('the asset pack', () => {

@@ -17,7 +17,14 @@ import {
   recordedLabs,
   recordedOutcomeOf,
 } from '../../src-main/adapters/labs/attempt'
-import { openRaw, rawFile, rawOfLadder, shareRaw } from '../../src-main/adapters/tools/raw-files'
+import {
+  openRaw,
+  rawFile,
+  rawOfOthers,
+  rawOfTask,
+  shareRaw,
+  sharedRaw,
+} from '../../src-main/adapters/tools/raw-files'
 import {
   readSources,
   readStore,
@@ -33,7 +40,7 @@ import { inputError } from '../../src-main/domain/errors'
 import { noAnswers } from '../../src-main/domain/labs/outcome'
 import { openSession } from '../../src-main/services/sessions/sessions'
 import { check, testLab } from '../services/labs/support'
-import { fakeMachine, recordingsDir, setupIn, tempDir } from '../services/support'
+import { fakeMachine, recordingsDir, setupIn, shippedKernels, tempDir } from '../services/support'
 import { said } from '../support'
 import { keepRowsOf, sharedSessions, sharingSessions } from '../../src-main/adapters/disk/journal'
 
@@ -53,7 +60,7 @@ async function someRecordings(): Promise<{ dir: string; folder: string }> {
   const folder = join(dir, shipped)
   await cp(join(recordingsDir, sourceStoreFile), join(dir, sourceStoreFile))
   await shareSession((await readSessionText(join(recordingsDir, shipped)))!.text, folder)
-  await shareRaw(join(recordingsDir, shipped), folder, rawOfLadder('seed-t4'))
+  await shareRaw(join(recordingsDir, shipped), folder, rawOfTask('gemm'))
   return { dir, folder }
 }
 
@@ -87,8 +94,8 @@ describe('keeping a session as a recording', () => {
     const { lists, contents } = await readStore(join(dir, sourceStoreFile))
     expect(contents).toEqual(stored.contents)
     expect(lists).toEqual(new Map([...stored.lists, ['twice', stored.lists.get('mine')]]))
-    expect((await readdir(dir)).sort()).toEqual(['raw', sharedSessions, sourceStoreFile])
-    for (const file of [rawOfLadder('gemm-fp32'), sharedSessions])
+    expect((await readdir(dir)).sort()).toEqual([sharedRaw, sharedSessions, sourceStoreFile])
+    for (const file of [rawOfTask('gemm'), sharedSessions])
       expect(await sharingSessions(join(dir, file))).toEqual(['mine', 'twice'])
   })
 
@@ -108,7 +115,7 @@ describe('keeping a session as a recording', () => {
     const { dir, folder } = await someRecordings()
     const files = async () =>
       Promise.all(
-        [sourceStoreFile, sharedSessions, rawOfLadder('seed-t4')].map((path) =>
+        [sourceStoreFile, sharedSessions, rawOfTask('gemm')].map((path) =>
           readFile(join(dir, path)),
         ),
       )
@@ -117,20 +124,40 @@ describe('keeping a session as a recording', () => {
     expect(await files()).toEqual(before)
   })
 
-  it('takes in the raw output of all ladders in one file, which was so before, and drops what is of no session', async () => {
-    const { dir, folder } = await someRecordings()
-    const before = await read(folder)
-    const file = join(dir, rawOfLadder('seed-t4'))
-    const rows = await readFile(file, 'utf8')
-    await rm(file)
-    const gone = '{"session":"gone","key":"nvcc/version"}\n'
-    await writeFile(join(dir, rawFile), rows + gone)
-    await writeFile(join(dir, rawOfLadder('of-nothing')), gone)
-    expect(await read(folder)).toEqual(before)
-    await sweepStore(dir)
-    expect(await readdir(join(dir, 'raw'))).toEqual(['seed-t4.jsonl'])
-    expect(await readFile(file, 'utf8')).toBe(rows)
-    expect(existsSync(join(dir, rawFile))).toBe(false)
+  it.each([
+    ['one file for all', rawFile],
+    ['a file for each ladder', 'raw/seed-t4.jsonl'],
+  ])(
+    'takes in raw output of %s, which was so before, and drops what is of no session',
+    async (_where, old) => {
+      const { dir, folder } = await someRecordings()
+      const before = await read(folder)
+      const file = join(dir, rawOfTask('gemm'))
+      const rows = await readFile(file, 'utf8')
+      await rm(file)
+      const gone = '{"session":"gone","key":"nvcc/version"}\n'
+      await writeFile(join(dir, old), rows + gone)
+      await writeFile(join(dir, rawOfTask('of-nothing')), gone)
+      await sweepStore(dir)
+      expect(await readdir(join(dir, sharedRaw))).toEqual(['gemm.jsonl'])
+      expect(await readFile(file, 'utf8')).toBe(rows)
+      expect(existsSync(join(dir, rawFile))).toBe(false)
+      expect(await read(folder)).toEqual(before)
+    },
+  )
+
+  it('keeps what has no task that ships in the file of others, and finds it there', async () => {
+    const dir = await tempDir()
+    const name = 'layer-norm-h200'
+    const from = join(recordingsDir, name)
+    await cp(join(recordingsDir, sourceStoreFile), join(dir, sourceStoreFile))
+    await shareSession((await readSessionText(from))!.text, join(dir, name))
+    await shareRaw(from, join(dir, name), rawOfOthers)
+    const before = await read(from)
+    expect(before.calls).not.toEqual([])
+    expect(await read(join(dir, name))).toEqual(before)
+    await keepRecording(join(dir, name), dir)
+    expect(await readdir(join(dir, sharedRaw))).toEqual(['others.jsonl'])
   })
 
   it.each([
@@ -201,16 +228,25 @@ describe('keeping a session as a recording', () => {
 })
 
 describe('the store', () => {
-  it('that ships has a file of raw output for each ladder, which is all that its recordings read', async () => {
-    const byLadder = new Map<string, string[]>()
-    for (const name of await sharingSessions(join(recordingsDir, sharedSessions))) {
-      const { ladder } = await readSession(join(recordingsDir, name))
-      byLadder.set(ladder.id, [...(byLadder.get(ladder.id) ?? []), name])
-    }
-    const files = [...byLadder.keys()].map((ladder) => `${ladder}.jsonl`).sort()
-    expect(await readdir(join(recordingsDir, 'raw'))).toEqual(files)
-    for (const [ladder, names] of byLadder)
-      expect(await sharingSessions(join(recordingsDir, rawOfLadder(ladder)))).toEqual(names)
+  it('that ships has a file of raw output per task, and every recording has raw output in one of them', async () => {
+    const tasks = await readdir(shippedKernels)
+    const files = await readdir(join(recordingsDir, sharedRaw))
+    const named = files.filter((file) => file !== 'others.jsonl').map((file) => file.slice(0, -6))
+    expect(tasks).toEqual(expect.arrayContaining(named))
+    const sharing = await Promise.all(
+      files.map((file) => sharingSessions(join(recordingsDir, sharedRaw, file))),
+    )
+    expect(sharing.flat().sort()).toEqual(
+      await sharingSessions(join(recordingsDir, sharedSessions)),
+    )
+    for (const [index, names] of sharing.entries())
+      for (const name of names) {
+        const { ladder } = await readSession(join(recordingsDir, name))
+        const task = ladder.task?.id ?? ''
+        const own = tasks.includes(task) ? `${task}.jsonl` : 'others.jsonl'
+        expect([name, files[index]]).toEqual([name, own])
+        expect((await openRaw(join(recordingsDir, name))).keys, name).not.toEqual([])
+      }
     expect(existsSync(join(recordingsDir, rawFile))).toBe(false)
   })
 

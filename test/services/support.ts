@@ -17,9 +17,9 @@ import type { RunPlan } from '../../src-main/services/run/plan'
 import { afterTest } from '../support'
 import { runFake } from '../fakes/in-process'
 import { trustFolder } from '../../src-main/services/ladder-library/open'
+import { putFakes } from '../fakes/program.mjs'
 
 export const root = join(import.meta.dirname, '..', '..')
-export const fakesDir = join(root, 'test', 'fakes')
 export const recordingsDir = join(root, 'resources', 'recordings')
 export const templatesDir = join(root, 'resources', 'templates')
 export const shippedKernels = join(root, 'cuda-kernels')
@@ -84,16 +84,7 @@ export async function fakeMachine(
 ): Promise<Machine> {
   const dir = await tempDir()
   const store = join(dir, 'sessions')
-  const bin = join(dir, 'fakes', 'bin')
-  await mkdir(bin, { recursive: true })
-  // The fakes find the recording by their own place, so they are named, not copied.
-  for (const tool of ['nvcc', 'ncu', 'nvidia-smi', 'compute-sanitizer'])
-    if (!without.includes(tool))
-      await writeFile(
-        join(bin, tool),
-        `#!/bin/sh\nexec "${process.execPath}" "${join(fakesDir, 'bin', tool)}" "$@"\n`,
-        { mode: 0o755 },
-      )
+  const bin = putFakes(join(dir, 'fakes', 'bin'), without)
   const log = join(dir, 'calls.log')
   setEnv({
     PATH: [bin, dirname(process.execPath), '/usr/bin', '/bin'].join(delimiter),
@@ -101,7 +92,6 @@ export async function fakeMachine(
     KERNEL_LADDER_CACHE: join(dir, 'cache'),
     KERNEL_LADDER_DATA: dir,
     KERNEL_LADDER_CONFIG: join(dir, 'config'),
-    FAKES: fakesDir,
     FAKE_LOG: log,
     FAKE_NCU: '',
     FAKE_NCU_UNKNOWN: '',

@@ -2,7 +2,7 @@
 import { readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { inputError } from '../../domain/errors'
-import { KeptTuning } from '../../domain/tune/kept'
+import { KeptTuning } from '../../domain/tune/report'
 import { message } from '../../domain/messages/message'
 import { diskError, errorCode, makeFolder, readPlainFile } from './disk'
 

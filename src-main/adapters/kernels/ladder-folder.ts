@@ -31,6 +31,10 @@ import { parseRungHeader } from '../../parsers/kernels/rung-header'
 import { errorCode, pathExists, diskError } from '../disk/disk'
 import { builtWith, sentenceOf, type KernelLibrary } from './kernel-library'
 
+/** Edits that add a variant of a rung to a folder's ladder. */
+export { addVariant } from '../../parsers/kernels/ladder'
+export { allowValues } from '../../parsers/kernels/rung-header'
+
 export interface LadderFolder {
   /** Absolute. */
   folder: string

@@ -1,7 +1,7 @@
 /**
  * The raw output of a session's tools on disk: `raw.jsonl`, one row per call with its key, argv, outcome and both
  * streams. A row is appended as a whole when its call has ended. A stream of more than 256 KiB (a page of a full
- * report has megabytes) is stored gzipped. Recordings share such files, one for each ladder (disk/journal.ts); older
+ * report has megabytes) is stored gzipped. Recordings share such files, one for each task (disk/journal.ts); older
  * sessions have a folder instead (`rowsOfFolder`).
  */
 import { readdir, readFile, open, writeFile } from 'node:fs/promises'
@@ -59,11 +59,12 @@ export async function rowsOfFolder(folder: string): Promise<RowText[]> {
 
 export const rawFile = 'raw.jsonl'
 
-/** Where the sessions of a ladder share their raw output, so that one is opened without reading that of all others. */
-export const rawOfLadder = (ladder: string): string =>
-  `${rawOfLadders}/${ladder.replaceAll(/[^\w.-]/g, '_')}.jsonl`
-
-export const rawOfLadders = 'raw'
+/** Where recordings share their raw output: one file per task that ships, so that a recording is opened without
+ * reading what all others printed, and one for what has no such task: ladder folders, programs, commits. */
+export const sharedRaw = 'raw'
+export const rawOfOthers = `${sharedRaw}/others.jsonl`
+export const rawOfTask = (task: string): string =>
+  `${sharedRaw}/${task.replaceAll(/[^\w.-]/g, '_')}.jsonl`
 
 const Stream = z.union([z.string(), z.object({ gzip: z.string() })])
 type Stream = z.infer<typeof Stream>
@@ -219,23 +220,32 @@ function parseRow(text: string, what: string): z.infer<typeof RawRow> {
   return row.data
 }
 
-/** The file of a session's ladder, which the row of its session.json names. */
-async function sharedRawFile(folder: string): Promise<string> {
-  const [session] = await sharedRows(folder, sharedSessions)
+/**
+ * The task of a session as its text has it, in every version: the folder of `sources/` that its rungs are in. Null where
+ * no rung has a source, and where the text is damaged, which is reported to whoever reads the session.
+ */
+export function taskFolderIn(session: string): string | null {
   try {
-    const { ladder } = JSON.parse(session?.text ?? '') as { ladder: { id: string } }
-    return rawOfLadder(ladder.id)
+    const { rungs } = JSON.parse(session) as { rungs: { file: string }[] }
+    return /^([^/]+)\//.exec(rungs[0]?.file ?? '')?.[1] ?? null
   } catch {
-    // Not shared, or damaged, which whoever reads the session is told.
-    return rawFile
+    return null
   }
+}
+
+/** The files that may have the raw output of a session, by the row of its session.json. */
+async function sharedRawFiles(folder: string): Promise<string[]> {
+  const [session] = await sharedRows(folder, sharedSessions)
+  if (!session) return [rawFile]
+  const task = taskFolderIn(session.text)
+  return [...(task === null ? [] : [rawOfTask(task)]), rawOfOthers, rawFile]
 }
 
 /** The rows of a session; none if nothing was stored. */
 async function rowsIn(folder: string): Promise<readonly RowText[]> {
   const own = await rowsOf(join(folder, rawFile))
   if (own) return own
-  for (const file of [await sharedRawFile(folder), rawFile]) {
+  for (const file of await sharedRawFiles(folder)) {
     const shared = await sharedRows(folder, file)
     if (shared.length > 0) return shared
   }

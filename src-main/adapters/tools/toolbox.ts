@@ -2,7 +2,7 @@
  * External programs behind one interface: run live, or answered from a recording. Callers cannot tell the
  * difference, so a replay goes through the same parsers and the same decisions.
  */
-import type { GpuClaim, GpuClaimCall } from './gpus'
+import type { GpuClaim, GpuClaimCall } from './gpu-lock'
 import type { ProcessCall, ProcessResult } from './process'
 
 /** `runner` is this program's own, and `program` one of the user's. */

@@ -3,7 +3,7 @@ import { access, constants, readdir, readFile, rm, stat, open } from 'node:fs/pr
 import { delimiter, join } from 'node:path'
 import { redactNvidiaSmi } from '../../parsers/cuda/nvidia-smi'
 import { scratchFolder } from '../disk/staging'
-import { claimGpu } from './gpus'
+import { claimGpu } from './gpu-lock'
 import { runProcess, type ProcessResult } from './process'
 import type { RawRecorder, ToolCall, Toolbox, ToolName } from './toolbox'
 import { openRaw, type RawOutputs } from './raw-files'

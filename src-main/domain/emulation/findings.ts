@@ -1,5 +1,6 @@
 /** What an emulated launch found and counted: faults with their places, figures, and a profile per instruction. */
-import type { Finding, FindingKind, Counts } from '../emulator/site'
+import type { Finding, FindingKind } from '../emulator/site'
+import type { Counts } from '../emulator/warp'
 import { message, type AnyMessage, type Statement, says } from '../messages/message'
 import type { Extent } from '../emulator/launch'
 import { placesOf, type MachineKernel } from '../sass/machine-code'

@@ -8,7 +8,8 @@ import { createDevice, OutOfDeviceMemory, type Allocation } from '../emulator/de
 import { warpSize } from '../gpu/gpu'
 import type { Printed } from '../emulator/launch'
 import { runRung, type MemoryOperation, type RungLaunch } from '../emulator/rung'
-import type { Counts, Finding } from '../emulator/site'
+import type { Finding } from '../emulator/site'
+import type { Counts } from '../emulator/warp'
 import { Halt, type HaltReason } from '../emulator/warp'
 import type { MachineCode } from '../sass/machine-code'
 

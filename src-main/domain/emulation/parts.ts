@@ -4,7 +4,7 @@
  * what another one writes.
  */
 import { instructionsOf } from '../emulator/rung'
-import type { Counts } from '../emulator/site'
+import type { Counts } from '../emulator/warp'
 import type { Instruction } from '../sass/instruction'
 import { unwritten, type EmulatedKernel, type EmulationAnswer, type EmulationJob } from './job'
 

@@ -7,7 +7,7 @@
  * Addresses are byte addresses by lane; those of lanes outside the mask are not looked at.
  */
 import { warpSize } from '../gpu/gpu'
-import { lanes } from './site'
+import { lanes, type Cost } from './site'
 
 const wordBytes = 4
 const banks = 32
@@ -265,14 +265,6 @@ export function copyAccess(
 
 // Costs of accesses, each pattern worked out once. What they cost does not change when all addresses move by a period;
 // so a pattern is the first address within its period and the distances from it.
-
-export interface Cost {
-  wavefronts: number
-  idealWavefronts: number
-  tags: number
-  sectors: number
-  idealSectors: number
-}
 
 interface Pattern {
   mask: number

@@ -1,6 +1,5 @@
 /** Barriers: of a block, where its warps wait for one another, and in shared memory. */
-import type { Control } from './control'
-import { mergeSame, type Block, type Step, type Warp } from './warp'
+import { mergeSame, type Block, type Control, type Step, type Warp } from './warp'
 import { countLanes, lanes, scalar, type Site, eachLane } from './site'
 import { addressOf, offsetMask, rankShift } from './memory-access'
 

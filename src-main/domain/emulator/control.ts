@@ -8,14 +8,12 @@ import {
   scatter,
   Halt,
   type Cluster,
+  type Control,
   type Split,
   type Warp,
 } from './warp'
 import { lanes, Site, type Machine } from './site'
 import { systemCall } from './system-calls'
-
-/** Does the instruction for the lanes in `active`, which are of `split`, and sets where both go on. */
-export type Control = (warp: Warp, split: Split, active: number) => void
 
 /** Instructions that decide where a warp goes on. */
 const controls = new Set([

@@ -13,7 +13,7 @@ import {
 } from '../sass/instruction'
 import { deviceHigh } from './device'
 import { offsetMask } from './memory-access'
-import { periodOf, type Cost } from './accesses'
+import { periodOf } from './accesses'
 import {
   evenWords,
   highHalves,
@@ -27,7 +27,7 @@ import {
   v128,
   vector,
 } from './wasm'
-import { lanes, predicateIndex } from './site'
+import { lanes, predicateIndex, type Cost } from './site'
 
 const rowBytes = 4 * lanes
 const ways = 32

@@ -1,9 +1,11 @@
 /** What a launch has to know beforehand: of its code, of its constants and special registers, and which counts are chance. */
 import { zeroRegister, type Instruction } from '../sass/instruction'
 import { localHigh, parameterHigh, sharedHigh } from './device'
-import type { Extent, Launch } from './launch'
 import { lanes } from './site'
 import type { Warp } from './warp'
+
+/** Along x, y and z. */
+export type Extent = readonly [number, number, number]
 
 // What a launch has to know of its code beforehand.
 
@@ -72,7 +74,7 @@ type Value = (warp: Warp, lane: number) => number
 
 export function specialRegister(
   name: string,
-  { block, grid }: Pick<Launch, 'block' | 'grid'>,
+  { block, grid }: { block: Extent; grid: Extent },
 ): Value | null {
   const thread = (warp: Warp, lane: number): number => warp.number * lanes + lane
   const below = (lane: number): number => (1 << lane) - 1

@@ -4,21 +4,20 @@
  * depend on the order.
  */
 import { type Instruction, truePredicate } from '../sass/instruction'
-import { isNarrow, registersOf, specialRegister } from './launch-facts'
+import { isNarrow, registersOf, specialRegister, type Extent } from './launch-facts'
 import { segmentCompiler, type Segment } from './compile'
-import { controlOf, isControl, type Control } from './control'
+import { controlOf, isControl } from './control'
 import { deviceHigh, parameterHigh, type Allocation, type Device } from './device'
 import { keepPattern, setBounds, siteBytes, takeCounts, type FastSite } from './fast-memory'
 import {
   guardOf,
   countLanes,
   lanes,
-  type Counts,
+  type Cost,
   type Finding,
   type Machine,
   type Views,
 } from './site'
-import type { Cost } from './accesses'
 import { isNothing, stepOf } from './steps'
 import { createWatch, writtenBytes } from './watch'
 import {
@@ -27,14 +26,14 @@ import {
   uniformPredicates,
   type Block,
   type Cluster,
+  type Control,
+  type Counts,
   type Split,
   type Step,
   type Warp,
 } from './warp'
 
-export { launchBank, type LaunchBank } from './launch-facts'
-
-export type Extent = readonly [number, number, number]
+export { launchBank, type Extent, type LaunchBank } from './launch-facts'
 
 export interface Launch {
   readonly kernel: string

@@ -5,9 +5,9 @@ import {
   zeroRegister,
   zeroUniformRegister,
 } from '../sass/instruction'
-import { globalAccess, sharedAccess, patternsOf, periodOf, type Cost } from './accesses'
+import { globalAccess, sharedAccess, patternsOf, periodOf } from './accesses'
 import { deviceHigh } from './device'
-import { lanes, type FindingKind, type Get, type Site } from './site'
+import { lanes, type Cost, type FindingKind, type Get, type Site } from './site'
 import { Halt, type Warp } from './warp'
 
 export type Space = 'global' | 'shared' | 'local'

@@ -18,8 +18,7 @@ import {
   type UniformRegisterOperand,
 } from '../sass/instruction'
 import { floatOf } from './float'
-import type { Cost } from './accesses'
-import { Halt, predicateTrue, uniformPredicates, type Step, type Warp } from './warp'
+import { Halt, predicateTrue, uniformPredicates, type Counts, type Step, type Warp } from './warp'
 
 export const lanes = 32
 
@@ -63,17 +62,13 @@ export interface Machine {
   seen(at: number, addresses: readonly Int32Array[], cost: Cost): void
 }
 
-/** By instruction. */
-export interface Counts {
-  readonly executed: Float64Array
-  readonly threads: Float64Array
-  readonly on: Float64Array
-  readonly wavefronts: Float64Array
-  readonly idealWavefronts: Float64Array
-  readonly tags: Float64Array
-  readonly sectors: Float64Array
-  readonly idealSectors: Float64Array
-  readonly divergent: Float64Array
+/** What an access of a warp costs. */
+export interface Cost {
+  wavefronts: number
+  idealWavefronts: number
+  tags: number
+  sectors: number
+  idealSectors: number
 }
 
 export type FindingKind =
@@ -98,20 +93,6 @@ export interface Finding {
   address: number
   /** The other access of a race. */
   other?: { at: number; write: boolean; thread: number }
-}
-
-/** Who wrote and read what, where checks are asked for. */
-export interface Watch {
-  global(at: number, warp: Warp, lane: number, offset: number, bytes: number, write: boolean): void
-  shared(
-    at: number,
-    warp: Warp,
-    lane: number,
-    address: number,
-    bytes: number,
-    write: boolean,
-    atomic: boolean,
-  ): void
 }
 
 const isPredicate = (

@@ -1,8 +1,7 @@
 /** Functions of CUDA's own that kernels call by their address: what prints, and what an assertion that fails ends in. */
 import type { Operand } from '../sass/instruction'
-import type { Control } from './control'
 import { deviceHigh, functionHigh, localHigh, sharedHigh } from './device'
-import { scatter, Halt, type Warp } from './warp'
+import { scatter, Halt, type Control, type Warp } from './warp'
 import { eachLane, firstLane, lanes, type Site } from './site'
 
 // C's printf, as kernels have it: a format and the buffer that the compiler laid its arguments out in.

@@ -1,6 +1,5 @@
-/** What a warp is while it runs. */
+/** What a warp is while it runs, and who counts and watches what it does. */
 import type { Instruction } from '../sass/instruction'
-import type { Watch, Counts } from './site'
 
 /** Places of predicates: P0 to P6, PT at 7, UP0 to UP6 at 8, UPT at 15; what is written to PT goes to the last one. */
 export const predicateTrue = 7
@@ -62,6 +61,33 @@ export interface BlockBarrier {
   value: number
 }
 
+/** By instruction. */
+export interface Counts {
+  readonly executed: Float64Array
+  readonly threads: Float64Array
+  readonly on: Float64Array
+  readonly wavefronts: Float64Array
+  readonly idealWavefronts: Float64Array
+  readonly tags: Float64Array
+  readonly sectors: Float64Array
+  readonly idealSectors: Float64Array
+  readonly divergent: Float64Array
+}
+
+/** Who wrote and read what, where checks are asked for. */
+export interface Watch {
+  global(at: number, warp: Warp, lane: number, offset: number, bytes: number, write: boolean): void
+  shared(
+    at: number,
+    warp: Warp,
+    lane: number,
+    address: number,
+    bytes: number,
+    write: boolean,
+    atomic: boolean,
+  ): void
+}
+
 /** Who is told of what orders the warps of a block. */
 export interface BlockWatch extends Watch {
   beginBlock(): void
@@ -91,6 +117,9 @@ export interface Warp {
   /** How often its cluster had met when it last arrived at the cluster's barrier. */
   clusterTurn: number
 }
+
+/** Does the instruction for the lanes in `active`, which are of `split`, and sets where both go on. */
+export type Control = (warp: Warp, split: Split, active: number) => void
 
 /** What one instruction does for the lanes in `active`. */
 export type Step = (warp: Warp, active: number) => void

@@ -3,8 +3,8 @@
  * metric or piece of advice). Each launch is passed on as soon as it is complete, and none is kept; once no more
  * are wanted, rows are only counted. Log lines may occur before, between and after the rows.
  */
-import { type Columns, columnsOf, missingColumns, parseLaunch, type NcuLaunch } from './ncu-csv'
-import { tens, NumberStyle } from './ncu-values'
+import { columnsOf, missingColumns, parseLaunch, type NcuLaunch } from './ncu-csv'
+import { tens, NumberStyle, type Columns } from './ncu-values'
 import { message, type Statement } from '../../domain/messages/message'
 import { inputError } from '../../domain/errors'
 import { DetailsPage, isDetailsHeader } from './ncu-details'

@@ -11,7 +11,14 @@ import { message, type Statement } from '../../domain/messages/message'
 import type { Rule } from '../../domain/session/deep'
 import { inputError } from '../../domain/errors'
 import { ncuMessages, type NcuMessage } from './ncu-failure'
-import { hasDecimalComma, parseNcuCell, toBaseUnit } from './ncu-values'
+import {
+  hasDecimalComma,
+  parseNcuCell,
+  toBaseUnit,
+  type Columns,
+  type MetricColumn,
+  type ReadCell,
+} from './ncu-values'
 
 export { ncuMessages, recognizeNcuFailure, unknownMetrics } from './ncu-failure'
 export type { NcuFailure, NcuFailureKind, NcuMessage } from './ncu-failure'
@@ -127,31 +134,6 @@ export function missingColumns(header: readonly string[]): string | null {
     : `ncu's table has no column ${missing.map((column) => JSON.stringify(column)).join(', ')}; print the complete raw page.`
 }
 
-/** A column of figures. */
-interface MetricColumn {
-  at: number
-  name: string
-  unit: string
-  /** Factor to the base unit. */
-  factor: number
-  /** It has a unit, so its cells are certain to be figures. */
-  measured: boolean
-}
-
-/** The positions of a table's columns, determined once for all rows. */
-export interface Columns {
-  count: number
-  id: number
-  process: number
-  kernel: number
-  block: number
-  grid: number
-  device: number
-  capability: number
-  ranges: number
-  metrics: readonly MetricColumn[]
-}
-
 /** `units` is the row below the header; empty if there is none. */
 export function columnsOf(header: readonly string[], units: readonly string[]): Columns {
   const metrics = header.flatMap((name, at): MetricColumn[] => {
@@ -172,9 +154,6 @@ export function columnsOf(header: readonly string[], units: readonly string[]): 
     metrics,
   }
 }
-
-/** Reads a cell according to the table's locale. */
-export type ReadCell = (cell: string, column: MetricColumn) => number | string | null
 
 /** For ncu under LC_ALL=C, which is how the program runs it. */
 const readPlain: ReadCell = (cell, { name, measured }) => {

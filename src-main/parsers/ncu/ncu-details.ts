@@ -6,8 +6,8 @@
  */
 import { parse } from 'csv-parse/sync'
 import type { Rule } from '../../domain/session/deep'
-import { isWhole, columnsOf, parseLaunch, type Columns, type NcuLaunch } from './ncu-csv'
-import { parseNcuCell, toBaseUnit, type NumberStyle } from './ncu-values'
+import { isWhole, columnsOf, parseLaunch, type NcuLaunch } from './ncu-csv'
+import { parseNcuCell, toBaseUnit, type Columns, type NumberStyle } from './ncu-values'
 
 // ncu's advice, from `--page details --csv`: rows that name a rule instead of a metric.
 

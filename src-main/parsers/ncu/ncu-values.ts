@@ -1,11 +1,38 @@
 /** Cells of ncu's tables: numbers as its locale prints them, and units converted to ncu's base units. */
 import { inputError } from '../../domain/errors'
 import { message } from '../../domain/messages/message'
-import type { Columns, ReadCell } from './ncu-csv'
 
 // Cells of ncu's tables: numbers with thousands separators, and units converted to ncu's base units (ns, byte, hz,
 // plain counts), so that output with `--print-units auto` reads like that with `base`. ncu's prefixes are decimal:
 // 1 Kbyte is 1000 byte.
+
+/** A column of figures. */
+export interface MetricColumn {
+  at: number
+  name: string
+  unit: string
+  /** Factor to the base unit. */
+  factor: number
+  /** It has a unit, so its cells are certain to be figures. */
+  measured: boolean
+}
+
+/** The positions of a table's columns, determined once for all rows. */
+export interface Columns {
+  count: number
+  id: number
+  process: number
+  kernel: number
+  block: number
+  grid: number
+  device: number
+  capability: number
+  ranges: number
+  metrics: readonly MetricColumn[]
+}
+
+/** Reads a cell according to the table's locale. */
+export type ReadCell = (cell: string, column: MetricColumn) => number | string | null
 
 /** What ncu writes if it has no figure. Not collected is not zero. */
 const missing = /^(\(!\)\s*)?(n\/a|[-+]?nan|[-+]?inf(inity)?|no data|[-–—]+)?$/i

@@ -7,7 +7,7 @@ import type { Setup } from '../../adapters/machine/machine'
 import { draftSession, type SessionDraft } from '../../adapters/sessions/session-store'
 import { refuseTaken, takenMeanwhile } from '../../adapters/disk/staging'
 import { readReportFile } from '../../adapters/sessions/report-file'
-import { ncuVersion, type CollectingLevel, readDeepPages } from '../../adapters/tools/ncu'
+import { ncuVersion, readDeepPages } from '../../adapters/tools/ncu'
 import {
   asError,
   previewProgram,
@@ -42,6 +42,7 @@ import {
   toSession,
   type KernelRung,
   type Profiled,
+  type ProgramRequest,
 } from './program-session'
 
 export type ProgramEvent =
@@ -51,18 +52,13 @@ export type ProgramEvent =
   | { type: 'previewed'; kernels: number; launches: number; totalMs: number }
   | { type: 'profile'; kernels: number; launches: number }
 
-export interface ProfileProgramOptions extends Setup {
-  command: readonly [string, ...string[]]
-  filters: LaunchFilters
-  level: CollectingLevel
+export interface ProfileProgramOptions extends Setup, ProgramRequest {
   /** false: fail instead of waiting where another run has the GPU. */
   waitForGpu?: boolean
   /** How long the program may take, each time that it is run. */
   timeoutSeconds: number
   /** Where to save instead of the store; must not exist. */
   out?: string
-  appVersion: string
-  signal: AbortSignal
   /** Receives what the program prints, the first time that it is run. */
   onOutput: PassOn
   emit: (event: ProgramEvent) => void

@@ -1,6 +1,7 @@
 /** The session of a profiled program: a rung per kernel, with its launches and what was counted of one of them. */
 import type { ReportFile, ReportLaunch } from '../../adapters/sessions/report-file'
-import type { Preview } from '../../adapters/tools/ncu-program'
+import type { CollectingLevel } from '../../adapters/tools/ncu'
+import type { LaunchFilters, Preview } from '../../adapters/tools/ncu-program'
 import type { ErrorShape } from '../../domain/errors'
 import type { Statement } from '../../domain/messages/message'
 import { kernelKey, type PreviewKernel, distinctTitles } from '../../domain/programs/choose'
@@ -14,7 +15,6 @@ import {
   kernelResult,
 } from '../import/kernel-rungs'
 import { deviceOf } from '../import/import-report'
-import type { ProfileProgramOptions } from './profile-program'
 
 export interface Profiled {
   report: ReportFile | null
@@ -55,8 +55,17 @@ export function toRungs(
   })
 }
 
+/** What was asked of a program, as its session tells it. */
+export interface ProgramRequest {
+  command: readonly [string, ...string[]]
+  filters: LaunchFilters
+  level: CollectingLevel
+  appVersion: string
+  signal: AbortSignal
+}
+
 interface Parts {
-  options: Pick<ProfileProgramOptions, 'command' | 'filters' | 'level' | 'appVersion' | 'signal'>
+  options: ProgramRequest
   preview: Preview
   profiled: Profiled
   rungs: readonly KernelRung[]

@@ -1,6 +1,7 @@
 /** A run on a GPU, or its replay: rungs are verified and timed, and their counters collected. */
 import { isDeepStrictEqual } from 'node:util'
-import { type GpuHolder, askDriver } from '../../adapters/tools/gpus'
+import type { GpuHolder } from '../../adapters/tools/gpu-lock'
+import { askDriver } from '../../adapters/tools/gpus'
 import type { Toolbox } from '../../adapters/tools/toolbox'
 import { missingError, type ErrorShape } from '../../domain/errors'
 import { message, type AnyMessage, type Statement, together } from '../../domain/messages/message'

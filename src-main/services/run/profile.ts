@@ -24,7 +24,8 @@ import { toErrorShape } from '../../domain/errors'
 import { planProfile, type ProfilePlan } from '../../domain/analysis/pass-plan'
 import type { Device } from '../../domain/gpu/gpu'
 import type { RunPlan } from './plan'
-import type { RungState } from './stages'
+import type { BuildOutcome } from './build'
+import type { Measured } from './measure'
 
 export interface ProfileRequest {
   toolbox: Toolbox
@@ -173,6 +174,14 @@ export const allUnavailable = (
 
 // The profiling stage of a run: its estimated cost, the skipped rungs, and its actual cost.
 
+/** What decides whether a rung is profiled. */
+interface ProfiledRung {
+  build: BuildOutcome | null
+  measured: Measured | null
+  /** It was excluded. */
+  profileSkipped?: boolean
+}
+
 export interface ProfileStage {
   toolbox: Toolbox
   runner: string
@@ -183,7 +192,7 @@ export interface ProfileStage {
   busyWaitsMs: readonly number[]
   /** Where to save ncu's report; null discards it. */
   reportPath: string | null
-  states: ReadonlyMap<string, RungState>
+  states: ReadonlyMap<string, ProfiledRung>
   emit: (event: RunEvent) => void
   signal: AbortSignal
 }

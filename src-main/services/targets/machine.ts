@@ -28,8 +28,13 @@ import {
 } from '../machines/remote-job'
 import { sendLadder } from '../machines/send-folder'
 import { planRun } from '../run/plan'
-import type { Runner } from './start-run'
-import { draftNew, misplaced, type FinishedRun, type StartRunOptions } from './saved-run'
+import {
+  draftNew,
+  misplaced,
+  type FinishedRun,
+  type Runner,
+  type StartRunOptions,
+} from './saved-run'
 
 export const runMachine: Runner = async (name, request, options) => {
   const target = { kind: 'machine' as const, name: name! }

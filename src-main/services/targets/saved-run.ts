@@ -6,7 +6,7 @@ import { readSharedFiles, type KernelLibrary } from '../../adapters/kernels/kern
 import { rawRecorder, type DiskRecorder, type LostOutput } from '../../adapters/tools/raw-files'
 import { draftSession, type SessionDraft } from '../../adapters/sessions/session-store'
 import { refuseTaken, takenMeanwhile } from '../../adapters/disk/staging'
-import type { RunEvent } from '../../contract'
+import type { RunEvent, RunRequest } from '../../contract'
 import type { DeepProfiles } from '../../domain/session/deep'
 import type { ErrorShape } from '../../domain/errors'
 import { toErrorShape } from '../../domain/errors'
@@ -43,6 +43,16 @@ export interface FinishedRun {
    */
   unsaved: ErrorShape | null
 }
+
+/**
+ * Executes a request for one kind of target. Throws if it cannot be started; later failures are in the result.
+ */
+export type Runner = (
+  /** The name in the target; null if there is none. */
+  name: string | null,
+  request: RunRequest,
+  options: StartRunOptions,
+) => Promise<FinishedRun>
 
 /** `gemm-fp32-4096-20261121-030507`: sorts by ladder and time, and is a valid SessionRef. */
 export function sessionId(ladder: string, size: string, createdAt: string): string {

@@ -1,6 +1,13 @@
 /** Starts a run on whatever target it names: the runners of this machine, and the table of all. */
 import type { RunRequest } from '../../contract/index'
-import { type FinishedRun, type StartRunOptions, savedRun, draftNew, misplaced } from './saved-run'
+import {
+  draftNew,
+  misplaced,
+  savedRun,
+  type FinishedRun,
+  type Runner,
+  type StartRunOptions,
+} from './saved-run'
 import { type KernelLibrary, readSharedFiles } from '../../adapters/kernels/kernel-library'
 import { libraryFor } from '../ladder-library/copies'
 import { defaultSettings, runLadder } from '../run/measured-run'
@@ -21,16 +28,6 @@ import { parseTarget, targetUsage, type RunnableKind } from '../../domain/target
 import { openPrograms } from '../ladder-library/open'
 import { runMachine } from './machine'
 import { runProgramLadder } from './programs'
-
-/**
- * Executes a request for one kind of target. Throws if it cannot be started; later failures are in the result.
- */
-export type Runner = (
-  /** The name in the target; null if there is none. */
-  name: string | null,
-  request: RunRequest,
-  options: StartRunOptions,
-) => Promise<FinishedRun>
 
 // Runs rungs on this machine.
 

@@ -1,10 +1,11 @@
 /** Writes the winner of a sweep into a ladder folder, as a variant after its rung. */
 import {
+  addVariant,
+  allowValues,
   readFolderFile,
   saveFolderFile,
   type LadderFolder,
 } from '../../adapters/kernels/ladder-folder'
-import { addVariant, allowValues } from '../../adapters/kernels/variant'
 import { inputError } from '../../domain/errors'
 import type { TuneReport } from '../../domain/tune/report'
 import { pointKey } from '../../domain/tune/sweep'

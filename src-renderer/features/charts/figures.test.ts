@@ -22,8 +22,7 @@ import {
   trafficRungs,
 } from './figures'
 import { firstChoice, sweepCandidates } from '../../../src-main/contract/sessions'
-import { rung, session } from '../../../test/renderer/samples'
-import { recording } from '../../../test/renderer/chart-samples'
+import { rung, session, recording } from '../../../test/renderer/samples'
 import { gemmProblem } from '../../../test/support'
 
 const deep = recording('gemm-fp32-h200-4096-deep')

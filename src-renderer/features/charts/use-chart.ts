@@ -1,6 +1,6 @@
 /** What every chart of this screen has besides its drawing: words, the pinned rung, and links to rungs. */
 import { useI18n } from 'vue-i18n'
-import { computed } from 'vue'
+import { computed, inject, type InjectionKey } from 'vue'
 import { useRouter, type RouteLocationRaw } from 'vue-router'
 import { type MetricValue, metricDefinition } from '../../../src-main/domain/metrics/metrics'
 import { type RungResult, type Session, rungBefore } from '../../../src-main/domain/session/session'
@@ -41,8 +41,19 @@ export const derived = (value: number | null, unit: MetricValue['unit']): Metric
 
 // Text shared by several charts: where the data comes from, and file names.
 
-/** Further rungs are counted and not named: a program can have hundreds of kernels. */
+/** Further rungs are counted and not named: a program can have hundreds of kernels, of long names. */
 const mostNamed = 12
+const mostLetters = 160
+
+/** As many of them as are named, at least one. */
+export function named(names: readonly string[]): readonly string[] {
+  let letters = 0
+  const past = names.findIndex((name, index) => {
+    letters += name.length
+    return index === mostNamed || (index > 0 && letters > mostLetters)
+  })
+  return past === -1 ? names : names.slice(0, past)
+}
 
 export function useChartWords() {
   const { t } = useI18n()
@@ -66,9 +77,10 @@ export function useChartWords() {
 
   /** The names, or the first of very many. */
   const someOf = (names: readonly string[]): string => {
-    const first = names.slice(0, mostNamed).join(', ')
-    const more = names.length - mostNamed
-    return more > 0 ? t('charts.andMore', { rungs: first, count: more }) : first
+    const first = named(names)
+    const more = names.length - first.length
+    const rungs = first.join(', ')
+    return more > 0 ? t('charts.andMore', { rungs, count: more }) : rungs
   }
 
   /** Names the rungs that are not drawn, with the reason if they share one. */
@@ -175,3 +187,23 @@ export function absence(session: Session, ids: readonly string[]): Absence | nul
 /** The command that would collect them for this session's ladder and problem. */
 export const commandFor = (session: Session, level: ProfileLevel): string =>
   runCommand(session, session.problem && session.problem.sizes, level)
+
+// A page that draws one chart to a file: the request, and where the drawing goes.
+
+export interface Drawing {
+  /** The setting of the chart's own controls. */
+  choice: string | undefined
+  /** `label` has the figures in words. */
+  deliver: (svg: string, label: string) => void
+}
+
+export const drawingKey: InjectionKey<Drawing> = Symbol('drawing')
+
+/** null on every other screen. */
+export const useDrawing = (): Drawing | null => inject(drawingKey, null)
+
+/** The requested choice; undefined if the user chooses on screen. */
+export function choiceOf<T extends string>(choices: readonly T[]): T | undefined {
+  const asked = useDrawing()?.choice
+  return choices.find((choice) => choice === asked)
+}

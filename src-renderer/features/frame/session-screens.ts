@@ -1,6 +1,8 @@
 /** The screens of a session, in the app and in a report. */
-import type { Screen } from '../../screens'
+import type { RouteRecordRaw } from 'vue-router'
 import type { ReportSection } from '../../../src-main/domain/report/frozen-report'
+
+export type Screen = RouteRecordRaw & { name: string }
 
 /** By report section. */
 export const sessionScreens: Record<ReportSection, Screen> = {

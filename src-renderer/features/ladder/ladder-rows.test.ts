@@ -17,8 +17,7 @@ import {
 import { inLadderOrder } from '../shown-rungs'
 import { groupMetrics } from '../metrics'
 import { cardMetricIds } from '../../../src-main/domain/metrics/metrics'
-import { rung, session } from '../../../test/renderer/samples'
-import { recording } from '../../../test/renderer/chart-samples'
+import { rung, session, recording } from '../../../test/renderer/samples'
 
 const climb = session([
   rung('00_ref', 1),
@@ -47,6 +46,11 @@ describe('rows', () => {
       ...{ launches: 4, totalMs: 20 },
     }
     const rows = ladderRows({ ...climb, program })
+    expect(rows.flatMap(({ before, slowdown }) => before ?? slowdown ?? [])).toEqual([])
+  })
+
+  it('of an import hold no launch against the one before it', () => {
+    const rows = ladderRows({ ...climb, target: { kind: 'imported', name: 'own.ncu-rep' } })
     expect(rows.flatMap(({ before, slowdown }) => before ?? slowdown ?? [])).toEqual([])
   })
 

@@ -11,8 +11,7 @@ import {
   type MatrixRow,
 } from './matrix'
 import { matrixCsv, matrixMarkdown } from './matrix-words'
-import { rung, session } from '../../../test/renderer/samples'
-import { recording } from '../../../test/renderer/chart-samples'
+import { rung, session, recording } from '../../../test/renderer/samples'
 
 const recorded = recording('gemm-fp32-h200-4096')
 const rowOf = (items: ReturnType<typeof matrixItems>, id: string): MatrixRow =>

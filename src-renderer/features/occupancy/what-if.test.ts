@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { recording } from '../../../test/renderer/chart-samples'
+import { recording } from '../../../test/renderer/samples'
 import { threadsOf } from '../../../src-main/domain/analysis/derived-metrics'
 import { occupancy } from '../../../src-main/domain/gpu/occupancy'
 import { rungOf } from '../../../src-main/domain/session/session'

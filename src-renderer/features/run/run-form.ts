@@ -1,6 +1,7 @@
-/** The run form's logic: the choices on offer, and the request they make. */
-import type { SessionSummary, CallInput } from '../../../src-main/contract/index'
+/** What the forms of this screen offer and ask for: a run, and another machine to run on. Pure. */
+import type { SessionSummary, CallInput, CallOutput } from '../../../src-main/contract/index'
 import { isImport, isOwnRun, isRecording } from '../../../src-main/contract/sessions'
+import type { Statement } from '../../../src-main/domain/messages/message'
 import type { ProfileLevel } from '../../../src-main/domain/metrics/metric-definition'
 import { planProfile, type ProfilePlan } from '../../../src-main/domain/analysis/pass-plan'
 import {
@@ -322,3 +323,33 @@ export function runRequest(form: RunForm, ladder: Ladder): CallInput<'run.start'
     params: Object.fromEntries(params.map(([name, value]) => [name, Number(value)])),
   }
 }
+
+// The form that adds a machine, and the state of one.
+
+export interface MachineFields {
+  name: string
+  host: string
+  slurm: boolean
+  partition: string
+}
+
+export interface MachineState {
+  state: 'checking' | 'ok' | 'unreachable'
+  /** Why it is not reached. */
+  why?: Statement
+}
+
+/** The answer of a check, or the error of the call. */
+export const stateOf = (answer: CallOutput<'machines.check'>): MachineState =>
+  answer.error === null ? { state: 'ok' } : { state: 'unreachable', why: answer.error.message }
+
+/** A key that ssh does not know is trusted as it was shown. */
+export const machineRequest = (
+  { name, host, slurm, partition }: MachineFields,
+  { known, fingerprint }: CallOutput<'machines.look'>,
+): CallInput<'machines.add'> => ({
+  name: name.trim(),
+  host: host.trim(),
+  slurm: slurm ? (partition.trim() === '' ? {} : { partition: partition.trim() }) : null,
+  fingerprint: known ? null : fingerprint,
+})

@@ -13,11 +13,12 @@ import {
   estimate,
   parseSeconds,
   timesFrom,
+  machineRequest,
+  stateOf,
 } from './run-form'
 import { ladder, messages } from '../../../test/renderer/samples'
 import { readSession } from '../../../src-main/adapters/sessions/session-store'
 import { gemmProblem } from '../../../test/support'
-import { machineRequest, stateOf } from './machines-panel'
 import { leadFigure, rateText, shareText } from '../../../src-main/domain/analysis/lead-figure'
 import { replay } from '../../stores/run-state'
 import { eventLog, fakeMachine } from '../../../test/services/support'

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { heightsOf } from '../../charts/parallel-chart'
-import { KeptTuning } from '../../../src-main/domain/tune/kept'
+import { KeptTuning } from '../../../src-main/domain/tune/report'
 import { barOf, paramWords, sameValues, timedInTurn, timesAsFast } from './tuning-figures'
 
 const file = new URL('../../../test/captures/tune-h200.json', import.meta.url)

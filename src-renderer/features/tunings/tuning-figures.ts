@@ -1,6 +1,5 @@
 /** A sweep's ranking as the screen shows it. Pure. */
-import type { KeptTuning } from '../../../src-main/domain/tune/kept'
-import type { Finalist, TuneRow } from '../../../src-main/domain/tune/report'
+import type { KeptTuning, Finalist, TuneRow } from '../../../src-main/domain/tune/report'
 
 type Report = KeptTuning['report']
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { createServer, type Server, type Socket } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
-import { claimGpu, type GpuClaim, type GpuHolder } from '../../../src-main/adapters/tools/gpus'
+import { claimGpu, type GpuClaim, type GpuHolder } from '../../../src-main/adapters/tools/gpu-lock'
 
 /** A GPU that no other test has. */
 const newGpu = (): string => `${randomBytes(4).toString('hex').toUpperCase()}:3B:00.0`

@@ -18,7 +18,7 @@ import {
 import { metricDefinition } from '../../../src-main/domain/metrics/metrics'
 import { liveRegisters } from '../../../src-main/domain/sass/flow'
 import { planProfile } from '../../../src-main/domain/analysis/pass-plan'
-import { rawOfLadder, readRaw } from '../../../src-main/adapters/tools/raw-files'
+import { rawOfTask, readRaw } from '../../../src-main/adapters/tools/raw-files'
 import { createCore } from '../../../src-main/services/core'
 import { setUp } from '../../../src-main/adapters/machine/machine'
 import { openNamed, openSession } from '../../../src-main/services/sessions/sessions'
@@ -35,7 +35,7 @@ const total = (histogram: Record<string, number> | null): number =>
 
 describe('the deep recording of gemm-fp32', () => {
   it('is small, and is replayed from raw tool output: no parsed profile is shipped', async () => {
-    const rows = await sharedRows(folder, rawOfLadder('gemm-fp32'))
+    const rows = await sharedRows(folder, rawOfTask('gemm'))
     expect(rows.reduce((sum, { text }) => sum + text.length, 0)).toBeLessThan(5e6)
     expect(existsSync(folder)).toBe(false)
   })

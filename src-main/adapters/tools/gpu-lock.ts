@@ -1,0 +1,190 @@
+/**
+ * One run at a time per GPU, among all users and folders of this machine, because two concurrent measurements would
+ * disturb each other.
+ *
+ * The lock is a listening socket in the kernel's abstract namespace, where there is no file to forge, to leave
+ * behind or to lack permission for; the kernel releases it when its owner ends, however that happens. Waiting
+ * processes learn through it who holds the lock. Another network namespace, such as a container's, has its own names.
+ */
+import { createServer, connect, type Server, type Socket } from 'node:net'
+import { userInfo } from 'node:os'
+import { setTimeout as delay } from 'node:timers/promises'
+import { z } from 'zod'
+
+/** The holder's description of itself, visible to any user; not to be trusted beyond its shape. */
+const Holder = z.object({
+  pid: z.number().int().positive(),
+  user: z.string().regex(/^[\w.@\\+$-]{1,64}$/),
+  since: z.iso.datetime(),
+})
+export type GpuHolder = z.infer<typeof Holder>
+
+export interface GpuLock {
+  release(): void
+}
+
+/** The result of an attempt to take the lock. */
+export type GpuClaim =
+  | { state: 'held'; lock: GpuLock }
+  /** null if the holder does not identify itself. */
+  | { state: 'taken'; by: GpuHolder | null }
+  | { state: 'cancelled' }
+  /** This machine has no such sockets, or this process may not create them. */
+  | { state: 'unavailable'; reason: string }
+
+export interface GpuClaimCall {
+  /** In the form of normalizePciBusId. */
+  pciBusId: string
+  /** false: return immediately if another process holds it. */
+  wait: boolean
+  signal: AbortSignal
+  /** Called once per holder that is waited for. */
+  onWait: (by: GpuHolder | null) => void
+}
+
+/** How long a holder has to identify itself. */
+const answerMs = 2000
+/** After this many consecutive hang-ups, the holder counts as silent. */
+const silentTries = 10
+/** Between two attempts, whatever the holder does. */
+const pauseMs = 100
+/** How soon a holder that disappeared without closing the socket is noticed, as after a suspend. */
+const lookAgainMs = 30_000
+/** Maximum length of a holder's description. */
+const answerLimit = 1000
+
+/**
+ * The name has the maximum length, because Node before 22 pads shorter ones with zeros, which would make it a
+ * different name from that of a later Node.
+ */
+const addressLength = 108
+
+function addressOf(pciBusId: string): string {
+  const name = `kernel-ladder-gpu-${pciBusId.replaceAll(':', '-')}`
+  return process.platform === 'win32'
+    ? `\\\\.\\pipe\\${name}`
+    : `\0${name}`.padEnd(addressLength, '.')
+}
+
+function self(): GpuHolder {
+  const since = new Date().toISOString()
+  try {
+    const user = Holder.shape.user.safeParse(userInfo().username).data
+    return { pid: process.pid, user: user ?? 'unknown', since }
+  } catch {
+    // The user id may have no entry in the password file.
+    return { pid: process.pid, user: `uid-${process.getuid?.() ?? 'unknown'}`, since }
+  }
+}
+
+/** Listens at the address; returns the error if that fails. */
+function listen(address: string): Promise<GpuLock | NodeJS.ErrnoException> {
+  const said = `${JSON.stringify(self())}\n`
+  const waiting = new Set<Socket>()
+  const server: Server = createServer((socket) => {
+    waiting.add(socket)
+    // Waiting processes must not keep a run alive.
+    socket.unref()
+    socket.on('error', () => undefined)
+    socket.on('close', () => waiting.delete(socket))
+    socket.resume()
+    // It stays open: closing it signals that the GPU is free.
+    socket.write(said)
+  })
+  server.maxConnections = 256
+  return new Promise((resolve) => {
+    server.once('error', resolve)
+    server.listen(address, () => {
+      server.off('error', resolve)
+      server.on('error', () => undefined)
+      server.unref()
+      resolve({
+        release() {
+          server.close()
+          for (const socket of waiting) socket.destroy()
+        },
+      })
+    })
+  })
+}
+
+/** Reports the holder once, or null if it does not identify itself; resolves when it may have released the lock. */
+function watch(
+  address: string,
+  signal: AbortSignal,
+  onHolder: (by: GpuHolder | null) => void,
+): Promise<void> {
+  return new Promise((resolve) => {
+    let said = ''
+    let told = false
+    const socket = connect(address)
+    const tell = (by: GpuHolder | null): void => {
+      if (told) return
+      told = true
+      onHolder(by)
+    }
+    const silence = setTimeout(() => tell(null), answerMs)
+    const again = setTimeout(finish, lookAgainMs)
+    function finish(): void {
+      clearTimeout(silence)
+      clearTimeout(again)
+      signal.removeEventListener('abort', finish)
+      socket.destroy()
+      resolve()
+    }
+    signal.addEventListener('abort', finish, { once: true })
+    socket.setEncoding('utf8')
+    socket.on('data', (text: string) => {
+      if (told) return
+      said += text
+      const end = said.indexOf('\n')
+      if (end >= 0) tell(parseHolder(said.slice(0, end)))
+      else if (said.length > answerLimit) tell(null)
+    })
+    socket.on('error', finish)
+    socket.on('close', finish)
+    if (signal.aborted) finish()
+  })
+}
+
+function parseHolder(line: string): GpuHolder | null {
+  try {
+    return Holder.safeParse(JSON.parse(line)).data ?? null
+  } catch {
+    return null
+  }
+}
+
+/** Takes the lock of a GPU, or waits for it. */
+export async function claimGpu(call: GpuClaimCall): Promise<GpuClaim> {
+  const { signal, wait } = call
+  const address = addressOf(call.pciBusId)
+  let toldOf: string | null = null
+  for (let silent = 0; !signal.aborted;) {
+    const listening = await listen(address)
+    if ('release' in listening) {
+      if (!signal.aborted) return { state: 'held', lock: listening }
+      listening.release()
+      break
+    }
+    if (listening.code !== 'EADDRINUSE') return { state: 'unavailable', reason: listening.message }
+
+    // Without waiting, only the holder's identity is needed.
+    const enough = new AbortController()
+    let taken: { by: GpuHolder | null } | undefined
+    const tell = (by: GpuHolder | null): void => {
+      silent = 0
+      taken = { by }
+      enough.abort()
+      const name = JSON.stringify(by)
+      if (wait && name !== toldOf) call.onWait(by)
+      toldOf = name
+    }
+    silent += 1
+    await watch(address, wait ? signal : AbortSignal.any([signal, enough.signal]), tell)
+    if (silent >= silentTries) tell(null)
+    if (!wait && taken && !signal.aborted) return { state: 'taken', by: taken.by }
+    await delay(pauseMs, undefined, { signal }).catch(() => undefined)
+  }
+  return { state: 'cancelled' }
+}

@@ -1,0 +1,15 @@
+// The fakes as programs: `node tool.mjs nvcc …` is the fake nvcc.
+import { asProgram } from './program.mjs'
+
+const fakes = {
+  nvcc: async () => (await import('./nvcc.mjs')).nvcc,
+  ncu: async () => (await import('./ncu.mjs')).ncu,
+  'nvidia-smi': async () => (await import('./nvidia-smi.mjs')).nvidiaSmi,
+  'compute-sanitizer': async () => (await import('./compute-sanitizer.mjs')).computeSanitizer,
+  // What the fake nvcc is asked to build.
+  'kl-runner': async () => (await import('./runner.mjs')).runner,
+  'kl-launches': async () => (await import('./launches.mjs')).launches,
+}
+
+const [name] = process.argv.splice(2, 1)
+await asProgram(await fakes[name]())
