@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os'
 import vue from '@vitejs/plugin-vue'
 import { configDefaults, defineConfig } from 'vitest/config'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { assetPack, yamlModules, emulatorWorker } from './scripts/vite-plugins.ts'
 
 const exclude = [
@@ -13,6 +14,19 @@ const exclude = [
 
 /** They put something else in the place of a module, which files beside them would see. */
 const mocking = ['test/hosts/electron/**/*.test.ts', 'test/services/report/save.test.ts']
+
+/** Files that take longest, most of it waiting: begun last, one of them would keep all others waiting. */
+const longest = ['cli/machines', 'cli/lab', 'browser/accessibility', 'cli/slurm']
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rank = ({ moduleId }: TestSpecification): number => {
+      const found = longest.findIndex((name) => moduleId.endsWith(`test/${name}.test.ts`))
+      return found < 0 ? longest.length : found
+    }
+    return (await super.sort(files)).sort((a, b) => rank(a) - rank(b))
+  }
+}
 
 // To start a program the table of a worker's memory is copied, which takes a tenth of the time where buffers lie in large pages.
 process.env['GLIBC_TUNABLES'] ??= 'glibc.malloc.hugetlb=1'
@@ -29,6 +43,7 @@ export default defineConfig({
     setupFiles: 'test/setup-each.ts',
     // Vitest would leave a core to itself, which has little to do while tests run.
     maxWorkers: availableParallelism(),
+    sequence: { sequencer: LongestFirst },
     // Workers spend a tenth of their time on collecting garbage in a young generation of the usual size.
     execArgv: ['--max-semi-space-size=64'],
     projects: [
@@ -60,6 +75,7 @@ export default defineConfig({
           // Each of them often waits: for a page, a program, a server. `npm test` names those that passed at the second try.
           testTimeout: 120_000,
           hookTimeout: 120_000,
+          expect: { poll: { timeout: 30_000, interval: 25 } },
           retry: 1,
         },
       },

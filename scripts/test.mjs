@@ -1,7 +1,8 @@
 // @ts-check
 /**
- * All checks that a change must pass, beside one another, so that no core waits for the slowest of them. What needs a
- * check that failed does not run. The last line counts the tests: "N passed, N failed". A failed check counts as one test.
+ * All checks that a change must pass, in two rows beside each other: the tests of the built programs, which often wait,
+ * and all others, one after another, which take what those leave of the cores. What needs a check that failed does not
+ * run. The last line counts the tests: "N passed, N failed". A failed check counts as one test.
  */
 import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -38,14 +39,18 @@ const checks = (script) => async () => {
     env: toolEnv({ ...extra, ...roomyHeaps }),
     shell: true,
     output: 'kept',
+    yields: true,
   })
   if (code !== 0) console.log(output)
   return code === 0 ? nothing : oneFailure
 }
 
-/** @param {{ shown: boolean }} output of two that run at a time, one is shown at its end @param {string[]} projects */
+/**
+ * @param {{ yields: boolean }} row what yields is shown at its end
+ * @param {string[]} projects
+ */
 const tests =
-  ({ shown }, ...projects) =>
+  ({ yields }, ...projects) =>
   async () => {
     const file = join(root, `.cache/test-report-${projects[0]}.json`)
     rmSync(file, { force: true })
@@ -59,9 +64,9 @@ const tests =
         '--reporter=json',
         `--outputFile.json=${file}`,
       ],
-      { env: toolEnv(extra), output: shown ? 'shown' : 'kept' },
+      { env: toolEnv(extra), output: yields ? 'kept' : 'shown', yields },
     )
-    if (!shown) console.log(output)
+    if (yields) console.log(output)
     let report
     try {
       report = JSON.parse(readFileSync(file, 'utf8'))
@@ -73,8 +78,8 @@ const tests =
   }
 
 /**
- * Each begins when those it needs have passed.
- * @type {Record<string, { needs?: string[], run: () => Promise<Counts> }>}
+ * Each begins when those it needs have passed, and the one that it comes after has ended.
+ * @type {Record<string, { needs?: string[], after?: string, run: () => Promise<Counts> }>}
  */
 const all = {
   dependencies: {
@@ -95,9 +100,14 @@ const all = {
       return nothing
     },
   },
-  typecheck: { needs: ['dependencies'], run: checks('typecheck') },
-  lint: { needs: ['dependencies'], run: checks('lint') },
   format: { needs: ['dependencies'], run: checks('format:check') },
+  lint: { needs: ['dependencies'], after: 'format', run: checks('lint') },
+  typecheck: { needs: ['dependencies'], after: 'lint', run: checks('typecheck') },
+  'unit tests': {
+    needs: ['dependencies'],
+    after: 'typecheck',
+    run: tests({ yields: true }, 'unit', 'apart'),
+  },
   build: {
     needs: ['dependencies'],
     async run() {
@@ -105,10 +115,9 @@ const all = {
       return nothing
     },
   },
-  'unit tests': { needs: ['dependencies'], run: tests({ shown: false }, 'unit', 'apart') },
   'tests of the built programs': {
     needs: ['browser', 'servers', 'build'],
-    run: tests({ shown: true }, 'built'),
+    run: tests({ yields: false }, 'built'),
   },
 }
 
@@ -141,10 +150,11 @@ const started = new Map()
 function counted(name) {
   const known = started.get(name)
   if (known) return known
-  const { needs = [], run } = /** @type {typeof all[string]} */ (all[name])
-  const result = Promise.all(needs.map(counted)).then((before) =>
-    before.every((counts) => counts?.failed === 0) ? timed(name, run) : null,
-  )
+  const { needs = [], after, run } = /** @type {typeof all[string]} */ (all[name])
+  const result = Promise.all([
+    Promise.all(needs.map(counted)),
+    after === undefined ? null : counted(after),
+  ]).then(([before]) => (before.every((counts) => counts?.failed === 0) ? timed(name, run) : null))
   started.set(name, result)
   return result
 }

@@ -1,6 +1,6 @@
 // @ts-check
 import { spawn } from 'node:child_process'
-import { constants } from 'node:os'
+import { constants, setPriority } from 'node:os'
 import * as module from 'node:module'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -25,7 +25,9 @@ export const passesInterruptOn = (streams) => !streams.some((stream) => stream.i
  * process outlives it, so that its final output and exit code are not lost.
  * @param {string} file
  * @param {readonly string[]} args
- * @param {{ env?: NodeJS.ProcessEnv, output?: 'shown' | 'kept', timeoutMs?: number, shell?: boolean }} [options]
+ * @param {{
+ *   env?: NodeJS.ProcessEnv, output?: 'shown' | 'kept', timeoutMs?: number, shell?: boolean, yields?: boolean
+ * }} [options] `yields`: others go before it where there are too few cores
  * @returns {Promise<Ended>}
  */
 export function runChild(file, args, options = {}) {
@@ -37,6 +39,12 @@ export function runChild(file, args, options = {}) {
     shell: options.shell ?? false,
     windowsHide: kept,
   })
+  if (options.yields && child.pid !== undefined)
+    try {
+      setPriority(child.pid, 5)
+    } catch {
+      // It has ended, or this system does not let it.
+    }
   let output = ''
   for (const stream of [child.stdout, child.stderr])
     stream?.setEncoding('utf8').on('data', (text) => (output += text))

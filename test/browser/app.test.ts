@@ -48,7 +48,7 @@ describe('preferences', () => {
     ])('is that of a %s system', async (locale, lang, title) => {
       const { page, faults } = await harness.open('/doctor', { locale })
       await heading(page, title)
-      expect(await page.locator('html').getAttribute('lang')).toBe(lang)
+      await expect.poll(() => page.locator('html').getAttribute('lang')).toBe(lang)
       expect(faults).toEqual([])
     })
 

@@ -72,10 +72,10 @@ describe('charts', async () => {
     for (const chart of ['stalls', 'traffic', 'roofline']) {
       const { page } = await harness.open(route(card, chart))
       await page.getByText('Not collected').waitFor()
-      expect(await page.locator('.empty code').innerText()).toBe(
-        `kernel-ladder run --ladder ${session.ladder.id} --size 8192 --profile standard`,
-      )
-      expect(await page.locator('canvas').count()).toBe(0)
+      await expect
+        .poll(() => page.locator('.empty code').innerText())
+        .toBe(`kernel-ladder run --ladder ${session.ladder.id} --size 8192 --profile standard`)
+      await expect.poll(() => page.locator('canvas').count()).toBe(0)
       await page.close()
     }
   })
@@ -108,7 +108,7 @@ describe('charts', async () => {
       const second = await rowAt(page, 0, 5, rungs.length)
       await page.mouse.click(second.x, second.y)
       await page.keyboard.up('Shift')
-      expect(await page.locator('.lit.picked').count()).toBe(4)
+      await expect.poll(() => page.locator('.lit.picked').count()).toBe(4)
       await page.getByRole('button', { name: /^Compare / }).click()
       await expect.poll(() => page.url()).toContain(`compare/${rungs[2]!.id}/${rungs[5]!.id}`)
       await page.goBack()
@@ -128,7 +128,7 @@ describe('charts', async () => {
       const { page, faults } = await open(climb, 'roofline')
       const box = (await page.locator('.chart-host').boundingBox())!
       const whole = page.getByRole('button', { name: 'Show everything again' })
-      expect(await whole.isDisabled()).toBe(true)
+      await expect.poll(() => whole.isDisabled()).toBe(true)
       await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2)
       await page.mouse.wheel(0, -400)
       await expect.poll(() => whole.isDisabled()).toBe(false)
@@ -170,14 +170,14 @@ describe('charts', async () => {
       await page.getByText(how).waitFor()
       await page.getByRole('link', { name: 'Waves and tail' }).click()
       await page.getByText('The wheel zooms').waitFor()
-      expect(await page.getByText(how).count()).toBe(0)
+      await expect.poll(() => page.getByText(how).count()).toBe(0)
     })
 
     it('switch series off and on', async () => {
       const { page } = await open(climb, 'stalls')
       const entry = page.getByRole('button', { name: 'barrier', exact: true })
       await entry.click()
-      expect(await entry.getAttribute('aria-pressed')).toBe('false')
+      await expect.poll(() => entry.getAttribute('aria-pressed')).toBe('false')
       const saving = page.waitForEvent('download')
       await page.getByRole('button', { name: 'Save as SVG' }).click()
       const svg = await readFile(await (await saving).path(), 'utf8')
@@ -205,7 +205,7 @@ describe('charts', async () => {
       await page.reload()
       await page.locator('tbody.pinned tr[data-rung]').waitFor()
       expect(await headings()).toBe(before + 1)
-      expect(await page.locator('tr[data-rung]').count()).toBe(rungs.length)
+      await expect.poll(() => page.locator('tr[data-rung]').count()).toBe(rungs.length)
       expect(faults).toEqual([])
     })
   })
@@ -218,7 +218,9 @@ describe('charts', async () => {
       const rows = page.locator('table.figures tbody tr')
       const session = await get(climb)
       await rows.first().waitFor()
-      expect(await rows.count()).toBe(session.rungs.filter(({ profile }) => profile).length)
+      await expect
+        .poll(() => rows.count())
+        .toBe(session.rungs.filter(({ profile }) => profile).length)
       for (const rung of session.rungs) {
         const own = rung.metrics['theoreticalOccupancy']?.value
         if (own == null) continue
@@ -319,7 +321,7 @@ describe('the instruction mix', () => {
       expect(words).toContain('89.2 % FP32')
       await page.getByText('Table', { exact: true }).click()
       const row = page.locator('table.figures tbody tr').last()
-      expect(await row.innerText()).toMatch(/89\.1\s?%/)
+      await expect.poll(() => row.innerText()).toMatch(/89\.1\s?%/)
       expect(faults).toEqual([])
     })
 
@@ -331,7 +333,7 @@ describe('the instruction mix', () => {
       const text = await details.innerText()
       expect(text).toMatch(/FP32 operations:\s*2\.15 GFLOP/)
       expect(text).toContain('of the product')
-      expect(await details.getByRole('img', { name: /FP32 89\.2/ }).count()).toBe(1)
+      await expect.poll(() => details.getByRole('img', { name: /FP32 89\.2/ }).count()).toBe(1)
       // Judged, where the card alone would say that it does not know.
       expect(text).toContain('The last wave')
       expect(faults).toEqual([])
@@ -340,7 +342,9 @@ describe('the instruction mix', () => {
     it('is the basis of the roofline, which says so', async () => {
       const { page } = await harness.open(chart('roofline'))
       await page.locator('.chart-figure canvas').first().waitFor()
-      expect(await page.locator('.notes').innerText()).toContain('FP32 operations counted by ncu')
+      await expect
+        .poll(() => page.locator('.notes').innerText())
+        .toContain('FP32 operations counted by ncu')
     })
   })
 
@@ -349,8 +353,8 @@ describe('the instruction mix', () => {
     await page
       .getByText('this session predates these counters in profile level “standard”')
       .waitFor()
-    expect(await page.locator('.empty code').innerText()).toContain('--profile standard')
-    expect(await page.locator('canvas').count()).toBe(0)
+    await expect.poll(() => page.locator('.empty code').innerText()).toContain('--profile standard')
+    await expect.poll(() => page.locator('canvas').count()).toBe(0)
     expect(faults).toEqual([])
   })
 })

@@ -43,7 +43,7 @@ it('shows both sources, the time bought and every metric, within the content sec
   const headline = await page.locator('.headline').innerText()
   expect(headline).toContain(formatRatio(speedup! > 1 ? speedup! : 1 / speedup!))
   // Folded below the causes, and remembered once it is opened.
-  expect(await page.locator('table.deltas').isVisible()).toBe(false)
+  await expect.poll(() => page.locator('table.deltas').isVisible()).toBe(false)
   await page.getByText(/^All \d+ metrics$/).click()
   const table = await page.locator('table.deltas').innerText()
   for (const { label } of comparison.metrics) expect(table).toContain(label)
@@ -74,18 +74,20 @@ it('says of each metric how it moved in words, not by colour alone', async () =>
   const comparison = compareRungs({ session, rung: a }, { session, rung: b })
   for (const { label, verdict } of comparison.metrics) {
     const row = page.locator('table.deltas tr', { has: page.locator('th', { hasText: label }) })
-    expect(await row.first().innerText(), label).toContain(verdict)
+    await expect.poll(() => row.first().innerText(), { message: label }).toContain(verdict)
   }
 })
 
 it('steps along the ladder with [ and ], and stops at its ends', async () => {
   const { page } = await open(0)
-  expect(await page.getByRole('button', { name: 'Previous step' }).isDisabled()).toBe(true)
+  await expect
+    .poll(() => page.getByRole('button', { name: 'Previous step' }).isDisabled())
+    .toBe(true)
   for (const step of steps.slice(1)) {
     await page.keyboard.press(']')
     await page.waitForURL((url) => url.hash.endsWith(`/compare/${step.a.id}/${step.b.id}`))
   }
-  expect(await page.getByRole('button', { name: 'Next step' }).isDisabled()).toBe(true)
+  await expect.poll(() => page.getByRole('button', { name: 'Next step' }).isDisabled()).toBe(true)
   await page.keyboard.press('[')
   const before = steps.at(-2)!
   await page.waitForURL((url) => url.hash.endsWith(`/compare/${before.a.id}/${before.b.id}`))
@@ -129,7 +131,7 @@ it('leaves out comments, and finds a text on both sides', async () => {
   const count = Number(/\d+$/.exec(await found.innerText())![0])
   expect(count).toBe((await texts()).split('blockIdx').length - 1)
   await page.keyboard.press('Shift+Enter')
-  expect(await found.innerText()).toBe(`${count} of ${count}`)
+  await expect.poll(() => found.innerText()).toBe(`${count} of ${count}`)
   await page.keyboard.type('zz')
   await expect.poll(() => found.innerText()).toBe('not found')
   expect(faults).toEqual([])
@@ -159,15 +161,17 @@ it('keeps to one column in a narrow window', async () => {
     width: 1100,
   })
   await page.locator('.cm-deletedChunk').first().waitFor()
-  expect(await page.locator('.cm-mergeView').count()).toBe(0)
+  await expect.poll(() => page.locator('.cm-mergeView').count()).toBe(0)
   expect(faults).toEqual([])
 })
 
 it('says which level collects line heat and machine code where a session lacks them', async () => {
   const { page } = await open(0)
-  expect(await page.locator('.source .deep').innerText()).toContain('run with --profile deep')
+  await expect
+    .poll(() => page.locator('.source .deep').innerText())
+    .toContain('run with --profile deep')
   await page.keyboard.press('s')
-  expect(await page.getByText('No instruction of the rung').count()).toBe(0)
+  await expect.poll(() => page.getByText('No instruction of the rung').count()).toBe(0)
 })
 
 it('leads to the recording that has them, with the same pair', async () => {
@@ -179,7 +183,9 @@ it('leads to the recording that has them, with the same pair', async () => {
     decodeURIComponent(url.hash).endsWith('-deep/compare/11_warp_tile/12_register_prefetch'),
   )
   await page.getByRole('button', { name: 'SASS' }).waitFor()
-  expect(await page.getByRole('link', { name: 'Open in the deep recording' }).count()).toBe(0)
+  await expect
+    .poll(() => page.getByRole('link', { name: 'Open in the deep recording' }).count())
+    .toBe(0)
   expect(faults).toEqual([])
 })
 
@@ -239,8 +245,8 @@ describe('rungs of two sessions', () => {
       { session, rung: session.rungs.find(({ id }) => id === '06_float4')! },
       { session: tensor, rung: tensor.rungs.find(({ id }) => id === '62_tf32x3_wgmma')! },
     ).time
-    expect(await page.locator('.headline').innerText()).toContain(formatRatio(speedup!))
-    expect(await page.locator('.guard').innerText()).toContain('The ladders differ')
+    await expect.poll(() => page.locator('.headline').innerText()).toContain(formatRatio(speedup!))
+    await expect.poll(() => page.locator('.guard').innerText()).toContain('The ladders differ')
     expect(faults).toEqual([])
   })
 
@@ -248,8 +254,8 @@ describe('rungs of two sessions', () => {
     const other = 'recorded:gemm-fp32-h200-1024'
     const { page } = await harness.open(across(other, '06_float4'))
     await page.locator('.headline').waitFor()
-    expect(await page.locator('.headline').innerText()).toBe('Not comparable')
-    expect(await page.locator('.guard').innerText()).toContain('The problems differ')
+    await expect.poll(() => page.locator('.headline').innerText()).toBe('Not comparable')
+    await expect.poll(() => page.locator('.guard').innerText()).toContain('The problems differ')
     const words = await page.locator('table.deltas .verdict').allInnerTexts()
     expect(new Set(words.map((word) => word.trim()))).toEqual(new Set(['unknown']))
     // Stepping keeps the same rung in both.
@@ -307,7 +313,7 @@ describe('rungs with a deep profile', () => {
     await cause.getByRole('button').first().click()
     const panel = page.locator('.panel')
     await panel.waitFor()
-    expect(await panel.innerText()).toMatch(/11_warp_tile\.cu:\d+.*long_sb/s)
+    await expect.poll(() => panel.innerText()).toMatch(/11_warp_tile\.cu:\d+.*long_sb/s)
     expect(faults).toEqual([])
     await page.close()
   })
@@ -322,11 +328,11 @@ describe('rungs with a deep profile', () => {
     const rows = async (line: number) =>
       sassOfLine(deep, session.rungs.find(({ id }) => id === b)!.file, line).length
     const line = await lineOf()
-    expect(await panel.locator('tbody tr').count()).toBe(await rows(line))
+    await expect.poll(() => panel.locator('tbody tr').count()).toBe(await rows(line))
     await panel.getByRole('button', { name: 'Next line' }).click()
     const next = await lineOf()
     expect(next).toBeGreaterThan(line)
-    expect(await panel.locator('tbody tr').count()).toBe(await rows(next))
+    await expect.poll(() => panel.locator('tbody tr').count()).toBe(await rows(next))
     await panel.getByRole('button', { name: 'Close machine code' }).focus()
     await page.keyboard.press('Escape')
     await panel.waitFor({ state: 'hidden' })

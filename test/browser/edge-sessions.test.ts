@@ -199,17 +199,21 @@ describe('messages', () => {
     const { page } = await harness.open('/session/all-failed/ladder')
     const row = page.locator('tr[data-rung="06_float4"]')
     await row.waitFor()
-    expect(await row.innerText()).toContain('nvcc found errors in gemm/06_float4.cu.')
-    expect(await row.innerText()).toContain('gemm/06_float4.cu:12')
+    await expect.poll(() => row.innerText()).toContain('nvcc found errors in gemm/06_float4.cu.')
+    await expect.poll(() => row.innerText()).toContain('gemm/06_float4.cu:12')
   })
 
   it('of missing figures: not collected and unavailable, and zero as zero', async () => {
     const { page } = await harness.open('/session/half-missing/matrix')
     await page.locator('[role="gridcell"]').first().waitFor()
     for (const kind of ['value', 'unavailable', 'absent'])
-      expect(await page.locator(`[role="gridcell"].${kind}`).count(), kind).toBeGreaterThan(0)
-    expect(await page.locator('[role="gridcell"].absent').first().innerText()).toBe('—')
-    expect(await page.locator('[role="gridcell"].unavailable').first().innerText()).toBe('n/a')
+      await expect
+        .poll(() => page.locator(`[role="gridcell"].${kind}`).count(), { message: kind })
+        .toBeGreaterThan(0)
+    await expect.poll(() => page.locator('[role="gridcell"].absent').first().innerText()).toBe('—')
+    await expect
+      .poll(() => page.locator('[role="gridcell"].unavailable').first().innerText())
+      .toBe('n/a')
   })
 
   it('of names that turn the direction of text: the words after them as they were', async () => {
@@ -250,6 +254,8 @@ describe('messages', () => {
   it('of hostile names: the text itself', async () => {
     const { page } = await harness.open('/session/hostile/ladder')
     await page.locator('tr[data-rung="06_float4"]').waitFor()
-    expect(await page.locator('tr[data-rung="06_float4"] .title').innerText()).toContain(hostile)
+    await expect
+      .poll(() => page.locator('tr[data-rung="06_float4"] .title').innerText())
+      .toContain(hostile)
   })
 })

@@ -50,14 +50,18 @@ describe('occupancy', () => {
       await page.goto(`${harness.origin}/#${route}`)
       await page.getByRole('button', { name: 'Use' }).first().click()
       await page.waitForURL(/registers=80/)
-      expect(await page.getByRole('status').first().innerText()).toContain('37.5 %')
+      await expect.poll(() => page.getByRole('status').first().innerText()).toContain('37.5 %')
     })
 
     it('says what is wrong with a field, and keeps what was typed', async () => {
       const { page } = await harness.open('/occupancy?threads=5000')
       await page.getByText('A whole number from 1 to 1,024.').waitFor()
-      expect(await page.getByLabel('Threads per block', { exact: true }).inputValue()).toBe('5000')
-      expect(await page.getByRole('status').innerText()).toMatch(/^Correct the marked field/)
+      await expect
+        .poll(() => page.getByLabel('Threads per block', { exact: true }).inputValue())
+        .toBe('5000')
+      await expect
+        .poll(() => page.getByRole('status').innerText())
+        .toMatch(/^Correct the marked field/)
     })
 
     it('takes a rung of the open session, and then has the occupancy that was measured of it', async () => {
@@ -99,7 +103,9 @@ describe('export', () => {
       const html = await readFile(await file.path(), 'utf8')
       const { report } = parseReportHtml(html, 'x')
       expect(report.sessions[0]!.session.rungs.map(({ id }) => id)).not.toContain('01_naive')
-      expect(await page.getByRole('status').textContent()).toMatch(/Saved gemm-fp32-.*kB/)
+      await expect
+        .poll(() => page.getByRole('status').textContent())
+        .toMatch(/Saved gemm-fp32-.*kB/)
       expect(faults).toEqual([])
     })
 
@@ -110,9 +116,11 @@ describe('export', () => {
       await preview.getByText('## Ladder').waitFor()
       await page.getByRole('checkbox', { name: 'Ladder', exact: true }).uncheck()
       await preview.getByText('## Counters').waitFor()
-      expect(await preview.textContent()).not.toContain('## Ladder')
+      await expect.poll(() => preview.textContent()).not.toContain('## Ladder')
       await page.getByRole('button', { name: 'Clear', exact: true }).click()
-      expect(await page.getByRole('button', { name: 'Save report' }).isDisabled()).toBe(true)
+      await expect
+        .poll(() => page.getByRole('button', { name: 'Save report' }).isDisabled())
+        .toBe(true)
       expect(faults).toEqual([])
     })
 
@@ -150,7 +158,9 @@ describe('export', () => {
       const option = beside.locator('option', { hasText: '1024' }).first()
       await beside.selectOption((await option.getAttribute('value'))!)
       await page.getByText(/The problems differ/).waitFor()
-      expect(await page.getByRole('button', { name: 'Save report' }).isDisabled()).toBe(true)
+      await expect
+        .poll(() => page.getByRole('button', { name: 'Save report' }).isDisabled())
+        .toBe(true)
     })
   })
 })
@@ -184,8 +194,10 @@ describe('rungs with an epilogue', () => {
     const { page, faults } = await harness.open(ladderRoute(ref))
     const row = page.locator('tr[data-rung="15_rasterized"]')
     const mark = row.locator('.beside')
-    expect(await mark.getAttribute('aria-label')).toBe('Compared with the product: a bias, ReLU')
-    expect(await page.locator('.beside').count()).toBe(1)
+    await expect
+      .poll(() => mark.getAttribute('aria-label'))
+      .toBe('Compared with the product: a bias, ReLU')
+    await expect.poll(() => page.locator('.beside').count()).toBe(1)
     await mark.hover()
     await page
       .getByText(
@@ -193,7 +205,9 @@ describe('rungs with an epilogue', () => {
       )
       .waitFor()
     await row.getByRole('button', { name: /^Details of/ }).click()
-    expect(await page.locator('.detail-cell').innerText()).toContain('the product, a bias and ReLU')
+    await expect
+      .poll(() => page.locator('.detail-cell').innerText())
+      .toContain('the product, a bias and ReLU')
     expect(faults).toEqual([])
   })
 
@@ -209,6 +223,6 @@ describe('rungs with an epilogue', () => {
     expect(faults).toEqual([])
     const alike = await harness.open(compareRoute(ref, '13_cp_async', '14_block_128x256'))
     await alike.page.locator('.time .headline').waitFor()
-    expect(await alike.page.locator('.computes').count()).toBe(0)
+    await expect.poll(() => alike.page.locator('.computes').count()).toBe(0)
   })
 })

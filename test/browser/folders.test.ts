@@ -60,7 +60,7 @@ describe('a ladder folder', () => {
     await replaceText(page, rungText('b', '// faster', '06_float4'))
     await page.keyboard.press('Control+s')
     await row(page, 'b').getByText('faster').waitFor()
-    expect(await row(page, 'b').innerText()).toMatch(/×0\.\d+/)
+    await expect.poll(() => row(page, 'b').innerText()).toMatch(/×0\.\d+/)
     expect(await readFile(join(path, 'b.cu'), 'utf8')).toContain('// faster')
     expect(await seriousFaults(page)).toEqual([])
     // From an editor outside, too; and what is on the screen follows the file.
@@ -175,12 +175,10 @@ it('takes the winner of a sweep as a variant, by a click', async () => {
 it('is run from the form, at a size of its own and with its scalars', async () => {
   const { machine, path, page } = await opened()
   await page.getByRole('link', { name: 'Run…' }).click()
-  expect(await page.locator('.setup select').first().inputValue()).toBe(path)
-  expect(await page.getByLabel('Size (N)').locator('option').allInnerTexts()).toEqual([
-    'N = 64',
-    'N = 128',
-    'Custom…',
-  ])
+  await expect.poll(() => page.locator('.setup select').first().inputValue()).toBe(path)
+  await expect
+    .poll(() => page.getByLabel('Size (N)').locator('option').allInnerTexts())
+    .toEqual(['N = 64', 'N = 128', 'Custom…'])
   await page.getByLabel('Size (N)').selectOption({ label: 'N = 128' })
   await page.getByLabel('scale').fill('x')
   await page.getByText('A scalar is not a valid value of its type.').waitFor()
@@ -263,7 +261,7 @@ describe('the editor', () => {
     const line = page.locator('.result .place').first()
     await line.click()
     await page.locator('.cm-lint-marker-error').first().waitFor()
-    expect(await page.locator('.cm-lintRange-error').count()).toBeGreaterThan(0)
+    await expect.poll(() => page.locator('.cm-lintRange-error').count()).toBeGreaterThan(0)
     expect(await seriousFaults(page)).toEqual([])
     expect(faults).toEqual([])
   })
@@ -287,7 +285,9 @@ describe('the editor', () => {
     await fakeMachine(['nvidia-smi'])
     const { page } = await open()
     await page.getByText('edited and built, but not run').waitFor()
-    expect(await page.getByRole('button', { name: 'Run', exact: true }).isDisabled()).toBe(true)
+    await expect
+      .poll(() => page.getByRole('button', { name: 'Run', exact: true }).isDisabled())
+      .toBe(true)
     await append(page, like)
     await page.getByRole('button', { name: 'Build' }).click()
     await page.getByText('Builds for sm_90').waitFor()
@@ -316,8 +316,8 @@ describe('what a copy counts', () => {
     const { page, faults } = opened
     const row = page.locator('.counters tr', { hasText: 'Bank conflicts, shared stores' })
     await row.waitFor()
-    expect(await row.locator('td').allInnerTexts()).toEqual(['0', '0'])
-    expect(await page.locator('.counters .chip').innerText()).toBe('emulated')
+    await expect.poll(() => row.locator('td').allInnerTexts()).toEqual(['0', '0'])
+    await expect.poll(() => page.locator('.counters .chip').innerText()).toBe('emulated')
 
     const line = (await page.locator('.cm-line').allInnerTexts()).findIndex((text) =>
       text.includes('aTile[BK][BM + 4]'),
@@ -330,7 +330,7 @@ describe('what a copy counts', () => {
       await page.keyboard.press('ArrowRight')
     for (const _ of ' + 4') await page.keyboard.press('Delete')
     await row.locator('.changed').waitFor()
-    expect(await row.locator('td').allInnerTexts()).toEqual(['4.10 k', '0'])
+    await expect.poll(() => row.locator('td').allInnerTexts()).toEqual(['4.10 k', '0'])
 
     await page.getByRole('button', { name: 'Source and machine code' }).click()
     const chosen = page.locator('.sass-list [role=option].cursor')
@@ -339,7 +339,7 @@ describe('what a copy counts', () => {
     await editor(page).focus()
     for (let step = 0; step < 50; step++) await page.keyboard.press('ArrowDown')
     await page.locator('.sass-list .linked', { hasText: 'STS' }).first().waitFor()
-    expect(await page.locator('.cm-band').count()).toBeGreaterThan(5)
+    await expect.poll(() => page.locator('.cm-band').count()).toBeGreaterThan(5)
     expect(await seriousFaults(page)).toEqual([])
     expect(faults).toEqual([])
   })
@@ -377,6 +377,6 @@ describe('the editor of the user', () => {
 
   it('is not offered where none is set', async () => {
     const { page } = await line('')
-    expect(await button(page).count()).toBe(0)
+    await expect.poll(() => button(page).count()).toBe(0)
   })
 })

@@ -58,9 +58,9 @@ describe('a student', () => {
 
     await page.getByRole('heading', { name: 'This lab did not come with the program' }).waitFor()
     expect(await seriousFaults(page)).toEqual([])
-    expect(await page.locator('article pre').count()).toBe(4)
+    await expect.poll(() => page.locator('article pre').count()).toBe(4)
     const allow = page.getByRole('button', { name: /^Allow it/ })
-    expect(await allow.isDisabled()).toBe(true)
+    await expect.poll(() => allow.isDisabled()).toBe(true)
     await page.getByLabel('I have read it').check()
     await allow.click()
 
@@ -88,9 +88,9 @@ describe('a student', () => {
     await typeFirst(page, 'int broken = undeclared;')
     await page.getByRole('button', { name: 'Build' }).click()
     await page.getByText('The code does not compile').waitFor()
-    expect(await page.locator('.diagnostics').innerText()).toMatch(
-      /identifier "undeclared" is undefined/,
-    )
+    await expect
+      .poll(() => page.locator('.diagnostics').innerText())
+      .toMatch(/identifier "undeclared" is undefined/)
     expect(await seriousFaults(page)).toEqual([])
     await editor(page).focus()
     await page.keyboard.press('Control+Home')
@@ -113,7 +113,7 @@ describe('a student', () => {
 
     // Kept, with its code; predictions are sealed by it.
     await tab(page, 'Predict').click()
-    expect(await prediction.getByLabel('down').isDisabled()).toBe(true)
+    await expect.poll(() => prediction.getByLabel('down').isDisabled()).toBe(true)
     await page.reload()
     await tab(page, 'Attempts').click()
     expect(
@@ -128,7 +128,7 @@ describe('a student', () => {
       const { page: other } = await harness.open(new URL(page.url()).hash.slice(1), { locale })
       await other.getByRole('tab').nth(2).click()
       await other.locator('.result .checks').first().waitFor()
-      expect(await other.locator('.result .why').count()).toBeGreaterThan(0)
+      await expect.poll(() => other.locator('.result .why').count()).toBeGreaterThan(0)
       const authored = [
         hostile.trim(),
         'It was ten times as fast.',
@@ -151,7 +151,7 @@ describe('a student', () => {
 
     await page.getByRole('link', { name: 'Labs' }).first().click()
     const row = page.getByRole('listitem').filter({ hasText: 'Coalesced access' })
-    expect(await row.innerText()).toMatch(/passed/)
+    await expect.poll(() => row.innerText()).toMatch(/passed/)
     expect(faults).toEqual([])
   })
 
@@ -166,7 +166,7 @@ describe('a student', () => {
 
     await tab(page, 'Predict').focus()
     await page.keyboard.press('ArrowRight')
-    expect(await tab(page, 'Code').getAttribute('aria-selected')).toBe('true')
+    await expect.poll(() => tab(page, 'Code').getAttribute('aria-selected')).toBe('true')
     await editor(page).waitFor()
     await typeFirst(page, '// a draft')
     await page.keyboard.press('Control+S')
@@ -175,7 +175,7 @@ describe('a student', () => {
     await tab(page, 'Code').focus()
     await page.keyboard.press('Enter')
     await editor(page).waitFor()
-    expect(await editor(page).innerText()).toContain('// a draft')
+    await expect.poll(() => editor(page).innerText()).toContain('// a draft')
 
     await editor(page).focus()
     await page.keyboard.press('Control+Enter')
@@ -187,7 +187,7 @@ describe('a student', () => {
     await hint.focus()
     await page.keyboard.press('Enter')
     await page.getByText('Look at threadIdx.').waitFor()
-    expect(await page.getByText('Now look at col.').count()).toBe(0)
+    await expect.poll(() => page.getByText('Now look at col.').count()).toBe(0)
     await page.getByRole('button', { name: 'Show the solution' }).focus()
     await page.keyboard.press('Enter')
     await page.getByText('or when you ask a second time').waitFor()
@@ -211,7 +211,9 @@ describe('a student', () => {
     await page
       .getByRole('heading', { name: 'Cannot be fully checked here' })
       .waitFor({ timeout: 30_000 })
-    expect(await page.getByRole('tabpanel').innerText()).toMatch(/no machine code for the emulator/)
+    await expect
+      .poll(() => page.getByRole('tabpanel').innerText())
+      .toMatch(/no machine code for the emulator/)
   })
 
   it('without a GPU predicts, replays what was recorded of starter and solution, and compares, with own code left alone', async () => {
@@ -235,18 +237,18 @@ describe('a student', () => {
     await recorded.getByRole('button', { name: 'The starter' }).click()
     await page.getByRole('heading', { name: 'Not passed yet' }).waitFor({ timeout: 30_000 })
     const result = page.getByRole('tabpanel')
-    expect(await result.innerText()).toContain(
-      'Recorded on NVIDIA H200 as 01-coalescing-starter-h200',
-    )
-    expect(await result.innerText()).toMatch(/Few sectors per load\s+not yet/)
-    expect(await result.innerText()).not.toContain('What surprised the author')
+    await expect
+      .poll(() => result.innerText())
+      .toContain('Recorded on NVIDIA H200 as 01-coalescing-starter-h200')
+    await expect.poll(() => result.innerText()).toMatch(/Few sectors per load\s+not yet/)
+    await expect.poll(() => result.innerText()).not.toContain('What surprised the author')
     await tab(page, 'Predict').click()
-    expect(await sectors.getByLabel('down').isDisabled()).toBe(false)
+    await expect.poll(() => sectors.getByLabel('down').isDisabled()).toBe(false)
 
     // The solution's figures come with the solution.
     await tab(page, 'Code').click()
     const solution = recorded.getByRole('button', { name: 'The solution' })
-    expect(await solution.isDisabled()).toBe(true)
+    await expect.poll(() => solution.isDisabled()).toBe(true)
     await page.getByRole('button', { name: 'Show the solution' }).click()
     await page.getByRole('button', { name: 'Show the solution anyway' }).click()
     await solution.click()
@@ -265,10 +267,14 @@ describe('a student', () => {
       const { page: other } = await harness.open('/labs/01-coalescing', { locale })
       await other.getByRole('tab').nth(1).click()
       await other.locator('.recorded').waitFor()
-      expect(await other.locator('.recorded').innerText()).not.toMatch(/Recorded|solution|starter/)
+      await expect
+        .poll(() => other.locator('.recorded').innerText())
+        .not.toMatch(/Recorded|solution|starter/)
       await other.getByRole('tab').nth(2).click()
       await other.locator('.result .checks').first().waitFor()
-      expect(await other.locator('.result header').innerText()).not.toMatch(/Recorded|solution\b /)
+      await expect
+        .poll(() => other.locator('.result header').innerText())
+        .not.toMatch(/Recorded|solution\b /)
       // Outcome, surprise and the first hint; the notes' author is named as they name themselves.
       const hints = other.locator('.help .ask button').first()
       await hints.click()
@@ -281,13 +287,15 @@ describe('a student', () => {
     await page.reload()
     await tab(page, 'Code').click()
     await editor(page).waitFor()
-    expect(await editor(page).innerText()).toContain('// mine')
+    await expect.poll(() => editor(page).innerText()).toContain('// mine')
     await tab(page, 'Attempts').click()
     const attempts = page.getByRole('list', { name: 'Attempts, oldest first' })
-    expect(await attempts.getByRole('listitem').allInnerTexts()).toEqual([
-      expect.stringMatching(/^Not passed yet the starter · 2 of 5 checks · 4\.43 ms/),
-      expect.stringMatching(/^Passed the solution · 5 of 5 checks · 332 µs/),
-    ])
+    await expect
+      .poll(() => attempts.getByRole('listitem').allInnerTexts())
+      .toEqual([
+        expect.stringMatching(/^Not passed yet the starter · 2 of 5 checks · 4\.43 ms/),
+        expect.stringMatching(/^Passed the solution · 5 of 5 checks · 332 µs/),
+      ])
 
     // Side by side with the rung before: source, counters, and where they are from.
     await tab(page, 'Result').click()
@@ -295,7 +303,7 @@ describe('a student', () => {
     await page.getByText(/^All \d+ metrics$/).click()
     const row = page.getByRole('row', { name: /^Sectors per global load/ })
     await row.waitFor()
-    expect(await row.innerText()).toMatch(/16\.5.*2\.50/s)
+    await expect.poll(() => row.innerText()).toMatch(/16\.5.*2\.50/s)
     await page.getByText(/^Recorded on NVIDIA H200, /).waitFor()
     await page.getByText('13.3× as fast', { exact: true }).waitFor()
 

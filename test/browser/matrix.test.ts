@@ -49,7 +49,7 @@ describe('a large session', () => {
     const grid = page.getByRole('grid')
     expect(Number(await grid.getAttribute('aria-colcount'))).toBe(201)
     expect(Number(await grid.getAttribute('aria-rowcount'))).toBeGreaterThan(metrics)
-    expect(await page.locator('[role="gridcell"]').count()).toBeLessThan(900)
+    await expect.poll(() => page.locator('[role="gridcell"]').count()).toBeLessThan(900)
     expect(faults).toEqual([])
   })
 
@@ -59,11 +59,13 @@ describe('a large session', () => {
     await page.keyboard.press('Control+End')
     const active = page.locator('[role="gridcell"].active')
     await active.waitFor()
-    expect(await active.getAttribute('aria-colindex')).toBe('201')
-    expect(await active.getAttribute('id')).toBe(
-      await page.getByRole('grid').getAttribute('aria-activedescendant'),
-    )
-    expect(await page.locator('.status').innerText()).toContain('Measured by ncu 2025.3.1')
+    await expect.poll(() => active.getAttribute('aria-colindex')).toBe('201')
+    await expect
+      .poll(() => active.getAttribute('id'))
+      .toBe(await page.getByRole('grid').getAttribute('aria-activedescendant'))
+    await expect
+      .poll(() => page.locator('.status').innerText())
+      .toContain('Measured by ncu 2025.3.1')
     await page.keyboard.press('Control+Home')
     await expect.poll(() => page.locator('.name.active').getAttribute('aria-colindex')).toBe('1')
   })
@@ -174,9 +176,9 @@ describe('what the benchmarks measure', () => {
       const before = (await moved(machineCode))[1]!
       await scrollFrames(page, machineCode, { y: 60 }, 3)
       expect((await moved(machineCode))[1]).not.toBe(before)
-      expect(await page.locator(`${machineCode} .row`).first().getAttribute('aria-setsize')).toBe(
-        '500',
-      )
+      await expect
+        .poll(() => page.locator(`${machineCode} .row`).first().getAttribute('aria-setsize'))
+        .toBe('500')
     }
     await openPair(page, harness.origin, recorded, ['02_coalesced', '03_shared_tile'])
     expect(faults).toEqual([])
@@ -187,7 +189,7 @@ describe('the metrics of a recording', () => {
   it('are each described, and found by name', async () => {
     const { page } = await open(recorded)
     await page.getByRole('searchbox', { name: 'Find a metric' }).fill('bank conflicts')
-    expect(await page.getByRole('rowheader').count()).toBe(3)
+    await expect.poll(() => page.getByRole('rowheader').count()).toBe(3)
     await page.getByRole('rowheader', { name: /shared loads/ }).hover()
     await expect
       .poll(() => page.locator('.status').innerText())
@@ -198,9 +200,9 @@ describe('the metrics of a recording', () => {
     const { page } = await open(recorded, '?rungs=03_shared_tile,06_float4,01_naive')
     const columns = () => page.getByRole('grid').getAttribute('aria-colcount')
     expect(await columns()).toBe('4')
-    expect(await page.getByRole('columnheader').count()).toBe(4)
+    await expect.poll(() => page.getByRole('columnheader').count()).toBe(4)
     const { rungs } = await harness.core.call('sessions.get', { ref: recorded })
-    expect(await page.getByText(`3 of ${rungs.length} rungs`).isVisible()).toBe(true)
+    await expect.poll(() => page.getByText(`3 of ${rungs.length} rungs`).isVisible()).toBe(true)
     await page.getByRole('button', { name: 'Show all' }).click()
     await expect.poll(columns).toBe(String(1 + rungs.length))
   })
@@ -215,7 +217,7 @@ describe('the metrics of a recording', () => {
     expect(found).toBeGreaterThan(0)
     await page.getByRole('link', { name: 'Ladder', exact: true }).click()
     await page.locator('tr[data-rung]').first().waitFor()
-    expect(await page.locator('tr[data-rung]').count()).toBe(found)
+    await expect.poll(() => page.locator('tr[data-rung]').count()).toBe(found)
     await page.getByRole('link', { name: 'Matrix', exact: true }).click()
     await page.getByText(`${found} of ${rungs.length} rungs`).waitFor()
     await page.getByPlaceholder('Find a rung').fill('no such rung')
@@ -255,7 +257,7 @@ describe('a baseline', () => {
     await page.locator('[role="gridcell"].better').first().waitFor()
     const best = page.locator('[role="gridcell"].better').first()
     await best.hover()
-    expect(await page.locator('.status').innerText()).toContain('better')
+    await expect.poll(() => page.locator('.status').innerText()).toContain('better')
     await page.reload()
     await page.locator('[role="gridcell"].worse').first().waitFor()
     await page.goto(page.url().replace(/matrix.*/, 'ladder?rung=11_warp_tile'))

@@ -62,12 +62,12 @@ describe('an HTML report from the disk, offline', () => {
       'Matrix',
       'Charts',
     ])
-    expect(await page.locator('pre').textContent()).toContain(
-      'kernel-ladder run --ladder gemm-fp32',
-    )
+    await expect
+      .poll(() => page.locator('pre').textContent())
+      .toContain('kernel-ladder run --ladder gemm-fp32')
 
     await page.getByRole('link', { name: 'Ladder', exact: true }).click()
-    expect(await page.locator('tr[data-rung]').count()).toBe(7)
+    await expect.poll(() => page.locator('tr[data-rung]').count()).toBe(7)
     await page.locator('canvas').first().waitFor()
     await page.locator('tr[data-rung]').nth(5).click()
     await page.locator('tr[data-rung]').nth(6).click()
@@ -79,7 +79,7 @@ describe('an HTML report from the disk, offline', () => {
     const [before, after] = await page.locator('.cm-content').allTextContents()
     expect(before).toContain('constexpr int kRowsA = kThreads / BK;')
     expect(after).toContain('The count of shared loads hardly moves')
-    expect(await page.locator('main').textContent()).toContain('Shared-memory loads')
+    await expect.poll(() => page.locator('main').textContent()).toContain('Shared-memory loads')
     expect([faults, requests]).toEqual([[], []])
   })
 
@@ -90,7 +90,7 @@ describe('an HTML report from the disk, offline', () => {
       await page.getByRole('link', { name, exact: true }).click()
       await page.locator('main *').first().waitFor()
     }
-    expect(await page.locator('img, script[src], a[href^="http"]').count()).toBe(0)
+    await expect.poll(() => page.locator('img, script[src], a[href^="http"]').count()).toBe(0)
     expect(faults).toEqual([])
   })
 
@@ -115,14 +115,14 @@ describe('an HTML report from the disk, offline', () => {
 
   it('says its findings where scripts are off', async () => {
     const { page } = await open([recording()], {}, { scripts: false })
-    expect(await page.locator('noscript').textContent()).toContain('Best rung:')
+    await expect.poll(() => page.locator('noscript').textContent()).toContain('Best rung:')
   })
 
   it('sets two sessions side by side, and leads to each rung in both', async () => {
     const after = slowed(recording(), '06_float4', 1.5)
     const { page, faults } = await open([recording(), after])
     const row = page.locator('tr', { hasText: '06_float4' }).first()
-    expect(await row.textContent()).toMatch(/3\.41 ms\s*5\.12 ms\s*0\.667×/)
+    await expect.poll(() => row.textContent()).toMatch(/3\.41 ms\s*5\.12 ms\s*0\.667×/)
     await row.getByRole('link').click()
     await page.locator('.cm-content').first().waitFor()
     await page.getByRole('link', { name: 'Ladder', exact: true }).click()

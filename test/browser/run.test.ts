@@ -55,7 +55,9 @@ describe('replays and the doctor', () => {
       await startReplay(page)
       await page.reload()
       await complete(page)
-      expect(await page.getByRole('link', { name: 'Open session' }).isVisible()).toBe(true)
+      await expect
+        .poll(() => page.getByRole('link', { name: 'Open session' }).isVisible())
+        .toBe(true)
     })
 
     it('has the machines and a form for one, which says what is wrong with a host', async () => {
@@ -66,7 +68,7 @@ describe('replays and the doctor', () => {
       await panel.getByLabel('Host').fill('-oProxyCommand=x')
       await panel.getByRole('button', { name: 'Look at host' }).click()
       await panel.getByRole('alert').waitFor()
-      expect(await panel.getByRole('alert').innerText()).toContain('a host as after')
+      await expect.poll(() => panel.getByRole('alert').innerText()).toContain('a host as after')
       expect(await seriousFaults(page)).toEqual([])
     })
 
@@ -74,7 +76,7 @@ describe('replays and the doctor', () => {
       const { page } = await harness.open('/run')
       await page.getByRole('button', { name: 'Clear' }).click()
       const start = page.getByRole('button', { name: 'Start' })
-      expect(await start.isDisabled()).toBe(true)
+      await expect.poll(() => start.isDisabled()).toBe(true)
       const chosen = session.rungs.find(({ id }) => id !== session.ladder.reference)!
       await page.getByRole('checkbox', { name: chosen.title }).check()
       const asked = page.waitForRequest((request) => request.url().endsWith('/rpc/run.start'))
@@ -92,14 +94,14 @@ describe('replays and the doctor', () => {
       await startReplay(page)
       await page.getByRole('button', { name: 'Start', disabled: false }).waitFor()
       await complete(page)
-      expect(await box.isChecked()).toBe(false)
+      await expect.poll(() => box.isChecked()).toBe(false)
     })
 
     it('does not offer a GPU that is not there', async () => {
       const { hasGpu } = await harness.core.call('app.info', {})
       const { page } = await harness.open('/run')
       const local = page.getByLabel('Target').locator('option[value="local"]')
-      expect(await local.isDisabled()).toBe(!hasGpu)
+      await expect.poll(() => local.isDisabled()).toBe(!hasGpu)
     })
   })
 
@@ -123,9 +125,9 @@ describe('replays and the doctor', () => {
       const { page } = await harness.open()
       await page.locator('tr[data-rung]').first().waitFor()
       await page.keyboard.press('Tab')
-      expect(await page.locator(':focus').innerText()).toBe('Skip to content')
+      await expect.poll(() => page.locator(':focus').innerText()).toBe('Skip to content')
       await page.keyboard.press('Enter')
-      expect(await page.locator('main:focus').count()).toBe(1)
+      await expect.poll(() => page.locator('main:focus').count()).toBe(1)
       const reached: string[] = []
       for (let count = 0; count < 6; count += 1) {
         await page.keyboard.press('Tab')
@@ -171,11 +173,11 @@ describe('live runs', () => {
       const { machine, page } = await openRun('03_shared_tile=compile-error')
       await start(page)
       await page.getByRole('heading', { name: 'Complete' }).waitFor()
-      expect(await progress(page).innerText()).toMatch(/identifier "j" is undefined/)
+      await expect.poll(() => progress(page).innerText()).toMatch(/identifier "j" is undefined/)
       expect(await seriousFaults(page)).toEqual([])
       await page.getByRole('link', { name: 'Open session' }).click()
       await page.locator('tr[data-rung="06_float4"]').waitFor()
-      expect(await page.getByText(/^Live, /).isVisible()).toBe(true)
+      await expect.poll(() => page.getByText(/^Live, /).isVisible()).toBe(true)
       expect(await readdir(machine.store)).toHaveLength(1)
     })
 
@@ -186,14 +188,14 @@ describe('live runs', () => {
       await start(page)
       await progress(page).getByText(`${naive} GFLOP/s`).waitFor()
       expect(await seriousFaults(page)).toEqual([])
-      expect(await progress(page).innerText()).not.toContain('not reached')
+      await expect.poll(() => progress(page).innerText()).not.toContain('not reached')
       await page.getByRole('button', { name: 'Cancel' }).click()
       await page.getByRole('heading', { name: 'Cancelled' }).waitFor({ timeout: 10_000 })
       await page.getByRole('link', { name: 'Open session' }).click()
       await page.locator('tr[data-rung="01_naive"]').waitFor()
-      expect(await page.locator('table').innerText()).toContain(
-        'The run ended before it reached this rung.',
-      )
+      await expect
+        .poll(() => page.locator('table').innerText())
+        .toContain('The run ended before it reached this rung.')
     })
   })
 
@@ -204,7 +206,7 @@ describe('live runs', () => {
         'ncu',
       ])
       await page.getByLabel('GPU to build for').selectOption('a100')
-      expect(await page.getByLabel('Profile').count()).toBe(0)
+      await expect.poll(() => page.getByLabel('Profile').count()).toBe(0)
       await start(page)
       await page.getByRole('heading', { name: 'Complete' }).waitFor()
       const told = await progress(page).innerText()
@@ -213,7 +215,7 @@ describe('live runs', () => {
       // What is said above the rows is not said again in each.
       expect(told).not.toContain('nothing runs without a GPU')
       const naive = progress(page).getByRole('row', { name: /Naive/ })
-      expect(await naive.innerText()).toMatch(/32 registers\s+100\.0 %/)
+      await expect.poll(() => naive.innerText()).toMatch(/32 registers\s+100\.0 %/)
       expect(machine.calls('runner')).toEqual([])
       await page.getByRole('link', { name: 'Open session' }).click()
       await page.locator('tr[data-rung="01_naive"]').waitFor()
@@ -224,9 +226,9 @@ describe('live runs', () => {
     await fakeMachine(['nvidia-smi', 'ncu', 'nvcc'])
     harness = await startHarness()
     const { page } = await harness.open('/run')
-    expect(await page.getByLabel('Target').locator('option[value^="static:"]').isDisabled()).toBe(
-      true,
-    )
+    await expect
+      .poll(() => page.getByLabel('Target').locator('option[value^="static:"]').isDisabled())
+      .toBe(true)
   })
 })
 
@@ -255,7 +257,7 @@ describe('memory and race checks', () => {
       expect(text).toMatch(/gemm\/02_coalesced\.cu:14\s+error\s+Invalid __global__ write of size 4/)
       expect(text).toContain('Write here, Read at gemm/03_shared_tile.cu:15')
       expect(text).toMatch(/01\s+Naive.*\s+clean\s+clean\s+clean\s+clean/i)
-      expect(await page.locator('.excerpt .here').first().innerText()).toContain('14')
+      await expect.poll(() => page.locator('.excerpt .here').first().innerText()).toContain('14')
       expect(await seriousFaults(page)).toEqual([])
       expect(faults).toEqual([])
     })
@@ -269,8 +271,8 @@ describe('memory and race checks', () => {
       await page.getByText('Checking 0/4').waitFor()
       await page.getByRole('button', { name: 'Cancel' }).click()
       await result(page).getByText('Cancelled').waitFor()
-      expect(await result(page).innerText()).toContain('not run')
-      expect(await result(page).locator('tbody tr').count()).toBe(1)
+      await expect.poll(() => result(page).innerText()).toContain('not run')
+      await expect.poll(() => result(page).locator('tbody tr').count()).toBe(1)
     })
 
     it('are not offered without a GPU, with the way to the doctor', async () => {
@@ -278,8 +280,8 @@ describe('memory and race checks', () => {
       harness = await startHarness()
       const { page } = await harness.open('/run/checks')
       await page.getByText('No GPU was found here.').waitFor()
-      expect(await page.getByRole('button', { name: 'Check' }).isDisabled()).toBe(true)
-      expect(await page.getByText('Size (m × n × k)').isVisible()).toBe(true)
+      await expect.poll(() => page.getByRole('button', { name: 'Check' }).isDisabled()).toBe(true)
+      await expect.poll(() => page.getByText('Size (m × n × k)').isVisible()).toBe(true)
     })
   })
 })

@@ -33,13 +33,13 @@ describe('the list', () => {
   it('holds every session, and what a search leaves', async () => {
     const { page, faults } = await open()
     const all = await harness.core.call('sessions.list', {})
-    expect(await page.locator('tr[data-session]').count()).toBe(all.length)
+    await expect.poll(() => page.locator('tr[data-session]').count()).toBe(all.length)
     await page.getByRole('searchbox', { name: 'Search sessions' }).fill('import two')
-    expect(await page.locator('tr[data-session]').count()).toBe(1)
+    await expect.poll(() => page.locator('tr[data-session]').count()).toBe(1)
     await page.getByRole('searchbox').fill('<b>nothing</b>')
     await page.getByText('No session matches “<b>nothing</b>”').waitFor()
     await page.keyboard.press('Escape')
-    expect(await page.locator('tr[data-session]').count()).toBe(all.length)
+    await expect.poll(() => page.locator('tr[data-session]').count()).toBe(all.length)
     expect(faults).toEqual([])
   })
 
@@ -120,7 +120,7 @@ describe('a session of one’s own', () => {
 it('a recording can be neither renamed nor deleted', async () => {
   const { page } = await open()
   const recording = row(page, 'recorded:gemm-fp32-h200-4096')
-  expect(await recording.getByRole('button').count()).toBe(0)
+  await expect.poll(() => recording.getByRole('button').count()).toBe(0)
 })
 
 describe('a dropped file', () => {
@@ -154,7 +154,7 @@ describe('a dropped file', () => {
     sample.session.target = { kind: 'live', name: 'local' }
     await drop(page, 'theirs.html', Buffer.from(reportHtml([sample], {}, template, noPrivates)))
     await page.getByText(/^Measured on NVIDIA H200, /).waitFor()
-    expect(await page.getByText(/^Live, /).count()).toBe(0)
+    await expect.poll(() => page.getByText(/^Live, /).count()).toBe(0)
     expect(faults).toEqual([])
   })
 
@@ -172,10 +172,10 @@ describe('a dropped file', () => {
     await drop(page, 'cat<img src=x>.jpg', Buffer.from([0xff, 0xd8, 0xff, 0xe0, 0, 1, 2, 3]))
     const alert = page.getByRole('alert')
     await alert.waitFor()
-    expect(await alert.innerText()).toContain(
-      'cat<img src=x>.jpg is neither an ncu report nor a text file.',
-    )
-    expect(await alert.innerText()).not.toContain('kernel-ladder-upload')
+    await expect
+      .poll(() => alert.innerText())
+      .toContain('cat<img src=x>.jpg is neither an ncu report nor a text file.')
+    await expect.poll(() => alert.innerText()).not.toContain('kernel-ladder-upload')
     expect(await readdir(store)).toEqual([imported])
   })
 
@@ -217,12 +217,12 @@ it('the history of a ladder has a chart of the rung that moved, and says where a
   await page.locator('.drawing canvas, .drawing svg').first().waitFor()
   await page.locator('[aria-label*="20 sessions"]').waitFor()
   await page.getByText('Table', { exact: true }).click()
-  expect(await page.locator('table tbody tr').count()).toBe(20)
+  await expect.poll(() => page.locator('table tbody tr').count()).toBe(20)
   await page
     .getByRole('combobox', { name: 'Rung', exact: true })
     .selectOption({ label: '01_naive Naive' })
   await page.getByRole('heading', { name: '01_naive Naive' }).waitFor()
-  expect(await page.getByText(/from day-11 on/).count()).toBe(0)
+  await expect.poll(() => page.getByText(/from day-11 on/).count()).toBe(0)
   expect(await seriousFaults(page)).toEqual([])
   expect(faults).toEqual([])
 })

@@ -23,7 +23,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { agentProgram } from '../../src-main/adapters/remote/agent-files'
 import { faultsOf } from '../json-schemas'
 import { sumsFiles, tempDir } from '../services/support'
-import { bundle, runBundle, start } from './support'
+import { bundle, run, runBundle, start } from './support'
 import { putFakes } from '../fakes/program.mjs'
 
 const sshd = '/usr/sbin/sshd'
@@ -371,7 +371,7 @@ describe('machine add', () => {
     ['-x', /unknown option/],
   ])('refuses the name %s', async (name, why) => {
     const dir = await tempDir()
-    const { code, stderr } = await runBundle(['machine', 'add', name, '--ssh', 'x'], {
+    const { code, stderr } = await run(['machine', 'add', name, '--ssh', 'x'], {
       KERNEL_LADDER_CONFIG: dir,
     })
     expect([code, stderr]).toEqual([2, expect.stringMatching(why)])
@@ -388,7 +388,7 @@ describe('machine add', () => {
     ['no host', [], 2, /--ssh HOST is missing/],
   ])('refuses %s', async (_, words, status, why) => {
     const dir = await tempDir()
-    const { code, stderr } = await runBundle(['machine', 'add', 'titan', ...words], {
+    const { code, stderr } = await run(['machine', 'add', 'titan', ...words], {
       KERNEL_LADDER_CONFIG: dir,
     })
     expect([code, stderr]).toEqual([status, expect.stringMatching(why)])
@@ -400,7 +400,7 @@ describe('machine add', () => {
       join(dir, 'machines.yaml'),
       'kernel_ladder_machines: 1\nmachines:\n  titan:\n    ssh: titan\n    pasword: x\n',
     )
-    const { code, stderr } = await runBundle(['machine', 'list'], { KERNEL_LADDER_CONFIG: dir })
+    const { code, stderr } = await run(['machine', 'list'], { KERNEL_LADDER_CONFIG: dir })
     expect([code, stderr]).toEqual([2, expect.stringMatching(/machines\.yaml:5:5: .*pasword/)])
   })
 })

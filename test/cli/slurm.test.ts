@@ -19,7 +19,7 @@ import type { JobState } from '../../src-main/domain/machines/slurm-job'
 import { inEnglish } from '../../src-main/domain/text/text'
 import { faultsOf } from '../json-schemas'
 import { root } from '../services/support'
-import { bundle, runBundle, start } from './support'
+import { bundle, run, runBundle, start } from './support'
 import { putFakes } from '../fakes/program.mjs'
 
 const hasSlurm =
@@ -458,7 +458,7 @@ describe('machine add --slurm', () => {
     ['an option that it sets itself', ['--slurm', '--sbatch=--output=x'], /--sbatch must/],
     ['a partition without Slurm', ['--ssh', 'x', '--partition', 'gpu'], /goes with --slurm/],
   ])('refuses %s', async (_, options, why) => {
-    const { code, stderr } = await runBundle(['machine', 'add', 'kl', ...options], {
+    const { code, stderr } = await run(['machine', 'add', 'kl', ...options], {
       KERNEL_LADDER_CONFIG: join(tmpdir(), 'kernel-ladder-none'),
     })
     expect([code, stderr]).toEqual([2, expect.stringMatching(why)])
