@@ -1,6 +1,13 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { writeFake } from './program.mjs'
-import { capturedCall, faultIn, likeOf, recorded, recordedVariant } from './support.mjs'
+import {
+  capturedCall,
+  faultIn,
+  hostLibrary,
+  likeOf,
+  recorded,
+  recordedVariant,
+} from './support.mjs'
 
 export async function nvcc(call) {
   const { words, option, path, say, complain } = call
@@ -47,6 +54,12 @@ export async function nvcc(call) {
       `${source}(${undeclared}): error: identifier "undeclared" is undefined\n\n1 error detected in the compilation of "${source}".\n`,
     )
     return 2
+  }
+  // For a submission: host code that a real nvcc built, as it is seen without the CUDA runtime.
+  const hosted = /^\/\/ host-code: (\S+)/m.exec(text)?.[1]
+  if (hosted !== undefined && option('-cudart') === 'none') {
+    writeFileSync(output, hostLibrary(hosted))
+    return 0
   }
   const like = likeOf(text) ?? (source.startsWith('labs/') ? '02_coalesced' : null)
   // A task's reference was never a rung of a recording.

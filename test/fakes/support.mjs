@@ -1,7 +1,7 @@
 // Shared by the fake tools: the recordings and captures that they replay.
 import { readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { gunzipSync } from 'node:zlib'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 
 const root = join(import.meta.dirname, '..', '..')
 const usual = 'gemm-fp32-h200-1024'
@@ -82,3 +82,9 @@ export const faultIn = (text) => /^\/\/ fault: (\S+)/m.exec(text)?.[1]
 
 /** The recorded rung whose part a source plays that was never recorded: a lab's submission. */
 export const likeOf = (text) => /^\/\/ like: (\S+)/m.exec(text)?.[1]
+
+/** A library of test/captures/host-code.json. */
+export function hostLibrary(name) {
+  const { libraries } = JSON.parse(readFileSync(join(root, 'test/captures/host-code.json'), 'utf8'))
+  return brotliDecompressSync(Buffer.from(libraries[name].library, 'base64'))
+}

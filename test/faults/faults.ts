@@ -420,7 +420,8 @@ async function strike(
     }
     for (const { text, code } of ended ?? []) {
       if (/^\s+at .*:\d+:\d+/m.test(text)) wrong.push('a stack trace')
-      if (/internal error/i.test(text)) wrong.push('an internal error')
+      const internal = /^.*internal error.*$/im.exec(text)
+      if (internal) wrong.push(internal[0])
       if (code !== null && ![0, 1, 2, 3].includes(code)) wrong.push(`exit code ${code}`)
     }
     // An orphan ends by itself, and whatever it started with it.

@@ -114,6 +114,8 @@ export interface Section {
   readonly name: string
   readonly type: number
   readonly flags: number
+  /** Where it is once the file is loaded. */
+  readonly address: number
   /** Empty for a section without bytes in the file (`.nv.shared`, `.nv.global`). */
   readonly bytes: Uint8Array
   readonly size: number
@@ -194,14 +196,14 @@ function readSections(bytes: Uint8Array, at: number, count: number, namesIndex: 
     const nameAt = table.u32()
     const type = table.u32()
     const flags = table.u64()
-    table.u64()
+    const address = table.u64()
     const [offset, size] = [table.u64(), table.u64()]
     const [link, info] = [table.u32(), table.u32()]
     table.take(16)
     const empty = type === noBits || type === 0
     if (!empty && offset + size > bytes.length) throw damaged('sections')
     const content = empty ? bytes.subarray(0, 0) : bytes.subarray(offset, offset + size)
-    return { nameAt, type, flags, bytes: content, size, link, info }
+    return { nameAt, type, flags, address, bytes: content, size, link, info }
   })
   const names = found[namesIndex]
   if (!names) throw damaged('sections')

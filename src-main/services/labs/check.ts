@@ -37,7 +37,7 @@ import {
 } from '../../domain/target/targets'
 import { runPlan, emulatePlan } from '../targets/start-run'
 import { smOf } from '../run/device'
-import { occupancyTable, tryBuild, planLab, type LabPlan } from './build'
+import { occupancyTable, refuseHostCode, tryBuild, planLab, type LabPlan } from './build'
 import { emulatedGpu } from '../run/counters'
 import { codeOf, recordedAttempt, sourceHash } from './recorded'
 import { sanitizeSubmission } from './sanitize'
@@ -79,6 +79,19 @@ const notBuilt = (reason: Statement): BuildReport => ({
   resources: null,
   diagnostics: [],
   occupancy: [],
+})
+
+/** Nothing of it was run. */
+const refused = (target: Target, reason: Statement): Gathered => ({
+  target,
+  remedy: null,
+  build: notBuilt(reason),
+  evidence: {
+    session: null,
+    reason: null,
+    build: { ok: false, resources: null, reason },
+    sanitized: {},
+  },
 })
 
 /** Only the compiler's verdict, with the reason why there is no more. */
@@ -162,6 +175,8 @@ async function gatherLocal(
   options: LabCheckOptions,
 ): Promise<Gathered> {
   const { signal } = options
+  const fault = await refuseHostCode(options.machine, lab, signal)
+  if (fault !== null) return refused({ kind: 'live', name: 'local' }, fault)
   try {
     const { session, missing, unsaved } = await runPlan(lab.library, lab.plan, {
       assets: options.assets,
@@ -213,9 +228,11 @@ async function gatherEmulated(
   const { lab: whole } = request.lab
   const full = planLab(request.lab, request.source).plan
   const lab = emulatedLab(whole, full.task)
-  const { library, plan } = planLab({ ...request.lab, lab }, request.source)
-  const { name } = parseTarget(request.target)!
-  const { gpu } = emulatedGpu(name)
+  const own = planLab({ ...request.lab, lab }, request.source)
+  const { library, plan } = own
+  const { name, gpu } = emulatedGpu(parseTarget(request.target)!.name)
+  const fault = await refuseHostCode(options.machine, own, options.signal)
+  if (fault !== null) return { ...refused({ kind: 'emulated', name }, fault), lab }
   const { session, missing, unsaved } = await emulatePlan(
     library,
     // The ladder's reference gives ratios of times, and is mostly a library that cannot be emulated.
@@ -226,8 +243,7 @@ async function gatherEmulated(
   )
   if (options.signal.aborted) throw new KernelLadderError('cancelled', message('labs.cancelled'))
   if (unsaved) throw new KernelLadderError(unsaved.kind, unsaved.message, unsaved.remedy)
-  const own = rungOf(session, submissionId)
-  const sanitized = own?.build
+  const sanitized = rungOf(session, submissionId)?.build
     ? await sanitizeSubmission(lab, library, { ...options, emulated: gpu })
     : {}
   return { ...gatherSession(session, sanitized, missing, smOf(gpu)), lab }

@@ -27,6 +27,31 @@ describe('the packaged program', () => {
     })
   })
 
+  it('is built with the Electron that the lock file names', () => {
+    const read = (file: string): unknown => JSON.parse(readFileSync(join(root, file), 'utf8'))
+    const { packages } = read('package-lock.json') as {
+      packages: Record<string, { version: string }>
+    }
+    const { version } = read('node_modules/electron/package.json') as { version: string }
+    expect(version).toBe(packages['node_modules/electron']!.version)
+    expect(Number.parseInt(version)).toBeGreaterThanOrEqual(45)
+  })
+
+  it('is held to each item of Electron’s checklist by a test that there is', () => {
+    const rows = [
+      ...readFileSync(join(root, 'docs/SECURITY.md'), 'utf8').matchAll(
+        /^\| (\d+) +\|.*\| `([a-z-]+)`: (.*?) +\|$/gm,
+      ),
+    ]
+    expect(rows.map(([, number]) => Number(number))).toEqual(
+      Array.from({ length: 20 }, (_, index) => index + 1),
+    )
+    for (const [, , file, name] of rows) {
+      const test = readFileSync(join(import.meta.dirname, `${file}.test.ts`), 'utf8')
+      expect(test, `${file}: ${name}`).toContain(`'${name}'`)
+    }
+  })
+
   it('carries each folder that the program looks for, under the same name', () => {
     const source = readFileSync(join(root, 'src-main/adapters/kernels/assets.ts'), 'utf8')
     const places = [...source.matchAll(/: join\(root, ([^)]+)\)/g)].map(([, words]) =>
