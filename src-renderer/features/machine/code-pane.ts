@@ -1,8 +1,8 @@
 /** One source in CodeMirror, read only, with heat beside its lines; in a shadow root, as the content security policy needs. */
-import { cpp } from '@codemirror/lang-cpp'
 import { syntaxHighlighting } from '@codemirror/language'
 import { EditorState } from '@codemirror/state'
 import { drawSelection, EditorView, lineNumbers } from '@codemirror/view'
+import { keptCpp } from '../../ui/code-syntax'
 import { codeHighlighting, codeTheme } from '../../ui/code-theme'
 import { heatGutter, setHeat, type Heat, markedLines, markLines } from '../../ui/code-marks'
 
@@ -30,7 +30,7 @@ export function createCodePane(
       heatGutter,
       lineNumbers(),
       drawSelection(),
-      cpp(),
+      keptCpp(),
       syntaxHighlighting(codeHighlighting),
       EditorState.readOnly.of(true),
       EditorView.editable.of(false),
