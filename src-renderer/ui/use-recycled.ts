@@ -10,7 +10,7 @@ import {
   type Virtualizer,
   type VirtualizerOptions,
 } from '@tanstack/vue-virtual'
-import { computed, type ComputedRef, type Ref } from 'vue'
+import { computed, onBeforeUpdate, onUpdated, type ComputedRef, type Ref } from 'vue'
 
 export interface RecycledItem extends VirtualItem {
   /** The element that it is drawn in: the key of a `v-for`. */
@@ -75,4 +75,27 @@ export function useRecycled(options: () => Options): {
       : next
   })
   return { virtual, items }
+}
+
+/** For rows that take the focus: it stays with the item that had it, by the id that `idAt` finds for an element. */
+export function useOwnFocus(
+  container: Ref<HTMLElement | undefined>,
+  idAt: (element: Element) => string | undefined,
+): void {
+  let focused: { element: HTMLElement; id: string | undefined } | undefined
+  onBeforeUpdate(() => {
+    const element = document.activeElement
+    focused =
+      element instanceof HTMLElement && container.value?.contains(element)
+        ? { element, id: idAt(element) }
+        : undefined
+  })
+  onUpdated(() => {
+    if (!focused) return
+    const { element, id } = focused
+    // An item that scrolls out of view takes the focus along, which must not stay with the one that has its element.
+    if (idAt(element) !== id) element.blur()
+    // An element that moves within the document loses the focus.
+    else if (document.activeElement !== element) element.focus({ preventScroll: true })
+  })
 }

@@ -141,11 +141,11 @@ describe('a large table', () => {
     await page.keyboard.press('ArrowDown')
     await expect.poll(focused).toBe(id)
     await page.keyboard.press('End')
-    const last = page.locator('tr[data-rung]').last()
-    await expect.poll(focused).toBe(await last.getAttribute('data-rung'))
+    // Two rows of headings come before the 200.
+    const last = (await page.locator('tr[aria-rowindex="202"]').getAttribute('data-rung'))!
+    await expect.poll(focused).toBe(last)
     await page.waitForTimeout(400)
-    expect(await last.getAttribute('aria-rowindex')).toBe('202')
-    expect(await focused()).toBe(await last.getAttribute('data-rung'))
+    expect(await focused()).toBe(last)
   })
 })
 

@@ -25,7 +25,7 @@ describe('words and colors', () => {
   describe('words', () => {
     it('are in the locale for each key that the source names', () => {
       const missing = sources.flatMap(({ file, text }) =>
-        [...text.matchAll(/\bt\(\s*'([\w.-]+)'/g)]
+        [...text.matchAll(/\b(?:t|words)\(\s*'([\w.-]+)'/g)]
           .map((match) => match[1]!)
           .filter((key) => typeof at(key) !== 'string')
           .map((key) => `${file}: ${key}`),

@@ -1,4 +1,5 @@
 /** Sources as Compare shows them: without headers, with the line numbers of the file. */
+import { cppLanguage } from '@codemirror/lang-cpp'
 import { Chunk } from '@codemirror/merge'
 import { Text } from '@codemirror/state'
 import { describe, expect, it } from 'vitest'
@@ -13,6 +14,7 @@ import { diffConfig, looseDiffConfig, sourceHunks } from './source-hunks'
 import { folds } from './source-view'
 import { rung, session } from '../../../test/renderer/samples'
 import { gemmProblem } from '../../../test/support'
+import { keptCpp } from '../../ui/code-syntax'
 
 const rungSource = (id: string, body: string) => `// @rung    ${id}\n// @idea    an idea\n\n${body}`
 
@@ -139,5 +141,56 @@ describe('lines that are folded', () => {
   it('are all of them where nothing changed, and none of a few', () => {
     expect(foldsOf(lines(9), lines(9))).toEqual([{ a: { from: 1, to: 9 }, b: { from: 1, to: 9 } }])
     expect(foldsOf(lines(3), lines(3))).toEqual([])
+  })
+})
+
+describe('long sources', () => {
+  const lines = Array.from({ length: 1500 }, (_, at) => `  value[${at}] = first(${at * 7});`)
+  const whitespace = lines.map((line, at) => (at % 9 === 0 ? line.replace('(', '( ') : line))
+
+  it('have their changes told apart, however many there are', () => {
+    const changed = lines.map((line, at) => (at % 9 === 4 ? `  another(line, ${at});` : line))
+    const repeated = [...changed.slice(0, 700), '}', ...changed.slice(700)]
+    const hunks = sourceHunks(whole(lines.join('\n'), 'a.cu'), whole(repeated.join('\n'), 'b.cu'))
+    expect(hunks.length).toBe(168)
+    expect(hunks[0]).toEqual({ a: { from: 5, to: 5 }, b: { from: 5, to: 5 } })
+    expect(hunks[78]).toEqual({ a: { from: 701, to: 700 }, b: { from: 701, to: 701 } })
+    expect(hunks.at(-1)).toEqual({ a: { from: 1499, to: 1499 }, b: { from: 1500, to: 1500 } })
+  })
+
+  it('are the same where only white space differs, if that is not looked at', () => {
+    const [a, b] = [whole(lines.join('\n'), 'a.cu'), whole(whitespace.join('\n'), 'b.cu')]
+    expect(sourceHunks(a, b, looseDiffConfig)).toEqual([])
+    expect(sourceHunks(a, b)).toHaveLength(167)
+  })
+})
+
+describe('the syntax of a source', () => {
+  const { parser } = keptCpp().language
+  const source = `__global__ void kernel(float* a) {\n${'  a[0] += 1.0f;\n'.repeat(50)}}\n`
+
+  function* namesOf(tree: typeof plain) {
+    const cursor = tree.cursor()
+    do yield `${cursor.name} ${cursor.from} ${cursor.to}`
+    while (cursor.next())
+  }
+  const plain = cppLanguage.parser.parse(source)
+
+  it('is parsed once', () => {
+    const tree = parser.parse(source)
+    expect(tree.length).toBe(source.length)
+    expect([...namesOf(tree)]).toEqual([...namesOf(plain)])
+    expect(parser.parse(source)).toBe(tree)
+    expect(parser.parse(`${source} `)).not.toBe(tree)
+  })
+
+  it('is not kept of a part', () => {
+    const text = `${source}// another`
+    const parse = parser.startParse(text)
+    parse.stopAt(40)
+    let part = parse.advance()
+    while (!part) part = parse.advance()
+    expect(part.length).toBeLessThan(text.length)
+    expect(parser.parse(text).length).toBe(text.length)
   })
 })

@@ -6,14 +6,106 @@ import type { Hunk, LineRange } from '../../../src-main/domain/analysis/chain'
 import type { SourceText } from './source-text'
 
 /** Beyond this limit a diff gets coarser rather than slower. */
-export const diffConfig: DiffConfig = { scanLimit: 500 }
+const limits: DiffConfig = { scanLimit: 500 }
+
+/** Of sources longer than this, in characters, characters alone would reach the limit, and all be one change. */
+const longText = 20_000
+/** In those, what changed within lines that are longer together is not looked for. */
+const longBlock = 1000
+/** As many lines as have about that many characters. */
+const longList = 500
+
+const isLongText = (a: string, b: string) => Math.max(a.length, b.length) >= longText
+
+export const diffConfig: DiffConfig = {
+  ...limits,
+  override: (a, b) => (isLongText(a, b) ? diffByLines(a, b, sameLines) : diff(a, b, limits)),
+}
 
 /** Lines that differ in white space alone are the same. */
-export const looseDiffConfig: DiffConfig = { ...diffConfig, override: looseDiff }
+export const looseDiffConfig: DiffConfig = {
+  ...limits,
+  override: (a, b) => diffByLines(a, b, sameButForSpaces),
+}
 
-function looseDiff(a: string, b: string): readonly Change[] {
+/** Lines that two sources have in common, by index, ascending in both. */
+type SameLines = (a: readonly string[], b: readonly string[]) => [number, number][]
+
+/** Where each line stands that is there once. */
+function onceIn(lines: readonly string[]): Map<string, number> {
+  const found = new Map<string, number>()
+  const often = new Set<string>()
+  for (const [at, line] of lines.entries()) {
+    if (found.has(line)) often.add(line)
+    found.set(line, at)
+  }
+  for (const line of often) found.delete(line)
+  return found
+}
+
+/** The most pairs that ascend in both, of pairs that ascend in the first (patience sorting). */
+function ascending(pairs: readonly [number, number][]): [number, number][] {
+  type Link = { pair: [number, number]; before: Link | undefined }
+  const tops: Link[] = []
+  for (const pair of pairs) {
+    let [low, high] = [0, tops.length]
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if (tops[middle]!.pair[1] < pair[1]) low = middle + 1
+      else high = middle
+    }
+    tops[low] = { pair, before: tops[low - 1] }
+  }
+  const found: [number, number][] = []
+  for (let link = tops.at(-1); link; link = link.before) found.unshift(link.pair)
+  return found
+}
+
+/**
+ * Bram Cohen's patience diff, one level deep: lines that both have once are anchors, and what is equal above and below an anchor goes
+ * with it. Its time hardly grows with what differs, unlike that of a shortest edit script.
+ */
+const sameLines: SameLines = (a, b) => {
+  const [inA, inB] = [onceIn(a), onceIn(b)]
+  const anchors = ascending(
+    [...inA].flatMap(([line, at]): [number, number][] => {
+      const other = inB.get(line)
+      return other === undefined ? [] : [[at, other]]
+    }),
+  )
+  const same: [number, number][] = []
+  let [pastA, pastB] = [0, 0]
+  for (const [atA, atB] of [...anchors, [a.length, b.length] as [number, number]]) {
+    while (pastA < atA && pastB < atB && a[pastA] === b[pastB]) same.push([pastA++, pastB++])
+    const above: [number, number][] = []
+    let [lineA, lineB] = [atA - 1, atB - 1]
+    while (lineA >= pastA && lineB >= pastB && a[lineA] === b[lineB])
+      above.unshift([lineA--, lineB--])
+    same.push(...above)
+    if (atA < a.length) same.push([atA, atB])
+    ;[pastA, pastB] = [atA + 1, atB + 1]
+  }
+  return same
+}
+
+const bare = (line: string) => line.replace(/\s+/g, '')
+const sameButForSpaces: SameLines = (left, right) => {
+  const [a, b] = [left.map(bare), right.map(bare)]
+  // The shortest edit script of two sources of 1,500 lines with little in common takes a second.
+  if (Math.max(a.length, b.length) >= longList) return sameLines(a, b)
+  const same: [number, number][] = []
+  let [lineA, lineB] = [0, 0]
+  for (const { added, removed, count } of diffArrays(a, b))
+    for (let at = 0; at < count; at += 1)
+      if (removed) lineA += 1
+      else if (added) lineB += 1
+      else same.push([lineA++, lineB++])
+  return same
+}
+
+/** Lines first, then the characters of those between the same ones. */
+function diffByLines(a: string, b: string, common: SameLines): readonly Change[] {
   const [left, right] = [a.split('\n'), b.split('\n')]
-  const bare = (line: string) => line.replace(/\s+/g, '')
   const starts = (lines: readonly string[], length: number) => {
     let at = 0
     // Where a run of lines reaches the end, it has no line break of its own to take along.
@@ -22,30 +114,25 @@ function looseDiff(a: string, b: string): readonly Change[] {
     )
   }
   const [startsA, startsB] = [starts(left, a.length), starts(right, b.length)]
+  const isLong = isLongText(a, b)
   const found: Change[] = []
-  let [lineA, lineB] = [0, 0]
   let [fromA, fromB] = [0, 0]
-  const flush = (): void => {
+  for (const [lineA, lineB] of [
+    ...common(left, right),
+    [left.length, right.length] as [number, number],
+  ]) {
     const [charA, charB] = [startsA[fromA]!, startsB[fromB]!]
     const [endA, endB] = [startsA[lineA]!, startsB[lineB]!]
-    if (fromA < lineA && fromB < lineB) {
-      const inner = diff(a.slice(charA, endA), b.slice(charB, endB), diffConfig)
+    const isShort = !isLong || Math.max(endA - charA, endB - charB) < longBlock
+    if (fromA < lineA && fromB < lineB && isShort) {
+      const inner = diff(a.slice(charA, endA), b.slice(charB, endB), limits)
       for (const own of inner)
         found.push(
           new Change(own.fromA + charA, own.toA + charA, own.fromB + charB, own.toB + charB),
         )
     } else if (fromA < lineA || fromB < lineB) found.push(new Change(charA, endA, charB, endB))
+    ;[fromA, fromB] = [lineA + 1, lineB + 1]
   }
-  for (const { added, removed, count } of diffArrays(left.map(bare), right.map(bare))) {
-    if (!added && !removed) {
-      flush()
-      lineA += count
-      lineB += count
-      ;[fromA, fromB] = [lineA, lineB]
-    } else if (removed) lineA += count
-    else lineB += count
-  }
-  flush()
   return found
 }
 
