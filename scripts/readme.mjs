@@ -40,6 +40,9 @@ async function writeFigures() {
   const recorded = await module.recordedLadders(join(root, 'resources/recordings'))
   for (const [path, part] of module.laddersParts(recorded))
     writeFileSync(join(root, path), await documentWith(path, [['ladders', part]]))
+  const published = module.publishedPart(recorded, module.publishedFigures(root))
+  const results = await documentWith('docs/RESULTS.md', [['published', published]])
+  writeFileSync(join(root, 'docs/RESULTS.md'), results)
   say('Wrote the recorded runs in README.md and docs/RESULTS.md.')
 }
 

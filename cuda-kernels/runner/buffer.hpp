@@ -93,10 +93,10 @@ class TaskBuffer {
 
   void* data() const { return memory_.data(); }
 
-  // Restores the contents before a launch: 0xff bytes if it must not be read, else its fill.
+  // Restores the contents before a launch: if it must not be read, bytes that show what was left out, else its fill.
   void reset(cudaStream_t stream) {
     if (spec.access == BufferSpec::kOut) {
-      check(cudaMemsetAsync(data(), 0xff, spec.bytes(), stream), "cudaMemset");
+      check(cudaMemsetAsync(data(), spec.unwritten, spec.bytes(), stream), "cudaMemset");
     } else if (copy_) {
       check(cudaMemcpyAsync(data(), copy_->get(), spec.bytes(), cudaMemcpyDeviceToDevice, stream), "cudaMemcpy");
     } else if (spec.fill.kind == FillRule::kFile) {

@@ -23,6 +23,7 @@ struct BufferSpec {
   FillRule fill;
   std::string path;  // of the file it is filled from
   long long stream = 0;
+  int unwritten = 0xff;  // each byte of a result before a launch
   std::string text;  // as given: if equal in two cases, the buffers are equal
 
   long long count() const {
@@ -53,6 +54,11 @@ struct Case {
   std::map<std::string, long long> streams;
   std::map<std::string, Check> checks;
   std::string referenceLibrary, referenceRung;  // at most one of the two
+
+  // Whether inputs hold infinities or NaN.
+  bool special() const {
+    return std::any_of(buffers.begin(), buffers.end(), [](const BufferSpec& spec) { return spec.fill.every > 0; });
+  }
 
   const BufferSpec* find(const std::string& buffer) const {
     for (const BufferSpec& spec : buffers)
@@ -100,6 +106,7 @@ inline BufferSpec parseBuffer(const std::string& option, const std::string& text
   spec.shape = parseShape(named, parts[3]);
   if (access == "out") return spec;
   spec.fill = parseFill(named, parts[4], *spec.dtype, spec.count());
+  spec.fill.line = spec.shape.back();
   if (spec.fill.kind != FillRule::kFile) return spec;
   spec.path = parsePair(named, parts[4], ',', "file,PATH").second;
   NpyFile(spec.path, *spec.dtype, spec.shape);  // rejects a mismatch
@@ -166,6 +173,9 @@ inline void finishCase(Case& it, bool checked) {
     if (field.kind == Field::kBuffer) known("--field", field.buffer);
   for (const Field& field : it.referenceFields)
     if (!field.buffer.empty()) known("--reference-field", field.buffer);
+  // Where NaN may be right, what nobody wrote is a number instead, in every type and far from what is computed.
+  if (it.special())
+    for (BufferSpec& spec : it.buffers) spec.unwritten = 0x7b;
   for (const auto& [name, number] : it.streams) known("--stream", name).stream = number;
   for (const auto& [name, check] : it.checks)
     if (!known("--check", name).written()) badArgument("--check" + where + " names " + name + ", which no rung writes");

@@ -69,10 +69,11 @@ __host__ __device__ inline SmallFloat smallFloat(KlDtype dtype) {
   }
 }
 
-// Rounds to nearest, ties to even. The value is never NaN, since fills are not.
+// Rounds to nearest, ties to even.
 __host__ __device__ inline unsigned encodeSmall(double value, KlDtype dtype) {
   const SmallFloat f = smallFloat(dtype);
   const unsigned sign = dtype == KL_F16 || dtype == KL_BF16 ? 0x8000u : 0x80u;
+  if (isnan(value)) return sign - 1;
   const unsigned minus = signbit(value) ? sign : 0;
   const double x = fabs(value);
   if (x == 0) return minus;
@@ -155,9 +156,11 @@ __host__ __device__ inline unsigned long long loadBits(const void* data, size_t 
   }
 }
 
-// One element as JSON, with enough digits to distinguish values of type `like`; NaN and infinity are null.
+// One element as JSON, with enough digits to distinguish values of type `like`; infinities are words and NaN is null.
 inline std::string elementText(const void* element, KlDtype dtype, KlDtype like) {
   if (dtype == KL_U64) return Json::text(*static_cast<const unsigned long long*>(element));
   if (dtype == KL_I64) return Json::text(*static_cast<const long long*>(element));
-  return Json::text(loadReal(element, dtype, 0), like == KL_F64 || !isFloat(like) ? 17 : 9);
+  const double value = loadReal(element, dtype, 0);
+  if (isinf(value)) return value > 0 ? "\"Infinity\"" : "\"-Infinity\"";
+  return Json::text(value, like == KL_F64 || !isFloat(like) ? 17 : 9);
 }

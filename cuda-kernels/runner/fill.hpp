@@ -4,6 +4,8 @@
 
 #include "dtype.hpp"
 
+#include <climits>
+#include <cmath>
 #include <fstream>
 #include <functional>
 #include <string>
@@ -90,6 +92,8 @@ struct FillRule {
   enum Kind { kPoison, kUniform, kNormal, kConstant, kIota, kPermutation, kFile } kind = kPoison;
   double real[2] = {};        // floats: lo and hi, mean and deviation, or the constant
   long long integer[2] = {};  // integers: lo and hi, or the constant
+  // Every `every`th line of `line` elements holds infinities or NaN; 0 for none.
+  long long every = 0, line = 1;
 };
 
 inline FillRule parseFill(const std::string& option, const std::string& text, const DtypeFacts& dtype,
@@ -102,7 +106,8 @@ inline FillRule parseFill(const std::string& option, const std::string& text, co
       badArgument(option + ": " + kind + " takes " + std::to_string(values) + " values, not '" + text + "'");
   };
   const auto values = [&](size_t number) {
-    takes(number);
+    if (dtype.isFloat && number == 2 && parts.size() == 4) rule.every = parseInteger(option, parts[3], 1, LLONG_MAX);
+    else takes(number);
     for (size_t i = 0; i < number; ++i) {
       if (dtype.isFloat) rule.real[i] = parseReal(option, parts[i + 1], -1e300, 1e300);
       else rule.integer[i] = parseInteger(option, parts[i + 1], dtype.least, dtype.most);
@@ -196,12 +201,30 @@ struct Permutation {
   }
 };
 
+// Infinities and NaN, in turn: a whole line of -infinity, then one element of a line, which chance picks. False where an
+// element keeps its random value.
+__host__ __device__ inline bool specialAt(const FillRule& rule, const RandomStream& random, long long count,
+                                          long long i, double& value) {
+  if (rule.every == 0) return false;
+  const long long line = i / rule.line;
+  if ((line + 1) % rule.every != 0) return false;
+  const long long kind = ((line + 1) / rule.every - 1) % 4;
+  value = kind < 2 ? -INFINITY : kind == 2 ? INFINITY : NAN;
+  // Numbers of the stream that no element has.
+  return kind == 0 || i % rule.line == (long long)((random.bits(count + line) >> 32) % (unsigned long long)rule.line);
+}
+
 __global__ void fillBuffer(void* data, KlDtype dtype, long long count, FillRule rule, RandomStream random,
                            Permutation permutation) {
   const long long stride = (long long)gridDim.x * blockDim.x;
   const double middle = (rule.real[0] + rule.real[1]) / 2, half = (rule.real[1] - rule.real[0]) / 2;
   const unsigned long long span = (unsigned long long)(rule.integer[1] - rule.integer[0]) + 1;  // 0: all 64 bits
   for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += stride) {
+    double special;
+    if (specialAt(rule, random, count, i, special)) {
+      storeReal(data, dtype, i, special);
+      continue;
+    }
     switch (rule.kind) {
       case FillRule::kUniform: {
         const unsigned long long bits = random.bits(i);

@@ -1,6 +1,6 @@
 /** Tables of documents that follow from what ships: ladders and their best rungs, causes of steps, and what the emulator counts. */
 import { join } from 'node:path'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { sharedSessions, sharingSessions } from '../../src-main/adapters/disk/journal'
 import { readSession } from '../../src-main/adapters/sessions/session-store'
 import { leadFigure, leadOf, leadPipe, rateText } from '../../src-main/domain/analysis/lead-figure'
@@ -12,7 +12,8 @@ import {
   formatValue,
 } from '../../src-main/domain/metrics/units'
 import type { Session } from '../../src-main/domain/session/session'
-import { problemWord } from '../../src-main/domain/task/problem'
+import { LadderFile, type Published } from '../../src-main/domain/ladder/ladder'
+import { problemWord, sameSizes } from '../../src-main/domain/task/problem'
 import { md, mdTable, details, mdHtml, mdSentence } from '../../src-main/domain/text/tables'
 import { code } from '../../src-main/domain/messages/message'
 import { whyOfSteps, type WhyStep } from '../../src-main/domain/why/why'
@@ -63,26 +64,39 @@ const unusual = ({ problem, ladder }: Session): string =>
     .map(([name, value]) => `, ${name} ${value}`)
     .join('')
 
-function cells({ recording, session }: RecordedSession): string[] {
+const usesTensorCores = ({ metrics }: Session['rungs'][number]): boolean =>
+  (metrics['tensorUtilization']?.value ?? 0) >= 1
+
+/** `onTensorCores` has the ids of rungs that ran there in any recording: not every level of counters tells. */
+function cells(
+  { recording, session }: RecordedSession,
+  onTensorCores: ReadonlySet<string>,
+): string[] {
   const best = bestOf(session)
   if (!best?.timing || !session.problem) throw new Error(`${recording} has no rung with a time.`)
   const figure = leadFigure(session, best)
   const { value: roof } = leadOf(session).roof
   // FP32 results may come from tensor cores, which the FP32 pipe's peak says nothing of.
-  const isTensor = (best.metrics['tensorUtilization']?.value ?? 0) >= 1
-  const pipe = isTensor ? 'tensorUtilization' : leadPipe(session)
+  const pipe = onTensorCores.has(best.id) ? 'tensorUtilization' : leadPipe(session)
   const hasRoof = pipe === leadPipe(session)
   const busy = best.metrics[pipe]?.value
   const { ratioToReference } = best.timing
+  const { reference } = session.ladder
   return [
     md(`${session.ladder.title}, ${problemWord(session.problem)}${unusual(session)}`),
     `\`${best.id}\``,
     formatMs(best.timing.medianMs),
     rateText(figure),
-    ratioToReference == null ? '–' : formatRatio(ratioToReference),
-    figure?.share == null || roof.value === null || !hasRoof
-      ? '–'
-      : `${formatPercent(figure.share)} of ${formatValue(roof.value, roof.unit)}, ${roof.evidence}`,
+    ratioToReference != null
+      ? formatRatio(ratioToReference)
+      : reference === null
+        ? 'none recorded'
+        : '–',
+    !hasRoof
+      ? 'FP32 from tensor cores'
+      : figure?.share == null || roof.value === null
+        ? '–'
+        : `${formatPercent(figure.share)} of ${formatValue(roof.value, roof.unit)}, ${roof.evidence}`,
     busy == null ? '–' : `${metricDefinition(pipe)!.label} ${formatPercent(busy)}`,
     `\`recorded:${recording}\``,
   ]
@@ -125,7 +139,10 @@ const leading = [
 
 /** The generated part of each document. */
 export function laddersParts(recorded: readonly RecordedSession[]): [path: string, part: string][] {
-  const rows = new Map(recorded.map((one) => [one.recording, cells(one)]))
+  const onTensorCores = new Set(
+    recorded.flatMap(({ session }) => session.rungs.filter(usesTensorCores).map(({ id }) => id)),
+  )
+  const rows = new Map(recorded.map((one) => [one.recording, cells(one, onTensorCores)]))
   return [
     [
       'README.md',
@@ -136,6 +153,55 @@ export function laddersParts(recorded: readonly RecordedSession[]): [path: strin
     ],
     ['docs/RESULTS.md', table([...rows.values()], [0, 1, 2, 3, 4, 5, 6, 7])],
   ]
+}
+
+/** What authors published, by ladder, as the ladders that ship have it now; recordings have it as it was then. */
+export function publishedFigures(root: string): Map<string, Published> {
+  const kernels = join(root, 'cuda-kernels')
+  const files = readdirSync(kernels, { recursive: true, encoding: 'utf8' })
+  return new Map(
+    files
+      .filter((file) => /\/ladders\/[^/]+\.json$/.test(file))
+      .map((file) => LadderFile.parse(JSON.parse(readFileSync(join(kernels, file), 'utf8'))))
+      .flatMap(({ id, published }) => (published ? [[id, published] as const] : [])),
+  )
+}
+
+/** Each published figure, and what the rung reached here at the same size; never a ratio of the two, whose GPUs differ. */
+export function publishedPart(
+  recorded: readonly RecordedSession[],
+  published: ReadonlyMap<string, Published>,
+): string {
+  const rows = recorded.flatMap(({ session }) => {
+    const { ladder, problem, device } = session
+    const theirs = published.get(ladder.id)
+    if (!theirs || !problem || !device || !sameSizes(theirs.size, problem.sizes)) return []
+    return session.rungs.flatMap((rung) => {
+      const gflops = theirs.gflops[rung.id]
+      const { timing } = rung
+      if (gflops === undefined || !timing?.gflops) return []
+      // In the unit of our own rate: bytes are to operations as they are in the task.
+      const own = leadFigure(session, rung)!.rate
+      const rate = { ...own, value: (own.value! * gflops) / timing.gflops }
+      return [
+        [
+          md(
+            `${theirs.author ?? 'no author named'}, ${theirs.gpu ?? 'GPU not named'}, ${problemWord(problem)}`,
+          ),
+          `\`${rung.id}\``,
+          formatValue(rate.value, rate.unit),
+          formatValue(own.value!, own.unit),
+        ],
+      ]
+    })
+  })
+  return mdTable(
+    ['author, GPU, size', 'rung', 'published', 'here, NVIDIA H200'].map((header, at) => ({
+      header,
+      align: at >= 2 ? ('right' as const) : ('left' as const),
+    })),
+    rows,
+  )
 }
 
 // The generated part of docs/WHY.md: the causes of every step of the recordings that ship, and how they were judged.

@@ -1,4 +1,4 @@
-import { appendFile, cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { appendFile, cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
@@ -6,6 +6,7 @@ import { parse } from 'yaml'
 import type { LabOutcome } from '../../src-main/domain/labs/outcome'
 import type { SanitizeReport } from '../../src-main/domain/session/sanitizer'
 import type { Session } from '../../src-main/domain/session/session'
+import { inEnglish } from '../../src-main/domain/text/text'
 import { runIn, type Finished } from '../hosts/cli/support'
 import { keeping, keptNvcc } from '../kept-nvcc'
 import { shippedKernels } from '../services/support'
@@ -83,6 +84,112 @@ it('attention takes scores of -infinity as the reference does', async () => {
   for (const { id, status, verify } of (JSON.parse(stdout) as Session).rungs)
     expect({ id, status, verify }).toMatchObject({ status: 'ok', verify: { passed: true } })
 })
+
+/** Each row over its sum, by one thread: as it is, blind to infinities, and only where the sum is finite. */
+const quotients = {
+  '01_plain': 'for (long long c = 0; c < n; ++c) y[c] = x[c] / sum;',
+  '02_blind': 'for (long long c = 0; c < n; ++c) y[c] = isinf(sum) ? 0.f : x[c] / sum;',
+  '03_lazy': 'if (isfinite(sum)) for (long long c = 0; c < n; ++c) y[c] = x[c] / sum;',
+}
+const quotient = (id: string, body: string): string => `// @rung    ${id}
+// @title   ${id}
+// @idea    a thread has a row
+#include "kernel_ladder.h"
+
+__global__ void divide(KlTask p) {
+  if (threadIdx.x >= p.ROWS) return;
+  const long long n = p.COLS;
+  const float* x = p.x + threadIdx.x * n;
+  float* y = p.y + threadIdx.x * n;
+  float sum = 0;
+  for (long long c = 0; c < n; ++c) sum += x[c];
+  ${body}
+}
+
+extern "C" cudaError_t kl_launch(const KlTask* p, cudaStream_t stream) {
+  divide<<<1, 32, 0, stream>>>(*p);
+  return cudaGetLastError();
+}
+`
+const quotientReference = `#include "kl_reference.h"
+extern "C" void kl_reference(const KlReference* p) {
+  for (long long row = 0; row < p->ROWS; ++row) {
+    const float* x = p->x + row * p->COLS;
+    double sum = 0;
+    for (long long c = 0; c < p->COLS; ++c) sum += x[c];
+    for (long long c = 0; c < p->COLS; ++c) p->y[row * p->COLS + c] = x[c] / sum;
+  }
+}
+`
+
+it('infinities and NaN among the inputs, where they are asked for, show who does not pass them on', async () => {
+  const ladder = join(folder, 'quotients')
+  await mkdir(ladder)
+  const x = { dtype: 'f32', shape: ['ROWS', 'COLS'], access: 'in' }
+  const document = {
+    ...{ kernel_ladder: 1, id: 'quotients', title: 'Quotients', summary: 'Rows over their sums.' },
+    task: {
+      sizes: { ROWS: 8, COLS: 5 },
+      scalars: { special: { dtype: 'i32', value: 0, inputs: true } },
+      buffers: {
+        x: { ...x, fill: { kind: 'uniform', lo: 1, hi: 2, special: 'special' } },
+        y: { ...x, access: 'out' },
+      },
+      reference: 'reference.cu',
+      check: { y: { rtol: 1e-5, atol: 0 } },
+      work: { reads: '4*ROWS*COLS', writes: '4*ROWS*COLS' },
+    },
+    at: [{ ROWS: 8, COLS: 5 }],
+    rungs: Object.keys(quotients).map((id) => ({ id })),
+  }
+  await writeFile(join(ladder, 'ladder.json'), JSON.stringify(document))
+  await writeFile(join(ladder, 'reference.cu'), quotientReference)
+  for (const [id, body] of Object.entries(quotients))
+    await writeFile(join(ladder, `${id}.cu`), quotient(id, body))
+  const results = async (...words: string[]) => {
+    const asked = ['--trust', '--target', 'emulated', '--json', ...words]
+    const { stdout, stderr } = await run('run', '--ladder', ladder, ...asked)
+    expect(stdout, stderr).not.toBe('')
+    const { rungs } = JSON.parse(stdout) as Session
+    return rungs.map(({ status, verify }) => [status, verify!.firstMismatch])
+  }
+  const right = ['ok', null]
+  expect(await results()).toEqual([right, right, right])
+  const all = await results('--at', 'special=2')
+  // A row of -infinity alone comes first: -infinity over -infinity.
+  expect(all).toEqual([
+    right,
+    ['wrong', { buffer: 'y', index: [1, 0], expected: null, actual: 0 }],
+    ['wrong', { buffer: 'y', index: [1, 0], expected: null, actual: expect.any(Number) }],
+  ])
+})
+
+it('a block that reads what another of its cluster has in shared memory is stopped, not answered', async () => {
+  const rung = ['--rungs', '06_cluster', '--at', 'ROWS=2', '--at', 'COLS=64']
+  const target = ['--target', 'emulated', '--json']
+  const { code, stdout } = await run('run', '--ladder', 'softmax', ...rung, ...target)
+  expect(code).toBe(1)
+  const { status, reason } = (JSON.parse(stdout) as Session).rungs[0]!
+  expect(status).toBe('failed')
+  expect(inEnglish(reason!)).toContain('shared memory of another block')
+})
+
+it.each([
+  ['run', 'reduction', 'N=3000000000', '01_interleaved_divergent needs 11.2 GiB'],
+  ['run', 'softmax', 'ROWS=2000000', '01_thread_per_row needs 122.1 GiB'],
+  ['sanitize', 'scan', 'N=4294967296', '01_doubling needs 32.0 GiB'],
+])(
+  '%s of %s beyond the memory of the emulated GPU is refused before anything is built',
+  async (command, ladder, at, said) => {
+    const rungs = said.slice(0, said.indexOf(' '))
+    const asked = ['--ladder', ladder, '--at', at, '--rungs', rungs, '--target', 'emulated']
+    const { code, stderr } = await run(command, ...asked)
+    expect([code, stderr]).toEqual([
+      2,
+      expect.stringContaining(`${said} of GPU memory; the emulator has 4 GiB.`),
+    ])
+  },
+)
 
 /** Of BF16. */
 const one = 0x3f80

@@ -9,6 +9,8 @@ import {
   recordedSteps,
   stepKey,
   laddersParts,
+  publishedFigures,
+  publishedPart,
   recordedLadders,
 } from '../../scripts/lib/recorded-docs'
 import { documentWith } from '../../scripts/lib/document.mjs'
@@ -21,6 +23,15 @@ it('README.md and docs/RESULTS.md have the best rungs that `npm run readme -- fi
     expect(readFileSync(join(root, path), 'utf8')).toBe(
       await documentWith(path, [['ladders', part]]),
     )
+})
+
+it('docs/RESULTS.md has what others published beside what was recorded here', async () => {
+  const recorded = await recordedLadders(join(root, 'resources/recordings'))
+  const part = publishedPart(recorded, publishedFigures(root))
+  expect(part).toMatch(/G80.*`07_several_per_thread`.* 62\.7 GB\/s /)
+  expect(readFileSync(join(root, 'docs/RESULTS.md'), 'utf8')).toBe(
+    await documentWith('docs/RESULTS.md', [['published', part]]),
+  )
 })
 
 describe('docs/WHY.md', async () => {

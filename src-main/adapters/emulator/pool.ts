@@ -13,7 +13,7 @@ import { message } from '../../domain/messages/message'
 import { fillBuffer, type FillRule } from '../../domain/emulator/fills'
 import { dtypeOf } from '../../domain/task/dtype'
 import { buffersOf, type CaseBuffer } from '../../domain/task/layout'
-import { valueOf, type Case } from '../../domain/task/problem'
+import { hasSpecials, specialOf, valueOf, type Case } from '../../domain/task/problem'
 import type { Formula, Task, TaskFill } from '../../domain/task/task'
 
 export interface EmulatorPool {
@@ -135,17 +135,24 @@ export function emulatorPool(signal: AbortSignal, size = availableParallelism())
 
 export interface FilledBuffer extends CaseBuffer {
   bytes: number
-  /** null for what is only written. */
+  /** null for what is only written, and NaN until then. */
   contents: Uint8Array | null
 }
 
-function ruleOf(task: Task, own: Case, fill: Exclude<TaskFill, { kind: 'file' }>): FillRule {
+function ruleOf(
+  task: Task,
+  own: Case,
+  fill: Exclude<TaskFill, { kind: 'file' }>,
+  shape: readonly number[],
+): FillRule {
   const number = (formula: Formula): number => valueOf(task, own, formula)!
+  const every = specialOf(task, own, fill)
+  const special = every > 0 ? { special: { every, length: shape.at(-1)! } } : {}
   switch (fill.kind) {
     case 'uniform':
-      return { kind: 'uniform', low: number(fill.lo), high: number(fill.hi) }
+      return { kind: 'uniform', low: number(fill.lo), high: number(fill.hi), ...special }
     case 'normal':
-      return { kind: 'normal', mean: number(fill.mean), deviation: number(fill.sd) }
+      return { kind: 'normal', mean: number(fill.mean), deviation: number(fill.sd), ...special }
     case 'constant':
       return { kind: 'constant', value: number(fill.value) }
     case 'zero':
@@ -154,6 +161,12 @@ function ruleOf(task: Task, own: Case, fill: Exclude<TaskFill, { kind: 'file' }>
       return { kind: fill.kind }
   }
 }
+
+/**
+ * Bytes of an element that nobody wrote, where NaN may be right: in every floating-point type a number, far from
+ * what is computed. The runner has the same.
+ */
+const unwritten = 0x7b
 
 const headerAt = 8
 
@@ -182,13 +195,14 @@ export async function fillCase(
     buffersOf(task, own).map(async (buffer): Promise<FilledBuffer> => {
       const { dtype, shape, fill, stream } = buffer
       const bytes = shape.reduce((count, extent) => count * extent, dtypeOf(dtype).bytes)
-      if (!fill) return { ...buffer, bytes, contents: null }
+      if (!fill && !hasSpecials(task, own)) return { ...buffer, bytes, contents: null }
       const contents = new Uint8Array(new SharedArrayBuffer(bytes))
+      if (!fill) return { ...buffer, bytes, contents: contents.fill(unwritten) }
       if (fill.kind === 'file')
         contents.set(await npyContents(join(folder ?? '', fill.path), bytes))
       else
         try {
-          fillBuffer(contents, dtype, ruleOf(task, own, fill), seed, stream)
+          fillBuffer(contents, dtype, ruleOf(task, own, fill, shape), seed, stream)
         } catch {
           throw inputError(message('emulation.unknownType', { dtype }))
         }

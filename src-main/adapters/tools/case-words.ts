@@ -60,7 +60,13 @@ export type Expected = { library: string; shown: string } | { rung: string }
 const fillWord = (task: Task, own: Case, fill: TaskFill, folder: string | null): string =>
   fill.kind === 'file'
     ? `file,${join(folder ?? '', fill.path)}`
-    : [fill.kind, ...fillValues(fill).map(([, value]) => numberOf(task, own, value))].join(',')
+    : [
+        fill.kind,
+        ...fillValues(fill).flatMap(([key, value]) => {
+          const number = numberOf(task, own, value)
+          return key === 'special' && number === 0 ? [] : number
+        }),
+      ].join(',')
 
 const bufferWord = (
   task: Task,

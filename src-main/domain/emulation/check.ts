@@ -22,6 +22,8 @@ export interface CheckedOutput {
   expected: Uint8Array
   /** Doubles; null where the rule has no scale. */
   scale: Uint8Array | null
+  /** Inputs hold infinities or NaN, so that NaN may be what is expected. */
+  special: boolean
 }
 
 type Load = (index: number) => number
@@ -78,7 +80,7 @@ type Judge = (index: number, actual: number, expected: number) => ElementError
 
 const right: ElementError = { passed: true, relative: 0 }
 
-function judgeOf({ rule, dtype, actual, expected, scale }: CheckedOutput): Judge {
+function judgeOf({ rule, dtype, actual, expected, scale, special }: CheckedOutput): Judge {
   if (rule.kind === 'exact') {
     const { bytes, isFloat } = dtypeOf(dtype)
     const sameBits = (index: number): boolean => {
@@ -100,7 +102,7 @@ function judgeOf({ rule, dtype, actual, expected, scale }: CheckedOutput): Judge
       ? rule.atol / rule.rtol
       : smallestNormal
   return (index, value, wanted) => {
-    if (value === wanted) return right
+    if (value === wanted || (special && Number.isNaN(wanted) && Number.isNaN(value))) return right
     const error = Math.abs(value - wanted)
     const by = scaleOf?.(index) ?? Math.max(Math.abs(wanted), floor)
     const most = rule.kind === 'bound' ? rule.bound * by : rule.atol + rule.rtol * Math.abs(wanted)
@@ -121,6 +123,10 @@ function indexOf(shape: readonly number[], at: number): number[] {
 }
 
 const finite = (value: number): number | null => (Number.isFinite(value) ? value : null)
+
+/** As a session keeps an element: null for NaN. */
+const kept = (value: number): Mismatch['actual'] =>
+  value === Infinity ? 'Infinity' : value === -Infinity ? '-Infinity' : finite(value)
 
 /** `outOfBounds` and `changedInputs` are names of buffers. */
 export function verify(
@@ -146,8 +152,8 @@ export function verify(
       firstMismatch ??= {
         buffer: output.name,
         index: indexOf(output.shape, index),
-        expected: finite(wanted),
-        actual: finite(value),
+        expected: kept(wanted),
+        actual: kept(value),
       }
     }
   }

@@ -5,11 +5,25 @@
 import { brainBits, halfBits, multiplyHigh, eightBits, smallFloats } from './float'
 
 export type FillRule =
-  | { kind: 'uniform'; low: number; high: number }
-  | { kind: 'normal'; mean: number; deviation: number }
+  | { kind: 'uniform'; low: number; high: number; special?: Special }
+  | { kind: 'normal'; mean: number; deviation: number; special?: Special }
   | { kind: 'constant'; value: number }
   | { kind: 'iota' }
   | { kind: 'permutation' }
+
+/** Every `every`th line of `length` elements has, in turn, one of `specialKinds`. */
+export interface Special {
+  every: number
+  length: number
+}
+
+/** What such a line holds: everywhere in it, or in one element that chance picks. */
+const specialKinds = [
+  { value: -Infinity, everywhere: true },
+  { value: -Infinity, everywhere: false },
+  { value: Infinity, everywhere: false },
+  { value: NaN, everywhere: false },
+] as const
 
 /** 64 bits as two words. */
 interface Long {
@@ -163,6 +177,23 @@ function permutation(count: number, random: ReturnType<typeof randomStream>) {
   }
 }
 
+function writeSpecials(
+  { every, length }: Special,
+  count: number,
+  random: ReturnType<typeof randomStream>,
+  write: Write,
+): void {
+  const bits: Long = { high: 0, low: 0 }
+  for (let line = every - 1; line < count / length; line += every) {
+    const { value, everywhere } = specialKinds[((line + 1) / every - 1) % specialKinds.length]!
+    // Numbers of the stream that no element has.
+    random(count + line, bits)
+    const start = line * length
+    if (everywhere) for (let i = start; i < start + length; i++) write(i, value)
+    else write(start + ((bits.high >>> 0) % length), value)
+  }
+}
+
 export function fillBuffer(
   bytes: Uint8Array,
   dtype: string,
@@ -186,6 +217,7 @@ export function fillBuffer(
           write(i, rule.low + Number((whole * span) >> 64n))
         } else write(i, middle + half * ((2 * (bits.high >>> 9) + 1 - 2 ** 23) * 2 ** -23))
       }
+      if (rule.special) writeSpecials(rule.special, count, random, write)
       return
     }
     case 'normal':
@@ -196,6 +228,7 @@ export function fillBuffer(
         const value = Math.sqrt(-2 * Math.log(length)) * Math.cos(2 * Math.PI * angle)
         write(i, rule.mean + rule.deviation * value)
       }
+      if (rule.special) writeSpecials(rule.special, count, random, write)
       return
     case 'constant':
       for (let i = 0; i < count; i++) write(i, rule.value)

@@ -184,6 +184,7 @@ export function smallOf(bits: number, of: SmallFloat): number {
  * the largest, as in CUDA's own conversions.
  */
 export function eightBits(value: number, { mantissa, excess, finite }: SmallFloat): number {
+  if (Number.isNaN(value)) return 0x7f
   const x = Math.abs(value)
   const sign = value < 0 || Object.is(value, -0) ? 0x80 : 0
   if (x === 0) return sign

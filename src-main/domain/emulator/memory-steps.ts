@@ -14,6 +14,7 @@ import {
   type Space,
   noCost,
   highOf,
+  rankShift,
 } from './memory-access'
 import { eachLane, type Get, type Put, type Site, lanes } from './site'
 import type { Step } from './warp'
@@ -291,10 +292,14 @@ function generic(at: Site, make: (at: Site, space: Space) => Step): Step {
   const shared = make(at, 'shared')
   const local = make(at, 'local')
   const high = highOf(at, at.memory())
+  const ranked = addressOf(at, at.memory(), 'generic-shared')
   return (warp, active) => {
     let [inShared, inLocal] = [0, 0]
+    const { rank } = warp.block
     eachLane((_, base, lane) => {
       const top = high(base, lane)
+      if (top === sharedHigh && at.machine.clustered && ranked(base, lane) >>> rankShift !== rank)
+        at.unknown('shared memory of another block')
       if (top === sharedHigh) inShared |= 1 << lane
       else if (top === localHigh) inLocal |= 1 << lane
     })(warp, active)

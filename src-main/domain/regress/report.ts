@@ -2,9 +2,10 @@
 import { z } from 'zod'
 import { Identifier } from '../ladder/rung'
 import { Statement } from '../messages/message'
-import { Problem } from '../task/problem'
+import { namesIn, parseExpression } from '../task/expression'
+import { Problem, valueOf } from '../task/problem'
 import { exitCodeOf, measuredVerdicts, regressVerdicts, type RegressVerdict } from './verdict'
-import type { Task } from '../task/task'
+import { fillValues, launchScalars, type Task, type TaskFill } from '../task/task'
 
 const Ratio = z.object({ ratio: z.number(), low: z.number(), high: z.number() })
 
@@ -108,7 +109,7 @@ type Part = 'sizes' | 'scalars' | 'options' | 'flags' | 'buffers'
 /** What decides the launch struct and the contents of buffers, in the order that they are laid out; no titles. */
 const parts: Record<Part, (task: Task) => unknown> = {
   sizes: ({ sizes }) => Object.keys(sizes),
-  scalars: ({ scalars }) => Object.entries(scalars).map(([name, { dtype }]) => [name, dtype]),
+  scalars: (task) => launchScalars(task).map(([name, { dtype }]) => [name, dtype]),
   options: ({ options }) =>
     Object.entries(options).map(([name, { field, choices }]) => [name, field, choices]),
   flags: ({ flags }) =>
@@ -116,11 +117,27 @@ const parts: Record<Part, (task: Task) => unknown> = {
       ...[name, flag.field, flag.value],
       flag.enum,
     ]),
-  buffers: ({ buffers }) =>
-    Object.entries(buffers).map(([name, { name: _title, ...buffer }]) => [
+  buffers: (task) =>
+    Object.entries(task.buffers).map(([name, { name: _title, ...buffer }]) => [
       name,
-      Object.entries(buffer).sort(([a], [b]) => (a < b ? -1 : 1)),
+      Object.entries({ ...buffer, fill: usualFill(task, buffer.fill) }).sort(([a], [b]) =>
+        a < b ? -1 : 1,
+      ),
     ]),
+}
+
+/** As it is where nobody asks for other inputs: with the defaults of what only inputs depend on. */
+function usualFill(task: Task, fill: TaskFill | undefined): object | undefined {
+  if (!fill || fill.kind === 'file') return fill
+  const values = fillValues(fill).flatMap(([key, formula]) => {
+    const names = typeof formula === 'number' ? [] : namesIn(parseExpression(formula))
+    const value =
+      names.length > 0 && names.every((name) => task.scalars[name]?.inputs)
+        ? valueOf(task, { sizes: {}, scalars: {}, options: {}, flags: [] }, formula)
+        : formula
+    return key === 'special' && value === 0 ? [] : [[key, value] as const]
+  })
+  return { kind: fill.kind, ...Object.fromEntries(values) }
 }
 
 /** The first part in which they differ; null if there is none. */

@@ -41,12 +41,15 @@ export const Build = z.object({
 export type Build = z.infer<typeof Build>
 
 /** An element that differs from the expected value; null stands for NaN and infinity. */
+/** An element of a result; JSON has neither infinities nor NaN, which is null. */
+const Element = z.union([z.number(), z.enum(['Infinity', '-Infinity'])]).nullable()
+
 export const Mismatch = z.object({
   /** Its name in the task. */
   buffer: z.string(),
   index: z.array(z.number().int()),
-  expected: z.number().nullable(),
-  actual: z.number().nullable(),
+  expected: Element,
+  actual: Element,
 })
 export type Mismatch = z.infer<typeof Mismatch>
 

@@ -1,5 +1,5 @@
 /** Semantic faults of a task: unknown names, invalid expressions. */
-import { bufferDtype, named, valueOf, type Case } from './problem'
+import { bufferDtype, named, specialOf, valueOf, type Case } from './problem'
 import { isPython } from './python'
 import { dtypeOf, dtypes, isDtype, type Dtype } from './dtype'
 import { ExpressionError, namesIn, parseExpression } from './expression'
@@ -105,6 +105,11 @@ function checkFill(
 ): void {
   for (const [key, formula] of fillValues(fill)) checkFormula(task, report, [...path, key], formula)
   const whole = dtypes.find((dtype) => !dtypeOf(dtype).isFloat)
+  if ('special' in fill && whole !== undefined)
+    report(
+      [...path, 'special'],
+      `Infinities and NaN fill only floating-point buffers, but this one is ${whole}.`,
+    )
   if (fill.kind === 'normal' && whole !== undefined)
     report([...path, 'kind'], `normal fills only floating-point buffers, but this one is ${whole}.`)
 }
@@ -270,6 +275,12 @@ function checkFillAt(
       )
     return value ?? NaN
   })
+  const special = specialOf(task, own, fill)
+  if (special < 0 || !Number.isInteger(special))
+    report(
+      [...path, 'special'],
+      `special is ${special}, but it must be 0 or a whole number of lines`,
+    )
   const [lo = NaN, hi = NaN] = values
   if (fill.kind === 'uniform' && (isFloat ? lo >= hi : lo > hi))
     report([...path, 'hi'], `hi must be greater than lo, but this is ${lo} to ${hi}`)

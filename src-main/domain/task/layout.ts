@@ -1,7 +1,7 @@
 /** The C structs of a task, with what the runner stores in each field, and the headers that declare them. */
 import { bufferDtype, valueOf, type Case } from './problem'
 import { dtypeOf, isDtype, type Dtype } from './dtype'
-import { flagsOf, type Task, type TaskBuffer, type TaskFlag } from './task'
+import { flagsOf, launchScalars, type Task, type TaskBuffer, type TaskFlag } from './task'
 
 // The C structs of a task: their fields, the offsets, and what the runner stores in each.
 
@@ -80,7 +80,7 @@ const sizeFields = (task: Task): Unplaced[] =>
   }))
 
 const scalarFields = (task: Task): Unplaced[] =>
-  Object.entries(task.scalars).map(([name, { dtype, title }]) => ({
+  launchScalars(task).map(([name, { dtype, title }]) => ({
     name,
     declaration: `${scalarTypes[dtype]} ${name}`,
     bytes: dtype === 'f32' || dtype === 'i32' ? 4 : 8,

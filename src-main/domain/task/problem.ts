@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { evaluate, parseExpression } from './expression'
 import { dtypeOf, isDtype, type Dtype } from './dtype'
-import { flagsOf, sizeNames, type Formula, type Task } from './task'
+import { flagsOf, launchScalars, sizeNames, type Formula, type Task, type TaskFill } from './task'
 import { inputError } from '../errors'
 import { message, type MessageValue } from '../messages/message'
 
@@ -87,14 +87,32 @@ function valueIn(task: Task, own: Case, name: string): number | null {
     return dtype !== undefined && isDtype(dtype) ? dtypeOf(dtype).bytes : null
   }
   if (flagsOf(task).some(([flag]) => flag === name)) return own.flags.includes(name) ? 1 : 0
-  return own.sizes[name] ?? own.scalars[name] ?? null
+  return own.sizes[name] ?? own.scalars[name] ?? inputDefaults(task)[name] ?? null
 }
+
+/** What only inputs depend on, where nothing else was chosen: a problem does not say it, nor did those of earlier sessions. */
+const inputDefaults = (task: Task): Scalars =>
+  Object.fromEntries(
+    Object.entries(task.scalars).flatMap(([name, { inputs, value }]) =>
+      inputs ? [[name, value]] : [],
+    ),
+  )
 
 /** The value of an expression of the task; null if it is not a finite number. */
 export const valueOf = (task: Task, own: Case, formula: Formula): number | null =>
   typeof formula === 'number'
     ? formula
     : evaluate(parseExpression(formula), (name) => valueIn(task, own, name))
+
+/** One line of a buffer in so many holds infinities or NaN in this case; 0 for none. */
+export const specialOf = (task: Task, own: Case, fill: TaskFill | null | undefined): number =>
+  fill && 'special' in fill && fill.special !== undefined
+    ? (valueOf(task, own, fill.special) ?? 0)
+    : 0
+
+/** Whether inputs hold infinities or NaN, so that the expected results may. */
+export const hasSpecials = (task: Task, own: Case): boolean =>
+  Object.values(task.buffers).some(({ fill }) => specialOf(task, own, fill) > 0)
 
 /** Floating-point operations per launch; null if the task does not count them. */
 export const flops = (
@@ -135,9 +153,7 @@ export const usualProblem = (task: Task, sizes: Sizes): Problem => ({
   sizes: Object.fromEntries(
     sizeNames(task).flatMap((name) => (sizes[name] === undefined ? [] : [[name, sizes[name]]])),
   ),
-  scalars: Object.fromEntries(
-    Object.entries(task.scalars).map(([name, { value }]) => [name, value]),
-  ),
+  scalars: Object.fromEntries(launchScalars(task).map(([name, { value }]) => [name, value])),
   options: Object.fromEntries(
     Object.entries(task.options).map(([name, { choices }]) => [name, Object.keys(choices)[0]!]),
   ),
@@ -271,9 +287,13 @@ export function problemAt(task: Task, choice: Choice, usual: Usual): Problem {
       )
     else sizeOf(task, name, sizes[name])
   const base = usualProblem(task, sizes)
+  const usually = inputDefaults(task)
+  const scalars = { ...base.scalars, ...usual.scalars, ...own.scalars }
   return {
     ...base,
-    scalars: { ...base.scalars, ...usual.scalars, ...own.scalars },
+    scalars: Object.fromEntries(
+      Object.entries(scalars).filter(([name, value]) => usually[name] !== value),
+    ),
     options: { ...base.options, ...usual.options, ...own.options },
   }
 }

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { dtypeOf, dtypes, isDtype } from './dtype'
 import { parseExpression, type Expression } from './expression'
-import type { Formula, Task, TaskBuffer } from './task'
+import { launchScalars, type Formula, type Task, type TaskBuffer } from './task'
 import { flagFields } from './layout'
 
 // A reference in Python as the library that the runner loads: a C++ source, generated from the task and the
@@ -162,7 +162,7 @@ function outputsOf(task: Task, name: string, buffer: TaskBuffer, shape: string):
 export function pythonLibrary(task: Task, script: string): string {
   const lines: string[] = []
   const written: Written[] = []
-  for (const name of [...Object.keys(task.sizes), ...Object.keys(task.scalars)])
+  for (const name of [...Object.keys(task.sizes), ...launchScalars(task).map(([one]) => one)])
     lines.push(`python.number("${name}", double(p->${name}));`)
   for (const [name, { field, choices }] of Object.entries(task.options)) {
     const words = Object.entries(choices).map(
@@ -226,7 +226,7 @@ export const pythonRungFiles = ['python/kl_rung.h', 'python/kl_rung.py'] as cons
 
 /** The struct's fields that are numbers: sizes, scalars, and what flags set. */
 function numberLines(task: Task): string[] {
-  const scalars = Object.entries(task.scalars).map(([name, { dtype }]) =>
+  const scalars = launchScalars(task).map(([name, { dtype }]) =>
     dtype.startsWith('f')
       ? `  rung.real("${name}", double(p->${name}));`
       : `  rung.whole("${name}", p->${name});`,

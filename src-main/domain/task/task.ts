@@ -36,6 +36,8 @@ export const TaskScalar = z.strictObject({
   dtype: z.enum(['f32', 'f64', 'i32', 'i64']),
   /** The default if neither the ladder nor the request gives one. */
   value: z.number(),
+  /** Only the expressions of the task know it, such as how inputs are filled: it is in no struct, and rungs are not told. */
+  inputs: z.literal(true).optional(),
 })
 export type TaskScalar = z.infer<typeof TaskScalar>
 
@@ -79,9 +81,12 @@ export const TaskReference = z.union([
 ])
 export type TaskReference = z.infer<typeof TaskReference>
 
+/** One line of the last extent in so many holds infinities or NaN (`specialKinds`); 0 for none. */
+const Special = Formula.optional()
+
 export const TaskFill = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('uniform'), lo: Formula, hi: Formula }),
-  z.strictObject({ kind: z.literal('normal'), mean: Formula, sd: Formula }),
+  z.strictObject({ kind: z.literal('uniform'), lo: Formula, hi: Formula, special: Special }),
+  z.strictObject({ kind: z.literal('normal'), mean: Formula, sd: Formula, special: Special }),
   z.strictObject({ kind: z.literal('constant'), value: Formula }),
   z.strictObject({ kind: z.literal('zero') }),
   z.strictObject({ kind: z.literal('iota') }),
@@ -183,6 +188,10 @@ export const fillFiles = ({ buffers }: Pick<Task, 'buffers'>): { buffer: string;
   )
 
 export const sizeNames = (task: Pick<Task, 'sizes'>): string[] => Object.keys(task.sizes)
+
+/** The scalars that rungs and reference are told. */
+export const launchScalars = ({ scalars }: Pick<Task, 'scalars'>): [string, TaskScalar][] =>
+  Object.entries(scalars).filter(([, { inputs }]) => !inputs)
 
 export const flagsOf = ({ flags }: Pick<Task, 'flags'>): [string, TaskFlag][] =>
   Object.entries(flags?.values ?? {})

@@ -59,6 +59,9 @@ const ProgressEvent = z.object({
   fraction: z.number().nullish(),
 })
 
+/** Infinities are words, NaN is null; older recordings have null for both. */
+const element = z.union([figure, z.enum(['Infinity', '-Infinity'])])
+
 /** Runners of older recordings had one output matrix and named no buffer. */
 const Mismatch = z.preprocess(
   (value) => {
@@ -70,8 +73,8 @@ const Mismatch = z.preprocess(
   z.object({
     buffer: z.string().nullable(),
     index: z.array(count),
-    expected: figure,
-    actual: figure,
+    expected: element,
+    actual: element,
   }),
 )
 

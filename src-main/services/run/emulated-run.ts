@@ -8,7 +8,7 @@ import { staticRungFlags } from '../../adapters/tools/nvcc'
 import { derivedMetrics } from '../../domain/analysis/derived-metrics'
 import { faultReason, printedLines } from '../../domain/emulation/findings'
 import type { Counts } from '../../domain/emulator/warp'
-import { KernelLadderError } from '../../domain/errors'
+import { inputError, KernelLadderError } from '../../domain/errors'
 import type { BuildGpu } from '../../domain/gpu/gpu'
 import { message, type Statement } from '../../domain/messages/message'
 import type { DeepProfile } from '../../domain/session/deep'
@@ -31,7 +31,13 @@ import {
 } from './emulate'
 import type { Measured } from './measure'
 import type { PlannedRung, RunPlan } from './plan'
-import { millions, openTools, PreparedRungs, type EmulationTools } from './prepared-rungs'
+import {
+  millions,
+  openTools,
+  PreparedRungs,
+  requireFitting,
+  type EmulationTools,
+} from './prepared-rungs'
 import { allUnavailable } from './profile'
 import {
   describedRung,
@@ -61,6 +67,7 @@ export async function emulateLadder(
   { seed, launchesAt = null }: EmulationSettings,
 ): Promise<RunOutcome> {
   const { environment, plan, signal } = run
+  requireFitting(plan)
   const pool = emulatorPool(signal)
   const open = (compiler: Compiler): RunWay => {
     const bench = {
@@ -206,8 +213,11 @@ class EmulatedRungs {
   private async expect(own: Case): Promise<Expectation> {
     const { trusted } = this.run.plan
     const { library } = this.tools
-    if (library !== null)
-      return expectedOf(this.bench, library, own, await this.prepared.fills(own))
+    if (library !== null) {
+      const buffers = await this.prepared.fills(own, this.run.plan.task.id, 0)
+      if ('key' in buffers) throw inputError(buffers, message('asked.smallerWith'))
+      return expectedOf(this.bench, library, own, buffers)
+    }
     const state = trusted && this.built.states.get(trusted.rung.id)
     const failed = (): KernelLadderError =>
       new KernelLadderError(

@@ -7,18 +7,18 @@ import type { NotLaunched } from '../../adapters/tools/runner'
 import { shrunk, workOf } from '../../domain/emulation/job'
 import { inputError, missingError } from '../../domain/errors'
 import { message } from '../../domain/messages/message'
-import { named } from '../../domain/task/problem'
+import { caseOf, named } from '../../domain/task/problem'
 import type { buildLaunchProbe } from './build'
 import {
   estimate,
-  memoryBytes,
-  memoryOf,
   readyRung,
   sharedFills,
+  tooMuchMemory,
   type EmulationBench,
   type ReadyRung,
 } from './emulate'
 import type { Measured } from './measure'
+import type { RunPlan } from './plan'
 import type { Run, RungState } from './stages'
 
 /** A rung that takes more, some ten minutes on one thread, is refused. */
@@ -81,22 +81,12 @@ export class PreparedRungs {
       return
     }
     this.ready.set(rung.id, one)
-    if (fits(one)) this.estimates.set(rung.id, await estimate(bench, one))
+    this.estimates.set(rung.id, await estimate(bench, one))
   }
 
   /** Says what all will take; throws where that is too much. */
   announce(): void {
     const { plan, emit } = this.run
-    for (const rung of this.ready.values())
-      if (!fits(rung))
-        throw inputError(
-          message('emulation.tooMuchMemory', {
-            rung: rung.id,
-            gib: (memoryOf(rung) / 2 ** 30).toFixed(1),
-            most: (memoryBytes / 2 ** 30).toFixed(0),
-          }),
-          message('asked.smallerWith'),
-        )
     for (const [rung, instructions] of this.estimates) {
       if (!Number.isFinite(instructions) || instructions <= mostInstructions) continue
       const { task, problem } = plan
@@ -134,7 +124,18 @@ export class PreparedRungs {
   }
 }
 
-const fits = (rung: ReadyRung): boolean => memoryOf(rung) <= memoryBytes * 0.9
+/** Throws for a problem whose buffers do not fit, before anything is built for it. */
+export function requireFitting({
+  task,
+  problem,
+  rungs,
+}: Pick<RunPlan, 'task' | 'problem' | 'rungs'>): void {
+  for (const { rung } of rungs) {
+    const own = caseOf(problem, { options: rung.options, flags: rung.header.flags })
+    const reason = tooMuchMemory(task, own, rung.id)
+    if (reason) throw inputError(reason, message('asked.smallerWith'))
+  }
+}
 
 const troubleOf = ({ reason, fault }: NotLaunched): NonNullable<Measured['trouble']> => ({
   status: fault ?? 'unsupported',

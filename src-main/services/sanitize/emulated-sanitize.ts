@@ -30,6 +30,7 @@ import {
   type ReadyRung,
 } from '../run/emulate'
 import type { PlannedRung } from '../run/plan'
+import { requireFitting } from '../run/prepared-rungs'
 import { locateFinding, type SourceTexts } from './sanitize-sources'
 import { planSanitize, seed, sourceTexts, type SanitizeEnvironment } from './sanitize'
 
@@ -45,6 +46,7 @@ export async function sanitizeEmulated(
 ): Promise<SanitizeReport> {
   const { toolbox, library, signal, onProgress } = environment
   const { plan, rungs } = planSanitize(library, request)
+  requireFitting(plan)
   onProgress({ stage: 'prepare', done: 0, total: 0, tool: null, rung: null })
   const compiler = await openCompiler(environment, environment.includes, signal)
   const probe = await buildLaunchProbe(compiler, environment)

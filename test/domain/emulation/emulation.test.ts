@@ -149,7 +149,7 @@ describe('a check', () => {
   const floats = (...values: number[]) => new Uint8Array(new Float32Array(values).buffer)
   const doubles = (...values: number[]) => new Uint8Array(new Float64Array(values).buffer)
   const output = (rule: CheckedOutput['rule'], actual: Uint8Array, expected: Uint8Array) => ({
-    ...{ name: 'y', dtype: 'f32', shape: [2, 2], rule, actual, expected },
+    ...{ name: 'y', dtype: 'f32', shape: [2, 2], rule, actual, expected, special: false },
     scale: rule.kind === 'bound' ? doubles(1, 1, 1, 1) : null,
   })
   const nothing = { outOfBounds: [], changedInputs: [] }
@@ -173,6 +173,23 @@ describe('a check', () => {
       worstRelativeError: null,
       firstMismatch: { index: [0, 0], actual: null },
     })
+    // Where inputs hold infinities and NaN, results have to be as expected: the same infinity, NaN for NaN.
+    const specials = (...values: number[]) =>
+      one({ ...output(rule, floats(...values), doubles(1, NaN, Infinity, 4)), special: true })
+    expect(specials(1, NaN, Infinity, 4)).toMatchObject({ passed: true, worstRelativeError: 0 })
+    for (const [wrong, mismatch] of [
+      [[NaN, NaN, Infinity, 4], { index: [0, 0], expected: 1, actual: null }],
+      [[1, 2, Infinity, 4], { index: [0, 1], expected: null, actual: 2 }],
+      [[1, NaN, -Infinity, 4], { index: [1, 0], expected: 'Infinity', actual: '-Infinity' }],
+      [[1, NaN, NaN, 4], { index: [1, 0], expected: 'Infinity', actual: null }],
+      [[1, NaN, 3e38, 4], { index: [1, 0], expected: 'Infinity' }],
+      [[1, NaN, Infinity, Infinity], { index: [1, 1], expected: 4, actual: 'Infinity' }],
+    ] as const)
+      expect(specials(...wrong)).toMatchObject({
+        ...{ passed: false, mismatches: 1, worstRelativeError: null },
+        firstMismatch: mismatch,
+      })
+    expect(one(output(rule, floats(NaN, 2, 3, 4), doubles(NaN, 2, 3, 4))).passed).toBe(false)
   })
 
   it('that is exact takes 0 for -0 and nothing else', () => {

@@ -142,6 +142,41 @@ describe.each(['e4m3', 'e5m2'] as const)('%s', (name) => {
   })
 })
 
+describe('infinities and NaN among the inputs', () => {
+  const length = 5
+  const lines = (dtype: string, bytes: number, read: (view: DataView, at: number) => number) => {
+    const filled = new Uint8Array(9 * length * bytes)
+    const rule = { kind: 'uniform', low: -1, high: 1, special: { every: 2, length } } as const
+    fillBuffer(filled, dtype, rule, 1, 0)
+    const values = Array.from(filled.subarray(0, filled.length / bytes), (_, i) =>
+      read(new DataView(filled.buffer), bytes * i),
+    )
+    return Array.from({ length: 9 }, (_, line) => values.slice(line * length, (line + 1) * length))
+  }
+  const odd = (line: readonly number[]) => line.filter((value) => !Number.isFinite(value))
+
+  it.each([
+    ['f32', 4, (view: DataView, at: number) => view.getFloat32(at, true)],
+    [
+      'bf16',
+      2,
+      (view: DataView, at: number) => smallOf(view.getUint16(at, true), smallFloats.bf16),
+    ],
+    ['f16', 2, (view: DataView, at: number) => smallOf(view.getUint16(at, true), smallFloats.f16)],
+  ] as const)('are in every second line of %s, in turn', (dtype, bytes, read) => {
+    expect(lines(dtype, bytes, read).map(odd)).toEqual([
+      ...[[], Array(length).fill(-Infinity), [], [-Infinity], [], [Infinity], [], [NaN], []],
+    ])
+  })
+
+  it('are the largest numbers where a type has none, and NaN all the same', () => {
+    const small = (view: DataView, at: number) => smallOf(view.getUint8(at), smallFloats.e4m3)
+    const found = lines('e4m3', 1, small)
+    expect(found[1]).toEqual(Array(length).fill(-448))
+    expect(odd(found[7]!)).toEqual([NaN])
+  })
+})
+
 describe('the high word of a product', () => {
   it('is that of whole numbers', () => {
     const next = randomBits(2)

@@ -1,5 +1,7 @@
 /** Whether new code is slower than old. */
 import { describe, expect, it } from 'vitest'
+import { otherwiseDefined } from '../../../src-main/domain/regress/report'
+import { Task } from '../../../src-main/domain/task/task'
 import {
   meanInterval,
   pBeyond,
@@ -18,6 +20,36 @@ import {
   timeRatio,
   verdicts,
 } from '../../../src-main/domain/regress/verdict'
+
+describe('two versions of a task', () => {
+  const rows = (fill: object, scalars: object = {}): Task =>
+    Task.parse({
+      ...{ id: 'rows', title: 'Rows', sizes: { ROWS: {} }, scalars, reference: 'reference.cu' },
+      buffers: {
+        x: { dtype: 'f32', shape: ['ROWS', 8], access: 'in', fill: { kind: 'normal', ...fill } },
+        y: { dtype: 'f32', shape: ['ROWS'], access: 'out' },
+      },
+      check: { y: { rtol: 1e-5, atol: 0 } },
+      work: { reads: 'ROWS', writes: 'ROWS' },
+    })
+  const special = (value: number) => ({ special: { dtype: 'i32', value, inputs: true } })
+  const before = rows({ mean: 0, sd: 1 })
+
+  it('are the same where only inputs that are asked for differ', () => {
+    const now = rows({ mean: '8*min(1, special)', sd: 1, special: 'special' }, special(0))
+    expect(otherwiseDefined(before, now)).toBeNull()
+    expect(otherwiseDefined(now, before)).toBeNull()
+  })
+
+  it('differ where the usual inputs do, or what a launch is told', () => {
+    expect(otherwiseDefined(before, rows({ mean: 1, sd: 1 }))).toBe('buffers')
+    expect(otherwiseDefined(before, rows({ mean: 0, sd: 1, special: 4 }))).toBe('buffers')
+    const always = rows({ mean: 0, sd: 1, special: 'special' }, special(4))
+    expect(otherwiseDefined(before, always)).toBe('buffers')
+    const told = rows({ mean: 0, sd: 1 }, { eps: { dtype: 'f32', value: 0 } })
+    expect(otherwiseDefined(before, told)).toBe('scalars')
+  })
+})
 
 describe('statistics', () => {
   describe('Student’s t', () => {

@@ -16,6 +16,7 @@ import {
   sizesWord,
 } from '../../../src-main/domain/task/problem'
 import { gemm, gemmProblem, saying } from '../../support'
+import { problemFaults, taskFaults } from '../../../src-main/domain/task/faults'
 import { referenceHeader, taskHeader, launchLayout } from '../../../src-main/domain/task/layout'
 import { Task } from '../../../src-main/domain/task/task'
 
@@ -175,6 +176,42 @@ describe('generated headers', () => {
     reference: 'reference.cu',
     check: { y: { exact: true }, z: { rtol: 1e-5, atol: 0 } },
     work: { reads: 'ROWS', writes: 'ROWS' },
+  })
+
+  it('a scalar that only inputs depend on is in no struct, and in no problem that leaves it', () => {
+    const { scalars, ...rest } = row
+    const special = { dtype: 'i32' as const, value: 0, inputs: true as const }
+    const task = Task.parse({ ...rest, scalars: { ...scalars, special } })
+    expect(taskHeader(task)).toBe(taskHeader(row))
+    expect(referenceHeader(task)).toBe(referenceHeader(row))
+    const usual = problemAt(row, { size: 4 }, {})
+    expect(problemAt(task, { size: 4 }, {})).toEqual(usual)
+    expect(problemAt(task, { size: 4, at: { special: 0 } }, {})).toEqual(usual)
+    const { scalars: asked } = problemAt(task, { size: 4, at: { special: 3 } }, {})
+    expect(asked).toEqual({ eps: 0, steps: 1, special: 3 })
+  })
+
+  it('infinities and NaN are asked for by whole numbers of lines, of floating-point buffers', () => {
+    const faults = (dtype: string, special: number | string, at = {}): string[] => {
+      const x = {
+        dtype,
+        shape: ['ROWS'],
+        access: 'in',
+        fill: { kind: 'uniform', lo: 0, hi: 1, special },
+      }
+      const task = Task.parse({
+        ...{ ...row, flags: undefined, check: { y: { exact: true } } },
+        buffers: { x, y: row.buffers.y },
+      })
+      const own = caseOf(problemAt(task, { size: 4, at }, {}))
+      return [...taskFaults(task), ...problemFaults(task, own)].map(({ message }) => message)
+    }
+    expect(faults('f32', 'steps')).toEqual([])
+    expect(faults('i32', 'steps')[0]).toMatch(
+      /^Infinities and NaN fill only floating-point buffers/,
+    )
+    expect(faults('f32', 'steps', { steps: -1 })[0]).toMatch(/special is -1, but it must be 0 or/)
+    expect(faults('f32', 'steps / 2')[0]).toMatch(/special is 0.5, but it must be 0 or/)
   })
 
   describe('the headers that are generated from a task', () => {
