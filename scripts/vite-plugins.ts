@@ -69,8 +69,9 @@ export function preloadFirstScreen(wanted: readonly string[]): Plugin {
   }
 }
 
-// The virtual module `virtual:emulator-worker`: the emulator's worker thread, bundled into one script, as text. So the
-// command-line program stays one file, and tests and the desktop program start the very same worker.
+// The virtual module `virtual:emulator-worker`: the emulator's worker thread, bundled into one script, compressed and
+// unpacked by the first that needs one. So the command-line program stays one file, and tests and the desktop program
+// start the very same worker. Its text is the value of a call: a bundler would write out a constant at each use.
 
 const workerId = 'virtual:emulator-worker'
 const entry = 'src-main/adapters/emulator/worker.ts'
@@ -87,7 +88,14 @@ async function bundled(root: string): Promise<string> {
       target: 'node20',
       minify: false,
       write: false,
-      rolldownOptions: { output: { format: 'cjs', codeSplitting: false } },
+      rolldownOptions: {
+        output: {
+          format: 'cjs',
+          codeSplitting: false,
+          // Names stay, for stack traces.
+          minify: { compress: false, mangle: false, codegen: true },
+        },
+      },
     },
   })) as Rolldown.RolldownOutput
   return made.output[0].code
@@ -100,7 +108,12 @@ export function emulatorWorker(options: { root: string }): Plugin {
     async load(id) {
       if (id !== `\0${workerId}`) return undefined
       this.addWatchFile(join(options.root, entry))
-      return `export default ${JSON.stringify(await bundled(options.root))}`
+      const packed = gzipSync(await bundled(options.root), { level: 9 }).toString('base64')
+      return [
+        `import { gunzipSync } from 'node:zlib'`,
+        `let code`,
+        `export default () => (code ??= gunzipSync(Buffer.from('${packed}', 'base64')).toString('utf8'))`,
+      ].join('\n')
     },
   }
 }
