@@ -201,8 +201,9 @@ export function assetPack(options: { root: string; embed: boolean }): Plugin {
   }
 }
 
-// Puts a build's single script and style sheet into one page, template.html. The script is compressed, to
-// keep reports small; a short loader unpacks it. The page's content security policy lists the loader, the
+// Puts a build's single script and style sheet into one file, template.html: a page, and behind it the script, which the
+// report service compresses into the page (services/report/html.ts), to keep reports small; a short loader unpacks it there.
+// Here it is left as it is, because much of it is in the UI too, and the program packs both together. The page's content security policy lists the loader, the
 // script and the style sheet by hash, so that nothing else can run, whatever a session contains, and the
 // page loads nothing. `<!--report-title-->` and `<!--report-data-->` are placeholders to fill in.
 
@@ -230,7 +231,6 @@ export function templatePage(script: string, style: string): string {
     "base-uri 'none'",
     "form-action 'none'",
   ].join('; ')
-  const packed = gzipSync(script, { level: 9 }).toString('base64')
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -246,11 +246,11 @@ export function templatePage(script: string, style: string): string {
 <body>
 <div id="app"></div>
 <!--report-data-->
-<script type="text/plain" id="kernel-ladder-ui">${packed}</script>
+<script type="text/plain" id="kernel-ladder-ui"><!--report-ui--></script>
 <script>${loader}</script>
 </body>
 </html>
-`
+<!--report-script-->${script}`
 }
 
 export function reportTemplate(): Plugin {
