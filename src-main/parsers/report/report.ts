@@ -1,8 +1,7 @@
 /** Files that reports leave: HTML reports, pages that draw charts, and PDFs. */
 import { gunzipSync } from 'node:zlib'
-import { z } from 'zod'
 import { formats, upgraded } from '../../domain/session/upgrade/index'
-import { inputError, errorText, type KernelLadderError } from '../../domain/errors'
+import { inputError, errorText, type KernelLadderError, schemaFault } from '../../domain/errors'
 import { message, type Statement } from '../../domain/messages/message'
 import {
   deepElementId,
@@ -36,7 +35,7 @@ export function parseReportHtml(html: string, name: string): ReadReport {
   const current = upgraded(formats.report, value)
   if ('refused' in current) throw damaged(current.refused)
   const report = FrozenReport.safeParse(current.value)
-  if (!report.success) throw damaged(z.prettifyError(report.error))
+  if (!report.success) throw damaged(schemaFault(report.error))
   return {
     report: report.data,
     deep: report.data.sessions.map((_session, index) => {
@@ -85,7 +84,7 @@ function unpackDeep(packed: string, damaged: Damaged): FrozenDeep {
     throw damaged(message('pages.notUnpacked', { text: errorText(error) }))
   }
   const deep = PackedDeep.safeParse(upgradedProfiles(parseJson(text, damaged), damaged))
-  if (!deep.success) throw damaged(z.prettifyError(deep.error))
+  if (!deep.success) throw damaged(schemaFault(deep.error))
   return deep.data
 }
 
