@@ -130,7 +130,7 @@ function program(
     )
   machine
     .command('runs')
-    .description('list the runs there whose sessions were not brought home')
+    .description('list the runs there whose sessions have not been fetched')
     .argument('<name>')
     .option(...json)
     .action(async (name: string, options: { json?: boolean }) =>
@@ -138,7 +138,7 @@ function program(
     )
   machine
     .command('resume')
-    .description('follow such a run to its end, and bring its session home')
+    .description('follow such a run to its end, and fetch its session')
     .argument('<name>')
     .argument('<run>', 'as `machine runs` lists it')
     .option(...json)
@@ -148,7 +148,7 @@ function program(
   machine
     .command('fetch')
     .description(
-      'bring ncu’s own report of a session here, which stays on the machine until it is asked for; a fetch that was cut goes on',
+      'bring ncu’s own report of a session here from the machine that made it; an interrupted fetch resumes',
     )
     .argument('<session>', 'a session’s name or folder')
     .option('--open', 'open it in Nsight Compute (ncu-ui)')

@@ -67,7 +67,7 @@ export function addLabCommands({ cli, setUp, finish, given }: CommandLine): void
     .option('--jobs <n>', 'submissions to grade in parallel (default: one per GPU)')
     .option(
       '--tasks <n>',
-      'with Slurm: an array of so many jobs, each for a part of the submissions',
+      'with Slurm: an array of this many jobs, each checking a part of the submissions',
     )
     .addOption(lab.createOption('--part <k/n>').hideHelp())
     .option('--trust', 'build and run the code of a lab that does not ship with the program')

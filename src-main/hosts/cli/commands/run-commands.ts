@@ -80,7 +80,7 @@ export function addProfile({ cli, setUp, finish }: CommandLine): void {
     .option('--kernels <regex>', 'only kernels whose function name matches, anywhere in it')
     .option('--nvtx <range>', 'only kernels launched in this NVTX range')
     .option('--skip <n>', 'leave out the first launches that match', '0')
-    .option('--count <n>', 'look at so many launches and no more')
+    .option('--count <n>', 'profile at most this many launches')
     .option('--profile <level>', programLevels.join(', '), 'standard')
     .option('--timeout <seconds>', 'how long the program may take under ncu', '600')
     .option('--no-wait', 'exit with 3 instead of waiting when another run is using the GPU')
@@ -160,7 +160,10 @@ export function addTune({ cli, setUp, finish, tasks, given }: CommandLine): void
       '--strategy <name>',
       `${strategyNames.join(', ')} (default: exhaustive up to ${exhaustiveLimit} points, then local)`,
     )
-    .option('--budget <points|time>', 'stop after so many points, or a time such as 90s, 10m, 2h')
+    .option(
+      '--budget <points|time>',
+      'stop after this many points, or after a time such as 90s, 10m, 2h',
+    )
     .option('--seed <n>', 'of the strategies that draw at random', '1')
     .option('--seconds <s>', 'sampling time per point, 0.01 to 60', '0.1')
     .option(
@@ -168,7 +171,10 @@ export function addTune({ cli, setUp, finish, tasks, given }: CommandLine): void
       'GPUs to use, such as 0,1 or all, one worker each (default: CUDA’s first)',
     )
     .option('--target <machine>', 'local, or a machine of `machine list` (default: local)')
-    .option('--tasks <n>', 'with Slurm: an array of so many jobs, each for a part of the points')
+    .option(
+      '--tasks <n>',
+      'with Slurm: an array of this many jobs, each measuring a part of the points',
+    )
     .addOption(cli.createOption('--no-keep').hideHelp())
     .addOption(cli.createOption('--part <k/n>').hideHelp())
     .option('--fresh', 'measure every point again instead of continuing')
