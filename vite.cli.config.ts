@@ -3,13 +3,14 @@
  * `--mode package` what the npm package runs, dist/package/lib, in the files that its programs share.
  */
 import { defineConfig, type UserConfig } from 'vite'
-import { assetPack, emulatorWorker } from './scripts/vite-plugins.ts'
+import { asciiOnly, assetPack, emulatorWorker } from './scripts/vite-plugins.ts'
 
 const cli: UserConfig = {
   publicDir: false,
   plugins: [
     assetPack({ root: import.meta.dirname, embed: true }),
     emulatorWorker({ root: import.meta.dirname }),
+    asciiOnly(),
   ],
   ssr: { noExternal: true },
   build: {

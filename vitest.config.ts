@@ -14,6 +14,9 @@ const exclude = [
 /** They put something else in the place of a module, which files beside them would see. */
 const mocking = ['test/hosts/electron/**/*.test.ts', 'test/services/report/save.test.ts']
 
+// To start a program the table of a worker's memory is copied, which takes a tenth of the time where buffers lie in large pages.
+process.env['GLIBC_TUNABLES'] ??= 'glibc.malloc.hugetlb=1'
+
 export default defineConfig({
   plugins: [
     vue(),
@@ -54,9 +57,10 @@ export default defineConfig({
           exclude,
           globalSetup: 'test/setup-browser.ts',
           isolate: false,
-          // Each of them often waits: for a page, a program, a server.
+          // Each of them often waits: for a page, a program, a server. `npm test` names those that passed at the second try.
           testTimeout: 120_000,
           hookTimeout: 120_000,
+          retry: 1,
         },
       },
     ],

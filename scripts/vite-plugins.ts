@@ -21,6 +21,24 @@ export const yamlModules = (): Plugin => ({
   },
 })
 
+/** JavaScript of the same meaning in ASCII alone: other characters stand in strings, patterns and comments, where they can be escaped. */
+export const asAscii = (code: string): string =>
+  code.replaceAll(
+    // Code unit by code unit, so that a pair becomes two escapes.
+    /[^\0-\x7f]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+
+/** One character beyond Latin makes V8 keep the whole of a source in two bytes a character: 10 MB more for the one-file program. */
+export const asciiOnly = (): Plugin => ({
+  name: 'kernel-ladder:ascii',
+  enforce: 'post',
+  generateBundle(_options, bundle) {
+    for (const part of Object.values(bundle))
+      if (part.type === 'chunk') part.code = asAscii(part.code)
+  },
+})
+
 // The page names the scripts and styles of the first screen, so that a browser fetches them together with
 // its entry and not when the entry, and then the program, have come to asking for them.
 
@@ -121,8 +139,9 @@ export function emulatorWorker(options: { root: string }): Plugin {
 // The virtual module `virtual:kernel-ladder-assets`: the files that the command-line program needs besides
 // its code, so that a single copied file can run ladders, replay recordings and serve the UI.
 //
-// Its default export is `null` (tests, the desktop build: files are read in place) or
-// `{ hash, base64 }`. `base64` is a Brotli stream of an archive in this format:
+// Its default export is `null` (tests, the desktop build: files are read in place) or `{ hash }`, and then the last line
+// of the program is a comment, out of the way of whatever compiles the code before it: `//` and, in base64, a Brotli
+// stream of an archive in this format:
 //
 //     4 bytes   length of the index in bytes, unsigned, little endian
 //     index     JSON in UTF-8: [{ "path": "cuda-kernels/gemm/01_naive.cu", "size": 1234 }, …]
@@ -187,8 +206,10 @@ export function packAssets(files: readonly PackedFile[]): AssetPack {
 }
 
 export function assetPack(options: { root: string; embed: boolean }): Plugin {
+  let lastLine = ''
   return {
     name: 'kernel-ladder:asset-pack',
+    enforce: 'post',
     resolveId: (id) => (id === moduleId ? `\0${moduleId}` : undefined),
     load(id) {
       if (id !== `\0${moduleId}`) return undefined
@@ -196,7 +217,12 @@ export function assetPack(options: { root: string; embed: boolean }): Plugin {
       if (!existsSync(join(options.root, 'out/renderer/index.html')))
         this.warn('The UI has not been built, so the program will not be able to serve it.')
       const { hash, base64 } = packAssets(collectAssets(options.root))
-      return `export default { hash: '${hash}', base64: '${base64}' }`
+      lastLine = `\n//${base64}\n`
+      return `export default { hash: '${hash}' }`
+    },
+    generateBundle(_options, bundle) {
+      for (const chunk of Object.values(bundle))
+        if (chunk.type === 'chunk' && chunk.isEntry) chunk.code += lastLine
     },
   }
 }

@@ -51,10 +51,14 @@ export async function worker(job, args) {
  * @param {string} source relative to the repository @param {string} folder
  */
 export async function bundled(source, folder) {
-  const { build } = await import('vite')
+  const { build, runnerImport } = await import('vite')
+  /** @type {{ module: typeof import('../vite-plugins.ts') }} */
+  const { module } = await runnerImport(join(root, 'scripts/vite-plugins.ts'))
+  const { assetPack, emulatorWorker, yamlModules } = module
   await build({
     root,
     configFile: false,
+    plugins: [yamlModules(), emulatorWorker({ root }), assetPack({ root, embed: false })],
     logLevel: 'error',
     publicDir: false,
     build: {

@@ -1,5 +1,7 @@
 // @ts-check
-/** The counts in the last line of `npm test`. */
+/** What is read in Vitest's report: the counts in the last line of `npm test`, and the tests that took two tries. */
+
+import { basename } from 'node:path'
 
 /** @typedef {{ passed: number, failed: number, skipped: number }} Counts */
 
@@ -24,6 +26,21 @@ export function countTests(report, exitCode) {
     skipped: (report?.numPendingTests ?? 0) + (report?.numTodoTests ?? 0),
   }
 }
+
+/**
+ * The tests that failed and then passed, by their file and name. They count as passed.
+ * @param {any} report of Vitest's JSON reporter, which keeps what the first try failed with; undefined if it wrote none
+ * @returns {string[]}
+ */
+export const secondTries = (report) =>
+  (report?.testResults ?? []).flatMap((/** @type {any} */ { name, assertionResults }) =>
+    assertionResults
+      .filter(
+        (/** @type {any} */ { status, failureMessages }) =>
+          status === 'passed' && failureMessages.length > 0,
+      )
+      .map((/** @type {any} */ { fullName }) => `${basename(name)}: ${fullName.trim()}`),
+  )
 
 /** @param {readonly Counts[]} all */
 export function closingLine(all) {

@@ -1,8 +1,8 @@
 // What scripts/vite-plugins.ts puts into a build.
 
 declare module 'virtual:kernel-ladder-assets' {
-  /** See `packAssets` for the archive's format; null if files are read in place. */
-  const assets: { hash: string; base64: string } | null
+  /** Of the archive in the program's last line; null if files are read in place. */
+  const assets: { hash: string } | null
   export default assets
 }
 

@@ -166,6 +166,7 @@ describe('a roofline', () => {
     title: 'Naive',
     x: 20,
     y: 500,
+    ms: 1,
     lines: [],
     quiet: false,
   }
@@ -278,6 +279,34 @@ describe('a roofline', () => {
     expect(labels.length).toBeLessThan(250)
     // Titles of so many would cover the points.
     expect(labels.filter((text) => text!.includes('Naive'))).toEqual([])
+  })
+
+  it('names the hottest of those that coincide, counts the rest and lists them at its mark', () => {
+    const points = Array.from({ length: 600 }, (_, index) => ({
+      ...point,
+      rung: `k${index}`,
+      mark: String(index),
+      title: `kernel ${index}`,
+      x: [5, 20, 80][index % 3]!,
+      y: [400, 900, 4000][index % 3]!,
+      ms: index === 301 ? 9 : 1 + index / 1000,
+    }))
+    const option = rooflineChart({
+      ...spec,
+      paths: [{ ...dram, points }],
+      apart: true,
+      alsoHere: (names) => `also ${names.length}: ${names[0]}`,
+    })(palette, size)
+    const named = labelsOf(option).filter((text) => /^\d/.test(text!))
+    expect(named).toEqual(['301 +199', '597 +199', '599 +199'])
+    const marks = seriesOf(option).flatMap(
+      ({ data }) => data as { rung?: string; tip?: { lines: string[] } }[],
+    )
+    expect(marks.find(({ rung }) => rung === 'k301')!.tip!.lines).toContain(
+      'also 199: 598 kernel 598',
+    )
+    // Drawn last, it is what the pointer meets.
+    expect(marks.filter(({ rung }) => rung).at(-1)!.rung).toBe('k301')
   })
 
   it('draws only the roofs that are known', () => {

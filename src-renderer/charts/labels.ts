@@ -72,7 +72,8 @@ const directions = [
 
 /** Letters of scripts that are drawn as wide as they are high. */
 const wide = /[\u1100-\u115f\u2e80-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff00-\uff60]/u
-const widthOf = (text: string): number =>
+/** Of an 11 px label, in pixels. */
+export const widthOf = (text: string): number =>
   [...text].reduce((sum, one) => sum + (wide.test(one) ? 11 : letter), 0)
 
 /**

@@ -1,6 +1,6 @@
 /** Throughput over arithmetic intensity, both logarithmic, under the roofs; a line joins the rungs in order. */
 import { axisLines, axisName, axisText, tooltip, type ChartBuilder, type ShownPart } from './chart'
-import { placeLabels, type Box, type Line } from './labels'
+import { placeLabels, widthOf, type Box, type Line } from './labels'
 import { logTicks } from './zoom'
 
 export interface RooflinePoint {
@@ -12,6 +12,8 @@ export interface RooflinePoint {
   x: number
   /** GFLOP/s. */
   y: number
+  /** Its time, by which the hottest of a crowd are named; 0 if unknown. */
+  ms: number
   /** Further lines of the tooltip. */
   lines: readonly string[]
   quiet: boolean
@@ -38,6 +40,8 @@ export interface RooflineSpec {
   yAxis: string
   xText: (value: number) => string
   yText: (value: number) => string
+  /** Names the points that lie under a mark as well, for its tooltip. */
+  alsoHere?: (names: readonly string[]) => string
 }
 
 export interface Extent {
@@ -99,9 +103,29 @@ function slopeOf(bandwidth: number, ridge: number, { xMin, xMax, yMin, yMax }: E
   return from < to ? { from, to } : null
 }
 
-/** Of more rungs than this only numbers are written, and only beside their points. */
+/** Of more rungs than this only numbers are written, only beside their points, and one where points coincide. */
 const crowd = 40
 const crowdReach = 20
+/** Marks closer than this, in pixels, cannot be told apart. */
+const sameSpot = 6
+
+interface Spot {
+  point: RooflinePoint
+  /** Those that coincide with it, hottest first. */
+  below: RooflinePoint[]
+}
+
+/** The points of a crowd by the hottest at each place. */
+function spotsOf(points: readonly RooflinePoint[], plane: ReturnType<typeof planeOf>): Spot[] {
+  const spots: (Spot & { x: number; y: number })[] = []
+  for (const point of [...points].sort((a, b) => b.ms - a.ms)) {
+    const [x, y] = [plane.right(point.x), plane.down(point.y)]
+    const taken = spots.find((spot) => Math.hypot(spot.x - x, spot.y - y) < sameSpot)
+    if (taken) taken.below.push(point)
+    else spots.push({ point, below: [], x, y })
+  }
+  return spots
+}
 
 /** The rungs that a line joins in order: not the reference. */
 const joinedOf = ({ apart }: RooflineSpec, points: readonly RooflinePoint[]): RooflinePoint[] =>
@@ -134,19 +158,23 @@ export function labelPlaces(
       return { left: right - 5, right: right + 5, top: down - 5, bottom: down + 5 }
     })
   const isCrowd = seen.length > crowd
+  const spots = isCrowd ? spotsOf(seen, plane) : seen.map((point): Spot => ({ point, below: [] }))
   const placed = placeLabels(
-    seen.map(({ x, y, mark, title }) => ({
+    spots.map(({ point: { x, y, mark, title }, below }) => ({
       x: plane.right(x),
       y: plane.down(y),
-      texts: isCrowd ? [mark] : [`${mark} ${title}`, mark],
+      texts: isCrowd
+        ? [below.length > 0 ? `${mark} +${below.length}` : mark]
+        : [`${mark} ${title}`, mark],
     })),
     plane.room,
     [...taken, ...others],
     [...roofs, ...spec.paths.flatMap(({ points }) => climb(joinedOf(spec, points), plane))],
     isCrowd ? crowdReach : undefined,
   )
+  const placeOf = new Map(spots.map(({ point }, index) => [point, placed[index]]))
   return points.map((point) => {
-    const found = placed[seen.indexOf(point)]
+    const found = placeOf.get(point)
     return found
       ? { text: found.text, x: plane.x(found.x), y: plane.y(found.y), moved: found.moved }
       : null
@@ -185,7 +213,7 @@ export const rooflineChart =
       ends: [[number, number], [number, number]],
       { left: wanted, middle: from }: { left: number; middle: number },
     ) => {
-      const width = name.length * 6.1
+      const width = widthOf(name)
       const left = Math.max(2, Math.min(plane.room.right - width, wanted))
       const isTaken = (middle: number): boolean =>
         taken.some(
@@ -257,7 +285,7 @@ export const rooflineChart =
         if (!slope) return []
         const halfway = Math.sqrt(slope.from * slope.to)
         const [right, middle] = [plane.right(halfway), plane.down(halfway * bandwidth.value)]
-        const width = bandwidth.name.length * 6.1
+        const width = widthOf(bandwidth.name)
         return roof(
           bandwidth.name,
           { name, colour: paths.length > 1 ? colour(index) : palette.mark },
@@ -272,6 +300,13 @@ export const rooflineChart =
     ]
     const places = labelPlaces(spec, size, shown, taken, roofLines)
     const labeled = paths.at(-1)
+    const below = new Map(
+      paths.flatMap(({ points }) =>
+        points.length > crowd
+          ? spotsOf(points, plane).map((spot) => [spot.point, spot.below] as const)
+          : [],
+      ),
+    )
     const mark = (point: RooflinePoint, path: number) => ({
       value: [point.x, point.y],
       rung: point.rung,
@@ -282,6 +317,9 @@ export const rooflineChart =
           spec.yText(point.y),
           spec.xText(point.x),
           ...point.lines,
+          ...(below.get(point)?.length && spec.alsoHere
+            ? [spec.alsoHere(below.get(point)!.map((one) => `${one.mark} ${one.title}`))]
+            : []),
         ],
       },
       itemStyle: { color: point.quiet ? palette.rest : colour(path) },
@@ -350,6 +388,8 @@ export const rooflineChart =
             symbolSize: 9,
             data: points
               .filter(({ quiet }) => quiet || spec.apart)
+              // The hottest on top, where the pointer meets it.
+              .sort((a, b) => a.ms - b.ms)
               .map((point) => mark(point, path)),
           },
         ]),

@@ -2,6 +2,7 @@
  * The domain's statements in the current language. The domain has the English templates; the other
  * locales have theirs under `statements.<key>`. Texts of authors in them are translated as everywhere.
  */
+import { computed } from 'vue'
 import { useI18n } from 'vue-i18n'
 import {
   englishTemplate,
@@ -14,6 +15,18 @@ import { metricDefinition } from '../../src-main/domain/metrics/metrics'
 import { own as ownText } from './authored'
 import { unitInLanguage } from './format'
 import { CoreError, LineError } from '../client/client'
+
+/** Words without parameters, each looked up once a language: a row that is scrolled into view asks for dozens. */
+export function useWords(): (key: string) => string {
+  const { t, locale } = useI18n()
+  const known = computed(() => ({ language: locale.value, words: new Map<string, string>() }))
+  return (key) => {
+    const { words } = known.value
+    const found = words.get(key) ?? t(key)
+    words.set(key, found)
+    return found
+  }
+}
 
 export function useStatement() {
   const { t, te, tm } = useI18n()

@@ -20,8 +20,9 @@ export const tip: Directive<HTMLElement, Tip> = {
 
 function setTip(element: HTMLElement, value: Tip): void {
   contents.set(element, value)
-  if (value) element.dataset['tip'] = ''
-  else delete element.dataset['tip']
+  const said = Boolean(value)
+  // Most change what they say and not whether they do: an attribute that is written is looked at by the styles.
+  if (said !== 'tip' in element.dataset) element.toggleAttribute('data-tip', said)
 }
 
 export const shownTip = shallowRef<{ element: HTMLElement; content: TipContent } | null>(null)

@@ -18,6 +18,7 @@ import {
   ticks,
 } from './format'
 import { readLists, writeLists } from './preferences'
+import { constantRange, inSlots, type RecycledItem } from './use-recycled'
 
 describe('figures', () => {
   it.each([
@@ -184,5 +185,58 @@ describe('kept lists', () => {
     for (const text of ['', '{', '{"a":["x"]}', '[["a"]]', '[["a",[1]]]', '[[1,["x"]]]'])
       expect(readLists(text), text).toEqual([])
     expect(readLists('[["a",["x"]],null,["b","c"]]')).toEqual([['a', ['x']]])
+  })
+})
+
+describe('recycled rows', () => {
+  const item = (index: number) => ({
+    key: index,
+    index,
+    start: 10 * index,
+    end: 10 * index + 10,
+    size: 10,
+    lane: 0,
+  })
+  const items = (from: number, to: number) =>
+    Array.from({ length: to - from + 1 }, (_, at) => item(from + at))
+  const places = (list: readonly RecycledItem[]) =>
+    list.map(({ slot, index }) => `${slot}:${index}`)
+
+  it('are as many at the ends of the list as in its middle', () => {
+    const range = constantRange()
+    const lengths = [
+      [0, 4],
+      [3, 8],
+      [50, 54],
+      [96, 99],
+    ].map(([startIndex, endIndex]) =>
+      range({ startIndex: startIndex!, endIndex: endIndex!, overscan: 2, count: 100, lanes: 1 }),
+    )
+    expect(lengths.map((own) => own.length)).toEqual([9, 10, 10, 10])
+    expect(lengths.map((own) => own[0])).toEqual([0, 1, 48, 90])
+    expect(range({ startIndex: 0, endIndex: 2, overscan: 2, count: 3, lanes: 1 })).toEqual([
+      0, 1, 2,
+    ])
+  })
+
+  it('take the elements of those that left, where these stand, while it scrolls', () => {
+    const before = inSlots([], items(0, 4), false)
+    expect(places(before)).toEqual(['0:0', '1:1', '2:2', '3:3', '4:4'])
+    const further = inSlots(before, items(2, 6), true)
+    expect(places(further)).toEqual(['0:5', '1:6', '2:2', '3:3', '4:4'])
+    expect(further[0]!.start).toBe(50)
+  })
+
+  it('stand in their order at rest, and keep it as a scroll begins', () => {
+    const scrolled = inSlots(inSlots([], items(0, 4), false), items(2, 6), true)
+    const rested = inSlots(scrolled, items(2, 6), false)
+    expect(places(rested)).toEqual(['2:2', '3:3', '4:4', '0:5', '1:6'])
+    expect(places(inSlots(rested, items(3, 7), true))).toEqual(['2:7', '3:3', '4:4', '0:5', '1:6'])
+  })
+
+  it('get elements of their own as they become more, and give them back', () => {
+    const more = inSlots(inSlots([], items(0, 2), false), items(1, 5), true)
+    expect(places(more)).toEqual(['0:3', '1:1', '2:2', '3:4', '4:5'])
+    expect(places(inSlots(more, items(4, 5), true))).toEqual(['3:4', '4:5'])
   })
 })

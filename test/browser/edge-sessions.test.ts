@@ -228,6 +228,15 @@ describe('messages', () => {
     expect(headings.join()).toContain('waves')
     const cells = await page.locator('tr[data-rung="06_float4"] > *').count()
     expect(cells).toBe(await page.locator('thead .labels > *').count())
+    expect(await page.locator('.legend .reference').count()).toBe(0)
+  })
+
+  it('of counts without times: once that there are none, not again as the reason', async () => {
+    const pair = '01_naive/02_coalesced'
+    const { page } = await harness.open(`/session/counts-alone/compare/${pair}`)
+    await page.getByText('No time to compare').waitFor()
+    expect(await page.locator('.figures .why').count()).toBe(0)
+    expect(await page.locator('.figures').innerText()).not.toContain('has no time')
   })
 
   it('of hostile names: the text itself', async () => {

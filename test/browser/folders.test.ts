@@ -1,5 +1,5 @@
 /** A ladder folder in the UI: opened, trusted, edited in place, built, watched. The real core over fake tools. */
-import { readFile, rename, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { afterEach, describe, expect, it } from 'vitest'
@@ -120,6 +120,56 @@ describe('a ladder folder', () => {
     await page.getByRole('button', { name: `Remove ${path} from this list` }).click()
     await page.getByText('No folders opened yet').waitFor()
   })
+})
+
+it('takes the winner of a sweep as a variant, by a click', async () => {
+  const machine = await fakeMachine()
+  const path = await sumsFolder(machine)
+  const header = '// @param TILE 32 {16,32,64}\n'
+  await writeFile(join(path, 'b.cu'), rungText('b', header))
+  const kept = JSON.parse(await readFile(join(root, 'test/captures/tune-h200.json'), 'utf8')) as {
+    id: string
+    report: { finalists: object[]; rows: object[] }
+  }
+  const params = { TILE: 64 }
+  const report = {
+    ...kept.report,
+    ...{ ladder: 'sums', rung: 'b', winner: params },
+    space: {
+      axes: [{ name: 'TILE', values: [16, 32, 64] }],
+      rules: [],
+      combinations: 3,
+      allowed: 3,
+    },
+    finalists: [{ ...kept.report.finalists[0]!, params }],
+    rows: [{ ...kept.report.rows[0]!, params }],
+    byParameter: {},
+  }
+  const { tunes } = machine.setup.machine.folders
+  await mkdir(tunes, { recursive: true })
+  const sweep = JSON.stringify({ ...kept, folder: path, report })
+  await writeFile(join(tunes, `${kept.id}.tuning.json`), sweep)
+  harness = await startHarness()
+  const { page, faults } = await harness.open('/run/tunings')
+  const winner = page.getByRole('region', { name: 'Winner' })
+  await winner.getByRole('button', { name: 'Add as a variant' }).click()
+  await winner.getByText('b-tuned was added to the ladder.').waitFor()
+  expect(await winner.getByRole('button').count()).toBe(0)
+  expect(await seriousFaults(page)).toEqual([])
+  expect(await readFile(join(path, 'ladder.yaml'), 'utf8')).toMatch(/b-tuned.*TILE: 64/s)
+  await winner.getByRole('link', { name: 'Open the ladder folder' }).click()
+  await file(page, 'ladder.yaml').waitFor()
+  // It is found again, and added once more under another name.
+  await page.goBack()
+  await winner.getByRole('button', { name: 'Add as a variant' }).click()
+  await winner.getByText('b-tuned2 was added to the ladder.').waitFor()
+  // What cannot be added is said, and the button stays.
+  await page.reload()
+  await writeFile(join(path, 'b.cu'), rungText('b'))
+  await winner.getByRole('button', { name: 'Add as a variant' }).click()
+  await winner.getByRole('alert').getByText('does not declare TILE').waitFor()
+  expect(await winner.getByRole('button', { name: 'Add as a variant' }).isEnabled()).toBe(true)
+  expect(faults).toEqual([])
 })
 
 it('is run from the form, at a size of its own and with its scalars', async () => {

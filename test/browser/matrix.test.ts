@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Papa from 'papaparse'
+import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { scrollFrames } from '../../scripts/bench/pages.mjs'
 import {
@@ -65,6 +66,84 @@ describe('a large session', () => {
     expect(await page.locator('.status').innerText()).toContain('Measured by ncu 2025.3.1')
     await page.keyboard.press('Control+Home')
     await expect.poll(() => page.locator('.name.active').getAttribute('aria-colindex')).toBe('1')
+  })
+})
+
+describe('a large table', () => {
+  /** Marks what is drawn, scrolls, and tells how much of it was made anew, and in which order it then stands. */
+  const scrolled = (page: Page, scroller: string, rows: string, step: { x?: number; y?: number }) =>
+    page
+      .locator(rows)
+      .evaluateAll((all) => all.forEach((one) => ((one as Element & { kept?: true }).kept = true)))
+      .then(() => scrollFrames(page, scroller, step, 20))
+      .then(() => page.waitForTimeout(400))
+      .then(() =>
+        page.locator(rows).evaluateAll((all) => {
+          const places = all.map((one) => {
+            const { top, left } = one.getBoundingClientRect()
+            return Math.round(top) * 1e6 + Math.round(left)
+          })
+          return {
+            count: all.length,
+            fresh: all.filter((one) => !(one as Element & { kept?: true }).kept).length,
+            ordered: places.every((place, at) => at === 0 || place > places[at - 1]!),
+          }
+        }),
+      )
+
+  it('hands the elements of rows that leave to those that come, in the order of reading at rest', async () => {
+    const { page, faults } = await harness.open(`/session/${large}/ladder`)
+    const ladder = grids.ladder({ rungs: 200 })
+    await openView(page, harness.origin, large, ladder)
+    await page.locator(ladder.scroller).evaluate((element) => element.scrollBy(0, 1000))
+    await page.waitForTimeout(400)
+    const rows = await scrolled(page, ladder.scroller, 'tbody.rung', { y: 60 })
+    expect(rows.ordered).toBe(true)
+    // As rows cross the edges there may be one more than before.
+    expect(rows.fresh).toBeLessThan(3)
+    expect(rows.count).toBeLessThan(40)
+
+    const matrix = grids.matrix({ rungs: 200 })
+    await openView(page, harness.origin, large, matrix)
+    await page.locator(matrix.scroller).evaluate((element) => element.scrollBy(960, 1000))
+    await page.waitForTimeout(400)
+    for (const step of [{ y: 60 }, { x: 60 }]) {
+      const cells = await scrolled(page, matrix.scroller, '[role="gridcell"]', step)
+      expect(cells.ordered).toBe(true)
+      // A row of another group's heading has no cells.
+      expect(cells.fresh).toBeLessThan(cells.count / 4)
+      expect(cells.count).toBeLessThan(900)
+    }
+    expect(faults).toEqual([])
+  })
+
+  it('never gives the focus of a row to another', async () => {
+    const { page } = await harness.open(`/session/${large}/ladder`)
+    const focused = () =>
+      page.evaluate(() => (document.activeElement as HTMLElement).dataset['rung'] ?? 'none')
+    const row = page.locator('tr[data-rung]').nth(3)
+    await row.focus()
+    const id = await focused()
+    await page
+      .locator('.scroller')
+      .first()
+      .evaluate((element) => element.scrollBy(0, 60))
+    await page.waitForTimeout(400)
+    expect(await focused()).toBe(id)
+    await page
+      .locator('.scroller')
+      .first()
+      .evaluate((element) => element.scrollBy(0, 3000))
+    await page.waitForTimeout(400)
+    expect(await focused()).toBe('none')
+    await page.keyboard.press('ArrowDown')
+    await expect.poll(focused).toBe(id)
+    await page.keyboard.press('End')
+    const last = page.locator('tr[data-rung]').last()
+    await expect.poll(focused).toBe(await last.getAttribute('data-rung'))
+    await page.waitForTimeout(400)
+    expect(await last.getAttribute('aria-rowindex')).toBe('202')
+    expect(await focused()).toBe(await last.getAttribute('data-rung'))
   })
 })
 

@@ -41,6 +41,15 @@ describe('replays and the doctor', () => {
       expect(faults).toEqual([])
     })
 
+    it('names the rungs in the language of the UI', async () => {
+      const { page } = await harness.open('/run', { locale: 'ko' })
+      await page.getByLabel('대상').selectOption(ref)
+      await page.getByRole('button', { name: '시작' }).click()
+      await page.getByRole('heading', { name: '완료' }).waitFor()
+      const rung = page.getByRole('rowheader', { name: /^02/ })
+      expect(await rung.innerText()).toContain('전역 메모리 접근 병합')
+    })
+
     it('is there again after a reload', async () => {
       const { page } = await harness.open('/run')
       await startReplay(page)

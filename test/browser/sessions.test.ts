@@ -43,6 +43,13 @@ describe('the list', () => {
     expect(faults).toEqual([])
   })
 
+  it('is in the menu of every screen too, under its headings', async () => {
+    const { page } = await open()
+    await page.getByRole('button', { name: /^Session: / }).click()
+    const menu = page.getByRole('menu')
+    expect(await menu.locator('.group').allInnerTexts()).toEqual(['Recordings', 'Imports'])
+  })
+
   it('opens a session', async () => {
     const { page } = await open()
     await row(page, imported).getByRole('link').click()

@@ -1,14 +1,26 @@
 /**
- * Other machines: a real sshd on loopback, in a folder of the test's own, with the fake tools behind it. Without an
- * sshd the tests are skipped by name; with CI=true the test command installs one.
+ * Other machines: a real sshd on loopback for each test, in a folder of its own, with the fake tools behind it. They wait
+ * for one another's connections beside one another. Without an sshd they are skipped by name; with CI=true the test
+ * command installs one.
  */
-import { execFileSync, spawn } from 'node:child_process'
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import {
+  chmod,
+  copyFile,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  symlink,
+  writeFile,
+} from 'node:fs/promises'
 import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
-import { describe, expect, it } from 'vitest'
-import { afterTest } from '../support'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { agentProgram } from '../../src-main/adapters/remote/agent-files'
 import { faultsOf } from '../json-schemas'
 import { sumsFiles, tempDir } from '../services/support'
 import { bundle, runBundle, start } from './support'
@@ -27,6 +39,10 @@ const freePort = (): Promise<number> =>
     })
   })
 
+/** Everything of this file's: a folder for each machine, and `shared`. */
+let base: string
+const servers: ChildProcess[] = []
+
 interface Host {
   dir: string
   /** Of the laptop. */
@@ -34,6 +50,10 @@ interface Host {
   /** What the machine has below its root. */
   remote: (path: string) => string
   fingerprint: string
+  /** The line of a file of known hosts. */
+  known: string
+  /** The commands before each run. */
+  before: string[]
   /** Ends every connection, as a network that is gone. */
   cut: () => void
   words: string[]
@@ -41,7 +61,7 @@ interface Host {
 
 /** `login`: what the login shell prints before anything is run. */
 async function host(before: readonly string[] = [], login = ''): Promise<Host> {
-  const dir = await tempDir()
+  const dir = await mkdtemp(join(base, 'm'))
   const key = (name: string): string => {
     execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', join(dir, name)])
     return join(dir, name)
@@ -62,7 +82,7 @@ async function host(before: readonly string[] = [], login = ''): Promise<Host> {
   const server = spawn(sshd, ['-D', '-e', '-f', join(dir, 'sshd.conf')], {
     stdio: ['ignore', 'ignore', 'pipe'],
   })
-  afterTest(() => server.kill('SIGKILL'))
+  servers.push(server)
   await new Promise<void>((ready) => {
     let said = ''
     server.stderr.setEncoding('utf8').on('data', (text: string) => {
@@ -79,7 +99,9 @@ async function host(before: readonly string[] = [], login = ''): Promise<Host> {
   const path = [bin, dirname(process.execPath), '/usr/bin', '/bin'].join(delimiter)
   const commands = [
     `export XDG_CACHE_HOME='${join(dir, 'remote')}' KERNEL_LADDER_DATA='${join(dir, 'remote-data')}' PATH='${path}'`,
-    `export KERNEL_LADDER_PATH_ONLY=1 FAKE_LOG='${join(dir, 'calls.log')}'`,
+    // The cache is where it would be without the variable, by which each machine of fakes has a GPU of its own.
+    `export KERNEL_LADDER_PATH_ONLY=1 KERNEL_LADDER_CACHE='${remote('')}'`,
+    `export FAKE_LOG='${join(dir, 'calls.log')}' NODE_COMPILE_CACHE='${process.env['NODE_COMPILE_CACHE']}'`,
     ...before,
   ]
   const env = {
@@ -94,7 +116,8 @@ async function host(before: readonly string[] = [], login = ''): Promise<Host> {
     encoding: 'utf8',
   }).split(' ')[1]!
   return {
-    ...{ dir, env, remote, fingerprint },
+    ...{ dir, env, remote, fingerprint, before: commands },
+    known: `[127.0.0.1]:${port} ${await readFile(`${hostKey}.pub`, 'utf8')}`,
     words: [
       'machine',
       'add',
@@ -111,21 +134,43 @@ async function host(before: readonly string[] = [], login = ''): Promise<Host> {
   }
 }
 
-/** A machine that is added and trusted. */
+/** A machine that is in the file, whose key is known, and that has the program from an earlier run. */
 async function added(before: readonly string[] = [], login = ''): Promise<Host> {
   const own = await host(before, login)
-  const { code, stderr } = await runBundle(
-    [...own.words, '--fingerprint', own.fingerprint],
-    own.env,
+  await mkdir(own.env['KERNEL_LADDER_CONFIG']!)
+  await writeFile(
+    join(own.env['KERNEL_LADDER_CONFIG']!, 'machines.yaml'),
+    JSON.stringify({
+      kernel_ladder_machines: 1,
+      machines: { titan: { ssh: 'titan', before: own.before } },
+    }),
   )
-  expect(code, stderr).toBe(0)
+  await writeFile(join(own.dir, 'known'), own.known)
+  await mkdir(own.remote(''), { recursive: true })
+  for (const name of ['agents', 'assets']) await symlink(join(base, name), own.remote(name))
   return own
 }
 
 const ladder = ['--ladder', 'gemm-fp32', '--rungs', '01_naive,02_coalesced', '--size', '1024']
 
 describe.skipIf(!hasSshd)('a machine over ssh', () => {
-  it('shows an unknown host key, trusts it when told to, and is in a file that is easy to write', async () => {
+  beforeAll(async () => {
+    base = await mkdtemp(join(tmpdir(), 'kl-machines-'))
+    // The program as an earlier run has sent it, and what it has unpacked.
+    const program = join(base, 'agents', (await agentProgram()).hash, 'kernel-ladder.mjs')
+    await mkdir(dirname(program), { recursive: true })
+    await copyFile(bundle, program)
+    await chmod(program, 0o700)
+    const { code, stderr } = await runBundle(['ladders'], { KERNEL_LADDER_CACHE: base }, program)
+    expect(code, stderr).toBe(0)
+  })
+  afterAll(async () => {
+    for (const server of servers) server.kill('SIGKILL')
+    // What a test has ended may still write there.
+    await rm(base, { recursive: true, force: true, maxRetries: 10 })
+  })
+
+  it.concurrent('shows an unknown host key, trusts it when told to, and is in a file that is easy to write', async () => {
     const own = await host()
     const asked = await runBundle(own.words, own.env)
     expect(asked.code).toBe(2)
@@ -151,8 +196,13 @@ describe.skipIf(!hasSshd)('a machine over ssh', () => {
     expect((await runBundle(['machine', 'list'], own.env)).stdout).toMatch(/^There are no machines/)
   })
 
-  it('gets the program once, is checked, runs a ladder, and the session comes home', async () => {
-    const own = await added()
+  it.concurrent('gets the program once, is checked, runs a ladder, and the session comes home', async () => {
+    const own = await host()
+    const { code: told, stderr: why } = await runBundle(
+      [...own.words, '--fingerprint', own.fingerprint],
+      own.env,
+    )
+    expect(told, why).toBe(0)
     const checked = await runBundle(['machine', 'check', 'titan', '--json'], own.env)
     expect(checked.code, checked.stderr).toBe(0)
     expect(faultsOf('machine-check', JSON.parse(checked.stdout))).toEqual([])
@@ -213,7 +263,7 @@ describe.skipIf(!hasSshd)('a machine over ssh', () => {
     expect([gone.code, gone.stderr]).toEqual([3, expect.stringContaining('no longer on titan')])
   })
 
-  it('runs a ladder folder of the user’s own, with what login files print out of the way', async () => {
+  it.concurrent('runs a ladder folder of the user’s own, with what login files print out of the way', async () => {
     const own = await added([], 'echo welcome; echo kl-0 begin; echo news >&2')
     const folder = join(own.dir, 'sums')
     await mkdir(folder)
@@ -227,7 +277,7 @@ describe.skipIf(!hasSshd)('a machine over ssh', () => {
     expect(stdout).toMatch(/^ *b +ok/m)
   })
 
-  it('loses nothing when the connection is cut, and goes on where it was', async () => {
+  it.concurrent('loses nothing when the connection is cut, and goes on where it was', async () => {
     const own = await added(["export FAKE_FAULTS='02_coalesced=hang'"])
     const rungs = ['--ladder', 'gemm-fp32', '--rungs', '01_naive,02_coalesced,03_shared_tile']
     const words = ['run', ...rungs, '--size', '1024', '--timeout', '8', '--profile', 'none']
@@ -242,7 +292,7 @@ describe.skipIf(!hasSshd)('a machine over ssh', () => {
     expect(code, stderr).toBe(1)
   })
 
-  it('goes on when the laptop is switched off, and its session is brought home later', async () => {
+  it.concurrent('goes on when the laptop is switched off, and its session is brought home later', async () => {
     const own = await added(["export FAKE_FAULTS='02_coalesced=hang'"])
     const words = ['run', ...ladder, '--timeout', '10', '--profile', 'none', '--target', 'titan']
     const run = start(words, own.env, bundle)
@@ -264,7 +314,7 @@ describe.skipIf(!hasSshd)('a machine over ssh', () => {
     expect([none.code, none.stderr]).toEqual([2, expect.stringContaining('There is no run other')])
   })
 
-  it('stops everything there on ^C, and saves what was finished', async () => {
+  it.concurrent('stops everything there on ^C, and saves what was finished', async () => {
     const own = await added(["export FAKE_FAULTS='02_coalesced=hang'"])
     const run = start(['run', ...ladder, '--timeout', '600', '--target', 'titan'], own.env, bundle)
     await run.says('verify 3/3 02_coalesced')
@@ -276,7 +326,7 @@ describe.skipIf(!hasSshd)('a machine over ssh', () => {
     expect(left).not.toContain(join(own.dir, 'remote'))
   })
 
-  it('sanitizes and tunes there, and passes on what was printed', async () => {
+  it.concurrent('sanitizes and tunes there, and passes on what was printed', async () => {
     const own = await added()
     const checks = ['sanitize', ...ladder.slice(0, 4), '--tool', 'memcheck', '--json']
     const checked = await runBundle([...checks, '--target', 'titan'], own.env)
@@ -295,7 +345,7 @@ describe.skipIf(!hasSshd)('a machine over ssh', () => {
     expect([bad.code, bad.stderr]).toEqual([2, expect.stringContaining('no GPU to tune on')])
   })
 
-  it('says what is wrong with a run there as if it were here', async () => {
+  it.concurrent('says what is wrong with a run there as if it were here', async () => {
     const own = await added()
     const bad = await runBundle(['run', ...ladder, '--target', 'titan', '--gpu', '7'], own.env)
     expect(bad.code).toBe(2)

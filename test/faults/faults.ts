@@ -5,7 +5,16 @@
  */
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join, relative } from 'node:path'
@@ -13,7 +22,6 @@ import { readSession } from '../../src-main/adapters/sessions/session-store'
 import { leftProcesses } from '../gpu/submissions.mjs'
 import { ncuReport } from '../captures'
 import { openRemote, type Remote } from './remote'
-import { writeFileSync } from 'node:fs'
 import { putFakes } from '../fakes/program.mjs'
 
 const root = join(import.meta.dirname, '../..')
@@ -140,6 +148,31 @@ function disk({ dir }: Bench, option: string): Around | null {
   }
 }
 
+/** A file system of its own at the store that lets this much be written below one folder: root is held to it as well. */
+function quota({ dir }: Bench, most: string): Around | null {
+  const folder = join(dir, 'disk')
+  const image = join(dir, 'image')
+  mkdirSync(folder)
+  const after = (): void => {
+    spawnSync('umount', ['-l', folder])
+    rmSync(image, { force: true })
+  }
+  const steps = [
+    ['truncate', '-s', '128M', image],
+    ['mkfs.btrfs', '-q', '-M', image],
+    ['mount', '-o', 'loop', image, folder],
+    ['btrfs', 'quota', 'enable', folder],
+    ['btrfs', 'subvolume', 'create', join(folder, 'own')],
+    ['btrfs', 'qgroup', 'limit', most, join(folder, 'own')],
+    ['umount', folder],
+    ['mount', '-o', 'loop,subvol=own', image, folder],
+  ]
+  const isThere = steps.every(([name, ...words]) => spawnSync(name!, words).status === 0)
+  if (isThere) return { env: { KERNEL_LADDER_DATA: folder }, after }
+  after()
+  return null
+}
+
 /** Runs a program as if on a machine of its own. */
 const elsewhere = [
   ...['unshare', '--uts', '--pid', '--fork', '--kill-child', '--mount-proc', '/bin/sh', '-c'],
@@ -165,13 +198,14 @@ export const faults: readonly Fault[] = [
     },
   },
   { name: 'disk full', around: (bench) => disk(bench, 'size=300k'), only: withStore() },
+  { name: 'quota full', around: (bench) => quota(bench, '300k'), only: withStore() },
   {
     name: 'out of inodes',
     around: (bench) => disk(bench, 'size=8m,nr_inodes=12'),
     only: withStore(),
   },
   {
-    // As a quota, it refuses a write in the middle of a file.
+    // It refuses a write in the middle of a file.
     name: 'file size limit',
     around: () => ({ wrap: ['prlimit', '--fsize=20000:20000', '--'] }),
     only: withStore(),
@@ -356,7 +390,7 @@ async function strike(
   delayMs: number,
 ): Promise<string[]> {
   const around = fault.around ? fault.around(bench) : {}
-  if (around === null) return ['not tried: this user may not mount a disk']
+  if (around === null) return ['not tried: this user may not mount a disk, or btrfs is missing']
   const known = new Set(readdirSync(bench.store).map((name) => join(bench.store, name)))
   const wrong: string[] = []
   const lasts = fault.strike !== undefined && !fault.briefly && stage.lasting !== undefined

@@ -41,7 +41,7 @@ interface Authored {
 }
 
 /** Strings under these keys are an author's words. */
-const keys = new Set(['title', 'summary', 'idea', 'note', 'conclusion'])
+const keys = new Set(['title', 'summary', 'idea', 'note', 'conclusion', 'result'])
 const textsIn = (value: unknown, at: string, isText = false): Authored[] => {
   if (typeof value === 'string') return isText ? [{ at, text: value }] : []
   if (typeof value !== 'object' || value === null) return []
@@ -84,6 +84,12 @@ const ladderTexts = [
   ),
   ...textsIn(library.ladders, 'ladders'),
   ...textsIn([...library.tasks.values()], 'tasks'),
+  // As a sentence begins with it.
+  ...[...library.tasks.values()].flatMap(({ id, result }) =>
+    result === undefined
+      ? []
+      : [{ at: `tasks/${id}/result`, text: result[0]!.toUpperCase() + result.slice(1) }],
+  ),
   ...templates,
   ...labs.flatMap(({ lab: { id, title, summary } }) => textsIn({ title, summary }, `labs/${id}`)),
   ...recorded,

@@ -1,8 +1,9 @@
 /** Builds and benchmarks: what is stale, and what is over budget. */
 import { createHash } from 'node:crypto'
-import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { runInNewContext } from 'node:vm'
 import { brotliDecompressSync } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import {
@@ -13,8 +14,10 @@ import {
   removeStamp,
   writeStamp,
 } from '../../scripts/lib/build.mjs'
-import { closingLine, countTests } from '../../scripts/lib/test-report.mjs'
-import { collectAssets, packAssets } from '../../scripts/vite-plugins'
+import { runChild } from '../../scripts/lib/child.mjs'
+import { root as projectRoot } from '../../scripts/lib/project.mjs'
+import { closingLine, countTests, secondTries } from '../../scripts/lib/test-report.mjs'
+import { asAscii, collectAssets, packAssets } from '../../scripts/vite-plugins'
 import { budget, budgetTally } from '../../scripts/bench/budgets.mjs'
 
 describe('builds', () => {
@@ -28,6 +31,15 @@ describe('builds', () => {
       expect(sizeWarning(8 * 1024 * 1024)).toBeUndefined()
       expect(sizeWarning(9.5 * 1024 * 1024)).toContain('9.5 MB')
     })
+  })
+
+  it('say the same in ASCII', () => {
+    const code =
+      "[`µs · \u{1f600}`, '가'.length, 'é가\u{1f600}x'.replace(/[가-힣\u{1f600}]/gu, '-'), 'line\\u2028']"
+    const plain = asAscii(code)
+    expect(plain).toMatch(/^[\0-\x7f]*$/)
+    expect(runInNewContext(plain)).toEqual(runInNewContext(code))
+    expect(runInNewContext(plain)[2]).toBe('é--x')
   })
 
   describe('the asset pack', () => {
@@ -87,6 +99,41 @@ describe('builds', () => {
     it('never calls a failed run a success', () => {
       expect(countTests(undefined, 1)).toEqual({ passed: 0, failed: 1, skipped: 0 })
       expect(countTests(report, 1).failed).toBe(1)
+    })
+  })
+
+  describe('a second try', () => {
+    // Vitest itself, over three tests.
+    const file = `import { expect, it } from 'vitest'
+let tries = 0
+it('passes at once', () => {})
+it('takes two', () => expect((tries += 1)).toBe(2))
+it('fails twice', () => expect(1).toBe(2))
+`
+
+    it('is named where it passed, and fails where it failed as well', async () => {
+      const cache = join(projectRoot, '.cache')
+      mkdirSync(cache, { recursive: true })
+      const root = mkdtempSync(join(cache, 'tries-'))
+      try {
+        writeFileSync(join(root, 'vitest.config.mjs'), 'export default {}')
+        writeFileSync(join(root, 'tries.test.mjs'), file)
+        const { code } = await runChild(
+          process.execPath,
+          [
+            join(projectRoot, 'node_modules/vitest/vitest.mjs'),
+            ...['run', '--root', root, '--retry', '1', '--reporter=json'],
+            `--outputFile.json=${join(root, 'report.json')}`,
+          ],
+          { env: process.env, output: 'kept' },
+        )
+        const told = JSON.parse(readFileSync(join(root, 'report.json'), 'utf8')) as object
+        expect(secondTries(told)).toEqual(['tries.test.mjs: takes two'])
+        expect(countTests(told, code)).toEqual({ passed: 2, failed: 1, skipped: 0 })
+        expect(secondTries(undefined)).toEqual([])
+      } finally {
+        rmSync(root, { recursive: true })
+      }
     })
   })
 })

@@ -4,7 +4,7 @@
  * unpacks them once into the cache.
  */
 import { randomBytes } from 'node:crypto'
-import { rename, rm, writeFile } from 'node:fs/promises'
+import { readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { existsSync } from 'node:fs'
 import { dirname, join, resolve, sep } from 'node:path'
 import { brotliDecompressSync } from 'node:zlib'
@@ -47,9 +47,11 @@ function checkoutRoot(): string | null {
   }
 }
 
-/** The archive of scripts/vite-plugins.ts, file by file. */
-function* unpack(base64: string): Generator<{ path: string; bytes: Buffer }> {
-  const archive = brotliDecompressSync(Buffer.from(base64, 'base64'))
+/** The archive of scripts/vite-plugins.ts, the last line of this very program, file by file. */
+async function* unpack(): AsyncGenerator<{ path: string; bytes: Buffer }> {
+  const program = (await readFile(import.meta.filename, 'latin1')).trimEnd()
+  const packed = program.slice(program.lastIndexOf('\n') + '\n//'.length)
+  const archive = brotliDecompressSync(Buffer.from(packed, 'base64'))
   const indexLength = archive.readUInt32LE(0)
   const index = JSON.parse(archive.subarray(4, 4 + indexLength).toString('utf8')) as {
     path: string
@@ -62,10 +64,10 @@ function* unpack(base64: string): Generator<{ path: string; bytes: Buffer }> {
   }
 }
 
-async function unpackInto(folder: string, base64: string): Promise<void> {
+async function unpackInto(folder: string): Promise<void> {
   const staging = `${folder}.${randomBytes(4).toString('hex')}`
   try {
-    for (const { path, bytes } of unpack(base64)) {
+    for await (const { path, bytes } of unpack()) {
       const target = resolve(staging, path)
       if (!target.startsWith(staging + sep)) continue
       await makeFolder(dirname(target))
@@ -93,7 +95,7 @@ async function locate(): Promise<Assets> {
     const shared = sharedCacheDir()
     if (shared !== null && (await pathExists(join(shared, name)))) return below(join(shared, name))
     const folder = join(cacheDir(), name)
-    if (!(await pathExists(folder))) await unpackInto(folder, pack.base64)
+    if (!(await pathExists(folder))) await unpackInto(folder)
     return below(folder)
   }
   const root = checkoutRoot()

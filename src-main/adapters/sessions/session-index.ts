@@ -2,9 +2,9 @@
  * What a list shows of each session of a store, kept in the cache: ten thousand sessions are listed without reading
  * one. An entry is valid as long as its folder and its session.json are those that it was made from.
  */
-import { statSync } from 'node:fs'
-import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
-import { randomBytes } from 'node:crypto'
+import { createReadStream, statSync } from 'node:fs'
+import { readdir, rename, rm, writeFile } from 'node:fs/promises'
+import { createHash, randomBytes } from 'node:crypto'
 import { dirname, join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { z } from 'zod'
@@ -64,9 +64,7 @@ export async function indexed<T>(request: IndexRequest<T>): Promise<Map<string, 
   const { root, version, schema, describe } = request
   const file = join(request.cache, `${request.name}-${sha256(root).slice(0, 16)}.json`)
   const head = headOf(version, schema)
-  const kept = await readFile(file, 'utf8')
-    .then((text) => entriesIn<T>(text, head))
-    .catch(() => new Map<string, Entry<T>>())
+  const kept = await entriesIn<T>(file, head).catch(() => new Map<string, Entry<T>>())
   const stamps = await stampsOf(root)
   const found = new Map<string, T>()
   const next = new Map<string, Entry<T>>()
@@ -101,14 +99,34 @@ const headOf = (version: string, schema: z.ZodType): string =>
   sha256(JSON.stringify([version, z.toJSONSchema(schema)]))
 
 /**
- * A head, the hash of the rest, and the rest: an entry was checked when it was made, so that what is here to the letter
- * needs no schema. None where it is damaged or of another version.
+ * An index is a line with its head, a line for each entry, and a line with the hash of those before. An entry was checked when it was
+ * made, so that what is here to the letter needs no schema. It is read line by line, since the whole text would take as much memory
+ * again as the entries do. None where it is damaged or of another version.
  */
-function entriesIn<T>(text: string, head: string): Map<string, Entry<T>> {
-  const at = text.indexOf('\n')
-  const body = text.slice(at + 1)
-  if (at < 0 || text.slice(0, at) !== `${head} ${sha256(body)}`) return new Map()
-  return new Map(JSON.parse(body) as [string, Entry<T>][])
+async function entriesIn<T>(file: string, head: string): Promise<Map<string, Entry<T>>> {
+  const entries = new Map<string, Entry<T>>()
+  const hash = createHash('sha256')
+  let line: string | null = null
+  for await (const next of linesOf(file)) {
+    if (line === null) {
+      if (next !== head) return new Map()
+    } else {
+      if (line !== head) entries.set(...(JSON.parse(line) as [string, Entry<T>]))
+      hash.update(`${line}\n`)
+    }
+    line = next
+  }
+  return line === hash.digest('hex') ? entries : new Map()
+}
+
+/** The lines of a file that end, without their ends. */
+async function* linesOf(file: string): AsyncGenerator<string> {
+  let rest = ''
+  for await (const part of createReadStream(file, 'utf8') as AsyncIterable<string>) {
+    const lines = (rest + part).split('\n')
+    rest = lines.pop()!
+    yield* lines
+  }
 }
 
 /** A cache that cannot be written costs only time. */
@@ -120,10 +138,24 @@ async function write<T>(
   const temporary = `${file}.${randomBytes(4).toString('hex')}`
   try {
     await makeFolder(dirname(file))
-    const body = JSON.stringify([...entries])
-    await writeFile(temporary, `${head} ${sha256(body)}\n${body}`)
+    await writeFile(temporary, blocksOf(head, [...entries]))
     await rename(temporary, file)
   } catch {
     await rm(temporary, { force: true }).catch(() => undefined)
   }
+}
+
+/** An index in parts of some thousand characters, which are written one at a time. */
+function* blocksOf<T>(head: string, entries: readonly (readonly [string, T])[]): Generator<string> {
+  const hash = createHash('sha256')
+  const signed = (text: string): string => (hash.update(text), text)
+  yield signed(`${head}\n`)
+  for (let at = 0; at < entries.length; at += slice)
+    yield signed(
+      entries
+        .slice(at, at + slice)
+        .map((entry) => `${JSON.stringify(entry)}\n`)
+        .join(''),
+    )
+  yield `${hash.digest('hex')}\n`
 }

@@ -9,7 +9,7 @@ import { Ladder } from '../ladder/ladder'
 import { Statement } from '../messages/message'
 import { MetricValue } from '../metrics/metrics'
 import { ProfileLevel } from '../metrics/metric-definition'
-import { Target } from '../target/targets'
+import { can, Target } from '../target/targets'
 import { Problem } from '../task/problem'
 import { Expectation, Identifier, Parameters } from '../ladder/rung'
 
@@ -339,6 +339,10 @@ export const isOfPrograms = ({ rungs }: Pick<Session, 'rungs'>): boolean =>
 
 export const rungOf = (session: Session, id: string): RungResult | undefined =>
   session.rungs.find((rung) => rung.id === id)
+
+/** Whether its rungs build on each other. Launches of an import and kernels of a program do work of their own. */
+export const climbs = ({ program, target }: Pick<Session, 'program' | 'target'>): boolean =>
+  program === undefined && can(target).knowsRun
 
 /**
  * The rung that a rung is compared with by default: the one it names, else the one before it. Never the

@@ -12,7 +12,7 @@ import { profileLevels, ProfileLevel } from '../metrics/metric-definition'
 import { CauseLines, linesThatBear, namedBy, sayPart } from './say'
 import { partIds, splitOf, type Split, Unimportant, unimportantMoves } from './parts'
 import { activeCycles, timesOf, type Side, unitIds } from './units'
-import { rungBefore, type RungResult, type Session } from '../session/session'
+import { climbs, rungBefore, type RungResult, type Session } from '../session/session'
 
 export type { Side } from './units'
 
@@ -175,9 +175,9 @@ export interface WhyStep {
   why: Why
 }
 
-/** The reference is compared with no rung, and no kernel of a program with the one before it: they do other work. */
+/** The reference is compared with no rung, and no launch of an import or program with the one before it: they do other work. */
 export const whyOfSteps = (session: Session): WhyStep[] =>
-  (session.program ? [] : session.rungs).flatMap((b): WhyStep[] => {
+  (climbs(session) ? session.rungs : []).flatMap((b): WhyStep[] => {
     const a = rungBefore(session, b.id)
     if (!a || b.id === session.ladder.reference) return []
     return [{ a, b, why: whyOf({ session, rung: a }, { session, rung: b }) }]

@@ -1,5 +1,5 @@
 /** The UI on loopback, for machines without a display: `kernel-ladder serve`. */
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Core } from '../../contract'
 import { maxUploadBytes } from '../../contract/sessions'
@@ -95,6 +95,8 @@ export async function startWebHost(options: WebHostOptions): Promise<WebHost> {
   const staticFiles = createStaticFiles(await RendererFiles.open(rendererDir))
   const events = createEventStreams(core, limits)
 
+  // Imported, it would load a whole HTTP client at every start of the program.
+  const { createServer } = process.getBuiltinModule('node:http')
   const server = createServer({
     headersTimeout: limits.headersTimeoutMs,
     requestTimeout: limits.uploadTimeoutMs,

@@ -41,8 +41,19 @@ export const derived = (value: number | null, unit: MetricValue['unit']): Metric
 
 // Text shared by several charts: where the data comes from, and file names.
 
-/** Further rungs are counted and not named: a program can have hundreds of kernels. */
+/** Further rungs are counted and not named: a program can have hundreds of kernels, of long names. */
 const mostNamed = 12
+const mostLetters = 160
+
+/** As many of them as are named, at least one. */
+export function named(names: readonly string[]): readonly string[] {
+  let letters = 0
+  const past = names.findIndex((name, index) => {
+    letters += name.length
+    return index === mostNamed || (index > 0 && letters > mostLetters)
+  })
+  return past === -1 ? names : names.slice(0, past)
+}
 
 export function useChartWords() {
   const { t } = useI18n()
@@ -66,9 +77,10 @@ export function useChartWords() {
 
   /** The names, or the first of very many. */
   const someOf = (names: readonly string[]): string => {
-    const first = names.slice(0, mostNamed).join(', ')
-    const more = names.length - mostNamed
-    return more > 0 ? t('charts.andMore', { rungs: first, count: more }) : first
+    const first = named(names)
+    const more = names.length - first.length
+    const rungs = first.join(', ')
+    return more > 0 ? t('charts.andMore', { rungs, count: more }) : rungs
   }
 
   /** Names the rungs that are not drawn, with the reason if they share one. */

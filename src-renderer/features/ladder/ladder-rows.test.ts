@@ -49,6 +49,11 @@ describe('rows', () => {
     expect(rows.flatMap(({ before, slowdown }) => before ?? slowdown ?? [])).toEqual([])
   })
 
+  it('of an import hold no launch against the one before it', () => {
+    const rows = ladderRows({ ...climb, target: { kind: 'imported', name: 'own.ncu-rep' } })
+    expect(rows.flatMap(({ before, slowdown }) => before ?? slowdown ?? [])).toEqual([])
+  })
+
   it('have columns for all of the card and for registers', () => {
     expect(metricsOf(columnGroups(usualColumns(climb)))).toEqual(
       expect.arrayContaining([...cardMetricIds, 'registersPerThread']),

@@ -19,7 +19,12 @@ import {
 } from '../../../src-main/domain/metrics/metrics'
 import { columnFor } from '../../../src-main/domain/session/registry-figures'
 import { gflops } from '../../../src-main/domain/task/problem'
-import { rungBefore, type RungResult, type Session } from '../../../src-main/domain/session/session'
+import {
+  climbs,
+  rungBefore,
+  type RungResult,
+  type Session,
+} from '../../../src-main/domain/session/session'
 import {
   columnDecimals,
   rungNumbers,
@@ -63,8 +68,7 @@ export function ladderRows(session: Session): LadderRow[] {
   const numbers = rungNumbers(session.rungs)
   return session.rungs.map((rung, index) => {
     const isReference = rung.id === session.ladder.reference
-    // Kernels of a program do other work than the one before.
-    const before = isReference || session.program ? undefined : rungBefore(session, rung.id)
+    const before = isReference || !climbs(session) ? undefined : rungBefore(session, rung.id)
     const comparison = before && compareRungs({ session, rung: before }, { session, rung })
     const error = errorOf(rung)
     return {

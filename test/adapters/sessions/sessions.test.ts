@@ -105,6 +105,32 @@ describe('the list of a store', () => {
     expect(await readdir(cache)).toEqual([file])
   })
 
+  it('is made again where a line of the index was cut off, changed or added', async () => {
+    const { cache, add, list } = await store()
+    for (const name of ['a', 'b', 'c']) await add(name)
+    await list()
+    const [file] = await readdir(cache)
+    const path = join(cache, file!)
+    const whole = await readFile(path, 'utf8')
+    const lines = whole.split('\n')
+    const damaged = [
+      whole.slice(0, -20),
+      whole.slice(0, -1),
+      lines.toSpliced(2, 1).join('\n'),
+      whole.replace('"value":"b"', '"value":"x"'),
+      `${whole}${lines[1]}\n`,
+      lines.toSpliced(0, 1).join('\n'),
+    ]
+    for (const text of damaged) {
+      await writeFile(path, text)
+      expect(await list(), text).toEqual({
+        shown: { a: 'a', b: 'b', c: 'c' },
+        read: ['a', 'b', 'c'],
+      })
+      expect(await readFile(path, 'utf8')).toHaveLength(whole.length)
+    }
+  })
+
   it('does without a cache that cannot be written', async () => {
     const { cache, add, list } = await store()
     await writeFile(cache, 'a file in the way')
