@@ -2,7 +2,7 @@
 import { gunzipSync } from 'node:zlib'
 import { formats, upgraded } from '../../domain/session/upgrade/index'
 import { inputError, errorText, type KernelLadderError, schemaFault } from '../../domain/errors'
-import { message, type Statement } from '../../domain/messages/message'
+import { message, says, type Statement } from '../../domain/messages/message'
 import {
   deepElementId,
   frozenElementId,
@@ -27,7 +27,10 @@ const maxDeepBytes = 256 * 1024 * 1024
 /** Throws an input error that names the file if the page contains no readable report. */
 export function parseReportHtml(html: string, name: string): ReadReport {
   const damaged = (why: Statement) =>
-    inputError(message('pages.unreadable', { file: name, why }), message('pages.nameReport'))
+    inputError(
+      message('pages.unreadable', { file: name, why }),
+      message(says(why, 'files.newer') ? 'sessions.update' : 'pages.nameReport'),
+    )
   const text = elementText(html, 'application/json', frozenElementId, damaged)
   if (text === null)
     throw inputError(message('pages.noReport', { file: name }), message('pages.nameReport'))

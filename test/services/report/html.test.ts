@@ -19,6 +19,7 @@ import {
 } from '../../../src-main/services/report'
 import { readTemplate } from '../../../src-main/services/report/html'
 import { tempDir } from '../support'
+import { saying } from '../../support'
 import {
   builtTemplate,
   deepProfile,
@@ -189,9 +190,13 @@ describe('HTML', () => {
         html.replace('"report":2,', '"report":7,'),
         'it was written by a newer kernel-ladder',
       ],
-    ])('refuses %s with the reason', (_what, text, reason) => {
+    ])('refuses %s with the reason and what to do', (what, text, reason) => {
       expect(() => frozenIn(text)).toThrow(reason)
       expect(() => frozenIn(text)).toThrow('report.html')
+      const remedy = what === 'a newer one' ? 'Update kernel-ladder' : 'unmodified file'
+      expect(() => frozenIn(text)).toThrow(
+        expect.objectContaining({ remedy: saying(remedy) }) as Error,
+      )
     })
   })
 })
