@@ -117,7 +117,7 @@ export function addRegress({ cli, setUp, finish, tasks }: CommandLine): void {
       'fresh processes that time old and new in turn, 6 to 1000 (default: 24)',
     )
     .option('--seconds <s>', 'sampling time per rung and round, 0.01 to 60 (default: 0.1)')
-    .option('--calibrate', 'measure how far the same code differs from itself anew')
+    .option('--calibrate', 'measure again how far the same code differs from itself')
     .option('--flush-l2', 'flush the L2 cache before each timed launch')
     .option(
       '--timeout <seconds>',
