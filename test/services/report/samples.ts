@@ -18,10 +18,10 @@ const { texts: sources } = await readSources(folder, session)
 
 /** A page with the places that the build's own has. */
 export const template =
-  '<!doctype html><html><title><!--report-title--></title><body>\n<!--report-data--><script><!--report-ui--></script>\n'
+  '<!doctype html><html><title><!--report-title--></title><body>\n<!--report-data--><script></script>\n'
 
 /** As it is built: the script behind the page. */
-export const builtTemplate = `${template}<!--report-script-->draw()`
+export const builtTemplate = `${template.replace('</script>', '<!--report-ui--></script>')}<!--report-script-->draw()`
 
 export const noPrivates: Privates = { folders: [], words: [] }
 
