@@ -87,8 +87,9 @@ export function preloadFirstScreen(wanted: readonly string[]): Plugin {
   }
 }
 
-// The virtual module `virtual:emulator-worker`: the emulator's worker thread, bundled into one script, as text. So the
-// command-line program stays one file, and tests and the desktop program start the very same worker.
+// The virtual module `virtual:emulator-worker`: the emulator's worker thread, bundled into one script, compressed and
+// unpacked by the first that needs one. So the command-line program stays one file, and tests and the desktop program
+// start the very same worker. Its text is the value of a call: a bundler would write out a constant at each use.
 
 const workerId = 'virtual:emulator-worker'
 const entry = 'src-main/adapters/emulator/worker.ts'
@@ -105,7 +106,14 @@ async function bundled(root: string): Promise<string> {
       target: 'node20',
       minify: false,
       write: false,
-      rolldownOptions: { output: { format: 'cjs', codeSplitting: false } },
+      rolldownOptions: {
+        output: {
+          format: 'cjs',
+          codeSplitting: false,
+          // Names stay, for stack traces.
+          minify: { compress: false, mangle: false, codegen: true },
+        },
+      },
     },
   })) as Rolldown.RolldownOutput
   return made.output[0].code
@@ -118,7 +126,12 @@ export function emulatorWorker(options: { root: string }): Plugin {
     async load(id) {
       if (id !== `\0${workerId}`) return undefined
       this.addWatchFile(join(options.root, entry))
-      return `export default ${JSON.stringify(await bundled(options.root))}`
+      const packed = gzipSync(await bundled(options.root), { level: 9 }).toString('base64')
+      return [
+        `import { gunzipSync } from 'node:zlib'`,
+        `let code`,
+        `export default () => (code ??= gunzipSync(Buffer.from('${packed}', 'base64')).toString('utf8'))`,
+      ].join('\n')
     },
   }
 }
@@ -214,8 +227,9 @@ export function assetPack(options: { root: string; embed: boolean }): Plugin {
   }
 }
 
-// Puts a build's single script and style sheet into one page, template.html. The script is compressed, to
-// keep reports small; a short loader unpacks it. The page's content security policy lists the loader, the
+// Puts a build's single script and style sheet into one file, template.html: a page, and behind it the script, which the
+// report service compresses into the page (services/report/html.ts), to keep reports small; a short loader unpacks it there.
+// Here it is left as it is, because much of it is in the UI too, and the program packs both together. The page's content security policy lists the loader, the
 // script and the style sheet by hash, so that nothing else can run, whatever a session contains, and the
 // page loads nothing. `<!--report-title-->` and `<!--report-data-->` are placeholders to fill in.
 
@@ -243,7 +257,6 @@ export function templatePage(script: string, style: string): string {
     "base-uri 'none'",
     "form-action 'none'",
   ].join('; ')
-  const packed = gzipSync(script, { level: 9 }).toString('base64')
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -259,11 +272,11 @@ export function templatePage(script: string, style: string): string {
 <body>
 <div id="app"></div>
 <!--report-data-->
-<script type="text/plain" id="kernel-ladder-ui">${packed}</script>
+<script type="text/plain" id="kernel-ladder-ui"><!--report-ui--></script>
 <script>${loader}</script>
 </body>
 </html>
-`
+<!--report-script-->${script}`
 }
 
 export function reportTemplate(): Plugin {

@@ -1,6 +1,5 @@
 /**
- * The app's screens. A screen is a component, an entry here, and a file in each locale, which includes its
- * `title`. Router, navigation, palette, keys and help are derived from the entry.
+ * The app's screens. A screen is a component, an entry here, and its words and `title` in each locale. Router, navigation, palette, keys and help are derived from the entry.
  */
 import type { RouteLocationRaw } from 'vue-router'
 // Not loaded on demand like the others: it is on the way to the default session.

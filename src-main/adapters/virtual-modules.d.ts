@@ -8,6 +8,6 @@ declare module 'virtual:kernel-ladder-assets' {
 
 declare module 'virtual:emulator-worker' {
   /** A CommonJS script for `new Worker(code, { eval: true })`. */
-  const code: string
+  const code: () => string
   export default code
 }

@@ -4,7 +4,7 @@
  */
 import { z } from 'zod'
 import { Statement } from '../domain/messages/message'
-import { ErrorShape, inputError, toErrorShape } from '../domain/errors'
+import { ErrorShape, inputError, toErrorShape, schemaFault } from '../domain/errors'
 import { Ladder } from '../domain/ladder/ladder'
 import { ProfileCost, ProfilePlan } from '../domain/analysis/pass-plan'
 import { Problem } from '../domain/task/problem'
@@ -217,7 +217,7 @@ export async function dispatch(core: Core, name: string, input: unknown): Promis
       throw inputError(`There is no call named ${JSON.stringify(name.slice(0, 60))}.`)
     const parsed = calls[name].input.safeParse(input)
     if (!parsed.success)
-      throw inputError(`The message for ${name} is not valid: ${z.prettifyError(parsed.error)}`)
+      throw inputError(`The message for ${name} is not valid: ${schemaFault(parsed.error)}`)
     return { ok: true, value: await core.call(name, parsed.data as never) }
   } catch (error) {
     return { ok: false, error: toErrorShape(error) }

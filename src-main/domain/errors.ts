@@ -52,6 +52,14 @@ export const missingError = (message: Statement, remedy?: Statement): KernelLadd
 export const errorText = (error: unknown): string =>
   error instanceof Error ? error.message : String(error)
 
+/** What is wrong with a value that its schema refuses, in one line: the first fault, by its place. */
+export function schemaFault({ issues }: z.ZodError): string {
+  const [{ path, message: text } = { path: [], message: 'invalid' }] = issues
+  const place = z.core.toDotPath(path)
+  const more = issues.length > 1 ? ` (and ${issues.length - 1} more)` : ''
+  return `${text.replace(/^Invalid input: /, '')}${place === '' ? '' : `, at ${place}`}${more}.`
+}
+
 /** The process, or the whole system, has as many open files as it may have. */
 const isOutOfFiles = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && (error.code === 'EMFILE' || error.code === 'ENFILE')

@@ -1,4 +1,6 @@
-/** The state of something that is fetched; all that a screen needs to render it. */
+/** The state of something that is fetched or done; all that a screen needs to render it. */
+import { ref, shallowRef } from 'vue'
+
 export type Loadable<T> =
   | { state: 'loading' }
   | { state: 'ready'; value: T }
@@ -24,4 +26,22 @@ export async function track<T>(
   } catch (error) {
     set({ state: 'failed', error })
   }
+}
+
+/** What a panel does when its user asks: which of it goes on now, and why the last failed. */
+export function useAttempt<What extends string>() {
+  const busy = ref<What | null>(null)
+  const failure = shallowRef<unknown>(null)
+  async function attempt(what: What, work: () => Promise<unknown>): Promise<void> {
+    busy.value = what
+    failure.value = null
+    try {
+      await work()
+    } catch (error) {
+      failure.value = error
+    } finally {
+      busy.value = null
+    }
+  }
+  return { busy, failure, attempt }
 }

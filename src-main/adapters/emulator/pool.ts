@@ -62,7 +62,7 @@ export function emulatorPool(signal: AbortSignal, size = availableParallelism())
   const start = (): Worker => {
     const worker =
       spareWorker() ??
-      new Worker(workerCode, {
+      new Worker(workerCode(), {
         eval: true,
         resourceLimits: {
           maxOldGenerationSizeMb: heapMegabytes,

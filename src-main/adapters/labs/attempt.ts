@@ -5,7 +5,7 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { inputError, errorText } from '../../domain/errors'
+import { inputError, errorText, schemaFault } from '../../domain/errors'
 import { LabAnswers, LabOutcome } from '../../domain/labs/outcome'
 import { Statement, message } from '../../domain/messages/message'
 import type { Session } from '../../domain/session/session'
@@ -81,7 +81,7 @@ export function parseAs<T>(
   const current = upgrade(value)
   if ('refused' in current) throw refuse(path, current.refused)
   const read = schema.safeParse(current.value)
-  if (!read.success) throw refuse(path, z.prettifyError(read.error))
+  if (!read.success) throw refuse(path, schemaFault(read.error))
   return read.data
 }
 

@@ -4,7 +4,8 @@
  */
 import { parseQueueLine, stateOf, type QueueLine } from '../../domain/machines/slurm-job'
 import type { SlurmOptions } from '../../domain/machines/machine-file'
-import { answer, follow, type JobPlace, type RemoteFacts, type StartJob } from './remote-host'
+import { answer, type RemoteFacts } from './remote-host'
+import { follow, type JobPlace, type StartJob } from './remote-jobs'
 import { at, submit } from './slurm'
 import { quoted, type Shell } from './ssh'
 

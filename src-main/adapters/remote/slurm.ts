@@ -14,16 +14,15 @@ import {
   type JobState,
 } from '../../domain/machines/slurm-job'
 import { message, type Statement } from '../../domain/messages/message'
+import { answer, type RemoteFacts } from './remote-host'
 import {
-  answer,
   follow,
   placeJob,
   type JobPlace,
-  type RemoteFacts,
   type StartedJob,
   type StartJob,
   type Watch,
-} from './remote-host'
+} from './remote-jobs'
 import { quoted, type Shell } from './ssh'
 
 /** Seconds after which squeue is asked at the latest. */

@@ -4,10 +4,9 @@
  */
 import { cp, mkdir, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
-import { z } from 'zod'
 import type { DeepProfile } from '../../domain/session/deep'
-import { inputError, type KernelLadderError } from '../../domain/errors'
-import { message, type Statement } from '../../domain/messages/message'
+import { inputError, type KernelLadderError, schemaFault } from '../../domain/errors'
+import { message, type Statement, says } from '../../domain/messages/message'
 import { withRegistry } from '../../domain/session/registry-figures'
 import { Session } from '../../domain/session/session'
 import { formats, upgraded } from '../../domain/session/upgrade'
@@ -61,13 +60,16 @@ export const isImported = (folder: string): Promise<boolean> =>
 /** Parses the text of a session.json; `path` is for error messages. */
 export function parseSession(text: string, path: string): Session {
   const refuse = (why: Statement): KernelLadderError =>
-    inputError(message('sessions.unreadable', { file: path, why }), message('sessions.useBackup'))
+    inputError(
+      message('sessions.unreadable', { file: path, why }),
+      message(says(why, 'files.newer') ? 'sessions.update' : 'sessions.useBackup'),
+    )
   const parsed = parseJsonWithin(text)
   if ('refused' in parsed) throw refuse(parsed.refused)
   const current = upgraded(formats.session, parsed.value)
   if ('refused' in current) throw refuse(current.refused)
   const session = Session.safeParse(current.value)
-  if (!session.success) throw refuse(z.prettifyError(session.error))
+  if (!session.success) throw refuse(schemaFault(session.error))
   return withRegistry(session.data)
 }
 

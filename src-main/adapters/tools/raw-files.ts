@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { gunzip, gzip } from 'node:zlib'
 import { z } from 'zod'
-import { inputError } from '../../domain/errors'
+import { inputError, schemaFault } from '../../domain/errors'
 import { message, type Statement } from '../../domain/messages/message'
 import { type RowText, rowsOf, sharedRows, sharedSessions, shareRows } from '../disk/journal'
 import { errorCode } from '../disk/disk'
@@ -216,7 +216,7 @@ function parseRow(text: string, what: string): z.infer<typeof RawRow> {
     throw damaged(what, message('files.noJson'))
   }
   const row = RawRow.safeParse(value)
-  if (!row.success) throw damaged(what, z.prettifyError(row.error))
+  if (!row.success) throw damaged(what, schemaFault(row.error))
   return row.data
 }
 

@@ -176,20 +176,23 @@ export const recorded = {
   origin: (name: string, createdAt: string) => `recorded ${createdAt.slice(0, 10)} as ${name}`,
 } as const satisfies TargetKind
 
+/** What ncu counted of code that this program neither built nor launched. */
+const onlyProfiled = {
+  builds: false,
+  runs: false,
+  times: false,
+  profiles: true,
+  needsGpu: false,
+  replays: false,
+  knowsRun: false,
+} as const satisfies Capabilities
+
 // Counters imported from an ncu file. No run produces such a session, and the file does not say what was run.
 
 export const imported = {
   syntax: null,
   help: '',
-  can: {
-    builds: false,
-    runs: false,
-    times: false,
-    profiles: true,
-    needsGpu: false,
-    replays: false,
-    knowsRun: false,
-  },
+  can: onlyProfiled,
   listed: 'imported',
   tone: 'caution',
   namesGpu: false,
@@ -202,15 +205,7 @@ export const imported = {
 export const program = {
   syntax: null,
   help: '',
-  can: {
-    builds: false,
-    runs: false,
-    times: false,
-    profiles: true,
-    needsGpu: true,
-    replays: false,
-    knowsRun: false,
-  },
+  can: { ...onlyProfiled, needsGpu: true },
   listed: 'live',
   tone: 'accent',
   namesGpu: false,

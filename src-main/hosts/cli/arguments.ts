@@ -1,4 +1,6 @@
-/** Parses command-line options into a request; every invalid value is named in the error. */
+/** Options that commands share, and what is parsed of them into a request; every invalid value is named in the error. */
+import type { Command } from 'commander'
+import type { SetUp } from '../../adapters/machine/machine'
 import { type Task, maxSize } from '../../domain/task/task'
 import { RunRequest } from '../../contract/index'
 import { inputError } from '../../domain/errors'
@@ -19,7 +21,7 @@ export interface NamedOption {
 }
 
 /** An option for each name of any task, except for names that the command already uses. */
-export function namedOptions(tasks: Iterable<Task>, taken: ReadonlySet<string>): NamedOption[] {
+function namedOptions(tasks: Iterable<Task>, taken: ReadonlySet<string>): NamedOption[] {
   const found = new Map<string, NamedOption>()
   const add = (option: NamedOption): void => {
     const known = found.get(option.name)
@@ -46,6 +48,51 @@ export function namedOptions(tasks: Iterable<Task>, taken: ReadonlySet<string>):
   }
   return [...found.values()]
 }
+
+// What the definitions of commands share.
+
+/** Where a command is added, and what it answers with. */
+export interface CommandLine {
+  cli: Command
+  setUp: SetUp
+  finish: (code: number) => void
+  /** Their names become options of the command that is run. */
+  tasks: readonly Task[]
+  /** The words that are parsed, for commands that pass them on. */
+  given: readonly string[]
+}
+
+export const json = ['--json', 'print exactly one JSON document to stdout'] as const
+
+/** Collects the values of an option that may be given several times. */
+export const repeated = (word: string, words: string[] = []): string[] => [...words, word]
+
+export const ladderHelp = 'the id of a ladder, or a folder that contains ladder.yaml'
+export const trust = [
+  '--trust',
+  'allow building and running the code of this ladder folder from now on',
+] as const
+
+export const gpu = [
+  '--gpu <n>',
+  'which GPU of a machine with several, as nvidia-smi numbers them (default: CUDA’s first)',
+] as const
+
+/** Adds the options that select a problem; returns those named by the tasks. */
+export function addProblemOptions(
+  command: Command,
+  tasks: Iterable<Task>,
+  size: string,
+): NamedOption[] {
+  const taken = new Set(command.options.map((option) => option.attributeName()))
+  const named = namedOptions(tasks, new Set([...taken, 'size', 'at']))
+  command.option('--size <n>', size)
+  for (const { name, help } of named) command.option(`--${name} <${name}>`, help)
+  command.option('--at <NAME=value>', 'set any name of the ladder’s task (repeatable)', repeated)
+  return named
+}
+
+// Values of options.
 
 /** The options that select a problem; a task adds one for each of its names. */
 export interface ProblemOptions {

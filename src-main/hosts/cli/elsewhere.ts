@@ -1,6 +1,6 @@
 /** A command on another machine: the words that the user gave go there, and what it prints comes here. */
 import { readPlainBytes } from '../../adapters/disk/disk'
-import { sendFolder } from '../../adapters/remote/remote-host'
+import { sendFolder, sendLadder, sendTree } from '../../adapters/remote/remote-host'
 import type { Setup } from '../../adapters/machine/machine'
 import type { Statement } from '../../domain/messages/message'
 import { can, parseTarget } from '../../domain/target/targets'
@@ -8,7 +8,6 @@ import { inEnglish } from '../../domain/text/text'
 import { openTrustedLadder } from '../../services/ladder-library/open'
 import { runTasks } from '../../services/machines/remote-array'
 import { runWords, type CommandThere } from '../../services/machines/remote-job'
-import { sendLadder, sendTree } from '../../services/machines/send-folder'
 import { note } from './output'
 import { askTrust } from './terminal'
 

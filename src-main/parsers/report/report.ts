@@ -1,9 +1,8 @@
 /** Files that reports leave: HTML reports, pages that draw charts, and PDFs. */
 import { gunzipSync } from 'node:zlib'
-import { z } from 'zod'
 import { formats, upgraded } from '../../domain/session/upgrade/index'
-import { inputError, errorText, type KernelLadderError } from '../../domain/errors'
-import { message, type Statement } from '../../domain/messages/message'
+import { inputError, errorText, type KernelLadderError, schemaFault } from '../../domain/errors'
+import { message, says, type Statement } from '../../domain/messages/message'
 import {
   deepElementId,
   frozenElementId,
@@ -28,7 +27,10 @@ const maxDeepBytes = 256 * 1024 * 1024
 /** Throws an input error that names the file if the page contains no readable report. */
 export function parseReportHtml(html: string, name: string): ReadReport {
   const damaged = (why: Statement) =>
-    inputError(message('pages.unreadable', { file: name, why }), message('pages.nameReport'))
+    inputError(
+      message('pages.unreadable', { file: name, why }),
+      message(says(why, 'files.newer') ? 'sessions.update' : 'pages.nameReport'),
+    )
   const text = elementText(html, 'application/json', frozenElementId, damaged)
   if (text === null)
     throw inputError(message('pages.noReport', { file: name }), message('pages.nameReport'))
@@ -36,7 +38,7 @@ export function parseReportHtml(html: string, name: string): ReadReport {
   const current = upgraded(formats.report, value)
   if ('refused' in current) throw damaged(current.refused)
   const report = FrozenReport.safeParse(current.value)
-  if (!report.success) throw damaged(z.prettifyError(report.error))
+  if (!report.success) throw damaged(schemaFault(report.error))
   return {
     report: report.data,
     deep: report.data.sessions.map((_session, index) => {
@@ -85,7 +87,7 @@ function unpackDeep(packed: string, damaged: Damaged): FrozenDeep {
     throw damaged(message('pages.notUnpacked', { text: errorText(error) }))
   }
   const deep = PackedDeep.safeParse(upgradedProfiles(parseJson(text, damaged), damaged))
-  if (!deep.success) throw damaged(z.prettifyError(deep.error))
+  if (!deep.success) throw damaged(schemaFault(deep.error))
   return deep.data
 }
 

@@ -1,7 +1,7 @@
 /** A command of this program as an array of Slurm: each task does its part, and what became of each is told. */
 import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import { removeJob } from '../../adapters/remote/remote-host'
+import { removeJob } from '../../adapters/remote/remote-jobs'
 import {
   submitArray,
   type ArrayProgress,

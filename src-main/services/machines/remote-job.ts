@@ -5,19 +5,16 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { agentProgram, nodeFor } from '../../adapters/remote/agent-files'
+import { answer, lookAt, sendFile, type RemoteFacts } from '../../adapters/remote/remote-host'
 import {
-  answer,
   detachedJob,
   findJobs,
-  lookAt,
   removeJob,
-  sendFile,
   startDetached,
   type FoundJob,
   type JobPlace,
-  type RemoteFacts,
   type StartedJob,
-} from '../../adapters/remote/remote-host'
+} from '../../adapters/remote/remote-jobs'
 import { readMachines } from '../../adapters/remote/machines-store'
 import { stateNotice, submitJob, submittedJob, type OnState } from '../../adapters/remote/slurm'
 import { localShell, quoted, sshShell, type Shell } from '../../adapters/remote/ssh'

@@ -2,13 +2,11 @@
  * Builds the old code of a ladder again and measures old and new in turn, on this GPU, now: what a stored time was
  * measured under does not matter then. Both builds are verified first, and what would fail is measured twice.
  */
-import { join } from 'node:path'
-import { copyBuilt } from '../../adapters/disk/build-cache'
 import { readSharedFiles } from '../../adapters/kernels/kernel-library'
 import type { Setup } from '../../adapters/machine/machine'
-import { builtRung, type BuiltRung, type Expected } from '../../adapters/tools/runner'
+import type { BuiltRung, Expected } from '../../adapters/tools/runner'
 import type { Toolbox } from '../../adapters/tools/toolbox'
-import { inputError, KernelLadderError } from '../../domain/errors'
+import { KernelLadderError } from '../../domain/errors'
 import type { Device } from '../../domain/gpu/gpu'
 import { message, together, type Statement } from '../../domain/messages/message'
 import {
@@ -31,28 +29,19 @@ import {
   timeRatio,
   verdicts,
   type MeasuredVerdict,
-  type RegressVerdict,
   type Round,
 } from '../../domain/regress/verdict'
-import { flagTitle } from '../../domain/task/task'
 import { inEnglish } from '../../domain/text/text'
 import { openTrustedLadder } from '../ladder-library/open'
-import {
-  buildReference,
-  buildRung,
-  buildRunner,
-  inParallel,
-  type BuildOutcome,
-  openCompiler,
-  type Compiler,
-} from '../run/build'
-import { toolboxOn, architectureFor, queryDevice, queryDriver, smOf } from '../run/device'
+import { buildReference, buildRunner, openCompiler } from '../run/build'
+import { toolboxOn, queryDevice, queryDriver, smOf } from '../run/device'
 import { inTurn, isShared } from '../run/measured-run'
 import { measure, type Measured } from '../run/measure'
-import { planRun, type PlannedRung, type PlanRequest, type RunPlan } from '../run/plan'
+import { planRun, type PlanRequest, type RunPlan } from '../run/plan'
 import { wrongness } from '../run/stages'
+import { buildBoth, throwIfAborted, type Row } from './both-builds'
 import { openOldCode, type OldRungs, keepSameCode, keptSameCode } from './old-code'
-import { copyId, oldId, timeInTurn, type BuiltPair, type RoundsOutcome } from './rounds'
+import { timeInTurn, type BuiltPair, type RoundsOutcome } from './rounds'
 
 export interface RegressRequest extends Omit<PlanRequest, 'profile'> {
   /** A session, or a git revision. */
@@ -78,16 +67,6 @@ export interface RegressOptions {
 const seed = 1
 /** The runner times whatever it has verified; this is the minimum. */
 const verifySeconds = 0.02
-
-/** A rung with what has become of its two builds. */
-interface Row {
-  planned: PlannedRung
-  old: PlannedRung | undefined
-  /** Decided without timing. */
-  settled?: { verdict: RegressVerdict; reason: Statement | null }
-  pair?: BuiltPair
-  sameBuild: boolean
-}
 
 export async function regress(
   setup: Setup,
@@ -132,8 +111,11 @@ export async function regress(
             shown: source.shown ?? source.file,
           }
         : null
-    const bench: BenchOf = { compiler, plan, old, device, scratch: scratch.path, request }
-    const { rows, trusted } = await buildBoth(bench)
+    const { against } = request
+    const { rows, trusted } = await buildBoth({
+      ...{ compiler, plan, old, device, against },
+      scratch: scratch.path,
+    })
     throwIfAborted(signal)
     const gpu = { name: device.name, pciBusId }
     return await inTurn(
@@ -161,104 +143,6 @@ export async function regress(
   } finally {
     await scratch.remove()
   }
-}
-
-function throwIfAborted(signal: AbortSignal): void {
-  if (signal.aborted) throw new KernelLadderError('cancelled', message('asked.cancelled'))
-}
-
-interface BenchOf {
-  compiler: Compiler
-  plan: RunPlan
-  old: OldRungs
-  device: Device
-  scratch: string
-  request: RegressRequest
-}
-
-/** Throws if an old rung does not compile: nothing can be said of it, and its user has to know before the GPU is used. */
-async function buildBoth({ compiler, plan, old, device, scratch, request }: BenchOf): Promise<{
-  rows: Row[]
-  trusted: BuiltRung | null
-}> {
-  const rows = plan.rungs.map((planned): Row => {
-    const { rung } = planned
-    const before = old.rungs.get(rung.id)
-    return { planned, old: before, sameBuild: false, ...settledBefore(plan, planned, before) }
-  })
-  const oldCompiler = { ...compiler, includes: old.includes }
-  const oldInputs = { task: old.task, headers: old.headers }
-  const unbuilt: string[] = []
-  await inParallel(
-    rows.filter(({ settled }) => !settled),
-    async (row) => {
-      const [now, before] = [row.planned, row.old!]
-      const to = [now, before].map(({ rung }) => architectureFor(rung.header.requires, device))
-      const [here, there] = to
-      if (!here || !there) return
-      if ('unsupported' in here || 'unsupported' in there) {
-        const reason = 'unsupported' in here ? here.unsupported : (there as never)
-        const both = to.every((one) => 'unsupported' in one)
-        row.settled = { verdict: both ? 'skipped' : 'unresolved', reason }
-        return
-      }
-      const [fresh, kept] = [
-        await buildRung(compiler, plan, now, here.sm),
-        await buildRung(oldCompiler, oldInputs, before, there.sm),
-      ]
-      if (compiler.signal.aborted) return
-      if (!kept.artefact) unbuilt.push(`${now.rung.id}: ${whyNot(kept)}`)
-      else if (!fresh.artefact)
-        row.settled = { verdict: 'broken', reason: fresh.reason ?? message('checks.notCompiled') }
-      else {
-        row.sameBuild = fresh.artefact === kept.artefact
-        const old = builtRung(before.rung, kept.artefact)
-        const id = now.rung.id
-        row.pair = {
-          now: builtRung(now.rung, fresh.artefact),
-          before: await copied(old, oldId(id), scratch),
-          copy: await copied(old, copyId(id), scratch),
-        }
-      }
-    },
-  )
-  throwIfAborted(compiler.signal)
-  if (unbuilt.length > 0)
-    throw inputError(
-      `${request.against} does not build: ${unbuilt.sort().join(' ')}`,
-      'Name another session or revision, or leave these rungs out with --rungs.',
-    )
-  if (!plan.trusted) return { rows, trusted: null }
-  const known = rows.find(({ planned }) => planned.rung.id === plan.trusted!.rung.id)?.pair?.now
-  if (known) return { rows, trusted: known }
-  const { rung } = plan.trusted
-  const built = await buildRung(compiler, plan, plan.trusted, smOf(device))
-  if (!built.artefact) throw new KernelLadderError('failed', `${rung.id}: ${whyNot(built)}`)
-  return { rows, trusted: builtRung(rung, built.artefact) }
-}
-
-const whyNot = ({ reason }: BuildOutcome): string =>
-  inEnglish(reason ?? message('checks.notCompiled'))
-
-/** Another build as the linker sees it, even if the code is the same. */
-const copied = async (built: BuiltRung, id: string, scratch: string): Promise<BuiltRung> => ({
-  ...built,
-  id,
-  artefact: await copyBuilt(built.artefact, join(scratch, id)),
-})
-
-function settledBefore(
-  { task }: RunPlan,
-  { rung }: PlannedRung,
-  before: PlannedRung | undefined,
-): Pick<Row, 'settled'> {
-  if (!before) return { settled: { verdict: 'new', reason: null } }
-  const [now, then] = [rung, before.rung].map(({ header }) => header.flags)
-  if (now!.join() === then!.join()) return {}
-  const words = (flags: readonly string[]): string =>
-    flags.length === 0 ? 'nothing further' : flags.map((flag) => flagTitle(task, flag)).join(', ')
-  const reason = `It computes ${words(now!)} now, and ${words(then!)} before.`
-  return { settled: { verdict: 'unresolved', reason } }
 }
 
 interface OnGpu {

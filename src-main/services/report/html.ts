@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { gzipSync } from 'node:zlib'
 import type { Assets } from '../../adapters/kernels/assets'
-import { missingError, errorText } from '../../domain/errors'
+import { KernelLadderError, missingError, errorText } from '../../domain/errors'
 import { message } from '../../domain/messages/message'
 import {
   deepElementId,
@@ -16,10 +16,16 @@ import { html, htmlSentence } from './markup'
 import type { ReportModel } from './model'
 import { escapeHidden } from '../../domain/text/text'
 
+/** The built page with its script, compressed. */
 export async function readTemplate({ reportTemplate }: Assets): Promise<string> {
   try {
-    return await readFile(reportTemplate, 'utf8')
+    const [head, tail, script] = splitAt(await readFile(reportTemplate, 'utf8'), [
+      '<!--report-ui-->',
+      '<!--report-script-->',
+    ])
+    return `${head}${compressed(script)}${tail}`
   } catch (error) {
+    if (error instanceof KernelLadderError) throw error
     throw missingError(
       message('reports.noTemplate', { file: reportTemplate, text: errorText(error) }),
       message('reports.build'),
@@ -62,8 +68,9 @@ export function printHtml(
   return `${head}${html(title)}${between}<noscript>\n${withoutScripts(models)}\n</noscript>\n${data}${tail}`
 }
 
-const packed = (profiles: FrozenDeep): string =>
-  gzipSync(JSON.stringify(packDeep(profiles)), { level: 9 }).toString('base64')
+const compressed = (text: string): string => gzipSync(text, { level: 9 }).toString('base64')
+
+const packed = (profiles: FrozenDeep): string => compressed(JSON.stringify(packDeep(profiles)))
 
 function splitAt(template: string, [first, second]: [string, string]): [string, string, string] {
   const [a, b] = [template.indexOf(first), template.indexOf(second)]

@@ -2,7 +2,8 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve, sep } from 'node:path'
 import { keepReport, keptReportFile, type KeptReport } from '../../adapters/remote/kept-report'
-import { fetchFolder, removeJob, type RemoteFile } from '../../adapters/remote/remote-host'
+import { fetchFolder, type RemoteFile, sendLadder } from '../../adapters/remote/remote-host'
+import { removeJob } from '../../adapters/remote/remote-jobs'
 import {
   draftSession,
   parseSession,
@@ -26,7 +27,6 @@ import {
   type NamedMachine,
   type RemoteOptions,
 } from '../machines/remote-job'
-import { sendLadder } from '../machines/send-folder'
 import { planRun } from '../run/plan'
 import {
   draftNew,

@@ -35,6 +35,7 @@ import {
 import { parseReportHtml } from '../../../src-main/parsers/report/report'
 import { importHtml } from '../../../src-main/services/import/import-report'
 import { tempDir } from '../../services/support'
+import { saying } from '../../support'
 import {
   attempts1,
   file1,
@@ -216,6 +217,21 @@ describe('versions', () => {
       ['createdAt', 'today', /createdAt/],
     ])('for its %s of %j is refused with the reason', (path, value, why) => {
       expect(() => parseSession(damaged(text, path, value), 'session.json')).toThrow(why)
+    })
+
+    it.each([
+      [{ schema: 3 }, /^The file was not changed\. Update kernel-ladder to open it\.$/],
+      [{ device: 'H200' }, /^The file was not changed\. Use a backup/],
+    ])('says what to do about %j, and its fault in one line', (change, remedy) => {
+      const changed = JSON.stringify({ ...(JSON.parse(text) as object), ...change })
+      expect(() => parseSession(changed, 'session.json')).toThrow(
+        expect.objectContaining({
+          message: expect.stringMatching(
+            /^session\.json cannot be read as a session: .+\.$/,
+          ) as string,
+          remedy: saying(remedy),
+        }) as Error,
+      )
     })
 
     const now = JSON.stringify(open('failures'))

@@ -275,7 +275,7 @@ describe('the CSV of ncu', () => {
     const watch = setInterval(() => (peak = Math.max(peak, process.memoryUsage().rss)), 5)
     const { session } = await run().finally(() => clearInterval(watch))
     expect(session.rungs).toHaveLength(500)
-    expect(said(session.warnings).join()).toContain(`holds ${rows} launches; the first 500`)
+    expect(said(session.warnings).join()).toContain(`contains ${rows} launches; the first 500`)
     // The session of 500 launches itself, its text twice; not the file.
     expect((peak - before) / 2 ** 20).toBeLessThan(400)
   }, 60_000)

@@ -1,5 +1,7 @@
 /** A report in HTML, and what no report may tell. */
-import { gzipSync } from 'node:zlib'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { gunzipSync, gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import {
   deepElementId,
@@ -15,7 +17,11 @@ import {
   reportHtml,
   reportPictures,
 } from '../../../src-main/services/report'
+import { readTemplate } from '../../../src-main/services/report/html'
+import { tempDir } from '../support'
+import { saying } from '../../support'
 import {
+  builtTemplate,
   deepProfile,
   largeProfile,
   noPrivates,
@@ -40,6 +46,19 @@ describe('HTML', () => {
   const page = (sample: Sample, options: Parameters<typeof reportHtml>[1] = {}): string =>
     reportHtml([sample], options, template, noPrivates)
   const frozenIn = (html: string): FrozenReport => parseReportHtml(html, 'report.html').report
+
+  it('has the script of the built template, compressed; one without is refused', async () => {
+    const reportTemplate = join(await tempDir(), 'template.html')
+    const read = async (text: string) => {
+      await writeFile(reportTemplate, text)
+      return readTemplate({ reportTemplate } as never)
+    }
+    const page = await read(builtTemplate)
+    const packed = /<script>(.+)<\/script>/.exec(page)![1]!
+    expect(gunzipSync(Buffer.from(packed, 'base64')).toString()).toBe('draw()')
+    expect(page.replace(packed, '')).toBe(template)
+    await expect(read(template)).rejects.toThrow(/template/)
+  })
 
   describe('an HTML report', () => {
     it('holds the session, its sources and all sections', () => {
@@ -171,9 +190,13 @@ describe('HTML', () => {
         html.replace('"report":2,', '"report":7,'),
         'it was written by a newer kernel-ladder',
       ],
-    ])('refuses %s with the reason', (_what, text, reason) => {
+    ])('refuses %s with the reason and what to do', (what, text, reason) => {
       expect(() => frozenIn(text)).toThrow(reason)
       expect(() => frozenIn(text)).toThrow('report.html')
+      const remedy = what === 'a newer one' ? 'Update kernel-ladder' : 'unmodified file'
+      expect(() => frozenIn(text)).toThrow(
+        expect.objectContaining({ remedy: saying(remedy) }) as Error,
+      )
     })
   })
 })

@@ -23,7 +23,7 @@ import {
   recording,
   type Sample,
   slowed,
-  template,
+  builtTemplate,
   withHostileStrings,
   withoutMetrics,
   withTroubles,
@@ -388,7 +388,7 @@ describe('options', () => {
     /** A browser that draws all that it is asked for but waves. */
     const drawing = async () => {
       const file = join(await tempDir(), 'template.html')
-      await writeFile(file, template)
+      await writeFile(file, builtTemplate)
       words.length = 0
       return {
         ...tools,

@@ -20,6 +20,9 @@ const { texts: sources } = await readSources(folder, session)
 export const template =
   '<!doctype html><html><title><!--report-title--></title><body>\n<!--report-data--><script></script>\n'
 
+/** As it is built: the script behind the page. */
+export const builtTemplate = `${template.replace('</script>', '<!--report-ui--></script>')}<!--report-script-->draw()`
+
 export const noPrivates: Privates = { folders: [], words: [] }
 
 /** A copy that a test may change. */

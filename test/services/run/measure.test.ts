@@ -69,7 +69,7 @@ describe('bursts', () => {
     )
     const facts = new Map(provenance(session).map(({ id, value }) => [id, said(value)]))
     expect(facts.get('timing')).toBe(
-      'single launches between CUDA events; beside them bursts of 8 launches, each after 1 s of rest',
+      'single launches between CUDA events; and bursts of 8 launches, each after 1 s of rest',
     )
     expect(facts.get('reproduce')).toContain('--timing burst')
     const text = sessionText(session)

@@ -77,7 +77,7 @@ export const folders = {
   openFirst: 'Open the folder first.',
   untrusted:
     'The ladder in {folder} did not come with this program, and its code would be built and run with your permissions. This folder is not trusted.',
-  trust: 'Read its files, then allow it once with --trust; the decision holds for this folder.',
+  trust: 'Read its files, then allow it once with --trust; the decision applies to this folder.',
   shipped: '{ladder} ships with the program and does not change.',
   watchFolder: 'Only a ladder folder can be watched.',
   notOfLadder: '{file} is not a file of a ladder.',

@@ -66,7 +66,7 @@ export const asked = {
   nameReference: 'To check the reference, name it with --rungs.',
   smaller: 'Choose a smaller size.',
   smallerWith: 'Choose a smaller size with --size or --at.',
-  saveAnew: 'Save it anew, or have the task fit it.',
+  saveAnew: 'Save it again, or change the task to match it.',
   running: 'A run is already in progress.',
   sanitizing: 'compute-sanitizer is running.',
   wait: 'Wait for it to finish, or cancel it.',

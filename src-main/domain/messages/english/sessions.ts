@@ -64,7 +64,7 @@ export const records = {
 
   imported:
     "Imported from {file}: nothing in it was built, verified or timed here, and the problem is unknown. Its times are ncu's own, taken while profiling; they are not timings of the program.",
-  importedFirst: '{file} holds {total} launches; the first {count} were imported.',
+  importedFirst: '{file} contains {total} launches; the first {count} were imported.',
   detailsPage:
     'The details page contains few metrics and rounds them to two digits; the raw page or the report itself has more.',
   gpuUnclear: '{file} does not describe the GPU in full.',
@@ -107,6 +107,7 @@ export const sessions = {
   nameFolder: 'Name a folder written by `kernel-ladder run`, or recorded:<name>.',
   unreadable: '{file} cannot be read as a session: {why}',
   useBackup: 'The file was not changed. Use a backup, or run the ladder again.',
+  update: 'The file was not changed. Update kernel-ladder to open it.',
   savedIn: 'The session is saved in {folder}.',
   deepUnreadable: '{file} cannot be read as a deep profile: {why}',
   profileAgain:
@@ -281,7 +282,7 @@ export const provenance = {
   notUsed: 'not used',
   singleLaunches: 'single launches between CUDA events',
   singleAndBursts:
-    'single launches between CUDA events; beside them bursts of {launches} launches, each after {seconds} s of rest',
+    'single launches between CUDA events; and bursts of {launches} launches, each after {seconds} s of rest',
   processes: 'wall time of whole processes, from start to exit',
   flushed: 'flushed',
   kept: 'kept',

@@ -1,6 +1,4 @@
 /** The subcommands of `kernel-ladder lab`. */
-import type { Command } from 'commander'
-import type { SetUp } from '../../../adapters/machine/machine'
 import { labTargets } from '../../../domain/target/targets'
 import {
   labCheckCommand,
@@ -10,19 +8,13 @@ import {
   labTrustCommand,
   labValidateCommand,
 } from '.'
+import { json, type CommandLine } from '../arguments'
 import type { LabCheckOptions } from './lab-command'
 import type { LabGradeOptions } from './lab-grade-command'
 
-const json = ['--json', 'print exactly one JSON document to stdout'] as const
 const labName = 'the id of a lab in `lab list`, or a lab’s folder'
 
-/** `given` are the words that are parsed, for a command that passes them on. */
-export function addLabCommands(
-  cli: Command,
-  setUp: SetUp,
-  finish: (code: number) => void,
-  given: readonly string[],
-): void {
+export function addLabCommands({ cli, setUp, finish, given }: CommandLine): void {
   const lab = cli.command('lab').description('exercises: predict, change, measure')
   lab
     .command('list')
@@ -75,7 +67,7 @@ export function addLabCommands(
     .option('--jobs <n>', 'submissions to grade in parallel (default: one per GPU)')
     .option(
       '--tasks <n>',
-      'with Slurm: an array of so many jobs, each for a part of the submissions',
+      'with Slurm: an array of this many jobs, each checking a part of the submissions',
     )
     .addOption(lab.createOption('--part <k/n>').hideHelp())
     .option('--trust', 'build and run the code of a lab that does not ship with the program')

@@ -1,0 +1,246 @@
+/**
+ * Jobs on another machine, in shell scripts: start one in a process group of its own, follow its lines from any byte on,
+ * end it, and find those that were left.
+ */
+import type { Statement } from '../../domain/messages/message'
+import { answer, type Around, type RemoteFacts } from './remote-host'
+import { quoted, type Shell } from './ssh'
+
+export interface JobPlace {
+  /** Absolute, there. */
+  folder: string
+}
+
+export interface StartJob extends Around {
+  node: string
+  agent: string
+  /** The job's document. */
+  job: string
+}
+
+/**
+ * What runs a job in its folder: the commands before, the program, the commands after. A job that is started over
+ * begins its lines anew on a line of their own. A task of an array has its own files, which end in its number.
+ */
+export const jobScript = ({ node, agent, before, after }: Omit<StartJob, 'job'>): string =>
+  [
+    '#!/bin/sh',
+    't=${SLURM_ARRAY_TASK_ID:+.$SLURM_ARRAY_TASK_ID}; child=; told=',
+    'trap \'told=1; [ -z "$child" ] || kill -TERM "$child" 2>/dev/null\' INT TERM HUP',
+    'echo begun; rm -rf session "done$t" "failed$t"; [ ! -f "events$t" ] || echo >> "events$t"',
+    ...before.map(
+      (command) =>
+        `{ ${command}\n} || { echo ${quoted(`The command before the run failed: ${command}`)} > "failed$t"; exit 1; }`,
+    ),
+    '[ ! -f stop ] || exit 1',
+    `${quoted(node)} ${quoted(agent)} __agent job.json "events$t" </dev/null >"stdout$t" 2>>"stderr$t" &`,
+    'child=$!; echo "$child" > "pid.part$t" && mv "pid.part$t" "pid$t"',
+    // A signal ends the first wait, and the program still has to save.
+    'wait "$child"; code=$?; while kill -0 "$child" 2>/dev/null; do wait "$child"; code=$?; done',
+    ...after.map((command) => `{ ${command}\n}`),
+    // Stopped by other than its user: it may be started over.
+    '[ -n "$told" ] && [ ! -f stop ] || touch "done$t"; exit "$code"',
+    '',
+  ].join('\n')
+
+/** Writes the job's files into a new folder; `then` runs there. Returns the lines of `then`. */
+export async function placeJob(
+  shell: Shell,
+  { root }: Pick<RemoteFacts, 'root'>,
+  id: string,
+  start: StartJob,
+  then: string,
+): Promise<{ place: JobPlace; lines: string[] }> {
+  const folder = `${root}/jobs/${id}`
+  const run = Buffer.from(jobScript(start))
+  const job = Buffer.from(start.job)
+  const script = [
+    `d=${quoted(folder)}; umask 077; mkdir -p "$(dirname "$d")" && mkdir "$d" && cd "$d" || exit 1`,
+    `head -c ${job.length} > job.json && head -c ${run.length} > run.sh || exit 1`,
+    then,
+  ].join('\n')
+  const lines = await answer(shell, 'the job', script, Buffer.concat([job, run]))
+  return { place: { folder }, lines }
+}
+
+/** How it is told there whether a job goes on, in `sh` within its folder. */
+export interface Watch {
+  /** Once, at the start. */
+  first?: string
+  /** Before each look at the job's lines; sets `a` while the job may still write some. */
+  each: string
+  /** Once, at the end. */
+  last?: string
+  /** Between two looks, in seconds. */
+  pause: string
+}
+
+export interface Followed {
+  /** `ended`: the job is gone, and all its lines have come. */
+  outcome: 'ended' | 'lost' | 'cancelled'
+  /** Where to go on after a lost connection. */
+  offset: number
+  /** Of an ended job: why it could not begin, and what its program said beside its lines. */
+  said: string[]
+}
+
+export interface Follower {
+  onLine: (line: unknown) => void
+  /** The job's folder is there; its lines follow as they come. */
+  onConnected?: () => void
+}
+
+/** Passes on the lines of a job's events from a byte on, until it ends or the connection is lost. */
+export async function follow(
+  shell: Shell,
+  { folder }: JobPlace,
+  offset: number,
+  watch: Watch,
+  { onLine, onConnected, onWatched }: Follower & { onWatched?: (line: string) => void },
+  signal: AbortSignal,
+): Promise<Followed> {
+  let at = offset
+  /** Bytes of lines that are not whole: of a cut connection, or of a job that was killed while it wrote. */
+  let torn = 0
+  const said: string[] = []
+  const result = await shell.run({
+    script: [
+      `cd ${quoted(folder)} || exit 1; o=${offset}; echo "% connected"`,
+      watch.first ?? '',
+      'while :; do',
+      `  a=; ${watch.each}`,
+      '  n=0; [ ! -f events ] || n=$(wc -c < events)',
+      '  if [ "$n" -gt "$o" ]; then tail -c +$((o + 1)) events | head -c $((n - o)); o=$n; fi',
+      '  [ -n "$a" ] || break',
+      `  sleep ${watch.pause} 2>/dev/null || sleep 1`,
+      'done',
+      watch.last ?? '',
+      '[ -f failed ] && sed "s/^/# /" failed; tail -n 5 stderr 2>/dev/null | sed "s/^/# /"; true',
+    ].join('\n'),
+    onLine(line) {
+      if (line.startsWith('# ')) {
+        said.push(line.slice(2))
+        return
+      }
+      if (line === '% connected') {
+        onConnected?.()
+        return
+      }
+      if (line.startsWith('% ')) {
+        onWatched?.(line.slice(2))
+        return
+      }
+      let value: unknown
+      try {
+        value = JSON.parse(line)
+      } catch {
+        torn += Buffer.byteLength(line) + 1
+        return
+      }
+      // What was torn before a whole line was complete in the file.
+      at += torn + Buffer.byteLength(line) + 1
+      torn = 0
+      onLine(value)
+    },
+    signal,
+  })
+  const outcome =
+    result.outcome === 'done' ? (result.status === 0 ? 'ended' : 'lost') : result.outcome
+  return { outcome, offset: at, said }
+}
+
+/** A job that was started, however. */
+export interface StartedJob {
+  place: JobPlace
+  /** Its number in the queue of a scheduler; null without one. */
+  number: string | null
+  follow(offset: number, follower: Follower, signal: AbortSignal): Promise<Followed>
+  /** Asks its program to stop and save, or ends everything that it started. */
+  stop(force: boolean): Promise<unknown>
+  /** Of an ended job, what a scheduler says of its end; null without one. */
+  ending(): { early: boolean; said: Statement } | null
+}
+
+/**
+ * Whether the job's process group is there: not after a reboot, whoever has its number now. `kill -s`, because dash
+ * takes no negative number after `kill -0 --`.
+ */
+const groupLives =
+  '[ "$(cat boot 2>/dev/null)" = "$(cat /proc/sys/kernel/random/boot_id 2>/dev/null)" ] && kill -s 0 -- "-$(cat group)" 2>/dev/null && a=1'
+
+/** A job that was started in a process group of its own, now or by an earlier call. */
+export const detachedJob = (shell: Shell, place: JobPlace): StartedJob => ({
+  place,
+  number: null,
+  follow: (offset, follower, signal) =>
+    follow(shell, place, offset, { each: groupLives, pause: '0.2' }, follower, signal),
+  stop: (force) =>
+    answer(
+      shell,
+      'stopping the job',
+      force
+        ? `cd ${quoted(place.folder)} && kill -s KILL -- "-$(cat group)" 2>/dev/null; true`
+        : `cd ${quoted(place.folder)} && { [ -f pid ] || sleep 1; kill -TERM "$(cat pid)" 2>/dev/null; true; }`,
+    ),
+  ending: () => null,
+})
+
+/** Starts a job that no hang-up reaches. */
+export async function startDetached(
+  shell: Shell,
+  facts: Pick<RemoteFacts, 'root'>,
+  id: string,
+  start: StartJob,
+): Promise<StartedJob> {
+  const then = [
+    'cat /proc/sys/kernel/random/boot_id > boot 2>/dev/null',
+    'setsid sh run.sh </dev/null >/dev/null 2>>stderr & echo "$!" > group',
+  ].join('\n')
+  const { place } = await placeJob(shell, facts, id, start, then)
+  return detachedJob(shell, place)
+}
+
+/** A job's folder that is still there. */
+export interface FoundJob {
+  id: string
+  /** `ended` with all its results; `gone` without. */
+  state: 'running' | 'ended' | 'gone'
+  /** What sbatch printed; null for a job that was not submitted to Slurm. */
+  submission: string[] | null
+  /** The job's document. */
+  job: string
+}
+
+/** The jobs whose results were not brought home, the oldest first. Arrays are not among them. */
+export async function findJobs(
+  shell: Shell,
+  { root }: Pick<RemoteFacts, 'root'>,
+  signal?: AbortSignal,
+): Promise<FoundJob[]> {
+  const script = [
+    `cd ${quoted(`${root}/jobs`)} 2>/dev/null || exit 0`,
+    'for d in *; do',
+    '  [ -f "$d/job.json" ] && [ ! -f "$d/queue.old" ] || continue',
+    '  cd "$d"; s=gone; a=',
+    '  if [ -f sbatch.out ]; then',
+    `    n=$(grep -Eo '^[0-9]+(;|$)' sbatch.out | tail -n 1 | tr -d ';'); [ -z "$(squeue -h -j "$n" -o %T 2>/dev/null)" ] || s=running`,
+    `  else ${groupLives}; [ -z "$a" ] || s=running; fi`,
+    `  grep -q '^{"type":"end"' events 2>/dev/null && s=ended`,
+    '  printf "job %s %s\n" "$d" "$s"; [ ! -f sbatch.out ] || sed "s/^/out /" sbatch.out; printf "is "; cat job.json; echo; cd ..',
+    'done',
+  ].join('\n')
+  const found: FoundJob[] = []
+  for (const line of await answer(shell, 'a look at its runs', script, undefined, signal)) {
+    const [, id, state] = /^job (\S+) (running|ended|gone)$/.exec(line) ?? []
+    if (id !== undefined)
+      found.push({ id, state: state as FoundJob['state'], submission: null, job: '' })
+    const last = found.at(-1)
+    if (last && line.startsWith('out '))
+      last.submission = [...(last.submission ?? []), line.slice(4)]
+    if (last && line.startsWith('is ')) last.job = line.slice(3)
+  }
+  return found
+}
+
+export const removeJob = (shell: Shell, { folder }: JobPlace): Promise<unknown> =>
+  answer(shell, 'tidying up', `rm -rf ${quoted(folder)}`)

@@ -1,0 +1,127 @@
+/** The commands that show, compare, report and take in sessions. */
+import { reportSections } from '../../../domain/report/frozen-report'
+import { reportFormats } from '../../../domain/report/report-format'
+import {
+  compareCommand,
+  diffCommand,
+  historyCommand,
+  importCommand,
+  reportCommand,
+  showCommand,
+} from '.'
+import { addProblemOptions, json, ladderHelp, repeated, type CommandLine } from '../arguments'
+import type { HistoryCommandOptions } from './history-command'
+import type { ImportOptions } from './import-command'
+import type { ReportCommandOptions } from './report-command'
+import type { CompareOptions, ShowOptions } from './show-command'
+
+/** `show`, and `diff` and `compare` of two. */
+export function addShow({ cli, setUp, finish }: CommandLine): void {
+  cli
+    .command('show')
+    .description('print a session, or one of its rungs in depth')
+    .argument('<session>', 'a session folder or name, recorded or recorded:<name>')
+    .option('--rung <id>', 'one rung: what limits it, its hot lines, instructions and ncu’s advice')
+    .option(...json)
+    .action(async (name: string, options: ShowOptions) =>
+      finish(await showCommand(await setUp(), name, options)),
+    )
+  cli
+    .command('diff')
+    .description('compare two rungs of a session: source hunks and metric deltas')
+    .argument('<session>', 'a session folder or name, recorded or recorded:<name>')
+    .argument('<a>', 'the rung to compare against')
+    .argument('<b>', 'the rung to compare')
+    .option(...json)
+    .action(async (name: string, a: string, b: string, options: { json?: boolean }) =>
+      finish(await diffCommand(await setUp(), name, a, b, options)),
+    )
+  cli
+    .command('compare')
+    .description(
+      'compare two sessions of any kind: the total, then their rungs or kernels in pairs with the reason of each pair',
+    )
+    .argument('<a>', 'the session before: a folder or name, recorded or recorded:<name>')
+    .argument('<b>', 'the session after')
+    .option('--pair <A=B>', 'pair these two kernels by hand (repeatable)', repeated)
+    .option(...json)
+    .action(async (a: string, b: string, options: CompareOptions) =>
+      finish(await compareCommand(await setUp(), a, b, options)),
+    )
+}
+
+export function addReport({ cli, setUp, finish }: CommandLine): void {
+  cli
+    .command('report')
+    .description(
+      'write a report on a session, or on two side by side; or check a session against a baseline',
+    )
+    .argument('<session>', 'a session folder or name, recorded or recorded:<name>')
+    .option('--format <format>', reportFormats.join(', '))
+    .option('--out <file>', 'a file that does not exist yet, or - for stdout')
+    .option('--compare <session>', 'a second session to show beside the first')
+    .option('--sections <names>', `only these sections: ${reportSections.join(', ')}`)
+    .option('--rungs <ids>', 'only these rungs (comma-separated)')
+    .option(
+      '--chart <id>',
+      'one chart as .svg or .png: throughput, a counter id, or a chart of the Charts screen: roofline[:all], stalls[:share], traffic, occupancy, waves[:rung], sweep[:throughput], study[:counter]',
+    )
+    .option(
+      '--charts <ids>',
+      'the charts of a PDF or Markdown report, in this order: names as for --chart (comma-separated)',
+    )
+    .option('--caption <chart=text>', 'a caption under one of its charts (repeatable)', repeated)
+    .option('--title <text>', 'a title of your own for PDF, Markdown or LaTeX')
+    .option('--note <text>', 'a paragraph of your own below the title (repeatable)', repeated)
+    .option('--wide', 'CSV with one row per rung instead of one row per figure')
+    .option(
+      '--date <day>',
+      'a date to print in the report; without it, the same session yields the same bytes',
+    )
+    .option(
+      '--ci',
+      'print a check as Markdown to stdout; exits 1 if a rung got slower or broke, 2 if that cannot be decided',
+    )
+    .option('--baseline <session>', 'the session that --ci compares with')
+    .option(
+      '--threshold <percent>',
+      'how much slower --ci lets a rung get, 0.1 to 100 (default: 3)',
+    )
+    .option('--json', 'with --ci: print exactly one JSON document to stdout')
+    .action(async (name: string, options: ReportCommandOptions) =>
+      finish(await reportCommand(setUp, name, options)),
+    )
+}
+
+export function addHistory({ cli, setUp, finish, tasks }: CommandLine): void {
+  const history = cli
+    .command('history')
+    .description(
+      'show how the times of a ladder’s rungs moved over its sessions, and where they changed',
+    )
+    .requiredOption('--ladder <id>', ladderHelp)
+    .option('--rungs <ids>', 'only these rungs (comma-separated)')
+    .option('--threshold <percent>', 'the smallest change to list, 0.1 to 100 (default: 1)')
+    .option(...json)
+  const ofHistory = addProblemOptions(history, tasks, 'only sessions with this value of every size')
+  history.action(async (options: HistoryCommandOptions) =>
+    finish(await historyCommand(setUp, options, ofHistory)),
+  )
+}
+
+export function addImport({ cli, setUp, finish }: CommandLine): void {
+  cli
+    .command('import')
+    .description(
+      'make a session from a .ncu-rep, a CSV of ncu’s raw or details page, or an HTML report',
+    )
+    .argument('<file>', 'a .ncu-rep file, a CSV or an HTML report')
+    .option('--out <dir>', 'save the session to this folder, which must not exist yet')
+    .option('--order <ids>', 'keep only these imported rungs, in this order (comma-separated)')
+    .option('--name <id=name>', 'rename an imported rung (repeatable)', repeated)
+    .option('--which <one>', 'first or second: which session of a report that compares two')
+    .option(...json)
+    .action(async (file: string, options: ImportOptions) =>
+      finish(await importCommand(setUp, file, options)),
+    )
+}

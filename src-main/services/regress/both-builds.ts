@@ -1,0 +1,131 @@
+/** The builds that `regress` times: of each rung the code of now and the old one, and a copy of the old one. */
+import { join } from 'node:path'
+import { copyBuilt } from '../../adapters/disk/build-cache'
+import { builtRung, type BuiltRung } from '../../adapters/tools/runner'
+import { inputError, KernelLadderError } from '../../domain/errors'
+import type { Device } from '../../domain/gpu/gpu'
+import { message, type Statement } from '../../domain/messages/message'
+import type { RegressVerdict } from '../../domain/regress/verdict'
+import { flagTitle } from '../../domain/task/task'
+import { inEnglish } from '../../domain/text/text'
+import { buildRung, inParallel, type BuildOutcome, type Compiler } from '../run/build'
+import { architectureFor, smOf } from '../run/device'
+import type { PlannedRung, RunPlan } from '../run/plan'
+import type { OldRungs } from './old-code'
+import { copyId, oldId, type BuiltPair } from './rounds'
+
+/** A rung with what has become of its two builds. */
+export interface Row {
+  planned: PlannedRung
+  old: PlannedRung | undefined
+  /** Decided without timing. */
+  settled?: { verdict: RegressVerdict; reason: Statement | null }
+  pair?: BuiltPair
+  sameBuild: boolean
+}
+
+export function throwIfAborted(signal: AbortSignal): void {
+  if (signal.aborted) throw new KernelLadderError('cancelled', message('asked.cancelled'))
+}
+
+export interface BothBuilds {
+  compiler: Compiler
+  plan: RunPlan
+  old: OldRungs
+  device: Device
+  scratch: string
+  /** What the old code is of, for its user. */
+  against: string
+}
+
+/** Throws if an old rung does not compile: nothing can be said of it, and its user has to know before the GPU is used. */
+export async function buildBoth({
+  compiler,
+  plan,
+  old,
+  device,
+  scratch,
+  against,
+}: BothBuilds): Promise<{
+  rows: Row[]
+  trusted: BuiltRung | null
+}> {
+  const rows = plan.rungs.map((planned): Row => {
+    const { rung } = planned
+    const before = old.rungs.get(rung.id)
+    return { planned, old: before, sameBuild: false, ...settledBefore(plan, planned, before) }
+  })
+  const oldCompiler = { ...compiler, includes: old.includes }
+  const oldInputs = { task: old.task, headers: old.headers }
+  const unbuilt: string[] = []
+  await inParallel(
+    rows.filter(({ settled }) => !settled),
+    async (row) => {
+      const [now, before] = [row.planned, row.old!]
+      const to = [now, before].map(({ rung }) => architectureFor(rung.header.requires, device))
+      const [here, there] = to
+      if (!here || !there) return
+      if ('unsupported' in here || 'unsupported' in there) {
+        const reason = 'unsupported' in here ? here.unsupported : (there as never)
+        const both = to.every((one) => 'unsupported' in one)
+        row.settled = { verdict: both ? 'skipped' : 'unresolved', reason }
+        return
+      }
+      const [fresh, kept] = [
+        await buildRung(compiler, plan, now, here.sm),
+        await buildRung(oldCompiler, oldInputs, before, there.sm),
+      ]
+      if (compiler.signal.aborted) return
+      if (!kept.artefact) unbuilt.push(`${now.rung.id}: ${whyNot(kept)}`)
+      else if (!fresh.artefact)
+        row.settled = { verdict: 'broken', reason: fresh.reason ?? message('checks.notCompiled') }
+      else {
+        row.sameBuild = fresh.artefact === kept.artefact
+        const old = builtRung(before.rung, kept.artefact)
+        const id = now.rung.id
+        row.pair = {
+          now: builtRung(now.rung, fresh.artefact),
+          before: await copied(old, oldId(id), scratch),
+          copy: await copied(old, copyId(id), scratch),
+        }
+      }
+    },
+  )
+  throwIfAborted(compiler.signal)
+  if (unbuilt.length > 0)
+    throw inputError(
+      `${against} does not build: ${unbuilt.sort().join(' ')}`,
+      'Name another session or revision, or leave these rungs out with --rungs.',
+    )
+  if (!plan.trusted) return { rows, trusted: null }
+  const known = rows.find(({ planned }) => planned.rung.id === plan.trusted!.rung.id)?.pair?.now
+  if (known) return { rows, trusted: known }
+  const { rung } = plan.trusted
+  const built = await buildRung(compiler, plan, plan.trusted, smOf(device))
+  if (!built.artefact) throw new KernelLadderError('failed', `${rung.id}: ${whyNot(built)}`)
+  return { rows, trusted: builtRung(rung, built.artefact) }
+}
+
+const whyNot = ({ reason }: BuildOutcome): string =>
+  inEnglish(reason ?? message('checks.notCompiled'))
+
+/** Another build as the linker sees it, even if the code is the same. */
+const copied = async (built: BuiltRung, id: string, scratch: string): Promise<BuiltRung> => ({
+  ...built,
+  id,
+  artefact: await copyBuilt(built.artefact, join(scratch, id)),
+})
+
+function settledBefore(
+  { task }: RunPlan,
+  { rung }: PlannedRung,
+  before: PlannedRung | undefined,
+): Pick<Row, 'settled'> {
+  if (!before) return { settled: { verdict: 'new', reason: null } }
+  const [now, then] = [rung, before.rung].map(({ header }) => header.flags)
+  if (now!.join() === then!.join()) return {}
+  const words = (flags: readonly string[]): string =>
+    flags.length === 0 ? 'nothing further' : flags.map((flag) => flagTitle(task, flag)).join(', ')
+  const reason = `It computes ${words(now!)} now, and ${words(then!)} before.`
+  return { settled: { verdict: 'unresolved', reason } }
+}
