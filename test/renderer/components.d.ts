@@ -1,4 +1,4 @@
-/** What TypeScript alone knows of a component; `npm run typecheck` has vue-tsc look into them. */
+/** What TypeScript alone knows of a component; `npm run typecheck` looks into them. */
 declare module '*.vue' {
   import type { Component } from 'vue'
   const component: Component

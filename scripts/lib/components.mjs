@@ -1,0 +1,113 @@
+// @ts-check
+/**
+ * Types of Vue components with TypeScript 7, which knows none. Vue's own compiler makes of each one the module that stands
+ * for it, template included; what TypeScript says of that is told at its place in the component.
+ */
+import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import * as vue from '@vue/language-core'
+import ts from 'typescript'
+import { runChild } from './child.mjs'
+import { nodePath, root, toolEnv } from './project.mjs'
+
+/** @param {string} config @returns {Promise<{ code: number, output: string }>} what TypeScript says of a project, one message a line or more */
+export const checkTypes = (config) =>
+  runChild(
+    nodePath(),
+    [join(root, 'node_modules/typescript-7/bin/tsc'), '-p', config, '--pretty', 'false'],
+    { env: toolEnv(), output: 'kept' },
+  )
+
+/** Relative imports are looked up beside the module first, then where its component is. */
+const tsconfig = {
+  extends: '../../tsconfig.web.json',
+  compilerOptions: { rootDirs: ['.', '../..'] },
+  include: [
+    '**/*.ts',
+    '../../src-renderer/**/*.ts',
+    '../../test/browser/**/*.ts',
+    '../../test/renderer/**/*.ts',
+    '../../test/setup-browser.ts',
+    '../../src-main/adapters/virtual-modules.d.ts',
+  ],
+  exclude: [],
+}
+
+/**
+ * @typedef {object} Module
+ * @property {string} component its path
+ * @property {string} source
+ * @property {string} code
+ * @property {vue.SourceMap<vue.CodeInformation>} map
+ */
+
+/** Beside it there are styles and the parts of the template. @param {vue.VirtualCode} code */
+const isModule = ({ id }) => /^script_[jt]sx?$/.test(id)
+
+/** @param {string} base @param {string} folder where they go @returns {Map<string, Module>} by path */
+function writeModules(base, folder) {
+  rmSync(folder, { recursive: true, force: true })
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(tsconfig))
+  const config = vue.createParsedCommandLine(ts, ts.sys, join(base, 'tsconfig.web.json'))
+  /** @type {vue.LanguagePlugin<string, vue.VueVirtualCode>} */
+  const plugin = vue.createVueLanguagePlugin(ts, config.options, config.vueOptions, (id) => id)
+  const host = { getAssociatedScript: () => undefined }
+  return new Map(
+    globSync('src-renderer/**/*.vue', { cwd: base }).map((component) => {
+      const source = readFileSync(join(base, component), 'utf8')
+      const snapshot = ts.ScriptSnapshot.fromString(source)
+      // The module names Vue's types by their path from where it lies.
+      const whole = plugin.createVirtualCode?.(join(folder, component), 'vue', snapshot, host)
+      const script = whole && [...vue.forEachEmbeddedCode(whole)].find(isModule)
+      if (!script) throw new Error(`${component} has no script to check.`)
+      const code = script.snapshot.getText(0, script.snapshot.getLength())
+      const path = join(folder, `${component}.ts`)
+      mkdirSync(dirname(path), { recursive: true })
+      writeFileSync(path, code)
+      return [path, { component, source, code, map: new vue.SourceMap(script.mappings) }]
+    }),
+  )
+}
+
+/** Where line and column, both from 1 on, are in a text. @param {string} text @param {number} line @param {number} column */
+const offsetOf = (text, line, column) =>
+  text.split('\n', line - 1).reduce((sum, { length }) => sum + length + 1, column - 1)
+
+/** @param {string} text @param {number} offset */
+function placeOf(text, offset) {
+  const lines = text.slice(0, offset).split('\n')
+  return `${lines.length},${(lines.at(-1)?.length ?? 0) + 1}`
+}
+
+/**
+ * A message at its place in the component; nothing for one about code that no author wrote.
+ * @param {Map<string, Module>} modules @param {string} text @returns {string[]}
+ */
+function told(modules, text) {
+  const [, path = '', line, column, rest = '', number = ''] =
+    /^(.+?)\((\d+),(\d+)\)(: \w+ TS(\d+)[^]*)$/.exec(text) ?? []
+  const module = modules.get(resolve(root, path))
+  if (!module) return [text]
+  const { component, source, code, map } = module
+  const isTold = (/** @type {vue.CodeInformation} */ { verification }) =>
+    typeof verification === 'object'
+      ? (verification.shouldReport?.('ts', number) ?? true)
+      : verification === true
+  const [found] = map.toSourceLocation(offsetOf(code, Number(line), Number(column)), isTold)
+  return found ? [`${component}(${placeOf(source, found[0])})${rest}`] : []
+}
+
+/**
+ * What is wrong with the types of the UI and of its tests.
+ * @param {string} base the folder with that and `src-renderer` @returns {Promise<string[]>}
+ */
+export async function checkComponents(base) {
+  const folder = join(base, '.cache/vue-modules')
+  const modules = writeModules(base, folder)
+  const { code, output } = await checkTypes(join(folder, 'tsconfig.json'))
+  // What explains a message is indented below it.
+  const messages = output.split(/\n(?! )/).filter((text) => text !== '')
+  if (code !== 0 && messages.length === 0) return [`TypeScript ended with ${code}.`]
+  return messages.flatMap((text) => told(modules, text))
+}
