@@ -15,7 +15,10 @@ import { putFakes } from '../fakes/program.mjs'
 
 describe('labs over fake tools', () => {
   /** The fakes replay what lies in the checkout; and a machine without namespaces is no fault of a test's. */
-  const overFakes = ['--readable', join(import.meta.dirname, '../..'), '--unisolated']
+  const overFakes = (dir: string): string[] => [
+    ...['--readable', join(import.meta.dirname, '../..'), '--readable', join(dir, 'fakes')],
+    '--unisolated',
+  ]
 
   const kernels = join(import.meta.dirname, '../../cuda-kernels/gemm')
 
@@ -98,7 +101,7 @@ describe('labs over fake tools', () => {
         [
           ...['lab', 'grade', folder, '--lab', lab, '--csv', '--jobs', '4'],
           // A quarter of it is how long silence is borne, in which a busy machine must start a program.
-          ...['--timeout', '80', '--memory', '1', ...overFakes],
+          ...['--timeout', '80', '--memory', '1', ...overFakes(dir)],
         ],
         env,
       )
@@ -163,7 +166,17 @@ describe('labs over fake tools', () => {
       await writeFile(join(folder, 'a.cu'), solution)
       await writeFile(join(folder, 'b.cu'), `${solution}// fault: crash\n`)
       await writeFile(join(folder, 'c.cu'), `${solution}// fault: hang\n`)
-      const words = ['lab', 'grade', folder, '--lab', lab, '--json', '--jobs', '1', ...overFakes]
+      const words = [
+        'lab',
+        'grade',
+        folder,
+        '--lab',
+        lab,
+        '--json',
+        '--jobs',
+        '1',
+        ...overFakes(dir),
+      ]
       const killed = start([...words, '--timeout', '400'], env)
       await killed.says('2/3 b')
       killed.signal('SIGKILL')
@@ -194,7 +207,7 @@ describe('labs over fake tools', () => {
       const folder = join(dir, 'handed-in')
       await mkdir(folder)
       await writeFile(join(folder, 'a.cu'), solution)
-      const words = ['lab', 'grade', folder, '--lab', lab, '--json', ...overFakes]
+      const words = ['lab', 'grade', folder, '--lab', lab, '--json', ...overFakes(dir)]
       const graded = await runBundle(words, { ...env, FAKE_RUNNER: 'no-device' })
       expect(graded.code, graded.stderr).toBe(3)
       expect(graded.stderr).toContain('Nothing could be judged')
@@ -227,7 +240,7 @@ __global__ void mine(int n, const float* a, float* out) {
       await symlink('/etc/passwd', join(folder, 'linked.cu'))
       await writeFile(join(folder, 'binary.cu'), Buffer.from([0x7f, 0x45, 0, 1]))
       const out = join(dir, 'grades.csv')
-      const words = ['lab', 'grade', folder, '--lab', lab, '--jobs', '2', ...overFakes]
+      const words = ['lab', 'grade', folder, '--lab', lab, '--jobs', '2', ...overFakes(dir)]
       const graded = await runBundle([...words, '--out', out], env)
       expect(graded.code, graded.stderr).toBe(0)
       // Before it begins, and not when everything was graded.
