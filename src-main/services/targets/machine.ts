@@ -1,6 +1,7 @@
 /** Runs rungs on a machine of machines.yaml: the ladder is sent there, and the session comes home. */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve, sep } from 'node:path'
+import { diskError } from '../../adapters/disk/disk'
 import { keepReport, keptReportFile, type KeptReport } from '../../adapters/remote/kept-report'
 import { fetchFolder, type RemoteFile, sendLadder } from '../../adapters/remote/remote-host'
 import { removeJob } from '../../adapters/remote/remote-jobs'
@@ -155,8 +156,12 @@ async function bringHome(
       if (!place.startsWith(draft.path + sep)) return
       if (path === sessionFile) text = Buffer.from(bytes).toString('utf8')
       else {
-        await mkdir(dirname(place), { recursive: true })
-        await writeFile(place, bytes)
+        try {
+          await mkdir(dirname(place), { recursive: true })
+          await writeFile(place, bytes)
+        } catch (error) {
+          throw diskError(error, place, 'write')
+        }
       }
     })
     if (kept) await draft.addNote(keptReportFile, kept)
