@@ -1,5 +1,5 @@
 /** `kernel-ladder lab`, over fake tools that act out what submissions do, and over recordings. */
-import { copyFile, mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import { chmod, copyFile, mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import Papa from 'papaparse'
@@ -15,10 +15,7 @@ import { putFakes } from '../fakes/program.mjs'
 
 describe('labs over fake tools', () => {
   /** The fakes replay what lies in the checkout; and a machine without namespaces is no fault of a test's. */
-  const overFakes = (dir: string): string[] => [
-    ...['--readable', join(import.meta.dirname, '../..'), '--readable', join(dir, 'fakes')],
-    '--unisolated',
-  ]
+  const overFakes = ['--readable', join(import.meta.dirname, '../..'), '--unisolated']
 
   const kernels = join(import.meta.dirname, '../../cuda-kernels/gemm')
 
@@ -31,6 +28,8 @@ describe('labs over fake tools', () => {
     env: Record<string, string>
   }> {
     const dir = await tempDir()
+    // Submissions are another user, and the fake tools lie here.
+    await chmod(dir, 0o755)
     const lab = join(dir, 'elsewhere', 'coalesce')
     await mkdir(lab, { recursive: true })
     const solution = `${await readFile(join(kernels, '02_coalesced.cu'), 'utf8')}// like: 02_coalesced\n`
@@ -101,7 +100,7 @@ describe('labs over fake tools', () => {
         [
           ...['lab', 'grade', folder, '--lab', lab, '--csv', '--jobs', '4'],
           // A quarter of it is how long silence is borne, in which a busy machine must start a program.
-          ...['--timeout', '80', '--memory', '1', ...overFakes(dir)],
+          ...['--timeout', '80', '--memory', '1', ...overFakes],
         ],
         env,
       )
@@ -166,17 +165,7 @@ describe('labs over fake tools', () => {
       await writeFile(join(folder, 'a.cu'), solution)
       await writeFile(join(folder, 'b.cu'), `${solution}// fault: crash\n`)
       await writeFile(join(folder, 'c.cu'), `${solution}// fault: hang\n`)
-      const words = [
-        'lab',
-        'grade',
-        folder,
-        '--lab',
-        lab,
-        '--json',
-        '--jobs',
-        '1',
-        ...overFakes(dir),
-      ]
+      const words = ['lab', 'grade', folder, '--lab', lab, '--json', '--jobs', '1', ...overFakes]
       const killed = start([...words, '--timeout', '400'], env)
       await killed.says('2/3 b')
       killed.signal('SIGKILL')
@@ -207,7 +196,7 @@ describe('labs over fake tools', () => {
       const folder = join(dir, 'handed-in')
       await mkdir(folder)
       await writeFile(join(folder, 'a.cu'), solution)
-      const words = ['lab', 'grade', folder, '--lab', lab, '--json', ...overFakes(dir)]
+      const words = ['lab', 'grade', folder, '--lab', lab, '--json', ...overFakes]
       const graded = await runBundle(words, { ...env, FAKE_RUNNER: 'no-device' })
       expect(graded.code, graded.stderr).toBe(3)
       expect(graded.stderr).toContain('Nothing could be judged')
@@ -240,7 +229,7 @@ __global__ void mine(int n, const float* a, float* out) {
       await symlink('/etc/passwd', join(folder, 'linked.cu'))
       await writeFile(join(folder, 'binary.cu'), Buffer.from([0x7f, 0x45, 0, 1]))
       const out = join(dir, 'grades.csv')
-      const words = ['lab', 'grade', folder, '--lab', lab, '--jobs', '2', ...overFakes(dir)]
+      const words = ['lab', 'grade', folder, '--lab', lab, '--jobs', '2', ...overFakes]
       const graded = await runBundle([...words, '--out', out], env)
       expect(graded.code, graded.stderr).toBe(0)
       // Before it begins, and not when everything was graded.

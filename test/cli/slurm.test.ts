@@ -306,7 +306,8 @@ describe.skipIf(!hasSlurm)('Slurm on a login node', () => {
     const array = await submitArray(
       shell,
       { root: join(own.dir, 'arrays') },
-      'forty',
+      // A second try makes a job of its own.
+      `forty-${Date.now()}`,
       { node: '/bin/sh', agent, job: '{}', before: [], after: [] },
       SlurmOptions.parse({ partition: 'third' }),
       40,
@@ -340,7 +341,7 @@ describe.skipIf(!hasSlurm)('Slurm on a login node', () => {
       const started = await submitJob(
         shell,
         { root: join(own.dir, 'singles') },
-        id,
+        `${id}-${Date.now()}`,
         { node: '/bin/sh', agent: path, job: '{}', before: [], after: [] },
         SlurmOptions.parse({ partition: 'fourth' }),
         (state) => states.push(state),
