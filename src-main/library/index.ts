@@ -4,8 +4,8 @@
  *
  * @packageDocumentation
  */
+export * from './code'
 export * from './compile'
-export type { Advice, Code, Counters, Instruction, SourceLine } from './decoded'
 export * from './emulate'
 export * from './launch'
 export * from './report'

@@ -8,7 +8,8 @@ import { parseNcuRep } from '../parsers/ncu/ncu-rep'
 import { reasonWord, verdictOf } from '../domain/programs/compare-sessions'
 import { pairUnits } from '../domain/programs/pairing'
 import { launchUnit, type Unit } from '../domain/programs/units'
-import { codeOf, decodesBy, deepOf, type Code } from './decoded'
+import type { Code } from './code'
+import { codeOf, decodesBy, deepOf } from './decoded'
 
 /** A figure of ncu, in its base unit: `ns`, `byte`, `inst`, `%`, or empty if it has none. */
 export interface Metric {

@@ -284,7 +284,7 @@ describe.skipIf(!hasSshd)('a machine over ssh', () => {
     const run = start([...words, '--target', 'titan'], own.env, bundle)
     await run.says('verify 3/4 02_coalesced')
     own.cut()
-    await run.says('The connection to titan is lost.')
+    await run.says('The connection to titan was lost.')
     const { code, stdout, stderr } = await run.finished
     expect(stderr).toContain('Connected to titan again; nothing was lost.')
     expect(stdout).toMatch(/02_coalesced +failed/)
