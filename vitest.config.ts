@@ -44,6 +44,9 @@ export default defineConfig({
     // Vitest would leave a core to itself, which has little to do while tests run.
     maxWorkers: availableParallelism(),
     sequence: { sequencer: LongestFirst },
+    // All run beside one another on a machine that may be busy. `npm test` names those that passed at the second try.
+    expect: { poll: { timeout: 30_000, interval: 25 } },
+    retry: 1,
     // Workers spend a tenth of their time on collecting garbage in a young generation of the usual size.
     execArgv: ['--max-semi-space-size=64'],
     projects: [
@@ -72,11 +75,9 @@ export default defineConfig({
           exclude,
           globalSetup: 'test/setup-browser.ts',
           isolate: false,
-          // Each of them often waits: for a page, a program, a server. `npm test` names those that passed at the second try.
+          // Each of them often waits: for a page, a program, a server.
           testTimeout: 120_000,
           hookTimeout: 120_000,
-          expect: { poll: { timeout: 30_000, interval: 25 } },
-          retry: 1,
         },
       },
     ],
