@@ -36,7 +36,7 @@ export function recorded(key, stream = 'stdout', recording = usual) {
 
 const definitions = (words) =>
   words
-    .filter((word) => word.startsWith('-D'))
+    .filter((word) => /^-D\w+=/.test(word))
     .sort()
     .join(' ')
 
@@ -83,8 +83,9 @@ export const faultIn = (text) => /^\/\/ fault: (\S+)/m.exec(text)?.[1]
 /** The recorded rung whose part a source plays that was never recorded: a lab's submission. */
 export const likeOf = (text) => /^\/\/ like: (\S+)/m.exec(text)?.[1]
 
-/** A library of test/captures/host-code.json. */
+/** A library of test/captures/cubins.jsonl. */
 export function hostLibrary(name) {
-  const { libraries } = JSON.parse(readFileSync(join(root, 'test/captures/host-code.json'), 'utf8'))
-  return brotliDecompressSync(Buffer.from(libraries[name].library, 'base64'))
+  const rows = readFileSync(join(root, 'test/captures/cubins.jsonl'), 'utf8').split('\n')
+  const row = rows.find((line) => line.startsWith(`{"name":"host-${name}.so"`))
+  return brotliDecompressSync(Buffer.from(JSON.parse(row).brotli, 'base64'))
 }
