@@ -78,6 +78,18 @@ export const gpu = [
   'which GPU of a machine with several, as nvidia-smi numbers them (default: CUDA’s first)',
 ] as const
 
+export const noWait = [
+  '--no-wait',
+  'exit with 3 instead of waiting when another run is using the GPU',
+] as const
+
+export const flushL2 = ['--flush-l2', 'flush the L2 cache before each timed launch'] as const
+
+export const rungTimeout = [
+  '--timeout <seconds>',
+  'a rung counts as hung after this long without progress (default: 60)',
+] as const
+
 /** Adds the options that select a problem; returns those named by the tasks. */
 export function addProblemOptions(
   command: Command,

@@ -8,7 +8,7 @@ import {
   labTrustCommand,
   labValidateCommand,
 } from '.'
-import { json, type CommandLine } from '../arguments'
+import { json, noWait, type CommandLine } from '../arguments'
 import type { LabCheckOptions } from './lab-command'
 import type { LabGradeOptions } from './lab-grade-command'
 
@@ -47,7 +47,7 @@ export function addLabCommands({ cli, setUp, finish, given }: CommandLine): void
       'the code counts as hung after this long without progress (default: 60)',
     )
     .option('--seed <n>', 'of the random inputs, 0 to 1000000 (default: 1)')
-    .option('--no-wait', 'exit with 3 instead of waiting when another run is using the GPU')
+    .option(...noWait)
     .option('--out <dir>', 'save the attempt to this folder, which must not exist yet')
     .option(...json)
     .action(async (id: string, options: LabCheckOptions) =>

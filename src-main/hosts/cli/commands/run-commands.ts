@@ -14,10 +14,13 @@ import {
 } from '.'
 import {
   addProblemOptions,
+  flushL2,
   gpu,
   json,
   ladderHelp,
   repeated,
+  noWait,
+  rungTimeout,
   trust,
   type CommandLine,
   type RunOptions,
@@ -52,13 +55,10 @@ export function addRun({ cli, setUp, finish, tasks }: CommandLine): void {
       '--timing <way>',
       `${timingWays.join(', ')}; burst also times launches in a row on a rested GPU (default: single)`,
     )
-    .option('--flush-l2', 'flush the L2 cache before each timed launch')
-    .option(
-      '--timeout <seconds>',
-      'a rung counts as hung after this long without progress (default: 60)',
-    )
+    .option(...flushL2)
+    .option(...rungTimeout)
     .option(...gpu)
-    .option('--no-wait', 'exit with 3 instead of waiting when another run is using the GPU')
+    .option(...noWait)
     .option('--out <dir>', 'save the session to this folder, which must not exist yet')
     .option(...trust)
     .option(...json)
@@ -83,7 +83,7 @@ export function addProfile({ cli, setUp, finish }: CommandLine): void {
     .option('--count <n>', 'profile at most this many launches')
     .option('--profile <level>', programLevels.join(', '), 'standard')
     .option('--timeout <seconds>', 'how long the program may take under ncu', '600')
-    .option('--no-wait', 'exit with 3 instead of waiting when another run is using the GPU')
+    .option(...noWait)
     .option('--out <dir>', 'save the session to this folder, which must not exist yet')
     .option(...json)
     .action(async (words: string[], options: ProfileOptions) =>
@@ -118,13 +118,10 @@ export function addRegress({ cli, setUp, finish, tasks }: CommandLine): void {
     )
     .option('--seconds <s>', 'sampling time per rung and round, 0.01 to 60 (default: 0.1)')
     .option('--calibrate', 'measure again how far the same code differs from itself')
-    .option('--flush-l2', 'flush the L2 cache before each timed launch')
-    .option(
-      '--timeout <seconds>',
-      'a rung counts as hung after this long without progress (default: 60)',
-    )
+    .option(...flushL2)
+    .option(...rungTimeout)
     .option(...gpu)
-    .option('--no-wait', 'exit with 3 instead of waiting when another run is using the GPU')
+    .option(...noWait)
     .option(
       '--trust',
       'allow building and running the code of this ladder folder from now on, and that of a session from elsewhere',
@@ -181,7 +178,7 @@ export function addTune({ cli, setUp, finish, tasks, given }: CommandLine): void
     .option('--apply', 'add the winner to the ladder folder, as a variant of the rung')
     .option('--t4 <file>', 'also write all results as T4, the exchange format of autotuners')
     .option('--from <file>', 'try the points of a T4 file first, the fastest ahead')
-    .option('--flush-l2', 'flush the L2 cache before each timed launch')
+    .option(...flushL2)
     .option(
       '--timeout <seconds>',
       'a point counts as hung after this long without progress (default: 60)',
@@ -215,7 +212,7 @@ export function addSanitize({ cli, setUp, finish, tasks, given }: CommandLine): 
     )
     .option('--timeout <seconds>', `time limit per rung and tool (default: ${defaultSecondsARung})`)
     .option(...gpu)
-    .option('--no-wait', 'exit with 3 instead of waiting when another run is using the GPU')
+    .option(...noWait)
     .option(...trust)
     .option(...json)
   const ofSanitize = addProblemOptions(
