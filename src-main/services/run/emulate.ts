@@ -1,44 +1,29 @@
 /**
  * Rungs on the emulated GPU: what each launches is asked of the probe, its buffers are filled as the runner fills them,
- * and a thread of the pool executes its machine code. Results are held against the same reference as on a GPU.
+ * and a thread of the pool executes its machine code.
  */
-import { readFile, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { sourceName } from '../../adapters/disk/build-cache'
 import { fillCase, type FilledBuffer, type EmulatorPool } from '../../adapters/emulator/pool'
 import { launchedKernels, readModules } from '../../adapters/tools/nvcc'
-import {
-  probeExpectation,
-  probeLaunches,
-  type Launched,
-  type NotLaunched,
-} from '../../adapters/tools/runner'
+import { probeLaunches, type Launched, type NotLaunched } from '../../adapters/tools/runner'
 import type { Toolbox } from '../../adapters/tools/toolbox'
-import {
-  firstNan,
-  toDoubles,
-  verify,
-  type CheckedOutput,
-  type CheckRule,
-} from '../../domain/emulation/check'
 import { recordsOf, stopReason, type LaunchPlaces } from '../../domain/emulation/findings'
-import { joined, partsOf } from '../../domain/emulation/parts'
 import type { EmulationAnswer, EmulationJob } from '../../domain/emulation/job'
-import { KernelLadderError } from '../../domain/errors'
+import { joined, partsOf } from '../../domain/emulation/parts'
 import { staticShared } from '../../domain/emulator/rung'
+import type { Finding } from '../../domain/emulator/site'
+import { KernelLadderError } from '../../domain/errors'
 import { smLimits, type BuildGpu } from '../../domain/gpu/gpu'
 import { occupancy } from '../../domain/gpu/occupancy'
-import type { BuildOutcome } from './build'
 import type { LadderRung } from '../../domain/ladder/ladder'
 import { message, type AnyMessage, type Statement } from '../../domain/messages/message'
 import type { MachineCode } from '../../domain/sass/machine-code'
 import type { SanitizerRecord } from '../../domain/session/sanitizer'
-import type { Verify } from '../../domain/session/session'
-import type { Finding } from '../../domain/emulator/site'
-import { buffersOf, caseName, referenceLayout } from '../../domain/task/layout'
-import { caseOf, hasSpecials, valueOf, type Case, type Problem } from '../../domain/task/problem'
 import { dtypeOf } from '../../domain/task/dtype'
-import { elementPlace, type Task } from '../../domain/task/task'
+import { buffersOf } from '../../domain/task/layout'
+import { caseOf, type Case, type Problem } from '../../domain/task/problem'
+import type { Task } from '../../domain/task/task'
+import type { BuildOutcome } from './build'
 
 /** What every rung of a run shares. */
 export interface EmulationBench {
@@ -105,14 +90,14 @@ export function tooMuchMemory(task: Task, own: Case, rung: string, besides = 0):
       })
 }
 
-const layoutsOf = (modules: readonly MachineCode[]) =>
+export const layoutsOf = (modules: readonly MachineCode[]) =>
   new Map(
     modules.flatMap(({ kernels }) =>
       kernels.map(({ name, parameters }) => [name, parameters.list] as const),
     ),
   )
 
-const jobOf = (
+export const jobOf = (
   modules: readonly MachineCode[],
   { kernels, memory, workspaceBytes, symbols, stackBytes }: Launched,
   buffers: EmulationJob['buffers'],
@@ -215,7 +200,7 @@ function refusedBy(
   return undefined
 }
 
-function placesOf(
+export function placesOf(
   modules: readonly MachineCode[],
   { kernels }: Pick<Launched, 'kernels'>,
 ): LaunchPlaces[] | null {
@@ -273,200 +258,5 @@ export function faultsOf(
   return {
     records: recordsOf(kernels, places, sourceName),
     stop: stop && stopReason(stop, places[stop.launch ?? -1], sourceName),
-  }
-}
-
-// ---- What is expected ------------------------------------------------------------------------------------
-
-export interface Expectation {
-  values: ReadonlyMap<string, Uint8Array>
-  scales: ReadonlyMap<string, Uint8Array>
-  /** Who computed it. */
-  from: Statement
-}
-
-/** Of a reference in the library; throws where it cannot be used. */
-export async function expectedOf(
-  bench: EmulationBench,
-  library: string,
-  own: Case,
-  buffers: readonly FilledBuffer[],
-): Promise<Expectation> {
-  const { toolbox, task, gpu, probe, signal } = bench
-  const scratch = await toolbox.scratch()
-  try {
-    const arrays = arraysOf(task, own, buffers).map((array, index) => ({
-      ...array,
-      path: join(scratch.path, `array-${index}`),
-    }))
-    for (const { path, contents, bytes } of arrays)
-      await writeFile(path, contents ?? new Uint8Array(bytes).fill(0xff))
-    const modules = await readModules(toolbox, library)
-    const left = await probeExpectation(toolbox, {
-      ...{ probe, library, task, own, gpu, signal, arrays },
-      layouts: layoutsOf(modules),
-    })
-    if (left && 'reason' in left) throw unusable(left.reason)
-    const read = left
-      ? await emulatedArrays(bench, modules, left, arrays)
-      : new Map(
-          await Promise.all(
-            arrays.map(async ({ what, path }) => [what, await readFile(path)] as const),
-          ),
-        )
-    const named = (kind: string) =>
-      new Map(
-        arrays.flatMap(({ what }) =>
-          what.startsWith(kind) ? [[what.slice(kind.length), read.get(what)!] as const] : [],
-        ),
-      )
-    const expectation = {
-      values: named('out:'),
-      scales: named('scale:'),
-      from: message(left ? 'emulation.fromEmulated' : 'emulation.fromHost'),
-    }
-    if (!hasSpecials(task, own)) requireNumbers(task, buffers, expectation)
-    return expectation
-  } finally {
-    await scratch.remove()
-  }
-}
-
-const unusable = (why: Statement): KernelLadderError =>
-  new KernelLadderError('failed', message('emulation.referenceUnusable', { why }))
-
-interface ReferenceArray {
-  /** `in:a`, `out:c`, `scale:c` */
-  what: string
-  bytes: number
-  contents: Uint8Array | null
-}
-
-function arraysOf(task: Task, own: Case, buffers: readonly FilledBuffer[]): ReferenceArray[] {
-  const known = new Map(buffersOf(task, own).map(({ name }) => [name, true]))
-  return referenceLayout(task).fields.flatMap(({ filled }): ReferenceArray[] => {
-    const { kind } = filled
-    if (kind !== 'in' && kind !== 'out' && kind !== 'scale') return []
-    if (!known.has(filled.name)) return []
-    const { bytes, contents, dtype } = buffers.find(({ name }) => name === filled.name)!
-    const what = `${kind}:${filled.name}`
-    if (kind === 'in') return contents ? [{ what, bytes, contents }] : []
-    const check = task.check[filled.name]
-    const exact = kind === 'out' && check !== undefined && 'exact' in check
-    return [{ what, bytes: exact ? bytes : (bytes / dtypeOf(dtype).bytes) * 8, contents: null }]
-  })
-}
-
-async function emulatedArrays(
-  { pool }: EmulationBench,
-  modules: readonly MachineCode[],
-  launched: Launched,
-  arrays: readonly ReferenceArray[],
-): Promise<Map<string, Uint8Array>> {
-  const { outputs, stop } = await pool.run({
-    ...jobOf(
-      modules,
-      launched,
-      arrays.map(({ what, bytes, contents }) => ({
-        name: what,
-        bytes,
-        contents,
-        writable: contents === null,
-      })),
-    ),
-    limit: 1e10,
-  })
-  if (stop)
-    throw unusable(stopReason(stop, placesOf(modules, launched)?.[stop.launch ?? -1], sourceName))
-  return outputs
-}
-
-function requireNumbers(
-  task: Task,
-  buffers: readonly FilledBuffer[],
-  { values, scales }: Expectation,
-): void {
-  for (const [name, doubles] of [...values, ...scales]) {
-    const check = task.check[name]
-    if (check && 'exact' in check) continue
-    const at = firstNan(doubles)
-    if (at === null) continue
-    const { shape } = buffers.find((buffer) => buffer.name === name)!
-    const index = shape.map((extent, dimension) => {
-      const below = shape.slice(dimension + 1).reduce((product, one) => product * one, 1)
-      return Math.floor(at / below) % extent
-    })
-    throw unusable(message('emulation.referenceNaN', { place: elementPlace(task, name, index) }))
-  }
-}
-
-/** Of a trusted rung, which has run. */
-export const trustedExpectation = (
-  task: Task,
-  { id, buffers }: ReadyRung,
-  { outputs }: EmulationAnswer,
-): Expectation => ({
-  values: new Map(
-    [...outputs].map(([name, bytes]) => {
-      const check = task.check[name]
-      const { dtype } = buffers.find((buffer) => buffer.name === name)!
-      return [name, check && 'exact' in check ? bytes : toDoubles(bytes, dtype)]
-    }),
-  ),
-  scales: new Map(),
-  from: message('emulation.fromRung', { rung: id }),
-})
-
-function ruleOf(task: Task, own: Case, name: string): CheckRule | null {
-  const check = task.check[name]
-  if (!check) return null
-  if ('exact' in check) return { kind: 'exact' }
-  return 'scale' in check
-    ? { kind: 'bound', bound: valueOf(task, own, check.bound)! }
-    : {
-        kind: 'tolerance',
-        rtol: valueOf(task, own, check.rtol)!,
-        atol: valueOf(task, own, check.atol)!,
-      }
-}
-
-/** Holds what a rung computed against what is expected. */
-export function verified(
-  task: Task,
-  { own, buffers }: ReadyRung,
-  { outputs, changedInputs }: EmulationAnswer,
-  expected: Expectation,
-): Verify {
-  const checked = buffers.flatMap(({ name, dtype, shape, access }): CheckedOutput[] => {
-    const rule = access === 'in' ? null : ruleOf(task, own, name)
-    const [actual, values] = [outputs.get(name), expected.values.get(name)]
-    return rule && actual && values
-      ? [
-          {
-            name,
-            dtype,
-            shape,
-            rule,
-            actual,
-            expected: values,
-            scale: expected.scales.get(name) ?? null,
-            special: hasSpecials(task, own),
-          },
-        ]
-      : []
-  })
-  return verify(checked, { outOfBounds: [], changedInputs })
-}
-
-/** Expectations by case, each computed once. */
-export function sharedExpectations(
-  compute: (own: Case) => Promise<Expectation>,
-): (own: Case) => Promise<Expectation> {
-  const kept = new Map<string, Promise<Expectation>>()
-  return (own) => {
-    const key = `${JSON.stringify([own.sizes, own.scalars])} ${caseName(own)}`
-    const found = kept.get(key) ?? compute(own)
-    kept.set(key, found)
-    return found
   }
 }

@@ -17,18 +17,14 @@ import { named, type Case, type Problem } from '../../domain/task/problem'
 import { countedRung, notEmulated, type CountedRung } from './counters'
 import { buildLaunchProbe, buildReference, inParallel, type Compiler } from './build'
 import { smOf } from './device'
+import { estimate, execute, faultsOf, readyRung, type ReadyRung } from './emulate'
 import {
-  estimate,
-  execute,
   expectedOf,
-  faultsOf,
-  readyRung,
   sharedExpectations,
   trustedExpectation,
   verified,
   type Expectation,
-  type ReadyRung,
-} from './emulate'
+} from './emulated-expectation'
 import type { Measured } from './measure'
 import type { PlannedRung, RunPlan } from './plan'
 import {
