@@ -31,21 +31,6 @@ struct Plan {
   static constexpr int sharedBytes = stages * stageBytes + kStagingBytes + 1024;
 };
 
-// Tile number `tile` of a cluster, which covers kCluster tiles of C, one below the other. Tiles come in
-// bands of GROUP rows, column by column within a band: what runs concurrently is nearly a square of C,
-// which needs the fewest rows of A and columns of B.
-struct TileOrder {
-  int rows, cols;  // in tiles of a cluster
-
-  __device__ int count() const { return rows * cols; }
-  __device__ void at(int tile, int& row, int& col) const {
-    const int band = tile / (GROUP * cols), inBand = tile - band * GROUP * cols;
-    const int bandRows = min(GROUP, rows - band * GROUP);
-    col = inBand / bandRows;
-    row = band * GROUP + inBand - col * bandRows;
-  }
-};
-
 // Stores a warpgroup's sums through shared memory and the copy engine: 32 columns at a time, in BUFFERS
 // buffers in turn. One is filled while the engine still reads the others, and the last ones are read
 // while the warpgroup is already at its next tile.
@@ -96,7 +81,7 @@ gemmPersistent(const __grid_constant__ CUtensorMap aMap, const __grid_constant__
 
   const int rank = klClusterRank();
   const int steps = (k + kDepth - 1) / kDepth;
-  const TileOrder order{ceilDiv(m, BM * kCluster), ceilDiv(n, BN)};
+  const KlTileOrder<GROUP> order{ceilDiv(m, BM * kCluster), ceilDiv(n, BN)};
   const int first = blockIdx.x / kCluster, stride = gridDim.x / kCluster;
 
   if (threadIdx.x == 0) {
