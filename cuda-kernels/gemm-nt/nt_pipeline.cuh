@@ -18,6 +18,7 @@ struct NtDesign {
   static constexpr int kBuffers = 0;          // of 64 x 64 results a warpgroup, read by the copy engine; 0: stored from registers
   static constexpr int kLead = 0;             // steps of K that the first warpgroup is ahead of the second
   static constexpr bool kEarlyLaunch = false; // the next kernel may start when the first blocks of this one end
+  static constexpr int kDeferred = 0;         // steps of the next tile for each part of the results; 0: stored before it
   static constexpr int kPromote = 0;          // steps of K after which the tensor cores' sums are added up in FP32; 0: at the end
 };
 
@@ -56,33 +57,36 @@ __device__ inline void storeMatrices(uint32_t to, uint32_t a, uint32_t b, uint32
                : "memory");
 }
 
-// Stores a warpgroup's sums through shared memory and the copy engine, 64 columns at a time, in kBuffers buffers in turn: one is
-// filled while the engine reads the others, and the last ones are read while the warpgroup is already at its next tile.
-template <int kBuffers, int kSums>
-__device__ inline void storeByTma(const float (&sum)[kSums], const CUtensorMap* cMap, uint32_t staging, int group, int row0,
-                                  int col0, float scale) {
+// Packs a warpgroup's sums as they lie in C: pairs of neighbors.
+template <int kSums>
+__device__ inline void packSums(uint32_t (&pairs)[kSums / 2], const float (&sum)[kSums], float scale) {
+#pragma unroll
+  for (int i = 0; i < kSums / 2; ++i) pairs[i] = klPair(scale * sum[2 * i], scale * sum[2 * i + 1]);
+}
+
+// Stores part `part` of a warpgroup's results, 64 columns of its 64 rows, through shared memory and the copy engine, in kBuffers
+// buffers in turn: one is filled while the engine reads the others.
+template <int kBuffers, int kPairs>
+__device__ inline void storePart(const uint32_t (&pairs)[kPairs], int part, const CUtensorMap* cMap, uint32_t staging, int group,
+                                 int row0, int col0) {
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4;
   const bool leader = threadIdx.x % 128 == 0;
   // Of four 8 x 8 matrices a lane has the address of one row: rows of the upper and the lower half, then 8 columns further.
   const int row = warp * 16 + lane / 8 % 2 * 8 + lane % 8;
+  const uint32_t buffer = staging + part % kBuffers * kBufferBytes;
+  if (leader) klTmaStoreWaitRead<kBuffers - 1>();
+  klWarpgroupSync(1 + group);
 #pragma unroll
-  for (int part = 0; part < kSums * 2 / 64; ++part) {
-    const uint32_t buffer = staging + part % kBuffers * kBufferBytes;
-    if (leader) klTmaStoreWaitRead<kBuffers - 1>();
-    klWarpgroupSync(1 + group);
-#pragma unroll
-    for (int j = 0; j < 8; j += 2) {
-      const float* s = &sum[(part * 8 + j) * 4];
-      const int sixteen = (j + lane / 16) ^ (row & 7);
-      storeMatrices(buffer + row * kRowBytes + sixteen * 16, klPair(scale * s[0], scale * s[1]),
-                    klPair(scale * s[2], scale * s[3]), klPair(scale * s[4], scale * s[5]), klPair(scale * s[6], scale * s[7]));
-    }
-    klAsyncProxyFence();
-    klWarpgroupSync(1 + group);
-    if (leader) {
-      klTmaStore(cMap, buffer, row0, col0 + part * 64);
-      klTmaStoreCommit();
-    }
+  for (int j = 0; j < 8; j += 2) {
+    const uint32_t* p = &pairs[(part * 8 + j) * 2];
+    const int sixteen = (j + lane / 16) ^ (row & 7);
+    storeMatrices(buffer + row * kRowBytes + sixteen * 16, p[0], p[1], p[2], p[3]);
+  }
+  klAsyncProxyFence();
+  klWarpgroupSync(1 + group);
+  if (leader) {
+    klTmaStore(cMap, buffer, row0, col0 + part * 64);
+    klTmaStoreCommit();
   }
 }
 
@@ -183,22 +187,52 @@ gemmNtPipeline(const __grid_constant__ CUtensorMap aMap, const __grid_constant__
     // results while the other multiplies, and the tensor cores have work all the time.
     int ahead = Design::kLead;
     if (Design::kLead && group == 1) asm volatile("bar.sync 3, 256;" ::: "memory");
+    const auto multiplyStage = [&](int step) {
+      klBarrierWait(&full[s], phase);
+      const uint32_t aTile = stages + s * P::stageBytes, bTile = aTile + P::bytesA;
+      klWgmmaNtStage<T>(sum, aTile + group * 64 * kRowBytes, bTile, step != 0);
+      if (Design::kLead && group == 0 && ahead > 0 && (--ahead == 0 || step == steps - 1)) {
+        asm volatile("bar.arrive 3, 256;" ::: "memory");
+        ahead = 0;
+      }
+    };
+    const auto finishStage = [&](int step) {
+      // This stage's products stay in flight; those of the stage before are done.
+      klWgmmaWait<1>();
+      if (step > 0) release(s == 0 ? kStages - 1 : s - 1);
+      if (++s == kStages) s = 0, phase ^= 1;
+    };
+
+    // A tile's results as BF16. Where they are deferred, they are stored under products of the next tile: they leave while the
+    // tensor cores have work, and not all at the moment at which every SM ends a tile.
+    constexpr int kParts = BN / 64;
+    uint32_t pairs[BN / 4];
+    bool holding = false;
+    int row0 = 0, col0 = 0;
+    const auto store = [&](int part) {
+      if constexpr (Design::kBuffers > 0)
+        storePart<Design::kBuffers>(pairs, part, &cMap, staging + group * Design::kBuffers * kBufferBytes, group, row0, col0);
+    };
 
     for (int tile = first; tile < order.count(); tile += stride) {
       if constexpr (Design::kPromote == 0) {
-        for (int step = 0; step < steps; ++step) {
-          klBarrierWait(&full[s], phase);
-          const uint32_t aTile = stages + s * P::stageBytes, bTile = aTile + P::bytesA;
-          klWgmmaNtStage<T>(sum, aTile + group * 64 * kRowBytes, bTile, step != 0);
-          if (Design::kLead && group == 0 && ahead > 0 && (--ahead == 0 || step == steps - 1)) {
-            asm volatile("bar.arrive 3, 256;" ::: "memory");
-            ahead = 0;
+        int step = 0;
+        const auto multiplyUntil = [&](int end) {
+          for (; step < end; ++step) {
+            multiplyStage(step);
+            finishStage(step);
           }
-          // This stage's products stay in flight; those of the stage before are done.
-          klWgmmaWait<1>();
-          if (step > 0) release(s == 0 ? kStages - 1 : s - 1);
-          if (++s == kStages) s = 0, phase ^= 1;
-        }
+        };
+        if constexpr (Design::kDeferred > 0)
+#pragma unroll
+          for (int part = 0; part < kParts; ++part) {
+            const bool left = step < steps;
+            if (left) multiplyStage(step);
+            if (holding) store(part);
+            if (left) finishStage(step++);
+            multiplyUntil(min((part + 1) * Design::kDeferred, steps));
+          }
+        multiplyUntil(steps);
         klWgmmaWait<0>();
         release(s == 0 ? kStages - 1 : s - 1);
       } else {
@@ -224,11 +258,20 @@ gemmNtPipeline(const __grid_constant__ CUtensorMap aMap, const __grid_constant__
 
       int row, col;
       order.at(tile, row, col);
-      const int row0 = (row * kRows + rankRow) * BM + group * 64, col0 = (col * kCols + rankCol) * BN;
-      if constexpr (Design::kBuffers > 0)
-        storeByTma<Design::kBuffers>(sum, &cMap, staging + group * Design::kBuffers * kBufferBytes, group, row0, col0, scale);
-      else klStoreNt(sum, c, row0, col0, m, n, scale);
+      row0 = (row * kRows + rankRow) * BM + group * 64, col0 = (col * kCols + rankCol) * BN;
+      if constexpr (Design::kBuffers > 0) {
+        packSums(pairs, sum, scale);
+        holding = Design::kDeferred > 0;
+#pragma unroll
+        for (int part = 0; part < kParts; ++part)
+          if (!holding) store(part);
+      } else {
+        klStoreNt(sum, c, row0, col0, m, n, scale);
+      }
     }
+    if constexpr (Design::kDeferred > 0)
+#pragma unroll
+      for (int part = 0; part < kParts; ++part) store(part);
     if (Design::kBuffers && threadIdx.x % 128 == 0) klTmaStoreWaitRead<0>();
   }
   if constexpr (kCluster > 1) {

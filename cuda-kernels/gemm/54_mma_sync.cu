@@ -35,32 +35,6 @@ __device__ inline void copyAsync(uint32_t to, const void* from, bool inside = tr
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(inside ? 16 : 0) : "memory");
 }
 
-__device__ inline void loadMatrices(uint32_t (&part)[4], uint32_t from) {
-  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
-               : "=r"(part[0]), "=r"(part[1]), "=r"(part[2]), "=r"(part[3])
-               : "r"(from)
-               : "memory");
-}
-
-__device__ inline void loadMatricesTransposed(uint32_t (&part)[4], uint32_t from) {
-  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
-               : "=r"(part[0]), "=r"(part[1]), "=r"(part[2]), "=r"(part[3])
-               : "r"(from)
-               : "memory");
-}
-
-#define KL_MMA(TYPE)                                                                                       \
-  asm volatile("mma.sync.aligned.m16n8k16.row.col.f32." TYPE "." TYPE                                      \
-               ".f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"                      \
-               : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])                                            \
-               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1))
-
-template <typename T>
-__device__ inline void multiply(float (&d)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1) {
-  if constexpr (kIsBfloat<T>) KL_MMA("bf16");
-  else KL_MMA("f16");
-}
-
 template <typename T>
 __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
 gemmMmaSync(int m, int n, int k, float alpha, const T* __restrict__ a, const T* __restrict__ b, float beta,
@@ -119,9 +93,9 @@ gemmMmaSync(int m, int n, int k, float alpha, const T* __restrict__ a, const T* 
   float sum[kWarpRows / 16][kWarpCols / 8][4] = {};
   // A quarter of them: 16 rows of A and 16 columns of B.
   const auto loadPart = [&](int buffer, uint32_t stage, int d, int i) {
-    loadMatrices(aPart[buffer][i], stage + placeA(warpRow + i * 16 + lane % 16, d * 2 + lane / 16));
-    loadMatricesTransposed(bPart[buffer][i],
-                           stage + kBytesA + placeB(d * 16 + lane % 16, (warpCol + i * 16) / 8 + lane / 16));
+    klLoadMatrices(aPart[buffer][i], stage + placeA(warpRow + i * 16 + lane % 16, d * 2 + lane / 16));
+    klLoadMatricesTransposed(bPart[buffer][i],
+                             stage + kBytesA + placeB(d * 16 + lane % 16, (warpCol + i * 16) / 8 + lane / 16));
   };
 
 #pragma unroll
@@ -153,7 +127,7 @@ gemmMmaSync(int m, int n, int k, float alpha, const T* __restrict__ a, const T* 
         loadPart((d + 1) % 2, d == kSteps - 1 ? nextStage : stage, (d + 1) % kSteps, i);
 #pragma unroll
         for (int j = 0; j < kWarpCols / 8; ++j)
-          multiply<T>(sum[i][j], aPart[d % 2][i], bPart[d % 2][j / 2][j % 2 * 2], bPart[d % 2][j / 2][j % 2 * 2 + 1]);
+          klMmaSync<T>(sum[i][j], aPart[d % 2][i], bPart[d % 2][j / 2][j % 2 * 2], bPart[d % 2][j / 2][j % 2 * 2 + 1]);
       }
       if (d == 0) {  // the stage that this overwrites was left at the end of the step before
         copyStage(step + STAGES - 1);
@@ -162,21 +136,7 @@ gemmMmaSync(int m, int n, int k, float alpha, const T* __restrict__ a, const T* 
     }
   }
 
-#pragma unroll
-  for (int i = 0; i < kWarpRows / 16; ++i)
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      const int row = row0 + warpRow + i * 16 + half * 8 + lane / 4;
-      if (row >= m) continue;
-      float* line = c + (long long)row * n;
-#pragma unroll
-      for (int j = 0; j < kWarpCols / 8; ++j) {
-        const int col = col0 + warpCol + j * 8 + lane % 4 * 2;  // n is even: both columns, or neither
-        if (col < n)
-          klStore(reinterpret_cast<float2*>(line + col),
-                  make_float2(sum[i][j][half * 2], sum[i][j][half * 2 + 1]), alpha, beta);
-      }
-    }
+  klStoreFragments(sum, c, row0 + warpRow, col0 + warpCol, m, n, alpha, beta);
 }
 
 extern "C" const char* kl_unsupported(const KlGemm* p, int sm) {

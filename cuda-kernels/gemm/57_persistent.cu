@@ -5,6 +5,8 @@
 // @param   GROUP 8 {1,2,4,8,16,32}
 // @param   CLUSTER 2 {1,2}
 // @param   BUFFERS 2 {2,4}
+// @param   HELD 0 {0,2,4}
+// @param   APART 2 {1,2,3,4,6,8}
 // @dtype   bf16 f16
 // @requires sm_90a
 
@@ -20,6 +22,8 @@ static_assert(GROUP >= 1, "GROUP must be at least 1");
 // Two SMs that share a TPC hold a cluster of two, so the GPU is full of them. Clusters of four were tried on an
 // H200: too few fit into its groups of SMs for all of these to have work.
 static_assert(CLUSTER == 1 || CLUSTER == 2, "CLUSTER must be 1 or 2: a tile of B is fetched in halves");
+static_assert(HELD >= 0 && HELD <= 4, "HELD must be at most 4: registers hold half of a tile's results beside the next sums");
+static_assert(APART >= 1, "APART must be at least 1: stages of the next tile from one part to the next");
 static_assert(BUFFERS >= 2, "BUFFERS must be at least 2: one is filled while another is read");
 
 // How the shared memory of a block is used for tiles of 128 x BN.
@@ -29,56 +33,37 @@ struct Plan {
   static constexpr int room = 226 * 1024 - kStagingBytes - 1024;
   static constexpr int stages = room / stageBytes < 8 ? room / stageBytes : 8;
   static constexpr int sharedBytes = stages * stageBytes + kStagingBytes + 1024;
+  static constexpr int stores = BN / kStoreCols;
+  static constexpr int held = HELD < stores / 2 ? HELD : stores / 2;  // of them, under the next tile's products
 };
 
-// Tile number `tile` of a cluster, which covers kCluster tiles of C, one below the other. Tiles come in
-// bands of GROUP rows, column by column within a band: what runs concurrently is nearly a square of C,
-// which needs the fewest rows of A and columns of B.
-struct TileOrder {
-  int rows, cols;  // in tiles of a cluster
-
-  __device__ int count() const { return rows * cols; }
-  __device__ void at(int tile, int& row, int& col) const {
-    const int band = tile / (GROUP * cols), inBand = tile - band * GROUP * cols;
-    const int bandRows = min(GROUP, rows - band * GROUP);
-    col = inBand / bandRows;
-    row = band * GROUP + inBand - col * bandRows;
-  }
-};
-
-// Stores a warpgroup's sums through shared memory and the copy engine: 32 columns at a time, in BUFFERS
-// buffers in turn. One is filled while the engine still reads the others, and the last ones are read
-// while the warpgroup is already at its next tile.
-template <int kSums>
-__device__ inline void storeByTma(const float (&sum)[kSums], const CUtensorMap* cMap, uint32_t staging, int group,
-                                  int row0, int col0, float alpha) {
+// Stores 32 columns of a warpgroup's 64 rows, times `scale`, through shared memory and the copy engine. Of BUFFERS buffers,
+// which are used in turn, one is filled while the engine still reads the others.
+__device__ inline void storePart(const float* sum, const CUtensorMap* cMap, uint32_t buffer, int group, int row0, int col0,
+                                 float scale) {
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4, g = lane / 4;
   const bool leader = threadIdx.x % 128 == 0, odd = g & 1;
+  if (leader) klTmaStoreWaitRead<BUFFERS - 1>();
+  klWarpgroupSync(1 + group);
 #pragma unroll
-  for (int part = 0; part < kSums * 2 / kStoreCols; ++part) {
-    const uint32_t buffer = staging + part % BUFFERS * kStoreBytes;
-    if (leader) klTmaStoreWaitRead<BUFFERS - 1>();
-    klWarpgroupSync(1 + group);
+  for (int half = 0; half < 2; ++half) {
+    const uint32_t line = buffer + (warp * 16 + half * 8 + g) * 128 + lane % 2 * 8;
+    // Of four groups of 8 columns, odd rows take the third and fourth first: sixteen threads then
+    // write to all 32 banks.
 #pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      const uint32_t line = buffer + (warp * 16 + half * 8 + g) * 128 + lane % 2 * 8;
-      // Of four groups of 8 columns, odd rows take the third and fourth first: sixteen threads then
-      // write to all 32 banks.
-#pragma unroll
-      for (int j = 0; j < 4; ++j) {
-        const int even = (part * 4 + j) * 4 + half * 2, other = (part * 4 + (j ^ 2)) * 4 + half * 2;
-        const float x = odd ? sum[other] : sum[even], y = odd ? sum[other + 1] : sum[even + 1];
-        const int sixteen = (odd ? j ^ 2 : j) * 2 + lane % 4 / 2;
-        asm volatile("st.shared.v2.f32 [%0], {%1, %2};" ::"r"(line + ((sixteen ^ g) << 4)), "f"(alpha * x), "f"(alpha * y)
-                     : "memory");
-      }
+    for (int j = 0; j < 4; ++j) {
+      const int even = j * 4 + half * 2, other = (j ^ 2) * 4 + half * 2;
+      const float x = odd ? sum[other] : sum[even], y = odd ? sum[other + 1] : sum[even + 1];
+      const int sixteen = (odd ? j ^ 2 : j) * 2 + lane % 4 / 2;
+      asm volatile("st.shared.v2.f32 [%0], {%1, %2};" ::"r"(line + ((sixteen ^ g) << 4)), "f"(scale * x), "f"(scale * y)
+                   : "memory");
     }
-    klAsyncProxyFence();
-    klWarpgroupSync(1 + group);
-    if (leader) {
-      klTmaStore(cMap, buffer, row0, col0 + part * kStoreCols);
-      klTmaStoreCommit();
-    }
+  }
+  klAsyncProxyFence();
+  klWarpgroupSync(1 + group);
+  if (leader) {
+    klTmaStore(cMap, buffer, row0, col0);
+    klTmaStoreCommit();
   }
 }
 
@@ -96,7 +81,7 @@ gemmPersistent(const __grid_constant__ CUtensorMap aMap, const __grid_constant__
 
   const int rank = klClusterRank();
   const int steps = (k + kDepth - 1) / kDepth;
-  const TileOrder order{ceilDiv(m, BM * kCluster), ceilDiv(n, BN)};
+  const KlTileOrder<GROUP> order{ceilDiv(m, BM * kCluster), ceilDiv(n, BN)};
   const int first = blockIdx.x / kCluster, stride = gridDim.x / kCluster;
 
   if (threadIdx.x == 0) {
@@ -152,25 +137,65 @@ gemmPersistent(const __grid_constant__ CUtensorMap aMap, const __grid_constant__
     const auto release = [&](int stage) {
       if (lane < kCluster) klBarrierArriveAt(&empty[stage], lane);
     };
+    const auto multiplyStage = [&](int step) {
+      klBarrierWait(&full[s], phase);
+      const uint32_t aTile = stages + s * P::stageBytes, bTile = aTile + P::bytesA;
+      klWgmmaStage<T, kDepth>(sum, aTile + group * 64 * 128, bTile, step != 0);
+    };
+    const auto finishStage = [&](int step) {
+      // This stage's products stay in flight; those of the previous stage are done.
+      klWgmmaWait<1>();
+      if (step > 0) release(s == 0 ? kStages - 1 : s - 1);
+      if (++s == kStages) s = 0, phase ^= 1;
+    };
+
+    // The last kHeld parts of a tile's results wait in registers and are stored under products of the next tile, a part every
+    // APART stages: they leave while the tensor cores have work, and not all at the moment at which every SM ends a tile.
+    constexpr int kHeld = P::held, kNow = P::stores - kHeld;
+    float held[kHeld ? kHeld * 16 : 1];
+    bool holding = false;
+    int row0 = 0, col0 = 0;
+    const auto store = [&](const float* part, int number, float scale) {
+      storePart(part, &cMap, staging + (group * BUFFERS + number % BUFFERS) * kStoreBytes, group, row0,
+                col0 + number * kStoreCols, scale);
+    };
+
     for (int tile = first; tile < order.count(); tile += stride) {
-      for (int step = 0; step < steps; ++step) {
-        klBarrierWait(&full[s], phase);
-        const uint32_t aTile = stages + s * P::stageBytes, bTile = aTile + P::bytesA;
-        klWgmmaStage<T, kDepth>(sum, aTile + group * 64 * 128, bTile, step != 0);
-        // This stage's products stay in flight; those of the previous stage are done.
-        klWgmmaWait<1>();
-        if (step > 0) release(s == 0 ? kStages - 1 : s - 1);
-        if (++s == kStages) s = 0, phase ^= 1;
+      int step = 0;
+      const auto multiplyUntil = [&](int end) {
+        for (; step < end; ++step) {
+          multiplyStage(step);
+          finishStage(step);
+        }
+      };
+#pragma unroll
+      for (int part = 0; part < kHeld; ++part) {
+        const bool left = step < steps;
+        if (left) multiplyStage(step);
+        if (holding) store(&held[part * 16], kNow + part, 1);
+        if (left) finishStage(step++);
+        multiplyUntil(min((part + 1) * APART, steps));
       }
+      multiplyUntil(steps);
       klWgmmaWait<0>();
       release(s == 0 ? kStages - 1 : s - 1);
 
       int row, col;
       order.at(tile, row, col);
-      const int row0 = (row * kCluster + rank) * BM + group * 64, col0 = col * BN;
-      if (beta == 0.0f) storeByTma(sum, &cMap, staging + group * BUFFERS * kStoreBytes, group, row0, col0, alpha);
-      else klStoreSums(sum, c, row0, col0, m, n, alpha, beta);
+      row0 = (row * kCluster + rank) * BM + group * 64, col0 = col * BN;
+      if (beta != 0.0f) {
+        klStoreSums(sum, c, row0, col0, m, n, alpha, beta);
+        continue;
+      }
+#pragma unroll
+      for (int part = 0; part < kNow; ++part) store(&sum[part * 16], part, alpha);
+#pragma unroll
+      for (int i = 0; i < kHeld * 16; ++i) held[i] = alpha * sum[kNow * 16 + i];
+      holding = kHeld > 0;
     }
+#pragma unroll
+    for (int part = 0; part < kHeld; ++part)
+      if (holding) store(&held[part * 16], kNow + part, 1);
     if (threadIdx.x % 128 == 0) klTmaStoreWaitRead<0>();
   }
   __syncwarp();     // the threads that copied are late

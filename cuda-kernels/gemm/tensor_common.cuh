@@ -179,6 +179,78 @@ cudaError_t klLaunchAnyShape(const KlGemm* p, cudaStream_t stream) {
   return cudaGetLastError();
 }
 
+// ---- Persistent blocks -----------------------------------------------------------------------
+
+// The order of the tiles of C. They come in bands of kGroup rows, column by column within a band: what runs
+// concurrently is nearly a square of C, which needs the fewest rows of A and columns of B. With clusters a tile
+// here is that of a cluster.
+template <int kGroup>
+struct KlTileOrder {
+  int rows, cols;
+
+  __device__ int count() const { return rows * cols; }
+  __device__ void at(int tile, int& row, int& col) const {
+    const int band = tile / (kGroup * cols), inBand = tile - band * kGroup * cols;
+    const int bandRows = min(kGroup, rows - band * kGroup);
+    col = inBand / bandRows;
+    row = band * kGroup + inBand - col * bandRows;
+  }
+};
+
+// ---- mma.sync --------------------------------------------------------------------------------
+
+// Four 8 x 8 matrices, of each of which a lane has two neighbors; `from` is the address of a row of them.
+__device__ inline void klLoadMatrices(uint32_t (&part)[4], uint32_t from) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(part[0]), "=r"(part[1]), "=r"(part[2]), "=r"(part[3])
+               : "r"(from)
+               : "memory");
+}
+
+__device__ inline void klLoadMatricesTransposed(uint32_t (&part)[4], uint32_t from) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(part[0]), "=r"(part[1]), "=r"(part[2]), "=r"(part[3])
+               : "r"(from)
+               : "memory");
+}
+
+#define KL_MMA(TYPE)                                                                                       \
+  asm volatile("mma.sync.aligned.m16n8k16.row.col.f32." TYPE "." TYPE                                      \
+               ".f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"                      \
+               : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])                                            \
+               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1))
+
+// d += a * b: 16 x 8 x 16.
+template <typename T>
+__device__ inline void klMmaSync(float (&d)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1) {
+  if constexpr (kIsBfloat<T>) KL_MMA("bf16");
+  else KL_MMA("f16");
+}
+#undef KL_MMA
+
+// Stores the sums of a warp: kRows x kCols tiles of 16 x 8 from row0 and col0. n is even: two neighboring columns are both inside
+// or both outside.
+template <int kRows, int kCols>
+__device__ inline void klStoreFragments(const float (&sum)[kRows][kCols][4], float* c, int row0, int col0, int m, int n,
+                                        float alpha, float beta) {
+  const int lane = threadIdx.x % 32;
+#pragma unroll
+  for (int i = 0; i < kRows; ++i)
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const int row = row0 + i * 16 + half * 8 + lane / 4;
+      if (row >= m) continue;
+      float* line = c + (long long)row * n;
+#pragma unroll
+      for (int j = 0; j < kCols; ++j) {
+        const int col = col0 + j * 8 + lane % 4 * 2;
+        if (col < n)
+          klStore(reinterpret_cast<float2*>(line + col), make_float2(sum[i][j][half * 2], sum[i][j][half * 2 + 1]), alpha,
+                  beta);
+      }
+    }
+}
+
 // ---- WGMMA -----------------------------------------------------------------------------------
 
 // Stores what klWgmma left in a warpgroup's registers: 64 rows from row0, 2 * kSums columns from
