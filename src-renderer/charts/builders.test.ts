@@ -431,6 +431,8 @@ describe('waves', () => {
       [0, 0],
       [0, 1],
     ])
+    // ECharts draws the pieces of a large series in one frame after another.
+    expect(blocks).toMatchObject({ progressive: 0 })
   })
 })
 
