@@ -28,11 +28,11 @@ export interface Box {
 /** From one point to another, in pixels. */
 export type Line = readonly [x1: number, y1: number, x2: number, y2: number]
 
-const overlap = (a: Box, b: Box): boolean =>
+export const overlap = (a: Box, b: Box): boolean =>
   a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom
 
 /** Liang and Barsky: whether any part of the line is inside the box. */
-function crosses([x1, y1, x2, y2]: Line, box: Box): boolean {
+export function crosses([x1, y1, x2, y2]: Line, box: Box): boolean {
   let [from, to] = [0, 1]
   const cuts: [number, number][] = [
     [x1 - x2, x1 - box.left],
@@ -54,6 +54,8 @@ const line = 14
 /** Half the size of a point with the gap around it. */
 const dot = 6
 const near = 10
+/** Between labels side by side: two numbers without it read as one. */
+const between = 4
 /** Distances at which places are tried, nearest first. */
 const distances = [near, 20, 32, 46, 62, 80]
 /** Farther off, a label beside a line is worse than one on it. */
@@ -105,8 +107,8 @@ export function placeLabels(
         const left = across > 0 ? from : across < 0 ? from - width : from - width / 2
         const middle = y + down * distance
         const box = {
-          left,
-          right: left + width,
+          left: left - between / 2,
+          right: left + width + between / 2,
           top: middle - line / 2,
           bottom: middle + line / 2,
         }

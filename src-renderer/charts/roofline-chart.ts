@@ -1,6 +1,6 @@
 /** Throughput over arithmetic intensity, both logarithmic, under the roofs; a line joins the rungs in order. */
 import { axisLines, axisName, axisText, tooltip, type ChartBuilder, type ShownPart } from './chart'
-import { placeLabels, widthOf, type Box, type Line } from './labels'
+import { crosses, overlap, placeLabels, widthOf, type Box, type Line } from './labels'
 import { logTicks } from './zoom'
 
 export interface RooflinePoint {
@@ -206,7 +206,7 @@ export const rooflineChart =
     // Names of the roofs are placed first: they are few, and belong to lines.
     const taken: Box[] = []
     const roofLines: Line[] = []
-    /** `left` and `middle` are where its name is put, moved down where another name is. */
+    /** `left` and `middle` are where its name is put, moved up or down where another name or a roof is. */
     const roof = (
       name: string,
       path: { name: string; colour: string },
@@ -215,19 +215,30 @@ export const rooflineChart =
     ) => {
       const width = widthOf(name)
       const left = Math.max(2, Math.min(plane.room.right - width, wanted))
-      const isTaken = (middle: number): boolean =>
-        taken.some(
-          (box) =>
-            left < box.right &&
-            left + width > box.left &&
-            middle - 7 < box.bottom &&
-            middle + 7 > box.top,
-        )
-      let middle = Math.max(8, from)
-      while (isTaken(middle)) middle += 3
-      taken.push({ left, right: left + width, top: middle - 7, bottom: middle + 7 })
       const [[x1, y1], [x2, y2]] = ends
       roofLines.push([plane.right(x1), plane.down(y1), plane.right(x2), plane.down(y2)])
+      const boxAt = (middle: number): Box => ({
+        left,
+        right: left + width,
+        top: middle - 7,
+        bottom: middle + 7,
+      })
+      const isFree = (middle: number): boolean => {
+        const box = boxAt(middle)
+        return (
+          box.top >= plane.room.top &&
+          box.bottom <= plane.room.bottom &&
+          !taken.some((other) => overlap(box, other)) &&
+          !roofLines.some((line) => crosses(line, box))
+        )
+      }
+      const first = Math.max(8, from)
+      const middle =
+        Array.from(
+          { length: 60 },
+          (_, index) => first + (index % 2 ? -3 : 3) * Math.ceil(index / 2),
+        ).find(isFree) ?? first
+      taken.push(boxAt(middle))
       return [
         {
           type: 'line' as const,
