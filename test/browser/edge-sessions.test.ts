@@ -89,7 +89,16 @@ beforeAll(async () => {
     },
     'counts-alone': {
       target: { kind: 'emulated', name: 'h200' },
-      rungs: real.rungs.map((rung) => ({ ...rung, timing: null })),
+      rungs: real.rungs.map((rung) => ({
+        ...rung,
+        timing: null,
+        metrics: Object.fromEntries(
+          Object.entries(rung.metrics).map(([id, value]) => [
+            id,
+            value.evidence === 'measured' ? { ...value, evidence: 'emulated' as const } : value,
+          ]),
+        ),
+      })),
     },
     'other-gpu': {
       device: { ...real.device!, name: 'NVIDIA A10', computeCapability: '8.6', smCount: 72 },
@@ -249,6 +258,14 @@ describe('messages', () => {
     await page.goto(`${harness.origin}/#/session/counts-alone/compare/${pair}`)
     await page.getByText('No time to compare').waitFor()
     expect(await page.locator('.figures').innerText()).not.toContain('has no time')
+  })
+
+  it('of emulated counts: marked as such in the matrix, as the legend says', async () => {
+    const { page } = await harness.open('/session/counts-alone/matrix')
+    const cell = page.locator('[role="gridcell"].emulated').first()
+    await cell.waitFor()
+    expect(await cell.evaluate((one) => getComputedStyle(one, '::after').borderRadius)).toBe('0px')
+    expect(await page.locator('[role="gridcell"].measured').count()).toBe(0)
   })
 
   it('of hostile names: the text itself', async () => {
