@@ -229,6 +229,12 @@ describe('a roofline', () => {
     expect(placeLabels([at], room, [], hatch)[0]).toMatchObject({ text: '12 Software pipelining' })
   })
 
+  it('gives labels of capitals the room that they take', () => {
+    // As a browser draws them: less would lie on the point beside it.
+    expect(widthOf('55 WGMMA and TMA')).toBeGreaterThanOrEqual(112)
+    expect(widthOf('illicit')).toBeLessThan(36)
+  })
+
   it('puts labels apart that stand side by side', () => {
     const room = { left: 0, right: 262, top: 0, bottom: 60 }
     // The second has room on its left alone, where the label of the first ends.

@@ -48,8 +48,7 @@ export function crosses([x1, y1, x2, y2]: Line, box: Box): boolean {
   return from <= to
 }
 
-/** Average width of a letter, and height of a line, of an 11 px label. */
-const letter = 6.1
+/** Height of a line of an 11 px label. */
 const line = 14
 /** Half the size of a point with the gap around it. */
 const dot = 6
@@ -72,11 +71,16 @@ const directions = [
   [0, 1.4],
 ] as const
 
-/** Letters of scripts that are drawn as wide as they are high. */
-const wide = /[\u1100-\u115f\u2e80-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff00-\uff60]/u
+/** Widths of letters of an 11 px label, the first that fits: of scripts drawn as wide as high, of wide and narrow letters, of capitals and digits. */
+const widths = [
+  [/[\u1100-\u115f\u2e80-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff00-\uff60]/u, 11],
+  [/[mwMW@%]/, 10.5],
+  [/[ijlftr.,:;'|!()[\]\- ]/, 4],
+  [/[A-Z\d]/, 7.5],
+] as const
 /** Of an 11 px label, in pixels. */
 export const widthOf = (text: string): number =>
-  [...text].reduce((sum, one) => sum + (wide.test(one) ? 11 : letter), 0)
+  [...text].reduce((sum, one) => sum + (widths.find(([kind]) => kind.test(one))?.[1] ?? 6.5), 0)
 
 /**
  * Null for a point without a place within `farthest` pixels. `taken` is what must stay free, `lines` what a label lies on
