@@ -89,6 +89,7 @@ beforeAll(async () => {
     },
     'counts-alone': {
       target: { kind: 'emulated', name: 'h200' },
+      device: null,
       rungs: real.rungs.map((rung) => ({
         ...rung,
         timing: null,
@@ -258,6 +259,17 @@ describe('messages', () => {
     await page.goto(`${harness.origin}/#/session/counts-alone/compare/${pair}`)
     await page.getByText('No time to compare').waitFor()
     expect(await page.locator('.figures').innerText()).not.toContain('has no time')
+  })
+
+  it('of an emulated GPU: named as that, above the screen and among the sessions', async () => {
+    const { page } = await harness.open('/session/counts-alone/ladder')
+    const bar = page.locator('header.frame')
+    await expect.poll(() => bar.innerText()).toContain('Emulated for H200')
+    expect(await bar.innerText()).not.toContain('no GPU recorded')
+    await expect.poll(() => bar.locator('.trigger').innerText()).toContain('emulated H200')
+    await page.goto(`${harness.origin}/#/sessions`)
+    const row = page.locator('tr[data-session="counts-alone"]')
+    await expect.poll(() => row.innerText()).toContain('emulated H200')
   })
 
   it('of emulated counts: marked as such in the matrix, as the legend says', async () => {
