@@ -103,6 +103,9 @@ function slopeOf(bandwidth: number, ridge: number, { xMin, xMax, yMin, yMax }: E
   return from < to ? { from, to } : null
 }
 
+/** How far the name of a roof is moved up or down, nearest first: farther off it would seem to be another's. */
+const shifts = [0, 3, -3, 6, -6, 9, -9, 12, -12, 15, -15, 18, -18, 21, -21]
+
 /** Of more rungs than this only numbers are written, only beside their points, and one where points coincide. */
 const crowd = 40
 const crowdReach = 20
@@ -206,39 +209,42 @@ export const rooflineChart =
     // Names of the roofs are placed first: they are few, and belong to lines.
     const taken: Box[] = []
     const roofLines: Line[] = []
-    /** `left` and `middle` are where its name is put, moved up or down where another name or a roof is. */
+    const marks = paths.flatMap(({ points }) =>
+      points.map((point): Box => {
+        const [right, down] = [plane.right(point.x), plane.down(point.y)]
+        return { left: right - 5, right: right + 5, top: down - 5, bottom: down + 5 }
+      }),
+    )
+    /** Its name is put at the first of `lefts` and at `middle`, or near there, on no other name and if it can be on no roof or mark. */
     const roof = (
       name: string,
       path: { name: string; colour: string },
       ends: [[number, number], [number, number]],
-      { left: wanted, middle: from }: { left: number; middle: number },
+      { lefts, middle: from }: { lefts: readonly number[]; middle: number },
     ) => {
       const width = widthOf(name)
-      const left = Math.max(2, Math.min(plane.room.right - width, wanted))
       const [[x1, y1], [x2, y2]] = ends
       roofLines.push([plane.right(x1), plane.down(y1), plane.right(x2), plane.down(y2)])
-      const boxAt = (middle: number): Box => ({
-        left,
-        right: left + width,
-        top: middle - 7,
-        bottom: middle + 7,
-      })
-      const isFree = (middle: number): boolean => {
-        const box = boxAt(middle)
-        return (
-          box.top >= plane.room.top &&
-          box.bottom <= plane.room.bottom &&
-          !taken.some((other) => overlap(box, other)) &&
-          !roofLines.some((line) => crosses(line, box))
-        )
-      }
       const first = Math.max(8, from)
-      const middle =
-        Array.from(
-          { length: 60 },
-          (_, index) => first + (index % 2 ? -3 : 3) * Math.ceil(index / 2),
-        ).find(isFree) ?? first
-      taken.push(boxAt(middle))
+      const places = lefts.flatMap((wanted) => {
+        const left = Math.max(2, Math.min(plane.room.right - width, wanted))
+        return shifts.map((shift): Box => {
+          const middle = first + shift
+          return { left, right: left + width, top: middle - 7, bottom: middle + 7 }
+        })
+      })
+      const isApart = (box: Box): boolean =>
+        box.top >= plane.room.top &&
+        box.bottom <= plane.room.bottom &&
+        !taken.some((other) => overlap(box, other))
+      const isFree = (box: Box): boolean =>
+        isApart(box) &&
+        !marks.some((other) => overlap(box, other)) &&
+        !roofLines.some((line) => crosses(line, box))
+      const box = places.find(isFree) ?? places.find(isApart) ?? places[0]!
+      taken.push(box)
+      const { left } = box
+      const middle = box.top + 7
       return [
         {
           type: 'line' as const,
@@ -287,7 +293,10 @@ export const rooflineChart =
               [xMax, compute.value],
             ],
             // At its end: slopes come from the left.
-            { left: plane.right(xMax), middle: plane.down(compute.value) - 10 },
+            {
+              lefts: [1, 0.75, 0.5].map((share) => share * plane.room.right),
+              middle: plane.down(compute.value) - 10,
+            },
           )
         : []),
       ...paths.flatMap(({ name, bandwidth }, index) => {
@@ -305,7 +314,7 @@ export const rooflineChart =
             [slope.to, slope.to * bandwidth.value],
           ],
           // No rung is above a slope, so its name is, if there is room.
-          { left: right - width > 10 ? right - width - 8 : right + 14, middle },
+          { lefts: [right - width > 10 ? right - width - 8 : right + 14], middle },
         )
       }),
     ]
