@@ -227,6 +227,8 @@ describe('a roofline', () => {
     expect(Math.abs(beside!.y - 200) > 7 || beside!.x < 400).toBe(true)
     const hatch = Array.from({ length: 80 }, (_, y) => [0, 5 * y, 800, 5 * y] as const)
     expect(placeLabels([at], room, [], hatch)[0]).toMatchObject({ text: '12 Software pipelining' })
+    // Never on a roof: sooner shortened, or not there.
+    expect(placeLabels([at], room, [], [], undefined, hatch)[0]).toBeNull()
   })
 
   it('gives labels of capitals the room that they take', () => {

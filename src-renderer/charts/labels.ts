@@ -84,7 +84,7 @@ export const widthOf = (text: string): number =>
 
 /**
  * Null for a point without a place within `farthest` pixels. `taken` is what must stay free, `lines` what a label lies on
- * only where it would otherwise be far off or shortened.
+ * only where it would otherwise be far off or shortened, `walls` what it never lies on.
  */
 export function placeLabels(
   points: readonly LabelPoint[],
@@ -92,6 +92,7 @@ export function placeLabels(
   taken: readonly Box[] = [],
   lines: readonly Line[] = [],
   farthest = Number.POSITIVE_INFINITY,
+  walls: readonly Line[] = [],
 ): (PlacedLabel | null)[] {
   const boxes: Box[] = [
     ...taken,
@@ -102,7 +103,8 @@ export function placeLabels(
     box.right <= room.right &&
     box.top >= room.top &&
     box.bottom <= room.bottom &&
-    !boxes.some((other) => overlap(box, other))
+    !boxes.some((other) => overlap(box, other)) &&
+    !walls.some((wall) => crosses(wall, box))
   const place = ({ x, y }: LabelPoint, text: string, within: number, onLines: boolean) => {
     const width = widthOf(text)
     for (const distance of distances.filter((one) => one <= within))

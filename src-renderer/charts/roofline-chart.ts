@@ -172,8 +172,9 @@ export function labelPlaces(
     })),
     plane.room,
     [...taken, ...others],
-    [...roofs, ...spec.paths.flatMap(({ points }) => climb(joinedOf(spec, points), plane))],
+    spec.paths.flatMap(({ points }) => climb(joinedOf(spec, points), plane)),
     isCrowd ? crowdReach : undefined,
+    roofs,
   )
   const placeOf = new Map(spots.map(({ point }, index) => [point, placed[index]]))
   return points.map((point) => {
