@@ -65,7 +65,7 @@ export const screens = {
   run: { route: '/run', ready: 'select' },
   checks: { route: '/run/checks', ready: heading },
   occupancy: { route: '/occupancy', ready: heading },
-  labs: { route: '/labs', ready: heading },
+  labs: { route: '/labs', ready: 'main li a' },
   lab: { route: lab, ready: heading },
   editor: { route: `${session}/edit/05_thread_tile_2d`, ready: '.cm-content' },
   doctor: { route: '/doctor', ready: 'main h2' },

@@ -1,8 +1,22 @@
 /** Sessions: how one is referred to, listed, renamed, deleted, restored, imported, and reported on. */
 import { z } from 'zod'
-import { can, parseTarget, printTarget, kindOf } from '../domain/target/targets'
+import {
+  can,
+  gpuOfTarget,
+  kindOf,
+  parseTarget,
+  printTarget,
+  Target,
+} from '../domain/target/targets'
 import type { Session } from '../domain/session/session'
-import { optionsWord, Problem, problemLabel } from '../domain/task/problem'
+import {
+  named,
+  optionsWord,
+  Problem,
+  problemLabel,
+  Scalars,
+  unusualScalars,
+} from '../domain/task/problem'
 import { DeepProfile } from '../domain/session/deep'
 import { Identifier } from '../domain/ladder/rung'
 import { ReportSection } from '../domain/report/frozen-report'
@@ -38,7 +52,11 @@ export const SessionSummary = z.object({
   ladder: z.object({ id: z.string(), title: z.string() }),
   /** null if unknown, as for counters imported from ncu. */
   problem: Problem.nullable(),
+  /** Scalars of the problem that are not the task's own; absent where all are. */
+  unusual: Scalars.optional(),
   deviceName: z.string().nullable(),
+  /** Of a session without a device that is for a GPU of the built-in table. */
+  target: Target.optional(),
   profile: ProfileLevel,
   rungCount: z.number().int(),
   /** Set if the folder cannot be read; the other fields are then guessed from its name. */
@@ -64,18 +82,23 @@ export const summaryOf = (
   name: string,
   session: Session,
   title: string | null = null,
-): SessionSummary => ({
-  ref,
-  kind,
-  name,
-  title,
-  createdAt: session.createdAt,
-  ladder: { id: session.ladder.id, title: session.ladder.title },
-  problem: session.problem,
-  deviceName: session.device?.name ?? null,
-  profile: session.settings.profile,
-  rungCount: session.rungs.length,
-})
+): SessionSummary => {
+  const unusual = session.problem && unusualScalars(session.ladder.task, session.problem)
+  return {
+    ref,
+    kind,
+    name,
+    title,
+    createdAt: session.createdAt,
+    ladder: { id: session.ladder.id, title: session.ladder.title },
+    problem: session.problem,
+    ...(unusual && Object.keys(unusual).length > 0 ? { unusual } : {}),
+    deviceName: session.device?.name ?? null,
+    ...(gpuOfTarget(session.target) ? { target: session.target } : {}),
+    profile: session.settings.profile,
+    rungCount: session.rungs.length,
+  }
+}
 
 // Selects the sessions that show one ladder over several problem sizes, for the UI and the command line.
 
@@ -85,9 +108,11 @@ const volume = ({ problem }: Sized): number =>
 /** By the product of the sizes. */
 export const bySize = (a: Sized, b: Sized): number => volume(a) - volume(b)
 
-const optionsOf = ({ problem }: Sized): string | null => problem && optionsWord(problem)
+/** What has to be alike besides the sizes. */
+const restOf = ({ problem }: Sized): string | null =>
+  problem && `${optionsWord(problem)} ${named(problem.scalars)}`
 
-/** Readable sessions of the same ladder, GPU and options, smallest problem first. */
+/** Readable sessions of the same ladder, GPU, options and scalars, smallest problem first. */
 export function sweepCandidates(
   list: readonly SessionSummary[],
   of: SessionSummary,
@@ -99,7 +124,7 @@ export function sweepCandidates(
         item.problem !== null &&
         item.ladder.id === of.ladder.id &&
         item.deviceName === of.deviceName &&
-        optionsOf(item) === optionsOf(of),
+        restOf(item) === restOf(of),
     )
     .sort((a, b) => bySize(a, b) || b.createdAt.localeCompare(a.createdAt))
 }

@@ -13,7 +13,7 @@ import {
   zoomedSpan,
 } from './zoom'
 import { distanceToLine, legendOf, rungJoins, rungPoints, withHidden } from './chart-links'
-import { placeLabels, niceEnd, spreadLabels } from './labels'
+import { placeLabels, niceEnd, spreadLabels, widthOf } from './labels'
 import { labelPlaces, rooflineChart, rooflineExtent, type RooflineSpec } from './roofline-chart'
 import { inkOn, stackedBars } from './bars'
 import { waveChart, wavePlaces } from './wave-chart'
@@ -227,6 +227,38 @@ describe('a roofline', () => {
     expect(Math.abs(beside!.y - 200) > 7 || beside!.x < 400).toBe(true)
     const hatch = Array.from({ length: 80 }, (_, y) => [0, 5 * y, 800, 5 * y] as const)
     expect(placeLabels([at], room, [], hatch)[0]).toMatchObject({ text: '12 Software pipelining' })
+    // Never on a roof: sooner shortened, or not there.
+    expect(placeLabels([at], room, [], [], undefined, hatch)[0]).toBeNull()
+  })
+
+  it('gives labels of capitals the room that they take', () => {
+    // As a browser draws them: less would lie on the point beside it.
+    expect(widthOf('55 WGMMA and TMA')).toBeGreaterThanOrEqual(112)
+    expect(widthOf('illicit')).toBeLessThan(36)
+  })
+
+  it('puts labels apart that stand side by side', () => {
+    const room = { left: 0, right: 262, top: 0, bottom: 60 }
+    // The second has room on its left alone, where the label of the first ends.
+    const marks = [
+      { x: 200, y: 30, texts: ['14'] },
+      { x: 245, y: 30, texts: ['16'] },
+    ]
+    const [first, second] = placeLabels(marks, room)
+    const isBeside = Math.abs(second!.y - first!.y) < 14
+    expect(isBeside && Math.abs(second!.x - first!.x) < widthOf('14') + 3).toBe(false)
+  })
+
+  it('writes the name of a roof on no roof, also where there is little room', () => {
+    const low = { width: 800, height: 170 }
+    const { yMin, yMax } = rooflineExtent(spec)
+    const down = (y: number) =>
+      ((low.height - 44 - 48) * Math.log(yMax / y)) / Math.log(yMax / yMin)
+    const name = seriesOf(rooflineChart(spec)(palette, low))
+      .flatMap(({ data }) => data)
+      .find(({ label }) => label?.formatter === 'FP32')!
+    const [, y] = name.value as [number, number]
+    expect(Math.abs(down(y) - down(64_000))).toBeGreaterThanOrEqual(7)
   })
 
   it('is framed on its points, with a roof of arithmetic that is near', () => {
@@ -431,6 +463,8 @@ describe('waves', () => {
       [0, 0],
       [0, 1],
     ])
+    // ECharts draws the pieces of a large series in one frame after another.
+    expect(blocks).toMatchObject({ progressive: 0 })
   })
 })
 

@@ -28,11 +28,11 @@ export interface Box {
 /** From one point to another, in pixels. */
 export type Line = readonly [x1: number, y1: number, x2: number, y2: number]
 
-const overlap = (a: Box, b: Box): boolean =>
+export const overlap = (a: Box, b: Box): boolean =>
   a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom
 
 /** Liang and Barsky: whether any part of the line is inside the box. */
-function crosses([x1, y1, x2, y2]: Line, box: Box): boolean {
+export function crosses([x1, y1, x2, y2]: Line, box: Box): boolean {
   let [from, to] = [0, 1]
   const cuts: [number, number][] = [
     [x1 - x2, x1 - box.left],
@@ -48,12 +48,13 @@ function crosses([x1, y1, x2, y2]: Line, box: Box): boolean {
   return from <= to
 }
 
-/** Average width of a letter, and height of a line, of an 11 px label. */
-const letter = 6.1
+/** Height of a line of an 11 px label. */
 const line = 14
 /** Half the size of a point with the gap around it. */
 const dot = 6
 const near = 10
+/** Between labels side by side: two numbers without it read as one. */
+const between = 4
 /** Distances at which places are tried, nearest first. */
 const distances = [near, 20, 32, 46, 62, 80]
 /** Farther off, a label beside a line is worse than one on it. */
@@ -70,15 +71,20 @@ const directions = [
   [0, 1.4],
 ] as const
 
-/** Letters of scripts that are drawn as wide as they are high. */
-const wide = /[\u1100-\u115f\u2e80-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff00-\uff60]/u
+/** Widths of letters of an 11 px label, the first that fits: of scripts drawn as wide as high, of wide and narrow letters, of capitals and digits. */
+const widths = [
+  [/[\u1100-\u115f\u2e80-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff00-\uff60]/u, 11],
+  [/[mwMW@%]/, 10.5],
+  [/[ijlftr.,:;'|!()[\]\- ]/, 4],
+  [/[A-Z\d]/, 7.5],
+] as const
 /** Of an 11 px label, in pixels. */
 export const widthOf = (text: string): number =>
-  [...text].reduce((sum, one) => sum + (wide.test(one) ? 11 : letter), 0)
+  [...text].reduce((sum, one) => sum + (widths.find(([kind]) => kind.test(one))?.[1] ?? 6.5), 0)
 
 /**
  * Null for a point without a place within `farthest` pixels. `taken` is what must stay free, `lines` what a label lies on
- * only where it would otherwise be far off or shortened.
+ * only where it would otherwise be far off or shortened, `walls` what it never lies on.
  */
 export function placeLabels(
   points: readonly LabelPoint[],
@@ -86,6 +92,7 @@ export function placeLabels(
   taken: readonly Box[] = [],
   lines: readonly Line[] = [],
   farthest = Number.POSITIVE_INFINITY,
+  walls: readonly Line[] = [],
 ): (PlacedLabel | null)[] {
   const boxes: Box[] = [
     ...taken,
@@ -96,7 +103,8 @@ export function placeLabels(
     box.right <= room.right &&
     box.top >= room.top &&
     box.bottom <= room.bottom &&
-    !boxes.some((other) => overlap(box, other))
+    !boxes.some((other) => overlap(box, other)) &&
+    !walls.some((wall) => crosses(wall, box))
   const place = ({ x, y }: LabelPoint, text: string, within: number, onLines: boolean) => {
     const width = widthOf(text)
     for (const distance of distances.filter((one) => one <= within))
@@ -105,8 +113,8 @@ export function placeLabels(
         const left = across > 0 ? from : across < 0 ? from - width : from - width / 2
         const middle = y + down * distance
         const box = {
-          left,
-          right: left + width,
+          left: left - between / 2,
+          right: left + width + between / 2,
           top: middle - line / 2,
           bottom: middle + line / 2,
         }

@@ -1,6 +1,6 @@
 /** Throughput over arithmetic intensity, both logarithmic, under the roofs; a line joins the rungs in order. */
 import { axisLines, axisName, axisText, tooltip, type ChartBuilder, type ShownPart } from './chart'
-import { placeLabels, widthOf, type Box, type Line } from './labels'
+import { crosses, overlap, placeLabels, widthOf, type Box, type Line } from './labels'
 import { logTicks } from './zoom'
 
 export interface RooflinePoint {
@@ -103,6 +103,9 @@ function slopeOf(bandwidth: number, ridge: number, { xMin, xMax, yMin, yMax }: E
   return from < to ? { from, to } : null
 }
 
+/** How far the name of a roof is moved up or down, nearest first: farther off it would seem to be another's. */
+const shifts = [0, 3, -3, 6, -6, 9, -9, 12, -12, 15, -15, 18, -18, 21, -21]
+
 /** Of more rungs than this only numbers are written, only beside their points, and one where points coincide. */
 const crowd = 40
 const crowdReach = 20
@@ -169,8 +172,9 @@ export function labelPlaces(
     })),
     plane.room,
     [...taken, ...others],
-    [...roofs, ...spec.paths.flatMap(({ points }) => climb(joinedOf(spec, points), plane))],
+    spec.paths.flatMap(({ points }) => climb(joinedOf(spec, points), plane)),
     isCrowd ? crowdReach : undefined,
+    roofs,
   )
   const placeOf = new Map(spots.map(({ point }, index) => [point, placed[index]]))
   return points.map((point) => {
@@ -206,28 +210,42 @@ export const rooflineChart =
     // Names of the roofs are placed first: they are few, and belong to lines.
     const taken: Box[] = []
     const roofLines: Line[] = []
-    /** `left` and `middle` are where its name is put, moved down where another name is. */
+    const marks = paths.flatMap(({ points }) =>
+      points.map((point): Box => {
+        const [right, down] = [plane.right(point.x), plane.down(point.y)]
+        return { left: right - 5, right: right + 5, top: down - 5, bottom: down + 5 }
+      }),
+    )
+    /** Its name is put at the first of `lefts` and at `middle`, or near there, on no other name and if it can be on no roof or mark. */
     const roof = (
       name: string,
       path: { name: string; colour: string },
       ends: [[number, number], [number, number]],
-      { left: wanted, middle: from }: { left: number; middle: number },
+      { lefts, middle: from }: { lefts: readonly number[]; middle: number },
     ) => {
       const width = widthOf(name)
-      const left = Math.max(2, Math.min(plane.room.right - width, wanted))
-      const isTaken = (middle: number): boolean =>
-        taken.some(
-          (box) =>
-            left < box.right &&
-            left + width > box.left &&
-            middle - 7 < box.bottom &&
-            middle + 7 > box.top,
-        )
-      let middle = Math.max(8, from)
-      while (isTaken(middle)) middle += 3
-      taken.push({ left, right: left + width, top: middle - 7, bottom: middle + 7 })
       const [[x1, y1], [x2, y2]] = ends
       roofLines.push([plane.right(x1), plane.down(y1), plane.right(x2), plane.down(y2)])
+      const first = Math.max(8, from)
+      const places = lefts.flatMap((wanted) => {
+        const left = Math.max(2, Math.min(plane.room.right - width, wanted))
+        return shifts.map((shift): Box => {
+          const middle = first + shift
+          return { left, right: left + width, top: middle - 7, bottom: middle + 7 }
+        })
+      })
+      const isApart = (box: Box): boolean =>
+        box.top >= plane.room.top &&
+        box.bottom <= plane.room.bottom &&
+        !taken.some((other) => overlap(box, other))
+      const isFree = (box: Box): boolean =>
+        isApart(box) &&
+        !marks.some((other) => overlap(box, other)) &&
+        !roofLines.some((line) => crosses(line, box))
+      const box = places.find(isFree) ?? places.find(isApart) ?? places[0]!
+      taken.push(box)
+      const { left } = box
+      const middle = box.top + 7
       return [
         {
           type: 'line' as const,
@@ -276,7 +294,10 @@ export const rooflineChart =
               [xMax, compute.value],
             ],
             // At its end: slopes come from the left.
-            { left: plane.right(xMax), middle: plane.down(compute.value) - 10 },
+            {
+              lefts: [1, 0.75, 0.5].map((share) => share * plane.room.right),
+              middle: plane.down(compute.value) - 10,
+            },
           )
         : []),
       ...paths.flatMap(({ name, bandwidth }, index) => {
@@ -294,7 +315,7 @@ export const rooflineChart =
             [slope.to, slope.to * bandwidth.value],
           ],
           // No rung is above a slope, so its name is, if there is room.
-          { left: right - width > 10 ? right - width - 8 : right + 14, middle },
+          { lefts: [right - width > 10 ? right - width - 8 : right + 14], middle },
         )
       }),
     ]

@@ -81,6 +81,8 @@ export const waveChart =
         {
           type: 'custom',
           name: '',
+          // At once: drawn piece by piece, the part that is there reads as the whole.
+          progressive: 0,
           data: blocks.map(({ wave, sm, slot }) => [start.get(wave) ?? 0, sm + slot / spec.slots]),
           encode: { x: 0, y: 1 },
           renderItem: (params, api) => {

@@ -1,6 +1,13 @@
 /** Figures as the UI shows them, in addition to domain/metrics/units.ts for all outputs, and scales for bars and their axes. */
 import { shallowRef } from 'vue'
-import { optionsLabel, problemLabel, type Problem } from '../../src-main/domain/task/problem'
+import { numberOfId } from '../../src-main/domain/ladder/rung'
+import {
+  named,
+  optionsLabel,
+  problemLabel,
+  type Problem,
+  type Scalars,
+} from '../../src-main/domain/task/problem'
 import { formatCount, formatValue, type Unit } from '../../src-main/domain/metrics/units'
 import { language } from './preferences'
 
@@ -107,13 +114,15 @@ export function formatDate(iso: string, timeZone?: string): string {
   }).format(date)
 }
 
-/** `4096³ FP32` */
-export const problemText = (problem: Problem): string =>
-  `${problemLabel(problem)} ${optionsLabel(problem)}`.trimEnd()
+/** `4096³ FP32`, and `4096³ FP32, beta 1` with scalars that are not the task's own. */
+export const problemText = (problem: Problem, unusual: Scalars = {}): string =>
+  [`${problemLabel(problem)} ${optionsLabel(problem)}`.trimEnd(), named(unusual)]
+    .filter(Boolean)
+    .join(', ')
 
 /** The number a rung's id starts with, else its position: `05_thread_tile_2d` → `05`. */
 export const rungNumber = (id: string, index: number): string =>
-  /^\d+/.exec(id)?.[0] ?? String(index).padStart(2, '0')
+  numberOfId(id) ?? String(index).padStart(2, '0')
 
 /** The numbers of a ladder's rungs; a repeated number gets a letter: `05`, `05b`. */
 export function rungNumbers(rungs: readonly { id: string }[]): string[] {

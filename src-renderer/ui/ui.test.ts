@@ -107,6 +107,9 @@ describe('names', () => {
   it("takes a rung's number from its id, else from its place", () => {
     expect(rungNumber('05_thread_tile_2d', 3)).toBe('05')
     expect(rungNumber('softmax', 3)).toBe('03')
+    expect(rungNumber('03_a', 1)).toBe('03')
+    // Of commits.
+    expect(['106f90b', '1064523', '2aeac49'].map(rungNumber)).toEqual(['00', '01', '02'])
   })
 
   it('distinguishes rungs with the same number', () => {

@@ -89,7 +89,17 @@ beforeAll(async () => {
     },
     'counts-alone': {
       target: { kind: 'emulated', name: 'h200' },
-      rungs: real.rungs.map((rung) => ({ ...rung, timing: null })),
+      device: null,
+      rungs: real.rungs.map((rung) => ({
+        ...rung,
+        timing: null,
+        metrics: Object.fromEntries(
+          Object.entries(rung.metrics).map(([id, value]) => [
+            id,
+            value.evidence === 'measured' ? { ...value, evidence: 'emulated' as const } : value,
+          ]),
+        ),
+      })),
     },
     'other-gpu': {
       device: { ...real.device!, name: 'NVIDIA A10', computeCapability: '8.6', smCount: 72 },
@@ -249,6 +259,25 @@ describe('messages', () => {
     await page.goto(`${harness.origin}/#/session/counts-alone/compare/${pair}`)
     await page.getByText('No time to compare').waitFor()
     expect(await page.locator('.figures').innerText()).not.toContain('has no time')
+  })
+
+  it('of an emulated GPU: named as that, above the screen and among the sessions', async () => {
+    const { page } = await harness.open('/session/counts-alone/ladder')
+    const bar = page.locator('header.frame')
+    await expect.poll(() => bar.innerText()).toContain('Emulated for H200')
+    expect(await bar.innerText()).not.toContain('no GPU recorded')
+    await expect.poll(() => bar.locator('.trigger').innerText()).toContain('emulated H200')
+    await page.goto(`${harness.origin}/#/sessions`)
+    const row = page.locator('tr[data-session="counts-alone"]')
+    await expect.poll(() => row.innerText()).toContain('emulated H200')
+  })
+
+  it('of emulated counts: marked as such in the matrix, as the legend says', async () => {
+    const { page } = await harness.open('/session/counts-alone/matrix')
+    const cell = page.locator('[role="gridcell"].emulated').first()
+    await cell.waitFor()
+    expect(await cell.evaluate((one) => getComputedStyle(one, '::after').borderRadius)).toBe('0px')
+    expect(await page.locator('[role="gridcell"].measured').count()).toBe(0)
   })
 
   it('of hostile names: the text itself', async () => {

@@ -60,6 +60,13 @@ describe('the first view', () => {
     },
   )
 
+  it('of a ladder with a long title says what to do in whole words', async () => {
+    const { page } = await harness.open(ladderRoute('recorded:seed-cutlass-h200'))
+    const hint = page.locator('.hint')
+    await expect.poll(() => hint.innerText()).toBe('Pick two to compare')
+    expect(await hint.evaluate((one) => one.scrollWidth - one.clientWidth)).toBe(0)
+  })
+
   it('opens by itself where the address names no session', async () => {
     const { page, faults } = await harness.open()
     await page.locator('tr[data-rung]').first().waitFor()

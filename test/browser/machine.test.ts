@@ -98,6 +98,15 @@ it('draws what each level of memory moves, of both rungs or of one', async () =>
   await diagram.waitFor()
   expect(await diagram.innerHTML()).toContain('9.3 → 0.0 % hit')
   await expect.poll(() => diagram.locator('line').count()).toBe(8)
+  const tight = await diagram.locator('g:has(> .box)').evaluateAll((boxes) =>
+    boxes.flatMap((box) => {
+      const { width } = box.querySelector<SVGRectElement>('.box')!.getBBox()
+      return [...box.querySelectorAll('text')]
+        .filter((text) => text.getBBox().width > width - 8)
+        .map((text) => text.textContent)
+    }),
+  )
+  expect(tight).toEqual([])
   await page.locator('.memory .segment', { hasText: /^b$/ }).click()
   await expect.poll(() => page.locator('.memory line').count()).toBe(4)
   expect(faults).toEqual([])

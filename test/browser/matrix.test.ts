@@ -196,6 +196,20 @@ describe('the metrics of a recording', () => {
       .toContain('lanes of a warp read different words of the same bank')
   })
 
+  it('have the names of rungs and metrics whole', async () => {
+    const { page } = await open(recorded)
+    const cut = await page
+      .locator('.matrix :is(.head .title, .name > *)')
+      .evaluateAll((all) =>
+        all
+          .filter(
+            (one) => one.scrollHeight > one.clientHeight + 1 || one.scrollWidth > one.clientWidth,
+          )
+          .map((one) => one.textContent),
+      )
+    expect(cut).toEqual([])
+  })
+
   it('are of the rungs that the address names', async () => {
     const { page } = await open(recorded, '?rungs=03_shared_tile,06_float4,01_naive')
     const columns = () => page.getByRole('grid').getAttribute('aria-colcount')

@@ -36,6 +36,12 @@ describe('replays and the doctor', () => {
         expect(live).toContain(rung.title)
         if (rung.timing) expect(live).toContain(figureText(rung.timing.gflops!, 'GFLOP/s'))
       }
+      // In the narrowest window that is common no figure is beyond its edge.
+      expect(
+        await page
+          .getByRole('region', { name: 'Run progress' })
+          .evaluate((region) => region.scrollWidth - region.clientWidth),
+      ).toBe(0)
       await page.getByRole('link', { name: 'Open session' }).click()
       await page.locator('tr[data-rung]').first().waitFor()
       expect(faults).toEqual([])

@@ -4,6 +4,10 @@ import { PythonPackage } from '../task/python'
 
 // What a rung's header block declares; the header is the only registry of rungs.
 
+/** The number that an id starts with: `05_thread_tile_2d` → `05`. The hash of a commit may begin with digits and has none. */
+export const numberOfId = (id: string): string | null =>
+  /^\d{1,4}(?=[a-z]?(?![\da-z]))/i.exec(id)?.[0] ?? null
+
 /** Rung and ladder ids become file names, arguments and URLs: letters, digits, `_`, `-` and `.`. */
 export const Identifier = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,79}$/, {
   message:

@@ -159,6 +159,12 @@ export const usualProblem = (task: Task, sizes: Sizes): Problem => ({
   ),
 })
 
+/** The scalars that are not those of the task itself: what tells two problems of the same sizes apart. */
+export const unusualScalars = (task: Task | null | undefined, { scalars }: Problem): Scalars =>
+  Object.fromEntries(
+    Object.entries(scalars).filter(([name, value]) => task?.scalars[name]?.value !== value),
+  )
+
 // Turns the names and values of a request into a problem of the task, or explains what is wrong.
 
 /** Sizes, scalars and options by name; a task has no name twice. */

@@ -1,5 +1,6 @@
 /** The charts of printed and Markdown reports: bars of the throughput and of counters, and drawings of the screen. */
 import { cardMetricIds, metricDefinition } from '../../domain/metrics/metrics'
+import { numberOfId } from '../../domain/ladder/rung'
 import type { RungResult, Session } from '../../domain/session/session'
 import { md } from '../../domain/text/tables'
 import {
@@ -28,7 +29,7 @@ import type { ReportModel } from './model'
 
 /** `05 2D thread tile`; only the title if the id has no leading number. */
 const numbered = ({ id, title }: RungResult): string =>
-  `${/^\d+/.exec(id)?.[0] ?? ''} ${title}`.trimStart()
+  `${numberOfId(id) ?? ''} ${title}`.trimStart()
 
 /** The axis unit, one prefix above the figures' unit. */
 const rateUnit = ({ of }: Lead): string => (of === 'bytes' ? 'TB/s' : 'TFLOP/s')

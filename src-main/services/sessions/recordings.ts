@@ -37,6 +37,7 @@ const RecordingSummary = SessionSummary.omit({
   kind: true,
   name: true,
   title: true,
+  target: true,
   damaged: true,
 })
 

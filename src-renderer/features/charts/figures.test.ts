@@ -163,6 +163,7 @@ describe('a sweep', () => {
     summary('old', 1024, { createdAt: '2025-01-01T00:00:00Z' }),
     summary('other-gpu', 2048, { deviceName: 'Other' }),
     summary('other-ladder', 2048, { ladder: { id: 'x', title: 'X' } }),
+    summary('other-work', 2048, { problem: gemmProblem(2048, 2048, 2048, { beta: 1 }) }),
     summary('broken', 2048, { damaged: 'It cannot be read.' }),
   ]
 

@@ -19,6 +19,7 @@ import {
   type ProfileLevel,
 } from '../../../src-main/domain/metrics/metric-definition'
 import { runCommand } from '../../../src-main/domain/report/provenance'
+import { unusualScalars } from '../../../src-main/domain/task/problem'
 import { can } from '../../../src-main/domain/target/targets'
 
 // What every chart of this screen passes to its frame besides the drawing.
@@ -62,7 +63,7 @@ export function useChartWords() {
     const { problem } = session
     return [
       session.ladder.title,
-      ...(problem ? [problemText(problem)] : []),
+      ...(problem ? [problemText(problem, unusualScalars(session.ladder.task, problem))] : []),
       ...(session.device ? [session.device.name] : []),
       ...(session.tools.nvcc ? [`nvcc ${session.tools.nvcc}`] : []),
       ...(session.tools.ncu ? [`ncu ${session.tools.ncu}`] : []),

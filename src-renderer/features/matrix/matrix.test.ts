@@ -235,6 +235,19 @@ describe('against a baseline', () => {
     )
   })
 
+  it('counts that the baseline has none of are written as counts are', () => {
+    const none = recorded.rungs.find(({ id }) => id === '01_naive')!
+    const [row] = againstBaseline(
+      items.filter((item) => item.id === 'sharedLoads'),
+      recorded.rungs,
+      recorded,
+      { session: recorded, rung: none },
+      matrixItems([none], 'common'),
+    ) as MatrixRow[]
+    const tile = recorded.rungs.findIndex(({ id }) => id === '03_shared_tile')
+    expect(row!.cells[tile]).toMatchObject({ text: '+2.68 G' })
+  })
+
   it('shares have differences, and what has no better direction has no better', () => {
     expect(cell('fmaUtilization', faster)).toMatchObject({ text: '+13.8 pp', verdict: 'better' })
     const verdicts = new Set(

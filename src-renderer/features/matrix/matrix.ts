@@ -236,11 +236,9 @@ function distance(base: number, value: number, unit: string): string {
   if (unit === '%') return value === base ? '0' : bareDelta(value - base, '%')
   if (value === 0) return '0'
   // There is no factor to nothing.
-  if (base === 0) return `+${cellNumber(value)}`
+  if (base === 0) return `+${formatCount(value)}`
   return formatRatio(value / base)
 }
-const cellNumber = (value: number): string =>
-  new Intl.NumberFormat('en-US', { maximumSignificantDigits: 3, notation: 'compact' }).format(value)
 
 /** Sooner is better, and so is what follows from the time; operations and bytes a second are inverse to it. */
 const followsTime = (row: MatrixRow): boolean => row.source === 'timing'

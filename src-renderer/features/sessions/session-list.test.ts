@@ -23,6 +23,11 @@ describe('a session is called', () => {
     ['by the reader’s name', item({ title: 'Before the fix' }), 'Before the fix'],
     ['by ladder and problem', item(), 'FP32 matrix multiplication, 4096³ FP32'],
     [
+      'by what tells it from another of its sizes',
+      item({ unusual: { beta: 1 } }),
+      'FP32 matrix multiplication, 4096³ FP32, beta 1',
+    ],
+    [
       'by its file, where the problem is not known',
       item({ problem: null }),
       'FP32 matrix multiplication',

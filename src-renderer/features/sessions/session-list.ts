@@ -1,9 +1,10 @@
 /** The session list: titles, search, and the pair of rungs that comparing two sessions opens with. */
+import { useI18n } from 'vue-i18n'
 import { useRouter } from 'vue-router'
 import type { SessionSummary } from '../../../src-main/contract/index'
 import { compareSessions } from '../../../src-main/domain/programs/compare-sessions'
 import { rungOf, type RungResult, type Session } from '../../../src-main/domain/session/session'
-import { can } from '../../../src-main/domain/target/targets'
+import { can, gpuOfTarget } from '../../../src-main/domain/target/targets'
 import { problemText } from '../../ui/format'
 import { useSessionManagement } from '../../stores/sessions'
 
@@ -11,7 +12,20 @@ import { useSessionManagement } from '../../stores/sessions'
 export function sessionTitle(item: SessionSummary): string {
   if (item.title !== null) return item.title
   if (item.damaged !== undefined) return item.name
-  return item.problem ? `${item.ladder.title}, ${problemText(item.problem)}` : item.ladder.title
+  return item.problem
+    ? `${item.ladder.title}, ${problemText(item.problem, item.unusual)}`
+    : item.ladder.title
+}
+
+/** The GPU that measured it, else the one that it was emulated or built for; null if neither is known. */
+export function useGpuWords(): (
+  item: Pick<SessionSummary, 'deviceName' | 'target'>,
+) => string | null {
+  const { t } = useI18n()
+  return ({ deviceName, target }) => {
+    const gpu = target ? gpuOfTarget(target) : null
+    return deviceName ?? (gpu && t(`targets.${target!.kind}.gpu`, { name: gpu.name }))
+  }
 }
 
 /** Sessions whose row or ref contains every word of the search, in any order. */
