@@ -62,8 +62,10 @@ __device__ inline void load(Ring& ring, const float* x, long long n, int stage, 
   const int quads = left <= 0 ? 0 : int(min(left, (long long)kTile) / 4);  // the copy engine moves 16 bytes at a time
   if (left > 0 && left < kTile)
     for (int quad = quads + lane; quad < kTile / 4; quad += 32) to[quad] = klLoadQuad(from, quad * 4, left);
-  __syncwarp();
-  if (lane) return;
+  if (lane) {  // every lane may have written zeros
+    klBarrierArrive(&ring.loaded[stage]);
+    return;
+  }
   ring.tile[stage] = tile;
   klBarrierExpect(&ring.loaded[stage], quads * 16);
   if (quads)
@@ -236,7 +238,7 @@ scanAll(const float* __restrict__ x, float* __restrict__ y, long long n, long lo
   const unsigned long long ticket = threadIdx.x == kThreads - 32 ? atomicAdd(&tickets, 1ull) : 0;
   if (threadIdx.x == 0) {
     for (int stage = 0; stage < STAGES; ++stage) {
-      klBarrierInit(&ring.loaded[stage], 1);
+      klBarrierInit(&ring.loaded[stage], 32);
       klBarrierInit(&ring.summed[stage], WARPS);
       klBarrierInit(&ring.preceded[stage], 1);
       klBarrierInit(&ring.scanned[stage], WARPS + 1);
