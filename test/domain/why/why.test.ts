@@ -107,15 +107,20 @@ describe('the first cause', () => {
   })
 
   it('of a faster clock at the power cap is what no longer takes power', () => {
-    // Which clock the cap leaves differs from one recording to the next by as much as the step.
-    const at = (id: string, clock: number) => {
-      const found = side(bf16, id)
-      const { timing } = found.rung
-      const gpu = { ...timing!.gpu!, smClockLowMHz: clock, smClockHighMHz: clock }
-      return { ...found, rung: { ...found.rung, timing: { ...timing!, gpu } } }
+    // Which clock the cap leaves differs from one recording to the next by as much as the step: here it does all of it.
+    const found = side(bf16, '76_multicast_nt')
+    const before = found.rung.timing!
+    const at = (clock: number, bytesOf: string) => {
+      const gpu = { ...before.gpu!, smClockLowMHz: clock, smClockHighMHz: clock }
+      const timing = { ...before, medianMs: (before.medianMs * 1740) / clock, spread: 0.001, gpu }
+      const { l2Bytes } = side(bf16, bytesOf).rung.metrics
+      return {
+        ...found,
+        rung: { ...found.rung, timing, metrics: { ...found.rung.metrics, l2Bytes: l2Bytes! } },
+      }
     }
-    const a = at('75_persistent_nt', 1725)
-    const b = at('76_multicast_nt', 1740)
+    const a = at(1725, '75_persistent_nt')
+    const b = at(1740, '76_multicast_nt')
     const [cause] = whyOf(a, b).causes
     expect(inEnglish(cause!.statement)).toMatch(
       /^The SM clock, which the power cap holds down, went from 1725 MHz to 1740 MHz \(L2 traffic 1\.\d+ GiB → 1\.\d+ GiB\)\.$/,
