@@ -7,7 +7,8 @@
  *
  *     KERNEL_LADDER_KEEP=1 npx vitest run --project=unit <that test file>
  *
- * With `artefacts` what was built is kept too, so that it can be looked into and run where there is no nvcc.
+ * With `artefacts` what was built is kept too, so that it can be looked into and run where there is no nvcc, and so is what
+ * the probe said of its launches. Of what is not kept the probe is asked.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
@@ -174,6 +175,13 @@ export async function keptNvcc(name: string, { artefacts = false } = {}): Promis
   const version = nvcc === null ? keptVersion : await release(nvcc)
   const said: Record<string, Kept> = {}
   const expect = onceExpected()
+  const hashes = new Map<string, Promise<string>>()
+  /** Of what was built, whose path says what it was built from. */
+  const hashOf = (path: string): Promise<string> => {
+    const found = hashes.get(path) ?? readFile(path).then(sha256)
+    hashes.set(path, found)
+    return found
+  }
   const stale: string[] = []
 
   async function exec(call: ProcessCall & { key: string }): Promise<ProcessResult> {
@@ -208,6 +216,23 @@ export async function keptNvcc(name: string, { artefacts = false } = {}): Promis
     return answer(texts)
   }
 
+  /** What a library launches follows from the probe, the library and what the probe is asked. */
+  async function launches(call: ToolCall): Promise<ProcessResult> {
+    const [library] = after(call, '--library')
+    const words = call.args.filter((word) => word !== library)
+    const contents = await Promise.all([call.file, library!].map(hashOf))
+    const key = sha256(JSON.stringify([...contents, words])).slice(0, 32)
+    const known = kept[key] ?? said[key]
+    if (known) {
+      said[key] = known
+      return ended(known.stdout, known.stderr)
+    }
+    const result = await runProcess(call)
+    const { outcome, exitCode, stdout, stderr } = result
+    if (outcome === 'exited' && exitCode === 0) said[key] = { what: call.key, stdout, stderr }
+    return result
+  }
+
   return {
     stale,
     async compiler() {
@@ -226,7 +251,8 @@ export async function keptNvcc(name: string, { artefacts = false } = {}): Promis
       const live = (recorder: RawRecorder | null) =>
         liveToolbox(recorder, (call) => {
           const own = call as ToolCall
-          return own.tool === 'nvcc' ? exec(own) : expect(call)
+          if (own.tool === 'nvcc') return exec(own)
+          return own.key.startsWith('runner/launches-') ? launches(own) : expect(call)
         })
       return {
         ...machine,

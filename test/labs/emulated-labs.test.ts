@@ -2,8 +2,10 @@
  * Every shipped lab without a GPU: its solution passes what the emulator can judge, and its starter fails exactly the
  * checks that the lab names, but for those that depend on time.
  */
+import { syncBuiltinESMExports } from 'node:module'
+import os from 'node:os'
 import { join } from 'node:path'
-import { afterAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readKernelLibrary } from '../../src-main/adapters/kernels/kernel-library'
 import { labsDir, readLabs, type LabFolder } from '../../src-main/adapters/labs/library'
 import { emulatedMetrics } from '../../src-main/domain/emulation/findings'
@@ -12,6 +14,18 @@ import { checkLab } from '../../src-main/services/labs/check'
 import { keeping, keptNvcc } from '../kept-nvcc'
 import { said } from '../support'
 import { setupIn, shippedKernels, tempDir } from '../services/support'
+
+/**
+ * As on a machine of one core, which is what a worker of the tests has for itself: each further thread of the emulator
+ * compiles once more what the first one has compiled.
+ */
+const { availableParallelism } = os
+const cores = (own: () => number): void => {
+  Object.assign(os, { availableParallelism: own })
+  syncBuiltinESMExports()
+}
+beforeAll(() => cores(() => 1))
+afterAll(() => cores(availableParallelism))
 
 const { labs } = await readLabs(
   labsDir(shippedKernels),
