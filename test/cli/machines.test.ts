@@ -74,7 +74,9 @@ async function host(before: readonly string[] = [], login = ''): Promise<Host> {
     [
       `Port ${port}\nListenAddress 127.0.0.1\nHostKey ${hostKey}\nPidFile none`,
       `AuthorizedKeysFile ${join(dir, 'keys')}\nStrictModes no\nUsePAM no`,
-      'PasswordAuthentication no\nKbdInteractiveAuthentication no\nPermitRootLogin yes\n',
+      'PasswordAuthentication no\nKbdInteractiveAuthentication no\nPermitRootLogin yes',
+      // A shell reads its login files at home: those of whoever runs the tests take longer than all else there.
+      `SetEnv HOME=${dir}\n`,
       ...(login === '' ? [] : [`ForceCommand ${login}; eval "$SSH_ORIGINAL_COMMAND"\n`]),
     ].join('\n'),
   )

@@ -64,6 +64,8 @@ async function cluster(): Promise<Cluster> {
   const [controller, ...ports] = await freePorts(5)
   for (const name of ['state', 'munge', 'dev', 'bin']) await mkdir(join(dir, name))
   await chmod(join(dir, 'munge'), 0o711)
+  await mkdir(join(dir, 'state/env_cache'))
+  await writeFile(join(dir, 'state/env_cache/root'), `HOME=${dir}\nPATH=/usr/bin:/bin\n`)
   await writeFile(join(dir, 'munge/key'), Buffer.alloc(1024, process.pid & 0xff), { mode: 0o600 })
   const host = hostname().split('.')[0]!
   const cores = 64
@@ -83,6 +85,8 @@ async function cluster(): Promise<Cluster> {
       'SlurmdTimeout=60\nSlurmctldTimeout=60\nReturnToService=2\nMinJobAge=300\nJobRequeue=1',
       'PreemptType=preempt/partition_prio\nPreemptMode=REQUEUE\nPropagateResourceLimits=NONE',
       'AccountingStorageType=accounting_storage/none\nJobAcctGatherType=jobacct_gather/none',
+      // A job's first environment is read from a file, where Slurm would run the login files of whoever runs the tests.
+      'GetEnvTimeout=0',
       ...ports.map((port, index) => node(`n${index + 1}`, port)),
       'PartitionName=gpu Nodes=n1 Default=YES State=UP PriorityTier=1',
       'PartitionName=pair Nodes=n2 State=UP PriorityTier=1',

@@ -1,8 +1,17 @@
 // What a fake tool is given and how it speaks, whether it is a process of its own or a call in a test's.
 import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { createHash } from 'node:crypto'
 import { join, resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
+
+/** Ten hexadecimal digits made of a text, by FNV-1a twice: to load node:crypto takes a tenth of a fake's time. */
+function digitsOf(text) {
+  const hash = (seed) => {
+    let state = seed
+    for (const byte of Buffer.from(text)) state = Math.imul(state ^ byte, 0x01000193) >>> 0
+    return state.toString(16).padStart(8, '0')
+  }
+  return (hash(0x811c9dc5) + hash(0x2166136)).slice(0, 10).toUpperCase()
+}
 
 /** Ends a fake by a signal. */
 export class Died extends Error {
@@ -53,8 +62,7 @@ export function fakeCall({ words, env, cwd, isProcess, say, complain, forever, s
         ?.slice(rung.length + 1),
     /** Each machine of fakes has a GPU of its own, so that tests beside one another do not wait for it. */
     busIdOfMachine(gpu = Number.parseInt(env.CUDA_VISIBLE_DEVICES || '0')) {
-      const hash = createHash('sha256').update(env.KERNEL_LADDER_CACHE ?? '')
-      const digits = hash.digest('hex').toUpperCase()
+      const digits = digitsOf(env.KERNEL_LADDER_CACHE ?? '')
       return `${digits.slice(0, 8)}:${digits.slice(8, 10)}:${gpu.toString(16).padStart(2, '0').toUpperCase()}.0`
     },
     die(by) {
