@@ -98,7 +98,10 @@ function writeEdgeSessions(store) {
   const failed = (/** @type {any} */ rung) => ({
     ...rung,
     status: 'failed',
-    reason: `nvcc found errors in ${rung.file}.`,
+    reason: {
+      key: 'records.notCompiling',
+      values: { what: `${rung.file}:12: identifier "j" is undefined` },
+    },
     diagnostics: [
       { severity: 'error', file: rung.file, line: 12, message: 'identifier "j" is undefined' },
     ],
