@@ -17,6 +17,7 @@ import { ensureInstalled } from './lib/install.mjs'
 import { nodePath, PlainError, root, runScript, say } from './lib/project.mjs'
 import { show, signedIn, startBrowser, startServer, smaller } from './lib/pictures.mjs'
 import { referenceDocs, registriesOf } from './lib/reference-docs.mjs'
+import { wordsOf } from './lib/screens.mjs'
 
 const program = join(root, 'dist/cli/kernel-ladder.mjs')
 /** @param {string[]} args @returns {Promise<string>} */
@@ -70,7 +71,7 @@ async function takePictures() {
       locale: 'en',
     })
     for (const [name, screen] of Object.entries(pictures)) {
-      await show(page, server.address, screen, tmpdir())
+      await show(page, server.address, screen, tmpdir(), wordsOf('en'))
       const picture = smaller(await page.screenshot())
       if (picture.length > limitBytes)
         throw new PlainError(

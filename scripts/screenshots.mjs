@@ -12,7 +12,7 @@ import { ensureBuilt } from './lib/build.mjs'
 import { ensureInstalled } from './lib/install.mjs'
 import { show, signedIn, startBrowser, startServer } from './lib/pictures.mjs'
 import { PlainError, root, runScript, say } from './lib/project.mjs'
-import { screens, states } from './lib/screens.mjs'
+import { screens, states, wordsOf } from './lib/screens.mjs'
 
 const folder = join(root, 'out/screenshots')
 /** @type {Record<number, number>} */
@@ -31,7 +31,7 @@ const { values, positionals } = parseArgs({
 /** @param {number} width */
 const namesAt = (width) => {
   if (positionals.length > 0) return positionals
-  return Object.keys(width === 1280 && values.language === 'en' ? all : screens)
+  return Object.keys(width === 1280 ? all : screens)
 }
 
 await runScript(async () => {
@@ -68,7 +68,7 @@ await runScript(async () => {
           const language = values.language === 'en' ? '' : `-${values.language}`
           const path = join(folder, `${name}-${width}-${colorScheme}${language}.png`)
           try {
-            await show(page, address, screen, scratch)
+            await show(page, address, screen, scratch, wordsOf(values.language))
           } catch (error) {
             failed.push(name)
             say(`${name}: ${error instanceof Error ? error.message : String(error)}`)

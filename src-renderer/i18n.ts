@@ -12,6 +12,7 @@ import {
 } from './ui/preferences'
 import { learn, type Translations } from './ui/authored'
 import { nameUnits } from './ui/format'
+import { settled, settleWith, type Settle } from './ui/statement'
 
 type LanguageChoice = 'system' | Language
 export const languageChoices = [
@@ -20,10 +21,14 @@ export const languageChoices = [
 ] as const satisfies readonly LanguageChoice[]
 export const languageChoice = keptChoice<LanguageChoice>('language', languageChoices)
 
-const loaders: Record<
-  Exclude<Language, 'en'>,
-  () => Promise<{ default: { unit: Record<string, string> }; ladders: Translations }>
-> = {
+interface Locale {
+  default: { unit: Record<string, string> }
+  ladders: Translations
+  /** What a sentence needs once values are set into it. */
+  settle: Settle
+}
+
+const loaders: Record<Exclude<Language, 'en'>, () => Promise<Locale>> = {
   ko: () => import('./locales/ko'),
   'zh-CN': () => import('./locales/zh-CN'),
 }
@@ -33,16 +38,19 @@ export const i18n = createI18n({
   locale: 'en' as string,
   fallbackLocale: 'en',
   messages: { en } as Record<string, typeof en>,
+  postTranslation: (words) => (typeof words === 'string' ? settled(words) : words),
 })
 
 async function show(choice: LanguageChoice): Promise<void> {
   const name = choice === 'system' ? pickLanguage(navigator.languages) : choice
   let ladders: Translations | null = null
   let units: Record<string, string> = {}
+  let settle: Settle | undefined
   if (name !== 'en') {
     const words = await loaders[name]()
     ladders = words.ladders
     units = words.default.unit
+    settle = words.settle
     // Same keys as English, which test/renderer/words-and-colours.test.ts checks.
     i18n.global.setLocaleMessage(name, words.default as typeof en)
   }
@@ -50,6 +58,7 @@ async function show(choice: LanguageChoice): Promise<void> {
   if (choice !== languageChoice.value) return
   learn('ladders', ladders)
   nameUnits(units)
+  settleWith(settle)
   i18n.global.locale.value = name
   language.value = name
   document.documentElement.lang = name

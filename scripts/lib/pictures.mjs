@@ -98,7 +98,10 @@ function writeEdgeSessions(store) {
   const failed = (/** @type {any} */ rung) => ({
     ...rung,
     status: 'failed',
-    reason: `nvcc found errors in ${rung.file}.`,
+    reason: {
+      key: 'records.notCompiling',
+      values: { what: `${rung.file}:12: identifier "j" is undefined` },
+    },
     diagnostics: [
       { severity: 'error', file: rung.file, line: 12, message: 'identifier "j" is undefined' },
     ],
@@ -217,8 +220,9 @@ export async function signedIn(browser, address, options) {
  * @param {string} address
  * @param {import('./screens.mjs').Screen} screen
  * @param {string} folder for files that the screen needs
+ * @param {import('./screens.mjs').Words} words in the language of the page
  */
-export async function show(page, address, screen, folder) {
+export async function show(page, address, screen, folder, words) {
   for (const [call, how] of Object.entries(screen.calls ?? {}))
     await page.route(`**/rpc/${call}`, (route) =>
       how === 'hang' ? undefined : route.fulfill({ status: 500, body: 'no answer' }),
@@ -231,7 +235,7 @@ export async function show(page, address, screen, folder) {
       : writeReport(screen.report, folder),
   )
   await page.locator(screen.ready).first().waitFor()
-  await screen.act?.(page)
+  await screen.act?.(page, words)
   // Charts draw asynchronously, without an event to wait for.
   await page.waitForTimeout(500)
 }

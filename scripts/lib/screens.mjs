@@ -1,12 +1,19 @@
 // @ts-check
 /** The screens and screen states that `npm run screenshots` captures. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { root } from './project.mjs'
 
 /** @typedef {import('playwright-core').Page} Page */
+/**
+ * A word of the UI by its key, up to where something is set in: labels are found in every language.
+ * @typedef {(key: string) => string} Words
+ */
 /**
  * @typedef {object} Screen
  * @property {string} route
  * @property {string} ready selector that appears once the screen is ready
- * @property {(page: Page) => Promise<unknown>} [act]
+ * @property {(page: Page, words: Words) => Promise<unknown>} [act]
  * @property {Record<string, 'hang' | 'fail'>} [calls] calls to the core that hang or fail
  * @property {string[]} [report] shows a report instead: its session and options
  * @property {string} [faults] faults of the fake tools; the screen then uses these
@@ -31,13 +38,39 @@ const writeLast = async (page, text) => {
   await page.keyboard.press('Control+End')
   await page.keyboard.insertText(`\n${text}`)
 }
-/** @param {Page} page @param {string} label */
-const local = async (page, label) => {
-  await page.getByLabel('Target').selectOption('local')
-  await page.getByLabel('Size').selectOption({ label })
+/** @param {Page} page @param {Words} words @param {string} label */
+const local = async (page, words, label) => {
+  await page.getByLabel(words('run.target')).selectOption('local')
+  await page.getByLabel(words('run.size')).selectOption({ label })
 }
+/** A lab's check is over, whatever its verdict. @param {Page} page @param {Words} words */
+const labChecked = (page, words) =>
+  ['passed', 'failed', 'unavailable']
+    .map((status) =>
+      page.getByRole('heading', { name: words(`labs.status.${status}`), exact: true }),
+    )
+    .reduce((any, heading) => any.or(heading))
+    .first()
+    .waitFor({ timeout: 60_000 })
+/** @param {Page} page @param {Words} words */
+const complete = (page, words) =>
+  page
+    .getByRole('heading', { name: words('run.status.complete'), exact: true })
+    .waitFor({ timeout: 60_000 })
 /** @param {Page} page @param {string} name */
 const labStep = (page, name) => page.locator(`#lab-tab-${name}`).click()
+
+/** @param {string} language @returns {Words} */
+export function wordsOf(language) {
+  const file = join(root, 'src-renderer/locales', language, 'screens.json')
+  const words = JSON.parse(readFileSync(file, 'utf8'))
+  return (key) => {
+    const word = key.split('.').reduce((part, name) => part?.[name], words)
+    if (typeof word !== 'string') throw new Error(`${file} has no word ${key}.`)
+    const pieces = word.split(/\{\w+\}|\|/).map((piece) => piece.trim())
+    return pieces.reduce((longest, piece) => (piece.length > longest.length ? piece : longest))
+  }
+}
 
 /** Each in both themes and at every width. @type {Record<string, Screen>} */
 export const screens = {
@@ -151,19 +184,19 @@ export const states = {
   'run-replay': {
     route: '/run',
     ready: 'select',
-    act: async (page) => {
-      await page.getByLabel('Target').selectOption('recorded:gemm-fp32-h200-4096')
-      await press(page, 'Start')
-      await page.getByRole('heading', { name: 'Complete' }).waitFor()
+    act: async (page, words) => {
+      await page.getByLabel(words('run.target')).selectOption('recorded:gemm-fp32-h200-4096')
+      await press(page, words('run.start'))
+      await complete(page, words)
     },
   },
   'run-under-way': {
     route: '/run',
     ready: 'select',
     faults: '04_thread_tile_1d=hang,03_shared_tile=compile-error',
-    act: async (page) => {
-      await local(page, '1024³')
-      await press(page, 'Start')
+    act: async (page, words) => {
+      await local(page, words, '1024³')
+      await press(page, words('run.start'))
       await page.getByText('GFLOP/s').first().waitFor()
     },
   },
@@ -171,28 +204,28 @@ export const states = {
     route: '/run',
     ready: 'select',
     faults: '03_shared_tile=compile-error,05_thread_tile_2d=wrong',
-    act: async (page) => {
-      await local(page, '1024³')
-      await press(page, 'Start')
-      await page.getByRole('heading', { name: 'Complete' }).waitFor({ timeout: 60_000 })
+    act: async (page, words) => {
+      await local(page, words, '1024³')
+      await press(page, words('run.start'))
+      await complete(page, words)
     },
   },
   'checks-findings': {
     route: '/run/checks',
     ready: heading,
     faults: '02_coalesced=out-of-bounds,03_shared_tile=race',
-    act: async (page) => {
-      await press(page, 'Check')
-      await page.getByRole('heading', { name: 'checks have findings' }).waitFor()
+    act: async (page, words) => {
+      await press(page, words('sanitize.start'))
+      await page.getByRole('heading', { name: words('sanitize.foundSome') }).waitFor()
     },
   },
   'checks-under-way': {
     route: '/run/checks?ladder=gemm-fp32&rung=01_naive',
     ready: heading,
     faults: '01_naive=sanitizer-hang',
-    act: async (page) => {
-      await press(page, 'Check')
-      await page.getByText('Checking 0/4').waitFor()
+    act: async (page, words) => {
+      await press(page, words('sanitize.start'))
+      await page.getByText(`${words('sanitize.stage.check')} 0/4`).waitFor()
     },
   },
   'lab-theory-end': {
@@ -212,50 +245,46 @@ export const states = {
   'lab-recorded': {
     route: lab,
     ready: heading,
-    act: async (page) => {
+    act: async (page, words) => {
       await labStep(page, 'code')
-      await press(page, 'Recorded')
-      await press(page, 'The starter')
-      await page.getByText('Recorded on NVIDIA H200 as').first().waitFor()
+      await press(page, words('labs.target.recorded'))
+      await press(page, words('labs.recorded.starter'))
+      await page.getByText(words('labs.result.starter')).first().waitFor()
     },
   },
   'lab-build-error': {
     route: lab,
     ready: heading,
     faults: '',
-    act: async (page) => {
+    act: async (page, words) => {
       await labStep(page, 'code')
       await writeFirst(page, 'int broken = undeclared;')
-      await press(page, 'Build')
-      await page.getByText('The code does not compile').waitFor()
+      await press(page, words('labs.buildIt'))
+      await page.getByText(words('labs.build.failed')).first().waitFor()
     },
   },
   'lab-result': {
     route: lab,
     ready: heading,
     faults: '',
-    act: async (page) => {
+    act: async (page, words) => {
       const predictions = page.getByRole('group')
-      await predictions.first().getByLabel('down').check()
+      await predictions.first().getByLabel(words('labs.direction.down')).check()
       await labStep(page, 'code')
       await writeFirst(page, '// like: 02_coalesced')
-      await press(page, 'Check')
-      await page
-        .getByRole('heading', { name: /^(Passed|Not yet|Cannot)/ })
-        .waitFor({ timeout: 60_000 })
+      await press(page, words('labs.check'))
+      await labChecked(page, words)
     },
   },
   'lab-attempts': {
     route: lab,
     ready: heading,
     faults: '',
-    act: async (page) => {
+    act: async (page, words) => {
       await labStep(page, 'code')
       await writeFirst(page, '// like: 02_coalesced')
-      await press(page, 'Check')
-      await page
-        .getByRole('heading', { name: /^(Passed|Not yet|Cannot)/ })
-        .waitFor({ timeout: 60_000 })
+      await press(page, words('labs.check'))
+      await labChecked(page, words)
       await labStep(page, 'attempts')
     },
   },
@@ -264,20 +293,20 @@ export const states = {
     route: `/session/recorded:gemm-fp32-h200-1024/edit/05_thread_tile_2d`,
     ready: '.cm-content',
     faults: '',
-    act: async (page) => {
+    act: async (page, words) => {
       await writeLast(page, 'int broken = undeclared;')
-      await press(page, 'Build')
-      await page.getByText('Does not build').waitFor()
+      await press(page, words('edit.build'))
+      await page.getByText(words('edit.notBuilt')).waitFor()
     },
   },
   'editor-built': {
     route: `/session/recorded:gemm-fp32-h200-1024/edit/05_thread_tile_2d`,
     ready: '.cm-content',
     faults: '',
-    act: async (page) => {
+    act: async (page, words) => {
       await writeLast(page, '// like: 06_float4')
-      await press(page, 'Build')
-      await page.getByText('Builds for').waitFor()
+      await press(page, words('edit.build'))
+      await page.getByText(words('edit.built')).waitFor()
     },
   },
   'doctor-fakes': { route: '/doctor', ready: 'main h2', faults: '' },
@@ -309,7 +338,7 @@ export const states = {
   preferences: {
     route: `${session}/ladder`,
     ready: 'canvas',
-    act: (page) => page.getByRole('button', { name: 'Language and theme' }).click(),
+    act: (page, words) => page.getByRole('button', { name: words('preferences.label') }).click(),
   },
   'session-picker': {
     route: `${session}/ladder`,

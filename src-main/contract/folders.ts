@@ -67,7 +67,7 @@ export const FolderFault = z.object({
   file: z.string().nullable(),
   line: z.number().int().nullable(),
   column: z.number().int().nullable(),
-  message: z.string(),
+  message: Statement,
 })
 export type FolderFault = z.infer<typeof FolderFault>
 

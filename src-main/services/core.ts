@@ -216,7 +216,7 @@ export function createCore(setup: Setup, options: CoreOptions): Core {
     'doctor.check': () => diagnose(machine, assets),
     'ladders.list': async () => {
       const library = await readKernelLibrary(assets.kernelsDir)
-      const problems = [...library.faults.values()]
+      const problems = [...library.faults.values()].map(inEnglish)
       const ladders = library.ladders.flatMap((file) => {
         try {
           return [resolveLadder(library, file)]

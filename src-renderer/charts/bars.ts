@@ -2,7 +2,7 @@
 import type { ScaleKind } from '../ui/format'
 import { axisText, tooltip, axisLines, axisName, type ChartBuilder, type Palette } from './chart'
 import type { ChartOption } from './echarts'
-import { niceEnd } from './labels'
+import { niceEnd, widthOf } from './labels'
 
 export interface RungBar {
   /** The rung's number, on the axis. */
@@ -128,8 +128,6 @@ export interface StackedBarsSpec {
 
 const rowHeight = 34
 const labelWidth = 190
-/** Average width of a letter in the 11 px labels. */
-const letter = 6.2
 
 /** Height in CSS pixels that keeps the rows uncrowded. */
 export const stackedBarsHeight = (rows: number): number => rows * rowHeight + 92
@@ -152,7 +150,7 @@ export const stackedBars =
     const lowest = isDifference ? Math.max(...sums(-1), 0) : 0
     const room = Math.max(0, size.width - labelWidth - 70)
     const fits = (value: number, text: string) =>
-      (Math.abs(value) / (longest + lowest || 1)) * room > text.length * letter + 8
+      (Math.abs(value) / (longest + lowest || 1)) * room > widthOf(text) + 8
     const text = axisText(palette)
     const colour = (index: number, rest: boolean | undefined) =>
       rest ? palette.rest : (palette.series[index] ?? palette.rest)

@@ -65,6 +65,20 @@ describe('stacked bars', () => {
     expect(draw(1000)[1]!.data.map(({ label }) => label!.show)).toEqual([false, false])
   })
 
+  it('reckon with letters as wide as they are high', () => {
+    const named = (name: string) =>
+      seriesOf(
+        stackedBars({
+          rows: [{ label: '03', parts: [94, 6], end: '100' }],
+          series: [{ name: 'MIO throttle' }, { name, rest: true }],
+          axis: 'warps',
+          valueText: String,
+        })(palette, { width: 1000, height: 200 }),
+      )[1]!.data.map(({ label }) => label!.show)
+    // 44 pixels of room: four Latin letters fit, four Chinese ones do not.
+    expect([named('rest'), named('其他原因')]).toEqual([[true], [false]])
+  })
+
   it('bear their sum at the end', () => {
     expect(
       draw(800)

@@ -10,6 +10,7 @@ const textKeys = new Set([
   'note',
   'summary',
   'conclusion',
+  'result',
   'ask',
   'explain',
   'unit',

@@ -51,9 +51,10 @@ const signed = (value: number, text: string) =>
 export function bareDelta(delta: number, unit: Unit): string {
   const size = Math.abs(delta)
   if (unit === '%') {
-    if (size > 0 && size < 0.0005) return '< 0.001 pp'
+    if (size > 0 && size < 0.0005) return unitInLanguage('< 0.001 pp')
     // A small difference must not read as zero.
-    return signed(delta, `${size > 0 && size < 0.05 ? size.toPrecision(1) : size.toFixed(1)} pp`)
+    const figure = size > 0 && size < 0.05 ? size.toPrecision(1) : size.toFixed(1)
+    return signed(delta, unitInLanguage(`${figure} pp`))
   }
   return signed(delta, bareFigure(size, unit))
 }

@@ -16,6 +16,27 @@ import { own as ownText } from './authored'
 import { unitInLanguage } from './format'
 import { CoreError, LineError } from '../client/client'
 
+/** Makes a sentence right for the values that were set into it: particles, gaps. `before` is what stands before the text. */
+export type Settle = (text: string, before?: string) => string
+let settle: Settle | undefined
+export const settleWith = (way: Settle | undefined): void => {
+  settle = way
+}
+export const settled: Settle = (text, before) => settle?.(text, before) ?? text
+
+function settledSentence(sentence: Sentence): Sentence {
+  const joined: Sentence = []
+  for (const piece of sentence) {
+    const last = joined.at(-1)
+    if (typeof piece === 'string' && typeof last === 'string')
+      joined[joined.length - 1] = last + piece
+    else joined.push(piece)
+  }
+  return joined.map((piece, at) =>
+    typeof piece === 'string' ? settled(piece, plain(joined.slice(0, at))) : piece,
+  )
+}
+
 /** Words without parameters, each looked up once a language: a row that is scrolled into view asks for dozens. */
 export function useWords(): (key: string) => string {
   const { t, locale } = useI18n()
@@ -48,10 +69,10 @@ export function useStatement() {
 
   return {
     /** A sentence with names marked as code. */
-    sentence: (statement: Statement): Sentence => pieces(statement, own),
-    text: (statement: Statement): string => plain(pieces(statement, own)),
+    sentence: (statement: Statement): Sentence => settledSentence(pieces(statement, own)),
+    text: (statement: Statement): string => settled(plain(pieces(statement, own))),
     /** Several sentences as one paragraph. */
-    passage: (parts: readonly Statement[]): Sentence => paragraph(parts, own),
+    passage: (parts: readonly Statement[]): Sentence => settledSentence(paragraph(parts, own)),
   }
 }
 

@@ -41,6 +41,8 @@ describe('figures', () => {
     nameUnits({ waves: '웨이브', wavefronts: '웨이브프런트', sectors: '섹터' })
     expect(unitInLanguage(english)).toBe(own)
     expect(figureText(4, 'sectors')).toBe('4.00 섹터')
+    nameUnits({ pp: '%p' })
+    expect([bareDelta(-11.25, '%'), bareDelta(0.0001, '%')]).toEqual(['−11.3 %p', '< 0.001 %p'])
     nameUnits({})
     expect(unitInLanguage(english)).toBe(english)
   })

@@ -29,7 +29,7 @@ const elsewhere: readonly [RegExp, string][] = [
     'the command line alone asks for it',
   ],
   [
-    /services\/(?:regress|tune)\/|kernels\/git\.ts|sessions\/history\.ts/,
+    /services\/(?:regress|tune(?!\/apply))\/|kernels\/git\.ts|sessions\/history\.ts/,
     'the command line alone asks for it',
   ],
   [/adapters\/remote\//, 'what ssh and another machine say'],

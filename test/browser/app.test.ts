@@ -105,7 +105,7 @@ describe('languages', () => {
   const compare = 'compare/02_coalesced/03_shared_tile'
 
   /** Beside the list of all screens: those that say more of some sessions. */
-  const more = [
+  const more: { name: string; route: string; ready: string; open?: string }[] = [
     {
       name: 'two sizes that must not be compared',
       route: recorded('gemm-fp32-h200-4096', compare + beside('gemm-fp32-h200-1024')),
@@ -115,6 +115,12 @@ describe('languages', () => {
       name: 'two ladders compared',
       route: recorded('gemm-fp32-h200-4096', compare + beside('gemm-fp32-h200-4096-deep')),
       ready: '.guard',
+    },
+    {
+      name: 'a rung in detail',
+      route: recorded('gemm-fp32-h200-4096', 'ladder'),
+      ready: 'canvas',
+      open: 'tr[data-rung="06_float4"] .expand',
     },
     {
       name: 'roofline',
@@ -140,10 +146,11 @@ describe('languages', () => {
     it('no screen has an English sentence', async () => {
       const { page } = await harness.open('/doctor', { locale })
       const found: Record<string, string[]> = {}
-      const all = [...screens, ...more]
-      for (const { name, route, ready } of all) {
+      const all: typeof more = [...screens, ...more]
+      for (const { name, route, ready, open } of all) {
         await page.goto(`${harness.origin}/#${route}`)
         await page.locator(ready).first().waitFor()
+        if (open !== undefined) await page.locator(open).first().click()
         await settled(page)
         found[name] = await englishOn(page)
       }

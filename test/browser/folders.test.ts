@@ -1,5 +1,5 @@
 /** A ladder folder in the UI: opened, trusted, edited in place, built, watched. The real core over fake tools. */
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { afterEach, describe, expect, it } from 'vitest'
@@ -12,7 +12,7 @@ import {
   setEnv,
   tempDir,
 } from '../services/support'
-import { seriousFaults, startHarness, type Harness, type OpenPage } from './support'
+import { englishOn, seriousFaults, startHarness, type Harness, type OpenPage } from './support'
 import { keptNvcc } from '../kept-nvcc'
 
 let harness: Harness | undefined
@@ -22,11 +22,15 @@ afterEach(async () => {
 })
 
 const folderRoute = (path: string) => `/run/folder?path=${encodeURIComponent(path)}`
-async function opened(options: Parameters<typeof sumsFolder>[1] = {}, without: string[] = []) {
+async function opened(
+  options: Parameters<typeof sumsFolder>[1] = {},
+  without: string[] = [],
+  locale = 'en',
+) {
   const machine = await fakeMachine(without)
   const path = await sumsFolder(machine, options)
   harness = await startHarness()
-  const { page, faults } = await harness.open(folderRoute(path))
+  const { page, faults } = await harness.open(folderRoute(path), { locale })
   return { machine, path, page, faults }
 }
 const file = (page: Page, name: string) =>
@@ -108,6 +112,19 @@ describe('a ladder folder', () => {
     expect(await seriousFaults(page)).toEqual([])
     expect(await readFile(join(path, 'b.cu'), 'utf8')).toContain('undeclared')
     expect(faults).toEqual([])
+  })
+
+  it.each([
+    ['ko', '폴더에 c.cu가 없습니다', '헤더에 @idae라는 키는 없습니다'],
+    ['zh-CN', '文件夹中没有 c.cu', '文件头没有键 @idae'],
+  ])('shows its faults in %s', async (locale, absent, unknown) => {
+    const { path, page } = await opened({}, [], locale)
+    await writeFile(join(path, 'b.cu'), '// @rung b\n// @title b\n// @idae x\n')
+    await rm(join(path, 'c.cu'))
+    await page.reload()
+    await page.getByText(absent).waitFor()
+    await page.getByText(unknown).waitFor()
+    expect(await englishOn(page, ['sums'])).toEqual([])
   })
 
   it('is listed, and shown as gone where it is', async () => {

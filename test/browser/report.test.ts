@@ -27,7 +27,7 @@ beforeAll(async () => {
 async function open(
   samples: [HtmlSource] | [HtmlSource, HtmlSource],
   options: Parameters<typeof reportHtml>[1] = {},
-  { scripts = true } = {},
+  { scripts = true, locale = 'en' } = {},
 ): Promise<{ page: Page; faults: string[]; requests: string[] }> {
   const file = join(await tempDir(), 'report.html')
   await writeFile(file, reportHtml(samples, options, template, noPrivates))
@@ -35,6 +35,7 @@ async function open(
   const context = await browser.newContext({
     viewport: { width: 1280, height: 800 },
     javaScriptEnabled: scripts,
+    locale,
     reducedMotion: 'reduce',
   })
   afterTest(() => context.close())
@@ -81,6 +82,21 @@ describe('an HTML report from the disk, offline', () => {
     expect(after).toContain('The count of shared loads hardly moves')
     await expect.poll(() => page.locator('main').textContent()).toContain('Shared-memory loads')
     expect([faults, requests]).toEqual([[], []])
+  })
+
+  it.each([
+    ['ko', '단순 구현'],
+    ['zh-CN', '朴素实现'],
+  ])('names the rungs of two sessions in %s', async (locale, naive) => {
+    const { page } = await open(
+      [recording(), slowed(recording(), '06_float4', 1.5)],
+      {},
+      {
+        locale,
+      },
+    )
+    await page.locator('tbody .title').first().waitFor()
+    expect(await page.locator('tbody .title').allTextContents()).toContain(naive)
   })
 
   it('runs nothing that a session says, and draws it as text', async () => {

@@ -258,9 +258,12 @@ const textsOf = (page: Page): Promise<string[]> =>
 
 /** Four plain words in a row are no name, unit or option. */
 const sentence = /(?:^|[^\p{L}\d_])[A-Za-z]+(?: [a-z]{2,}){3,}/u
+/** A noun with its article, or two words joined, set into a sentence of another language. */
+const fragment = /(?<![\w.-])(?:the|an|of|are|was|has|with|and) [a-z]{2,}(?![\w.])/
 /** Nor are five among figures, in a text without a letter of the language. */
 const isEnglish = (text: string): boolean =>
   sentence.test(text) ||
+  fragment.test(text) ||
   (!/[\p{Script=Hangul}\p{Script=Han}]/u.test(text) &&
     [...text.matchAll(/(?<![\w.-])[a-z]{2,}(?![\w-])/g)].length >= 5)
 

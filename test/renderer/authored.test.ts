@@ -203,6 +203,10 @@ describe('a text of an author', () => {
     const folder = { ...session, ladder: { ...ladder, folder: '/home/ada/own' } }
     expect(isBehind(ideaPlace(folder, '11_half_block'), 'changed')).toBe(false)
     expect(sessionInLanguage(session).ladder.title).toBe('FP32 행렬 곱')
+    const task = library.tasks.get('gemm')!
+    expect(sessionInLanguage({ ...session, ladder: { ...ladder, task } }).ladder.task?.result).toBe(
+      '곱',
+    )
   })
 
   it('is translated in a lab, its pictures too, section by section', () => {

@@ -9,8 +9,8 @@ import { units } from '../../src-main/domain/metrics/units'
 import { reportFormats } from '../../src-main/domain/report/report-format'
 import { DoctorCheck } from '../../src-main/contract'
 import en from '../../src-renderer/locales/en/screens.json'
-import ko from '../../src-renderer/locales/ko'
-import zhCN from '../../src-renderer/locales/zh-CN'
+import ko, { settle as withParticles } from '../../src-renderer/locales/ko'
+import zhCN, { settle as withoutGaps } from '../../src-renderer/locales/zh-CN'
 import { translationFaults, wordAt } from './samples'
 import { pickLanguage } from '../../src-renderer/ui/preferences'
 
@@ -65,6 +65,48 @@ describe('words and colors', () => {
     it('says every message of the domain, with the same values set in', () => {
       expect(translationFaults(templates, statements)).toEqual([])
     })
+  })
+
+  describe('Korean particles', () => {
+    it.each([
+      ['공유 메모리 타일와(과) 128비트 접근 비교', '공유 메모리 타일과 128비트 접근 비교'],
+      ['입력 자료형이(가) 다릅니다', '입력 자료형이 다릅니다'],
+      ['NVIDIA H200(9.0)을(를) 씁니다', 'NVIDIA H200(9.0)을 씁니다'],
+      ['ncu을(를) 찾지 못했습니다', 'ncu를 찾지 못했습니다'],
+      ['compute-sanitizer을(를) 찾지 못했습니다', 'compute-sanitizer를 찾지 못했습니다'],
+      [
+        '02_coalesced은(는) 03_shared_tile와(과) 같습니다',
+        '02_coalesced는 03_shared_tile과 같습니다',
+      ],
+      ['16(으)로, 17(으)로, 12.5 %(으)로', '16으로, 17로, 12.5 %로'],
+      ['“타일”(으)로, 1024³(으)로', '“타일”로, 1024³으로'],
+      ['SVG(으)로 저장, HTML(으)로 저장', 'SVG로 저장, HTML로 저장'],
+      ['titan(이)라는 머신', 'titan이라는 머신'],
+      // How a reader says them cannot be told from the letters.
+      ['17_fastest은(는) 10_block을(를)', '17_fastest은(는) 10_block을(를)'],
+      ['을(를)', '을(를)'],
+    ])('of %s', (both, one) => {
+      expect(withParticles(both)).toBe(one)
+    })
+
+    it('follow a name that stands in a piece before', () => {
+      expect(withParticles('은(는) 같습니다', '05_thread_tile')).toBe('은 같습니다')
+    })
+
+    it('are written in both forms in one way only', () => {
+      const every = withParticles(JSON.stringify(ko).replaceAll(/\{\w+\}/g, '한글'))
+      expect(every).not.toMatch(/[은을이과]\/[는를가와]|\((?:[은는을를이가과와]|으|이)\)/)
+    })
+  })
+
+  it.each([
+    ['相对 二维线程分块 的预测', '相对二维线程分块的预测'],
+    ['相对 02_coalesced 的预测', '相对 02_coalesced 的预测'],
+    ['为 乘积 运算量的 100.0 %', '为乘积运算量的 100.0 %'],
+    ['原限制因素 加载/存储流水线（忙碌 77.6 %）', '原限制因素加载/存储流水线（忙碌 77.6 %）'],
+    ['CUDA GEMM 优化，1 个块', 'CUDA GEMM 优化，1 个块'],
+  ])('Chinese set into %s needs no space', (words, settled) => {
+    expect(withoutGaps(words)).toBe(settled)
   })
 
   const css = readFileSync(join(root, 'styles/tokens.css'), 'utf8')

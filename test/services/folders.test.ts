@@ -16,7 +16,8 @@ import { createCore } from '../../src-main/services/core'
 import { placedFaults } from '../../src-main/services/ladder-library/folders'
 import { dispatch, type Core } from '../../src-main/contract'
 import { rungText, sumsFolder, sumsYaml, fakeMachine, type Machine } from './support'
-import { said } from '../support'
+import { message, together } from '../../src-main/domain/messages/message'
+import { said, saying } from '../support'
 
 async function machineWith(options: Parameters<typeof sumsFolder>[1] = {}, without: string[] = []) {
   const machine = await fakeMachine(without)
@@ -64,7 +65,7 @@ describe('an opened folder', () => {
       file: 'ladder.yaml',
       line: 4,
       column: 1,
-      message: 'There is no key "sumary". Did you mean summary?',
+      message: saying('There is no key "sumary". Did you mean summary?'),
     })
     expect(view.faults.length).toBeGreaterThan(1)
     expect(view.files.map(({ name }) => name)).toEqual(['ladder.yaml'])
@@ -77,7 +78,7 @@ describe('an opened folder', () => {
     const view = await open(core, path)
     expect(view.faults).toMatchObject([
       { file: 'b.cu', line: 3 },
-      { file: 'ladder.yaml', line: 16, message: 'There is no c.cu in the folder.' },
+      { file: 'ladder.yaml', line: 16, message: saying('There is no c.cu in the folder.') },
     ])
     expect(view.files.find(({ name }) => name === 'c.cu')).toMatchObject({
       text: '',
@@ -233,6 +234,29 @@ describe('a build', () => {
     ])
     expect(machine.calls('nvcc')).toEqual([])
   })
+})
+
+it('keeps faults as messages, for screens in other languages', () => {
+  const at = (place: string, key: string) =>
+    message('written.fault', { place, fault: message('task.missing', { name: key }) })
+  const advice = message('header.seeMetrics')
+  expect(
+    placedFaults(
+      together(
+        at('/x/y/ladder.yaml:3:5', 'a'),
+        message('written.lines', { first: at('/x/y/b.cu:2', 'b'), more: at('/x/y/c.py', 'c') }),
+        advice,
+      ),
+      '/x/y',
+    ),
+  ).toEqual([
+    { file: 'ladder.yaml', line: 3, column: 5, message: message('task.missing', { name: 'a' }) },
+    { file: 'b.cu', line: 2, column: null, message: message('task.missing', { name: 'b' }) },
+    {
+      ...{ file: 'c.py', line: null, column: null },
+      message: together(message('task.missing', { name: 'c' }), advice),
+    },
+  ])
 })
 
 it('distinguishes a location from a sentence without one', () => {

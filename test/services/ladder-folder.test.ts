@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { mkdtempSync, readdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { afterAll, describe, expect, it } from 'vitest'
+import { inEnglish } from '../../src-main/domain/text/text'
 import { initLadder, templateNames } from '../../src-main/services/ladder-library/init'
 import { openLadder, trustFolder } from '../../src-main/services/ladder-library/open'
 import { openNamed } from '../../src-main/services/sessions/sessions'
@@ -224,7 +225,7 @@ rungs: [{ id: a }, { id: b }]
       )
       await writeFile(join(folder, 'b.cu'), rungText('b').replace('// like', `${line}// like`))
       const { library } = await openLadder(machine.setup, folder)
-      expect([...library.faults.values()].join('\n')).toMatch(expected)
+      expect([...library.faults.values()].map(inEnglish).join('\n')).toMatch(expected)
     })
 
     it('with a rung that cannot be used says so of that rung alone', async () => {
@@ -232,7 +233,9 @@ rungs: [{ id: a }, { id: b }]
       const folder = await folderOn(machine)
       await rename(join(folder, 'b.cu'), join(folder, 'c.cu'))
       const { library } = await openLadder(machine.setup, folder)
-      expect([...library.faults.values()].join()).toMatch(/ladder\.yaml:15:22: There is no b\.cu/)
+      expect([...library.faults.values()].map(inEnglish).join()).toMatch(
+        /ladder\.yaml:15:22: There is no b\.cu/,
+      )
       expect(statuses((await runIt(machine, folder, { rungs: ['a'] })).session)).toEqual({
         a: 'ok',
       })

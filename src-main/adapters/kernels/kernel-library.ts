@@ -47,7 +47,7 @@ export interface KernelLibrary {
   ladders: LadderFile[]
   rungs: Map<string, RungSource>
   /** Unusable files, by task, rung or ladder id, each with the reason as a sentence. */
-  faults: Map<string, string>
+  faults: Map<string, Statement>
   /** What a run of it should say. */
   notes?: readonly Statement[]
 }
@@ -85,7 +85,7 @@ const entriesOf = async (folder: string): Promise<string[]> =>
 /** Only the tasks, by id; unusable ones are skipped and passed to `onFault`. */
 export async function readTasks(
   root: string,
-  onFault: (id: string, message: string) => void = () => undefined,
+  onFault: (id: string, fault: Statement) => void = () => undefined,
 ): Promise<Map<string, Task>> {
   const tasks = new Map<string, Task>()
   const folders = (await readdir(root, { withFileTypes: true }))
@@ -110,14 +110,15 @@ export async function readTasks(
   return tasks
 }
 
-export function sentenceOf(error: unknown): string {
-  const { message, remedy } = toErrorShape(error)
-  return inEnglish(together(message, remedy))
+/** What an error says, its remedy with it. */
+export function sentenceOf(error: unknown): Statement {
+  const { message: fault, remedy } = toErrorShape(error)
+  return together(fault, remedy)
 }
 
 export async function readKernelLibrary(root: string): Promise<KernelLibrary> {
-  const faults = new Map<string, string>()
-  const tasks = await readTasks(root, (id, message) => faults.set(id, message))
+  const faults = new Map<string, Statement>()
+  const tasks = await readTasks(root, (id, fault) => faults.set(id, fault))
   const library: KernelLibrary = {
     root,
     tasks,
@@ -164,7 +165,7 @@ async function readLadder(library: KernelLibrary, file: string): Promise<void> {
     const text = await readFile(join(library.root, file), 'utf8')
     library.ladders.push(ladderOf(text, file, library.tasks))
   } catch (error) {
-    library.faults.set(basename(file, '.json'), inEnglish(toErrorShape(error).message))
+    library.faults.set(basename(file, '.json'), toErrorShape(error).message)
   }
 }
 

@@ -16,7 +16,7 @@ import {
 import { basename, join, posix, relative, resolve, sep, dirname } from 'node:path'
 import { createHash, randomBytes } from 'node:crypto'
 import { inputError } from '../../domain/errors'
-import { message } from '../../domain/messages/message'
+import { message, type AnyMessage } from '../../domain/messages/message'
 import type { LadderFile } from '../../domain/ladder/ladder'
 import { rungEndings } from '../../domain/ladder/rung'
 import { referenceHeaderFile, taskHeaderFile } from '../../domain/task/layout'
@@ -74,14 +74,15 @@ export const ladderFileIn = async (folder: string): Promise<string | null> =>
   (await ladderFilesIn(folder))[0] ?? null
 
 /** Why a file in the folder cannot be used, or null. */
-export async function refusalOf(folder: string, name: string): Promise<string | null> {
+export async function refusalOf(folder: string, name: string): Promise<AnyMessage | null> {
   const real = await realpath(join(folder, name)).catch((error: unknown) => errorCode(error))
-  if (real === 'ENOENT' || real === 'ENOTDIR') return `There is no ${name} in the folder.`
-  if (real === undefined || !real.includes(sep)) return `${name} cannot be read (${real ?? '?'}).`
+  if (real === 'ENOENT' || real === 'ENOTDIR') return message('folders.absent', { file: name })
+  if (real === undefined || !real.includes(sep))
+    return message('folders.unreadable', { file: name, text: real ?? '?' })
   if (!real.startsWith((await realpath(folder)) + sep))
-    return `${name} is a link that leads outside the folder; use the file itself.`
+    return message('folders.leadsOut', { file: name })
   const found = await stat(real)
-  return found.isFile() ? null : `${name} is not a file.`
+  return found.isFile() ? null : message('files.notFile', { file: name })
 }
 
 /** Throws for what is no text, or too much of it. */
@@ -145,7 +146,8 @@ export async function readLadderText(folder: string): Promise<LadderText> {
 
 async function readOwn(folder: string, name: string): Promise<string> {
   const why = await refusalOf(folder, name)
-  if (why !== null) throw inputError(`${join(shownPath(folder), name)}: ${why}`)
+  if (why !== null)
+    throw inputError(message('written.fault', { place: join(shownPath(folder), name), fault: why }))
   return readTextIn(folder, name)
 }
 
@@ -166,8 +168,8 @@ export async function readLadderFolder(
   const { task, ladder } = parsed
   if (shipped.ladders.some(({ id }) => id === ladder.id))
     throw inputError(
-      parsed.at(['id'], `${ladder.id} is a ladder that ships with the program.`),
-      'Give this one another id, because sessions are identified by it.',
+      parsed.at(['id'], message('folders.shippedId', { ladder: ladder.id })),
+      message('folders.otherId'),
     )
   const library: KernelLibrary = {
     root: shipped.root,
@@ -232,7 +234,7 @@ export async function readLadderFolder(
 /** What a rung's header and its entry in the ladder say of each other, and of the other rungs. */
 function checkEntries(library: KernelLibrary, { ladder, at }: ParsedLadder, shown: string): void {
   const names = ladder.rungs.map(({ as, id }) => as ?? id)
-  const report = (what: string, fault: string): void => {
+  const report = (what: string, fault: AnyMessage): void => {
     library.faults.set(what, fault)
   }
   for (const [index, { id, params = {} }] of ladder.rungs.entries()) {
@@ -244,17 +246,22 @@ function checkEntries(library: KernelLibrary, { ladder, at }: ParsedLadder, show
         source.text.split('\n').findIndex((text) => /^(?:\/\/|#)\s*@after\b/.test(text)) + 1
       report(
         `${id} @after`,
-        `${join(shown, basename(source.file))}:${line}: @after names ${after}; the rungs are ${names.join(', ')}.`,
+        message('written.fault', {
+          place: `${join(shown, basename(source.file))}:${line}`,
+          fault: message('header.afterNone', { rung: after, rungs: names.join(', ') }),
+        }),
       )
     }
     for (const [name, value] of Object.entries(params)) {
       const allowed = declared.find((param) => param.name === name)?.allowed
       const own = declared.map((param) => param.name).join(', ')
       const fault = !allowed
-        ? `${id} has no parameter ${name}; ${own === '' ? 'it has none' : `its parameters are ${own}`}.`
+        ? own === ''
+          ? message('task.noParameters', { rung: id, name })
+          : message('task.noParameter', { rung: id, name, names: own })
         : allowed.includes(value)
           ? null
-          : `${name} = ${value} is not allowed; the allowed values are ${allowed.join(', ')}.`
+          : message('task.notAllowed', { name, value, allowed: allowed.join(', ') })
       if (fault !== null)
         report(`${names[index]} ${name}`, at(['rungs', index, 'params', name], fault))
     }
@@ -288,9 +295,7 @@ async function readRung(
   const text = await readTextIn(folder, name)
   const header = parseRungHeader(text, join(shown, name), task)
   if (header.id !== id)
-    throw inputError(
-      `${join(shown, name)} declares @rung ${header.id}; the file must have that name.`,
-    )
+    throw inputError(message('header.otherName', { file: join(shown, name), rung: header.id }))
   const file = `${task.id}/${basename(name)}`
   library.rungs.set(id, { header, file, text, ...(await builtWith(library.root, file)) })
 }
@@ -327,7 +332,7 @@ export async function readFolderFile(folder: string, name: string): Promise<Read
   const why = await refusalOf(folder, name)
   if (why !== null) {
     if (await isAbsent(join(folder, name))) return null
-    throw inputError(`${shownPath(join(folder, name))}: ${why}`)
+    throw inputError(message('written.fault', { place: shownPath(join(folder, name)), fault: why }))
   }
   const bytes = await readFile(join(folder, name))
   const { text, locked } = decode(bytes, name)

@@ -4,6 +4,7 @@ import { inputError } from '../../domain/errors'
 import type { Ladder } from '../../domain/ladder/ladder'
 import { programLadder, type ProgramSettings } from '../../domain/ladder/program-ladder'
 import { parseProgramLadder } from '../../parsers/kernels/ladder'
+import { message } from '../../domain/messages/message'
 import { readLadderText, readTextIn, refusalOf, shownPath } from './ladder-folder'
 
 export interface ProgramFolder {
@@ -28,13 +29,22 @@ export async function readProgramFolder(
   if (!document) return null
   if (isShipped(document.id))
     throw inputError(
-      `${shown}: ${document.id} is a ladder that ships with the program.`,
-      'Give this one another id, because sessions are identified by it.',
+      message('written.fault', {
+        place: shown,
+        fault: message('folders.shippedId', { ladder: document.id }),
+      }),
+      message('folders.otherId'),
     )
   const { programs, rungs } = document
   const expected = programs.output?.expected
   const why = expected === undefined ? null : await refusalOf(path, expected)
-  if (why !== null) throw inputError(`${shown}: programs.output.expected: ${why}`)
+  if (why !== null)
+    throw inputError(
+      message('written.fault', {
+        place: shown,
+        fault: message('written.fault', { place: 'programs.output.expected', fault: why }),
+      }),
+    )
 
   const sources = new Map<string, string>()
   const fileOf = new Map<string, string>()

@@ -7,6 +7,7 @@ import { lstat, readdir, readFile } from 'node:fs/promises'
 import { basename, join, posix } from 'node:path'
 import { inputError } from '../../domain/errors'
 import { message } from '../../domain/messages/message'
+import { inEnglish } from '../../domain/text/text'
 import {
   withInputs,
   faultSentence,
@@ -137,10 +138,14 @@ async function readLadderOf(
   if (path === null) return { library: shipped, references: labReferences(shipped), faults: [] }
   try {
     const { library } = await readLadderFolder(join(folder, path), shipped)
-    const faults = [...library.faults.values()]
+    const faults = [...library.faults.values()].map(inEnglish)
     return { library, references: labReferences(library, path), faults }
   } catch (error) {
-    return { library: shipped, references: labReferences(shipped), faults: [sentenceOf(error)] }
+    return {
+      library: shipped,
+      references: labReferences(shipped),
+      faults: [inEnglish(sentenceOf(error))],
+    }
   }
 }
 

@@ -9,6 +9,7 @@ import { Options, Scalars, Sizes } from '../task/problem'
 import { Name, TaskFill, type Task } from '../task/task'
 import { Identifier } from '../ladder/rung'
 import { SanitizerTool } from '../session/sanitizer'
+import { message } from '../messages/message'
 import { taskFaults, type TaskFault } from '../task/faults'
 import { evaluate, parseExpression } from '../task/expression'
 import type { RungResult } from '../session/session'
@@ -281,10 +282,9 @@ export function withInputs(task: Task, inputs: LabInputs): { task: Task; faults:
   const unknown = filled.flatMap(([name, { kind }]): TaskFault[] => {
     const buffer = task.buffers[name]
     if (!buffer || buffer.access === 'out')
-      return [{ path: [name], message: `The task ${task.id} reads no buffer named ${name}.` }]
+      return [{ path: [name], message: message('task.labNoBuffer', { task: task.id, name }) }]
     // The files of a fill lie in the task's folder, where a lab has none.
-    if (kind === 'file')
-      return [{ path: [name, 'kind'], message: 'A lab cannot fill a buffer from a file.' }]
+    if (kind === 'file') return [{ path: [name, 'kind'], message: message('task.labFile') }]
     return []
   })
   if (unknown.length > 0) return { task, faults: unknown }
@@ -297,9 +297,9 @@ export function withInputs(task: Task, inputs: LabInputs): { task: Task; faults:
   const own = { ...task, buffers }
   return {
     task: own,
-    faults: taskFaults(own).map(({ path, message }) => ({
-      path: path[0] === 'buffers' ? path.slice(1) : path,
-      message,
+    faults: taskFaults(own).map((fault) => ({
+      ...fault,
+      path: fault.path[0] === 'buffers' ? fault.path.slice(1) : fault.path,
     })),
   }
 }

@@ -4,7 +4,7 @@ import { Options, Scalars, Sizes, caseOf, type Problem, At, problemAt } from '..
 import { Task, flagsOf } from '../task/task'
 import { Identifier, Parameters, RungHeader } from './rung'
 import { toErrorShape } from '../errors'
-import { inEnglish } from '../text/text'
+import { message, type Statement } from '../messages/message'
 import { problemFaults } from '../task/faults'
 
 /** One entry of a ladder file: a rung and, for a variant, its parameters and name. */
@@ -104,7 +104,7 @@ export type Ladder = z.infer<typeof Ladder>
 
 export interface LadderFault {
   path: readonly (string | number)[]
-  message: string
+  message: Exclude<Statement, string>
   /** Whether the ladder or its task has the fault. */
   of: 'ladder' | 'task'
 }
@@ -112,15 +112,15 @@ export interface LadderFault {
 /** In file order. */
 export function ladderFaults(task: Task, ladder: LadderFile): LadderFault[] {
   const faults: LadderFault[] = []
-  const report = (path: LadderFault['path'], message: string): void => {
-    faults.push({ path, message, of: 'ladder' })
+  const report = (path: LadderFault['path'], fault: LadderFault['message']): void => {
+    faults.push({ path, message: fault, of: 'ladder' })
   }
   const problem = (path: LadderFault['path'], at: At): Problem | null => {
     try {
       return problemAt(task, { at: { ...ladder.scalars, ...ladder.options, ...at } }, {})
     } catch (error) {
-      const { message, remedy } = toErrorShape(error)
-      report(path, [message, remedy].flatMap((part) => (part ? [inEnglish(part)] : [])).join(' '))
+      const { message: fault, remedy } = toErrorShape(error)
+      report(path, { sentences: remedy ? [fault, remedy] : [fault] })
       return null
     }
   }
@@ -138,10 +138,7 @@ export function ladderFaults(task: Task, ladder: LadderFile): LadderFault[] {
     if (options) {
       problem(['rungs', index, 'options'], { ...first, ...options })
       if (typeof task.reference === 'object')
-        report(
-          ['rungs', index, 'options'],
-          'With these options there is no rung to check this one against; provide a reference.cu.',
-        )
+        report(['rungs', index, 'options'], message('task.noRungToCheck'))
     }
   if (ladder.published) problem(['published', 'size'], ladder.published.size)
 
@@ -155,18 +152,16 @@ export function ladderFaults(task: Task, ladder: LadderFile): LadderFault[] {
   const names = ladder.rungs.map(({ id, as }) => as ?? id)
   for (const [index, name] of names.entries())
     if (names.indexOf(name) < index)
-      report(
-        ['rungs', index],
-        `It repeats the name ${name}; give the variant its own name with "as".`,
-      )
-  const among = `; the rungs are ${[...new Set(names)].join(', ')}.`
+      report(['rungs', index], message('task.repeatedVariant', { name }))
+  const noRung = (rung: string) =>
+    message('task.noRung', { rung, rungs: [...new Set(names)].join(', ') })
   if (ladder.reference !== null && !names.includes(ladder.reference))
-    report(['reference'], `There is no rung ${ladder.reference}${among}`)
+    report(['reference'], noRung(ladder.reference))
   if (typeof task.reference === 'object' && !names.includes(task.reference.rung))
     faults.push({
       of: 'task',
       path: ['reference', 'rung'],
-      message: `There is no rung ${task.reference.rung}${among}`,
+      message: noRung(task.reference.rung),
     })
   return faults
 }

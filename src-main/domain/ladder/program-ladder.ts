@@ -3,6 +3,7 @@
  * nothing is known of what is computed but the output.
  */
 import { z } from 'zod'
+import { message, type AnyMessage } from '../messages/message'
 import { filedFloats } from '../task/dtype'
 import type { Ladder } from './ladder'
 import { Identifier } from './rung'
@@ -76,7 +77,7 @@ export type ProgramLadderDocument = z.infer<typeof ProgramLadderDocument>
 
 export interface ProgramFault {
   path: readonly (string | number)[]
-  message: string
+  message: AnyMessage
 }
 
 /** Names that do not fit each other, and tolerances without a type. In file order. */
@@ -87,27 +88,30 @@ export function programFaults({
 }: ProgramLadderDocument): ProgramFault[] {
   const faults: ProgramFault[] = []
   const ids = rungs.map(({ id }) => id)
-  const among = `the rungs are ${[...new Set(ids)].join(', ')}.`
+  const rungsAre = [...new Set(ids)].join(', ')
   for (const key of ['rtol', 'atol'] as const)
     if (output?.[key] !== undefined && output.dtype === undefined)
       faults.push({
         path: ['programs', 'output', key],
-        message: `${key} compares numbers: name their type with \`dtype: f32\`.`,
+        message: message('task.needsType', { key }),
       })
   if (output?.expected !== undefined && output.expected === output.file)
     faults.push({
       path: ['programs', 'output', 'expected'],
-      message: 'The programs write this file themselves; keep what is expected in another one.',
+      message: message('task.ownOutput'),
     })
   if (reference && !ids.includes(reference))
-    faults.push({ path: ['reference_rung'], message: `There is no rung ${reference}; ${among}` })
+    faults.push({
+      path: ['reference_rung'],
+      message: message('task.noRung', { rung: reference, rungs: rungsAre }),
+    })
   for (const [index, { id, after }] of rungs.entries()) {
     if (ids.indexOf(id) < index)
-      faults.push({ path: ['rungs', index, 'id'], message: `It repeats the name ${id}.` })
+      faults.push({ path: ['rungs', index, 'id'], message: message('task.repeated', { name: id }) })
     if (after !== undefined && !ids.includes(after))
       faults.push({
         path: ['rungs', index, 'after'],
-        message: `after names ${after}; ${among}`,
+        message: message('task.afterNone', { rung: after, rungs: rungsAre }),
       })
   }
   return faults

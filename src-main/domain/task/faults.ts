@@ -14,11 +14,12 @@ import {
   type TaskFill,
 } from './task'
 import { inputError } from '../errors'
-import { message } from '../messages/message'
+import { message, type AnyMessage } from '../messages/message'
 
 export interface TaskFault {
   path: readonly (string | number)[]
-  message: string
+  /** A message, because screens show it in other languages. */
+  message: AnyMessage
 }
 
 /** `buffers.x.shape[0]` */
@@ -29,7 +30,7 @@ export const place = (path: readonly PropertyKey[]): string =>
     '',
   )
 
-type Report = (path: TaskFault['path'], message: string) => void
+type Report = (path: TaskFault['path'], fault: AnyMessage) => void
 
 const list = (words: Iterable<string>): string => [...words].join(', ')
 
@@ -40,10 +41,10 @@ const reserved = new Set(
   ),
 )
 
-function checkOnce(report: Report, what: string, named: [string, TaskFault['path']][]): void {
+function checkOnce(report: Report, what: AnyMessage, named: [string, TaskFault['path']][]): void {
   const seen = new Set<string>()
   for (const [name, path] of named) {
-    if (seen.has(name)) report(path, `${name} is already the name of another ${what}.`)
+    if (seen.has(name)) report(path, message('task.taken', { name, what }))
     seen.add(name)
   }
 }
@@ -53,12 +54,12 @@ function checkNames(task: Task, report: Report): void {
     Object.keys(task[part]).map((name): [string, TaskFault['path']] => [name, [part, name]])
   const flags = flagsOf(task)
   const at = (name: string): TaskFault['path'] => ['flags', 'values', name]
-  checkOnce(report, 'size, scalar or option', [
+  checkOnce(report, message('task.sizeScalarOption'), [
     ...keys('sizes'),
     ...keys('scalars'),
     ...keys('options'),
   ])
-  checkOnce(report, 'size, scalar or flag', [
+  checkOnce(report, message('task.sizeScalarFlag'), [
     ...keys('sizes'),
     ...keys('scalars'),
     ...flags.map(([name]): [string, TaskFault['path']] => [name, at(name)]),
@@ -74,9 +75,9 @@ function checkNames(task: Task, report: Report): void {
     ]),
     ...[...fields].map((field): [string, TaskFault['path']] => [field, ['flags']]),
   ]
-  checkOnce(report, 'field of the struct', ofStruct)
+  checkOnce(report, message('task.field'), ofStruct)
   for (const [name, path] of ofStruct)
-    if (reserved.has(name)) report(path, `${name} cannot be a field of the struct.`)
+    if (reserved.has(name)) report(path, message('task.reserved', { name }))
 }
 
 function checkFormula(task: Task, report: Report, path: TaskFault['path'], formula: Formula): void {
@@ -85,10 +86,17 @@ function checkFormula(task: Task, report: Report, path: TaskFault['path'], formu
     const known = expressionNames(task)
     const unknown = namesIn(parseExpression(formula)).filter((name) => !known.includes(name))
     if (unknown.length > 0)
-      report(path, `${place(path)} uses ${list(unknown)}; the task has ${list(known)}.`)
+      report(
+        path,
+        message('task.unknownNames', {
+          place: place(path),
+          names: list(unknown),
+          known: list(known),
+        }),
+      )
   } catch (error) {
     if (!(error instanceof ExpressionError)) throw error
-    report(path, `${place(path)} is not a valid expression. ${error.message}`)
+    report(path, message('task.noExpression', { place: place(path), text: error.message }))
   }
 }
 
@@ -106,28 +114,19 @@ function checkFill(
   for (const [key, formula] of fillValues(fill)) checkFormula(task, report, [...path, key], formula)
   const whole = dtypes.find((dtype) => !dtypeOf(dtype).isFloat)
   if ('special' in fill && whole !== undefined)
-    report(
-      [...path, 'special'],
-      `Infinities and NaN fill only floating-point buffers, but this one is ${whole}.`,
-    )
+    report([...path, 'special'], message('task.specialOfWhole', { dtype: whole }))
   if (fill.kind === 'normal' && whole !== undefined)
-    report([...path, 'kind'], `normal fills only floating-point buffers, but this one is ${whole}.`)
+    report([...path, 'kind'], message('task.normalOfWhole', { dtype: whole }))
 }
 
 function checkReference(task: Task, report: Report): void {
   if (typeof task.reference === 'string') {
-    if (isPython(task.reference) && task.flags)
-      report(['reference'], 'A reference in Python computes without flags; give a reference.cu.')
+    if (isPython(task.reference) && task.flags) report(['reference'], message('task.pythonFlags'))
     return
   }
   for (const [name, check] of Object.entries(task.check))
-    if ('scale' in check)
-      report(['check', name, 'scale'], 'A trusted rung provides no scale; give rtol and atol.')
-  if (task.flags)
-    report(
-      ['reference'],
-      'Rungs with different flags compute different results; provide a reference.cu.',
-    )
+    if ('scale' in check) report(['check', name, 'scale'], message('task.trustedScale'))
+  if (task.flags) report(['reference'], message('task.trustedFlags'))
 }
 
 function checkBuffers(task: Task, report: Report): void {
@@ -137,43 +136,38 @@ function checkBuffers(task: Task, report: Report): void {
       ? task.options[buffer.dtype]
       : undefined
     if (!isDtype(buffer.dtype) && !option)
-      report(
-        at('dtype'),
-        `${buffer.dtype} is neither a type nor an option of the task; the types are ${list(dtypes)}.`,
-      )
+      report(at('dtype'), message('task.noType', { dtype: buffer.dtype, types: list(dtypes) }))
     for (const [choice, number] of Object.entries(option?.choices ?? {}))
       if (bufferDtype(choice, {}) === null)
-        report(at('dtype'), `${choice}, a choice of ${buffer.dtype}, is not a type.`)
+        report(at('dtype'), message('task.choiceNoType', { choice, option: buffer.dtype }))
       else if (isDtype(choice) && dtypeOf(choice).number !== number)
         report(
           ['options', buffer.dtype, 'choices', choice],
-          `The number of ${choice} is ${dtypeOf(choice).number}.`,
+          message('task.choiceNumber', { choice, number: dtypeOf(choice).number }),
         )
     for (const [index, extent] of buffer.shape.entries())
       checkFormula(task, report, [...at('shape'), index], extent)
     if (buffer.when !== undefined && !task.flags?.values[buffer.when])
-      report(at('when'), `There is no flag named ${buffer.when}.`)
+      report(at('when'), message('task.noFlag', { name: buffer.when }))
     if (buffer.read_when !== undefined) {
       if (!task.scalars[buffer.read_when])
-        report(at('read_when'), `There is no scalar named ${buffer.read_when}.`)
-      if (buffer.access !== 'inout')
-        report(at('read_when'), 'read_when is allowed only for a buffer with the access inout.')
+        report(at('read_when'), message('task.noScalar', { name: buffer.read_when }))
+      if (buffer.access !== 'inout') report(at('read_when'), message('task.readWhen'))
     }
     if (buffer.fill) checkFill(task, report, at('fill'), buffer.fill, choicesOf(task, buffer.dtype))
-    if (buffer.access === 'out' && buffer.fill)
-      report(at('fill'), 'An `out` buffer cannot have a fill.')
+    if (buffer.access === 'out' && buffer.fill) report(at('fill'), message('task.outFill'))
     if (buffer.access !== 'out' && !buffer.fill)
-      report(['buffers', name], `${name} is read but has no fill.`)
+      report(['buffers', name], message('task.noFill', { name }))
     if (buffer.access !== 'in' && !task.check[name])
-      report(['check'], `${name} is written but has no check.`)
+      report(['check'], message('task.noCheck', { name }))
   }
-  if (outputsOf(task).length === 0) report(['buffers'], 'No buffer is written.')
+  if (outputsOf(task).length === 0) report(['buffers'], message('task.nothingWritten'))
 }
 
 function checkChecks(task: Task, report: Report): void {
   for (const [name, check] of Object.entries(task.check)) {
     if (!outputsOf(task).includes(name))
-      report(['check', name], `${name} is not a buffer that is written.`)
+      report(['check', name], message('task.notWritten', { name }))
     for (const key of ['bound', 'rtol', 'atol'] as const) {
       const formula = (check as Partial<Record<typeof key, Formula>>)[key]
       if (formula !== undefined) checkFormula(task, report, ['check', name, key], formula)
@@ -184,9 +178,9 @@ function checkChecks(task: Task, report: Report): void {
 function checkFlags(task: Task, report: Report): void {
   for (const [name, { field, value, enum: values }] of flagsOf(task)) {
     if (field === undefined && (value !== undefined || values !== undefined))
-      report(['flags', 'values', name], `${name} has a value but no field.`)
+      report(['flags', 'values', name], message('task.valueNoField', { name }))
     if (values && !Object.values(values).includes(value ?? 1))
-      report(['flags', 'values', name, 'enum'], `No enum name has the value ${value ?? 1}.`)
+      report(['flags', 'values', name, 'enum'], message('task.noEnum', { value: value ?? 1 }))
   }
 }
 
@@ -197,10 +191,10 @@ function checkWork(task: Task, report: Report): void {
   }
   for (const [option, choices] of Object.entries(task.work.tensor ?? {})) {
     const known = task.options[option]?.choices
-    if (!known) report(['work', 'tensor', option], `There is no option named ${option}.`)
+    if (!known) report(['work', 'tensor', option], message('task.noOption', { name: option }))
     for (const choice of choices)
       if (known && !Object.hasOwn(known, choice))
-        report(['work', 'tensor', option], `${choice} is not a choice of ${option}.`)
+        report(['work', 'tensor', option], message('task.noChoice', { choice, option }))
   }
 }
 
@@ -209,18 +203,18 @@ function checkSanitize(task: Task, report: Report): void {
   const names = sizeNames(task)
   for (const name of Object.keys(task.sanitize))
     if (!names.includes(name))
-      report(['sanitize', name], `There is no size named ${name}; the sizes are ${list(names)}.`)
+      report(['sanitize', name], message('task.noSize', { name, sizes: list(names) }))
   for (const name of names)
-    if (task.sanitize[name] === undefined) report(['sanitize'], `${name} is missing.`)
+    if (task.sanitize[name] === undefined) report(['sanitize'], message('task.missing', { name }))
 }
 
 /** Every fault, in file order; none if the task is usable. */
 export function taskFaults(task: Task): TaskFault[] {
   const faults: TaskFault[] = []
-  const report: Report = (path, message) => faults.push({ path, message })
-  if (sizeNames(task).length === 0) report(['sizes'], 'The task has no size.')
+  const report: Report = (path, fault) => faults.push({ path, message: fault })
+  if (sizeNames(task).length === 0) report(['sizes'], message('task.noSizes'))
   for (const [name, { choices }] of Object.entries(task.options))
-    if (Object.keys(choices).length === 0) report(['options', name], 'It has no choices.')
+    if (Object.keys(choices).length === 0) report(['options', name], message('task.noChoices'))
   checkNames(task, report)
   checkFlags(task, report)
   checkBuffers(task, report)
@@ -246,14 +240,14 @@ function numberAt(
 ): number | null {
   const value = valueOf(task, own, formula)
   const what = typeof formula === 'number' ? String(formula) : formula
-  if (value === null) report(path, `${what} is not a finite number`)
+  if (value === null) report(path, message('task.notFinite', { what }))
   return value
 }
 
 /** The same, where a negative one is a fault too. */
 function amountAt(...[task, own, path, formula, report]: Parameters<typeof numberAt>) {
   const value = numberAt(task, own, path, formula, report)
-  if (value !== null && value < 0) report(path, `${formula} is negative, ${value}`)
+  if (value !== null && value < 0) report(path, message('task.negative', { what: formula, value }))
 }
 
 function checkFillAt(
@@ -269,21 +263,15 @@ function checkFillAt(
     const value = numberAt(task, own, [...path, key], formula, report)
     const fits = value === null || (Number.isInteger(value) && value >= least && value <= most)
     if (!isFloat && !fits)
-      report(
-        [...path, key],
-        `${value} is not a valid ${dtype}, which holds whole numbers from ${least} to ${most}`,
-      )
+      report([...path, key], message('task.notOfType', { value, dtype, least, most }))
     return value ?? NaN
   })
   const special = specialOf(task, own, fill)
   if (special < 0 || !Number.isInteger(special))
-    report(
-      [...path, 'special'],
-      `special is ${special}, but it must be 0 or a whole number of lines`,
-    )
+    report([...path, 'special'], message('task.special', { value: special }))
   const [lo = NaN, hi = NaN] = values
   if (fill.kind === 'uniform' && (isFloat ? lo >= hi : lo > hi))
-    report([...path, 'hi'], `hi must be greater than lo, but this is ${lo} to ${hi}`)
+    report([...path, 'hi'], message('task.range', { lo, hi }))
 }
 
 function checkShape(
@@ -299,7 +287,7 @@ function checkShape(
     const extent = numberAt(task, own, path, formula, report)
     if (extent === null) return
     if (!Number.isInteger(extent) || extent < 1) {
-      report(path, `${formula} is ${extent}, but an extent must be a whole number of at least 1`)
+      report(path, message('task.extent', { what: formula, value: extent }))
       return
     }
     bytes *= extent
@@ -307,7 +295,7 @@ function checkShape(
   if (bytes > mostBytes)
     report(
       ['buffers', name, 'shape'],
-      `${name} is ${(bytes / 2 ** 40).toFixed(0)} TiB, which is too large`,
+      message('task.tooLarge', { name, size: (bytes / 2 ** 40).toFixed(0) }),
     )
   const { fill } = task.buffers[name]!
   if (fill) checkFillAt(task, own, ['buffers', name, 'fill'], fill, dtype, report)
@@ -315,7 +303,7 @@ function checkShape(
   if (fill?.kind === 'permutation' && !isFloat && bytes / element - 1 > most)
     report(
       ['buffers', name, 'fill'],
-      `a permutation of ${bytes / element} does not fit in ${dtype}`,
+      message('task.permutation', { count: bytes / element, dtype }),
     )
 }
 
@@ -323,7 +311,8 @@ function checkShape(
 export function problemFaults(task: Task, own: Case): TaskFault[] {
   const faults: TaskFault[] = []
   const at = named({ ...own.sizes, ...own.scalars })
-  const report: Report = (path, message) => faults.push({ path, message: `At ${at}, ${message}.` })
+  const report: Report = (path, fault) =>
+    faults.push({ path, message: message('task.at', { at, fault }) })
   for (const entry of Object.entries(task.buffers)) {
     const [, { when, dtype: word }] = entry
     if (when !== undefined && !own.flags.includes(when)) continue

@@ -72,7 +72,7 @@ function valuePieces(value: MessageValue, wording: Wording): Sentence {
   if (isList(value))
     return joined(
       value.map((one) => pieces(one, wording)),
-      '; ',
+      wording.template('part.separator'),
     )
   if ('code' in value) return [value]
   if ('metric' in value) return [wording.metric(value.metric)]

@@ -6,7 +6,9 @@ import { LadderEntry, LadderFile, Published, ladderFaults } from '../../domain/l
 import { Task } from '../../domain/task/task'
 import { LadderDocument, ladderOf } from '../../domain/ladder/ladder-document'
 import { programFaults, ProgramLadderDocument } from '../../domain/ladder/program-ladder'
+import { message, type AnyMessage, type Statement } from '../../domain/messages/message'
 import { taskFaults } from '../../domain/task/faults'
+import { inEnglish } from '../../domain/text/text'
 import { readYaml, refuse, schemaFaults } from './yaml-places'
 
 // A ladder file, cuda-kernels/<task>/ladders/<id>.json, parsed strictly: a misspelled key is a fault and not
@@ -43,7 +45,7 @@ export function parseLadderFile(
   const parsed = StrictLadderFile.safeParse(parseJson(text, file))
   if (!parsed.success) {
     const faults = parsed.error.issues.map(
-      ({ path, message }) => `${place(path) || 'the document'}: ${message}`,
+      ({ path, message: fault }) => `${place(path) || 'the document'}: ${fault}`,
     )
     throw inputError(`${file} is not a ladder: ${faults.join('; ')}.`)
   }
@@ -53,7 +55,8 @@ export function parseLadderFile(
       `${file} names the task ${parsed.data.task}, which does not exist or cannot be used.`,
     )
   const [fault] = ladderFaults(task, parsed.data)
-  if (fault) throw inputError(`${file} is not a ladder: ${place(fault.path)}: ${fault.message}`)
+  if (fault)
+    throw inputError(`${file} is not a ladder: ${place(fault.path)}: ${inEnglish(fault.message)}`)
   return parsed.data
 }
 
@@ -63,7 +66,7 @@ export interface ParsedLadder {
   task: Task
   ladder: LadderFile
   /** Prefixes a sentence with the location of a key: `ladder.yaml:12:5: …`. */
-  at(path: readonly (string | number)[], message: string): string
+  at(path: readonly (string | number)[], fault: Statement): AnyMessage
 }
 
 /** Keys of the document that have another name in a ladder. */
@@ -83,7 +86,7 @@ export function parseProgramLadder(text: string, file: string): ProgramLadderDoc
   const parsed = ProgramLadderDocument.safeParse(yaml.value)
   if (!parsed.success)
     return refuse(file, schemaFaults(yaml, ProgramLadderDocument, parsed.error.issues))
-  const faults = programFaults(parsed.data).map(({ path, message }) => yaml.at(path, message))
+  const faults = programFaults(parsed.data).map((fault) => yaml.at(fault.path, fault.message))
   return faults.length > 0 ? refuse(file, faults) : parsed.data
 }
 
@@ -92,27 +95,25 @@ export function parseLadderDocument(text: string, file: string): ParsedLadder {
   const yaml = readYaml(text)
   if (yaml.faults.length > 0) refuse(file, yaml.faults)
   if (isMapWith(yaml.value, 'programs') && isMapWith(yaml.value, 'task'))
-    refuse(file, [
-      yaml.at(['programs'], 'A ladder has a task or programs: remove one of the two keys.'),
-    ])
+    refuse(file, [yaml.at(['programs'], message('task.orPrograms'))])
   const parsed = LadderDocument.safeParse(yaml.value)
   if (!parsed.success) return refuse(file, schemaFaults(yaml, LadderDocument, parsed.error.issues))
   const { task, ladder } = ladderOf(parsed.data)
-  const ofTask = taskFaults(task).map(({ path, message }) => yaml.at(['task', ...path], message))
+  const ofTask = taskFaults(task).map((fault) => yaml.at(['task', ...fault.path], fault.message))
   // Expressions are evaluated only if all of them are valid.
   if (ofTask.length > 0) return refuse(file, ofTask)
-  const faults = ladderFaults(task, ladder).map(({ path: [first, ...rest], message, of }) =>
+  const faults = ladderFaults(task, ladder).map(({ path: [first, ...rest], message: fault, of }) =>
     of === 'task'
-      ? yaml.at(['task', first!, ...rest], message)
-      : yaml.at([keys[first!] ?? first!, ...rest], message),
+      ? yaml.at(['task', first!, ...rest], fault)
+      : yaml.at([keys[first!] ?? first!, ...rest], fault),
   )
   if (faults.length > 0) return refuse(file, faults)
   return {
     task,
     ladder,
-    at: (path, message) => {
-      const { line, column } = yaml.at(path, message)
-      return `${file}:${line}:${column}: ${message}`
+    at: (path, fault) => {
+      const { line, column } = yaml.at(path, fault)
+      return message('written.fault', { place: `${file}:${line}:${column}`, fault })
     },
   }
 }
@@ -143,6 +144,6 @@ export function parseTask(text: string, file: string): Task {
   if (yaml.faults.length > 0) refuse(file, yaml.faults)
   const parsed = Task.safeParse(yaml.value)
   if (!parsed.success) return refuse(file, schemaFaults(yaml, Task, parsed.error.issues))
-  const faults = taskFaults(parsed.data).map(({ path, message }) => yaml.at(path, message))
+  const faults = taskFaults(parsed.data).map((fault) => yaml.at(fault.path, fault.message))
   return faults.length > 0 ? refuse(file, faults) : parsed.data
 }

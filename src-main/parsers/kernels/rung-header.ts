@@ -7,7 +7,8 @@ import { inputError, type KernelLadderError } from '../../domain/errors'
 import { metricDefinition, metricIds } from '../../domain/metrics/metrics'
 import { pythonPackages, type PythonPackage } from '../../domain/task/python'
 import { flagsOf, type Task } from '../../domain/task/task'
-import { askMeant } from '../../domain/text/text'
+import { message, type AnyMessage } from '../../domain/messages/message'
+import { meant } from '../../domain/text/text'
 import {
   expectDirections,
   Identifier,
@@ -40,7 +41,11 @@ interface Entry {
   line: number
 }
 
-type Fail = (entry: Pick<Entry, 'line'>, message: string, remedy?: string) => KernelLadderError
+type Fail = (
+  entry: Pick<Entry, 'line'>,
+  fault: AnyMessage,
+  remedy?: AnyMessage,
+) => KernelLadderError
 
 /** nvcc's macro flags for the parameters, `-DTM=8`, sorted by name. */
 export const parameterFlags = (params: Parameters): string[] =>
@@ -74,7 +79,11 @@ function readEntries(
     const more = continued.exec(line)?.[1]
     if (word !== undefined) {
       if (!known.includes(word))
-        throw fail(at, `the header has no key @${word}.`, `The keys are: ${list(known)}.`)
+        throw fail(
+          at,
+          message('header.noKey', { key: word }),
+          message('header.keys', { keys: list(known) }),
+        )
       open = { key: word, parts: [value], ...at }
       entries.push(open)
     } else if (more === undefined) open = null
@@ -97,15 +106,19 @@ function readExpectation(part: string, entry: Entry, fail: Fail): Expectation {
   if (!direction)
     throw fail(
       entry,
-      `@expect contains ${JSON.stringify(part)}.`,
-      'Write metrics followed by up, down or same, separated by commas: "sharedLoads down, fmaUtilization up".',
+      message('header.contains', { key: 'expect', value: JSON.stringify(part) }),
+      message('header.writeExpect'),
     )
-  if (!metricDefinition(metric))
+  if (!metricDefinition(metric)) {
+    const asked = meant(metric, metricIds)
     throw fail(
       entry,
-      `@expect names ${metric}, which is not in the metric registry.${askMeant(metric, metricIds)}`,
-      'The metrics are listed in docs/METRICS.md.',
+      asked === null
+        ? message('header.noMetric', { metric })
+        : message('header.noMetricMeant', { metric, meant: asked }),
+      message('header.seeMetrics'),
     )
+  }
   return { metric, direction }
 }
 
@@ -117,17 +130,17 @@ function readParameter(entry: Entry, fail: Fail): RungParameter {
   if (initial === undefined || !allowed.every((value) => /^-?\d{1,15}$/.test(value)))
     throw fail(
       entry,
-      `@param contains ${JSON.stringify(entry.value)}.`,
-      'Write an uppercase name, the default and all allowed values: "TM 8 {4,8,16}".',
+      message('header.contains', { key: 'param', value: JSON.stringify(entry.value) }),
+      message('header.writeParam', { example: '"TM 8 {4,8,16}"' }),
     )
   const parameter = { name, default: Number(initial), allowed: allowed.map(Number) }
   if (new Set(parameter.allowed).size < parameter.allowed.length)
-    throw fail(entry, `@param ${name} lists an allowed value twice.`)
+    throw fail(entry, message('header.valueTwice', { name }))
   if (!parameter.allowed.includes(parameter.default))
     throw fail(
       entry,
-      `@param ${name} has the default ${initial}, which is not among its allowed values.`,
-      `The allowed values are {${values}}.`,
+      message('header.otherDefault', { name, value: initial }),
+      message('header.allowed', { values: `{${values}}` }),
     )
   return parameter
 }
@@ -139,11 +152,12 @@ function readWords(entry: Entry, known: readonly string[], fail: Fail): string[]
     if (!known.includes(word))
       throw fail(
         entry,
-        `@${entry.key} has ${JSON.stringify(word)}.`,
-        `Use any of: ${known.join(', ')}.`,
+        message('header.has', { key: entry.key, value: JSON.stringify(word) }),
+        message('header.anyOf', { values: known.join(', ') }),
       )
   const found = known.filter((word) => words.includes(word))
-  if (found.length < words.length) throw fail(entry, `@${entry.key} lists a word twice.`)
+  if (found.length < words.length)
+    throw fail(entry, message('header.wordTwice', { key: entry.key }))
   return found
 }
 
@@ -152,8 +166,8 @@ function readIdentifier(entry: Entry, fail: Fail): string {
   if (id.success) return id.data
   throw fail(
     entry,
-    `@${entry.key} contains ${JSON.stringify(entry.value)}, which is not an id.`,
-    'An id consists of letters, digits, "_", "-" and ".", and begins with a letter or a digit.',
+    message('header.noId', { key: entry.key, value: JSON.stringify(entry.value) }),
+    message('header.writeId'),
   )
 }
 
@@ -162,8 +176,8 @@ function readRequires(entry: Entry, fail: Fail): string {
   if (requires.success && requires.data) return requires.data
   throw fail(
     entry,
-    `@requires contains ${JSON.stringify(entry.value)}.`,
-    'Write the minimum architecture as nvcc spells it: "sm_75" or "sm_90a".',
+    message('header.contains', { key: 'requires', value: JSON.stringify(entry.value) }),
+    message('header.writeRequires'),
   )
 }
 
@@ -174,33 +188,33 @@ function readPackage(entry: Entry | undefined, fail: Fail): PythonPackage {
   if (found) return found
   throw fail(
     entry,
-    `@package has ${JSON.stringify(entry.value)}.`,
-    `Use one of: ${pythonPackages.join(', ')}.`,
+    message('header.has', { key: 'package', value: JSON.stringify(entry.value) }),
+    message('header.oneOf', { values: pythonPackages.join(', ') }),
   )
 }
 
 /** The header of the rung in `file`, which is only named in errors. */
 export function parseRungHeader(text: string, file: string, task: HeaderTask): RungHeader {
-  const fail: Fail = ({ line }, message, remedy) =>
-    inputError(`${file}:${line}: ${message}`, remedy)
+  const fail: Fail = ({ line }, fault, remedy) =>
+    inputError(message('written.fault', { place: `${file}:${line}`, fault }), remedy)
   const mark = headerMark(file)
   const isPython = isPythonFile(file)
   const entries = readEntries(text, mark, keysFor(task, isPython), fail)
 
   const single = new Map<string, Entry>()
   for (const entry of entries) {
-    if (entry.value === '') throw fail(entry, `@${entry.key} has no value.`)
+    if (entry.value === '') throw fail(entry, message('header.noValue', { key: entry.key }))
     const earlier = single.get(entry.key)
     if (earlier && entry.key !== 'param')
-      throw fail(entry, `@${entry.key} is repeated; it first appears on line ${earlier.line}.`)
+      throw fail(entry, message('header.repeated', { key: entry.key, line: earlier.line }))
     single.set(entry.key, entry)
   }
   const entryOf = (key: string): Entry => {
     const entry = single.get(key)
     if (entry) return entry
     throw inputError(
-      `${file}: the header has no @${key}.`,
-      `Add a line "${mark} @${key} …" to the block at the top.`,
+      message('written.fault', { place: file, fault: message('header.lacks', { key }) }),
+      message('header.addLine', { line: `${mark} @${key} …` }),
     )
   }
   for (const key of required) entryOf(key)
@@ -209,7 +223,8 @@ export function parseRungHeader(text: string, file: string, task: HeaderTask): R
   const params = new Map<string, RungParameter>()
   for (const entry of entries.filter(({ key }) => key === 'param')) {
     const parameter = readParameter(entry, fail)
-    if (params.has(parameter.name)) throw fail(entry, `@param ${parameter.name} is repeated.`)
+    if (params.has(parameter.name))
+      throw fail(entry, message('header.paramTwice', { name: parameter.name }))
     params.set(parameter.name, parameter)
   }
   const after = single.get('after')

@@ -174,7 +174,7 @@ function checkTask(lab: LabFile, task: Task, report: Report): void {
   }
   check(['size'], lab.size)
   for (const fault of withInputs(task, lab.inputs).faults)
-    report(['inputs', ...fault.path], fault.message)
+    report(['inputs', ...fault.path], inEnglish(fault.message))
   for (const [index, item] of lab.checks.entries()) {
     if (item.kind === 'sanitizer') check(['checks', index, 'size'], item.size)
     if (item.kind === 'correctness')

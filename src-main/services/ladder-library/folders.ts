@@ -29,8 +29,8 @@ import type {
   RecentFolder,
   SaveAnswer,
 } from '../../contract/folders'
-import { inputError, toErrorShape } from '../../domain/errors'
-import { message } from '../../domain/messages/message'
+import { inputError } from '../../domain/errors'
+import { message, says, together, type Statement } from '../../domain/messages/message'
 import type { Ladder } from '../../domain/ladder/ladder'
 import { rungFileId } from '../../domain/ladder/rung'
 import type { Diagnostic } from '../../domain/session/session'
@@ -76,33 +76,60 @@ async function locate(setup: Setup, typed: string): Promise<string> {
   return real
 }
 
-/** Splits our parsers' messages, which begin with a location, and makes file paths relative to the folder. */
-export function placedFaults(faults: string, folder: string): FolderFault[] {
+/** What an error says, fault by fault; advice belongs to the fault before it. */
+function eachFault(faults: Statement): Statement[] {
+  if (typeof faults === 'string') return faults.split('\n')
+  if ('sentences' in faults)
+    return faults.sentences.reduce<Statement[]>((found, sentence) => {
+      const last = found.at(-1)
+      return last === undefined ||
+        says(sentence, 'written.fault') ||
+        says(sentence, 'written.lines')
+        ? [...found, ...eachFault(sentence)]
+        : [...found.slice(0, -1), together(last, sentence)]
+    }, [])
+  if (!says(faults, 'written.lines')) return [faults]
+  return [faults.values.first, faults.values.more].flatMap((part) => eachFault(part as Statement))
+}
+
+const location = /^(.+?\.(?:ya?ml|json|cu|cuh|h|hh|hpp|inl|py))(?::(\d+))?(?::(\d+))?$/
+
+/** A fault's location and the fault itself; null if it begins with no location. */
+function located(fault: Statement): { place: RegExpExecArray; fault: Statement } | null {
+  if (typeof fault === 'object' && 'sentences' in fault) {
+    const [first, ...more] = fault.sentences
+    const found = first === undefined ? null : located(first)
+    return found && { ...found, fault: together(found.fault, ...more) }
+  }
+  if (says(fault, 'written.fault')) {
+    const { place: at, fault: own } = fault.values
+    const place = typeof at === 'string' ? location.exec(at) : null
+    return place && { place, fault: own as Statement }
+  }
+  const [, at = '', rest = ''] = /^(\S.*?): (.+)$/s.exec(inEnglish(fault)) ?? []
+  const place = location.exec(at)
+  return place && { place, fault: rest }
+}
+
+/** The faults that our parsers found, each with its location; file paths are relative to the folder. */
+export function placedFaults(faults: Statement, folder: string): FolderFault[] {
   const shown = shownPath(folder)
   const own = (file: string): string =>
     [`${shown}/`, `${folder}/`].reduce(
       (name, prefix) => (name.startsWith(prefix) ? name.slice(prefix.length) : name),
       file.replaceAll('\\', '/'),
     )
-  return faults.split('\n').map((fault) => {
-    const [, file, line, column, message] =
-      /^(.+?\.(?:ya?ml|json|cu|cuh|h|hh|hpp|inl)):(?:(\d+):)?(?:(\d+):)? (.+)$/s.exec(fault) ?? []
-    return file === undefined
-      ? { file: null, line: null, column: null, message: fault }
-      : {
-          file: own(file),
-          line: line === undefined ? null : Number(line),
-          column: column === undefined ? null : Number(column),
-          message: message!,
-        }
+  return eachFault(faults).map((one) => {
+    const found = located(one)
+    if (!found) return { file: null, line: null, column: null, message: one }
+    const [, file = '', line, column] = found.place
+    return {
+      file: own(file),
+      line: line === undefined ? null : Number(line),
+      column: column === undefined ? null : Number(column),
+      message: found.fault,
+    }
   })
-}
-
-const faultText = (error: unknown): string => {
-  const { message, remedy } = toErrorShape(error)
-  const more = remedy === undefined ? '' : inEnglish(remedy)
-  // Further faults are on lines of their own; advice belongs to the sentence before it.
-  return `${inEnglish(message)}${more === '' ? '' : /^\S+:\d+:\d+: /.test(more) ? `\n${more}` : ` ${more}`}`
 }
 
 interface ReadFolder {
@@ -119,7 +146,7 @@ async function read(setup: Setup, path: string): Promise<ReadFolder> {
     const programs = await openPrograms(setup, path)
     if (programs) return { own: null, programs, ladder: programs.ladder, faults: [] }
     const own = await readLadderFolder(path, await readKernelLibrary(setup.assets.kernelsDir))
-    const faults = [...own.library.faults.values()].flatMap((text) => placedFaults(text, path))
+    const faults = [...own.library.faults.values()].flatMap((fault) => placedFaults(fault, path))
     if (faults.length > 0) return { own, ladder: null, faults }
     try {
       return { own, ladder: resolveLadder(own.library, own.ladder), faults }
@@ -127,7 +154,7 @@ async function read(setup: Setup, path: string): Promise<ReadFolder> {
       return { own, ladder: null, faults: placedFaults(sentenceOf(error), path) }
     }
   } catch (error) {
-    return { own: null, ladder: null, faults: placedFaults(faultText(error), path) }
+    return { own: null, ladder: null, faults: placedFaults(sentenceOf(error), path) }
   }
 }
 
@@ -142,7 +169,7 @@ async function editedFiles(
     const text = await readFolderFile(path, name).catch((error: unknown) => ({
       text: '',
       version: null,
-      locked: sentenceOf(error),
+      locked: inEnglish(sentenceOf(error)),
     }))
     found.push({ name, kind, ...(text ?? { text: '', version: null, locked: null }) })
   }
@@ -303,9 +330,11 @@ export async function buildFolder(
   const broken = library.faults.get(rungFileId(file) ?? file)
   if (broken !== undefined) {
     const [fault] = placedFaults(broken, path)
-    const { line, message } = fault!
-    const diagnostics: Diagnostic[] = [{ severity: 'error', file, line, message }]
-    const none = { artefact: null, build: null, diagnostics, reason: message }
+    const { line, message: reason } = fault!
+    const diagnostics: Diagnostic[] = [
+      { severity: 'error', file, line, message: inEnglish(reason) },
+    ]
+    const none = { artefact: null, build: null, diagnostics, reason }
     return {
       architecture: `sm_${recordedArchitecture}`,
       ownGpu: false,

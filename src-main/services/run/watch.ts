@@ -16,6 +16,8 @@ import { nothingWatched, watchRound, type WatchedRung } from '../../domain/analy
 import { toErrorShape, type ErrorShape } from '../../domain/errors'
 import type { Session } from '../../domain/session/session'
 import { fillFiles } from '../../domain/task/task'
+import { message, type Statement } from '../../domain/messages/message'
+import { distinct, inEnglish } from '../../domain/text/text'
 
 export type WatchPhase = 'waiting' | 'running' | 'gone' | 'faulty' | 'failed'
 
@@ -43,6 +45,9 @@ export interface WatchOptions {
   everyMs?: number
 }
 
+const inLines = (faults: readonly Statement[]): Statement =>
+  faults.reduceRight((more, first) => message('written.lines', { first, more }))
+
 const entryId = ({ as, id }: { as?: string | undefined; id: string }): string => as ?? id
 
 /** By rung, a key of everything its result depends on; a changed key means the rung must run again. */
@@ -52,7 +57,8 @@ export async function rungKeys({
   task,
   library,
 }: LadderFolder): Promise<Map<string, string>> {
-  const text = (id: string): string => library.rungs.get(id)?.text ?? library.faults.get(id) ?? ''
+  const text = (id: string): string =>
+    library.rungs.get(id)?.text ?? inEnglish(library.faults.get(id) ?? '')
   const trusted =
     typeof task.reference === 'string'
       ? library.references.get(task.id)?.text
@@ -142,7 +148,7 @@ export async function watchFolder({
         return (entry && own.library.faults.get(entry.id)) ?? []
       })
       if (whole && broken.length > 0)
-        tell('faulty', { kind: 'input', message: [...new Set(broken)].join('\n') })
+        tell('faulty', { kind: 'input', message: inLines(distinct(broken)) })
       else if (whole && changed.length > 0) {
         done = keys
         failure = null

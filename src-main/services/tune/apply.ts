@@ -7,6 +7,7 @@ import {
   type LadderFolder,
 } from '../../adapters/kernels/ladder-folder'
 import { inputError } from '../../domain/errors'
+import { message } from '../../domain/messages/message'
 import type { TuneReport } from '../../domain/tune/report'
 import { pointKey } from '../../domain/tune/sweep'
 import type { PlannedRung } from '../run/plan'
@@ -14,10 +15,7 @@ import type { PlannedRung } from '../run/plan'
 /** Checked before the sweep: a ladder that ships is the program's and is not edited. */
 export function requireOwnFolder(own: LadderFolder | null, ladder: string): LadderFolder {
   if (own) return own
-  throw inputError(
-    `--apply writes into a ladder folder of your own, and ${ladder} ships with the program.`,
-    'Run without it and give the values to `run --param`, or begin a folder with `kernel-ladder init`.',
-  )
+  throw inputError(message('tunings.ownFolder', { ladder }), message('tunings.runWithout'))
 }
 
 /** `05_tile-tuned`, or with a number where that is taken. */
@@ -31,10 +29,10 @@ function freeId(own: LadderFolder, rung: string): string {
 
 async function edit(folder: string, name: string, change: (text: string) => string) {
   const file = await readFolderFile(folder, name)
-  if (!file) throw inputError(`${name} is no longer in the folder, so nothing was written.`)
+  if (!file) throw inputError(message('tunings.gone', { file: name }))
   const saved = await saveFolderFile(folder, name, change(file.text), file.version)
   if (!saved.saved)
-    throw inputError(`${name} was changed meanwhile, so nothing was written.`, 'Apply it again.')
+    throw inputError(message('tunings.changed', { file: name }), message('tunings.applyAgain'))
 }
 
 /** Returns the variant's id. Throws, with nothing written, if the rung does not declare a value's parameter. */
@@ -43,13 +41,18 @@ export async function applyWinner(
   { rung }: PlannedRung,
   { winner, finalists, gpus, rung: asked }: TuneReport,
 ): Promise<string> {
-  if (!winner) throw inputError('No point has a time, so there is nothing to apply.')
+  if (!winner) throw inputError(message('tunings.nothingToApply'))
   const declared = new Map(rung.header.params.map((param) => [param.name, param]))
   const undeclared = Object.keys(winner).filter((name) => !declared.has(name))
   if (undeclared.length > 0)
     throw inputError(
-      `${rung.header.id}.cu does not declare ${undeclared.join(', ')}, so a variant cannot set it.`,
-      `Add a line such as \`// @param ${undeclared[0]} ${winner[undeclared[0]!]} {${winner[undeclared[0]!]}}\` to its header.`,
+      message('tunings.undeclared', {
+        file: `${rung.header.id}.cu`,
+        names: undeclared.join(', '),
+      }),
+      message('tunings.declare', {
+        line: `// @param ${undeclared[0]} ${winner[undeclared[0]!]} {${winner[undeclared[0]!]}}`,
+      }),
     )
   const [ladderFile] = own.files
   const id = freeId(own, asked)

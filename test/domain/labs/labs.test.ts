@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { inEnglish } from '../../../src-main/domain/text/text'
 import { readKernelLibrary } from '../../../src-main/adapters/kernels/kernel-library'
 import { readShippedLabs } from '../../../src-main/adapters/labs/library'
 import { withInputs, profileLevelOf, type Lab } from '../../../src-main/domain/labs/lab'
@@ -50,7 +51,7 @@ describe('the inputs of a lab', () => {
   ])('are refused %s', (_, inputs, why) => {
     expect(
       withInputs(softmax, inputs)
-        .faults.map(({ message }) => message)
+        .faults.map(({ message }) => inEnglish(message))
         .join(),
     ).toContain(why)
   })

@@ -17,6 +17,7 @@ import {
 } from '../../../src-main/domain/task/problem'
 import { gemm, gemmProblem, saying } from '../../support'
 import { problemFaults, taskFaults } from '../../../src-main/domain/task/faults'
+import { inEnglish } from '../../../src-main/domain/text/text'
 import { referenceHeader, taskHeader, launchLayout } from '../../../src-main/domain/task/layout'
 import { Task } from '../../../src-main/domain/task/task'
 
@@ -204,7 +205,9 @@ describe('generated headers', () => {
         buffers: { x, y: row.buffers.y },
       })
       const own = caseOf(problemAt(task, { size: 4, at }, {}))
-      return [...taskFaults(task), ...problemFaults(task, own)].map(({ message }) => message)
+      return [...taskFaults(task), ...problemFaults(task, own)].map(({ message }) =>
+        inEnglish(message),
+      )
     }
     expect(faults('f32', 'steps')).toEqual([])
     expect(faults('i32', 'steps')[0]).toMatch(

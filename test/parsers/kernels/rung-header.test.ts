@@ -2,6 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parameterFlags, parseRungHeader } from '../../../src-main/parsers/kernels/rung-header'
+import type { Statement } from '../../../src-main/domain/messages/message'
+import { inEnglish } from '../../../src-main/domain/text/text'
 import { gemm } from '../../support'
 import { Task } from '../../../src-main/domain/task/task'
 import { taskOfVersion1 } from '../../../src-main/domain/session/upgrade/from-1'
@@ -30,8 +32,8 @@ function faultOf(text: string): string {
     parse(text)
   } catch (error) {
     expect(error).toMatchObject({ name: 'KernelLadderError', kind: 'input' })
-    const { message, remedy } = error as { message: string; remedy?: string }
-    return remedy ? `${message} ${remedy}` : message
+    const { message, remedy } = error as { message: string; remedy?: Statement }
+    return remedy ? `${message} ${inEnglish(remedy)}` : message
   }
   throw new Error('It was accepted.')
 }
@@ -214,8 +216,8 @@ function faultsOf(from: string | RegExp, to: string): string {
   try {
     parseTask(text.replace(from, to), 'gemm/task.yaml')
   } catch (error) {
-    const { message, remedy = '' } = error as { message: string; remedy?: string }
-    return `${message}\n${remedy}`
+    const { message, remedy = '' } = error as { message: string; remedy?: Statement }
+    return `${message}\n${inEnglish(remedy)}`
   }
   throw new Error('It was accepted.')
 }

@@ -6,6 +6,7 @@ import { maxSize } from '../../../src-main/domain/task/task'
 import { planRun, resolveLadder } from '../../../src-main/services/run/plan'
 import { fakeMachine, ladderRungs } from '../support'
 import { gemmProblem, said, saying } from '../../support'
+import { inEnglish } from '../../../src-main/domain/text/text'
 
 const request = { ladder: 'gemm-fp32', params: {}, target: 'local', profile: 'card' as const }
 
@@ -70,7 +71,9 @@ describe('a rung whose header lacks a key', () => {
     const machine = await fakeMachine()
     await machine.editRung('03_shared_tile', (text) => text.replace(/^\/\/ @title.*\n/m, ''))
     const library = await readKernelLibrary(machine.kernelsDir)
-    expect(library.faults.get('03_shared_tile')).toMatch(/gemm\/03_shared_tile\.cu.*@title/)
+    expect(inEnglish(library.faults.get('03_shared_tile')!)).toMatch(
+      /gemm\/03_shared_tile\.cu.*@title/,
+    )
     expect(() => planRun(library, request)).toThrow(/@title/)
     expect(planRun(library, { ...request, rungs: ['02_coalesced'] }).rungs).toHaveLength(1)
   })
@@ -86,7 +89,7 @@ describe('a rung whose header lacks a key', () => {
     const machine = await fakeMachine()
     await machine.editRung('03_shared_tile', edit)
     const library = await readKernelLibrary(machine.kernelsDir)
-    expect([...library.faults.values()].join()).toMatch(why)
+    expect([...library.faults.values()].map(inEnglish).join()).toMatch(why)
   })
 })
 

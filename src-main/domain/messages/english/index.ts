@@ -18,7 +18,7 @@ import {
   wait,
   why,
 } from './verdicts'
-import { commits, folders, drafts, editor, doing, elsewhere, files } from './folders'
+import { commits, folders, drafts, editor, doing, elsewhere, files, header, task } from './folders'
 import {
   deep,
   imports,
@@ -72,6 +72,8 @@ export const templates = {
   drafts,
   editor,
   folders,
+  task,
+  header,
   labs,
   doctor,
   tools,

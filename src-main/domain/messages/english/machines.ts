@@ -150,6 +150,16 @@ export const tunings = {
   tuneAgain:
     'Start it again with `kernel-ladder tune`: the points that are known are not measured again.',
   shipped: '{ladder} ships with the program, so no variant is added to it.',
+  ownFolder:
+    '--apply writes into a ladder folder of your own, and {ladder} ships with the program.',
+  runWithout:
+    'Run without it and give the values to `run --param`, or begin a folder with `kernel-ladder init`.',
+  nothingToApply: 'No point has a time, so there is nothing to apply.',
+  undeclared: '{file} does not declare {names}, so a variant cannot set it.',
+  declare: 'Add a line such as `{line}` to its header.',
+  gone: '{file} is no longer in the folder, so nothing was written.',
+  changed: '{file} was changed meanwhile, so nothing was written.',
+  applyAgain: 'Apply it again.',
 } as const
 
 /** Faults of a file that is written by hand, and what a value of it must be. */

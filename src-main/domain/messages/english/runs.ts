@@ -77,6 +77,8 @@ export const asked = {
 
 /** Fragments inserted into the sentences of ./labs and ./sessions. */
 export const part = {
+  /** Between the items of a list. */
+  separator: '; ',
   metric: '{metric}',
   atMostBytes: 'at most {most} bytes of shared memory',
   noSpills: 'no spills',

@@ -6,6 +6,7 @@ import { exitCodes } from '../../../domain/errors'
 import { namesOf, problemAt, sizesLabel } from '../../../domain/task/problem'
 import type { RungMeasured } from '../../../domain/analysis/rung-measured'
 import { formatMs, formatRatio } from '../../../domain/metrics/units'
+import { inEnglish } from '../../../domain/text/text'
 import { measuredRungs } from '../../../services/sessions/measured'
 import { laddersDocument } from '../documents/ladders'
 import { copiesOf } from '../../../services/ladder-library/copies'
@@ -123,7 +124,7 @@ export async function laddersCommand(
   )
   const used = new Set(ladders.map(({ task }) => task))
   const tasks = [...library.tasks.values()].filter((task) => id === null || used.has(task.id))
-  const problems = [...library.faults.values()]
+  const problems = [...library.faults.values()].map(inEnglish)
   if (json) printJson(laddersDocument, { tasks, ladders, problems })
   else
     for (const ladder of ladders) {
