@@ -91,7 +91,9 @@ describe('the wording of every kind', () => {
       expect(Object.keys(targets[kind]!), kind).toEqual(expect.arrayContaining(always))
     for (const { kind, syntax } of runnableKinds)
       if (syntax.names !== 'recordings')
-        expect(Object.keys(targets[kind]!), kind).toEqual([...always, 'choice', 'missing'])
+        expect(Object.keys(targets[kind]!).sort(), kind).toEqual(
+          [...always, 'choice', 'missing', ...(syntax.names === 'gpus' ? ['gpu'] : [])].sort(),
+        )
   })
 
   it('are there in what reports print', () => {

@@ -111,8 +111,13 @@ describe('the first cause', () => {
     const found = side(bf16, '76_multicast_nt')
     const before = found.rung.timing!
     const at = (clock: number, bytesOf: string) => {
-      const gpu = { ...before.gpu!, smClockLowMHz: clock, smClockHighMHz: clock }
-      const timing = { ...before, medianMs: (before.medianMs * 1740) / clock, spread: 0.001, gpu }
+      const timing = {
+        ...before,
+        medianMs: (before.medianMs * 1740) / clock,
+        spread: 0.001,
+        smClockBeforeMHz: clock,
+        smClockAfterMHz: clock,
+      }
       const { l2Bytes } = side(bf16, bytesOf).rung.metrics
       return {
         ...found,

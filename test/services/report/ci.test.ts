@@ -102,8 +102,7 @@ describe('recordings of the H200', () => {
     const { verdict, rungs } = document(throttled!, throttled!)
     expect(verdict).toBe('unresolved')
     expect(rungs.filter((rung) => rung.verdict === 'unresolved').map(({ id }) => id)).toEqual([
-      '54_mma_sync',
-      '56_warp_specialized',
+      '58_mma_sync_persistent',
     ])
   })
 })

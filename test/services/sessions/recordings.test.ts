@@ -84,9 +84,9 @@ describe('recordings', async () => {
           'scan N = 4194304 card',
           'scan N = 1073741824 card',
           'softmax 8192² standard',
-          'softmax 8192² card',
+          'softmax 8192² standard',
           'softmax 4096² standard',
-          'softmax 4096² card',
+          'softmax 4096² standard',
           'softmax 4096×32768 standard',
           'softmax 4096×32768 standard',
           'attention 4096×16×128 standard',
@@ -176,18 +176,26 @@ describe('recordings', async () => {
         4096: {
           '53_wmma_staged': 0.35,
           '54_mma_sync': 0.55,
+          '58_mma_sync_persistent': 0.68,
           '55_wgmma_tma': 0.48,
           '56_warp_specialized': 0.82,
           '57_persistent': 1,
+          '59_results_held': 1.02,
         },
-        8192: { '53_wmma_staged': 0.35, '56_warp_specialized': 0.82, '57_persistent': 1 },
+        8192: {
+          '53_wmma_staged': 0.35,
+          '58_mma_sync_persistent': 0.65,
+          '56_warp_specialized': 0.82,
+          '57_persistent': 1,
+          '59_results_held': 1.03,
+        },
       },
       'gemm-3xtf32': { 4096: { '62_tf32x3_wgmma': 1.5 }, 8192: { '62_tf32x3_wgmma': 1.5 } },
       'gemm-bf16': {
-        4096: { '72_mma_sync_nt': 0.55, '77_engine_store_nt': 0.99 },
-        8192: { '72_mma_sync_nt': 0.55, '77_engine_store_nt': 1.01 },
+        4096: { '72_mma_sync_nt': 0.55, '77_engine_store_nt': 0.98, '81_deferred_nt': 1.01 },
+        8192: { '72_mma_sync_nt': 0.55, '77_engine_store_nt': 1.01, '81_deferred_nt': 1.03 },
       },
-      'gemm-fp8': { 4096: { '80_turning_bands_nt': 1 }, 8192: { '80_turning_bands_nt': 0.99 } },
+      'gemm-fp8': { 4096: { '81_deferred_nt': 1.01 }, 8192: { '81_deferred_nt': 1.01 } },
     }
 
     it.each(recordings.filter(({ session }) => session.ladder.id in bars))(
