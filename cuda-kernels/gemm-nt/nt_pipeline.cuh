@@ -57,18 +57,19 @@ __device__ inline void storeMatrices(uint32_t to, uint32_t a, uint32_t b, uint32
                : "memory");
 }
 
-// Packs a warpgroup's sums as they lie in C: pairs of neighbors.
-template <int kSums>
-__device__ inline void packSums(uint32_t (&pairs)[kSums / 2], const float (&sum)[kSums], float scale) {
+constexpr int kPartPairs = 16;  // of a thread: 64 columns of a warpgroup's 64 rows
+
+// Packs a part of a warpgroup's sums as they lie in C: pairs of neighbors.
+__device__ inline void packPart(uint32_t* pairs, const float* sum, float scale) {
 #pragma unroll
-  for (int i = 0; i < kSums / 2; ++i) pairs[i] = klPair(scale * sum[2 * i], scale * sum[2 * i + 1]);
+  for (int i = 0; i < kPartPairs; ++i) pairs[i] = klPair(scale * sum[2 * i], scale * sum[2 * i + 1]);
 }
 
 // Stores part `part` of a warpgroup's results, 64 columns of its 64 rows, through shared memory and the copy engine, in kBuffers
 // buffers in turn: one is filled while the engine reads the others.
-template <int kBuffers, int kPairs>
-__device__ inline void storePart(const uint32_t (&pairs)[kPairs], int part, const CUtensorMap* cMap, uint32_t staging, int group,
-                                 int row0, int col0) {
+template <int kBuffers>
+__device__ inline void storePart(const uint32_t* pairs, int part, const CUtensorMap* cMap, uint32_t staging, int group, int row0,
+                                 int col0) {
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4;
   const bool leader = threadIdx.x % 128 == 0;
   // Of four 8 x 8 matrices a lane has the address of one row: rows of the upper and the lower half, then 8 columns further.
@@ -78,7 +79,7 @@ __device__ inline void storePart(const uint32_t (&pairs)[kPairs], int part, cons
   klWarpgroupSync(1 + group);
 #pragma unroll
   for (int j = 0; j < 8; j += 2) {
-    const uint32_t* p = &pairs[(part * 8 + j) * 2];
+    const uint32_t* p = &pairs[j * 2];
     const int sixteen = (j + lane / 16) ^ (row & 7);
     storeMatrices(buffer + row * kRowBytes + sixteen * 16, p[0], p[1], p[2], p[3]);
   }
@@ -206,12 +207,11 @@ gemmNtPipeline(const __grid_constant__ CUtensorMap aMap, const __grid_constant__
     // A tile's results as BF16. Where they are deferred, they are stored under products of the next tile: they leave while the
     // tensor cores have work, and not all at the moment at which every SM ends a tile.
     constexpr int kParts = BN / 64;
-    uint32_t pairs[BN / 4];
+    uint32_t held[Design::kDeferred ? BN / 4 : 1];
     bool holding = false;
     int row0 = 0, col0 = 0;
-    const auto store = [&](int part) {
-      if constexpr (Design::kBuffers > 0)
-        storePart<Design::kBuffers>(pairs, part, &cMap, staging + group * Design::kBuffers * kBufferBytes, group, row0, col0);
+    const auto store = [&](const uint32_t* pairs, int part) {
+      storePart<Design::kBuffers>(pairs, part, &cMap, staging + group * Design::kBuffers * kBufferBytes, group, row0, col0);
     };
 
     for (int tile = first; tile < order.count(); tile += stride) {
@@ -228,7 +228,7 @@ gemmNtPipeline(const __grid_constant__ CUtensorMap aMap, const __grid_constant__
           for (int part = 0; part < kParts; ++part) {
             const bool left = step < steps;
             if (left) multiplyStage(step);
-            if (holding) store(part);
+            if (holding) store(&held[part * kPartPairs], part);
             if (left) finishStage(step++);
             multiplyUntil(min((part + 1) * Design::kDeferred, steps));
           }
@@ -260,18 +260,25 @@ gemmNtPipeline(const __grid_constant__ CUtensorMap aMap, const __grid_constant__
       order.at(tile, row, col);
       row0 = (row * kRows + rankRow) * BM + group * 64, col0 = (col * kCols + rankCol) * BN;
       if constexpr (Design::kBuffers > 0) {
-        packSums(pairs, sum, scale);
-        holding = Design::kDeferred > 0;
 #pragma unroll
-        for (int part = 0; part < kParts; ++part)
-          if (!holding) store(part);
+        for (int part = 0; part < kParts; ++part) {
+          const float* own = &sum[part * kPartPairs * 2];
+          if constexpr (Design::kDeferred > 0) {
+            packPart(&held[part * kPartPairs], own, scale);
+          } else {
+            uint32_t pairs[kPartPairs];
+            packPart(pairs, own, scale);
+            store(pairs, part);
+          }
+        }
+        holding = Design::kDeferred > 0;
       } else {
         klStoreNt(sum, c, row0, col0, m, n, scale);
       }
     }
     if constexpr (Design::kDeferred > 0)
 #pragma unroll
-      for (int part = 0; part < kParts; ++part) store(part);
+      for (int part = 0; part < kParts; ++part) store(&held[part * kPartPairs], part);
     if (Design::kBuffers && threadIdx.x % 128 == 0) klTmaStoreWaitRead<0>();
   }
   if constexpr (kCluster > 1) {
