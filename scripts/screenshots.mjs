@@ -12,12 +12,12 @@ import { ensureBuilt } from './lib/build.mjs'
 import { ensureInstalled } from './lib/install.mjs'
 import { show, signedIn, startBrowser, startServer } from './lib/pictures.mjs'
 import { PlainError, root, runScript, say } from './lib/project.mjs'
-import { screens, states, wordsOf } from './lib/screens.mjs'
+import { screens, staged, states, wordsOf } from './lib/screens.mjs'
 
 const folder = join(root, 'out/screenshots')
 /** @type {Record<number, number>} */
 const heights = { 1000: 700, 1280: 800, 1440: 900, 1920: 1080, 3840: 2160 }
-const all = { ...screens, ...states }
+const all = { ...screens, ...states, ...staged }
 
 const { values, positionals } = parseArgs({
   options: {

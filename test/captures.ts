@@ -2,6 +2,11 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { brotliDecompressSync, brotliCompressSync, constants } from 'node:zlib'
+import { readSession } from '../src-main/adapters/sessions/session-store'
+import type { Session } from '../src-main/domain/session/session'
+import { parseNcuRawCsv } from '../src-main/parsers/ncu/ncu-csv'
+import { toMetrics } from '../src-main/parsers/ncu/ncu-metrics'
+import { metricsAsked } from './support'
 
 const root = join(import.meta.dirname, 'captures')
 
@@ -58,6 +63,30 @@ export function ncuReport(name: string): Uint8Array {
 export function nvccCapture(name: string): string {
   const { stdout, stderr } = capture(`nvcc/13.0.88/${name}`)
   return `${stderr ?? ''}\n${stdout}`
+}
+
+// gemm-fp32 at 1024 at the standard level, of which no recording ships.
+
+/** What ncu counted, the metrics of the level that it was asked for then, and what they ask ncu for. */
+export function standardMix() {
+  const { argv, stdout } = capture('ncu/2025.3.1-h200/standard-mix')
+  const metrics = metricsAsked('standard', argv.split(/\s+/))
+  const asked: ReadonlySet<string> = new Set(metrics.flatMap(({ ncu }) => ncu[0] ?? []))
+  return { launches: parseNcuRawCsv(stdout).launches, metrics, asked }
+}
+
+/** Recorded times, and the counters of another run of the same rungs. */
+export async function standardSession(): Promise<Session> {
+  const { launches, asked } = standardMix()
+  const recorded = await readSession(join(root, '../../resources/recordings/gemm-fp32-h200-1024'))
+  return {
+    ...recorded,
+    settings: { ...recorded.settings, profile: 'standard' },
+    rungs: recorded.rungs.flatMap((rung) => {
+      const own = launches.filter((launch) => launch.rung === rung.id)
+      return own.length === 0 ? [] : [{ ...rung, metrics: toMetrics(own, 'standard', asked) }]
+    }),
+  }
 }
 
 // Captures that are kept packed: a file of JSON lines, each with a name and bytes under Brotli, in base64. A row may carry

@@ -2,7 +2,7 @@
 /** Takes screenshots of the UI: the real server with the shipped recordings or fake tools. */
 import { deflateSync, inflateSync, crc32 } from 'node:zlib'
 import { execFileSync, spawn } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -136,6 +136,15 @@ function writeEdgeSessions(store) {
   }
 }
 
+/** A sweep of two H200s, kept as `tune` keeps one. @param {string} data */
+export function putTuning(data) {
+  const sweep = join(root, 'test/captures/tune-h200.json')
+  const { id } = JSON.parse(readFileSync(sweep, 'utf8'))
+  const folder = join(data, 'tunes')
+  mkdirSync(folder, { recursive: true })
+  copyFileSync(sweep, join(folder, `${id}.tuning.json`))
+}
+
 /** Fake tools that replay the output of real ones. @param {string} data @param {string} faults */
 const overFakes = (data, faults) => ({
   PATH: [putFakes(join(data, 'fakes')), dirname(nodePath()), '/usr/bin', '/bin'].join(delimiter),
@@ -159,6 +168,7 @@ export async function startServer({ faults } = {}) {
   if (faults === undefined) {
     execFileSync(nodePath(), [program, 'import', capture], { env, stdio: 'ignore' })
     writeEdgeSessions(join(data, 'sessions'))
+    putTuning(data)
   }
   const child = spawn(nodePath(), [program, 'serve'], { env, stdio: ['ignore', 'pipe', 'ignore'] })
   /** @type {string} */

@@ -1,5 +1,8 @@
 // @ts-check
-/** The screens and screen states that `npm run screenshots` captures. */
+/**
+ * Every screen and its states: what `npm run screenshots` captures, and what browser tests look at. Addresses name
+ * shipped recordings; the tunings are those of test/captures/tune-h200.json.
+ */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from './project.mjs'
@@ -21,6 +24,8 @@ import { root } from './project.mjs'
 
 const session = '/session/recorded:gemm-fp32-h200-4096'
 const deep = '/session/recorded:gemm-fp32-h200-4096-deep'
+/** Two of its rungs, both with machine code and counters. */
+const deepPair = `${deep}/compare/03_shared_tile/04_thread_tile_1d`
 const lab = '/labs/01-coalescing'
 const heading = 'main h1, main h2'
 
@@ -60,6 +65,37 @@ const complete = (page, words) =>
 /** @param {Page} page @param {string} name */
 const labStep = (page, name) => page.locator(`#lab-tab-${name}`).click()
 
+// The views of a comparison by their keys.
+
+/** @param {Page} page @param {Words} words */
+const sassBeside = async (page, words) => {
+  await page.keyboard.press('s')
+  await page.getByRole('columnheader', { name: words('compare.sassInstruction') }).waitFor()
+}
+/** @param {Page} page @param {Words} words */
+const chain = async (page, words) => {
+  await page.keyboard.press('c')
+  await page.getByRole('region', { name: words('compare.chain.title') }).waitFor()
+}
+/** @param {Page} page */
+const machineCode = async (page) => {
+  await page.keyboard.press('m')
+  await page.locator('.sass-list .row.cursor').first().waitFor()
+}
+/** @param {Page} page */
+const memoryMap = async (page) => {
+  await page.keyboard.press('y')
+  await page.locator('.memory svg').waitFor()
+}
+/** @param {string} view @returns {Screen['act']} */
+const tuningsView = (view) => async (page, words) => {
+  await page
+    .getByRole('main')
+    .getByText(words(`tunings.${view}`), { exact: true })
+    .click()
+  await page.locator('main figure canvas').waitFor()
+}
+
 /** @param {string} language @returns {Words} */
 export function wordsOf(language) {
   const file = join(root, 'src-renderer/locales', language, 'screens.json')
@@ -72,7 +108,10 @@ export function wordsOf(language) {
   }
 }
 
-/** Each in both themes and at every width. @type {Record<string, Screen>} */
+/**
+ * Each is captured in both themes and at every width, and looked at by axe and for sentences that nobody translated.
+ * @type {Record<string, Screen>}
+ */
 export const screens = {
   ladder: { route: `${session}/ladder`, ready: 'canvas' },
   compare: { route: `${session}/compare/02_coalesced/03_shared_tile`, ready: '.cm-line' },
@@ -82,34 +121,41 @@ export const screens = {
   machine: {
     route: `${deep}/compare/11_warp_tile/12_register_prefetch`,
     ready: '.compare .headline',
-    act: async (page) => {
-      await page.keyboard.press('m')
-      await page.locator('.sass-list .row.cursor').first().waitFor()
-    },
+    act: machineCode,
   },
   memory: {
     route: `${deep}/compare/02_coalesced/03_shared_tile`,
     ready: '.compare .headline',
-    act: (page) => page.keyboard.press('y'),
+    act: memoryMap,
   },
   sessions: { route: '/sessions', ready: 'tr[data-session]' },
-  history: { route: '/sessions/history', ready: heading },
-  folders: { route: '/run/folders', ready: heading },
-  run: { route: '/run', ready: 'select' },
+  history: { route: '/sessions/history', ready: 'main h1' },
+  folders: { route: '/run/folders', ready: 'main h1' },
+  tunings: { route: '/run/tunings', ready: 'main h1' },
+  run: { route: '/run', ready: 'main select' },
   checks: { route: '/run/checks', ready: heading },
   occupancy: { route: '/occupancy', ready: heading },
   labs: { route: '/labs', ready: 'main li a' },
-  lab: { route: lab, ready: heading },
+  lab: { route: lab, ready: 'main article h1' },
   editor: { route: `${session}/edit/05_thread_tile_2d`, ready: '.cm-content' },
   doctor: { route: '/doctor', ready: 'main h2' },
+  missing: { route: '/nowhere', ready: 'main h2' },
 }
 
-/** Each in both themes at 1280 px. @type {Record<string, Screen>} */
+/**
+ * What opens on a screen, over the recordings: captured in both themes at 1280 px, and looked at by axe.
+ * @type {Record<string, Screen>}
+ */
 export const states = {
   'ladder-details': {
     route: `${session}/ladder`,
     ready: 'canvas',
     act: (page) => page.locator('tr[data-rung="06_float4"] .expand').click(),
+  },
+  'ladder-error-column': {
+    route: '/session/recorded:gemm-3xtf32-h200-4096/ladder',
+    ready: 'tr[data-rung]',
+    act: (page) => page.locator('tr[data-rung="62_tf32x3_wgmma"] .expand').click(),
   },
   'ladder-picked': {
     route: `${session}/ladder`,
@@ -120,6 +166,76 @@ export const states = {
     },
   },
   'ladder-seed': { route: '/session/recorded:seed-rtx3090-h200-1024/ladder', ready: 'canvas' },
+  'ladder-unreadable': {
+    route: '/session/recorded:nothing-of-the-kind/ladder',
+    ready: 'main [role="alert"]',
+  },
+  'compare-sass': { route: deepPair, ready: '.cm-line', act: sassBeside },
+  'compare-machine': { route: deepPair, ready: '.cm-line', act: machineCode },
+  'compare-memory': { route: deepPair, ready: '.cm-line', act: memoryMap },
+  'compare-float4-chain': {
+    route: `${deep}/compare/05_thread_tile_2d/06_float4`,
+    ready: '.cm-line',
+    act: chain,
+  },
+  'compare-sessions': {
+    route: `${session}/compare/06_float4/06_float4?with=recorded:gemm-fp32-h200-1024`,
+    ready: heading,
+  },
+  'compare-refused': {
+    route: `${session}/compare/06_float4/00_cublas?with=recorded:gemm-tensor-h200-4096`,
+    ready: heading,
+  },
+  'charts-roofline': { route: `${deep}/charts/roofline`, ready: 'main figure' },
+  'charts-mix-tensor': {
+    route: '/session/recorded:gemm-tensor-h200-4096/charts/mix',
+    ready: 'main figure',
+  },
+  'charts-stalls': { route: `${deep}/charts/stalls`, ready: 'main figure' },
+  'charts-traffic': { route: `${deep}/charts/traffic`, ready: 'main figure' },
+  'charts-occupancy': { route: `${deep}/charts/occupancy`, ready: 'main figure' },
+  'charts-waves': { route: `${deep}/charts/waves`, ready: 'main figure' },
+  'charts-sweep-deep': { route: `${deep}/charts/sweep`, ready: 'main figure' },
+  'charts-study': {
+    route: '/session/recorded:seed-rtx3090-h200-1024/charts/study',
+    ready: 'main figure',
+  },
+  'tunings-parallel': {
+    route: '/run/tunings',
+    ready: 'main .winner',
+    act: tuningsView('parallel'),
+  },
+  'tunings-by-value': {
+    route: '/run/tunings',
+    ready: 'main .winner',
+    act: tuningsView('byValue'),
+  },
+  'lab-code': {
+    route: lab,
+    ready: 'main article h1',
+    act: async (page) => {
+      await labStep(page, 'code')
+      await page.locator('.cm-content').waitFor()
+    },
+  },
+  'sessions-search-nothing': {
+    route: '/sessions',
+    ready: 'tr[data-session]',
+    act: (page) => page.getByRole('searchbox').fill('no such session'),
+  },
+  'export-comparison': {
+    route: '/session/recorded:gemm-fp32-h200-4096-deep/export',
+    ready: heading,
+    act: (page) => page.locator('aside select').last().selectOption('recorded:gemm-fp32-h200-4096'),
+  },
+}
+
+/**
+ * Further states, captured like those: what more sessions make of a screen, what opens over every screen, and what needs more
+ * than recordings (a core that hangs, tools that fail, a run, a report).
+ * @type {Record<string, Screen>}
+ */
+export const staged = {
   'ladder-negative': { route: '/session/recorded:seed-cutlass-h200/ladder', ready: 'canvas' },
   'ladder-3xtf32': { route: '/session/recorded:gemm-3xtf32-h200-4096/ladder', ready: 'canvas' },
   'ladder-softmax': { route: '/session/recorded:softmax-h200/ladder', ready: 'canvas' },
@@ -132,53 +248,21 @@ export const states = {
     ready: 'main',
     calls: { 'sessions.get': 'hang' },
   },
-  'ladder-unreadable': { route: '/session/recorded:nothing-of-the-kind/ladder', ready: 'main h2' },
   'compare-chain': {
     route: `${session}/compare/05_thread_tile_2d/06_float4`,
     ready: '.cm-line',
-    act: (page) => page.keyboard.press('c'),
+    act: chain,
   },
-  'compare-deep': { route: `${deep}/compare/03_shared_tile/04_thread_tile_1d`, ready: '.cm-line' },
-  'compare-sass': {
-    route: `${deep}/compare/03_shared_tile/04_thread_tile_1d`,
-    ready: '.cm-line',
-    act: (page) => page.keyboard.press('s'),
-  },
-  'compare-deep-chain': {
-    route: `${deep}/compare/03_shared_tile/04_thread_tile_1d`,
-    ready: '.cm-line',
-    act: (page) => page.keyboard.press('c'),
-  },
-  'compare-sessions': {
-    route: `${session}/compare/06_float4/06_float4?with=recorded:gemm-fp32-h200-1024`,
-    ready: heading,
-  },
-  'compare-refused': {
-    route: `${session}/compare/06_float4/00_cublas?with=recorded:gemm-tensor-h200-4096`,
-    ready: heading,
-  },
+  'compare-deep': { route: deepPair, ready: '.cm-line' },
+  'compare-deep-chain': { route: deepPair, ready: '.cm-line', act: chain },
   'compare-long-names': { route: '/session/long-names/compare', ready: heading },
   'compare-empty': { route: '/session/no-rungs/compare', ready: heading },
   'matrix-long-names': { route: '/session/long-names/matrix', ready: '[role="gridcell"]' },
   'matrix-empty': { route: '/session/no-rungs/matrix', ready: heading },
-  'charts-roofline': { route: `${deep}/charts/roofline`, ready: 'main figure' },
   'charts-mix': { route: `${deep}/charts/mix`, ready: 'main figure' },
-  'charts-stalls': { route: `${deep}/charts/stalls`, ready: 'main figure' },
-  'charts-traffic': { route: `${deep}/charts/traffic`, ready: 'main figure' },
-  'charts-occupancy': { route: `${deep}/charts/occupancy`, ready: 'main figure' },
-  'charts-waves': { route: `${deep}/charts/waves`, ready: 'main figure' },
   'charts-sweep': { route: `${session}/charts/sweep`, ready: 'main figure' },
-  'charts-study': {
-    route: '/session/recorded:seed-rtx3090-h200-1024/charts/study',
-    ready: 'main figure',
-  },
   'charts-long-names': { route: '/session/long-names/charts', ready: 'main figure' },
   'charts-empty': { route: '/session/no-rungs/charts', ready: heading },
-  'sessions-search-nothing': {
-    route: '/sessions',
-    ready: 'tr[data-session]',
-    act: (page) => page.getByRole('searchbox').fill('no such session'),
-  },
   'sessions-loading': { route: '/sessions', ready: 'main', calls: { 'sessions.list': 'hang' } },
   'sessions-failed': { route: '/sessions', ready: 'main', calls: { 'sessions.list': 'fail' } },
   'run-replay': {
@@ -233,14 +317,6 @@ export const states = {
     ready: 'main article h1',
     act: (page) =>
       page.locator('main article').evaluate((text) => text.scrollTo(0, text.scrollHeight)),
-  },
-  'lab-code': {
-    route: lab,
-    ready: heading,
-    act: async (page) => {
-      await labStep(page, 'code')
-      await page.locator('.cm-content').waitFor()
-    },
   },
   'lab-recorded': {
     route: lab,
@@ -310,11 +386,6 @@ export const states = {
     },
   },
   'doctor-fakes': { route: '/doctor', ready: 'main h2', faults: '' },
-  'export-comparison': {
-    route: '/session/recorded:gemm-fp32-h200-4096-deep/export',
-    ready: heading,
-    act: (page) => page.locator('aside select').last().selectOption('recorded:gemm-fp32-h200-4096'),
-  },
   summary: { report: ['recorded:gemm-fp32-h200-4096'], route: '', ready: 'main h1' },
   'summary-comparison': {
     report: ['recorded:gemm-fp32-h200-4096', '--compare', 'recorded:gemm-fp32-h200-4096-deep'],
@@ -345,5 +416,4 @@ export const states = {
     ready: 'canvas',
     act: (page) => page.locator('header .trigger').first().click(),
   },
-  missing: { route: '/nowhere', ready: 'main h2' },
 }

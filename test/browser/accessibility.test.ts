@@ -1,24 +1,18 @@
 /** Every screen by axe in both themes, and by keyboard alone. */
-import { copyFile, mkdir, readFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { putTuning } from '../../scripts/lib/pictures.mjs'
+import { screens, states, wordsOf } from '../../scripts/lib/screens.mjs'
 import { rulesOfColor, seriousFaults, settled, startHarness, type Harness } from './support'
-import { screens, states } from './screens'
-import { root } from '../services/support'
 
 let harness: Harness
 beforeAll(async () => {
-  // A sweep of two H200s, as `tune` keeps one.
-  const tunes = join(process.env['KERNEL_LADDER_DATA']!, 'tunes')
-  const sweep = join(root, 'test/captures/tune-h200.json')
-  const { id } = JSON.parse(await readFile(sweep, 'utf8')) as { id: string }
-  await mkdir(tunes, { recursive: true })
-  await copyFile(sweep, join(tunes, `${id}.tuning.json`))
+  putTuning(process.env['KERNEL_LADDER_DATA']!)
   harness = await startHarness()
 })
 afterAll(() => harness.stop())
 
+const words = wordsOf('en')
 const themes = ['light', 'dark'] as const
 
 /** By theme and by what was looked at: the faults that axe found. Only the light page is asked all rules. */
@@ -47,12 +41,14 @@ describe('in both themes', () => {
     // High enough that no field lies under the bar that stays at a form's end.
     await page.setViewportSize({ width: 1280, height: 1600 })
     const found: Found = { light: {}, dark: {} }
-    for (const { name, route, ready, act } of [...screens, ...states]) {
+    let touched = false
+    for (const [name, { route, ready, act }] of Object.entries({ ...screens, ...states })) {
       await page.goto(`${harness.origin}/#${route}`)
-      // The same screen may have another view open from before.
-      if (route.includes('/compare/')) await page.reload()
+      // What was opened before may still be open on the same screen.
+      if (touched) await page.reload()
       await page.locator(ready).first().waitFor()
-      await act?.(page)
+      await act?.(page, words)
+      touched = act !== undefined
       await lookAt(page, name, found)
       const mains = await page.locator('main, [role="main"]').count()
       if (mains !== 1) found.light[name]!.push(`${mains} main landmarks`)
@@ -123,7 +119,7 @@ describe('by keyboard alone', () => {
     await tabTo(page, /^Coalescing$/)
     await page.keyboard.press('Enter')
     await arrived(page, '/labs/01-coalescing')
-    await page.goto(`${harness.origin}/#${screens[0]!.route}`)
+    await page.goto(`${harness.origin}/#${screens['ladder']!.route}`)
     await page.locator('tr[data-rung="00_cublas"]').focus()
     const last = (await page.locator('tr[data-rung]').last().getAttribute('data-rung'))!
     await page.keyboard.press('End')
@@ -137,9 +133,8 @@ describe('by keyboard alone', () => {
   it('the focus is visible wherever Tab leads', async () => {
     const { page } = await harness.open('/doctor')
     const unseen: string[] = []
-    for (const { route, ready } of screens.filter(({ name }) =>
-      ['ladder', 'compare', 'sessions', 'run'].includes(name),
-    )) {
+    for (const name of ['ladder', 'compare', 'sessions', 'run']) {
+      const { route, ready } = screens[name]!
       await page.goto(`${harness.origin}/#${route}`)
       await page.locator(ready).first().waitFor()
       for (let count = 0; count < 30; count += 1) {

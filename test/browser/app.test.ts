@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Page } from 'playwright-core'
 import { budget } from '../../scripts/bench/budgets.mjs'
+import { screens, wordsOf, type Screen } from '../../scripts/lib/screens.mjs'
 import { initialScripts } from '../../scripts/lib/initial-size.mjs'
 import { type Harness, settled, startHarness, englishOn } from './support'
 import { shippedKernels } from '../services/support'
-import { screens } from './screens'
 
 describe('the first scripts', () => {
   const { files, libraries, kb } = initialScripts(join(import.meta.dirname, '../../out/renderer'))
@@ -105,7 +105,7 @@ describe('languages', () => {
   const compare = 'compare/02_coalesced/03_shared_tile'
 
   /** Beside the list of all screens: those that say more of some sessions. */
-  const more: { name: string; route: string; ready: string; open?: string }[] = [
+  const more: (Screen & { name: string })[] = [
     {
       name: 'two sizes that must not be compared',
       route: recorded('gemm-fp32-h200-4096', compare + beside('gemm-fp32-h200-1024')),
@@ -120,7 +120,7 @@ describe('languages', () => {
       name: 'a rung in detail',
       route: recorded('gemm-fp32-h200-4096', 'ladder'),
       ready: 'canvas',
-      open: 'tr[data-rung="06_float4"] .expand',
+      act: (page) => page.locator('tr[data-rung="06_float4"] .expand').click(),
     },
     {
       name: 'roofline',
@@ -135,7 +135,6 @@ describe('languages', () => {
     ...['gemm-tensor-h200-4096', 'scan-h200', 'softmax-h200', 'seed-rtx3090-h200-1024'].map(
       (name) => ({ name, route: recorded(name, 'ladder'), ready: 'tr[data-rung]' }),
     ),
-    { name: 'labs', route: '/labs', ready: 'main li a' },
     ...readdirSync(join(shippedKernels, 'labs'))
       .filter((name) => /^\d/.test(name))
       .map((name) => ({ name, route: `/labs/${name}`, ready: 'main article h1' })),
@@ -146,11 +145,15 @@ describe('languages', () => {
     it('no screen has an English sentence', async () => {
       const { page } = await harness.open('/doctor', { locale })
       const found: Record<string, string[]> = {}
-      const all: typeof more = [...screens, ...more]
-      for (const { name, route, ready, open } of all) {
+      const all = [...Object.entries(screens).map(([name, own]) => ({ name, ...own })), ...more]
+      let touched = false
+      for (const { name, route, ready, act } of all) {
         await page.goto(`${harness.origin}/#${route}`)
+        // What was opened before may still be open on the same screen.
+        if (touched) await page.reload()
         await page.locator(ready).first().waitFor()
-        if (open !== undefined) await page.locator(open).first().click()
+        await act?.(page, wordsOf(locale))
+        touched = act !== undefined
         await settled(page)
         found[name] = await englishOn(page)
       }

@@ -7,7 +7,7 @@ import { type Session } from '../../src-main/domain/session/session'
 import { type Harness, ladderRoute, type OpenPage, ownStore, startHarness } from './support'
 import { draftSession } from '../../src-main/adapters/sessions/session-store'
 import { mixMetrics } from '../../src-main/domain/metrics/counted-metrics'
-import { standardSession } from '../domain/standard-session'
+import { standardSession } from '../captures'
 
 describe('charts', async () => {
   let harness: Harness

@@ -3,12 +3,13 @@ import { spawn, spawnSync } from 'node:child_process'
 import { closeSync, existsSync, openSync } from 'node:fs'
 import { mkdir, readdir, rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { said } from '../support'
 import { openRaw } from '../../src-main/adapters/tools/raw-files'
 import { readSources } from '../../src-main/adapters/sessions/session-sources'
 import { readSession } from '../../src-main/adapters/sessions/session-store'
 import { isAlive, ladderRungs, tempDir } from '../services/support'
+import { applies, closeBench, faults, openBench, stages, tryCell } from '../faults/faults'
 import { bundle, fakeTools, run, runBundle, start, type Finished, type Running } from './support'
 
 const ladder = ['run', '--ladder', 'gemm-fp32', '--size', '1024']
@@ -249,5 +250,25 @@ describe('a reader that goes away', () => {
     expect(stderr).not.toMatch(/^\s+at /m)
     expect(stderr).toContain(`Saved in ${join(store, '')}`)
     await expectWhole(join(store, basename((await readdir(store))[0]!)))
+  })
+})
+
+// A few cells of the matrix of faults; `npm run faults` strikes all, and docs/RELIABILITY.md has what came of it.
+describe('a command that is struck', () => {
+  let bench: Awaited<ReturnType<typeof openBench>>
+  beforeAll(async () => {
+    bench = await openBench()
+  })
+  afterAll(() => closeBench(bench))
+
+  it.each([
+    ['measure', 'SIGTERM'],
+    ['build', 'SIGKILL'],
+    ['import', 'out of descriptors'],
+  ])('%s, by %s, loses nothing and leaves nothing', async (stageName, faultName) => {
+    const stage = stages.find(({ name }) => name === stageName)!
+    const fault = faults.find(({ name }) => name === faultName)!
+    expect(applies(stage, fault)).toBe(true)
+    expect(await tryCell(bench, stage, fault)).toEqual([])
   })
 })

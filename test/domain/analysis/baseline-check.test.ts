@@ -11,7 +11,7 @@ import { inEnglish } from '../../../src-main/domain/text/text'
 import { rungOf, rungStatuses, type Session } from '../../../src-main/domain/session/session'
 import { editRung, recording, slowed, stretched, type Sample } from '../../services/report/samples'
 import { across } from '../../../src-main/domain/analysis/comparability'
-import { standardSession } from '../standard-session'
+import { standardSession } from '../../captures'
 
 const check = (now: Sample, threshold = 3, baseline = recording()): BaselineCheck =>
   checkAgainst(baseline.session, now.session, threshold)

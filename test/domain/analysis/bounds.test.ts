@@ -16,7 +16,7 @@ import {
 import { rungOf, type RungResult, type Session } from '../../../src-main/domain/session/session'
 import { parseNcuRawCsv } from '../../../src-main/parsers/ncu/ncu-csv'
 import { toMetrics } from '../../../src-main/parsers/ncu/ncu-metrics'
-import { ncuCapture } from '../../captures'
+import { ncuCapture, standardMix, standardSession } from '../../captures'
 import { ceilingsOf } from '../../../src-main/domain/gpu/ceilings'
 import { message } from '../../../src-main/domain/messages/message'
 import { inEnglish } from '../../../src-main/domain/text/text'
@@ -28,7 +28,6 @@ import { recordingsDir } from '../../services/support'
 import { gemmProblem, said } from '../../support'
 import { instructionKinds, lanes } from '../../../src-main/domain/metrics/counted-metrics'
 import { notAsked, withRegistry } from '../../../src-main/domain/session/registry-figures'
-import { asked, launches, metricsThen, standardSession } from '../standard-session'
 
 describe('the bottleneck', async () => {
   const recordings = join(import.meta.dirname, '../../../resources/recordings')
@@ -390,6 +389,7 @@ describe('the roofline', () => {
 
 describe('the instruction mix', async () => {
   const session = await standardSession()
+  const { asked, launches, metrics: metricsThen } = standardMix()
   const byRung = new Map(session.rungs.map(({ id, metrics }) => [id, metrics]))
   const ids = [...byRung.keys()]
   const value = (id: string, metric: string): number => byRung.get(id)![metric]!.value!

@@ -32,7 +32,7 @@ const ciDocument: PublishedSchema = {
   name: 'ci',
   version: ciSchemaVersion,
   title: 'check against a baseline',
-  description: 'What `kernel-ladder report --ci --json` prints. docs/CI.md explains it.',
+  description: 'What `kernel-ladder report --ci --json` prints. docs/REGRESS.md explains it.',
   schema: CiDocument,
 }
 
