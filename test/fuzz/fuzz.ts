@@ -107,8 +107,8 @@ function inputsOf(reader: Reader): Pick<Reader, 'seeds' | 'large'> {
   return own
 }
 
-/** More memory than that in this process is a find, once; `maxRSS` is in KiB. */
-const mostKiB = 2 ** 20
+/** A GiB more than what ran in this process before took is a find, once; `maxRSS` is in KiB. */
+const mostKiB = process.resourceUsage().maxRSS + 2 ** 20
 let mostBefore = 0
 
 /** The megabytes that it grew to, if that is too much and was not before. */
