@@ -257,7 +257,7 @@ describe('a student', () => {
     expect(text).toContain('Recorded on NVIDIA H200 as 01-coalescing-solution-h200')
     expect(text).toContain('The lab counts as passed when your own code passes, on a GPU.')
     expect(text).toMatch(
-      /Sectors per global load\s+as predicted\s+Predicted\s+down, 0\.15 ×\s+Measured\s+down, 0\.152 ×\s+01_naive\s+16\.5 sectors.*\s+the solution\s+2\.50 sectors/,
+      /Sectors per global load\s+as predicted\s+Predicted\s+down, 0\.15 ×\s+Result\s+down, 0\.152 ×\s+01_naive\s+16\.5 sectors.*\s+the solution\s+2\.50 sectors/,
     )
     expect(text).toMatch(/L2 traffic went from \d+ MiB to \d+ MiB/)
     expect(text).toContain('What surprised the author')
