@@ -4,6 +4,8 @@ import { describe, expect, it } from 'vitest'
 import { heightsOf } from '../../charts/parallel-chart'
 import { KeptTuning } from '../../../src-main/domain/tune/report'
 import { barOf, paramWords, sameValues, timedInTurn, timesAsFast } from './tuning-figures'
+import { strategyNames } from '../../../src-main/domain/tune/sweep'
+import en from '../../locales/en/screens.json'
 
 const file = new URL('../../../test/captures/tune-h200.json', import.meta.url)
 const { report } = KeptTuning.parse(JSON.parse(readFileSync(file, 'utf8')))
@@ -54,4 +56,8 @@ describe('a sweep on screen', () => {
     )
     expect(paramWords({ ...report, winner: null })).toBe('')
   })
+})
+
+it('has a word for every strategy of a sweep', () => {
+  expect(Object.keys(en.tunings.strategies)).toEqual([...strategyNames])
 })
