@@ -10,7 +10,7 @@
 struct NtDesign {
   static constexpr int kWidest = 256;         // columns of a tile where there is work enough: 256 or 128
   static constexpr bool kPersistent = false;  // blocks stay for tile after tile
-  static constexpr int kGroup = 1;            // rows of tiles in a band; see TileOrder
+  static constexpr int kGroup = 1;            // rows of tiles in a band; see KlTileOrder
   static constexpr bool kTurning = false;     // every other band runs back
   static constexpr bool kKeepInputs = false;  // L2 evicts A and B last
   static constexpr int kClusterRows = 1;      // blocks, one below the other, that fetch their tile of B together
@@ -34,22 +34,6 @@ struct NtPlan {
   static constexpr int stages = room / stageBytes < 8 ? room / stageBytes : 8;
   static constexpr int sharedBytes = stages * stageBytes + stagingBytes + 1024;
   static_assert(Design::kLead < stages, "a lead of as many steps as there are stages would wait for itself");
-};
-
-// Tiles come in bands of kGroup rows, column by column within a band: what runs concurrently is nearly a square of C, which needs
-// the fewest rows of A and B. Bands that turn begin with the rows of B that the one before ended with. Rows are those of a cluster.
-template <int kGroup, bool kTurning>
-struct TileOrder {
-  int rows, cols;
-
-  __device__ int count() const { return rows * cols; }
-  __device__ void at(int tile, int& row, int& col) const {
-    const int band = tile / (kGroup * cols), inBand = tile - band * kGroup * cols;
-    const int bandRows = min(kGroup, rows - band * kGroup);
-    col = inBand / bandRows;
-    row = band * kGroup + inBand - col * bandRows;
-    if (kTurning && band % 2) col = cols - 1 - col;
-  }
 };
 
 __device__ inline void storeMatrices(uint32_t to, uint32_t a, uint32_t b, uint32_t c, uint32_t d) {
@@ -128,7 +112,7 @@ gemmNtPipeline(const __grid_constant__ CUtensorMap aMap, const __grid_constant__
   const int rank = kCluster > 1 ? klClusterRank() : 0;
   const int steps = (k + kDepth - 1) / kDepth;
   const int rankRow = rank % kRows, rankCol = rank / kRows;
-  const TileOrder<Design::kGroup, Design::kTurning> order{ceilDiv(m, BM * kRows), ceilDiv(n, BN * kCols)};
+  const KlTileOrder<Design::kGroup, Design::kTurning> order{ceilDiv(m, BM * kRows), ceilDiv(n, BN * kCols)};
   const int first = blockIdx.x / kCluster, stride = gridDim.x / kCluster;
 
   if (threadIdx.x == 0) {

@@ -179,24 +179,6 @@ cudaError_t klLaunchAnyShape(const KlGemm* p, cudaStream_t stream) {
   return cudaGetLastError();
 }
 
-// ---- Persistent blocks -----------------------------------------------------------------------
-
-// The order of the tiles of C. They come in bands of kGroup rows, column by column within a band: what runs
-// concurrently is nearly a square of C, which needs the fewest rows of A and columns of B. With clusters a tile
-// here is that of a cluster.
-template <int kGroup>
-struct KlTileOrder {
-  int rows, cols;
-
-  __device__ int count() const { return rows * cols; }
-  __device__ void at(int tile, int& row, int& col) const {
-    const int band = tile / (kGroup * cols), inBand = tile - band * kGroup * cols;
-    const int bandRows = min(kGroup, rows - band * kGroup);
-    col = inBand / bandRows;
-    row = band * kGroup + inBand - col * bandRows;
-  }
-};
-
 // ---- mma.sync --------------------------------------------------------------------------------
 
 // Four 8 x 8 matrices, of each of which a lane has two neighbors; `from` is the address of a row of them.

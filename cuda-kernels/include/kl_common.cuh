@@ -1,4 +1,4 @@
-// Helpers shared by the rungs of all tasks: grid sizes and pointer conversions.
+// Helpers shared by the rungs of all tasks: grid sizes, the order of tiles and pointer conversions.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -27,6 +27,23 @@ inline dim3 klGrid(int fast, int slow) {
 }
 
 __device__ inline int klGridRow() { return blockIdx.z * gridDim.y + blockIdx.y; }
+
+// The order in which resident blocks take the tiles of a matrix. They come in bands of kGroup rows, column by column within a
+// band: what runs concurrently is nearly a square, which needs the fewest rows and columns of what is multiplied. Bands that turn
+// begin with the columns that the one before ended with. With clusters a tile here is that of a cluster.
+template <int kGroup, bool kTurning = false>
+struct KlTileOrder {
+  int rows, cols;
+
+  __device__ int count() const { return rows * cols; }
+  __device__ void at(int tile, int& row, int& col) const {
+    const int band = tile / (kGroup * cols), inBand = tile - band * kGroup * cols;
+    const int bandRows = min(kGroup, rows - band * kGroup);
+    col = inBand / bandRows;
+    row = band * kGroup + inBand - col * bandRows;
+    if (kTurning && band % 2) col = cols - 1 - col;
+  }
+};
 
 // The shared-memory address of a pointer, as PTX expects it.
 __device__ inline uint32_t klSharedAddress(const void* pointer) {
