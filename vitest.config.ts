@@ -90,7 +90,6 @@ export default defineConfig({
           name: 'built',
           include: ['test/browser/**/*.test.ts', 'test/cli/**/*.test.ts'],
           exclude,
-          globalSetup: 'test/setup-browser.ts',
           isolate: false,
           // Each of them often waits: for a page, a program, a server.
           testTimeout: 120_000,

@@ -27,7 +27,6 @@ const tsconfig = {
     '../../src-renderer/**/*.ts',
     '../../test/browser/**/*.ts',
     '../../test/renderer/**/*.ts',
-    '../../test/setup-browser.ts',
     '../../src-main/adapters/virtual-modules.d.ts',
   ],
   exclude: [],

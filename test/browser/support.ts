@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core'
 import axe, { type AxeResults } from 'axe-core'
+import { findChromium } from '../../scripts/lib/programs.mjs'
 import { setUp, type HostMachine } from '../../src-main/adapters/machine/machine'
 import type { Core } from '../../src-main/contract/index'
 import type { Session } from '../../src-main/domain/session/session'
@@ -40,12 +41,13 @@ export interface OpenPage {
   faults: string[]
 }
 
-let shared: Promise<Browser> | undefined
-
-/** One for all files of a worker; it ends with the worker. */
-export const sharedBrowser = (): Promise<Browser> =>
-  (shared ??= chromium.launch({
-    executablePath: process.env['KERNEL_LADDER_CHROMIUM'] ?? '/usr/bin/chromium',
+/** `npm test` names the browser; a plain `vitest --project built` finds it here. */
+async function launch(): Promise<Browser> {
+  const executablePath = await findChromium()
+  if (executablePath === undefined)
+    throw new Error('No Chromium was found. Install one, or set CHROME_PATH to its executable.')
+  return chromium.launch({
+    executablePath,
     args: [
       ...['--no-sandbox', '--disable-gpu', '--disable-background-networking'],
       // A process of its own for each page takes as long as the page.
@@ -53,7 +55,13 @@ export const sharedBrowser = (): Promise<Browser> =>
       // No page lasts long enough for much of its code to be worth optimizing.
       '--js-flags=--invocation-count-for-maglev=4000,--invocation-count-for-turbofan=30000',
     ],
-  }))
+  })
+}
+
+let shared: Promise<Browser> | undefined
+
+/** One for all files of a worker; it ends with the worker. */
+export const sharedBrowser = (): Promise<Browser> => (shared ??= launch())
 
 /** The cookie that a page gets from the link that `serve` prints. */
 interface Cookie {
