@@ -1,29 +1,23 @@
-/** FP32 and FP64 arithmetic, comparisons, the special functions and conversions. */
+/** FP32 and FP64 arithmetic, comparisons and the special functions. */
 import type { Operand } from '../sass/instruction'
 import {
   bitsOf,
-  brainBits,
   doubleOf,
   flush,
-  floatOf,
   fusedMultiplyAdd,
-  halfBits,
-  halfOf,
   multiplyAddDirected,
   wordsOf,
   type Rounding,
-  smallFloats,
-  smallOf,
 } from './float'
 import { finishComparison } from './integer'
 import { eachLane, type Get, type Site } from './site'
 import type { Step } from './warp'
 
-type Table = Record<string, (at: Site) => Step>
+export type Table = Record<string, (at: Site) => Step>
 
 const roundings = ['RZ', 'RM', 'RP'] as const
 
-const roundingOf = (at: Site): Rounding => roundings.find((mode) => at.has(mode)) ?? 'RN'
+export const roundingOf = (at: Site): Rounding => roundings.find((mode) => at.has(mode)) ?? 'RN'
 
 const saturated = (value: number): number => (value > 0 ? Math.min(value, 1) : 0)
 
@@ -163,29 +157,10 @@ function checkDivision(whole: Site): Step {
   }
 }
 
-// ---- Conversions -----------------------------------------------------------------------------------
+// ---- FP64 ------------------------------------------------------------------------------------------
 
-const roundTo: Record<string, (value: number) => number> = {
-  TRUNC: Math.trunc,
-  FLOOR: Math.floor,
-  CEIL: Math.ceil,
-  ROUND: (value) => {
-    const down = Math.floor(value)
-    const rest = value - down
-    return rest > 0.5 || (rest === 0.5 && down % 2 !== 0) ? down + 1 : down
-  },
-}
-
-const ranges: Record<string, [number, number]> = {
-  U8: [0, 255],
-  S8: [-128, 127],
-  U16: [0, 65535],
-  S16: [-32768, 32767],
-  U32: [0, 2 ** 32 - 1],
-  S32: [-(2 ** 31), 2 ** 31 - 1],
-}
-
-const double = (at: Site, operand: Operand): Get => {
+/** A double, whose halves are in two registers. */
+export const double = (at: Site, operand: Operand): Get => {
   if (operand.kind === 'immediate') {
     const value = doubleOf(0, operand.bits)
     return () => value
@@ -202,201 +177,6 @@ const double = (at: Site, operand: Operand): Get => {
     return value
   }
 }
-
-const halfSource = (at: Site, operand: Operand): Get => {
-  const raw = at.raw(operand)
-  const upper = 'suffixes' in operand && operand.suffixes.includes('H1_H1')
-  const negated = 'negated' in operand && operand.negated
-  const shift = upper ? 16 : 0
-  return (base, lane) => {
-    const value = halfOf((raw(base, lane) >>> shift) & 0xffff)
-    return negated ? -value : value
-  }
-}
-
-function floatToInteger(at: Site): Step {
-  const from64 = at.has('F64')
-  const from = from64
-    ? double(at, at.source(0))
-    : at.has('F16')
-      ? halfSource(at, at.source(0))
-      : at.float(at.source(0))
-  const mode = ['TRUNC', 'FLOOR', 'CEIL'].find((word) => at.has(word)) ?? 'ROUND'
-  const round = roundTo[mode]!
-  const ftz = at.has('FTZ') ? flush : (value: number) => value
-  const wide = at.has('U64') || at.has('S64')
-  if (wide) {
-    const signed = at.has('S64')
-    const [low, high] = [at.put(0), at.put(1)]
-    return eachLane((_, base, lane) => {
-      const value = round(ftz(from(base, lane)))
-      let result: bigint
-      if (Number.isNaN(value)) result = 1n << 63n
-      else {
-        const [least, most] = signed ? [-(2 ** 63), 2 ** 63] : [0, 2 ** 64]
-        result = value <= least ? BigInt(least) : value >= most ? BigInt(most) - 1n : BigInt(value)
-      }
-      low(base, lane, Number(BigInt.asIntN(32, result)))
-      high(base, lane, Number(BigInt.asIntN(32, result >> 32n)))
-    })
-  }
-  const type = Object.keys(ranges).find((word) => at.has(word)) ?? 'S32'
-  const [least, most] = ranges[type]!
-  const put = at.put()
-  return eachLane((_, base, lane) => {
-    const value = round(ftz(from(base, lane)))
-    const whole = Number.isNaN(value)
-      ? at.has('NTZ')
-        ? 0
-        : -(2 ** 31)
-      : Math.min(Math.max(value, least), most)
-    put(base, lane, whole | 0)
-  })
-}
-
-/** A whole number that a double may not hold, rounded to a float in a direction. */
-function wholeToFloat(value: bigint, mode: Rounding): number {
-  const near = Math.fround(Number(value))
-  if (BigInt(near) === value) return near
-  if (mode === 'RN') {
-    // The way over a double rounds twice; two floats around it settle it.
-    return settle(value, near)
-  }
-  return directed(value, near, mode)
-}
-
-const step = (value: number, by: number): number => floatOf(bitsOf(value) + (value < 0 ? -by : by))
-
-function settle(value: bigint, near: number): number {
-  let best = near
-  for (const by of [-1, 1]) {
-    const other = near === 0 ? near : step(near, by)
-    if (!Number.isFinite(other)) continue
-    const distance = (float: number): bigint => {
-      const left = value - BigInt(float)
-      return left < 0n ? -left : left
-    }
-    const [a, b] = [distance(other), distance(best)]
-    if (a < b || (a === b && (bitsOf(other) & 1) === 0)) best = other
-  }
-  return best
-}
-
-function directed(value: bigint, near: number, mode: Rounding): number {
-  const left = value - BigInt(near)
-  if (left === 0n) return near
-  const up = mode === 'RP' || (mode === 'RZ' && value < 0n)
-  if (left > 0n && up) return step(near, 1)
-  if (left < 0n && !up) return step(near, -1)
-  return near
-}
-
-function integerToFloat(at: Site): Step {
-  const mode = roundingOf(at)
-  const operand = at.source(0)
-  const wide = at.has('U64') || at.has('S64')
-  const unsigned = ['U8', 'U16', 'U32', 'U64'].some((word) => at.has(word))
-  const bits = at.has('U8') || at.has('S8') ? 8 : at.has('U16') || at.has('S16') ? 16 : 32
-  const low = at.int(operand, 0)
-  const high = wide ? at.int(operand, 1) : () => 0
-  const byte =
-    'suffixes' in operand ? Number(/^B([0-3])$/.exec(operand.suffixes[0] ?? '')?.[1] ?? 0) : 0
-  const value: Get = (base, lane) => {
-    const word = low(base, lane) >> (8 * byte)
-    if (bits === 32) return unsigned ? low(base, lane) >>> 0 : low(base, lane)
-    const cut = (word << (32 - bits)) >> (32 - bits)
-    return unsigned ? cut & (2 ** bits - 1) : cut
-  }
-  const whole = (base: number, lane: number): bigint => {
-    const joined = (BigInt(high(base, lane)) << 32n) | BigInt(low(base, lane) >>> 0)
-    return unsigned ? BigInt.asUintN(64, joined) : joined
-  }
-  if (at.has('F64')) {
-    const [putLow, putHigh] = [at.put(0), at.put(1)]
-    return eachLane((_, base, lane) => {
-      const [a, b] = wordsOf(wide ? Number(whole(base, lane)) : value(base, lane))
-      putLow(base, lane, a)
-      putHigh(base, lane, b)
-    })
-  }
-  const put = at.put()
-  const half = at.has('F16')
-  return eachLane((_, base, lane) => {
-    const exact = wide ? whole(base, lane) : BigInt(value(base, lane))
-    if (half) put(base, lane, halfBits(Number(exact)))
-    else put(base, lane, bitsOf(wholeToFloat(exact, mode)))
-  })
-}
-
-/** F2F: to and from FP64 and FP16. The formats stand in the order to, from. */
-function floatToFloat(at: Site): Step {
-  const [to, from] = at.instruction.modifiers.filter((word) => /^B?F\d+$/.test(word))
-  const operand = at.source(0)
-  const read =
-    from === 'F64'
-      ? double(at, operand)
-      : from === 'F16'
-        ? halfSource(at, operand)
-        : at.float(operand)
-  const ftz = at.has('FTZ') ? flush : (value: number) => value
-  if (to === 'F64') {
-    const [low, high] = [at.put(0), at.put(1)]
-    return eachLane((_, base, lane) => {
-      const [a, b] = wordsOf(ftz(read(base, lane)))
-      low(base, lane, a)
-      high(base, lane, b)
-    })
-  }
-  if (roundingOf(at) !== 'RN') return at.unknown()
-  const put = at.put()
-  const bits: (value: number) => number =
-    to === 'F16'
-      ? halfBits
-      : to === 'BF16'
-        ? (value) => brainBits(Math.fround(value))
-        : to === 'F32'
-          ? (value) => bitsOf(Math.fround(value))
-          : at.unknown()
-  return eachLane((_, base, lane) => put(base, lane, bits(ftz(read(base, lane)))))
-}
-
-/** F2FP.UNPACK_B: two FP8 numbers of a half of a register as two halves, which hold them exactly. */
-function unpackEights(at: Site): Step {
-  const operand = at.source(0)
-  const type = at.has('E4M3') ? smallFloats.e4m3 : at.has('E5M2') ? smallFloats.e5m2 : at.unknown()
-  const shift = 'suffixes' in operand && operand.suffixes.includes('H1') ? 16 : 0
-  const table = Int32Array.from({ length: 256 }, (_, bits) => halfBits(smallOf(bits, type)))
-  const raw = at.raw(operand)
-  const put = at.put()
-  return eachLane((_, base, lane) => {
-    const bits = raw(base, lane) >>> shift
-    put(base, lane, (table[(bits >>> 8) & 0xff]! << 16) | table[bits & 0xff]!)
-  })
-}
-
-/** F2FP: two floats packed as halves or bfloat16, the first one in the upper half. */
-function pack(at: Site): Step {
-  if (at.has('UNPACK_B')) return unpackEights(at)
-  const brain = at.has('BF16')
-  if (!brain && !at.has('F16')) return at.unknown()
-  const to = brain ? brainBits : halfBits
-  const a = at.float(at.source(0))
-  const b = at.float(at.source(1))
-  const put = at.put()
-  const relu = at.has('RELU') ? (value: number) => Math.max(value, 0) : (value: number) => value
-  return eachLane((_, base, lane) =>
-    put(base, lane, (to(relu(a(base, lane))) << 16) | to(relu(b(base, lane)))),
-  )
-}
-
-function roundFloatToWhole(at: Site): Step {
-  const mode = ['TRUNC', 'FLOOR', 'CEIL'].find((word) => at.has(word)) ?? 'ROUND'
-  const a = at.float(at.source(0))
-  const put = at.put()
-  return eachLane((_, base, lane) => put(base, lane, bitsOf(roundTo[mode]!(a(base, lane)))))
-}
-
-// ---- FP64 ------------------------------------------------------------------------------------------
 
 /** Mantissa and exponent of a finite double. */
 function parts(value: number): [bigint, number] {
@@ -460,12 +240,6 @@ export const floatingSteps: Table = {
   FMNMX: extremumFloat,
   FCHK: checkDivision,
   MUFU: specialFunction,
-  F2I: floatToInteger,
-  I2F: integerToFloat,
-  I2FP: integerToFloat,
-  F2F: floatToFloat,
-  F2FP: pack,
-  FRND: roundFloatToWhole,
   DADD: doubleArithmetic('add'),
   DMUL: doubleArithmetic('multiply'),
   DFMA: doubleArithmetic('fused'),

@@ -2,6 +2,7 @@
 import type { Instruction } from '../sass/instruction'
 import { barrierSteps } from './barriers'
 import { bulkCopySteps } from './bulk-copies'
+import { conversionSteps } from './conversions'
 import { floatingSteps } from './floating'
 import { integerSteps } from './integer'
 import { memorySteps } from './memory-steps'
@@ -36,6 +37,7 @@ const nothing = new Set([
 const tables: Record<string, (at: Site) => Step> = {
   ...integerSteps,
   ...floatingSteps,
+  ...conversionSteps,
   ...packedSteps,
   ...moveSteps,
   ...memorySteps,
