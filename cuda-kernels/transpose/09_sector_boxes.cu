@@ -41,8 +41,8 @@ struct Boxes {
   int bytes;  // that a tile of x brings
 };
 
-// A module's global memory starts zeroed. The last block makes both ready for the next launch.
-__device__ int tickets = 0, finished = 0;
+// A module's global memory starts zeroed, and atomicInc begins anew after the last ticket of a launch.
+__device__ unsigned tickets = 0;
 
 // How far `element` of a matrix lies behind the last multiple of `of` elements.
 __host__ __device__ inline int behind(const float* element, int of) {
@@ -72,7 +72,8 @@ __device__ inline void rotate(float (&v)[4], int by) {
 }
 
 __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
-transposeBoxes(const __grid_constant__ Boxes boxes, float* __restrict__ y, int rows, int cols, int tiles, int down) {
+transposeBoxes(const __grid_constant__ Boxes boxes, float* __restrict__ y, int rows, int cols, int tiles, int down,
+               unsigned lastTicket) {
   extern __shared__ unsigned char shared[];
   __shared__ uint64_t full[STAGES];  // turns when a tile has arrived
   __shared__ int tileOf[STAGES];     // which one that is; the first that is not in x ends the work
@@ -92,12 +93,12 @@ transposeBoxes(const __grid_constant__ Boxes boxes, float* __restrict__ y, int r
       klTmaLoad(stages + stage * kStageBytes + r * kInBox, &boxes.x[r], row * kRowGroups, col * TILE_COLS, &full[stage]);
   };
 
-  int next = 0;  // of the first thread: the tile that it fetches next
+  unsigned ticket = 0;  // of the first thread: for the tile that it fetches next, drawn a tile ahead
   if (threadIdx.x == 0) {
     for (int stage = 0; stage < STAGES; ++stage) klBarrierInit(&full[stage], 1);
     klBarrierInitFence();
     for (int stage = 0; stage < STAGES; ++stage) fetch(blockIdx.x + stage * gridDim.x, stage);
-    next = STAGES * gridDim.x + atomicAdd(&tickets, 1);
+    ticket = atomicInc(&tickets, lastTicket);
   }
   __syncthreads();
 
@@ -156,8 +157,9 @@ transposeBoxes(const __grid_constant__ Boxes boxes, float* __restrict__ y, int r
     if (threadIdx.x == 0) klTmaStoreWaitRead<BUFFERS - 2>();
     __syncthreads();
     if (threadIdx.x == 0) {
+      const int next = int(STAGES * gridDim.x + ticket);
       fetch(next, stage);
-      if (next < tiles) next = STAGES * gridDim.x + atomicAdd(&tickets, 1);
+      if (next < tiles) ticket = atomicInc(&tickets, lastTicket);
 #pragma unroll
       for (int r = 0; r < kResidues; ++r)
         klTmaStore(&boxes.y[r], to + r * kOutBox, col0 / kResidues, row0 + boxes.yStart[r]);
@@ -166,14 +168,11 @@ transposeBoxes(const __grid_constant__ Boxes boxes, float* __restrict__ y, int r
     if (++stage == STAGES) stage = 0, phase ^= 1;
     if (++buffer == BUFFERS) buffer = 0;
   }
-  if (threadIdx.x != 0) return;
-  klTmaStoreWaitRead<0>();
-  __threadfence();  // all its tickets are taken before it counts as finished
-  if (atomicAdd(&finished, 1) == int(gridDim.x) - 1) finished = tickets = 0;
+  if (threadIdx.x == 0) klTmaStoreWaitRead<0>();  // shared memory is the block's until it ends
 }
 
 // Every eighth of the rows from `first` on, of which `count` follow and each has `length` elements. The map begins at the last
-// multiple of `of` elements before. L2 is asked for no more than a box has: neighbors bring what is beside it.
+// multiple of `of` elements before.
 static bool describe(CUtensorMap* map, const float* first, int of, long long length, long long count, bool toWrite, int boxRows,
                      int boxCols) {
   const auto encode = klTensorMapEncoder();
@@ -184,7 +183,7 @@ static bool describe(CUtensorMap* map, const float* first, int of, long long len
   const cuuint64_t stride[1] = {cuuint64_t(kResidues * length * sizeof(float))};
   const cuuint32_t box[2] = {cuuint32_t(boxCols), cuuint32_t(boxRows)}, step[2] = {1, 1};
   return encode(map, CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 2, const_cast<float*>(first - behind(first, of)), size, stride, box, step,
-                CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_NONE, CU_TENSOR_MAP_L2_PROMOTION_NONE,
+                CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_NONE, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
                 CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) == CUDA_SUCCESS;
 }
 
@@ -210,7 +209,9 @@ extern "C" cudaError_t kl_launch(const KlTask* p, cudaStream_t stream) {
   if (status == cudaSuccess) status = cudaDeviceGetAttribute(&smCount, cudaDevAttrMultiProcessorCount, device);
   if (status != cudaSuccess) return status;
   const int down = ceilDiv(rows, TILE_ROWS), tiles = down * ceilDiv(cols, TILE_COLS);
-  transposeBoxes<<<std::min(tiles, std::max(1, smCount) * BLOCKS_PER_SM), THREADS, kSharedBytes, stream>>>(boxes, p->y, rows, cols,
-                                                                                                         tiles, down);
+  const int blocks = std::min(tiles, std::max(1, smCount) * BLOCKS_PER_SM);
+  // A block begins with STAGES tiles of its own, and draws until a ticket is for none.
+  const int drawn = std::max(0, tiles - STAGES * blocks) + blocks;
+  transposeBoxes<<<blocks, THREADS, kSharedBytes, stream>>>(boxes, p->y, rows, cols, tiles, down, unsigned(drawn - 1));
   return cudaGetLastError();
 }
