@@ -183,7 +183,7 @@ static bool describe(CUtensorMap* map, const float* first, int of, long long len
   const cuuint64_t stride[1] = {cuuint64_t(kResidues * length * sizeof(float))};
   const cuuint32_t box[2] = {cuuint32_t(boxCols), cuuint32_t(boxRows)}, step[2] = {1, 1};
   return encode(map, CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 2, const_cast<float*>(first - behind(first, of)), size, stride, box, step,
-                CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_NONE, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+                CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_NONE, CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
                 CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) == CUDA_SUCCESS;
 }
 
