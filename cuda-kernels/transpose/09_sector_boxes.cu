@@ -34,11 +34,12 @@ static_assert(BUFFERS >= 2, "there must be a buffer to fill while another is sto
 static_assert((kSharedBytes + 1280) * BLOCKS_PER_SM <= 228 * 1024,
               "BLOCKS_PER_SM * (STAGES + BUFFERS) tiles must fit into the 228 KiB of an SM");
 
-// Of every eighth row of x and of y, from row r on: the map, and where an element of column 0 lies in it.
+// Of every eighth row of x and of y, from row r on.
 struct Boxes {
   CUtensorMap x[kResidues], y[kResidues];
-  int xStart[kResidues], yStart[kResidues];
-  int bytes;  // that a tile of x brings
+  int xStart[kResidues];  // elements of the map before column 0
+  int yStart[kResidues];  // the first sector that lies in the row
+  int bytes;              // that a tile of x brings
 };
 
 // A module's global memory starts zeroed, and atomicInc begins anew after the last ticket of a launch.
@@ -79,7 +80,7 @@ transposeBoxes(const __grid_constant__ Boxes boxes, float* __restrict__ y, int r
   __shared__ int tileOf[STAGES];     // which one that is; the first that is not in x ends the work
   const uint32_t stages = (klSharedAddress(shared) + 127) & ~127u, buffers = stages + STAGES * kStageBytes;
 
-  // Tiles follow one another along the rows of y. Beyond the end of a row of x a box has what comes behind it, or zeros.
+  // Tiles follow one another along the rows of y. Beyond the end of a row of x, and below the last, a box has zeros.
   const auto fetch = [&](int tile, int stage) {
     tileOf[stage] = tile;
     if (tile >= tiles) {
@@ -102,8 +103,8 @@ transposeBoxes(const __grid_constant__ Boxes boxes, float* __restrict__ y, int r
   }
   __syncthreads();
 
-  // A lane has a column, and of eight rows that it stores it begins at two places of 16 bytes. Of eight neighboring lanes each
-  // stores to other banks, and each loads its four rows in another order, so that at most two lanes meet in a bank.
+  // A lane has a column and moves eight of its rows at a time, as twice 16 bytes of y. Of eight neighboring lanes each stores to
+  // other banks, and of four each loads its rows in another order, so that at most two lanes meet in a bank.
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const int skipped = (kSector - behind(y + (long long)(lane % kResidues) * rows, kSector)) % kSector;
   uint32_t source[2][4], target[2];
@@ -171,8 +172,7 @@ transposeBoxes(const __grid_constant__ Boxes boxes, float* __restrict__ y, int r
   if (threadIdx.x == 0) klTmaStoreWaitRead<0>();  // shared memory is the block's until it ends
 }
 
-// Every eighth of the rows from `first` on, of which `count` follow and each has `length` elements. The map begins at the last
-// multiple of `of` elements before.
+// Every eighth of `count` rows of `length` elements, from `first` on. The map begins at the last multiple of `of` elements before.
 static bool describe(CUtensorMap* map, const float* first, int of, long long length, long long count, bool toWrite, int boxRows,
                      int boxCols) {
   const auto encode = klTensorMapEncoder();
