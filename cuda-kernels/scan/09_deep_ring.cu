@@ -25,7 +25,8 @@ struct Ring {
   float4 elements[STAGES][kTile / 4];
   long long tile[STAGES];  // which one is in a stage; the first that is not in x ends the ring
   float ofSegment[STAGES][WARPS], before[STAGES];
-  // Of a stage: its elements are there, the sums of its segments, the sum of all tiles before; it has been scanned.
+  // Of a stage: its elements are there, the sums of its segments, the sum of all tiles before; it has been scanned. Every lane
+  // arrives, not one for its warp, so that the barriers alone order what a lane has read and written before what others write.
   uint64_t loaded[STAGES], summed[STAGES], preceded[STAGES], scanned[STAGES];
   unsigned epoch;
 };
@@ -140,18 +141,14 @@ __device__ inline void sumTiles(Ring& ring, long long tiles, int warp) {
       }
       sum = klWarpSum(sum);
     }
-    if (lane == 0) {
-      ring.ofSegment[turn.stage][warp] = sum;
-      klBarrierArrive(&ring.summed[turn.stage]);
-    }
+    if (lane == 0) ring.ofSegment[turn.stage][warp] = sum;
+    klBarrierArrive(&ring.summed[turn.stage]);
     if (tile >= tiles) return;
     if (warp) continue;
     klBarrierWait(&ring.summed[turn.stage], turn.parity);
     const float own = klWarpSum(lane < WARPS ? ring.ofSegment[turn.stage][lane] : 0);
-    if (lane == 0) {
-      KlState::of(KlTold::own, ring.epoch, own).storeTo(&states[tile]);
-      klBarrierArrive(&ring.scanned[turn.stage]);
-    }
+    if (lane == 0) KlState::of(KlTold::own, ring.epoch, own).storeTo(&states[tile]);
+    klBarrierArrive(&ring.scanned[turn.stage]);
   }
 }
 
@@ -193,10 +190,8 @@ __device__ inline void lookBack(Ring& ring, long long tiles) {
     double before = mine;
 #pragma unroll
     for (int lanes = 16; lanes > 0; lanes /= 2) before += __shfl_xor_sync(~0u, before, lanes);
-    if (lane == 0) {
-      ring.before[turn.stage] = float(before);
-      klBarrierArrive(&ring.preceded[turn.stage]);
-    }
+    if (lane == 0) ring.before[turn.stage] = float(before);
+    klBarrierArrive(&ring.preceded[turn.stage]);
   }
 }
 
@@ -226,8 +221,7 @@ __device__ inline void scanTiles(Ring& ring, float* y, long long n, long long ti
       for (int row = 0; row < kRows; ++row)
         klStoreQuad(y, tile * kTile + ((warp * kRows + row) * 32 + lane) * 4, n, quad[row], add);
     }
-    __syncwarp();
-    if (lane == 0) klBarrierArrive(&ring.scanned[turn.stage]);
+    klBarrierArrive(&ring.scanned[turn.stage]);
   }
 }
 
@@ -239,9 +233,9 @@ scanAll(const float* __restrict__ x, float* __restrict__ y, long long n, long lo
   if (threadIdx.x == 0) {
     for (int stage = 0; stage < STAGES; ++stage) {
       klBarrierInit(&ring.loaded[stage], 32);
-      klBarrierInit(&ring.summed[stage], WARPS);
-      klBarrierInit(&ring.preceded[stage], 1);
-      klBarrierInit(&ring.scanned[stage], WARPS + 1);
+      klBarrierInit(&ring.summed[stage], WARPS * 32);
+      klBarrierInit(&ring.preceded[stage], 32);
+      klBarrierInit(&ring.scanned[stage], (WARPS + 1) * 32);
     }
     klBarrierInitFence();
   }

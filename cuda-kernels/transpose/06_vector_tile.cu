@@ -8,7 +8,7 @@
 // @param   TILE_COLS 64 {32,64,128}
 // @param   TILE_ROWS 64 {32,64,128}
 // @param   ROWS_FIRST 1 {0,1}
-#include "any_shape.cuh"
+#include "transpose_common.cuh"
 
 constexpr int kColQuads = TILE_COLS / 4, kRowQuads = TILE_ROWS / 4, kThreads = kColQuads * kRowQuads;
 

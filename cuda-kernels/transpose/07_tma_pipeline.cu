@@ -14,7 +14,7 @@
 // @param   BLOCKS_PER_SM 2 {1,2,3,4}
 // @param   BAND 4 {1,2,4,8,16,32}
 // @requires sm_90a
-#include "any_shape.cuh"
+#include "transpose_common.cuh"
 #include "kl_hopper.cuh"
 
 #include <algorithm>

@@ -75,8 +75,15 @@ export interface BoxRow {
   inside: number
 }
 
-/** The rows of a box at these coordinates, in the order in which they lie in shared memory. */
-export function boxRows(map: TensorMap, coordinates: readonly number[]): BoxRow[] {
+/**
+ * The rows of a box at these coordinates, in the order in which they lie in shared memory. Of what lies beyond the array the
+ * engine reads nothing, but what it writes is whole chunks (H200: a map of 2 floats, and a store of 4 to it).
+ */
+export function boxRows(
+  map: TensorMap,
+  coordinates: readonly number[],
+  toShared: boolean,
+): BoxRow[] {
   const { box, sizes, strides, elementBytes: bytes } = map
   const first = coordinates[0]!
   const low = Math.max(0, -first)
@@ -93,12 +100,15 @@ export function boxRows(map: TensorMap, coordinates: readonly number[]): BoxRow[
       if (at < 0 || at >= sizes[place]!) inside = false
       from += at * strides[place]!
     }
-    rows.push({ from, before: low * bytes, inside: inside ? (high - low) * bytes : 0 })
+    const length = inside ? (high - low) * bytes : 0
+    rows.push({ from, before: low * bytes, inside: toShared ? length : wholeChunks(length) })
   }
   return rows
 }
 
 const chunk = 16
+
+const wholeChunks = (bytes: number): number => Math.ceil(bytes / chunk) * chunk
 
 /** The registers from the one on that an operand names. */
 function registersOf(at: Site, operand: MemoryOperand | undefined): (place: number) => Value {
@@ -141,6 +151,16 @@ class Mover {
     if (bytes === 0 || (high === deviceHigh && this.at.machine.inBuffer(low, bytes))) return true
     this.report('outside-global', warp, low, bytes)
     return false
+  }
+
+  /**
+   * A box begins at a chunk of a row, and one that is stored not before the row: else an H200 stops at an illegal
+   * instruction. Here it moves all the same, so that no barrier waits for it and the finding is what is said.
+   */
+  begins(warp: Warp, map: TensorMap, bytes: number): void {
+    const aligned = bytes % chunk === 0
+    if (aligned && (this.toShared || bytes >= 0)) return
+    this.report(aligned ? 'outside-global' : 'misaligned', warp, map.low + bytes, chunk)
   }
 
   /** Moves bytes that lie together in both memories. */
@@ -209,10 +229,9 @@ function copyBox(at: Site, toShared: boolean): Step {
     const offset = address(warp) & offsetMask
     const ranks = to?.(warp) ?? 1 << (address(warp) >>> rankShift)
     const rowBytes = tensor.box[0]! * tensor.elementBytes
-    const rows = boxRows(
-      tensor,
-      coordinates.map((value) => value(warp)),
-    )
+    const place = coordinates.map((value) => value(warp))
+    mover.begins(warp, tensor, place[0]! * tensor.elementBytes)
+    const rows = boxRows(tensor, place, toShared)
     for (let rank = 0; ranks >>> rank !== 0; rank++) {
       if (!((ranks >>> rank) & 1)) continue
       const block = blocks[rank]

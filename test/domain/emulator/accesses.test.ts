@@ -6,6 +6,7 @@ import {
   sharedAccess,
   sharedMatrices,
 } from '../../../src-main/domain/emulator/accesses'
+import { boxRows } from '../../../src-main/domain/emulator/bulk-copies'
 
 const columns = [
   'memory_l1_wavefronts_shared',
@@ -145,5 +146,33 @@ describe('accesses measured one by one on an H200', () => {
       .filter(({ is, row }) => is.join() !== row.measured.join())
       .map(({ name, is, row }) => `${name}: ${is.join(' ')}, measured ${row.measured.join(' ')}`)
     expect(unequal).toEqual([])
+  })
+})
+
+describe('a row of a box of 8 floats', () => {
+  const row = (toShared: boolean, size: number, at: number) => {
+    const map = {
+      elementBytes: 4,
+      sizes: [size, 1],
+      box: [8, 1],
+      strides: [4, 64],
+      swizzle: 0 as const,
+    }
+    return boxRows({ ...map, low: 0, high: 0 }, [at, 0], toShared)[0]
+  }
+
+  // What an H200 left in memory, of single copies.
+  it('is loaded as far as the array has elements, to an element', () => {
+    expect(row(true, 6, 0)).toEqual({ from: 0, before: 0, inside: 24 })
+    expect(row(true, 5, 4)).toEqual({ from: 16, before: 0, inside: 4 })
+    expect(row(true, 16, -4)).toEqual({ from: 0, before: 16, inside: 16 })
+  })
+
+  it('is stored to the end of the 16 bytes in which the array ends', () => {
+    expect(row(false, 6, 0)).toEqual({ from: 0, before: 0, inside: 32 })
+    expect(row(false, 7, 4)).toEqual({ from: 16, before: 0, inside: 16 })
+    expect(row(false, 4, 0)).toEqual({ from: 0, before: 0, inside: 16 })
+    expect(row(false, 2, 0)).toEqual({ from: 0, before: 0, inside: 16 })
+    expect(row(false, 4, 8)!.inside).toBe(0)
   })
 })
