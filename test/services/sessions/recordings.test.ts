@@ -79,7 +79,7 @@ describe('recordings', async () => {
           'softmax-lab 4096² standard',
           'sum-history-commits N = 67108864 standard',
           'transpose 8192² standard',
-          'transpose 8191×4097 card',
+          'transpose 8191×4097 standard',
           'scan N = 268435456 standard',
           'scan N = 4194304 card',
           'scan N = 1073741824 card',
