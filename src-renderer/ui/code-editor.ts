@@ -1,10 +1,9 @@
 /**
- * CodeMirror as a C++ editor with compiler messages at their lines. It lives in a shadow root, where
+ * CodeMirror as an editor of source code with compiler messages at their lines. It lives in a shadow root, where
  * CodeMirror adopts style sheets; in the document it would add a <style> element, which the content
  * security policy blocks.
  */
 import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands'
-import { cpp } from '@codemirror/lang-cpp'
 import { bracketMatching, indentOnInput, syntaxHighlighting } from '@codemirror/language'
 import {
   lintGutter,
@@ -25,6 +24,7 @@ import {
 } from '@codemirror/view'
 import { codeHighlighting, codeTheme, editorTheme } from './code-theme'
 import { lineBands, setBands, type LineBands } from './code-marks'
+import { syntaxOf } from './code-syntax'
 
 /** A message at a line, from 1; a message without a line is shown at the first. */
 export interface CodeDiagnostic {
@@ -35,6 +35,8 @@ export interface CodeDiagnostic {
 
 export interface CodeEditorOptions {
   text: string
+  /** Its name says which language the text is in. */
+  file: string
   /** The editor's accessible name. */
   label: string
   readOnly: boolean
@@ -107,7 +109,7 @@ export function createCodeEditor(root: ShadowRoot, options: CodeEditorOptions): 
         ...lintKeymap,
         indentWithTab,
       ]),
-      cpp(),
+      syntaxOf(options.file),
       syntaxHighlighting(codeHighlighting),
       EditorState.phrases.of(options.phrases),
       writable.of(access(options.readOnly)),

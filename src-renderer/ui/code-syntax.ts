@@ -1,25 +1,32 @@
-/**
- * C++ with the syntax trees of whole texts kept: a walk through a ladder shows each source twice and more, and parsing one of 1,500
- * lines takes as long as all else together.
- */
-import { cppLanguage } from '@codemirror/lang-cpp'
-import { LanguageSupport } from '@codemirror/language'
+/** The languages that sources are in, by the file's name: CUDA C++, Python, and text without a syntax that is shown. */
+import { cpp, cppLanguage } from '@codemirror/lang-cpp'
+import { LanguageSupport, LRLanguage } from '@codemirror/language'
+import type { Extension } from '@codemirror/state'
+import { parser } from '@lezer/python'
+import { isPythonFile } from '../../src-main/domain/ladder/rung'
 
 type Wrap = NonNullable<Parameters<typeof cppLanguage.configure>[0]['wrap']>
 type Input = Parameters<Wrap>[1]
 type PartialParse = ReturnType<Wrap>
 type Tree = NonNullable<ReturnType<PartialParse['advance']>>
 
-const kept = new Map<string, Tree>()
+const pythonLanguage = LRLanguage.define({
+  name: 'python',
+  parser,
+  languageData: { commentTokens: { line: '#' }, indentOnInput: /^\s*[})\]]$/ },
+})
+
+const isYaml = (file: string): boolean => /\.ya?ml$/.test(file)
+
+/** For an editor. */
+export const syntaxOf = (file: string): Extension =>
+  isPythonFile(file) ? new LanguageSupport(pythonLanguage) : isYaml(file) ? [] : cpp()
+
+// The syntax trees of whole texts are kept: a walk through a ladder shows each source twice and more, and parsing one of
+// 1,500 lines takes as long as all else together.
+
 /** Sources of the pairs around the one in view. */
 const most = 16
-
-function keep(text: string, tree: Tree): void {
-  kept.delete(text)
-  kept.set(text, tree)
-  const [oldest] = kept.keys()
-  if (kept.size > most && oldest !== undefined) kept.delete(oldest)
-}
 
 const finished = (tree: Tree): PartialParse => ({
   advance: () => tree,
@@ -28,30 +35,47 @@ const finished = (tree: Tree): PartialParse => ({
   stoppedAt: null,
 })
 
-function parseOnce(parse: PartialParse, input: Input): PartialParse {
-  const text = input.read(0, input.length)
-  const known = kept.get(text)
-  if (known) {
-    keep(text, known)
-    return finished(known)
+function keeping(language: LRLanguage): LanguageSupport {
+  const kept = new Map<string, Tree>()
+
+  function keep(text: string, tree: Tree): void {
+    kept.delete(text)
+    kept.set(text, tree)
+    const [oldest] = kept.keys()
+    if (kept.size > most && oldest !== undefined) kept.delete(oldest)
   }
-  return {
-    advance() {
-      const tree = parse.advance()
-      if (tree && parse.stoppedAt === null) keep(text, tree)
-      return tree
-    },
-    get parsedPos() {
-      return parse.parsedPos
-    },
-    stopAt: (position) => parse.stopAt(position),
-    get stoppedAt() {
-      return parse.stoppedAt
-    },
+
+  function parseOnce(parse: PartialParse, input: Input): PartialParse {
+    const text = input.read(0, input.length)
+    const known = kept.get(text)
+    if (known) {
+      keep(text, known)
+      return finished(known)
+    }
+    return {
+      advance() {
+        const tree = parse.advance()
+        if (tree && parse.stoppedAt === null) keep(text, tree)
+        return tree
+      },
+      get parsedPos() {
+        return parse.parsedPos
+      },
+      stopAt: (position) => parse.stopAt(position),
+      get stoppedAt() {
+        return parse.stoppedAt
+      },
+    }
   }
+
+  return new LanguageSupport(
+    language.configure({ wrap: (parse, input) => parseOnce(parse, input) }),
+  )
 }
 
-const language = cppLanguage.configure({ wrap: (parse, input) => parseOnce(parse, input) })
+const keptCpp = keeping(cppLanguage)
+const keptPython = keeping(pythonLanguage)
 
 /** For texts that nobody edits: each version of one would be kept. */
-export const keptCpp = (): LanguageSupport => new LanguageSupport(language)
+export const keptSyntaxOf = (file: string): LanguageSupport =>
+  isPythonFile(file) ? keptPython : keptCpp

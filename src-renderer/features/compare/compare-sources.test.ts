@@ -14,7 +14,7 @@ import { diffConfig, looseDiffConfig, sourceHunks } from './source-hunks'
 import { folds } from './source-view'
 import { rung, session } from '../../../test/renderer/samples'
 import { gemmProblem } from '../../../test/support'
-import { keptCpp } from '../../ui/code-syntax'
+import { keptSyntaxOf } from '../../ui/code-syntax'
 
 const rungSource = (id: string, body: string) => `// @rung    ${id}\n// @idea    an idea\n\n${body}`
 
@@ -47,8 +47,18 @@ describe('code alone', () => {
     })
   })
 
+  it('of Python keeps what is no comment there', () => {
+    const text =
+      "# why\nblock = n // 32  # rounded down\ns = \"# not one\"\nt = '''# nor\nthis'''\n"
+    expect(codeOnly(text, 'x.py').text).toBe(
+      "block = n // 32\ns = \"# not one\"\nt = '''# nor\nthis'''",
+    )
+  })
+
   it('tells more than which files it includes', () => {
-    expect([...tellingLines('// why\n#include <cmath>\n#define N 4\nint a;')]).toEqual([3, 4])
+    expect([...tellingLines('// why\n#include <cmath>\n#define N 4\nint a;', 'x.cu')]).toEqual([
+      3, 4,
+    ])
   })
 
   it('changed only where more than white space and comments did', () => {
@@ -166,7 +176,7 @@ describe('long sources', () => {
 })
 
 describe('the syntax of a source', () => {
-  const { parser } = keptCpp().language
+  const { parser } = keptSyntaxOf('x.cu').language
   const source = `__global__ void kernel(float* a) {\n${'  a[0] += 1.0f;\n'.repeat(50)}}\n`
 
   function* namesOf(tree: typeof plain) {
@@ -182,6 +192,13 @@ describe('the syntax of a source', () => {
     expect([...namesOf(tree)]).toEqual([...namesOf(plain)])
     expect(parser.parse(source)).toBe(tree)
     expect(parser.parse(`${source} `)).not.toBe(tree)
+  })
+
+  it('is that of the language its name says', () => {
+    const text = 'block = n // 32  # rounded down'
+    const tree = keptSyntaxOf('x.py').language.parser.parse(text)
+    expect([...namesOf(tree)]).toContain(`Comment ${text.indexOf('#')} ${text.length}`)
+    expect([...namesOf(tree)].filter((name) => name.startsWith('Comment'))).toHaveLength(1)
   })
 
   it('is not kept of a part', () => {

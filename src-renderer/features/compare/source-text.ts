@@ -1,5 +1,5 @@
 /** What of a rung's source is shown: all of it, all below its header, or its code alone; lines keep the file's numbers. */
-import { headerLines } from '../../../src-main/domain/ladder/rung'
+import { headerLines, isPythonFile } from '../../../src-main/domain/ladder/rung'
 import type { DeepProfile } from '../../../src-main/domain/session/deep'
 
 export interface SourceText {
@@ -30,12 +30,14 @@ export const withoutHeader = (text: string, file: string): SourceText =>
   shown(linesIn(text).slice(headerLines(text)), file)
 
 // Strings and characters first: they may hold what looks like a comment.
+const pythonCommentOrString =
+  /"{3}[\s\S]*?"{3}|'{3}[\s\S]*?'{3}|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|#[^\n]*/g
 const commentOrString = /"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|\/\/[^\n]*|\/\*[\s\S]*?(?:\*\/|$)/g
 
 /** Without comments, and without the lines that are then blank. */
 export function codeOnly(text: string, file: string): SourceText {
-  const bare = text.replace(commentOrString, (found) =>
-    found.startsWith('/') ? found.replace(/[^\n]+/g, '') : found,
+  const bare = text.replace(isPythonFile(file) ? pythonCommentOrString : commentOrString, (found) =>
+    /^[/#]/.test(found) ? found.replace(/[^\n]+/g, '') : found,
   )
   return shown(
     linesIn(bare)
@@ -55,8 +57,8 @@ export function shownLine({ lines }: SourceText, fileLine: number): number | und
 const tells = (line: string) => !/^\s*#\s*include\b/.test(line)
 
 /** File lines that hold code, other than includes. */
-export function tellingLines(text: string): ReadonlySet<number> {
-  const { text: code, lines } = codeOnly(text, '')
+export function tellingLines(text: string, file: string): ReadonlySet<number> {
+  const { text: code, lines } = codeOnly(text, file)
   const shownLines = code.split('\n')
   return new Set(lines.filter((_, index) => tells(shownLines[index]!)))
 }

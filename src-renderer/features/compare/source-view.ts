@@ -22,7 +22,7 @@ import {
 import { syntaxHighlighting } from '@codemirror/language'
 import type { Hunk } from '../../../src-main/domain/analysis/chain'
 import { codeHighlighting, codeTheme } from '../../ui/code-theme'
-import { keptCpp } from '../../ui/code-syntax'
+import { keptSyntaxOf } from '../../ui/code-syntax'
 import { heatGutter, setHeat, type Heat, markedLines, markLines } from '../../ui/code-marks'
 import { diffConfig, linesOf, looseDiffConfig, textOf } from './source-hunks'
 import { shownLine, type SourceText } from './source-text'
@@ -174,7 +174,7 @@ function common(side: SideName, source: SourceText, options: SourceViewOptions):
     heatGutter,
     lineNumbers({ formatNumber: (number) => String(source.lines[number - 1] ?? '') }),
     drawSelection(),
-    keptCpp(),
+    keptSyntaxOf(source.file),
     syntaxHighlighting(codeHighlighting),
     EditorState.readOnly.of(true),
     EditorState.phrases.of(options.phrases),
