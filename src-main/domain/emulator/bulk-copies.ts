@@ -110,6 +110,15 @@ const chunk = 16
 
 const wholeChunks = (bytes: number): number => Math.ceil(bytes / chunk) * chunk
 
+/**
+ * Why a box may not begin at this byte of a row, where an H200 stops at an illegal instruction: it begins at a chunk, and one
+ * that is stored not before the row.
+ */
+export function boxFault(bytes: number, toShared: boolean): 'misaligned' | 'outside-global' | null {
+  if (bytes % chunk !== 0) return 'misaligned'
+  return toShared || bytes >= 0 ? null : 'outside-global'
+}
+
 /** The registers from the one on that an operand names. */
 function registersOf(at: Site, operand: MemoryOperand | undefined): (place: number) => Value {
   const first = operand?.uniform ?? at.unknown('it has no address')
@@ -153,14 +162,10 @@ class Mover {
     return false
   }
 
-  /**
-   * A box begins at a chunk of a row, and one that is stored not before the row: else an H200 stops at an illegal
-   * instruction. Here it moves all the same, so that no barrier waits for it and the finding is what is said.
-   */
+  /** A box that may not begin where it does moves all the same: no barrier waits for it, and the finding is what is said. */
   begins(warp: Warp, map: TensorMap, bytes: number): void {
-    const aligned = bytes % chunk === 0
-    if (aligned && (this.toShared || bytes >= 0)) return
-    this.report(aligned ? 'outside-global' : 'misaligned', warp, map.low + bytes, chunk)
+    const fault = boxFault(bytes, this.toShared)
+    if (fault !== null) this.report(fault, warp, map.low + bytes, chunk)
   }
 
   /** Moves bytes that lie together in both memories. */

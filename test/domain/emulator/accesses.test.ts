@@ -6,7 +6,7 @@ import {
   sharedAccess,
   sharedMatrices,
 } from '../../../src-main/domain/emulator/accesses'
-import { boxRows } from '../../../src-main/domain/emulator/bulk-copies'
+import { boxFault, boxRows } from '../../../src-main/domain/emulator/bulk-copies'
 
 const columns = [
   'memory_l1_wavefronts_shared',
@@ -174,5 +174,15 @@ describe('a row of a box of 8 floats', () => {
     expect(row(false, 4, 0)).toEqual({ from: 0, before: 0, inside: 16 })
     expect(row(false, 2, 0)).toEqual({ from: 0, before: 0, inside: 16 })
     expect(row(false, 4, 8)!.inside).toBe(0)
+  })
+
+  it('begins at 16 bytes, and is stored to none before the row', () => {
+    const faults = (toShared: boolean, places: readonly number[]) =>
+      places.map((at) => boxFault(4 * at, toShared))
+    expect(faults(true, [-4, -1, 0, 1, 2, 4])).toEqual([
+      ...[null, 'misaligned', null],
+      ...['misaligned', 'misaligned', null],
+    ])
+    expect(faults(false, [-4, 0, 1, 4])).toEqual(['outside-global', null, 'misaligned', null])
   })
 })
