@@ -38,6 +38,7 @@ export default function setup(): () => void {
   process.env['KERNEL_LADDER_DATA'] = join(folder, 'data')
   process.env['KERNEL_LADDER_CACHE'] = join(folder, 'cache')
   process.env['NODE_COMPILE_CACHE'] = join(folder, 'compiled')
+  process.env['FAKE_ANSWERS'] = join(folder, 'answers')
   return () => {
     rmSync(folder, { recursive: true, force: true, maxRetries: 10 })
   }

@@ -33,7 +33,7 @@ const fakes: Record<string, Fake> = {
 /** Each fake leads to this folder, by its path or by the variable that stands for it. */
 function leadsHere(file: string): boolean {
   try {
-    const start = readFileSync(file, 'latin1').slice(0, 600)
+    const start = readFileSync(file, 'latin1').slice(0, 1000)
     return start.includes(import.meta.dirname) || /asProgram/.test(start)
   } catch {
     return false

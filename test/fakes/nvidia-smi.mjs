@@ -1,7 +1,8 @@
 import { recorded } from './support.mjs'
 
-export async function nvidiaSmi({ env, logCall, say, busIdOfMachine }) {
+export async function nvidiaSmi({ env, logCall, say, busIdOfMachine, keep }) {
   logCall('nvidia-smi')
+  keep()
   const program =
     '<process_info><pid>4242</pid><type>C</type><process_name>a.out</process_name></process_info>'
   const programs = program.repeat(Number(env.FAKE_GPU_PROGRAMS ?? 0))

@@ -1,6 +1,13 @@
 // What a fake tool is given and how it speaks, whether it is a process of its own or a call in a test's.
-import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 
 /** Ten hexadecimal digits made of a text, by FNV-1a twice: to load node:crypto takes a tenth of a fake's time. */
@@ -22,16 +29,21 @@ export class Died extends Error {
 }
 
 /**
- * `isProcess`: it may start children, take memory and be killed, being a process of its own.
+ * `isProcess`: it may start children, take memory and be killed, being a process of its own. `keep`: the fake will say the
+ * same to these words again.
  * @param {{ words: readonly string[], env: Record<string, string | undefined>, cwd: string, isProcess: boolean,
  *   say(text: string): unknown, complain(text: string): unknown, forever(): Promise<never>,
- *   signal?: AbortSignal }} given
+ *   keep?: (logged: string[]) => void, signal?: AbortSignal }} given
  */
-export function fakeCall({ words, env, cwd, isProcess, say, complain, forever, signal }) {
+export function fakeCall(given) {
+  const { words, env, cwd, isProcess, say, complain, forever, keep, signal } = given
+  const logged = []
   const logWords = (...line) => {
-    if (env.FAKE_LOG) appendFileSync(env.FAKE_LOG, `${JSON.stringify(line)}\n`)
+    logged.push(JSON.stringify(line))
+    if (env.FAKE_LOG) appendFileSync(env.FAKE_LOG, `${logged.at(-1)}\n`)
   }
   return {
+    keep: () => keep?.(logged),
     words,
     env,
     cwd,
@@ -72,15 +84,77 @@ export function fakeCall({ words, env, cwd, isProcess, say, complain, forever, s
   }
 }
 
-/** Runs a fake as the program that a test has put on PATH. */
-export async function asProgram(main) {
+// A shell starts in a thirtieth of the time that Node takes with a fake. What a fake says to words that it is asked often is
+// therefore kept, in the folder that $FAKE_ANSWERS names, as what a shell does in its place.
+
+/** By fake: the variables on which such an answer depends, and the file that keeps it from being given. */
+const answers = {
+  nvcc: { variables: [] },
+  ncu: { variables: [] },
+  'compute-sanitizer': { variables: [] },
+  'nvidia-smi': { variables: ['KERNEL_LADDER_CACHE', 'FAKE_GPUS', 'FAKE_GPU_PROGRAMS'] },
+  'kl-runner': {
+    variables: [
+      ...['KERNEL_LADDER_CACHE', 'CUDA_VISIBLE_DEVICES'],
+      ...['FAKE_GPUS', 'FAKE_GONE_AT', 'FAKE_RUNNER'],
+    ],
+    unless: '$KERNEL_LADDER_CACHE/gpu-gone',
+  },
+}
+
+/** Puts a file where others look for it, whole or not at all; one who may not write there goes without. */
+export function putWhole(file, content) {
+  const draft = `${file}.${process.pid}`
+  try {
+    mkdirSync(dirname(file), { recursive: true })
+    writeFileSync(draft, content)
+    renameSync(draft, file)
+  } catch {
+    // The next one is as slow as this one.
+  }
+}
+
+const quoted = (text) => `'${text.replaceAll("'", String.raw`'\''`)}'`
+
+function keepAnswer(name, { words, env, said, logged }) {
+  const values = answers[name].variables.map((variable) => env[variable] ?? '').join(':')
+  const lines = logged.map((line) => `${quoted(line)} `).join('')
+  putWhole(
+    join(env.FAKE_ANSWERS, name, values, words.join(' ')),
+    `[ -z "$FAKE_LOG" ] || printf '%s\\n' ${lines}>> "$FAKE_LOG"\nprintf %s ${quoted(said)}\nexit 0\n`,
+  )
+}
+
+/** Gives the answer that is kept, if one is. */
+function answering(name, folder) {
+  const { variables, unless } = answers[name]
+  const values = variables.map((variable) => `\${${variable}}`).join(':')
+  return [
+    `export FAKE_ANSWERS=${quoted(folder)}`,
+    `answer="$FAKE_ANSWERS/${name}/${values}/$*"`,
+    `${unless ? `[ -e "${unless}" ] || ` : ''}[ ! -f "$answer" ] || . "$answer"`,
+    '',
+  ].join('\n')
+}
+
+/** Runs the fake of that name as the program that a test has put on PATH. */
+export async function asProgram(name, main) {
+  const { env } = process
+  let said = ''
+  let kept = null
   const call = fakeCall({
     words: process.argv.slice(2),
-    env: process.env,
+    env,
     cwd: process.cwd(),
     isProcess: true,
-    say: (text) => process.stdout.write(text),
+    say(text) {
+      said += text
+      return process.stdout.write(text)
+    },
     complain: (text) => process.stderr.write(text),
+    keep(logged) {
+      kept = logged
+    },
     /** As long as the one that started it is there. */
     forever: () =>
       new Promise(() => {
@@ -95,7 +169,9 @@ export async function asProgram(main) {
       }),
   })
   try {
-    process.exit(await main(call))
+    const code = await main(call)
+    if (env.FAKE_ANSWERS && kept) keepAnswer(name, { words: call.words, env, said, logged: kept })
+    process.exit(code)
   } catch (error) {
     if (!(error instanceof Died)) throw error
     process.kill(process.pid, error.signal)
@@ -103,12 +179,12 @@ export async function asProgram(main) {
 }
 
 /** Writes a program that is the fake of that name, one of tool.mjs. */
-export const writeFake = (path, name) =>
-  writeFileSync(
-    path,
-    `#!/bin/sh\nexec "${process.execPath}" "${join(import.meta.dirname, 'tool.mjs')}" ${name} "$@"\n`,
-    { mode: 0o755 },
-  )
+export function writeFake(path, name) {
+  const { FAKE_ANSWERS: folder } = process.env
+  const tool = `"${process.execPath}" "${join(import.meta.dirname, 'tool.mjs')}" ${name}`
+  const first = folder && answers[name] ? answering(name, folder) : ''
+  writeFileSync(path, `#!/bin/sh\n${first}exec ${tool} "$@"\n`, { mode: 0o755 })
+}
 
 /**
  * Puts the tools of a machine into a folder, which is made; returns it.

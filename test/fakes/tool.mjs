@@ -12,4 +12,4 @@ const fakes = {
 }
 
 const [name] = process.argv.splice(2, 1)
-await asProgram(await fakes[name]())
+await asProgram(name, await fakes[name]())
