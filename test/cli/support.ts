@@ -4,6 +4,7 @@
  */
 import { spawn } from 'node:child_process'
 import { delimiter, dirname, join } from 'node:path'
+import { shortLived } from '../../scripts/lib/project.mjs'
 import { runIn } from '../hosts/cli/support'
 import { putFakes } from '../fakes/program.mjs'
 
@@ -28,7 +29,7 @@ export function start(
   env: Record<string, string> = {},
   file = bundle,
 ): Running {
-  const child = spawn(process.execPath, [file, ...args], {
+  const child = spawn(process.execPath, [...shortLived, file, ...args], {
     env: { ...process.env, KERNEL_LADDER_PATH_ONLY: '1', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
