@@ -551,21 +551,24 @@ export function keepPattern(
   const before = takeCount(words, site, way)
   words[at] = startOf(periods, addresses)
   for (const [place, row] of addresses.entries()) {
-    const distances = words.subarray(at + wayHeader / 4 + place * lanes).subarray(0, lanes)
-    for (let lane = 0; lane < lanes; lane++) distances[lane] = row[lane]! - row[0]!
-    words[at + reachAt / 4 + 2 * place] = Math.min(...distances)
-    words[at + reachAt / 4 + 2 * place + 1] = Math.max(...distances)
-    if (place === 0) words[at + shapeAt / 4] = shapeOf(distances, site.pattern.bytes)
+    const distancesAt = at + wayHeader / 4 + place * lanes
+    let [least, most] = [0, 0]
+    let [same, contiguous] = [true, true]
+    for (let lane = 0; lane < lanes; lane++) {
+      const distance = (row[lane]! - row[0]!) | 0
+      words[distancesAt + lane] = distance
+      if (distance < least) least = distance
+      if (distance > most) most = distance
+      if (distance !== 0) same = false
+      if (distance !== site.pattern.bytes * lane) contiguous = false
+    }
+    words[at + reachAt / 4 + 2 * place] = least
+    words[at + reachAt / 4 + 2 * place + 1] = most
+    if (place === 0)
+      words[at + shapeAt / 4] = same ? shapes.same : contiguous ? shapes.contiguous : shapes.any
   }
   site.costs[way] = cost
   return before
-}
-
-function shapeOf(distances: Int32Array, bytes: number): number {
-  if (distances.every((distance) => distance === 0)) return shapes.same
-  return distances.every((distance, lane) => distance === bytes * lane)
-    ? shapes.contiguous
-    : shapes.any
 }
 
 function takeCount(
