@@ -14,7 +14,12 @@ import { nodePath, root, toolEnv } from './project.mjs'
 export const checkTypes = (config) =>
   runChild(
     nodePath(),
-    [join(root, 'node_modules/typescript-7/bin/tsc'), '-p', config, '--pretty', 'false'],
+    [
+      join(root, 'node_modules/typescript-7/bin/tsc'),
+      ...['-p', config, '--pretty', 'false'],
+      // Two projects are checked beside each other. Threads of one would each work out types that another one knows.
+      '--singleThreaded',
+    ],
     { env: toolEnv(), output: 'kept' },
   )
 

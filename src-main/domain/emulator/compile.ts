@@ -1,11 +1,12 @@
 /**
  * Turns straight pieces of a kernel, up to what decides where to go, into WebAssembly over the device's memory: one
  * module a segment, made when a kernel has been there a few times. Runs of arithmetic and accesses are functions of
- * their own; a driver calls them in order, and the steps of what is left.
+ * their own; a driver calls them in order, and the steps of what is left. A module knows no address and no argument: it
+ * serves all launches of its code, whatever their sizes.
  */
 import type { Instruction } from '../sass/instruction'
 import type { Device } from './device'
-import { fastAccess, type FastAccess, type FastSetting } from './fast-memory'
+import { fastAccess, type FastPattern, type FastSetting } from './fast-memory'
 import { bitsOf, fusedMultiplyAdd } from './float'
 import { fuse } from './fused'
 import { matrixProduct } from './fused/matrix-product'
@@ -16,7 +17,14 @@ import { Code, encodeModule, i32, scalar, vector, type WasmFunction } from './wa
 /** Parameters: byte address of the warp's registers, the lanes that are on, byte of the block's shared memory. */
 export type Segment = (warp: number, mask: number, shared: number) => void
 
-export interface SegmentSetting extends Omit<FusedSetting, 'fixFunction' | 'nativeMultiplyAdd'> {
+export interface SegmentSetting extends Omit<
+  FusedSetting,
+  'fixFunction' | 'nativeMultiplyAdd' | 'constantPlace'
+> {
+  /** Where the launch's tables begin in the device's memory; places are bytes from there. */
+  tables: number
+  /** The constant banks in them. */
+  banks: readonly { bank: number; place: number; bytes: number }[]
   /** Whether to leave out the multiply-add of the CPU. */
   portable: boolean
   /** Whether an instruction does nothing here. */
@@ -26,7 +34,7 @@ export interface SegmentSetting extends Omit<FusedSetting, 'fixFunction' | 'nati
   /** Does the instruction at `index` for the lanes in `active`. */
   step: (index: number, active: number) => void
   /** An access may be done without its step from now on. */
-  onAccess: (index: number, access: FastAccess) => void
+  onAccess: (index: number, pattern: FastPattern) => void
 }
 
 const three = [i32, i32, i32]
@@ -35,7 +43,7 @@ const three = [i32, i32, i32]
  * Whether WebAssembly here has the multiply-add of relaxed SIMD and the CPU rounds it once. Node 20 has it only with
  * `--experimental-wasm-relaxed-simd`, which a host may set while it runs.
  */
-function multipliesAndAddsOnce(): boolean {
+function triesMultiplyAdd(): boolean {
   const code = new Code(0)
   // (1 + e)(1 - e) - 1 is 0 where the product is rounded.
   code.constant(0)
@@ -50,6 +58,10 @@ function multipliesAndAddsOnce(): boolean {
   return new Float32Array(memory.buffer)[0] !== 0
 }
 
+/** Once it does, it will. */
+let roundsOnce = false
+const multipliesAndAddsOnce = (): boolean => (roundsOnce ||= triesMultiplyAdd())
+
 const imports = [
   { name: 'fix', signature: { parameters: [], results: [] } },
   { name: 'step', signature: { parameters: [i32, i32], results: [] } },
@@ -59,20 +71,58 @@ const [fixFunction, stepFunction] = [0, 1]
 /** Compiles the instructions from `first` up to `end`, none of which decides where to go. */
 export type SegmentCompiler = (first: number, end: number) => Segment
 
+interface Compiled {
+  module: WebAssembly.Module
+  /** The name of the driver. */
+  exported: string
+  accesses: readonly { index: number; pattern: FastPattern }[]
+}
+
+/** What was compiled of a kernel: for each way to lay out a launch, by first instruction. */
+const compiled = new WeakMap<readonly Instruction[], Map<string, Map<number, Compiled>>>()
+
+function compiledOf(
+  code: readonly Instruction[],
+  { registers, fixPlace, onPlace, predicatePlace, portable, banks, memory }: SegmentSetting,
+): Map<number, Compiled> {
+  const layouts = compiled.get(code) ?? new Map<string, Map<number, Compiled>>()
+  compiled.set(code, layouts)
+  const clustered = memory && memory.clustered
+  const layout = JSON.stringify([
+    ...[registers, fixPlace, onPlace, predicatePlace, portable, clustered],
+    ...banks.map(({ bank, place, bytes }) => [bank, place, bytes]),
+  ])
+  const found = layouts.get(layout) ?? new Map<number, Compiled>()
+  layouts.set(layout, found)
+  return found
+}
+
 export function segmentCompiler(
   device: Device,
   code: readonly Instruction[],
   setting: SegmentSetting,
 ): SegmentCompiler {
   const nativeMultiplyAdd = !setting.portable && multipliesAndAddsOnce()
-  const fused = { ...setting, fixFunction, nativeMultiplyAdd }
-  const floats = new Float32Array(device.memory.buffer, setting.fixAddress, 16)
+  const fused: FusedSetting = {
+    ...setting,
+    fixFunction,
+    nativeMultiplyAdd,
+    constantPlace(bank, offset) {
+      const found = setting.banks.find((each) => each.bank === bank)
+      return found && offset >= 0 && offset + 4 <= found.bytes ? found.place + offset : null
+    },
+  }
+  const floats = new Float32Array(device.memory.buffer, setting.tables + setting.fixPlace, 16)
   const fix = (): void => {
     for (let lane = 0; lane < 4; lane++)
       floats[12 + lane] = fusedMultiplyAdd(floats[lane]!, floats[4 + lane]!, floats[8 + lane]!)
   }
-  const environment = { e: { memory: device.memory, fix, step: setting.step } }
-  return (first, end) => {
+  const environment = {
+    e: { memory: device.memory, fix, step: setting.step, tables: setting.tables },
+  }
+  const known = compiledOf(code, setting)
+  const compile = (first: number, end: number): Compiled => {
+    const accesses: { index: number; pattern: FastPattern }[] = []
     const functions: WasmFunction[] = []
     const add = (writer: Code, parameters: readonly number[], results: readonly number[]): number =>
       imports.length + functions.push({ signature: { parameters, results }, code: writer }) - 1
@@ -90,16 +140,20 @@ export function segmentCompiler(
       const instruction = code[index]!
       const { memory } = setting
       const access = memory && fastAccess(instruction, memory.site(index), memory)
-      if (access) setting.onAccess(index, access)
+      if (access) accesses.push({ index, pattern: access.pattern })
       const whole = access ? access.code : matrixProduct(instruction)
       driver.instruction(instruction, index, whole && add(whole, three, [i32]))
     }
     const exported = add(driver.code, three, [])
-    const { exports } = new WebAssembly.Instance(
-      new WebAssembly.Module(encodeModule(1, imports, functions, [exported])),
-      environment,
-    )
-    return exports[`f${exported - imports.length}`] as Segment
+    const bytes = encodeModule(1, imports, functions, [exported], ['tables'])
+    const name = `f${exported - imports.length}`
+    return { module: new WebAssembly.Module(bytes), exported: name, accesses }
+  }
+  return (first, end) => {
+    const { module, exported, accesses } = known.get(first) ?? compile(first, end)
+    known.set(first, { module, exported, accesses })
+    for (const { index, pattern } of accesses) setting.onAccess(index, pattern)
+    return new WebAssembly.Instance(module, environment).exports[exported] as Segment
   }
 }
 
@@ -130,7 +184,7 @@ class Driver {
       code.op(scalar.and)
       code.tee(active)
       code.op(scalar.if, 0x40)
-      code.countLanes(setting.onAddress + 8 * index, active)
+      code.countLanes(setting.onPlace + 8 * index, active)
     }
     if (whole !== null) {
       code.get(0)

@@ -50,17 +50,22 @@ export interface FastSetting {
 }
 
 export interface FastAccess {
+  /** Its function. Parameters: bytes of the warp's registers, the mask, byte of its shared memory. */
+  code: Code
+  pattern: FastPattern
+}
+
+export interface FastPattern {
   /** The spaces of its addresses, the one whose pattern repeats first. */
   spaces: readonly ('global' | 'shared')[]
   /** By how much each may move and cost the same. */
   periods: readonly number[]
   bytes: number
-  code: Code
 }
 
 const widths: Record<string, number> = { '64': 8, '128': 16 }
 
-/** The function of an instruction, or null where it stays with its step. Parameters: bytes of the warp's registers, the mask, byte of its shared memory. */
+/** null where an instruction stays with its step. `site` is where its patterns lie in the launch's tables. */
 export function fastAccess(
   instruction: Instruction,
   site: number,
@@ -70,7 +75,7 @@ export function fastAccess(
   if (['U8', 'S8', 'U16', 'S16'].some((word) => modifiers.includes(word))) return null
   const bytes = widths[modifiers.find((word) => word in widths) ?? ''] ?? 4
   const memory = operands.filter((operand) => operand.kind === 'memory')
-  const kinds: Record<string, FastAccess['spaces']> = {
+  const kinds: Record<string, FastPattern['spaces']> = {
     LDS: ['shared'],
     STS: ['shared'],
     LDG: ['global'],
@@ -119,7 +124,7 @@ export function fastAccess(
     else writer.load(value)
   }
   code.constant(1)
-  return { spaces, periods, bytes, code }
+  return { code, pattern: { spaces, periods, bytes } }
 }
 
 const isSimple = (operand: MemoryOperand, space: 'global' | 'shared'): boolean =>
@@ -144,7 +149,7 @@ class Writer {
     private readonly setting: FastSetting,
     private readonly bytes: number,
     private readonly addresses: readonly MemoryOperand[],
-    private readonly spaces: FastAccess['spaces'],
+    private readonly spaces: FastPattern['spaces'],
   ) {
     this.way = code.local(i32)
     this.bad = code.local(v128)
@@ -229,7 +234,8 @@ class Writer {
     code.constant(wayBytes)
     code.op(scalar.mul)
     code.constant(this.site + boundsBytes)
-    code.op(scalar.add)
+    code.tables()
+    code.op(scalar.add, scalar.add)
     code.set(this.way)
     // The start of the pattern, which is never 0 in a way that is in use.
     code.get(this.way)
@@ -243,11 +249,11 @@ class Writer {
         code.get(this.way)
         code.memory(scalar.load, reachAt + 8 * place + reach)
         code.op(scalar.add)
-        code.constant(this.site + 8 * place)
-        code.memory(scalar.load, 0)
+        code.tables()
+        code.memory(scalar.load, this.site + 8 * place)
         code.op(scalar.sub)
-        code.constant(this.site + 8 * place)
-        code.memory(scalar.load, 4)
+        code.tables()
+        code.memory(scalar.load, this.site + 8 * place + 4)
         code.op(scalar.greaterUnsigned)
         this.giveUpIf()
       }
@@ -526,7 +532,7 @@ const startOf = (periods: readonly number[], addresses: readonly Int32Array[]): 
   addresses.reduce((start, row, place) => (start << 8) | (row[0]! & (periods[place]! - 1)), 1)
 
 export interface FastSite {
-  readonly access: FastAccess
+  readonly pattern: FastPattern
   readonly address: number
   /** Costs of the patterns in use, by way. */
   readonly costs: (Cost | undefined)[]
@@ -539,27 +545,30 @@ export function keepPattern(
   addresses: readonly Int32Array[],
   cost: Cost,
 ): { cost: Cost; times: number } | null {
-  const { periods } = site.access
+  const { periods } = site.pattern
   const way = hashOf(periods, addresses)
   const at = (site.address + boundsBytes + way * wayBytes) / 4
   const before = takeCount(words, site, way)
   words[at] = startOf(periods, addresses)
   for (const [place, row] of addresses.entries()) {
-    const distances = words.subarray(at + wayHeader / 4 + place * lanes).subarray(0, lanes)
-    for (let lane = 0; lane < lanes; lane++) distances[lane] = row[lane]! - row[0]!
-    words[at + reachAt / 4 + 2 * place] = Math.min(...distances)
-    words[at + reachAt / 4 + 2 * place + 1] = Math.max(...distances)
-    if (place === 0) words[at + shapeAt / 4] = shapeOf(distances, site.access.bytes)
+    const distancesAt = at + wayHeader / 4 + place * lanes
+    let [least, most] = [0, 0]
+    let [same, contiguous] = [true, true]
+    for (let lane = 0; lane < lanes; lane++) {
+      const distance = (row[lane]! - row[0]!) | 0
+      words[distancesAt + lane] = distance
+      if (distance < least) least = distance
+      if (distance > most) most = distance
+      if (distance !== 0) same = false
+      if (distance !== site.pattern.bytes * lane) contiguous = false
+    }
+    words[at + reachAt / 4 + 2 * place] = least
+    words[at + reachAt / 4 + 2 * place + 1] = most
+    if (place === 0)
+      words[at + shapeAt / 4] = same ? shapes.same : contiguous ? shapes.contiguous : shapes.any
   }
   site.costs[way] = cost
   return before
-}
-
-function shapeOf(distances: Int32Array, bytes: number): number {
-  if (distances.every((distance) => distance === 0)) return shapes.same
-  return distances.every((distance, lane) => distance === bytes * lane)
-    ? shapes.contiguous
-    : shapes.any
 }
 
 function takeCount(
@@ -592,5 +601,5 @@ export function setBounds(
   bytes: number,
 ): void {
   words[site.address / 4 + 2 * place] = low
-  words[site.address / 4 + 2 * place + 1] = bytes - site.access.bytes
+  words[site.address / 4 + 2 * place + 1] = bytes - site.pattern.bytes
 }

@@ -134,7 +134,17 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
   const siteOf = new Map<number, number>()
   for (const [index, { operands }] of code.entries())
     if (operands.some(({ kind }) => kind === 'memory')) siteOf.set(index, siteOf.size)
-  const scratchBytes = together * blockBytes + onBytes + fixBytes + siteOf.size * siteBytes
+  // What its compiled code finds by place: lanes counted, room to round with care, sites, constant banks.
+  const onPlace = 0
+  const fixPlace = onBytes
+  const sitesPlace = fixPlace + fixBytes
+  let tablesBytes = sitesPlace + align(siteOf.size * siteBytes)
+  const banks = [...launch.banks].map(([bank, { length: bytes }]) => {
+    const place = tablesBytes
+    tablesBytes += align(bytes)
+    return { bank, place, bytes }
+  })
+  const scratchBytes = together * blockBytes + tablesBytes
   const start = device.scratch(scratchBytes)
   const { buffer } = device.memory
   const views: Views = {
@@ -144,11 +154,10 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
     bytes: new Uint8Array(buffer),
     halves: new Uint16Array(buffer),
   }
-  const onAddress = start + together * blockBytes
-  const fixAddress = onAddress + onBytes
-  const siteAddress = (index: number): number =>
-    fixAddress + fixBytes + siteOf.get(index)! * siteBytes
+  const tables = start + together * blockBytes
+  const sitePlace = (index: number): number => sitesPlace + siteOf.get(index)! * siteBytes
   views.bytes.fill(0, start, start + scratchBytes)
+  for (const { bank, place } of banks) views.bytes.set(launch.banks.get(bank)!, tables + place)
   const counts = newCounts(code.length + 1)
   const findings: Finding[] = []
   /** The block whose turn it is. */
@@ -219,10 +228,10 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
     seen(index, addresses, cost) {
       const site = fastSites.get(index)
       if (!site) return
-      for (const [place, space] of site.access.spaces.entries()) {
+      for (const [place, space] of site.pattern.spaces.entries()) {
         if (space !== 'global') continue
         const offset = addresses[place]![0]! >>> 0
-        machine.inBuffer(offset, site.access.bytes)
+        machine.inBuffer(offset, site.pattern.bytes)
         setBounds(views.words, site, place, lastBuffer.offset, lastBuffer.bytes)
       }
       const before = keepPattern(views.words, site, addresses, cost)
@@ -256,9 +265,10 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
   let current: Warp | null = null
   const compile = segmentCompiler(device, code, {
     registers,
-    constant: machine.constant,
-    fixAddress,
-    onAddress,
+    tables,
+    banks,
+    fixPlace,
+    onPlace,
     predicatePlace,
     portable: options.portable ?? false,
     isNothing,
@@ -268,14 +278,14 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
           registers,
           predicates: predicatePlace,
           clustered: together > 1,
-          site: siteAddress,
+          site: sitePlace,
         },
     step: (index, active) => (steps[index] ?? step(index))(current!, active),
-    onAccess(index, access) {
+    onAccess(index, pattern) {
       if (fastSites.has(index)) return
-      const site = { access, address: siteAddress(index), costs: [] }
+      const site = { pattern, address: tables + sitePlace(index), costs: [] }
       fastSites.set(index, site)
-      for (const [place, space] of access.spaces.entries())
+      for (const [place, space] of pattern.spaces.entries())
         if (space === 'shared') setBounds(views.words, site, place, 0, sharedBytes)
     },
   })
@@ -434,7 +444,7 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
 
   for (const [index, site] of fastSites)
     for (const { cost, times } of takeCounts(views.words, site)) addCost(index, cost, times)
-  const on = new DataView(buffer, onAddress, 8 * code.length)
+  const on = new DataView(buffer, tables + onPlace, 8 * code.length)
   for (let index = 0; index < code.length; index++)
     counts.on[index]! += Number(on.getBigUint64(8 * index, true))
   let executing = 0

@@ -206,16 +206,18 @@ export function watchAll(
   }
 }
 
-/** Byte of the memory where an offset of a space lies, for a lane. */
-export function placeOf(
+/** Byte of the memory where the first lane's offsets of a space are counted from, and how far from there the next lane's are. */
+export function originOf(
   at: Site,
   space: Space,
-): (warp: Warp, lane: number, offset: number) => number {
-  const { machine } = at
-  if (space === 'global') return (_, __, offset) => offset >>> 0
-  if (space === 'shared') return (warp, _, offset) => warp.block.shared + offset
-  return (warp, lane, offset) =>
-    warp.block.local + (warp.number * lanes + lane) * machine.localBytes + offset
+): { origin: (warp: Warp) => number; stride: number } {
+  const { localBytes } = at.machine
+  if (space === 'global') return { origin: () => 0, stride: 0 }
+  if (space === 'shared') return { origin: ({ block }) => block.shared, stride: 0 }
+  return {
+    origin: ({ block, number }) => block.local + number * lanes * localBytes,
+    stride: localBytes,
+  }
 }
 
 export const costsOf = (space: Space, kind: 'load' | 'store' | 'atomic', bytes: number) =>

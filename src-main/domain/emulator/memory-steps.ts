@@ -7,7 +7,7 @@ import {
   checked,
   costsOf,
   countCost,
-  placeOf,
+  originOf,
   valueOperand,
   watchAll,
   widthOf,
@@ -95,7 +95,7 @@ export function atomic(at: Site, space: Space, returns: boolean): Step {
   const puts: Put[] =
     returns && destination !== null && !at.destinationIsZero ? [at.put(0), at.put(1)] : []
   const check = checked(at, space, bytes, true, addressOf(at, at.memory(), space))
-  const place = placeOf(at, space)
+  const { origin, stride } = originOf(at, space)
   // The lanes that increment one word are counted together, and cost what one does.
   const costs = costsOf(space, counted ? 'store' : 'atomic', bytes)
   const [addresses] = buffers
@@ -106,8 +106,9 @@ export function atomic(at: Site, space: Space, returns: boolean): Step {
     const good = check(warp, active, addresses)
     countCost(at, costs(good, addresses))
     watchAll(at, space, warp, good, addresses, bytes, true, true)
+    const first = origin(warp)
     eachLane((_, base, lane) => {
-      const word = place(warp, lane, addresses[lane]!) >>> 2
+      const word = (first + lane * stride + addresses[lane]!) >>> 2
       const old = words[word]!
       if (double === null) {
         words[word] = narrow(old, low(base, lane), otherLow(base, lane))
@@ -217,9 +218,8 @@ export function matrices(at: Site, storing: boolean): Step {
       for (let lane = 0; lane < lanes; lane++) {
         const row = lane >> 2
         const column = 2 * (lane & 3)
-        const [first, second] = transposed
-          ? [element(column, row), element(column + 1, row)]
-          : [element(row, column), element(row, column + 1)]
+        const first = transposed ? element(column, row) : element(row, column)
+        const second = transposed ? element(column + 1, row) : first + 1
         if (storing) {
           const value = registers[part]!(base, lane)
           halves[first] = value
@@ -233,9 +233,11 @@ export function matrices(at: Site, storing: boolean): Step {
 function load(at: Site, space: Space): Step {
   const { bytes, signed } = widthOf(at)
   const { words, bytes: memory, halves } = at.views
-  const puts = Array.from({ length: Math.max(1, bytes / 4) }, (_, part) => at.put(part))
+  const destination = at.operands.destination ?? at.unknown('it has no destination')
+  const row = at.destinationIsZero ? null : at.row(destination)
+  const parts = Math.max(1, bytes / 4)
   const check = checked(at, space, bytes, false, addressOf(at, at.memory(), space))
-  const place = placeOf(at, space)
+  const { origin, stride } = originOf(at, space)
   const costs = costsOf(space, 'load', bytes)
   const read = (from: number): number => {
     if (bytes === 1) return signed ? (memory[from]! << 24) >> 24 : memory[from]!
@@ -249,13 +251,15 @@ function load(at: Site, space: Space): Step {
     countCost(at, cost)
     if (good === -1) at.machine.seen(at.index, [addresses], cost)
     watchAll(at, space, warp, good, addresses, bytes, false)
-    const { base } = warp
+    if (row === null) return
+    const first = origin(warp)
     for (let rest = active; rest !== 0; rest &= rest - 1) {
       const lane = 31 - Math.clz32(rest & -rest)
       const valid = (good >>> lane) & 1
-      const from = valid ? place(warp, lane, addresses[lane]!) : 0
-      for (let part = 0; part < puts.length; part++)
-        puts[part]!(base, lane, valid ? read(from + 4 * part) : 0)
+      const from = (first + lane * stride + addresses[lane]!) >>> 0
+      const to = warp.base + row + lane
+      for (let part = 0; part < parts; part++)
+        words[to + part * lanes] = valid ? read(from + 4 * part) : 0
     }
   }
 }
@@ -266,7 +270,7 @@ function store(at: Site, space: Space): Step {
   const operand = valueOperand(at)
   const values = Array.from({ length: Math.max(1, bytes / 4) }, (_, part) => at.raw(operand, part))
   const check = checked(at, space, bytes, true, addressOf(at, at.memory(), space))
-  const place = placeOf(at, space)
+  const { origin, stride } = originOf(at, space)
   const costs = costsOf(space, 'store', bytes)
   const [addresses] = buffers
   return (warp, active) => {
@@ -275,8 +279,9 @@ function store(at: Site, space: Space): Step {
     countCost(at, cost)
     if (good === -1) at.machine.seen(at.index, [addresses], cost)
     watchAll(at, space, warp, good, addresses, bytes, true)
+    const first = origin(warp)
     eachLane((_, base, lane) => {
-      const to = place(warp, lane, addresses[lane]!)
+      const to = (first + lane * stride + addresses[lane]!) >>> 0
       if (bytes === 1) memory[to] = values[0]!(base, lane)
       else if (bytes === 2) halves[to >>> 1] = values[0]!(base, lane)
       else

@@ -182,17 +182,52 @@ function stackOf(kernel: MachineKernel, code: readonly Instruction[], limit: num
   return Math.ceil((calls ? Math.max(own, limit) : own) / 16) * 16
 }
 
+interface Decoded {
+  bytes: Uint8Array
+  architecture: number
+  /** Indices of the calls that leave the kernel. */
+  calls: readonly number[]
+  instructions: readonly Instruction[]
+}
+
+/**
+ * The kernels decoded last, the latest first: the next job often has the same ones, at another size or with checks, and what
+ * was compiled of a kernel goes with its instructions.
+ */
+let kept: readonly Decoded[] = []
+const mostKept = 16
+
+const isEqual = (a: ArrayLike<number>, b: ArrayLike<number>): boolean => {
+  if (a.length !== b.length) return false
+  for (let index = 0; index < a.length; index++) if (a[index] !== b[index]) return false
+  return true
+}
+
 /** The instructions of a kernel; a call of a function that has code of its own is one without a target. */
-function codeOf(kernel: MachineKernel, { architecture, functions }: MachineCode): Instruction[] {
-  const code = instructionsOf(kernel.code, architecture)
+function codeOf(
+  { code: bytes, relocations }: MachineKernel,
+  { architecture, functions }: MachineCode,
+): readonly Instruction[] {
   const outside = new Set(functions.map(({ name }) => name))
-  for (const { offset, symbol } of kernel.relocations) {
-    const at = Math.floor(offset / instructionBytes)
-    const instruction = code[at]
-    if (instruction?.mnemonic === 'CALL' && outside.has(symbol))
-      code[at] = { ...instruction, operands: [] }
+  const calls = relocations
+    .filter(({ symbol }) => outside.has(symbol))
+    .map(({ offset }) => Math.floor(offset / instructionBytes))
+  const found = kept.find(
+    (each) =>
+      each.architecture === architecture &&
+      isEqual(each.calls, calls) &&
+      isEqual(each.bytes, bytes),
+  )
+  const latest = found ?? {
+    ...{ bytes: new Uint8Array(bytes), architecture, calls },
+    instructions: instructionsOf(bytes, architecture).map((instruction, index) =>
+      instruction.mnemonic === 'CALL' && calls.includes(index)
+        ? { ...instruction, operands: [] }
+        : instruction,
+    ),
   }
-  return code
+  kept = [latest, ...kept.filter((each) => each !== found)].slice(0, mostKept)
+  return latest.instructions
 }
 
 /** What its variables take behind the part that CUDA keeps. */
@@ -235,7 +270,6 @@ export function runRung(run: RungRun): EmulatedLaunch[] {
       buffers.set(firstSymbol + place, { name, offset: offsetOf(address)!, bytes: 0 })
     else if (found) constantBytes.set(firstSymbol + place, found)
   }
-  const decoded = new Map<MachineKernel, Instruction[]>()
   // What one launch has written, the next may read.
   const written = run.options.checks
     ? writtenBytes(device.scratch(0), [
@@ -271,8 +305,7 @@ export function runRung(run: RungRun): EmulatedLaunch[] {
     )
     const kernel = module?.kernels.find(({ name }) => name === launch.kernel)
     if (!module || !kernel) throw new Halt('unknown-instruction', null, launch.kernel)
-    const code = decoded.get(kernel) ?? codeOf(kernel, module)
-    decoded.set(kernel, code)
+    const code = codeOf(kernel, module)
     const localBytes = stackOf(kernel, code, run.stackBytes ?? defaultStack)
     const banks = new Map(constants.get(module))
     for (const bank of kernel.constants) banks.set(bank.bank, linkedBank(bank, variables))

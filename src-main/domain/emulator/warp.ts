@@ -203,11 +203,16 @@ export function scatter(
 
 /** Ends the wait of lanes that have all come together. */
 export function converge(warp: Warp): void {
-  for (let index = 0; index < warp.convergence.length; index++) {
+  let [barriers, others] = [0, false]
+  for (const { waits } of warp.splits) {
+    if (waits?.kind === 'convergence') barriers |= 1 << waits.barrier
+    if (waits?.kind === 'warp') others = true
+  }
+  for (let index = 0; barriers >>> index !== 0; index++) {
+    if (((barriers >>> index) & 1) === 0) continue
     const waiting = warp.splits.filter(
       ({ waits }) => waits?.kind === 'convergence' && waits.barrier === index,
     )
-    if (waiting.length === 0) continue
     const arrived = waiting.reduce((mask, split) => mask | split.mask, 0)
     const all = warp.convergence[index]! & warp.live
     const wanted = all & ~yieldedLanes(warp)
@@ -216,6 +221,7 @@ export function converge(warp: Warp): void {
     if ((arrived & all) !== all) warp.convergence[index]! &= ~arrived
     join(warp, waiting, arrived)
   }
+  if (!others) return
   const waiting = warp.splits.filter(({ waits }) => waits?.kind === 'warp')
   for (const { waits } of waiting) {
     if (waits?.kind !== 'warp') continue

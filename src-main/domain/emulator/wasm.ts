@@ -17,6 +17,7 @@ export const scalar = {
   get: 0x20,
   set: 0x21,
   tee: 0x22,
+  global: 0x23,
   load: 0x28,
   store: 0x36,
   load64: 0x29,
@@ -227,10 +228,15 @@ export class Code {
     this.bytes.unsigned(offset)
   }
 
-  /** Adds the number of lanes in a mask to 8 bytes of memory. */
+  /** Pushes the first of the module's globals: where in memory the tables of a launch begin. */
+  tables(): void {
+    this.op(scalar.global, 0)
+  }
+
+  /** Adds the number of lanes in a mask to 8 bytes of the tables. */
   countLanes(place: number, mask: number): void {
-    this.constant(0)
-    this.constant(0)
+    this.tables()
+    this.tables()
     this.memory(scalar.load64, place)
     this.get(mask)
     this.op(scalar.popcount, scalar.extendUnsigned, scalar.add64)
@@ -298,12 +304,16 @@ export interface WasmFunction {
   code: Code
 }
 
-/** Imports a memory and functions; exports those of its own that `exported` names, by their index behind the imports, as `f0`, `f1`, …. */
+/**
+ * Imports a memory, functions and globals, which never change; exports those functions of its own that `exported` names, by
+ * their index behind the imports, as `f0`, `f1`, ….
+ */
 export function encodeModule(
   memoryPages: number,
   imports: readonly { name: string; signature: Signature }[],
   functions: readonly WasmFunction[],
   exported = functions.map((_, index) => imports.length + index),
+  globals: readonly string[] = [],
 ): Uint8Array<ArrayBuffer> {
   const module = new Bytes()
   for (const byte of [0x00, 0x61, 0x73, 0x6d, 1, 0, 0, 0]) module.push(byte)
@@ -325,13 +335,18 @@ export function encodeModule(
       for (const one of each) type.push(one)
     }
   })
-  section(2, [null, ...imports], (entry, imported, index) => {
+  const [aFunction, aMemory, aGlobal] = [0, 2, 3]
+  const imported = [
+    { name: 'memory', is: [aMemory, 1] },
+    ...imports.map(({ name }) => ({ name, is: [aFunction] })),
+    ...globals.map((name) => ({ name, is: [aGlobal, i32, 0] })),
+  ]
+  section(2, imported, (entry, { name, is }, index) => {
     entry.text('e')
-    entry.text(imported?.name ?? 'memory')
-    entry.push(imported ? 0 : 2)
-    if (imported) entry.unsigned(index - 1)
-    else {
-      entry.push(1)
+    entry.text(name)
+    for (const byte of is) entry.push(byte)
+    if (is[0] === aFunction) entry.unsigned(index - 1)
+    if (is[0] === aMemory) {
       entry.unsigned(memoryPages)
       entry.unsigned(65536)
     }

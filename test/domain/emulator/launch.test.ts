@@ -20,6 +20,8 @@ interface Setup {
   input?: number[]
   /** Words of the second one, which comes out. */
   output?: number
+  /** What the text was assembled to before. */
+  code?: ReturnType<typeof assemble>
   options?: Partial<LaunchOptions>
 }
 
@@ -30,7 +32,7 @@ function run(text: string, setup: Setup = {}) {
   const [a, b] = [device.allocate('in', 4 * input.length), device.allocate('out', 4 * output)]
   new Int32Array(device.memory.buffer, a.offset, input.length).set(input)
   const parameters = new BigUint64Array([addressOf(a), addressOf(b)])
-  const code = assemble(text)
+  const code = setup.code ?? assemble(text)
   const result = runLaunch(
     device,
     {
@@ -500,6 +502,41 @@ ${ends.join('\n')}
       expect(compiled.out, `seed ${seed}\n${program}`).toEqual(stepped.out)
       expect([...compiled.counts.on], `seed ${seed}`).toEqual([...stepped.counts.on])
       expect([...compiled.counts.sectors]).toEqual([...stepped.counts.sectors])
+    }
+  })
+
+  it('compiles what it repeats once for launches of all sizes, at any address', () => {
+    const program = `
+  S2R R1, SR_CTAID.X
+  LDC R2, c[0x0][0xc]
+  LDC.64 R4, c[0x0][0x210]
+  IMAD.WIDE R4, R1, 0x4, R4
+  LDG.E R0, desc[UR4][R4.64]
+  @P0 IADD3 R0, R0, 0x64, RZ
+  IMAD R0, R0, c[0x0][0xc], R2
+  ${storeR0}`
+    const { Module } = WebAssembly
+    let modules = 0
+    class CountedModule extends Module {
+      constructor(bytes: Uint8Array<ArrayBuffer>) {
+        super(bytes)
+        modules++
+      }
+    }
+    Object.assign(WebAssembly, { Module: CountedModule })
+    try {
+      const { code } = run(program)
+      const options = { portable: true, compileAfter: 0 }
+      const made = [1, 3, 700].map((blocks) => {
+        const before = modules
+        const input = Array.from({ length: blocks }, (_, block) => 7 * block)
+        const { out } = run('', { code, input, grid: [blocks, 1, 1], options })
+        expect(out).toEqual(threads.map(() => 7 * (blocks - 1) * blocks + blocks))
+        return modules - before
+      })
+      expect(made).toEqual([1, 0, 0])
+    } finally {
+      Object.assign(WebAssembly, { Module })
     }
   })
 

@@ -78,13 +78,13 @@ export function fusedMultiplyAdd(
   code.vector(vector.any)
   code.op(scalar.if, 0x40)
   for (const [place, local] of [a, b, c].entries()) {
-    code.constant(run.setting.fixAddress)
+    code.tables()
     code.get(local)
-    code.vectorMemory(vector.store, 16 * place)
+    code.vectorMemory(vector.store, run.setting.fixPlace + 16 * place)
   }
   code.call(run.setting.fixFunction)
-  code.constant(run.setting.fixAddress)
-  code.vectorMemory(vector.load, 48)
+  code.tables()
+  code.vectorMemory(vector.load, run.setting.fixPlace + 48)
   code.set(result)
   code.op(scalar.end)
   code.get(result)

@@ -13,14 +13,15 @@ import { Code, i32, scalar, v128, vector } from '../wasm'
 export interface FusedSetting {
   /** Rows of registers; the uniform ones follow. */
   registers: number
-  constant(bank: number, offset: number): number
+  /** Where a word of a constant bank lies, null behind the bank's end. This place and the others are bytes from where the launch's tables begin. */
+  constantPlace(bank: number, offset: number): number | null
   /** Whether a * b + c is rounded once by the CPU. */
   nativeMultiplyAdd: boolean
   /** Index of the imported function that rounds four lanes of a * b + c, and where it finds them. */
   fixFunction: number
-  fixAddress: number
+  fixPlace: number
   /** Where the lanes that a guarded instruction was on for are counted, 8 bytes each. */
-  onAddress: number
+  onPlace: number
   /** Byte of the first predicate, from the warp's registers. */
   predicatePlace: number
 }
@@ -190,7 +191,10 @@ export class RunWriter {
         (register !== null && register !== zeroRegister) ||
         (uniform !== null && uniform !== zeroUniformRegister)
       if (typeof bank !== 'number' || indexed) return unsupported()
-      code.splat(this.setting.constant(bank, offset + 4 * part))
+      const place = this.setting.constantPlace(bank, offset + 4 * part)
+      if (place === null) return code.splat(0)
+      code.tables()
+      code.vectorMemory(vector.load32Splat, place)
     } else unsupported()
   }
 
@@ -293,7 +297,7 @@ export class RunWriter {
     code.set(this.execMask)
     this.bits = this.execBits
     this.mask = this.execMask
-    code.countLanes(this.setting.onAddress + 8 * index, this.execBits)
+    code.countLanes(this.setting.onPlace + 8 * index, this.execBits)
   }
 
   /** The whole function, or null where the run is empty. */
