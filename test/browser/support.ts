@@ -119,28 +119,21 @@ async function forget(context: BrowserContext): Promise<void> {
 }
 
 /**
- * By size, theme and language. A context keeps the scripts of a page compiled for as long as they have the same address, so
- * each kind of page has one for all tests of a worker, and every web host the first one's port.
+ * By language. A context keeps the scripts of a page compiled for as long as they have the same address, so it is one for
+ * all tests of a worker, and every web host has the first one's port.
  */
 const contexts = new Map<string, Promise<BrowserContext>>()
 const inUse = new Set<string>()
+const usualLocale = 'en-US'
 /** A page of each context that has nothing on it. */
 const keepers = new WeakSet<Page>()
 /** Pages that a visit left for the next. */
 const left = new WeakSet<Page>()
 let usualPort = 0
 
-async function newContext(
-  { width, dark, locale }: Required<OpenOptions>,
-  origin: string,
-): Promise<BrowserContext> {
+async function newContext(locale: string, origin: string): Promise<BrowserContext> {
   const browser = await sharedBrowser()
-  const context = await browser.newContext({
-    viewport: { width, height: 800 },
-    locale,
-    colorScheme: dark ? 'dark' : 'light',
-    reducedMotion: 'reduce',
-  })
+  const context = await browser.newContext({ locale, reducedMotion: 'reduce' })
   // The process of the pages lasts as long as one of them.
   const keeper = await context.newPage()
   await keeper.goto(`${origin}/nothing`)
@@ -170,20 +163,16 @@ async function leave(page: Page): Promise<boolean> {
 }
 
 /** A page whose context no other page in use has. */
-async function newPage(
-  options: Required<OpenOptions>,
-  cookie: Cookie,
-): Promise<{ page: Page; isShared: boolean }> {
-  const kind = JSON.stringify(options)
-  const isShared = !inUse.has(kind)
-  inUse.add(kind)
-  const making = (isShared && contexts.get(kind)) || newContext(options, cookie.url)
-  if (isShared) contexts.set(kind, making)
+async function newPage(locale: string, cookie: Cookie): Promise<{ page: Page; isShared: boolean }> {
+  const isShared = !inUse.has(locale)
+  inUse.add(locale)
+  const making = (isShared && contexts.get(locale)) || newContext(locale, cookie.url)
+  if (isShared) contexts.set(locale, making)
   const context = await making
   let isOpen = true
   context.once('close', () => {
     isOpen = false
-    if (isShared) contexts.delete(kind)
+    if (isShared) contexts.delete(locale)
   })
   afterTest(async () => {
     if (isOpen) await (isShared ? forget(context) : context.close())
@@ -195,7 +184,7 @@ async function newPage(
     context.waitForEvent('page'),
     keeper.evaluate(() => void window.open('about:blank')),
   ])
-  if (isShared) page.once('close', () => left.has(page) || inUse.delete(kind))
+  if (isShared) page.once('close', () => left.has(page) || inUse.delete(locale))
   return { page, isShared }
 }
 
@@ -211,9 +200,6 @@ export async function startHarness(machine?: HostMachine): Promise<Harness> {
   if (usualPort === 0) usualPort = Number(new URL(host.origin).port)
   const [browser, cookie] = await Promise.all([sharedBrowser(), signIn(host)])
 
-  const full = ({ width = 1280, dark = false, locale = 'en-US' }: OpenOptions) => {
-    return { width, dark, locale }
-  }
   /** What goes wrong on a page from now until the test ends. */
   const faultsOf = (page: Page): string[] => {
     const faults: string[] = []
@@ -225,8 +211,19 @@ export async function startHarness(machine?: HostMachine): Promise<Harness> {
     afterTest(() => page.off('pageerror', onError).off('console', onConsole))
     return faults
   }
-  const goTo = (page: Page, route: string) => page.goto(`${host.origin}/#${route}`)
-  /** By kind: what visits left. */
+  /** The window and the theme are those of a page, and a context serves pages of every kind. */
+  async function show(
+    page: Page,
+    route: string,
+    { width = 1280, dark = false }: OpenOptions,
+  ): Promise<OpenPage> {
+    const faults = faultsOf(page)
+    await page.setViewportSize({ width, height: 800 })
+    await page.emulateMedia({ colorScheme: dark ? 'dark' : 'light' })
+    await page.goto(`${host.origin}/#${route}`)
+    return { page, faults }
+  }
+  /** By language: what visits left. */
   const visited = new Map<string, Page>()
 
   return {
@@ -234,38 +231,34 @@ export async function startHarness(machine?: HostMachine): Promise<Harness> {
     browser,
     origin: host.origin,
     async open(route = '', options = {}) {
-      const { page } = await newPage(full(options), cookie)
-      const faults = faultsOf(page)
-      await goTo(page, route)
-      return { page, faults }
+      const { page } = await newPage(options.locale ?? usualLocale, cookie)
+      return show(page, route, options)
     },
     async visit(route, options = {}) {
-      const kind = JSON.stringify(full(options))
-      const known = inUse.has(kind) ? undefined : visited.get(kind)
+      const { locale = usualLocale } = options
+      const known = inUse.has(locale) ? undefined : visited.get(locale)
       const { page, isShared } = known
         ? { page: known, isShared: true }
-        : await newPage(full(options), cookie)
+        : await newPage(locale, cookie)
       if (known) {
-        visited.delete(kind)
+        visited.delete(locale)
         left.delete(known)
-        inUse.add(kind)
+        inUse.add(locale)
         await known.context().addCookies([cookie])
       }
       if (isShared) {
         afterTest(async () => {
           if (!(await leave(page).catch(() => false))) return forget(page.context())
-          visited.set(kind, page)
+          visited.set(locale, page)
           left.add(page)
-          inUse.delete(kind)
+          inUse.delete(locale)
         })
         onTestFailed(() => {
-          visited.delete(kind)
+          visited.delete(locale)
           return page.close()
         })
       }
-      const faults = faultsOf(page)
-      await goTo(page, route)
-      return { page, faults }
+      return show(page, route, options)
     },
     async stop() {
       await Promise.all([...visited.values()].map((page) => page.close()))
