@@ -162,7 +162,7 @@ describe('languages', () => {
   })
 
   it('an English sentence would be found', async () => {
-    const { page } = await harness.open('/doctor', { locale: 'en' })
+    const { page } = await harness.open('/doctor')
     await page.locator('main h2').first().waitFor()
     expect(await englishOn(page)).not.toEqual([])
   })
