@@ -25,15 +25,18 @@ const themes = ['light', 'dark'] as const
 /** By theme and by what was looked at: the faults that axe found. Only the light page is asked all rules. */
 type Found = Record<(typeof themes)[number], Record<string, string[]>>
 
-/** A page is put into the other theme where it is, because opening it takes as long as axe does. */
+/**
+ * A page is put into the other theme where it is, because opening it takes as long as axe does, and stays in it for what is
+ * looked at next.
+ */
 async function lookAt(page: Page, name: string, found: Found): Promise<void> {
-  for (const theme of themes) {
+  const now = await page.locator('html').getAttribute('data-theme')
+  for (const theme of now === 'dark' ? themes.toReversed() : themes) {
     await page.emulateMedia({ colorScheme: theme })
     await page.locator(`html[data-theme="${theme}"]`).waitFor()
     await settled(page)
     found[theme][name] = await seriousFaults(page, theme === 'light' ? undefined : rulesOfColor)
   }
-  await page.emulateMedia({ colorScheme: 'light' })
 }
 
 const noFaults = (found: Found): Found => {
