@@ -3,7 +3,14 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { putTuning } from '../../scripts/lib/pictures.mjs'
 import { screens, states, wordsOf } from '../../scripts/lib/screens.mjs'
-import { rulesOfColor, seriousFaults, settled, startHarness, type Harness } from './support'
+import {
+  leaveScreen,
+  rulesOfColor,
+  seriousFaults,
+  settled,
+  startHarness,
+  type Harness,
+} from './support'
 
 let harness: Harness
 beforeAll(async () => {
@@ -18,15 +25,18 @@ const themes = ['light', 'dark'] as const
 /** By theme and by what was looked at: the faults that axe found. Only the light page is asked all rules. */
 type Found = Record<(typeof themes)[number], Record<string, string[]>>
 
-/** A page is put into the other theme where it is, because opening it takes as long as axe does. */
+/**
+ * A page is put into the other theme where it is, because opening it takes as long as axe does, and stays in it for what is
+ * looked at next.
+ */
 async function lookAt(page: Page, name: string, found: Found): Promise<void> {
-  for (const theme of themes) {
+  const now = await page.locator('html').getAttribute('data-theme')
+  for (const theme of now === 'dark' ? themes.toReversed() : themes) {
     await page.emulateMedia({ colorScheme: theme })
     await page.locator(`html[data-theme="${theme}"]`).waitFor()
     await settled(page)
     found[theme][name] = await seriousFaults(page, theme === 'light' ? undefined : rulesOfColor)
   }
-  await page.emulateMedia({ colorScheme: 'light' })
 }
 
 const noFaults = (found: Found): Found => {
@@ -43,9 +53,9 @@ describe('in both themes', () => {
     const found: Found = { light: {}, dark: {} }
     let touched = false
     for (const [name, { route, ready, act }] of Object.entries({ ...screens, ...states })) {
+      // What was opened before would still be open on the same screen.
+      if (touched) await leaveScreen(page)
       await page.goto(`${harness.origin}/#${route}`)
-      // What was opened before may still be open on the same screen.
-      if (touched) await page.reload()
       await page.locator(ready).first().waitFor()
       await act?.(page, words)
       touched = act !== undefined
@@ -57,7 +67,7 @@ describe('in both themes', () => {
   }, 300_000)
 
   it('neither do the palette, the help sheet and the menus', async () => {
-    const { page } = await harness.open('/doctor')
+    const { page } = await harness.visit('/doctor')
     const found: Found = { light: {}, dark: {} }
     await page.getByRole('heading', { level: 1 }).waitFor()
     await page.keyboard.press('Control+k')
@@ -80,7 +90,7 @@ describe('by keyboard alone', () => {
     page.waitForURL((url) => decodeURIComponent(url.hash).includes(part))
 
   it('every screen is opened by g and its letter', async () => {
-    const { page } = await harness.open('/doctor')
+    const { page } = await harness.visit('/doctor')
     await page.getByRole('heading', { level: 1 }).waitFor()
     for (const [key, part] of [
       ['l', '/ladder'],
@@ -114,7 +124,7 @@ describe('by keyboard alone', () => {
   }
 
   it('a lab is opened from the list, and the editor from a rung', async () => {
-    const { page } = await harness.open('/labs')
+    const { page } = await harness.visit('/labs')
     await page.locator('main li a').first().waitFor()
     await tabTo(page, /^Coalescing$/)
     await page.keyboard.press('Enter')
@@ -131,7 +141,7 @@ describe('by keyboard alone', () => {
   })
 
   it('the focus is visible wherever Tab leads', async () => {
-    const { page } = await harness.open('/doctor')
+    const { page } = await harness.visit('/doctor')
     const unseen: string[] = []
     for (const name of ['ladder', 'compare', 'sessions', 'run']) {
       const { route, ready } = screens[name]!
@@ -158,7 +168,7 @@ describe('by keyboard alone', () => {
   })
 
   it('letters in a field stay letters', async () => {
-    const { page } = await harness.open('/sessions')
+    const { page } = await harness.visit('/sessions')
     await page.locator('tr[data-session]').first().waitFor()
     await page.getByRole('searchbox').focus()
     await page.keyboard.type('gd?')
@@ -192,7 +202,7 @@ describe('by keyboard alone', () => {
   })
 
   it('a search without a match says so, and Escape leaves everything unchanged', async () => {
-    const { page } = await harness.open('/doctor')
+    const { page } = await harness.visit('/doctor')
     await page.getByRole('heading', { level: 1 }).waitFor()
     await page.keyboard.press('Control+k')
     await page.getByRole('combobox').waitFor()
@@ -205,7 +215,7 @@ describe('by keyboard alone', () => {
   })
 
   it('the first Tab leads past the head to the screen', async () => {
-    const { page } = await harness.open('/doctor')
+    const { page } = await harness.visit('/doctor')
     await page.getByRole('heading', { level: 1 }).waitFor()
     await page.keyboard.press('Tab')
     await page.keyboard.press('Enter')

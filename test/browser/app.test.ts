@@ -6,7 +6,7 @@ import { type Page } from 'playwright-core'
 import { budget } from '../../scripts/bench/budgets.mjs'
 import { screens, wordsOf, type Screen } from '../../scripts/lib/screens.mjs'
 import { initialScripts } from '../../scripts/lib/initial-size.mjs'
-import { type Harness, settled, startHarness, englishOn } from './support'
+import { type Harness, leaveScreen, settled, startHarness, englishOn } from './support'
 import { shippedKernels } from '../services/support'
 
 describe('the first scripts', () => {
@@ -148,9 +148,9 @@ describe('languages', () => {
       const all = [...Object.entries(screens).map(([name, own]) => ({ name, ...own })), ...more]
       let touched = false
       for (const { name, route, ready, act } of all) {
+        // What was opened before would still be open on the same screen.
+        if (touched) await leaveScreen(page)
         await page.goto(`${harness.origin}/#${route}`)
-        // What was opened before may still be open on the same screen.
-        if (touched) await page.reload()
         await page.locator(ready).first().waitFor()
         await act?.(page, wordsOf(locale))
         touched = act !== undefined
@@ -162,7 +162,7 @@ describe('languages', () => {
   })
 
   it('an English sentence would be found', async () => {
-    const { page } = await harness.open('/doctor', { locale: 'en' })
+    const { page } = await harness.open('/doctor')
     await page.locator('main h2').first().waitFor()
     expect(await englishOn(page)).not.toEqual([])
   })

@@ -29,7 +29,7 @@ describe('charts', async () => {
     chart: string,
     options: { width?: number; dark?: boolean } = {},
   ): Promise<OpenPage> {
-    const opened = await harness.open(route(recording, chart), options)
+    const opened = await harness.visit(route(recording, chart), options)
     await opened.page.locator('.chart-figure canvas').first().waitFor()
     return opened
   }
@@ -58,7 +58,7 @@ describe('charts', async () => {
   })
 
   it('opens with the first chart that has something to draw, and leads to the others by keyboard', async () => {
-    const { page } = await harness.open(route(card))
+    const { page } = await harness.visit(route(card))
     await page.getByRole('heading', { name: 'Occupancy limiters' }).waitFor()
     await page.getByRole('link', { name: 'Waves and tail' }).focus()
     await page.keyboard.press('Enter')
@@ -93,7 +93,9 @@ describe('charts', async () => {
 
     it('light a rung in every chart, pick two for comparison, and open one', async () => {
       const { rungs } = await get(climb)
-      const { page, faults } = await open(climb, 'stalls?beside=traffic', { width: 1920 })
+      const { page, faults } = await harness.open(route(climb, 'stalls?beside=traffic'), {
+        width: 1920,
+      })
       await page.locator('.chart-figure canvas').nth(1).waitFor()
       const first = await rowAt(page, 0, 2, rungs.length)
       await page.mouse.move(first.x, first.y)
@@ -186,7 +188,7 @@ describe('charts', async () => {
     })
 
     it('share one filter with the ladder, which keeps its pins', async () => {
-      const { page, faults } = await open(climb, 'stalls')
+      const { page, faults } = await harness.open(route(climb, 'stalls'))
       const { rungs } = await get(climb)
       await page.getByPlaceholder('Find a rung').fill('warp tile')
       await page.getByText(`of ${rungs.length} rungs`).waitFor()
@@ -315,7 +317,7 @@ describe('the instruction mix', () => {
       [1280, false],
       [1920, true],
     ])('is drawn and said in words at %i px', async (width, dark) => {
-      const { page, faults } = await harness.open(chart('mix'), { width, dark })
+      const { page, faults } = await harness.visit(chart('mix'), { width, dark })
       await page.locator('.chart-figure canvas').first().waitFor()
       const words = await page.locator('.chart-host').getAttribute('aria-label')
       expect(words).toContain('89.2 % FP32')
@@ -326,7 +328,7 @@ describe('the instruction mix', () => {
     })
 
     it('is shown in the details of a rung, with its operations next to those of the product', async () => {
-      const { page, faults } = await harness.open(ladderRoute(ref))
+      const { page, faults } = await harness.visit(ladderRoute(ref))
       await page.locator('tr[data-rung="06_float4"] button').first().click()
       const details = page.locator('.details')
       await details.getByRole('heading', { name: 'Instruction mix' }).waitFor()
@@ -340,7 +342,7 @@ describe('the instruction mix', () => {
     })
 
     it('is the basis of the roofline, which says so', async () => {
-      const { page } = await harness.open(chart('roofline'))
+      const { page } = await harness.visit(chart('roofline'))
       await page.locator('.chart-figure canvas').first().waitFor()
       await expect
         .poll(() => page.locator('.notes').innerText())
@@ -349,7 +351,7 @@ describe('the instruction mix', () => {
   })
 
   it('is absent from an older session, which says that it was not requested, and how to', async () => {
-    const { page, faults } = await harness.open('/session/older/charts/mix')
+    const { page, faults } = await harness.visit('/session/older/charts/mix')
     await page
       .getByText('this session predates these counters in profile level “standard”')
       .waitFor()

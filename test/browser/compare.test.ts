@@ -25,7 +25,7 @@ afterAll(() => harness.stop())
 
 const open = async (index: number, options: { width?: number; dark?: boolean } = {}) => {
   const step = steps[index]!
-  const opened = await harness.open(compareRoute(ref, step.a.id, step.b.id), options)
+  const opened = await harness.visit(compareRoute(ref, step.a.id, step.b.id), options)
   await opened.page.locator('.cm-mergeView').waitFor()
   return { ...opened, ...step }
 }
@@ -157,7 +157,7 @@ it('opens with a telling pair when the address names none, or one that is not th
 })
 
 it('keeps to one column in a narrow window', async () => {
-  const { page, faults } = await harness.open(compareRoute(ref, steps[0]!.a.id, steps[0]!.b.id), {
+  const { page, faults } = await harness.visit(compareRoute(ref, steps[0]!.a.id, steps[0]!.b.id), {
     width: 1100,
   })
   await page.locator('.cm-deletedChunk').first().waitFor()
@@ -175,7 +175,7 @@ it('says which level collects line heat and machine code where a session lacks t
 })
 
 it('leads to the recording that has them, with the same pair', async () => {
-  const { page, faults } = await harness.open(
+  const { page, faults } = await harness.visit(
     compareRoute(ref, '11_warp_tile', '12_register_prefetch'),
   )
   await page.locator('.source').getByRole('link', { name: 'Open in the deep recording' }).click()
@@ -279,7 +279,7 @@ describe('rungs with a deep profile', () => {
   const deepRef = 'recorded:gemm-fp32-h200-4096-deep'
   const [a, b] = ['05_thread_tile_2d', '06_float4']
   const openDeep = async (route = compareRoute(deepRef, a!, b!)) => {
-    const opened = await harness.open(route, { width: 1920 })
+    const opened = await harness.visit(route, { width: 1920 })
     await opened.page.locator('.cm-mergeView').waitFor()
     await opened.page.getByRole('button', { name: 'SASS' }).waitFor()
     return opened
@@ -356,6 +356,6 @@ describe('rungs with a deep profile', () => {
 })
 
 it('says of two variants of one source which parameters differ, where the source cannot', async () => {
-  const { page } = await harness.open(compareRoute(ref, '11_warp_tile', '11_half_block'))
+  const { page } = await harness.visit(compareRoute(ref, '11_warp_tile', '11_half_block'))
   await page.getByText('Parameters: BM 128 → 64, BK 8 → 16, WM 64 → 32, WN 32 → 64').waitFor()
 })

@@ -140,7 +140,7 @@ async function keep(page: Page, name: string): Promise<void> {
 
 describe.each(names)('a session with %s', (name) => {
   it('shows on every screen, without a fault, and runs nothing', async () => {
-    const { page, faults } = await harness.open(`/session/${name}/ladder`)
+    const { page, faults } = await harness.visit(`/session/${name}/ladder`)
     for (const view of views) {
       await page.goto(`${harness.origin}/#/session/${name}/${view}`)
       await page.locator('main h1, main h2').first().waitFor()
@@ -178,7 +178,7 @@ describe.each(Object.entries(unlike))('a comparison of %s', (name, [ref, other, 
   it('shows in every view, without a fault', async () => {
     const query = other === undefined ? '' : `?with=${encodeURIComponent(other)}`
     const route = `/session/${encodeURIComponent(ref)}/compare/${pair}${query}`
-    const { page, faults } = await harness.open(route)
+    const { page, faults } = await harness.visit(route)
     await page.locator('.compare .headline').waitFor()
     let text = ''
     // Sources, whole kernels, memory and the chain.
@@ -197,7 +197,7 @@ describe.each(Object.entries(unlike))('a comparison of %s', (name, [ref, other, 
 
 describe('messages', () => {
   it('of no rungs: that there are none, and why that may be', async () => {
-    const { page } = await harness.open('/session/no-rungs/ladder')
+    const { page } = await harness.visit('/session/no-rungs/ladder')
     await page.getByRole('heading', { name: 'This session has no rungs' }).waitFor()
     await page.goto(`${harness.origin}/#/session/no-rungs/compare`)
     await page.getByRole('heading', { name: 'There is nothing to compare' }).waitFor()
@@ -206,7 +206,7 @@ describe('messages', () => {
   })
 
   it('of failed rungs: the compiler’s error at its line', async () => {
-    const { page } = await harness.open('/session/all-failed/ladder')
+    const { page } = await harness.visit('/session/all-failed/ladder')
     const row = page.locator('tr[data-rung="06_float4"]')
     await row.waitFor()
     await expect.poll(() => row.innerText()).toContain('nvcc found errors in gemm/06_float4.cu.')
@@ -214,7 +214,7 @@ describe('messages', () => {
   })
 
   it('of missing figures: not collected and unavailable, and zero as zero', async () => {
-    const { page } = await harness.open('/session/half-missing/matrix')
+    const { page } = await harness.visit('/session/half-missing/matrix')
     await page.locator('[role="gridcell"]').first().waitFor()
     for (const kind of ['value', 'unavailable', 'absent'])
       await expect
@@ -227,7 +227,7 @@ describe('messages', () => {
   })
 
   it('of names that turn the direction of text: the words after them as they were', async () => {
-    const { page } = await harness.open('/session/any-script/ladder')
+    const { page } = await harness.visit('/session/any-script/ladder')
     await page.locator('tr[data-rung]').first().waitFor()
     const all = await page.locator('body').innerText()
     expect(all).toContain('\ufffd🧮')
@@ -235,7 +235,7 @@ describe('messages', () => {
   })
 
   it('of counts without times: no columns of times', async () => {
-    const { page } = await harness.open('/session/counts-alone/ladder')
+    const { page } = await harness.visit('/session/counts-alone/ladder')
     await page.locator('tr[data-rung]').first().waitFor()
     const headings = await page.getByRole('columnheader').allInnerTexts()
     expect(headings.join()).not.toMatch(/GFLOP|Median|Step/)
@@ -247,7 +247,7 @@ describe('messages', () => {
 
   it('of counts without times: once that there are none, not again as the reason', async () => {
     const pair = '01_naive/02_coalesced'
-    const { page } = await harness.open(`/session/counts-alone/compare/${pair}`)
+    const { page } = await harness.visit(`/session/counts-alone/compare/${pair}`)
     await page.getByText('No time to compare').waitFor()
     expect(await page.locator('.figures .why').count()).toBe(0)
     // Nor does its roofline say that operations were not counted, or stand first.
@@ -262,7 +262,7 @@ describe('messages', () => {
   })
 
   it('of an emulated GPU: named as that, above the screen and among the sessions', async () => {
-    const { page } = await harness.open('/session/counts-alone/ladder')
+    const { page } = await harness.visit('/session/counts-alone/ladder')
     const bar = page.locator('header.frame')
     await expect.poll(() => bar.innerText()).toContain('Emulated for H200')
     expect(await bar.innerText()).not.toContain('no GPU recorded')
@@ -273,7 +273,7 @@ describe('messages', () => {
   })
 
   it('of emulated counts: marked as such in the matrix, as the legend says', async () => {
-    const { page } = await harness.open('/session/counts-alone/matrix')
+    const { page } = await harness.visit('/session/counts-alone/matrix')
     const cell = page.locator('[role="gridcell"].emulated').first()
     await cell.waitFor()
     expect(await cell.evaluate((one) => getComputedStyle(one, '::after').borderRadius)).toBe('0px')
@@ -281,7 +281,7 @@ describe('messages', () => {
   })
 
   it('of hostile names: the text itself', async () => {
-    const { page } = await harness.open('/session/hostile/ladder')
+    const { page } = await harness.visit('/session/hostile/ladder')
     await page.locator('tr[data-rung="06_float4"]').waitFor()
     await expect
       .poll(() => page.locator('tr[data-rung="06_float4"] .title').innerText())

@@ -31,7 +31,7 @@ describe('occupancy', () => {
 
   describe('the occupancy what-if', () => {
     it('opens at what its address says, with the limiter and what would raise it', async () => {
-      const { page, faults } = await harness.open(route)
+      const { page, faults } = await harness.visit(route)
       const answer = page.getByRole('region', { name: 'Occupancy' })
       await answer.waitFor()
       const text = await answer.innerText()
@@ -54,7 +54,7 @@ describe('occupancy', () => {
     })
 
     it('says what is wrong with a field, and keeps what was typed', async () => {
-      const { page } = await harness.open('/occupancy?threads=5000')
+      const { page } = await harness.visit('/occupancy?threads=5000')
       await page.getByText('A whole number from 1 to 1,024.').waitFor()
       await expect
         .poll(() => page.getByLabel('Threads per block', { exact: true }).inputValue())
@@ -66,7 +66,7 @@ describe('occupancy', () => {
 
     it('takes a rung of the open session, and then has the occupancy that was measured of it', async () => {
       const { ref, session } = await shippedSession(harness.core)
-      const { page, faults } = await harness.open(ladderRoute(ref))
+      const { page, faults } = await harness.visit(ladderRoute(ref))
       await page.locator('tr[data-rung]').first().waitFor()
       await page.getByRole('link', { name: 'Occupancy' }).click()
       for (const rung of session.rungs) {
@@ -92,7 +92,7 @@ describe('export', () => {
 
   describe('the export screen', () => {
     it('is reached from the frame, and saves the chosen rungs as a file', async () => {
-      const { page, faults } = await harness.open(`/session/${encodeURIComponent(ref)}/ladder`)
+      const { page, faults } = await harness.visit(`/session/${encodeURIComponent(ref)}/ladder`)
       await page.getByRole('link', { name: 'Report on this session' }).click()
       await page.getByText('Best rung:').waitFor()
       await page.getByLabel('Naive').uncheck()
@@ -110,7 +110,7 @@ describe('export', () => {
     })
 
     it('shows a text format as it will be, and follows the choice', async () => {
-      const { page, faults } = await harness.open(route())
+      const { page, faults } = await harness.visit(route())
       await page.getByRole('radio', { name: /Markdown/ }).check()
       const preview = page.getByRole('region', { name: 'Preview' })
       await preview.getByText('## Ladder').waitFor()
@@ -125,7 +125,7 @@ describe('export', () => {
     })
 
     it('hands over Markdown with the pictures that it shows', async () => {
-      const { page, faults } = await harness.open(route())
+      const { page, faults } = await harness.visit(route())
       await page.getByRole('radio', { name: /Markdown/ }).check()
       const download = page.waitForEvent('download')
       await page.getByRole('button', { name: 'Save report' }).click()
@@ -142,7 +142,7 @@ describe('export', () => {
     })
 
     it('is not needed for a picture: the charts of the ladder are saved where they stand', async () => {
-      const { page, faults } = await harness.open(`/session/${encodeURIComponent(ref)}/ladder`)
+      const { page, faults } = await harness.visit(`/session/${encodeURIComponent(ref)}/ladder`)
       const download = page.waitForEvent('download')
       await page.getByRole('button', { name: 'Throughput: Save as SVG' }).click()
       const file = await download
@@ -152,7 +152,7 @@ describe('export', () => {
     })
 
     it('refuses two sessions that cannot be compared before anything is made', async () => {
-      const { page } = await harness.open(route())
+      const { page } = await harness.visit(route())
       await page.getByRole('radio', { name: /HTML/ }).check()
       const beside = page.getByLabel('Compared with')
       const option = beside.locator('option', { hasText: '1024' }).first()
@@ -191,7 +191,7 @@ describe('rungs with an epilogue', () => {
   })
 
   it('in the ladder: a mark beside the title, and what the ratio is to', async () => {
-    const { page, faults } = await harness.open(ladderRoute(ref))
+    const { page, faults } = await harness.visit(ladderRoute(ref))
     const row = page.locator('tr[data-rung="15_rasterized"]')
     const mark = row.locator('.beside')
     await expect
@@ -212,7 +212,7 @@ describe('rungs with an epilogue', () => {
   })
 
   it('beside a rung that computes the product alone: that their times are not of one thing', async () => {
-    const { page, faults } = await harness.open(
+    const { page, faults } = await harness.visit(
       compareRoute(ref, '14_block_128x256', '15_rasterized'),
     )
     await page
@@ -221,7 +221,7 @@ describe('rungs with an epilogue', () => {
       )
       .waitFor()
     expect(faults).toEqual([])
-    const alike = await harness.open(compareRoute(ref, '13_cp_async', '14_block_128x256'))
+    const alike = await harness.visit(compareRoute(ref, '13_cp_async', '14_block_128x256'))
     await alike.page.locator('.time .headline').waitFor()
     await expect.poll(() => alike.page.locator('.computes').count()).toBe(0)
   })

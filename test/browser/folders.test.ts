@@ -25,7 +25,7 @@ const folderRoute = (path: string) => `/run/folder?path=${encodeURIComponent(pat
 async function opened(
   options: Parameters<typeof sumsFolder>[1] = {},
   without: string[] = [],
-  locale = 'en',
+  locale = 'en-US',
 ) {
   const machine = await fakeMachine(without)
   const path = await sumsFolder(machine, options)

@@ -25,7 +25,7 @@ const pair = () => {
 
 describe('the first view', () => {
   it('shows every rung with the figures of the session, and that it is a recording', async () => {
-    const { page, faults } = await harness.open(ladderRoute(ref))
+    const { page, faults } = await harness.visit(ladderRoute(ref))
     await page.locator(row(session.rungs[0]!.id)).waitFor()
     await expect.poll(() => page.locator('tr[data-rung]').count()).toBe(session.rungs.length)
     for (const rung of session.rungs) {
@@ -49,7 +49,7 @@ describe('the first view', () => {
   it.each(['reduction-h200', 'gemm-fp32-h200-4096'])(
     'of %s has every heading whole, in the narrowest window that is common',
     async (name) => {
-      const { page } = await harness.open(ladderRoute(`recorded:${name}`))
+      const { page } = await harness.visit(ladderRoute(`recorded:${name}`))
       await page.locator('tr[data-rung]').first().waitFor()
       const cut = await page
         .locator('thead :is(th, .short)')
@@ -61,7 +61,7 @@ describe('the first view', () => {
   )
 
   it('of a ladder with a long title says what to do in whole words', async () => {
-    const { page } = await harness.open(ladderRoute('recorded:seed-cutlass-h200'))
+    const { page } = await harness.visit(ladderRoute('recorded:seed-cutlass-h200'))
     const hint = page.locator('.hint')
     await expect.poll(() => hint.innerText()).toBe('Pick two to compare')
     expect(await hint.evaluate((one) => one.scrollWidth - one.clientWidth)).toBe(0)
@@ -80,7 +80,7 @@ describe('the first view', () => {
     [1920, false],
     [3840, true],
   ])('fits a window of %i px', async (width, dark) => {
-    const { page, faults } = await harness.open(ladderRoute(ref), { width, dark })
+    const { page, faults } = await harness.visit(ladderRoute(ref), { width, dark })
     await page.locator('canvas').first().waitFor()
     const overflow = await page.evaluate(
       () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
@@ -92,7 +92,7 @@ describe('the first view', () => {
 
 describe('a figure', () => {
   it('says which tool it came from, and what it means', async () => {
-    const { page } = await harness.open(ladderRoute(ref))
+    const { page } = await harness.visit(ladderRoute(ref))
     const profiled = session.rungs.find((rung) => rung.metrics['fmaUtilization']?.value != null)!
     await page
       .locator(`${row(profiled.id)} td.metric`)
@@ -106,7 +106,7 @@ describe('a figure', () => {
   })
 
   it('is marked with what became of the prediction', async () => {
-    const { page } = await harness.open(ladderRoute(ref))
+    const { page } = await harness.visit(ladderRoute(ref))
     await page.locator(row(session.rungs[0]!.id)).waitFor()
     for (const rung of session.rungs) {
       const before = rungBefore(session, rung.id)
@@ -128,7 +128,7 @@ describe('a figure', () => {
 
 describe('a row', () => {
   it('opens to its build, check, samples and kernels', async () => {
-    const { page } = await harness.open(ladderRoute(ref))
+    const { page } = await harness.visit(ladderRoute(ref))
     const { b } = pair()
     await page.getByRole('button', { name: `Details of ${b.title}`, exact: true }).click()
     const details = page.locator('.detail-cell')
@@ -144,7 +144,7 @@ describe('a row', () => {
     const { title, build, metrics } = session.rungs.find(({ id }) => id === '12_register_prefetch')!
     const launched = metrics['registersPerThread']!.value!
     expect(build!.registersPerThread).toBeGreaterThan(launched)
-    const { page } = await harness.open(ladderRoute(ref))
+    const { page } = await harness.visit(ladderRoute(ref))
     await page.getByRole('button', { name: `Details of ${title}`, exact: true }).click()
     const text = await page.locator('.detail-cell').innerText()
     expect(text).toContain(`${launched}, at most ${build!.registersPerThread} of those compiled`)
@@ -155,7 +155,7 @@ describe('a row', () => {
     const noted = 'recorded:seed-cutlass-h200'
     const { ladder } = await harness.core.call('sessions.get', { ref: noted })
     const { id, title, note } = ladder.rungs.find((own) => own.note && !own.negative)!
-    const { page } = await harness.open(ladderRoute(noted))
+    const { page } = await harness.visit(ladderRoute(noted))
     await page.getByRole('button', { name: `Details of ${title}`, exact: true }).click()
     expect((await page.locator('.detail-cell').innerText()).split(note!), id).toHaveLength(2)
   })
@@ -192,7 +192,7 @@ it('is reached by keys alone: the filter, its rows, and their details', async ()
 })
 
 it('opens the rung that the palette finds by its id', async () => {
-  const { page, faults } = await harness.open('/doctor')
+  const { page, faults } = await harness.visit('/doctor')
   await page.getByRole('heading', { level: 1 }).waitFor()
   await page.keyboard.press('Control+k')
   await page.getByRole('combobox').waitFor()
@@ -208,7 +208,7 @@ it('opens the rung that the palette finds by its id', async () => {
 
 describe('controls', () => {
   it('chart the metric whose column is chosen', async () => {
-    const { page } = await harness.open(ladderRoute(ref))
+    const { page } = await harness.visit(ladderRoute(ref))
     const button = page.getByRole('button', { name: 'Chart Shared-memory loads' })
     await button.click()
     await expect.poll(() => button.getAttribute('aria-pressed')).toBe('true')
@@ -216,7 +216,7 @@ describe('controls', () => {
   })
 
   it('switch the throughput axis', async () => {
-    const { page } = await harness.open(ladderRoute(ref))
+    const { page } = await harness.visit(ladderRoute(ref))
     const slow = page.locator('tr[data-rung="01_naive"] .plot .bar')
     const before = (await slow.boundingBox())!.width
     await page
@@ -299,7 +299,7 @@ describe('a ladder that is worked with', () => {
   })
 
   it('shows the ratio to the first rung when asked', async () => {
-    const { page } = await harness.open(ladderRoute(ref))
+    const { page } = await harness.visit(ladderRoute(ref))
     await page.getByRole('button', { name: /Show the next ratio: vs\. first/ }).click()
     const [, first, second] = session.rungs
     await expect
@@ -328,7 +328,7 @@ it('a rung that is slower than the one before says so, with the counter that sho
       measured.timing!.medianMs > rungBefore({ rungs, ladder } as Session, id)!.timing!.medianMs
     )
   })!
-  const { page } = await harness.open(ladderRoute(seed))
+  const { page } = await harness.visit(ladderRoute(seed))
   await page.getByRole('button', { name: `Details of ${slow.title}`, exact: true }).click()
   const details = await page.locator('.detail-cell').innerText()
   expect(details).toContain('Slower than the previous rung')
@@ -337,7 +337,7 @@ it('a rung that is slower than the one before says so, with the counter that sho
 })
 
 it('rungs that compute in another precision show their error beside the reference’s own', async () => {
-  const { page } = await harness.open('/session/recorded:gemm-3xtf32-h200-4096/ladder')
+  const { page } = await harness.visit('/session/recorded:gemm-3xtf32-h200-4096/ladder')
   await page.locator('tr[data-rung="62_tf32x3_wgmma"]').waitFor()
   await page.getByRole('columnheader', { name: /^Error/ }).waitFor()
   await expect.poll(() => page.locator('tr[data-rung="00_cublas"]').innerText()).toContain('3.4e-7')

@@ -15,7 +15,7 @@ const kernelOf = async (rung: string): Promise<DeepKernel> =>
   (await harness.core.call('sessions.deep', { ref: deepRef, rung }))!.kernels[0]!
 
 async function open(a: string, b: string, options = {}) {
-  const opened = await harness.open(compareRoute(deepRef, a, b), { width: 1440, ...options })
+  const opened = await harness.visit(compareRoute(deepRef, a, b), { width: 1440, ...options })
   await opened.page.locator('.compare .headline').waitFor()
   await opened.page.keyboard.press('m')
   await opened.page.locator('.sass-list .row.cursor').first().waitFor()
@@ -89,7 +89,7 @@ it('draws a few rows of thousands of instructions, and goes to their end', async
 })
 
 it('draws what each level of memory moves, of both rungs or of one', async () => {
-  const { page, faults } = await harness.open(
+  const { page, faults } = await harness.visit(
     compareRoute(deepRef, '05_thread_tile_2d', '06_float4'),
   )
   await page.locator('.compare .headline').waitFor()

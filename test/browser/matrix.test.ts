@@ -37,8 +37,10 @@ afterAll(async () => {
   await own.remove()
 })
 
+const matrixOf = (ref: string, query = ''): string =>
+  `/session/${encodeURIComponent(ref)}/matrix${query}`
 const open = async (ref: string, query = '') => {
-  const opened = await harness.open(`/session/${encodeURIComponent(ref)}/matrix${query}`)
+  const opened = await harness.visit(matrixOf(ref, query))
   await opened.page.locator('[role="gridcell"]').first().waitFor()
   return opened
 }
@@ -94,7 +96,7 @@ describe('a large table', () => {
       )
 
   it('hands the elements of rows that leave to those that come, in the order of reading at rest', async () => {
-    const { page, faults } = await harness.open(`/session/${large}/ladder`)
+    const { page, faults } = await harness.visit(`/session/${large}/ladder`)
     const ladder = grids.ladder({ rungs: 200 })
     await openView(page, harness.origin, large, ladder)
     await page.locator(ladder.scroller).evaluate((element) => element.scrollBy(0, 1000))
@@ -151,7 +153,7 @@ describe('a large table', () => {
 
 describe('what the benchmarks measure', () => {
   it('is reached, and scrolls, one session after another', async () => {
-    const { page, faults } = await harness.open(`/session/${large}/ladder`)
+    const { page, faults } = await harness.visit(`/session/${large}/ladder`)
     const moved = (scroller: string) =>
       page
         .locator(scroller)
@@ -222,7 +224,7 @@ describe('the metrics of a recording', () => {
   })
 
   it('are of the rungs that the filter leaves, which ladder and charts have too', async () => {
-    const { page, faults } = await open(recorded)
+    const { page, faults } = await harness.open(matrixOf(recorded))
     const columns = () => page.getByRole('grid').getAttribute('aria-colcount')
     await page.getByPlaceholder('Find a rung').fill('warp tile')
     const { rungs } = await harness.core.call('sessions.get', { ref: recorded })
@@ -242,7 +244,7 @@ describe('the metrics of a recording', () => {
   })
 
   it('are copied as a table that a spreadsheet reads', async () => {
-    const { page } = await open(recorded)
+    const { page } = await harness.open(matrixOf(recorded))
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
     await page.getByRole('button', { name: 'Copy as CSV' }).click()
     await page.getByText('Copied').waitFor()

@@ -67,7 +67,7 @@ describe('replays and the doctor', () => {
     })
 
     it('has the machines and a form for one, which says what is wrong with a host', async () => {
-      const { page } = await harness.open('/run')
+      const { page } = await harness.visit('/run')
       await page.getByText('Machines', { exact: true }).click()
       const panel = page.locator('details.machines')
       await panel.getByLabel('Name').fill('titan')
@@ -105,7 +105,7 @@ describe('replays and the doctor', () => {
 
     it('does not offer a GPU that is not there', async () => {
       const { hasGpu } = await harness.core.call('app.info', {})
-      const { page } = await harness.open('/run')
+      const { page } = await harness.visit('/run')
       const local = page.getByLabel('Target').locator('option[value="local"]')
       await expect.poll(() => local.isDisabled()).toBe(!hasGpu)
     })
@@ -114,7 +114,7 @@ describe('replays and the doctor', () => {
   describe('doctor', () => {
     it('lists every check with what to do about it', async () => {
       const report = await harness.core.call('doctor.check', {})
-      const { page, faults } = await harness.open('/doctor')
+      const { page, faults } = await harness.visit('/doctor')
       await page.getByRole('heading', { name: report.checks[0]!.label }).waitFor()
       const text = await page.locator('main').innerText()
       for (const check of report.checks) {
@@ -143,7 +143,7 @@ describe('replays and the doctor', () => {
     })
 
     it('says that there is no such page', async () => {
-      const { page } = await harness.open('/nowhere/at/all')
+      const { page } = await harness.visit('/nowhere/at/all')
       await page.getByRole('heading', { name: 'Page not found' }).waitFor()
       await page.getByRole('link', { name: 'Open the ladder' }).click()
       await page.locator('tr[data-rung]').first().waitFor()

@@ -3,8 +3,15 @@ import { existsSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core'
+import {
+  chromium,
+  type Browser,
+  type BrowserContext,
+  type ConsoleMessage,
+  type Page,
+} from 'playwright-core'
 import axe, { type AxeResults } from 'axe-core'
+import { onTestFailed } from 'vitest'
 import { findChromium } from '../../scripts/lib/programs.mjs'
 import { setUp, type HostMachine } from '../../src-main/adapters/machine/machine'
 import type { Core } from '../../src-main/contract/index'
@@ -25,6 +32,12 @@ export interface Harness {
    * finds anything of it.
    */
   open(route?: string, options?: OpenOptions): Promise<OpenPage>
+  /**
+   * The page that an earlier visit left, led to this route as a link would: a quarter of the work of a new one. For a test
+   * of what a screen shows, that neither narrows nor marks what other screens share. A page is left only by a test that
+   * passed, and with nothing on it that was chosen.
+   */
+  visit(route: string, options?: OpenOptions): Promise<OpenPage>
   stop(): Promise<void>
 }
 
@@ -96,7 +109,7 @@ export const settled = (page: Page): Promise<void> =>
 
 /** Closes the pages of a visitor, and what it had chosen and copied is forgotten. */
 async function forget(context: BrowserContext): Promise<void> {
-  const pages = context.pages().filter((page) => !keepers.has(page))
+  const pages = context.pages().filter((page) => !keepers.has(page) && !left.has(page))
   await Promise.all(
     pages.map((page) => page.evaluate(() => localStorage.clear()).catch(() => undefined)),
   )
@@ -106,26 +119,21 @@ async function forget(context: BrowserContext): Promise<void> {
 }
 
 /**
- * By size, theme and language. A context keeps the scripts of a page compiled for as long as they have the same address, so
- * each kind of page has one for all tests of a worker, and every web host the first one's port.
+ * By language. A context keeps the scripts of a page compiled for as long as they have the same address, so it is one for
+ * all tests of a worker, and every web host has the first one's port.
  */
 const contexts = new Map<string, Promise<BrowserContext>>()
 const inUse = new Set<string>()
+const usualLocale = 'en-US'
 /** A page of each context that has nothing on it. */
 const keepers = new WeakSet<Page>()
+/** Pages that a visit left for the next. */
+const left = new WeakSet<Page>()
 let usualPort = 0
 
-async function newContext(
-  { width, dark, locale }: Required<OpenOptions>,
-  origin: string,
-): Promise<BrowserContext> {
+async function newContext(locale: string, origin: string): Promise<BrowserContext> {
   const browser = await sharedBrowser()
-  const context = await browser.newContext({
-    viewport: { width, height: 800 },
-    locale,
-    colorScheme: dark ? 'dark' : 'light',
-    reducedMotion: 'reduce',
-  })
+  const context = await browser.newContext({ locale, reducedMotion: 'reduce' })
   // The process of the pages lasts as long as one of them.
   const keeper = await context.newPage()
   await keeper.goto(`${origin}/nothing`)
@@ -133,18 +141,38 @@ async function newContext(
   return context
 }
 
-/** A page whose context no other open page has. */
-async function newPage(options: Required<OpenOptions>, cookie: Cookie): Promise<Page> {
-  const kind = JSON.stringify(options)
-  const isShared = !inUse.has(kind)
-  inUse.add(kind)
-  const making = (isShared && contexts.get(kind)) || newContext(options, cookie.url)
-  if (isShared) contexts.set(kind, making)
+/** To an address without a screen, within the program: what was open on the one before is gone with it. */
+export async function leaveScreen(page: Page): Promise<void> {
+  await page.evaluate(() => void (location.hash = '#/nowhere'))
+  await page.locator('main a[href="#/"]').waitFor()
+}
+
+/**
+ * Whether what a visit leaves is as good as a new page, but for what the program has loaded. Then nothing is on it that
+ * opens over screens, nor does it keep anything that was chosen.
+ */
+async function leave(page: Page): Promise<boolean> {
+  if (page.isClosed()) return false
+  await page.mouse.move(0, 0)
+  await leaveScreen(page)
+  return page.evaluate(
+    () =>
+      localStorage.length === 0 &&
+      document.querySelector('[role="dialog"], [role="menu"], [role="tooltip"]') === null,
+  )
+}
+
+/** A page whose context no other page in use has. */
+async function newPage(locale: string, cookie: Cookie): Promise<{ page: Page; isShared: boolean }> {
+  const isShared = !inUse.has(locale)
+  inUse.add(locale)
+  const making = (isShared && contexts.get(locale)) || newContext(locale, cookie.url)
+  if (isShared) contexts.set(locale, making)
   const context = await making
   let isOpen = true
   context.once('close', () => {
     isOpen = false
-    if (isShared) contexts.delete(kind)
+    if (isShared) contexts.delete(locale)
   })
   afterTest(async () => {
     if (isOpen) await (isShared ? forget(context) : context.close())
@@ -156,8 +184,8 @@ async function newPage(options: Required<OpenOptions>, cookie: Cookie): Promise<
     context.waitForEvent('page'),
     keeper.evaluate(() => void window.open('about:blank')),
   ])
-  if (isShared) page.once('close', () => inUse.delete(kind))
-  return page
+  if (isShared) page.once('close', () => left.has(page) || inUse.delete(locale))
+  return { page, isShared }
 }
 
 /** `machine`: what builds and runs, in place of the one that tests set up by their environment. */
@@ -171,21 +199,69 @@ export async function startHarness(machine?: HostMachine): Promise<Harness> {
   const host = await start(usualPort).catch(() => start(0))
   if (usualPort === 0) usualPort = Number(new URL(host.origin).port)
   const [browser, cookie] = await Promise.all([sharedBrowser(), signIn(host)])
+
+  /** What goes wrong on a page from now until the test ends. */
+  const faultsOf = (page: Page): string[] => {
+    const faults: string[] = []
+    const onError = (error: Error) => faults.push(error.message)
+    const onConsole = (message: ConsoleMessage) => {
+      if (message.type() === 'error' || message.type() === 'warning') faults.push(message.text())
+    }
+    page.on('pageerror', onError).on('console', onConsole)
+    afterTest(() => page.off('pageerror', onError).off('console', onConsole))
+    return faults
+  }
+  /** The window and the theme are those of a page, and a context serves pages of every kind. */
+  async function show(
+    page: Page,
+    route: string,
+    { width = 1280, dark = false }: OpenOptions,
+  ): Promise<OpenPage> {
+    const faults = faultsOf(page)
+    await page.setViewportSize({ width, height: 800 })
+    await page.emulateMedia({ colorScheme: dark ? 'dark' : 'light' })
+    await page.goto(`${host.origin}/#${route}`)
+    return { page, faults }
+  }
+  /** By language: what visits left. */
+  const visited = new Map<string, Page>()
+
   return {
     core,
     browser,
     origin: host.origin,
-    async open(route = '', { width = 1280, dark = false, locale = 'en-US' } = {}) {
-      const page = await newPage({ width, dark, locale }, cookie)
-      const faults: string[] = []
-      page.on('pageerror', (error) => faults.push(error.message))
-      page.on('console', (message) => {
-        if (message.type() === 'error' || message.type() === 'warning') faults.push(message.text())
-      })
-      await page.goto(`${host.origin}/#${route}`)
-      return { page, faults }
+    async open(route = '', options = {}) {
+      const { page } = await newPage(options.locale ?? usualLocale, cookie)
+      return show(page, route, options)
+    },
+    async visit(route, options = {}) {
+      const { locale = usualLocale } = options
+      const known = inUse.has(locale) ? undefined : visited.get(locale)
+      const { page, isShared } = known
+        ? { page: known, isShared: true }
+        : await newPage(locale, cookie)
+      if (known) {
+        visited.delete(locale)
+        left.delete(known)
+        inUse.add(locale)
+        await known.context().addCookies([cookie])
+      }
+      if (isShared) {
+        afterTest(async () => {
+          if (!(await leave(page).catch(() => false))) return forget(page.context())
+          visited.set(locale, page)
+          left.add(page)
+          inUse.delete(locale)
+        })
+        onTestFailed(() => {
+          visited.delete(locale)
+          return page.close()
+        })
+      }
+      return show(page, route, options)
     },
     async stop() {
+      await Promise.all([...visited.values()].map((page) => page.close()))
       await host.close()
       await core.close()
     },
@@ -234,8 +310,9 @@ export async function seriousFaults(
   runOnly: readonly string[] = everyRule,
 ): Promise<string[]> {
   if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(axe.source)
-  const { violations } = await page.evaluate<AxeResults>(
-    `axe.run(document, ${JSON.stringify({ runOnly, resultTypes: ['violations'] })})`,
+  // What it found in order stays on the page.
+  const violations = await page.evaluate<AxeResults['violations']>(
+    `axe.run(document, ${JSON.stringify({ runOnly, resultTypes: ['violations'] })}).then(({ violations }) => violations)`,
   )
   return violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
