@@ -167,7 +167,8 @@ export async function ensureInstalled() {
     const args = ['ci', '--loglevel=error', '--no-audit', '--no-fund', '--include=dev']
     const { code, output } = await runChild(
       npm.file,
-      [...npm.args, ...args, '--include=optional'],
+      // The lock file says what each package is: npm need not ask whether a copy that it kept is still that.
+      [...npm.args, ...args, '--include=optional', '--prefer-offline'],
       {
         output: 'kept',
         shell: npm.shell,
