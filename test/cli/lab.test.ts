@@ -3,7 +3,7 @@ import { chmod, copyFile, mkdir, readFile, symlink, writeFile } from 'node:fs/pr
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import Papa from 'papaparse'
-import { beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { faultOfRow, kinds, leftProcesses, writeSubmissions } from '../gpu/submissions.mjs'
 import { faultsOf } from '../json-schemas'
 import { tempDir } from '../services/support'
@@ -11,13 +11,24 @@ import { labText } from '../services/labs/support'
 import { bundle, fakeTools, run, runBundle, start } from './support'
 import type { GradeRow, LabOutcome } from '../../src-main/domain/labs/outcome'
 import { said } from '../support'
+import { keepAllAnswers } from '../fakes/in-process'
 import { putFakes } from '../fakes/program.mjs'
 
 describe('labs over fake tools', () => {
   /** The fakes replay what lies in the checkout; and a machine without namespaces is no fault of a test's. */
-  const overFakes = ['--readable', join(import.meta.dirname, '../..'), '--unisolated']
+  const overFakes = [
+    ...[join(import.meta.dirname, '../..'), process.env['FAKE_ANSWERS']!].flatMap((path) => [
+      '--readable',
+      path,
+    ]),
+    '--unisolated',
+  ]
+  beforeAll(keepAllAnswers)
 
   const kernels = join(import.meta.dirname, '../../cuda-kernels/gemm')
+
+  let buses = 0
+  const nextBus = (): string => `00C0FFEE:${String((buses += 1)).padStart(2, '0')}`
 
   /** A trusted lab over the fakes, and the tools. */
   async function labMachine(): Promise<{
@@ -37,7 +48,8 @@ describe('labs over fake tools', () => {
     await writeFile(join(lab, 'lab.md'), labText)
     await writeFile(join(lab, 'starter.cu'), starter)
     await writeFile(join(lab, 'solution.cu'), solution)
-    const env = { ...fakeTools(dir), FAKE_LOG: '' }
+    // Graders give each submission a cache of its own, and all of them the GPU of the machine.
+    const env = { ...fakeTools(dir), FAKE_LOG: '', FAKE_BUS: nextBus() }
     expect((await run(['lab', 'trust', lab, '--yes'], env)).code).toBe(0)
     return { dir, lab, solution, starter, env }
   }

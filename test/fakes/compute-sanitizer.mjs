@@ -15,7 +15,6 @@ export async function computeSanitizer(call) {
   const { words, option, options, path, say, line } = call
   call.logCall('compute-sanitizer')
   if (words.includes('--version')) {
-    call.keep()
     say(capturedCall(captures, 'version').stdout)
     return 0
   }

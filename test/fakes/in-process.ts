@@ -3,6 +3,7 @@
  * environment, the streams and the ends of a `runProcess`, without the processes.
  */
 import { readFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { basename } from 'node:path'
 import {
   runProcess,
@@ -15,7 +16,7 @@ import { launches } from './launches.mjs'
 import { ncu } from './ncu.mjs'
 import { nvcc } from './nvcc.mjs'
 import { nvidiaSmi } from './nvidia-smi.mjs'
-import { Died, fakeCall } from './program.mjs'
+import { answers, Died, fakeCall, keepAnswer } from './program.mjs'
 import { runner } from './runner.mjs'
 
 type Fake = (call: ReturnType<typeof fakeCall>) => Promise<number>
@@ -28,6 +29,24 @@ const fakes: Record<string, Fake> = {
   'compute-sanitizer': computeSanitizer,
   'kl-runner': runner,
   'kl-launches': launches,
+}
+
+/** For fakes in a sandbox, who may look at the answers that are kept and keep none. */
+export async function keepAllAnswers(): Promise<void> {
+  const env = { FAKE_ANSWERS: process.env['FAKE_ANSWERS'], FAKE_BUS: '00000000:00' }
+  for (const [name, { words }] of Object.entries(answers)) {
+    let said = ''
+    const logged: string[] = []
+    const call = fakeCall({
+      ...{ words, env, cwd: tmpdir(), isProcess: false },
+      say: (text: string) => (said += text),
+      complain: () => undefined,
+      forever: () => new Promise<never>(() => undefined),
+      note: (line: string) => logged.push(line),
+    })
+    await fakes[name]!(call)
+    keepAnswer(name, { words, env, said, logged })
+  }
 }
 
 /** Each fake leads to this folder, by its path or by the variable that stands for it. */

@@ -80,7 +80,6 @@ export async function ncu(call) {
   if (words[0] === '--log-file' && !fault && !refused) return ncuProgram(call)
   logCall('ncu')
   if (words.includes('--version')) {
-    call.keep()
     say(recorded('ncu/version'))
     return 0
   }

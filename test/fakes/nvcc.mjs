@@ -13,7 +13,6 @@ export async function nvcc(call) {
   const { words, option, path, say, complain } = call
   call.logCall('nvcc')
   if (words.includes('--version')) {
-    call.keep()
     say(recorded('nvcc/version'))
     return 0
   }

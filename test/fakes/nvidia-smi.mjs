@@ -1,8 +1,7 @@
 import { recorded } from './support.mjs'
 
-export async function nvidiaSmi({ env, logCall, say, busIdOfMachine, keep }) {
+export async function nvidiaSmi({ env, logCall, say, busIdOfMachine }) {
   logCall('nvidia-smi')
-  keep()
   const program =
     '<process_info><pid>4242</pid><type>C</type><process_name>a.out</process_name></process_info>'
   const programs = program.repeat(Number(env.FAKE_GPU_PROGRAMS ?? 0))

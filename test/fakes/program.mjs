@@ -10,14 +10,14 @@ import {
 import { dirname, join, resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 
-/** Ten hexadecimal digits made of a text, by FNV-1a twice: to load node:crypto takes a tenth of a fake's time. */
-function digitsOf(text) {
+/** A place on the bus made of a text, by FNV-1a twice: to load node:crypto takes a tenth of a fake's time. */
+function busOf(text) {
   const hash = (seed) => {
     let state = seed
     for (const byte of Buffer.from(text)) state = Math.imul(state ^ byte, 0x01000193) >>> 0
-    return state.toString(16).padStart(8, '0')
+    return state.toString(16).padStart(8, '0').toUpperCase()
   }
-  return (hash(0x811c9dc5) + hash(0x2166136)).slice(0, 10).toUpperCase()
+  return `${hash(0x811c9dc5)}:${hash(0x2166136).slice(0, 2)}`
 }
 
 /** Ends a fake by a signal. */
@@ -29,21 +29,19 @@ export class Died extends Error {
 }
 
 /**
- * `isProcess`: it may start children, take memory and be killed, being a process of its own. `keep`: the fake will say the
- * same to these words again.
+ * `isProcess`: it may start children, take memory and be killed, being a process of its own. `note` takes what it logs.
  * @param {{ words: readonly string[], env: Record<string, string | undefined>, cwd: string, isProcess: boolean,
  *   say(text: string): unknown, complain(text: string): unknown, forever(): Promise<never>,
- *   keep?: (logged: string[]) => void, signal?: AbortSignal }} given
+ *   note?: (line: string) => unknown, signal?: AbortSignal }} given
  */
 export function fakeCall(given) {
-  const { words, env, cwd, isProcess, say, complain, forever, keep, signal } = given
-  const logged = []
-  const logWords = (...line) => {
-    logged.push(JSON.stringify(line))
-    if (env.FAKE_LOG) appendFileSync(env.FAKE_LOG, `${logged.at(-1)}\n`)
+  const { words, env, cwd, isProcess, say, complain, forever, note, signal } = given
+  const logWords = (...words) => {
+    const line = JSON.stringify(words)
+    note?.(line)
+    if (env.FAKE_LOG) appendFileSync(env.FAKE_LOG, `${line}\n`)
   }
   return {
-    keep: () => keep?.(logged),
     words,
     env,
     cwd,
@@ -74,8 +72,8 @@ export function fakeCall(given) {
         ?.slice(rung.length + 1),
     /** Each machine of fakes has a GPU of its own, so that tests beside one another do not wait for it. */
     busIdOfMachine(gpu = Number.parseInt(env.CUDA_VISIBLE_DEVICES || '0')) {
-      const digits = digitsOf(env.KERNEL_LADDER_CACHE ?? '')
-      return `${digits.slice(0, 8)}:${digits.slice(8, 10)}:${gpu.toString(16).padStart(2, '0').toUpperCase()}.0`
+      const bus = env.FAKE_BUS || busOf(env.KERNEL_LADDER_CACHE ?? '')
+      return `${bus}:${gpu.toString(16).padStart(2, '0').toUpperCase()}.0`
     },
     die(by) {
       throw new Died(by)
@@ -87,17 +85,15 @@ export function fakeCall(given) {
 // A shell starts in a thirtieth of the time that Node takes with a fake. What a fake says to words that it is asked often is
 // therefore kept, in the folder that $FAKE_ANSWERS names, as what a shell does in its place.
 
-/** By fake: the variables on which such an answer depends, and the file that keeps it from being given. */
-const answers = {
-  nvcc: { variables: [] },
-  ncu: { variables: [] },
-  'compute-sanitizer': { variables: [] },
-  'nvidia-smi': { variables: ['KERNEL_LADDER_CACHE', 'FAKE_GPUS', 'FAKE_GPU_PROGRAMS'] },
+/** By fake: the words, the variables on which the answer depends, and the file that keeps it from being given. */
+export const answers = {
+  nvcc: { words: ['--version'], variables: [] },
+  ncu: { words: ['--version'], variables: [] },
+  'compute-sanitizer': { words: ['--version'], variables: [] },
+  'nvidia-smi': { words: ['-q', '-x'], variables: ['FAKE_GPUS', 'FAKE_GPU_PROGRAMS'] },
   'kl-runner': {
-    variables: [
-      ...['KERNEL_LADDER_CACHE', 'CUDA_VISIBLE_DEVICES'],
-      ...['FAKE_GPUS', 'FAKE_GONE_AT', 'FAKE_RUNNER'],
-    ],
+    words: ['device'],
+    variables: ['CUDA_VISIBLE_DEVICES', 'FAKE_GPUS', 'FAKE_GONE_AT', 'FAKE_RUNNER'],
     unless: '$KERNEL_LADDER_CACHE/gpu-gone',
   },
 }
@@ -116,23 +112,31 @@ export function putWhole(file, content) {
 
 const quoted = (text) => `'${text.replaceAll("'", String.raw`'\''`)}'`
 
-function keepAnswer(name, { words, env, said, logged }) {
-  const values = answers[name].variables.map((variable) => env[variable] ?? '').join(':')
+/** Keeps what a fake has said; where the GPU's place on the bus is given, for all places. */
+export function keepAnswer(name, { words, env, said, logged }) {
+  const { words: often, variables } = answers[name] ?? {}
+  if (words.join(' ') !== often?.join(' ')) return
+  const values = variables.map((variable) => env[variable] ?? '').join(':')
+  const place = env.FAKE_BUS ? 'placed' : (env.KERNEL_LADDER_CACHE ?? '')
   const lines = logged.map((line) => `${quoted(line)} `).join('')
+  const text = quoted(said)
   putWhole(
-    join(env.FAKE_ANSWERS, name, values, words.join(' ')),
-    `[ -z "$FAKE_LOG" ] || printf '%s\\n' ${lines}>> "$FAKE_LOG"\nprintf %s ${quoted(said)}\nexit 0\n`,
+    join(env.FAKE_ANSWERS, name, values, place, 'is'),
+    `[ -z "$FAKE_LOG" ] || printf '%s\\n' ${lines}>> "$FAKE_LOG"\n` +
+      `printf %s ${env.FAKE_BUS ? text.replaceAll(env.FAKE_BUS, `'"$FAKE_BUS"'`) : text}\nexit 0\n`,
   )
 }
 
 /** Gives the answer that is kept, if one is. */
 function answering(name, folder) {
-  const { variables, unless } = answers[name]
+  const { words, variables, unless } = answers[name]
   const values = variables.map((variable) => `\${${variable}}`).join(':')
+  const isAsked = [`"$*" = ${quoted(words.join(' '))}`, ...(unless ? [`! -e "${unless}"`] : [])]
   return [
     `export FAKE_ANSWERS=${quoted(folder)}`,
-    `answer="$FAKE_ANSWERS/${name}/${values}/$*"`,
-    `${unless ? `[ -e "${unless}" ] || ` : ''}[ ! -f "$answer" ] || . "$answer"`,
+    `place=\${FAKE_BUS:+placed}`,
+    `answer="$FAKE_ANSWERS/${name}/${values}/\${place:-$KERNEL_LADDER_CACHE}/is"`,
+    `if [ -f "$answer" ] && ${isAsked.map((test) => `[ ${test} ]`).join(' && ')}; then . "$answer"; fi`,
     '',
   ].join('\n')
 }
@@ -141,7 +145,7 @@ function answering(name, folder) {
 export async function asProgram(name, main) {
   const { env } = process
   let said = ''
-  let kept = null
+  const logged = []
   const call = fakeCall({
     words: process.argv.slice(2),
     env,
@@ -152,9 +156,7 @@ export async function asProgram(name, main) {
       return process.stdout.write(text)
     },
     complain: (text) => process.stderr.write(text),
-    keep(logged) {
-      kept = logged
-    },
+    note: (line) => logged.push(line),
     /** As long as the one that started it is there. */
     forever: () =>
       new Promise(() => {
@@ -170,7 +172,7 @@ export async function asProgram(name, main) {
   })
   try {
     const code = await main(call)
-    if (env.FAKE_ANSWERS && kept) keepAnswer(name, { words: call.words, env, said, logged: kept })
+    if (code === 0 && env.FAKE_ANSWERS) keepAnswer(name, { words: call.words, env, said, logged })
     process.exit(code)
   } catch (error) {
     if (!(error instanceof Died)) throw error

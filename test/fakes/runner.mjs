@@ -140,7 +140,6 @@ export async function runner(call) {
   if (gone === 'silent') return 1
   if (gone === 'mute') await call.forever()
   if (command === 'device') {
-    call.keep()
     const [device] = recorded('runner/device').split('\n')
     line({ ...JSON.parse(device), pciBusId: call.busIdOfMachine() })
     return 0
