@@ -20,7 +20,8 @@ const mocking = ['test/hosts/electron/**/*.test.ts', 'test/services/report/save.
  * fresh clone knows no times yet, and would begin with the files that have most text.
  */
 const longest = [
-  ...['cli/machines', 'cli/lab', 'browser/accessibility', 'cli/slurm'],
+  ...['cli/machines', 'cli/lab', 'browser/accessibility', 'cli/slurm', 'browser/folders'],
+  ...['browser/labs', 'browser/run', 'browser/app', 'cli/saving', 'browser/ladder'],
   ...['labs/emulated-labs', 'domain/emulator/hardware', 'services/programs/profile-program'],
 ]
 

@@ -41,7 +41,7 @@ export function runChild(file, args, options = {}) {
   })
   if (options.yields && child.pid !== undefined)
     try {
-      setPriority(child.pid, 5)
+      setPriority(child.pid, 7)
     } catch {
       // It has ended, or this system does not let it.
     }
