@@ -112,21 +112,40 @@ export const says = <Key extends MessageKey>(
 ): statement is Message<Key> =>
   typeof statement === 'object' && statement !== null && 'key' in statement && statement.key === key
 
-export function englishTemplate(key: MessageKey): string {
-  const [table = '', name = ''] = key.split('.')
-  return (templates as Record<string, Record<string, string>>)[table]![name]!
+const tables: Readonly<Record<string, Readonly<Record<string, string>>>> = templates
+
+function templateOf(key: string): string | undefined {
+  const [table = '', name = ''] = key.split('.', 2)
+  const texts = Object.hasOwn(tables, table) ? tables[table]! : {}
+  return key === `${table}.${name}` && Object.hasOwn(texts, name) ? texts[name] : undefined
 }
 
-const keyByText = new Map(
-  Object.entries(templates).flatMap(([table, texts]) =>
-    Object.entries(texts).map(([name, text]): [string, string] => [text, `${table}.${name}`]),
+export const englishTemplate = (key: MessageKey): string => templateOf(key)!
+
+export const isMessageKey = (text: unknown): text is MessageKey =>
+  typeof text === 'string' && templateOf(text) !== undefined
+
+/** What must first go through all templates is made when it is asked for: a program begins and a page opens without. */
+const onceAsked = <Made>(make: () => Made): (() => Made) => {
+  let made: Made | undefined
+  return () => (made ??= make())
+}
+
+const all = onceAsked(() =>
+  Object.entries(tables).flatMap(([table, texts]) =>
+    Object.entries(texts).map(([name, text]): [MessageKey, string] => [
+      `${table}.${name}` as MessageKey,
+      text,
+    ]),
   ),
 )
 
+const keyByText = onceAsked(() => new Map(all().map(([key, text]) => [text, key])))
+
 /** A text that is an English template, as its message: a schema library carries no more than the text. */
 export function messageOf(text: string): Statement {
-  const key = keyByText.get(text)
-  return key === undefined ? text : { key: key as MessageKey, values: {} }
+  const key = keyByText().get(text)
+  return key === undefined ? text : { key, values: {} }
 }
 
 export const placeholder = /\{(\w+)\}/g
@@ -134,29 +153,35 @@ export const placeholder = /\{(\w+)\}/g
 const namesIn = (template: string): Set<string> =>
   new Set([...template.matchAll(placeholder)].map(([, name]) => name!))
 
-const namesByKey = new Map(
-  Object.entries(templates).flatMap(([table, own]) =>
-    Object.entries(own).map(([name, template]: [string, string]) => [
-      `${table}.${name}` as MessageKey,
-      namesIn(template),
-    ]),
-  ),
-)
+const namesByKey = new Map<MessageKey, Set<string>>()
 
-export const isMessageKey = (text: unknown): text is MessageKey =>
-  namesByKey.has(text as MessageKey)
+function namesOf(key: MessageKey): Set<string> {
+  const names = namesByKey.get(key) ?? namesIn(englishTemplate(key))
+  namesByKey.set(key, names)
+  return names
+}
+
+/** An enumeration by its published schema; the library's own would put every key into a pattern first. */
+const StoredKey = z
+  .string()
+  .refine(isMessageKey)
+  .meta({
+    get enum() {
+      return all().map(([key]) => key)
+    },
+  }) as unknown as z.ZodType<MessageKey>
 
 /** A stored message. A `text` beside it, as in the command line's JSON documents, is ignored. */
 const StoredMessage: z.ZodType<AnyMessage> = z
   .object({
-    key: z.enum([...namesByKey.keys()] as [MessageKey, ...MessageKey[]]),
+    key: StoredKey,
     values: z.record(
       z.string(),
       z.lazy(() => StoredValue),
     ),
   })
   .superRefine(({ key, values }, context) => {
-    const wanted = namesByKey.get(key)!
+    const wanted = namesOf(key)
     const issue = (name: string, what: string): void =>
       context.addIssue({ code: 'custom', path: ['values', name], message: `${key} ${what}` })
     for (const name of wanted) if (!Object.hasOwn(values, name)) issue(name, 'lacks this value')

@@ -207,7 +207,7 @@ async function preparePlace(
 const inputSeed = (): string => String(randomInt(2, 1_000_000))
 
 const checkCommand = ({ target, limits }: GradeRequest, staged: Staged, work: string) => [
-  ...[process.execPath, staged.program, 'lab', 'check', staged.lab],
+  ...[process.execPath, ...process.execArgv, staged.program, 'lab', 'check', staged.lab],
   ...['--file', join(work, submissionFile), '--out', join(work, 'attempt')],
   ...['--target', target, '--seed', inputSeed(), '--json'],
   // A hanging kernel should be detected by the check itself, which can then still report everything else.
