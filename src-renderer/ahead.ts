@@ -40,22 +40,29 @@ function ask(name: string, input: unknown): Promise<RawAnswer> {
   return answer
 }
 
-/** The session that the address names, or the one that the program opens with. */
-const sessionIn = (hash: string, info: RawAnswer): unknown => {
-  const named = /^#\/session\/([^/?]+)/.exec(hash)?.[1]
-  if (named !== undefined) return decodeURIComponent(named)
-  return (info.body as { value?: { defaultSession?: unknown } } | undefined)?.value?.defaultSession
+const askSession = (ref: unknown): void => {
+  if (typeof ref === 'string') void ask('sessions.get', { ref })
 }
 
+/** With the session that the address names, at once, or the one that the program opens with. */
 export function askAhead(): void {
-  void ask('sessions.list', {}).catch(() => undefined)
-  void ask('app.info', {})
-    .then((info) => {
-      const ref = sessionIn(window.location.hash, info)
-      if (typeof ref === 'string') void ask('sessions.get', { ref })
-    })
-    // No address or answer is bad enough to end a start: the screens say what is wrong.
-    .catch(() => undefined)
+  void ask('sessions.list', {})
+  const info = ask('app.info', {})
+  const named = /^#\/session\/([^/?]+)/.exec(window.location.hash)?.[1]
+  // No address or answer is bad enough to end a start: the screens say what is wrong.
+  if (named === undefined)
+    void info
+      .then((answer) => {
+        const body = answer.body as { value?: { defaultSession?: unknown } } | undefined
+        askSession(body?.value?.defaultSession)
+      })
+      .catch(() => undefined)
+  else
+    try {
+      askSession(decodeURIComponent(named))
+    } catch {
+      // It is no address of a session.
+    }
 }
 
 /** The answer to a call if it was asked ahead; undefined if it was not, or has been taken. */

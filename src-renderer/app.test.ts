@@ -34,10 +34,9 @@ it('asks for the session that the program opens with', async () => {
   expect(asked[2]).toEqual(['sessions.get', { ref: 'recorded:first' }])
 })
 
-it('asks for the session that the address names', async () => {
+it('asks for the session that the address names, before the program itself would', () => {
   vi.stubGlobal('window', { location: { hash: '#/session/recorded%3Amine/compare/a/b' } })
   askAhead()
-  await settled()
   expect(asked[2]).toEqual(['sessions.get', { ref: 'recorded:mine' }])
 })
 
