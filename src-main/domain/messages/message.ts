@@ -164,7 +164,8 @@ function namesOf(key: MessageKey): Set<string> {
 /** An enumeration by its published schema; the library's own would put every key into a pattern first. */
 const StoredKey = z
   .string()
-  .refine(isMessageKey)
+  // What is no key has no names of values to look for.
+  .refine(isMessageKey, { abort: true })
   .meta({
     get enum() {
       return all().map(([key]) => key)
