@@ -107,7 +107,7 @@ const ended = (stdout: string, stderr: string): ProcessResult => ({
 class NotKept extends Error {}
 
 /** Leaves a test out where what it looks at has changed since it was kept, and there is no nvcc. */
-export const orSkip = (test: TestContext, work: Promise<void>): Promise<void> =>
+export const orSkip = <T>(test: TestContext, work: Promise<T>): Promise<T> =>
   work.catch((error: unknown) => {
     if (error instanceof NotKept) test.skip(error.message)
     throw error
@@ -155,6 +155,9 @@ function onceExpected(): (call: ProcessCall) => Promise<ProcessResult> {
     return result
   }
 }
+
+/** Whether programs among what is kept are such as run on this machine. */
+export const keptRunsHere = process.platform === 'linux' && process.arch === 'x64'
 
 /** Whether this run is to keep what it hears. */
 export const keeping = Boolean(process.env['KERNEL_LADDER_KEEP'])

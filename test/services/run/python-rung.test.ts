@@ -14,6 +14,7 @@ import {
 import { readLadderFolder } from '../../../src-main/adapters/kernels/ladder-folder'
 import { diskBuildCache, copyBuilt } from '../../../src-main/adapters/disk/build-cache'
 import { findTool, liveToolbox } from '../../../src-main/adapters/tools/toolboxes'
+import { staticRungFlags } from '../../../src-main/adapters/tools/nvcc'
 import { runProcess } from '../../../src-main/adapters/tools/process'
 import { taskHeader } from '../../../src-main/domain/task/layout'
 import { buildRung, openCompiler } from '../../../src-main/services/run/build'
@@ -158,7 +159,7 @@ describe.skipIf(!isThere)('a rung in Python', () => {
     )
     const [artefact, other] = await Promise.all(
       plan.rungs.map(async (planned) => {
-        const built = await buildRung(compiler, plan, planned, '90')
+        const built = await buildRung(compiler, plan, planned, '90', staticRungFlags)
         expect(built.diagnostics, planned.rung.id).toEqual([])
         return built.artefact!
       }),
