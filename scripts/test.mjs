@@ -101,6 +101,8 @@ const all = {
     },
   },
   servers: {
+    // Both may install packages, which one at a time can.
+    after: 'browser',
     async run() {
       await obtainServers()
       return nothing
