@@ -1,8 +1,8 @@
 /** What one part of the program knows and no other may: how to make a machine, kinds of targets, the task. */
 import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { isTest, linesWith, sourcesIn } from './imports'
+import { isTest, linesWith, sourcesIn, type SourceFile } from './imports'
 import { targetKinds } from '../../src-main/domain/target/targets'
 
 describe('machines', () => {
@@ -211,5 +211,41 @@ describe('the task', () => {
       '// m, n and k',
       'a.match(b)',
     ])('lets %s be', (line) => expect(knowing('src-main/a.ts', line)).toEqual([]))
+  })
+})
+
+describe('styles', () => {
+  const styledForAll = ({ text }: SourceFile): string[] =>
+    [...text.matchAll(/^<style>\n([^]*?)^<\/style>/gm)].flatMap(([, css]) =>
+      [...css!.matchAll(/^\.([\w-]+)/gm)].map(([, name]) => name!),
+    )
+  const namesOn = ({ text }: SourceFile): string[] =>
+    [...text.matchAll(/\bclass="([^"]+)"/g)].flatMap(([, names]) => names!.split(/\s+/))
+
+  /** What a component styles for all is on every screen once it is loaded, also on what has the same name there. */
+  const takenTwice = (files: readonly SourceFile[]): string[] =>
+    files.flatMap((styling) =>
+      [...new Set(styledForAll(styling))].flatMap((name) =>
+        files
+          .filter(({ path }) => dirname(path) !== dirname(styling.path))
+          .filter((other) => namesOn(other).includes(name))
+          .map(({ path }) => `${styling.path} styles "${name}" of ${path}`),
+      ),
+    )
+
+  it('that hold for all screens name what is on no other', () => {
+    const components = sourcesIn('src-renderer').filter(({ path }) => path.endsWith('.vue'))
+    expect(components.flatMap(styledForAll)).toContain('help-sheet')
+    expect(takenTwice(components)).toEqual([])
+  })
+
+  it('are told from those of their own component', () => {
+    const user = { path: 'labs/Help.vue', text: '<div class="help narrow" />' }
+    const style = (kind: string) => `<style${kind}>\n.help {\n  top: 8vh;\n}\n</style>\n`
+    const sheet = (kind: string) => ({ path: 'palette/Sheet.vue', text: style(kind) })
+    expect(takenTwice([user, sheet('')])).toEqual([
+      'palette/Sheet.vue styles "help" of labs/Help.vue',
+    ])
+    expect(takenTwice([user, sheet(' scoped')])).toEqual([])
   })
 })
