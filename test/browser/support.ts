@@ -65,6 +65,8 @@ async function launch(): Promise<Browser> {
       ...['--no-sandbox', '--disable-gpu', '--disable-background-networking'],
       // A process of its own for each page takes as long as the page.
       '--process-per-site',
+      // A script that is compiled while it arrives is compiled at each load; otherwise the process has it from the last one.
+      '--disable-features=ScriptStreaming,PaintHolding',
       // No page lasts long enough for much of its code to be worth optimizing.
       '--js-flags=--invocation-count-for-maglev=4000,--invocation-count-for-turbofan=30000',
     ],
