@@ -124,7 +124,7 @@ interface Staged {
   program: string
   /** The lab's folder. */
   lab: string
-  /** The builds for the lab's solution, which are the same for all. */
+  /** The builds for the lab's solution and the compiled program, which are the same for all. */
   cache: string
   view: string
 }
@@ -198,6 +198,8 @@ async function preparePlace(
       KERNEL_LADDER_CACHE: join(work, 'cache'),
       KERNEL_LADDER_DATA: join(work, 'data'),
       KERNEL_LADDER_SHARED_CACHE: cache,
+      // The solution's check compiles the program, once for all.
+      NODE_COMPILE_CACHE: join(cache, 'compiled'),
       ...(gpu === undefined ? {} : { CUDA_VISIBLE_DEVICES: gpu }),
     },
   }
