@@ -7,13 +7,13 @@ const root = new URL('../..', import.meta.url).pathname
 
 describe('the source', () => {
   it('imports only what its layer allows', () => {
-    const imports = readImports(root)
+    const imports = readImports()
     expect(imports.length).toBeGreaterThan(0)
     expect(violations(imports)).toEqual([])
   })
 
   it('has rooms and files that import each other one way', () => {
-    const imports = readImports(root)
+    const imports = readImports()
     expect(roomCycles(imports)).toEqual([])
     expect(fileCycles(imports)).toEqual([])
   })
@@ -25,7 +25,7 @@ describe('the command line', () => {
       'src-main/hosts/cli/program.ts',
       'src-main/hosts/cli/commands/lab-commands.ts',
     ]
-    const eager = readImports(root).filter(
+    const eager = readImports().filter(
       ({ from, specifier, typeOnly }) =>
         definitions.includes(from) &&
         !typeOnly &&

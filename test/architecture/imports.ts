@@ -285,8 +285,8 @@ export function importsIn(from: string, text: string): Import[] {
   const source = ts.createSourceFile(
     from,
     from.endsWith('.vue') ? vueScripts(text) : text,
-    ts.ScriptTarget.Latest,
-    true,
+    { languageVersion: ts.ScriptTarget.Latest, jsDocParsingMode: ts.JSDocParsingMode.ParseNone },
+    false,
     ts.ScriptKind.TS,
   )
   const found: Import[] = []
@@ -315,11 +315,13 @@ export function importsIn(from: string, text: string): Import[] {
   return found
 }
 
-export function readImports(root: string): Import[] {
-  return ['src-main', 'src-renderer'].flatMap((folder) =>
+let known: Import[] | undefined
+
+/** Those of all sources; what several tests judge is read once. */
+export const readImports = (): readonly Import[] =>
+  (known ??= ['src-main', 'src-renderer'].flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
       .filter((name) => /\.(ts|mts|vue|js|mjs)$/.test(name) && !isTest(name))
       .map((name) => `${folder}/${name.replaceAll('\\', '/')}`)
       .flatMap((path) => importsIn(path, readFileSync(join(root, path), 'utf8'))),
-  )
-}
+  ))
