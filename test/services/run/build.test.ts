@@ -351,7 +351,8 @@ describe('nvcc', async () => {
         ]) {
           // Words are read before a GPU is looked for.
           const { stdout } = await runProcess({ file: runner, args })
-          expect(JSON.parse(stdout.split('\n')[0]!)).not.toMatchObject({ kind: 'bad-argument' })
+          expect(stdout).toContain('"event":')
+          expect(stdout).not.toContain('bad-argument')
           const refused = await runProcess({ file: runner, args: [...args, '--field', '4:i64:1'] })
           expect(refused.stdout).toContain('bad-argument')
         }
