@@ -8,7 +8,7 @@ import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { ensureBuilt } from './lib/build.mjs'
 import { runChild } from './lib/child.mjs'
-import { obtainChromium, obtainServers } from './lib/programs.mjs'
+import { missingServers, obtainChromium, obtainServers } from './lib/programs.mjs'
 import { ensureInstalled } from './lib/install.mjs'
 import { nodePath, toolEnv, PlainError, root, runScript, say } from './lib/project.mjs'
 import { closingLine, countTests, secondTries } from './lib/test-report.mjs'
@@ -94,16 +94,9 @@ const all = {
       return nothing
     },
   },
-  browser: {
+  programs: {
     async run() {
-      extra['KERNEL_LADDER_CHROMIUM'] = await obtainChromium()
-      return nothing
-    },
-  },
-  servers: {
-    // Both may install packages, which one at a time can.
-    after: 'browser',
-    async run() {
+      extra['KERNEL_LADDER_CHROMIUM'] = await obtainChromium(missingServers())
       await obtainServers()
       return nothing
     },
@@ -124,7 +117,7 @@ const all = {
     },
   },
   'tests of the built programs': {
-    needs: ['browser', 'servers', 'build'],
+    needs: ['programs', 'build'],
     run: tests({ yields: false }, 'built'),
   },
 }

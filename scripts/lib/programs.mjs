@@ -99,26 +99,42 @@ export async function findChromium() {
   return undefined
 }
 
-async function installFromDistribution() {
+/** It needs a font, which a server may not have. */
+const shellPackages = [shell, 'fonts-liberation']
+
+const isCi = () => process.env['CI'] === 'true'
+
+const isDebianRoot = () => process.getuid?.() === 0 && existsSync('/etc/debian_version')
+
+/**
+ * @param {readonly string[]} packages
+ * @returns {Promise<string | undefined>} what failed
+ */
+async function installFromDistribution(packages) {
+  say(`Installing ${packages.join(', ')} with apt-get…`)
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
-  for (const args of [['update'], ['install', '-y', shell]]) {
+  // An index of manual pages takes a fifth of the time, and nobody reads them on a machine of CI.
+  const brief = isCi() ? ['-o', 'Dpkg::Options::=--path-exclude=/usr/share/man/*'] : []
+  const install = [...brief, 'install', '-y', '--no-install-recommends', ...packages]
+  for (const args of [['update'], install]) {
     const told = await runChild('apt-get', ['-q', ...args], {
       output: 'kept',
       env,
-      timeoutMs: 120_000,
+      timeoutMs: 180_000,
     })
-    if (told.code !== 0) return
+    if (told.code !== 0) return `apt-get ${args[0]} ended with ${told.code}`
   }
+  return undefined
 }
 
-export async function obtainChromium() {
+/** @param {readonly string[]} [others] packages to install along with it, as each call of apt-get takes seconds */
+export async function obtainChromium(others = []) {
   const found = await findChromium()
   const named = variables.some((variable) => process.env[variable])
   if (found !== undefined && (named || basename(found) === shell)) return found
-  const isRoot = process.getuid?.() === 0
-  if (isRoot && existsSync('/etc/debian_version')) {
-    say(`Installing the package "${shell}" with apt-get…`)
-    await installFromDistribution()
+  if (isDebianRoot()) {
+    const failed = await installFromDistribution([...shellPackages, ...others])
+    if (failed !== undefined && others.length > 0) await installFromDistribution(shellPackages)
     const installed = await findChromium()
     if (installed !== undefined) return installed
   }
@@ -126,7 +142,8 @@ export async function obtainChromium() {
   await ensureInstalled()
   say('No Chromium found. Downloading one with playwright-core…')
   const args = ['node_modules/playwright-core/cli.js', 'install', 'chromium']
-  const withLibraries = isRoot && process.platform === 'linux' ? ['--with-deps'] : []
+  const withLibraries =
+    process.getuid?.() === 0 && process.platform === 'linux' ? ['--with-deps'] : []
   const { output } = await runChild(nodePath(), [...args, ...withLibraries], {
     output: 'kept',
     env: toolEnv(),
@@ -214,24 +231,15 @@ const servers = {
   'slurm-client': '/usr/bin/sbatch',
 }
 
-/** Installs them in CI alone: elsewhere a test must not add a server to the machine. */
+/** Packages of servers to install: in CI alone, as elsewhere a test must not add a server to the machine. */
+export const missingServers = () =>
+  isCi() && isDebianRoot()
+    ? Object.entries(servers).flatMap(([name, file]) => (existsSync(file) ? [] : [name]))
+    : []
+
 export async function obtainServers() {
-  const canInstall = process.getuid?.() === 0 && existsSync('/etc/debian_version')
-  const missing = Object.entries(servers).flatMap(([name, file]) =>
-    existsSync(file) ? [] : [name],
-  )
-  if (missing.length === 0 || process.env['CI'] !== 'true' || !canInstall) return
-  say(`Installing ${missing.join(', ')} with apt-get…`)
-  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
-  for (const args of [['update'], ['install', '-y', '--no-install-recommends', ...missing]]) {
-    const told = await runChild('apt-get', ['-q', ...args], {
-      output: 'kept',
-      env,
-      timeoutMs: 180_000,
-    })
-    if (told.code !== 0) {
-      say(`apt-get ${args[0]} ended with ${told.code}: tests that need these servers are skipped.`)
-      return
-    }
-  }
+  const missing = missingServers()
+  if (missing.length === 0) return
+  const failed = await installFromDistribution(missing)
+  if (failed !== undefined) say(`${failed}: tests that need these servers are skipped.`)
 }
