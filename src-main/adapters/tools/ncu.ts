@@ -9,7 +9,7 @@ import {
   unknownMetrics,
   type NcuFailure,
 } from '../../parsers/ncu/ncu-csv'
-import { toDeepProfiles } from '../../parsers/ncu/ncu-deep'
+import { type ReportProfiles, toDeepProfiles } from '../../parsers/ncu/ncu-deep'
 import { parseRules } from '../../parsers/ncu/ncu-details'
 import { parseSourcePage } from '../../parsers/ncu/ncu-source'
 import { sourceName } from '../disk/build-cache'
@@ -17,7 +17,6 @@ import type { ProcessResult } from './process'
 import type { Toolbox, Scratch } from './toolbox'
 import { metricsAtLevel, type MetricValue } from '../../domain/metrics/metrics'
 import type { ProfileLevel } from '../../domain/metrics/metric-definition'
-import { instructionsOf } from '../../domain/session/registry-figures'
 import type { Profile } from '../../domain/session/session'
 import { launchResources, toMetrics } from '../../parsers/ncu/ncu-metrics'
 import { eventLines, type RunnerEvent } from './runner'
@@ -35,7 +34,7 @@ const pages = {
 type PageKey = keyof typeof pages
 
 export interface DeepAnswer {
-  byRung: DeepProfiles
+  byRung: ReportProfiles
   /** Pages that could not be printed. */
   troubles: Statement[]
 }
@@ -241,13 +240,13 @@ export async function runNcu(toolbox: Toolbox, call: NcuCall): Promise<NcuAnswer
     })
     const said = `${result.stdout}\n${result.stderr}`
     const { launches } = parseNcuRawCsv(result.stdout)
-    const { byRung: deep, troubles }: DeepAnswer =
+    const deep =
       call.level === 'deep' &&
       launches.length > 0 &&
       reportPath !== null &&
       result.outcome === 'exited'
         ? await readDeepPages(toolbox, { ...call, env, reportPath }, launches)
-        : { byRung: new Map(), troubles: [] }
+        : null
     await kept?.take()
     return {
       result,
@@ -255,11 +254,11 @@ export async function runNcu(toolbox: Toolbox, call: NcuCall): Promise<NcuAnswer
         launches,
         call.level,
         seconds,
-        deep,
+        deep?.byRung,
         result.argv && metricsIn(result.argv),
       ),
-      deep,
-      deepTroubles: troubles,
+      deep: deep?.byRung ?? new Map(),
+      deepTroubles: deep?.troubles ?? [],
       failure: recognizeNcuFailure(said, result.exitCode),
       unknownMetrics: unknownMetrics(said),
     }
@@ -272,7 +271,7 @@ function groupByRung(
   launches: readonly NcuLaunch[],
   level: CollectingLevel,
   seconds: ReadonlyMap<string, number>,
-  deep: DeepProfiles,
+  deep: ReportProfiles | undefined,
   asked: ReadonlySet<string> | undefined,
 ): Map<string, RungProfile> {
   const rungs = new Set(launches.flatMap(({ rung }) => (rung === null ? [] : [rung])))
@@ -290,7 +289,7 @@ function groupByRung(
         rung,
         {
           profile: { passes, ...(took === undefined ? {} : { seconds: took }), kernels },
-          metrics: toMetrics(own, level, asked, instructionsOf(deep.get(rung))),
+          metrics: toMetrics(own, level, asked, deep?.countedOf(rung)),
         },
       ]
     }),

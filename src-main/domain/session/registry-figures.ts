@@ -48,7 +48,8 @@ export const notAsked = ({ unit, ncu, perInstruction }: MetricDefinition): Metri
       : message('records.notAsked', { names: ncu.join(' or ') }),
   )
 
-type Counted = Pick<Instruction, 'opcode' | 'executed' | 'sharedWavefrontsExcess'>
+/** What a sum over instructions needs of each. */
+export type Counted = Pick<Instruction, 'opcode' | 'executed' | 'sharedWavefrontsExcess'>
 
 /** Metrics of the level that are sums over instructions; unavailable where those have no counters. */
 export function instructionFigures(

@@ -11,6 +11,7 @@ import {
   type Rule,
   type SourceLine,
 } from '../../domain/session/deep'
+import type { Counted } from '../../domain/session/registry-figures'
 import type { NcuLaunch } from './ncu-csv'
 import { unreadableNotes, type SassRow, type SourcePage, type SourceSection } from './ncu-source'
 
@@ -144,6 +145,17 @@ function countOpcodes(instructions: readonly Instruction[]): Record<string, numb
   return instructions.length === 0 ? null : opcodes
 }
 
+/** A kernel's instructions, by address: those of the SASS view, or of the source view where there is no other. */
+const codeOf = (
+  sass: readonly SourceSection[],
+  withLines: readonly SourceSection[],
+): Map<number, SassRow> =>
+  new Map(
+    (sass.length > 0 ? sass : withLines)
+      .flatMap(({ instructions }) => instructions)
+      .map((row) => [row.address, row]),
+  )
+
 function toKernel(
   { id, kernelName }: Launch,
   sass: readonly SourceSection[],
@@ -159,11 +171,7 @@ function toKernel(
     for (const { address, line } of section.instructions)
       if (line !== null) places.set(address, [...(places.get(address) ?? []), { file, line }])
   }
-  const rows = sass.length > 0 ? sass : withLines
-  const byAddress = new Map(
-    rows.flatMap(({ instructions }) => instructions).map((row) => [row.address, row]),
-  )
-  const instructions = toInstructions([...byAddress.values()], places)
+  const instructions = toInstructions([...codeOf(sass, withLines).values()], places)
   return {
     name: kernelName,
     instructions,
@@ -178,8 +186,16 @@ function notesOn({ name, instructions, lines }: DeepKernel): Statement[] {
   return lines.length === 0 ? [message('deep.noLines', { kernel: name })] : []
 }
 
+export interface ReportProfiles extends DeepProfiles {
+  /**
+   * What figures of a rung add up over: all instructions of its kernels, or none where one has no listing. Where they are
+   * in the source is not read, which takes most of the time of a profile.
+   */
+  countedOf(rung: string): readonly Counted[]
+}
+
 /** Deep profiles by rung; launches outside any NVTX range are skipped. */
-export function toDeepProfiles(launches: readonly Launch[], pages: DeepPages): DeepProfiles {
+export function toDeepProfiles(launches: readonly Launch[], pages: DeepPages): ReportProfiles {
   const sass = assignSections(launches, pages.sass)
   const withLines = assignSections(launches, pages.lines, sharesAddresses(launches, sass))
   const make = (rung: string): DeepProfile => {
@@ -217,5 +233,13 @@ export function toDeepProfiles(launches: readonly Launch[], pages: DeepPages): D
     get,
     keys: () => rungs.keys(),
     values: () => [...rungs].map((rung) => get(rung)!).values(),
+    countedOf(rung) {
+      const kernels = launches
+        .filter((launch) => launch.rung === rung)
+        .map(({ id }) => [...codeOf(sass.get(id) ?? [], withLines.get(id) ?? []).values()])
+      return kernels.every(({ length }) => length > 0)
+        ? kernels.flat().map((row) => ({ ...row, opcode: opcodeOf(row.text.trim()) }))
+        : []
+    },
   }
 }

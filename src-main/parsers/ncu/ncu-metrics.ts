@@ -12,8 +12,12 @@ import {
   type ProfileLevel,
 } from '../../domain/metrics/metric-definition'
 import { metricsAtLevel, unavailable, type MetricValue } from '../../domain/metrics/metrics'
-import type { Instruction } from '../../domain/session/deep'
-import { instructionFigures, notAsked, withDerived } from '../../domain/session/registry-figures'
+import {
+  type Counted,
+  instructionFigures,
+  notAsked,
+  withDerived,
+} from '../../domain/session/registry-figures'
 import type { Unit } from '../../domain/metrics/units'
 
 // The resources of one block of a launch, which ncu reports for every launch.
@@ -153,7 +157,7 @@ export function toMetrics(
   launches: readonly NcuLaunch[],
   level: ProfileLevel,
   asked?: ReadonlySet<string>,
-  instructions: readonly Instruction[] = [],
+  instructions: readonly Counted[] = [],
 ): Record<string, MetricValue> {
   const reported = (name: string): boolean => launches.some(({ metrics }) => metrics[name])
   const counted = metricsAtLevel(level).filter(

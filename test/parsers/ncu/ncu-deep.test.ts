@@ -8,10 +8,11 @@ import {
   stallDelta,
   type Work,
 } from '../../../src-main/domain/session/deep'
+import { type Counted, instructionsOf } from '../../../src-main/domain/session/registry-figures'
 import { parseNcuRawCsv } from '../../../src-main/parsers/ncu/ncu-csv'
 import { toDeepProfiles } from '../../../src-main/parsers/ncu/ncu-deep'
 import { parseRules } from '../../../src-main/parsers/ncu/ncu-details'
-import { parseSourcePage } from '../../../src-main/parsers/ncu/ncu-source'
+import { parseSourcePage, type SourceSection } from '../../../src-main/parsers/ncu/ncu-source'
 import { said } from '../../support'
 import { ncuCapture } from '../../captures'
 
@@ -20,6 +21,22 @@ const page = ncuCapture('source-cuda-sass')
 const rules = parseRules(ncuCapture('import-details'))
 const { launches } = parseNcuRawCsv(ncuCapture('import-set-full'))
 const nameOf = (path: string): string => path.split('/').pop()!
+
+/** A section that must not be read. */
+const guarded = (section: SourceSection): SourceSection =>
+  Object.defineProperties(
+    { ...section },
+    Object.fromEntries(
+      (['instructions', 'lines', 'unreadable'] as const).map((part) => [
+        part,
+        {
+          get: () => {
+            throw new Error('read')
+          },
+        },
+      ]),
+    ),
+  )
 
 /** The capture shows the first and the last of the three launches: the second was cut out of it. */
 const profiles = toDeepProfiles(launches, {
@@ -37,22 +54,9 @@ describe('the source page of ncu', () => {
     const { sections, unreadable } = parseSourcePage(cut)
     expect([unreadable, ...sections.map((section) => section.unreadable)]).toEqual([0, 1, 0])
     const [first, last] = sections
-    const guarded = Object.defineProperties(
-      { ...last! },
-      Object.fromEntries(
-        (['instructions', 'lines', 'unreadable'] as const).map((part) => [
-          part,
-          {
-            get: () => {
-              throw new Error('read')
-            },
-          },
-        ]),
-      ),
-    )
     const some = toDeepProfiles(launches, {
       ...{ sass: nothing, rules, nameOf },
-      lines: { sections: [first!, guarded], unreadable },
+      lines: { sections: [first!, guarded(last!)], unreadable },
     })
     expect(said(some.get('03_a')!.notes).join()).toContain('1 row')
     expect(() => some.get('04_b')).toThrow('read')
@@ -146,13 +150,34 @@ describe('the source page of ncu', () => {
     })
   })
 
+  /** Made of the capture: the columns of the line and its source taken out, as ncu prints it. */
+  const sassOnly = page
+    .split('\n')
+    .filter((line) => /^"(","|Function|Line No)/.test(line) || /^"","","0x/.test(line))
+    .map((line) => line.replace(/^("Line No","Source",|"","",)/, ''))
+    .join('\n')
+
+  it('gives what a rung’s figures add up over without reading the lines of the source', () => {
+    const { sections } = parseSourcePage(page)
+    const report = toDeepProfiles(launches, {
+      ...{ sass: parseSourcePage(sassOnly), rules, nameOf },
+      lines: { sections: sections.map(guarded), unreadable: 0 },
+    })
+    const countsOf = (instructions: readonly Counted[]): string[] =>
+      instructions
+        .map(({ opcode, executed, sharedWavefrontsExcess }) =>
+          [opcode, executed, sharedWavefrontsExcess].join(' '),
+        )
+        .sort()
+    expect(countsOf(report.countedOf('03_a'))).toEqual(countsOf(instructionsOf(tile)))
+    expect(report.countedOf('03_a').length).toBeGreaterThan(100)
+    expect(() => report.get('03_a')).toThrow('read')
+    // One of its kernels is not on the page: a sum over the others would be too small.
+    expect(report.countedOf('04_b')).toEqual([])
+    expect(report.countedOf('nobody')).toEqual([])
+  })
+
   it('takes the view of SASS alone for the instructions, and the other for their lines', () => {
-    // Made of the capture: the columns of the line and its source taken out, as ncu prints it.
-    const sassOnly = page
-      .split('\n')
-      .filter((line) => /^"(","|Function|Line No)/.test(line) || /^"","","0x/.test(line))
-      .map((line) => line.replace(/^("Line No","Source",|"","",)/, ''))
-      .join('\n')
     const sass = parseSourcePage(sassOnly)
     expect(sass.sections.map(({ file }) => file)).toEqual([null, null])
     const both = toDeepProfiles(launches, { sass, lines: parseSourcePage(page), rules, nameOf })
