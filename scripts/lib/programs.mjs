@@ -104,7 +104,9 @@ const shellPackages = [shell, 'fonts-liberation']
 
 const isCi = () => process.env['CI'] === 'true'
 
-const isDebianRoot = () => process.getuid?.() === 0 && existsSync('/etc/debian_version')
+const isRoot = () => process.getuid?.() === 0
+
+const isDebianRoot = () => isRoot() && existsSync('/etc/debian_version')
 
 /**
  * @param {readonly string[]} packages
@@ -142,8 +144,7 @@ export async function obtainChromium(others = []) {
   await ensureInstalled()
   say('No Chromium found. Downloading one with playwright-core…')
   const args = ['node_modules/playwright-core/cli.js', 'install', 'chromium']
-  const withLibraries =
-    process.getuid?.() === 0 && process.platform === 'linux' ? ['--with-deps'] : []
+  const withLibraries = isRoot() && process.platform === 'linux' ? ['--with-deps'] : []
   const { output } = await runChild(nodePath(), [...args, ...withLibraries], {
     output: 'kept',
     env: toolEnv(),

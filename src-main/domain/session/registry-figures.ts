@@ -86,10 +86,11 @@ export function instructionFigures(
 }
 
 /** Every instruction of a rung's kernels; none where one has no listing, since a sum over the others would be too small. */
+export const listedInAll = <T>(kernels: readonly (readonly T[])[]): readonly T[] =>
+  kernels.every(({ length }) => length > 0) ? kernels.flat() : []
+
 export const instructionsOf = (profile: DeepProfile | null | undefined): readonly Instruction[] =>
-  profile?.kernels.every(({ instructions }) => instructions.length > 0)
-    ? profile.kernels.flatMap(({ instructions }) => instructions)
-    : []
+  listedInAll(profile?.kernels.map(({ instructions }) => instructions) ?? [])
 
 const lacksSums = ({ metrics }: RungResult): boolean =>
   Object.values(metrics).some(({ reason }) => says(reason, 'figures.noInstructions'))

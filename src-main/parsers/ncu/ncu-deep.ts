@@ -11,7 +11,7 @@ import {
   type Rule,
   type SourceLine,
 } from '../../domain/session/deep'
-import type { Counted } from '../../domain/session/registry-figures'
+import { type Counted, listedInAll } from '../../domain/session/registry-figures'
 import type { NcuLaunch } from './ncu-csv'
 import { unreadableNotes, type SassRow, type SourcePage, type SourceSection } from './ncu-source'
 
@@ -187,10 +187,7 @@ function notesOn({ name, instructions, lines }: DeepKernel): Statement[] {
 }
 
 export interface ReportProfiles extends DeepProfiles {
-  /**
-   * What figures of a rung add up over: all instructions of its kernels, or none where one has no listing. Where they are
-   * in the source is not read, which takes most of the time of a profile.
-   */
+  /** What figures of a rung add up over, made without reading where in the source it is. */
   countedOf(rung: string): readonly Counted[]
 }
 
@@ -198,8 +195,9 @@ export interface ReportProfiles extends DeepProfiles {
 export function toDeepProfiles(launches: readonly Launch[], pages: DeepPages): ReportProfiles {
   const sass = assignSections(launches, pages.sass)
   const withLines = assignSections(launches, pages.lines, sharesAddresses(launches, sass))
+  const launchesOf = (rung: string): Launch[] => launches.filter((launch) => launch.rung === rung)
   const make = (rung: string): DeepProfile => {
-    const own = launches.filter((launch) => launch.rung === rung)
+    const own = launchesOf(rung)
     const kernels = own.map((launch) =>
       toKernel(launch, sass.get(launch.id) ?? [], withLines.get(launch.id) ?? [], pages),
     )
@@ -233,13 +231,11 @@ export function toDeepProfiles(launches: readonly Launch[], pages: DeepPages): R
     get,
     keys: () => rungs.keys(),
     values: () => [...rungs].map((rung) => get(rung)!).values(),
-    countedOf(rung) {
-      const kernels = launches
-        .filter((launch) => launch.rung === rung)
-        .map(({ id }) => [...codeOf(sass.get(id) ?? [], withLines.get(id) ?? []).values()])
-      return kernels.every(({ length }) => length > 0)
-        ? kernels.flat().map((row) => ({ ...row, opcode: opcodeOf(row.text.trim()) }))
-        : []
-    },
+    countedOf: (rung) =>
+      listedInAll(
+        launchesOf(rung).map(({ id }) => [
+          ...codeOf(sass.get(id) ?? [], withLines.get(id) ?? []).values(),
+        ]),
+      ).map((row) => ({ ...row, opcode: opcodeOf(row.text.trim()) })),
   }
 }

@@ -31,6 +31,16 @@ function open(text = ''): { socket: Socket; received: () => string; closed: Prom
 const head = (path: string, ...lines: string[]): string =>
   [`GET ${path} HTTP/1.1`, `Host: 127.0.0.1:${at.host.port}`, ...lines, '', ''].join('\r\n')
 
+/** What a call begins with, before its body. */
+const callHead = (cookie: string, length: string): string =>
+  head(
+    '/rpc/app.info',
+    `Cookie: ${cookie}`,
+    `Origin: ${at.host.origin}`,
+    'Content-Type: application/json',
+    length,
+  ).replace('GET', 'POST')
+
 const ownerIsServed = async (cookie: string): Promise<void> => {
   expect((await at.ask('/', { headers: { cookie } })).status).toBe(200)
   expect((await at.call('app.info')).status).toBe(200)
@@ -86,13 +96,7 @@ describe('a flood', () => {
 
   it('of bodies that never end is refused, and their bytes are not kept', async () => {
     const cookie = await at.signIn()
-    const post = head(
-      '/rpc/app.info',
-      `Cookie: ${cookie}`,
-      `Origin: ${at.host.origin}`,
-      'Content-Type: application/json',
-      'Transfer-Encoding: chunked',
-    ).replace('GET', 'POST')
+    const post = callHead(cookie, 'Transfer-Encoding: chunked')
     const chunk = `10000\r\n${'x'.repeat(0x10000)}\r\n`
     const before = process.memoryUsage.rss()
     const endless = Array.from({ length: 20 }, () => {
@@ -134,13 +138,7 @@ describe('slow clients', () => {
 
   it('that send a body letter by letter are cut off before the core is called', async () => {
     const cookie = await at.signIn()
-    const post = head(
-      '/rpc/app.info',
-      `Cookie: ${cookie}`,
-      `Origin: ${at.host.origin}`,
-      'Content-Type: application/json',
-      'Content-Length: 100000',
-    ).replace('GET', 'POST')
+    const post = callHead(cookie, 'Content-Length: 100000')
     const slow = Array.from({ length: 50 }, () => open(post))
     const drip = setInterval(() => {
       for (const { socket } of slow) if (!socket.closed) socket.write(' ')
