@@ -126,14 +126,17 @@ const isBelow = (path: string, folder: string): boolean =>
 
 /**
  * Locations of this environment's tools and libraries outside the system folders: all of a toolkit with its own
- * folder, but never the user's home or a parent of it.
+ * folder, but never the user's home, the folder of temporary files or a parent of either: there lie other submissions,
+ * and a view that shows it hides the submission's own folder.
  */
 async function installations(): Promise<string[]> {
-  const home = await realpath(homedir()).catch(() => homedir())
+  const apart = await Promise.all(
+    [homedir(), tmpdir()].map((path) => realpath(path).catch(() => path)),
+  )
   const found: string[] = []
   const add = async (path: string): Promise<boolean> => {
     const real = await realpath(path).catch(() => null)
-    if (real === null || isBelow(home, real)) return false
+    if (real === null || apart.some((folder) => isBelow(folder, real))) return false
     found.push(real)
     return true
   }

@@ -163,6 +163,20 @@ describe('the sandbox', async () => {
       for (const file of files) expect(await readFile(file, 'utf8')).toBe('not theirs\n')
     })
 
+    it('is shown a tool among temporary files without what lies beside it', async () => {
+      const dir = await tempDir()
+      await mkdir(join(dir, 'bin'))
+      const tool = join(dir, 'bin/nvcc')
+      await writeFile(tool, '#!/bin/sh\necho compiled\n', { mode: 0o755 })
+      await writeFile(join(dir, 'secret'), 'of another\n')
+      setEnv({ TMPDIR: dir, PATH: `${join(dir, 'bin')}:${process.env['PATH']}` })
+      const sandbox = await sandboxHere()
+      expect(isIsolated(sandbox.isolation)).toBe(true)
+      const { stdout } = await attempt(sandbox, '"$1"; ls "$2"', tool, dir)
+      expect(stdout.split('\n')).toContain('compiled')
+      expect(stdout).not.toContain('secret')
+    })
+
     it('works on a copy in memory, of which nothing is left to remove', async () => {
       const work = join(await tempDir(), 'work')
       await mkdir(work)
