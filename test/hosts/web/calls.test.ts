@@ -308,7 +308,7 @@ describe('uploads', () => {
     it('is refused when its length is not declared', async () => {
       const text = await at.raw(
         `POST /import?name=big.csv HTTP/1.1\r\nHost: 127.0.0.1:${at.host.port}\r\nCookie: ${cookie}\r\n` +
-          `Origin: ${at.host.origin}\r\nContent-Type: application/octet-stream\r\nTransfer-Encoding: chunked\r\n\r\n` +
+          `Origin: ${at.host.origin}\r\nContent-Type: application/octet-stream\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n` +
           `3e9\r\n${body}\r\n0\r\n\r\n`,
       )
       expect(text).toMatch(/^HTTP\/1.1 413/)
