@@ -64,6 +64,8 @@ export default defineConfig({
     // All run beside one another on a machine that may be busy. `npm test` names those that passed at the second try.
     expect: { poll: { timeout: 30_000, interval: 25 } },
     retry: 1,
+    // Of a first try that failed, its message is all that is kept: it has the values of a list.
+    chaiConfig: { truncateThreshold: 400 },
     // Workers spend a tenth of their time on collecting garbage in a young generation of the usual size.
     execArgv: ['--max-semi-space-size=64'],
     projects: [

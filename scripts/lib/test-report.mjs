@@ -2,6 +2,7 @@
 /** What is read in Vitest's report: the counts in the last line of `npm test`, and the tests that took two tries. */
 
 import { basename } from 'node:path'
+import { stripVTControlCharacters } from 'node:util'
 
 /** @typedef {{ passed: number, failed: number, skipped: number }} Counts */
 
@@ -28,7 +29,7 @@ export function countTests(report, exitCode) {
 }
 
 /**
- * The tests that failed and then passed, by their file and name. They count as passed.
+ * The tests that failed and then passed, by their file and name, with what the first try failed with. They count as passed.
  * @param {any} report of Vitest's JSON reporter, which keeps what the first try failed with; undefined if it wrote none
  * @returns {string[]}
  */
@@ -39,7 +40,10 @@ export const secondTries = (report) =>
         (/** @type {any} */ { status, failureMessages }) =>
           status === 'passed' && failureMessages.length > 0,
       )
-      .map((/** @type {any} */ { fullName }) => `${basename(name)}: ${fullName.trim()}`),
+      .map(
+        (/** @type {any} */ { fullName, failureMessages }) =>
+          `${basename(name)}: ${fullName.trim()} (${stripVTControlCharacters(failureMessages[0]).split('\n', 1)[0]})`,
+      ),
   )
 
 /** @param {readonly Counts[]} all */

@@ -313,7 +313,7 @@ export function faultOfRow(row) {
   const { status = '', reason = '' } = row
   const right = row['check:right'] ?? ''
   if (!kind.status.includes(status))
-    return `status ${status}, and should be ${kind.status.join(' or ')}`
+    return `status ${status} (${reason}), and should be ${kind.status.join(' or ')}`
   if (right !== kind.right) return `check right ${right}, and should be ${kind.right}`
   if (!kind.reason.test(reason))
     return `reason ${JSON.stringify(reason)} does not match ${String(kind.reason)}`
