@@ -96,6 +96,12 @@ interface Row {
   name: string
   source?: string
   brotli: string
+  /**
+   * By kernel, what ncu counted of each instruction: times executed, threads, threads that were on, divergent branches; by the
+   * calls in `argv`.
+   */
+  counted?: Record<string, number[][]>
+  argv?: string[]
 }
 
 const pathOf = (file: string): string => join(root, file)
@@ -109,11 +115,11 @@ export const packedRows = (file: string): Row[] =>
         .map((line) => JSON.parse(line) as Row)
     : []
 
-export function packedRow(file: string, name: string): { bytes: Uint8Array; source: string } {
+export function packedRow(file: string, name: string) {
   const row = packedRows(file).find((one) => one.name === name)
   if (!row) throw new Error(`test/captures/${file} has no ${name}.`)
   const bytes = new Uint8Array(brotliDecompressSync(Buffer.from(row.brotli, 'base64')))
-  return { bytes, source: row.source ?? '' }
+  return { bytes, source: row.source ?? '', counted: row.counted ?? {} }
 }
 
 /** Puts a row into the file, in place of one of its name. */

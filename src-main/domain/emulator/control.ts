@@ -90,13 +90,15 @@ export function controlOf(instruction: Instruction, index: number, machine: Mach
       const condition = instruction.operands.find(
         (operand) => operand.kind === 'predicate' || operand.kind === 'uniform-predicate',
       )
-      if (condition?.kind !== 'predicate' && condition?.kind !== 'uniform-predicate')
-        return (warp, split, active) => branch(warp, split, active, target, counts)
-      const holds = site.predicate(condition)
+      const holds =
+        condition?.kind === 'predicate' || condition?.kind === 'uniform-predicate'
+          ? site.predicate(condition)
+          : null
+      // One lane that goes takes all along, those that its guard leaves out as well: uniform registers are theirs in common.
       const any = site.has('ANY')
       return (warp, split, active) => {
-        const taken = active & holds(warp)
-        branch(warp, split, any && taken !== 0 ? active : taken, target, counts)
+        const taken = holds ? active & holds(warp) : active
+        branch(warp, split, any && taken !== 0 ? split.mask : taken, target, counts)
       }
     }
     case 'BRX': {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { createDevice } from '../../../src-main/domain/emulator/device'
 import { dummyAddress, runRung } from '../../../src-main/domain/emulator/rung'
 import { Halt } from '../../../src-main/domain/emulator/warp'
-import { placesOf } from '../../../src-main/domain/sass/machine-code'
+import { placesOf, type MachineCode } from '../../../src-main/domain/sass/machine-code'
 import { readCubin } from '../../../src-main/parsers/cubin/cubin'
 import { packedRow } from '../../captures'
 
@@ -24,18 +24,23 @@ interface Setup {
   floats?: number
   shared?: number
   checks?: boolean
+  /** Other machine code than that of the faults, and what the buffer holds at first. */
+  code?: MachineCode
+  values?: readonly number[]
 }
 
 function run(kernel: string, setup: Setup) {
   const { n, blocks = 1, threads = 64, floats = 256, shared = 64, checks = true } = setup
+  const { code = machineCode, values = [] } = setup
   const device = createDevice()
   const out = device.allocate('out', 4 * floats)
+  new Float32Array(device.memory.buffer, out.offset, floats).set(values)
   const parameters = new DataView(new ArrayBuffer(12))
   parameters.setBigUint64(0, dummyAddress(1), true)
   parameters.setInt32(8, n, true)
   const [launched] = runRung({
     device,
-    machineCode: [machineCode],
+    machineCode: [code],
     launches: [
       {
         kernel,
@@ -52,6 +57,7 @@ function run(kernel: string, setup: Setup) {
   const { lines } = launched!.kernel
   return {
     out: new Float32Array(device.memory.buffer, out.offset, floats),
+    counts: launched!.result.counts,
     findings: launched!.result.findings.map(({ at, other, ...finding }) => ({
       ...finding,
       line: placesOf(lines, 16 * at)[0]?.line,
@@ -126,5 +132,22 @@ describe('what the copy engine brings', () => {
     expect(lines[1]).toBe(lineOf('copied', 'race'))
     // The copy is a statement of several lines.
     expect(source.slice(lines[0]! - 5, lines[0]).join()).toContain('cp.async.bulk')
+  })
+
+  const lanes = packedRow('cubins.jsonl', 'lanes.cubin')
+  const code = readCubin(lanes.bytes)
+  const values = Array.from({ length: 256 }, (_, at) => at)
+
+  it.each([
+    ['oneBarrier', (at: number) => 255 - at],
+    ['ownBarriers', (at: number) => 4 * at],
+    ['someLanes', (at: number) => (at % 32 < 21 ? 4 * at : -1)],
+  ] as const)('for many lanes at once is counted as an H200 counts it: %s', (kernel, expected) => {
+    const { out, counts } = run(kernel, { n: 21, checks: false, code, values })
+    expect([...out.subarray(0, 64)]).toEqual(values.slice(0, 64).map(expected))
+    const { executed, threads, on, divergent } = counts
+    expect(
+      lanes.counted[kernel]!.map((_, at) => [executed[at], threads[at], on[at], divergent[at]]),
+    ).toEqual(lanes.counted[kernel])
   })
 })

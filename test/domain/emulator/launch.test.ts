@@ -122,6 +122,23 @@ describe('a warp that diverges', () => {
   })
 })
 
+it('goes round with all lanes where one is left for a uniform instruction', () => {
+  // As nvcc builds `cp.async.bulk` by every lane.
+  const { out, count } = run(`
+  UMOV UR5, 0x0
+  PLOP3.LUT P0, PT, PT, PT, PT, 0x80, 0x0
+.L1:
+  @P0 ELECT P1, URZ, PT
+  @P1 PLOP3.LUT P0, PT, P1, PT, PT, 0x8, 0x0
+  PLOP3.LUT P1, PT, PT, PT, PT, 0x8, 0x0
+  UIADD3 UR5, UR5, 0x1, URZ
+  @P0 BRA.U.ANY .L1
+  MOV R0, UR5
+  ${storeR0}`)
+  expect(out).toEqual(threads.map(() => 32))
+  expect([count('UIADD3'), count('STG'), count('BRA', 'divergent')]).toEqual([32, 1, 0])
+})
+
 it('takes an address from a pair of uniform registers alone', () => {
   const { out, findings } = run(`
   MOV R0, 0x7
