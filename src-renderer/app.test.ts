@@ -83,12 +83,24 @@ describe('the letters after g', () => {
     expect(new Set(goTos.map(({ key }) => key)).size).toBe(goTos.length)
   })
 
-  it('lead to the session on screen, or home while there is none', () => {
+  it('lead to the session on screen, or by way of home while there is none', () => {
     expect(placeOf(named('ladder'), 'mine')).toEqual({
       name: 'ladder',
       params: { sessionRef: 'mine' },
     })
-    expect(placeOf(named('ladder'), null)).toEqual({ name: 'home' })
+    expect(placeOf(named('matrix'), null)).toEqual({ name: 'home', query: { screen: 'matrix' } })
     expect(placeOf(named('doctor'), null)).toEqual({ name: 'doctor' })
+  })
+
+  it.each([
+    ['matrix', 'matrix'],
+    ['edit', 'ladder'],
+    ['doctor', 'ladder'],
+    ['toString', 'ladder'],
+    [['matrix', 'charts'], 'ladder'],
+    [undefined, 'ladder'],
+  ])('lead by way of home, asked for %j, to %s', (screen, next) => {
+    const props = named('home').props as (to: object) => object
+    expect(props({ query: { screen } })).toEqual({ next })
   })
 })

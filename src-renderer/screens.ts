@@ -21,9 +21,21 @@ declare module 'vue-router' {
 
 const word = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined)
 
+const isOfSession = ({ path }: Screen): boolean => path.startsWith('/session/:sessionRef/')
+
+/** What home goes on to: the screen of a session that was asked for before one was open. */
+const afterHome = (name: unknown): string =>
+  screens.find((screen) => screen.name === name && isOfSession(screen) && screen.meta?.key)?.name ??
+  'ladder'
+
 /** In navigation order. */
 export const screens: readonly Screen[] = [
-  { path: '/', name: 'home', component: HomeScreen },
+  {
+    path: '/',
+    name: 'home',
+    props: ({ query }) => ({ next: afterHome(query['screen']) }),
+    component: HomeScreen,
+  },
   ...Object.values(sessionScreens),
   {
     path: '/session/:sessionRef/export',
@@ -118,8 +130,11 @@ export const screens: readonly Screen[] = [
   },
 ]
 
-/** The location of a screen with the open session; home opens one if the screen needs it. */
-export function placeOf({ name, path }: Screen, sessionRef: string | null): RouteLocationRaw {
-  if (!path.startsWith('/session/:sessionRef/')) return { name }
-  return sessionRef === null ? { name: 'home' } : { name, params: { sessionRef } }
+/** The location of a screen with the open session; while there is none, home opens one and goes on to the screen. */
+export function placeOf(screen: Screen, sessionRef: string | null): RouteLocationRaw {
+  const { name } = screen
+  if (!isOfSession(screen)) return { name }
+  return sessionRef === null
+    ? { name: 'home', query: { screen: name } }
+    : { name, params: { sessionRef } }
 }

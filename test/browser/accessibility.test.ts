@@ -113,6 +113,20 @@ describe('by keyboard alone', () => {
     }
   })
 
+  it('a screen of a session is opened where none was known yet', async () => {
+    const { page } = await harness.open('/doctor')
+    let answer = (): void => undefined
+    const asked = new Promise<void>((done) => (answer = done))
+    await page.route('**/rpc/app.info', (route) => asked.then(() => route.continue()))
+    await page.reload()
+    await page.getByRole('heading', { level: 1 }).waitFor()
+    await page.keyboard.press('g')
+    await page.keyboard.press('m')
+    await arrived(page, '?screen=matrix')
+    answer()
+    await arrived(page, '/matrix')
+  })
+
   /** Walks by Tab until the focus is on what has this name. */
   async function tabTo(page: Page, name: RegExp): Promise<void> {
     for (let count = 0; count < 60; count += 1) {
