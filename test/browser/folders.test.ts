@@ -363,7 +363,7 @@ describe('what a copy counts', () => {
 })
 
 describe('the editor of the user', () => {
-  const place = `/session/${encodeURIComponent('recorded:gemm-fp32-h200-4096-deep')}/compare/05_thread_tile_2d/06_float4`
+  const place = `/session/${encodeURIComponent('recorded:scan-h200-deep')}/compare/07_look_back/09_deep_ring`
 
   async function line(setting: string): Promise<OpenPage> {
     setEnv({ KERNEL_LADDER_EDITOR: setting })
@@ -380,7 +380,7 @@ describe('the editor of the user', () => {
     const asked = join(await tempDir(), 'asked')
     const { page, faults } = await line(`cp {file} ${asked}`)
     await button(page).click()
-    const source = await readFile(join(root, 'cuda-kernels/gemm/06_float4.cu'), 'utf8')
+    const source = await readFile(join(root, 'cuda-kernels/scan/09_deep_ring.cu'), 'utf8')
     await expect.poll(() => readFile(asked, 'utf8').catch(() => '')).toBe(source)
     expect(faults).toEqual([])
   })
