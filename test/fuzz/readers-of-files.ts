@@ -15,7 +15,7 @@ import {
 } from '../../src-main/parsers/kernels/ladder'
 import { copyHeader, parseRungHeader } from '../../src-main/parsers/kernels/rung-header'
 import { parseAnswers } from '../../src-main/parsers/labs/lab-answers'
-import { ladderPathIn, parseLab } from '../../src-main/parsers/labs/lab'
+import { ladderPathIn, parseLab, readLabText } from '../../src-main/parsers/labs/lab'
 import {
   parseDrawnPage,
   placesInPdf,
@@ -237,7 +237,10 @@ export const readersOfFiles: readonly Reader[] = [
   text(
     'lab',
     () => [lab],
-    (markdown) => [parseLab(markdown, 'lab.md', libraryOfLabs).faults, ladderPathIn(markdown)],
+    (markdown) => {
+      const read = readLabText(markdown)
+      return [parseLab(read, 'lab.md', libraryOfLabs).faults, ladderPathIn(read)]
+    },
     { large: () => labs.map((id) => file(`cuda-kernels/labs/${id}/lab.md`)) },
   ),
   text(

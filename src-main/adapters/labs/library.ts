@@ -18,7 +18,14 @@ import {
   type LabFile,
 } from '../../domain/labs/lab'
 import { Identifier } from '../../domain/ladder/rung'
-import { ladderPathIn, parseLab, type LabReferences, type ParsedLab } from '../../parsers/labs/lab'
+import {
+  ladderPathIn,
+  parseLab,
+  readLabText,
+  type LabReferences,
+  type LabText,
+  type ParsedLab,
+} from '../../parsers/labs/lab'
 import { errorCode } from '../disk/disk'
 import { sentenceOf, type KernelLibrary } from '../kernels/kernel-library'
 import { readLadderFolder } from '../kernels/ladder-folder'
@@ -131,7 +138,7 @@ interface LabLadder {
 /** The library of a lab's ladder. Its folder is a part of the lab: shown, trusted and hashed with it. */
 async function readLadderOf(
   folder: string,
-  text: string,
+  text: LabText | null,
   shipped: KernelLibrary,
 ): Promise<LabLadder> {
   const path = ladderPathIn(text)
@@ -187,7 +194,7 @@ async function readOne(folder: string, shipped: KernelLibrary): Promise<ReadLab>
     )
   const bytes = new Map<string, Uint8Array>()
   for (const path of files) bytes.set(path, await readFile(join(folder, path)))
-  const text = asText(bytes.get(labFile)!)
+  const text = readLabText(asText(bytes.get(labFile)!))
   const ladder = await readLadderOf(folder, text, shipped)
   const parsed = parseLab(text, file, ladder.references)
   // A rejected file already has its own fault.

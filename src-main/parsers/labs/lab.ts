@@ -12,7 +12,7 @@ import {
   type ParsedNode,
 } from 'yaml'
 import type { z } from 'zod'
-import { together } from '../../domain/messages/message'
+import { together, type Statement } from '../../domain/messages/message'
 import { inEnglish, askMeant } from '../../domain/text/text'
 import { problemAt, type Sizes } from '../../domain/task/problem'
 import { sizeNames, type Task } from '../../domain/task/task'
@@ -60,16 +60,38 @@ type Report = (path: Path, message: string) => void
 /** The front matter begins on the second line of the file. */
 const firstLine = 2
 
-function split(text: string): { matter: string; body: string; bodyLine: number } | null {
+interface Matter {
+  document: Document.Parsed
+  counter: LineCounter
+}
+
+/** lab.md taken apart. */
+export interface LabText {
+  body: string
+  bodyLine: number
+  /** The front matter, or why it was not even parsed. */
+  matter: Matter | { refused: Statement }
+}
+
+/** null without front matter. */
+export function readLabText(text: string): LabText | null {
   const lines = text.replace(/^\uFEFF/, '').split(/\r?\n/)
   if (lines[0]?.trimEnd() !== '---') return null
   const end = lines.findIndex((line, index) => index > 0 && line.trimEnd() === '---')
   if (end < 0) return null
   return {
-    matter: lines.slice(1, end).join('\n'),
+    matter: readMatter(lines.slice(1, end).join('\n')),
     body: lines.slice(end + 1).join('\n'),
     bodyLine: end + 2,
   }
+}
+
+function readMatter(text: string): LabText['matter'] {
+  const refused = tooMuch(text)
+  if (refused !== null) return { refused }
+  const counter = new LineCounter()
+  const options = { lineCounter: counter, prettyErrors: false, logLevel: 'error' } as const
+  return { document: parseDocument(text, options), counter }
 }
 
 function lineOf(document: Document.Parsed, counter: LineCounter, path: Path): number {
@@ -254,16 +276,15 @@ function zodMessage(issue: z.core.$ZodIssue): string {
 }
 
 /** The ladder folder that the front matter names, relative to the lab's; null if it names none. */
-export function ladderPathIn(text: string): string | null {
-  const matter = split(text)?.matter
-  if (matter === undefined || tooMuch(matter) !== null) return null
-  const document = parseDocument(matter, { prettyErrors: false })
+export function ladderPathIn(text: LabText | null): string | null {
+  if (!text || 'refused' in text.matter) return null
+  const { document } = text.matter
   const ladder = isMap(document.contents) ? document.get('ladder') : null
   return typeof ladder === 'string' && isLadderPath(ladder) ? ladder : null
 }
 
 /** `file` is only named in faults. */
-export function parseLab(text: string, file: string, references: LabReferences): ParsedLab {
+export function parseLab(text: LabText | null, file: string, references: LabReferences): ParsedLab {
   const faults: LabFault[] = []
   const parsed: ParsedLab = {
     lab: null,
@@ -274,8 +295,7 @@ export function parseLab(text: string, file: string, references: LabReferences):
     ladderLine: firstLine,
     faults,
   }
-  const parts = split(text)
-  if (!parts) {
+  if (!text) {
     faults.push({
       file,
       line: 1,
@@ -283,22 +303,17 @@ export function parseLab(text: string, file: string, references: LabReferences):
     })
     return parsed
   }
-  parsed.body = parts.body
-  parsed.pictures = picturesIn(parts.body, parts.bodyLine)
-  if (parts.body.trim() === '')
-    faults.push({ file, line: parts.bodyLine, message: 'There is no text below the front matter.' })
+  const { body, bodyLine, matter } = text
+  parsed.body = body
+  parsed.pictures = picturesIn(body, bodyLine)
+  if (body.trim() === '')
+    faults.push({ file, line: bodyLine, message: 'There is no text below the front matter.' })
 
-  const refused = tooMuch(parts.matter)
-  if (refused !== null) {
-    faults.push({ file, line: firstLine, message: inEnglish(refused) })
+  if ('refused' in matter) {
+    faults.push({ file, line: firstLine, message: inEnglish(matter.refused) })
     return parsed
   }
-  const counter = new LineCounter()
-  const document = parseDocument(parts.matter, {
-    lineCounter: counter,
-    prettyErrors: false,
-    logLevel: 'error',
-  })
+  const { document, counter } = matter
   for (const { message, pos } of [...document.errors, ...document.warnings])
     faults.push({
       file,

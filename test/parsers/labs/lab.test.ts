@@ -2,7 +2,12 @@
 import { describe, expect, it } from 'vitest'
 import { faultSentence, type Lab } from '../../../src-main/domain/labs/lab'
 import { gemm } from '../../support'
-import { ladderPathIn, type LabReferences, parseLab } from '../../../src-main/parsers/labs/lab'
+import {
+  ladderPathIn,
+  type LabReferences,
+  parseLab,
+  readLabText,
+} from '../../../src-main/parsers/labs/lab'
 import { parseAnswers } from '../../../src-main/parsers/labs/lab-answers'
 
 describe('lab.md', () => {
@@ -44,7 +49,7 @@ questions:
 ![a picture](warp.svg)
 `
   const faultsOf = (text: string): string[] =>
-    parseLab(text, 'x/lab.md', references).faults.map(faultSentence)
+    parseLab(readLabText(text), 'x/lab.md', references).faults.map(faultSentence)
   const swap = (from: string | RegExp, to: string): string => {
     expect(good).toMatch(from)
     return good.replace(from, to)
@@ -54,7 +59,9 @@ questions:
     it('takes a plain number for an answer', () => {
       const text = swap('answer: ceil(m / 32) / smCount', 'answer: 4')
       expect(faultsOf(text)).toEqual([])
-      expect(parseLab(text, 'x/lab.md', references).lab?.questions[0]?.answer).toBe('4')
+      expect(parseLab(readLabText(text), 'x/lab.md', references).lab?.questions[0]?.answer).toBe(
+        '4',
+      )
     })
 
     it('of keys and lists in each other beyond reason is refused before a parser works on it', () => {
@@ -64,12 +71,12 @@ questions:
       ] as const) {
         const text = good.replace('---\n', `---\n${piece.repeat(80_000)}\n`)
         expect(faultsOf(text)).toEqual([expect.stringMatching(fault)])
-        expect(ladderPathIn(text)).toBeNull()
+        expect(ladderPathIn(readLabText(text))).toBeNull()
       }
     })
 
     it('is front matter and text', () => {
-      const { lab, body, pictures, faults } = parseLab(good, 'x/lab.md', references)
+      const { lab, body, pictures, faults } = parseLab(readLabText(good), 'x/lab.md', references)
       expect(faults).toEqual([])
       expect(lab).toMatchObject({
         starter: 'starter.cu',
@@ -154,7 +161,7 @@ questions:
       ['no front matter', '# Warps', 'x/lab.md:1: It does not begin with front matter'],
       ['no text', good.slice(0, good.indexOf('# Warps')), 'x/lab.md:29: There is no text'],
     ])('with %s is refused with its line', (_what, text, sentence) => {
-      const { lab, faults } = parseLab(text, 'x/lab.md', references)
+      const { lab, faults } = parseLab(readLabText(text), 'x/lab.md', references)
       expect(lab).toBeNull()
       expect(faults.map(faultSentence)).toContainEqual(expect.stringContaining(sentence))
     })
