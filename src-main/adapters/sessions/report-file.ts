@@ -11,7 +11,6 @@ import type { NcuMetrics, Profile, ProfiledTime } from '../../domain/session/ses
 import type { NcuLaunch } from '../../parsers/ncu/ncu-csv'
 import { readNcuCsv } from '../../parsers/ncu/ncu-csv-stream'
 import { launchResources, launchMs, toMetrics } from '../../parsers/ncu/ncu-metrics'
-import { isNcuRep, parseNcuRep } from '../../parsers/ncu/ncu-rep'
 import type { LaunchCode } from '../../parsers/ncu/ncu-rep-code'
 import {
   isSourcePage,
@@ -65,12 +64,15 @@ function readError(error: unknown, path: string): unknown {
   }
 }
 
+/** To describe its messages to the protobuf library takes a tenth of a program's start, and few read a report. */
+const ncuRep = () => import('../../parsers/ncu/ncu-rep')
+
 /** Throws an input error that names the file if nothing can be imported from it. */
 export async function readReportFile(path: string): Promise<ReportFile> {
   try {
     const { size, mtime } = await statFile(path)
     const start = await readStart(path)
-    const report = isNcuRep(start)
+    const report = (await ncuRep()).isNcuRep(start)
       ? await readReport(path, size, mtime)
       : await readCsv(path, start, size, mtime)
     if (report.launches.length === 0)
@@ -114,7 +116,7 @@ async function readReport(path: string, size: number, mtime: Date): Promise<Repo
       message('imports.printAsText', { file: JSON.stringify(path) }),
     )
   const { take } = collector()
-  const report = parseNcuRep(await readFile(path), take)
+  const report = (await ncuRep()).parseNcuRep(await readFile(path), take)
   return {
     ...report,
     format: 'ncu-rep',

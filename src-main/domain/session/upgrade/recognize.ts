@@ -51,7 +51,7 @@ const metric: Reading = {
   read: (label) => ({ metric: metricsByLabel.get(label)! }),
 }
 /** A known fragment or sentence, and nothing else. */
-const ours: Reading = { pattern: '.+?', read: (text) => find(parts, text) ?? recognize(text) }
+const ours: Reading = { pattern: '.+?', read: (text) => find(parts(), text) ?? recognize(text) }
 /** `256³, 129×257×65`: an author's title may begin like one of our sentences. */
 const sizes: Reading = { pattern: '[\\d×³, ]+', read: (text) => text }
 /** Version 1 knew only one task, whose only result is C. */
@@ -66,7 +66,7 @@ const cause: Reading = {
 const several: Reading = {
   pattern: '.+?',
   read(text) {
-    const found = text.split('; ').map((one) => find(parts, one))
+    const found = text.split('; ').map((one) => find(parts(), one))
     return found.every((one) => one !== undefined) ? found : undefined
   },
 }
@@ -115,9 +115,11 @@ function known(key: StoredKey): Known {
   }
 }
 
-/** Most certain first. */
-const bySurety = (keys: readonly StoredKey[]): Known[] =>
-  keys.map(known).sort((a, b) => b.letters - a.letters)
+/** Most certain first. Made when one is looked for: hardly a session is still of version 1. */
+function bySurety(keys: readonly StoredKey[]): () => Known[] {
+  let made: Known[] | undefined
+  return () => (made ??= keys.map(known).sort((a, b) => b.letters - a.letters))
+}
 const sentences = bySurety(allKeys.filter((key) => !isPart(key)))
 const parts = bySurety(allKeys.filter(isPart))
 
@@ -143,7 +145,7 @@ function find(candidates: readonly Known[], text: string): AnyMessage | undefine
 
 /** The message that a stored sentence was made from; undefined if it is not one of ours. */
 export const recognize = (text: string): AnyMessage | undefined =>
-  text.length > longest ? undefined : find(sentences, text)
+  text.length > longest ? undefined : find(sentences(), text)
 
 /** The same for a text of several sentences; unknown ones are kept. */
 export function recognizeAll(text: string): Statement {
