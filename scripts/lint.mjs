@@ -7,7 +7,7 @@ import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { dirname, join } from 'node:path'
 import { parse } from 'vue/compiler-sfc'
 import { runChild } from './lib/child.mjs'
-import { nodePath, toolEnv, root, runScript } from './lib/project.mjs'
+import { nodePath, roomyHeap, toolEnv, root, runScript } from './lib/project.mjs'
 
 const scripts = '.cache/vue-scripts'
 
@@ -45,8 +45,10 @@ function writeScripts() {
 }
 
 /** @param {string} tool its program in node_modules @param {string[]} args */
-const passes = async (tool, args) =>
-  (await runChild(nodePath(), [join('node_modules', tool), ...args], { env: toolEnv() })).code === 0
+const passes = async (tool, args) => {
+  const words = [...roomyHeap, join('node_modules', tool), ...args]
+  return (await runChild(nodePath(), words, { env: toolEnv() })).code === 0
+}
 
 await runScript(async () => {
   const fix = process.argv.slice(2)

@@ -10,7 +10,7 @@ import { ensureBuilt } from './lib/build.mjs'
 import { runChild } from './lib/child.mjs'
 import { missingServers, obtainChromium, obtainServers } from './lib/programs.mjs'
 import { ensureInstalled } from './lib/install.mjs'
-import { nodePath, toolEnv, PlainError, root, runScript, say } from './lib/project.mjs'
+import { nodePath, roomyHeap, toolEnv, PlainError, root, runScript, say } from './lib/project.mjs'
 import { closingLine, countTests, secondTries } from './lib/test-report.mjs'
 
 /** @typedef {import('./lib/test-report.mjs').Counts} Counts */
@@ -63,6 +63,7 @@ const tests =
     const { code, output } = await runChild(
       nodePath(),
       [
+        ...roomyHeap,
         'node_modules/vitest/vitest.mjs',
         'run',
         ...projects.map((project) => `--project=${project}`),

@@ -22,6 +22,7 @@ import {
   say,
   packageFiles,
   packedFolders,
+  roomyHeap,
 } from './project.mjs'
 
 // Whether a build's output is older than its inputs. A stamp next to the output holds a listing of the
@@ -245,7 +246,7 @@ async function build(name) {
   say(`Building ${target.what}…`)
   const state = inputState(root, target)
   removeStamp(root, target)
-  const { code, output } = await runChild(nodePath(), target.command, {
+  const { code, output } = await runChild(nodePath(), [...roomyHeap, ...target.command], {
     output: 'kept',
     env: toolEnv({ NODE_ENV: 'production', ...target.env }),
   })

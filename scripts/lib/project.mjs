@@ -1,12 +1,11 @@
 // @ts-check
-/** The repository: where it is, the Node that everything runs on, what of it goes with the programs, and messages, one line each on stderr. */
+/**
+ * The repository: where it is, the Node that everything runs on, what of it goes with the programs, and messages: one line
+ * each on stderr, because stdout is the program's.
+ */
 import { dirname, resolve, delimiter, join, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { existsSync } from 'node:fs'
-
-// The repository: where it is, the Node that everything runs on, and messages, one line each on stderr.
-
-// The repository's location, and messages: one line each on stderr, because stdout is the program's.
 
 export const root = resolve(dirname(fileURLToPath(import.meta.url)), '../..')
 
@@ -63,6 +62,12 @@ export const shortLived =
         '--invocation-count-for-turbofan=30000',
       ]
     : []
+
+/**
+ * For a tool that goes through many files and keeps what it learns of them: up to a third of its work would be collecting a
+ * heap in which there is little to collect.
+ */
+export const roomyHeap = ['--max-semi-space-size=64', '--initial-old-space-size=1000']
 
 export function nodePath() {
   const names = [
