@@ -64,7 +64,7 @@ function readError(error: unknown, path: string): unknown {
   }
 }
 
-/** To describe its messages to the protobuf library takes a tenth of a program's start, and few read a report. */
+/** Loaded when a file is read: it describes its messages to the protobuf library, and few commands read a report. */
 const ncuRep = () => import('../../parsers/ncu/ncu-rep')
 
 /** Throws an input error that names the file if nothing can be imported from it. */
