@@ -23,7 +23,10 @@ const word = (value: unknown): string | undefined => (typeof value === 'string' 
 
 const isOfSession = ({ path }: Screen): boolean => path.startsWith('/session/:sessionRef/')
 
-/** What home goes on to: the screen of a session that was asked for before one was open. */
+/**
+ * What home goes on to: the screen of a session that was asked for before one was open. Those that need nothing but the
+ * session have a key.
+ */
 const afterHome = (name: unknown): string =>
   screens.find((screen) => screen.name === name && isOfSession(screen) && screen.meta?.key)?.name ??
   'ladder'
