@@ -103,7 +103,7 @@ describe('a student', () => {
     // Check, and reflect.
     await page.getByText('This machine', { exact: true }).click()
     await page.getByRole('button', { name: 'Check' }).click()
-    await page.getByRole('heading', { name: 'Passed' }).waitFor({ timeout: 30_000 })
+    await page.getByRole('heading', { name: 'Passed', exact: true }).waitFor({ timeout: 30_000 })
     const result = await page.getByRole('tabpanel').innerText()
     expect(result).toMatch(/Predicted\s+down, 0\.5 ×/)
     expect(result).toMatch(/FMA pipe utilization went from/)
@@ -252,7 +252,7 @@ describe('a student', () => {
     await page.getByRole('button', { name: 'Show the solution' }).click()
     await page.getByRole('button', { name: 'Show the solution anyway' }).click()
     await solution.click()
-    await page.getByRole('heading', { name: 'Passed' }).waitFor({ timeout: 30_000 })
+    await page.getByRole('heading', { name: 'Passed', exact: true }).waitFor({ timeout: 30_000 })
     const text = await result.innerText()
     expect(text).toContain('Recorded on NVIDIA H200 as 01-coalescing-solution-h200')
     expect(text).toContain('The lab counts as passed when your own code passes, on a GPU.')
