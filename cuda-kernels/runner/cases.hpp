@@ -213,12 +213,13 @@ struct RungPair {
 struct Arguments {
   enum Command { kDevice, kMeasure, kCompare, kProfile, kSanitize, kProbe } command;
   long long seed = 1;
-  bool flushL2 = false;
+  bool cold = true;  // L2 is emptied before each timed launch
   bool ceilings = false;  // measure the GPU's ceilings first
   std::string reference;  // id of the rung that the others are timed against, or empty
   double maxSeconds = 2;  // of sampling per rung or pair
   long long maxSamples = 100, minSamples = 5;
   long long bursts = 0;    // measure: also times this many bursts of launches after a rest
+  double sustainedSeconds = 0;  // measure: also times launches for this long
   long long round = 0;     // compare: decides where builds lie and which is launched first
   long long ownerPid = 0;  // 0: no owner
   std::list<Case> cases;   // a list, because rungs point into it
@@ -334,15 +335,18 @@ inline Arguments parseArguments(int count, char** values) {
     if (option == "--owner-pid") args.ownerPid = parseInteger(option, next(), 1, 1LL << 30);
     else if (alone) badArgument("unknown option of " + command + ": " + option);
     else if (option == "--seed") args.seed = parseInteger(option, next(), 0, 1LL << 53);
-    else if (option == "--flush-l2") {
+    else if (option == "--warm") {
       only(timing);
-      args.flushL2 = true;
+      args.cold = false;
     } else if (option == "--ceilings") {
       only(measuring);
       args.ceilings = true;
     } else if (option == "--bursts") {
       only(measuring);
       args.bursts = parseInteger(option, next(), 1, 100);
+    } else if (option == "--sustained") {
+      only(measuring);
+      args.sustainedSeconds = parseReal(option, next(), 0, 600);
     } else if (option == "--reference") {
       only(measuring);
       args.reference = next();

@@ -1,10 +1,14 @@
 // kl-runner: loads rungs, checks and times them, or launches each once for a profiler or a sanitizer.
 // README.md describes its protocol.
+#include "bursts.hpp"
 #include "cases.hpp"
+#include "ceilings.hpp"
+#include "compare.hpp"
 #include "device.hpp"
-#include "rung.hpp"
+#include "launch-reader.hpp"
 #include "problem.hpp"
-#include "timing.hpp"
+#include "rung.hpp"
+#include "time-rung.hpp"
 
 #include <cerrno>
 #include <chrono>
@@ -139,11 +143,11 @@ bool prepare(Rung& rung, Rungs& rungs, const Device& device, cudaStream_t stream
 
 void measure(const Arguments& args, const Device& device, const Nvml& nvml) {
   constexpr Purpose purpose{/*checked*/ true, /*guarded*/ true};
-  requireMemory(bytesOf(args.usedCases(), purpose) + (args.flushL2 ? Stopwatch::flushBytes(device) : 0), device);
+  requireMemory(bytesOf(args.usedCases(), purpose) + Stopwatch::bytes(device, args.cold), device);
   if (args.ceilings) CeilingBench(device).print();
   Problems problems(args, device, purpose);
   Rungs rungs = rungsOf(args, problems);
-  Stopwatch stopwatch(args, device);
+  Stopwatch stopwatch(device, args.cold);
 
   const LaunchReader launches;
   Rung* reference = nullptr;
@@ -164,6 +168,7 @@ void measure(const Arguments& args, const Device& device, const Nvml& nvml) {
         }
         launches.print(rung, stopwatch.stream());
         if (args.bursts) timeBursts(rung, reference, args.bursts, stopwatch);
+        if (args.sustainedSeconds > 0) timeSustained(rung, args.sustainedSeconds, stopwatch, nvml);
       });
     if (&rung != reference) rung.releaseWorkspace();
   }
@@ -174,14 +179,12 @@ void compare(const Arguments& args, const Device& device, const Nvml& nvml) {
   constexpr Purpose purpose{/*checked*/ false, /*guarded*/ true};
   // In front of everything else, so that each round has its buffers and its code at other addresses.
   const size_t ballastBytes = size_t(args.round * 7 % 32) << 21;
-  requireMemory(bytesOf(args.usedCases(), purpose) + ballastBytes + (args.flushL2 ? Stopwatch::flushBytes(device) : 0),
+  requireMemory(bytesOf(args.usedCases(), purpose) + ballastBytes + Stopwatch::bytes(device, args.cold),
                 device);
   const DeviceBuffer ballast(ballastBytes);
   Problems problems(args, device, purpose);
   Rungs rungs = rungsOf(args, problems);
-  Stopwatch stopwatch(args, device);
-  const ClockStamps stamps;
-  const double emptyCycles = stopwatch.emptyCycles(stamps);
+  Stopwatch stopwatch(device, args.cold);
 
   const auto find = [&](const std::string& id) {
     return &*std::find_if(rungs.begin(), rungs.end(), [&](const Rung& rung) { return rung.id == id; });
@@ -205,7 +208,7 @@ void compare(const Arguments& args, const Device& device, const Nvml& nvml) {
                 builds[which]->problem.resetOutputs(stopwatch.stream());
                 builds[which]->launchAndWait("time", stopwatch.stream());
               });
-    if (ready) stage(*builds[0], "time", [&] { compareRungs(builds, args, stopwatch, stamps, emptyCycles, nvml); });
+    if (ready) stage(*builds[0], "time", [&] { compareRungs(builds, args, stopwatch, nvml); });
     for (Rung* rung : builds) rung->releaseWorkspace();
   }
 }
@@ -216,7 +219,7 @@ void profile(const Arguments& args, const Device& device) {
   Problems problems(args, device, purpose);
   Rungs rungs = rungsOf(args, problems);
   cudaStream_t stream = nullptr;
-  check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreate");
+  check(cudaStreamCreate(&stream), "cudaStreamCreate");
 
   for (Rung& rung : rungs) {
     if (!stage(rung, "load", [&] { rung.load(device); })) continue;
@@ -259,10 +262,16 @@ void sanitize(const Arguments& args, const Device& device) {
   }
 }
 
+__global__ void spin(long long cycles) {
+  const long long start = clock64();
+  while (clock64() - start < cycles) {
+  }
+}
+
 // One small marked kernel, to test whether a profiler can read counters.
 void probe() {
   check(cudaProfilerStart(), "cudaProfilerStart");
-  runway<<<1, 32>>>(kRunwayCycles);
+  spin<<<1, 32>>>(40000);
   check(cudaDeviceSynchronize(), "the probe's kernel");
   check(cudaProfilerStop(), "cudaProfilerStop");
 }

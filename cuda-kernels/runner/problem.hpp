@@ -5,6 +5,7 @@
 #include "reference.hpp"
 #include "device.hpp"
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <set>
@@ -64,6 +65,11 @@ class Problem {
   void resetInOuts(cudaStream_t stream) const {
     for (const auto& buffer : buffers_)
       if (buffer->spec.access == BufferSpec::kInOut) buffer->reset(stream);
+  }
+
+  bool hasInOuts() const {
+    return std::any_of(buffers_.begin(), buffers_.end(),
+                       [](const auto& buffer) { return buffer->spec.access == BufferSpec::kInOut; });
   }
 
   void armGuards() const {

@@ -60,6 +60,11 @@ if [[ -n $capability ]]; then
   small axpy-reference axpy -DREFERENCE
   small axpy-ones axpy -DREFERENCE -DONES
   small axpy-leaves axpy -DREFERENCE -DLEAVES
+  small reader reader
+  small reader-dirty reader -DDIRTY
+  ways=(given default per-thread blocking non-blocking forked half new-stream graph graph-elsewhere capture other-thread
+    copy-only once callback slow-host slow-host-later stalls synchronizes allocates)
+  for how in "${!ways[@]}"; do small "streams-${ways[how]}" streams "-DHOW=$how"; done
 fi
 printf '%s\0' "${jobs[@]}" | xargs -0 -P "$(nproc)" -I{} bash -c '{}'
 runner=$build/kl-runner
@@ -287,6 +292,10 @@ args=(measure "${fast[@]}" --bursts 1 "${axpy[@]}" "${reads[@]}" --reference-lib
 rungs axpy-right
 run "bursts" 0
 says burst axpy-right '"launches":8,' '"restSeconds":1,' '"medianMs":'
+args=(measure "${fast[@]}" --sustained 1 "${axpy[@]}" "${reads[@]}" --reference-library "$build/axpy-reference.so")
+rungs axpy-right
+run "sustained" 0
+says sustained axpy-right '"seconds":1,' '"medianMs":' '"medianPowerW":'
 args=(measure "${fast[@]}" "${axpy[@]}" "${reads[@]}" --reference-library "$build/axpy-leaves.so")
 rungs axpy-right
 run "a reference that leaves an element out" 2
@@ -316,6 +325,45 @@ for type in f64:8:normal,1,2 f32:4:uniform,0,10 f16:2:normal,0,100 bf16:2:consta
   says verify copy-wrong '"passed":false' '"mismatches":1,' '"index":[1,1],"expected":5,'
   says verify filled '"passed":true'
   says verify trusted '"passed":true'
+done
+
+echo "# every way to launch: 64 MiB copied, timed or refused"
+copied=16777216
+args=(measure --max-seconds 0.2)
+copy_case copied f32 4 $copied $copied iota exact
+for way in "${ways[@]}"; do args+=(--rung "$way=$build/streams-$way.so"); done
+run "every way to launch" 0
+milliseconds() { # rung, field of its timing
+  { grep -F '"event":"timing"' "$log" || true; } | { grep -F "\"rung\":\"$1\"" || true; } | sed -n "s/.*\"$2\":\([0-9.e-]*\).*/\1/p"
+}
+near() { # a, b, by which share they may differ, what
+  verdict "$(awk -v a="$1" -v b="$2" -v share="$3" 'BEGIN { exit !(a > 0 && b > 0 && a / b < 1 + share && b / a < 1 + share) }'; echo $?)" \
+    "$4: $1 and $2 ms, within $3"
+}
+given=$(milliseconds given medianMs)
+for way in default per-thread blocking non-blocking forked half new-stream graph graph-elsewhere capture copy-only slow-host slow-host-later stalls; do
+  says timing "$way" '"cacheState":"cold"' '"includesHost":false'
+  near "$(milliseconds "$way" medianMs)" "$given" 0.12 "$way takes as long as on the given stream"
+done
+for way in synchronizes allocates; do says timing "$way" '"includesHost":true'; done
+says failed other-thread 'another thread'
+says failed once 'launched nothing'
+says failed callback 'host callback'
+
+echo "# a cold L2: 256 MiB read, alone and after a launch that overwrites as much"
+read=67108864
+reader=(--max-seconds 1 --case read --struct 40 --field "0:i64:$read" --field 8:buffer:x --field 16:buffer:y --field 24:workspace
+  --field 32:workspace-bytes --buffer "x:f32:in:$read:uniform,-1,1" --buffer y:f32:out:1 --check y:tolerance,1,1e6 --reference-rung reader)
+for warm in '' --warm; do
+  args=(measure $warm --reference reader "${reader[@]}")
+  rungs reader
+  run "a read alone $warm" 0
+  alone=$(milliseconds reader medianMs)
+  args=(measure $warm --reference reader-dirty "${reader[@]}")
+  rungs reader-dirty reader
+  run "a read after a write $warm" 0
+  [[ $warm ]] && echo "        warm: alone $alone ms, after a write $(milliseconds reader medianMs) ms" && continue
+  near "$(milliseconds reader medianMs)" "$alone" 0.02 "a cold read"
 done
 
 echo "# a buffer that a file fills"

@@ -1,0 +1,131 @@
+// What the GPU did during a launch, as CUPTI's activity records say: the only account that leaves out no stream.
+#pragma once
+
+#include "cupti.hpp"
+#include "errors.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <functional>
+#include <mutex>
+#include <set>
+#include <utility>
+#include <vector>
+
+struct Activity {
+  bool known = false;  // false without CUPTI: nothing below is then known
+  long long kernels = 0, copies = 0, fills = 0;
+  double busyMs = 0;  // the time in which at least one of them ran
+  std::set<unsigned> streams, contexts;  // CUPTI's ids
+
+  long long all() const { return kernels + copies + fills; }
+};
+
+class ActivityTrace {
+ public:
+  // Runs `work` and waits for the GPU. Traced launches are slower on the host, so they are never the timed ones.
+  static Activity of(const std::function<void()>& work) {
+    Activity found;
+#ifdef KL_CUPTI
+    const Cupti* cupti = Cupti::get();
+    check(cudaDeviceSynchronize(), "waiting for the GPU");
+    if (!cupti || !start(*cupti)) {
+      work();
+      return found;
+    }
+    const auto stop = [&] {
+      cudaDeviceSynchronize();
+      for (const CUpti_ActivityKind kind : kKinds) cupti->disable(kind);
+      cupti->flushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+    };
+    try {
+      work();
+    } catch (...) {
+      stop();
+      throw;
+    }
+    stop();
+    Records& records = self();
+    const std::lock_guard<std::mutex> lock(records.mutex);
+    found = std::move(records.found);
+    found.known = true;
+    found.busyMs = busyMs(records.spans);
+#else
+    work();
+#endif
+    return found;
+  }
+
+#ifdef KL_CUPTI
+ private:
+  static constexpr CUpti_ActivityKind kKinds[] = {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY,
+                                                  CUPTI_ACTIVITY_KIND_MEMSET};
+  static constexpr size_t kBufferBytes = 1 << 20;
+
+  using Span = std::pair<unsigned long long, unsigned long long>;
+  struct Records {
+    std::mutex mutex;
+    Activity found;
+    std::vector<Span> spans;
+  };
+  static Records& self() {
+    static Records one;
+    return one;
+  }
+
+  static bool start(const Cupti& cupti) {
+    static const bool registered = cupti.registerBuffers(giveBuffer, takeBuffer) == CUPTI_SUCCESS;
+    if (!registered) return false;
+    {
+      Records& records = self();
+      const std::lock_guard<std::mutex> lock(records.mutex);
+      records.found = {};
+      records.spans.clear();
+    }
+    for (const CUpti_ActivityKind kind : kKinds)
+      if (cupti.enable(kind) != CUPTI_SUCCESS) return false;
+    return true;
+  }
+
+  static void CUPTIAPI giveBuffer(uint8_t** buffer, size_t* bytes, size_t* mostRecords) {
+    *buffer = static_cast<uint8_t*>(aligned_alloc(8, kBufferBytes));
+    *bytes = *buffer ? kBufferBytes : 0;
+    *mostRecords = 0;
+  }
+
+  static void CUPTIAPI takeBuffer(CUcontext, uint32_t, uint8_t* buffer, size_t, size_t validBytes) {
+    Records& records = self();
+    const std::lock_guard<std::mutex> lock(records.mutex);
+    CUpti_Activity* record = nullptr;
+    while (validBytes && Cupti::get()->nextRecord(buffer, validBytes, &record) == CUPTI_SUCCESS) {
+      // Later versions of these records begin with the same fields.
+      if (record->kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL)
+        add(*reinterpret_cast<const CUpti_ActivityKernel4*>(record), records.found.kernels);
+      else if (record->kind == CUPTI_ACTIVITY_KIND_MEMCPY)
+        add(*reinterpret_cast<const CUpti_ActivityMemcpy*>(record), records.found.copies);
+      else if (record->kind == CUPTI_ACTIVITY_KIND_MEMSET)
+        add(*reinterpret_cast<const CUpti_ActivityMemset*>(record), records.found.fills);
+    }
+    free(buffer);
+  }
+
+  template <typename Record>
+  static void add(const Record& record, long long& count) {
+    Records& records = self();
+    ++count;
+    records.found.streams.insert(record.streamId);
+    records.found.contexts.insert(record.contextId);
+    records.spans.push_back({record.start, record.end});
+  }
+
+  static double busyMs(std::vector<Span> spans) {
+    std::sort(spans.begin(), spans.end());
+    unsigned long long until = 0, busy = 0;
+    for (const auto& [start, end] : spans) {
+      if (end > until) busy += end - std::max(start, until);
+      until = std::max(until, end);
+    }
+    return double(busy) / 1e6;
+  }
+#endif
+};

@@ -1,0 +1,43 @@
+// SM cycles of a launch, which do not change with the clock rate as its time does.
+#pragma once
+
+#include "errors.hpp"
+
+// SM cycles of a launch: a one-thread kernel before it and one after it write down the clock of the SM that they ran
+// on. Cycles do not change with the clock rate, which time does.
+struct ClockStamp {
+  long long clock;
+  unsigned sm;
+};
+
+__global__ void stampClock(ClockStamp* to) {
+  unsigned sm;
+  asm volatile("mov.u32 %0, %%smid;" : "=r"(sm));
+  *to = {clock64(), sm};
+}
+
+// Two stamps in host memory that the GPU writes to.
+class ClockStamps {
+ public:
+  ClockStamps() { check(cudaHostAlloc(&stamps_, 2 * sizeof(ClockStamp), cudaHostAllocMapped), "cudaHostAlloc"); }
+  ~ClockStamps() { cudaFreeHost(stamps_); }
+  ClockStamps(const ClockStamps&) = delete;
+  ClockStamps& operator=(const ClockStamps&) = delete;
+
+  void before(cudaStream_t stream) const { stamp(0, stream); }
+  void after(cudaStream_t stream) const { stamp(1, stream); }
+
+  // Cycles between the two, including what the stamps take themselves; -1 if they ran on two SMs, whose clocks differ.
+  double cycles(cudaStream_t stream) const {
+    check(cudaStreamSynchronize(stream), "reading the SM clock");
+    return stamps_[0].sm == stamps_[1].sm ? double(stamps_[1].clock - stamps_[0].clock) : -1;
+  }
+
+ private:
+  void stamp(int which, cudaStream_t stream) const {
+    stampClock<<<1, 1, 0, stream>>>(stamps_ + which);
+    check(cudaGetLastError(), "stamping the SM clock");
+  }
+
+  ClockStamp* stamps_ = nullptr;
+};

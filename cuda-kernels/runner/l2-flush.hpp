@@ -1,0 +1,35 @@
+// Empties L2: afterwards it holds no line of another buffer, and no line that has yet to be written back. Overwriting a
+// buffer would leave dirty lines, whose write-back then falls into the launch that is timed.
+#pragma once
+
+#include "buffer.hpp"
+#include "device.hpp"
+#include "read-memory.hpp"
+
+class L2Flush {
+ public:
+  // L2 does not replace its lines strictly in the order of their use, so the buffer is several times as large.
+  static size_t bytes(const Device& device) {
+    size_t power = size_t(64) << 20;
+    while (power < 6 * size_t(device.properties.l2CacheSize)) power *= 2;
+    return power;
+  }
+
+  explicit L2Flush(const Device& device)
+      : bytes_(bytes(device)), blocks_(8 * device.properties.multiProcessorCount), buffer_(bytes_) {
+    check(cudaMemset(buffer_.get(), 0, bytes_), "preparing the L2 flush");
+  }
+
+  void operator()(cudaStream_t stream) const {
+    const size_t perTurn = size_t(blocks_) * kReadThreads * kReads * sizeof(uint4);
+    const int turns = int((bytes_ + perTurn - 1) / perTurn);
+    readMany<false><<<blocks_, kReadThreads, 0, stream>>>(buffer_.as<uint4>(), {0, unsigned(bytes_ / sizeof(uint4) - 1)},
+                                                          turns, nullptr);
+    check(cudaGetLastError(), "flushing L2");
+  }
+
+ private:
+  size_t bytes_;
+  int blocks_;
+  DeviceBuffer buffer_;
+};

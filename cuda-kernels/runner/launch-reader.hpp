@@ -1,0 +1,159 @@
+// The kernels that a rung launches, without a profiler.
+#pragma once
+
+#include "rung.hpp"
+
+#include <cuda.h>
+#include <cxxabi.h>
+#include <dlfcn.h>
+#include <string>
+#include <vector>
+
+// A rung's launches, without a profiler: its kernels with their grid and block resources. The launch is captured
+// into a CUDA graph that is never run, and the graph's kernel nodes are read.
+
+// Driver functions, looked up at run time: the runner does not link libcuda, and older drivers lack some.
+class Driver {
+ public:
+  Driver() {
+    void* library = dlopen("libcuda.so.1", RTLD_NOW);
+    if (!library) return;
+    bind(library, "cuGraphGetNodes", nodes);
+    bind(library, "cuGraphNodeGetType", typeOf);
+    bind(library, "cuGraphKernelNodeGetParams_v2", kernelOf);
+    bind(library, "cuGraphKernelNodeGetAttribute", attributeOf);
+    bind(library, "cuGraphChildGraphNodeGetGraph", childOf);
+    bind(library, "cuKernelGetFunction", functionOf);
+    bind(library, "cuFuncGetAttribute", figureOf);
+    bind(library, "cuFuncGetName", nameOf);
+  }
+
+  // Names and clusters may be missing (before CUDA 12.3 and 11.8); the rest is required.
+  bool usable() const { return nodes && typeOf && kernelOf && figureOf; }
+
+  CUresult (*nodes)(CUgraph, CUgraphNode*, size_t*) = nullptr;
+  CUresult (*typeOf)(CUgraphNode, CUgraphNodeType*) = nullptr;
+  CUresult (*kernelOf)(CUgraphNode, CUDA_KERNEL_NODE_PARAMS*) = nullptr;
+  CUresult (*attributeOf)(CUgraphNode, CUlaunchAttributeID, CUlaunchAttributeValue*) = nullptr;
+  CUresult (*childOf)(CUgraphNode, CUgraph*) = nullptr;
+  CUresult (*functionOf)(CUfunction*, CUkernel) = nullptr;
+  CUresult (*figureOf)(int*, CUfunction_attribute, CUfunction) = nullptr;
+  CUresult (*nameOf)(const char**, CUfunction) = nullptr;
+
+ private:
+  template <typename Function>
+  static void bind(void* library, const char* name, Function& function) {
+    function = reinterpret_cast<Function>(dlsym(library, name));
+  }
+};
+
+class LaunchReader {
+ public:
+  // Prints one line: the kernels in launch order, or why they are unknown.
+  void print(const Rung& rung, cudaStream_t stream) const {
+    std::string kernels, reason;
+    if (!driver_.usable()) reason = "the driver is too old to report what a graph launches";
+    else reason = capture(rung, stream, kernels);
+
+    Json line("launches");
+    line.string("rung", rung.id).raw("kernels", "[" + kernels + "]");
+    if (reason.empty()) line.null("reason");
+    else line.string("reason", reason);
+    line.print();
+  }
+
+ private:
+  std::string capture(const Rung& rung, cudaStream_t stream, std::string& kernels) const {
+    // Relaxed: a rung may allocate or set attributes in its launch, which other modes forbid.
+    if (cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed) != cudaSuccess)
+      return lastError("capturing failed");
+    std::string reason;
+    try {
+      rung.launch("time", stream);
+    } catch (const RungError& error) {
+      reason = error.reason;
+    }
+    cudaGraph_t graph = nullptr;
+    if (cudaStreamEndCapture(stream, &graph) != cudaSuccess || !graph) {
+      const std::string failure = lastError("its launch cannot be captured");
+      if (reason.empty()) reason = failure;
+    }
+    if (reason.empty() && !read(graph, kernels)) reason = "the driver does not report what was captured";
+    if (reason.empty() && kernels.empty()) reason = "nothing was launched on the runner's stream";
+    if (!reason.empty()) kernels.clear();
+    if (graph) cudaGraphDestroy(graph);
+    if (!reason.empty()) clear(rung, stream);
+    return reason;
+  }
+
+  // A launch that could not be captured may leave its error in the rung's own CUDA runtime, where the
+  // next launch would find it.
+  static void clear(const Rung& rung, cudaStream_t stream) {
+    try {
+      rung.launch("time", stream);
+    } catch (const RungError&) {
+    }
+    cudaStreamSynchronize(stream);
+    cudaGetLastError();
+  }
+
+  static std::string lastError(const char* what) { return std::string(what) + ": " + describe(cudaGetLastError()); }
+
+  bool read(CUgraph graph, std::string& kernels) const {
+    size_t count = 0;
+    if (driver_.nodes(graph, nullptr, &count) != CUDA_SUCCESS) return false;
+    std::vector<CUgraphNode> nodes(count);
+    if (count && driver_.nodes(graph, nodes.data(), &count) != CUDA_SUCCESS) return false;
+    for (CUgraphNode node : nodes) {
+      CUgraphNodeType type;
+      if (driver_.typeOf(node, &type) != CUDA_SUCCESS) return false;
+      CUgraph child = nullptr;
+      if (type == CU_GRAPH_NODE_TYPE_KERNEL && !readKernel(node, kernels)) return false;
+      if (type == CU_GRAPH_NODE_TYPE_GRAPH &&
+          !(driver_.childOf && driver_.childOf(node, &child) == CUDA_SUCCESS && read(child, kernels)))
+        return false;
+    }
+    return true;
+  }
+
+  bool readKernel(CUgraphNode node, std::string& kernels) const {
+    CUDA_KERNEL_NODE_PARAMS params{};
+    if (driver_.kernelOf(node, &params) != CUDA_SUCCESS) return false;
+    CUfunction function = params.func;
+    if (!function && !(driver_.functionOf && driver_.functionOf(&function, params.kern) == CUDA_SUCCESS)) return false;
+    int registers = 0, shared = 0;
+    if (driver_.figureOf(&registers, CU_FUNC_ATTRIBUTE_NUM_REGS, function) != CUDA_SUCCESS ||
+        driver_.figureOf(&shared, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, function) != CUDA_SUCCESS)
+      return false;
+    const auto extent = [](unsigned x, unsigned y, unsigned z) {
+      return "[" + Json::text(x) + "," + Json::text(y) + "," + Json::text(z) + "]";
+    };
+    kernels += (kernels.empty() ? "{\"name\":" : ",{\"name\":") + Json::quote(name(function)) +
+               ",\"grid\":" + extent(params.gridDimX, params.gridDimY, params.gridDimZ) +
+               ",\"block\":" + extent(params.blockDimX, params.blockDimY, params.blockDimZ) +
+               ",\"registersPerThread\":" + Json::text(registers) + ",\"staticSharedBytes\":" + Json::text(shared) +
+               ",\"dynamicSharedBytes\":" + Json::text(params.sharedMemBytes) +
+               ",\"clusterBlocks\":" + clusterBlocks(node) + "}";
+    return true;
+  }
+
+  std::string name(CUfunction function) const {
+    const char* mangled = nullptr;
+    if (!driver_.nameOf || driver_.nameOf(&mangled, function) != CUDA_SUCCESS || !mangled) return "";
+    int status = 0;
+    char* plain = abi::__cxa_demangle(mangled, nullptr, nullptr, &status);
+    const std::string result = status == 0 && plain ? plain : mangled;
+    free(plain);
+    return result;
+  }
+
+  std::string clusterBlocks(CUgraphNode node) const {
+    CUlaunchAttributeValue value{};
+    if (!driver_.attributeOf ||
+        driver_.attributeOf(node, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, &value) != CUDA_SUCCESS)
+      return "null";
+    return Json::text(value.clusterDim.x * value.clusterDim.y * value.clusterDim.z);
+  }
+
+  Driver driver_;
+};

@@ -1,0 +1,122 @@
+// Times single launches of a rung, interleaved with launches of the reference.
+#pragma once
+
+#include "gpu-watch.hpp"
+#include "heartbeat.hpp"
+#include "stopwatch.hpp"
+
+#include <chrono>
+
+// A failure of the reference is its own, whichever rung is being timed with it.
+struct ReferenceFailed {
+  RungError error;
+};
+
+// The samples of one side of the interleaved launches.
+struct Timed {
+  Samples ms;
+  Samples clocksMHz;  // of those launches that were long enough to tell
+
+  void add(const Stopwatch::Sample& sample) {
+    constexpr double kShortestMs = 0.05;
+    ms.add(sample.ms);
+    if (sample.cycles > 0 && sample.ms >= kShortestMs) clocksMHz.add(sample.cycles / sample.ms / 1000);
+  }
+  double clockMHz() const { return clocksMHz.count() ? clocksMHz.median() : -1; }
+};
+
+// The time in which the GPU was busy with a launch, in traced launches after the timing. It cannot be longer than the
+// time between the events, unless those missed work.
+inline double busyMs(const Rung& rung, Stopwatch& stopwatch, double medianMs) {
+  constexpr int kTraced = 5;
+  constexpr double kSlackMs = 0.003, kSlack = 1.1;
+  Samples busy;
+  for (int i = 0; i < kTraced; ++i) {
+    const Activity activity = stopwatch.trace(rung);
+    if (!activity.known) return -1;
+    busy.add(activity.busyMs);
+  }
+  if (busy.median() > kSlack * medianMs + kSlackMs)
+    throw RungError{"time", "the GPU was busy with a launch for " + Json::text(busy.median()) + " ms and the events span " +
+                                Json::text(medianMs) + " ms: work on other streams would be left out"};
+  return busy.median();
+}
+
+// Times a rung, alternating with the reference (null: none) in the same loop, so that both see the same clocks
+// and temperature.
+inline void timeRung(const Rung& rung, const Rung* reference, const Arguments& args, Stopwatch& stopwatch,
+                     const Nvml& nvml) {
+  const auto now = [] { return std::chrono::steady_clock::now(); };
+  const auto secondsSince = [&](auto start) { return std::chrono::duration<double>(now() - start).count(); };
+  const bool isReference = reference == &rung;
+  const bool useReference = reference && !isReference;
+  Timed timed, beside;
+  long long late = 0;
+  Heartbeat heartbeat(rung.id);
+
+  const auto sampleReference = [&] {
+    try {
+      return stopwatch.sample(*reference);
+    } catch (const RungError& error) {
+      throw ReferenceFailed{error};
+    }
+  };
+
+  // Warm-up: clocks ramp up, caches fill, and lazily loaded code is loaded.
+  const auto warmUp = now();
+  do {
+    if (useReference) sampleReference();
+    stopwatch.sample(rung);
+    heartbeat.beat(timed.ms);
+  } while (secondsSince(warmUp) < std::min(0.2, args.maxSeconds));
+
+  const double clockBefore = nvml.smClock();
+  GpuWatch watch(nvml);
+  const auto start = now();
+  const long long fewest = std::min(3LL, args.maxSamples);
+  for (;;) {
+    // The reference stays in the loop until its samples suffice, and after that as long as it costs less than
+    // the rung.
+    if (useReference && (!beside.ms.settled(args.minSamples) || beside.ms.total() <= timed.ms.total())) {
+      if (const auto sample = sampleReference()) beside.add(*sample);
+    }
+    if (const auto sample = stopwatch.sample(rung)) timed.add(*sample);
+    else ++late;
+    heartbeat.beat(timed.ms);
+    // While a launch runs that does not count: asking takes a while, and a GPU without work has other clocks.
+    if (timed.ms.count() == 1 || watch.due()) stopwatch.sample(rung, [&] { watch.look(); });
+
+    const bool settled =
+        timed.ms.settled(args.minSamples) && (!useReference || beside.ms.settled(args.minSamples));
+    if (settled || timed.ms.count() >= args.maxSamples) break;
+    if (secondsSince(start) < args.maxSeconds) continue;
+    if (timed.ms.count() >= fewest && (!useReference || beside.ms.count() > 0)) break;
+    if (secondsSince(start) >= 10 * args.maxSeconds + 10)
+      throw RungError{"time", "its launches keep reaching the GPU late: this machine is too busy to time it"};
+  }
+  const double clockAfter = nvml.smClock();
+  watch.look();
+
+  const double busy = busyMs(rung, stopwatch, timed.ms.median());
+  Json line("timing");
+  line.string("rung", rung.id)
+      .string("cacheState", stopwatch.cold() ? "cold" : "warm")
+      .number("medianMs", timed.ms.median())
+      .number("spread", timed.ms.spread())
+      .numbers("samplesMs", timed.ms.values())
+      .boolean("settled", timed.ms.settled(args.minSamples))
+      .number("late", late)
+      .boolean("includesHost", stopwatch.factsOf(rung).waitsForGpu)
+      .number("emptyMs", stopwatch.emptyMs())
+      .numberOrNull("busyMs", busy)
+      .numberOrNull("clockMHz", timed.clockMHz());
+  // The reference against itself: the ratio is 1 by definition.
+  if (reference) line.number("referenceMedianMs", (isReference ? timed : beside).ms.median());
+  else line.null("referenceMedianMs");
+  line.numbers("referenceSamplesMs", beside.ms.values())
+      .numberOrNull("referenceClockMHz", (isReference ? timed : beside).clockMHz())
+      .numberOrNull("smClockBeforeMHz", clockBefore)
+      .numberOrNull("smClockAfterMHz", clockAfter);
+  watch.addTo(line);
+  line.print();
+}
