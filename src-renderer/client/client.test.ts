@@ -43,7 +43,7 @@ it('gives up after the time limit', async () => {
 })
 
 const frozen = (count: 1 | 2): FrozenReport => ({
-  report: 2,
+  report: 3,
   date: null,
   sections: ['ladder'],
   sessions: [recording(), recording()].slice(0, count),

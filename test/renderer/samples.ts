@@ -64,6 +64,7 @@ export function rung(id: string, medianMs: number | null, over: Partial<RungResu
       medianMs === null
         ? null
         : {
+            cacheState: 'cold',
             medianMs,
             spread: 0.01,
             samples: 3,
@@ -84,7 +85,7 @@ export function rung(id: string, medianMs: number | null, over: Partial<RungResu
 
 export function session(rungs: RungResult[]): Session {
   return {
-    schema: 2,
+    schema: 3,
     id: 'sample',
     createdAt: '2026-11-21T02:30:00.000Z',
     elapsedSeconds: 1,
@@ -97,7 +98,7 @@ export function session(rungs: RungResult[]): Session {
     settings: {
       nvccFlags: [],
       seed: 1,
-      flushL2: false,
+      cacheState: 'cold',
       profile: 'none',
       clockControl: null,
       cacheControl: null,

@@ -18,6 +18,7 @@ import type { ProcessResult } from './process'
 import type { ToolCall, Toolbox } from './toolbox'
 import { message, type Statement } from '../../domain/messages/message'
 import { type BuildGpu, smLimits } from '../../domain/gpu/gpu'
+import type { CacheState } from '../../domain/session/session'
 import type { PtxasKernel } from './nvcc'
 
 // kl-runner: its arguments and its events. cuda-kernels/runner/README.md documents the protocol.
@@ -79,9 +80,11 @@ function caseArgs({ task, problem, expected, taskFolder, rungs }: RunnerCall): s
 }
 
 export interface MeasureCall extends RunnerCall {
-  flushL2: boolean
+  cacheState: CacheState
   /** How many bursts of each rung to time, besides single launches. */
   bursts?: number
+  /** For how many seconds to launch each rung alone, besides single launches. */
+  sustainedSeconds?: number
   /** Measure the GPU's ceilings first. */
   ceilings: boolean
   /** Maximum sampling time per rung; the runner's default unless given. */
@@ -90,12 +93,17 @@ export interface MeasureCall extends RunnerCall {
   reference: string | null
 }
 
+/** The runner empties L2 before each timed launch unless told otherwise. */
+const warmArgs = ({ cacheState }: Pick<MeasureCall, 'cacheState'>): string[] =>
+  cacheState === 'cold' ? [] : ['--warm']
+
 export const measureArgs = (call: MeasureCall): string[] => [
   'measure',
   ...seedArgs(call),
-  ...(call.flushL2 ? ['--flush-l2'] : []),
+  ...warmArgs(call),
   ...(call.ceilings ? ['--ceilings'] : []),
   ...(call.bursts === undefined ? [] : ['--bursts', String(call.bursts)]),
+  ...(call.sustainedSeconds === undefined ? [] : ['--sustained', String(call.sustainedSeconds)]),
   ...(call.maxSeconds === undefined ? [] : ['--max-seconds', String(call.maxSeconds)]),
   ...(call.reference === null ? [] : ['--reference', call.reference]),
   ...caseArgs(call),
@@ -114,7 +122,7 @@ export interface CompareCall extends UncheckedCall {
   pairs: readonly { now: string; before: string; copy: string }[]
   /** Decides where the builds lie in memory and which is launched first; in six rounds each has each place. */
   round: number
-  flushL2: boolean
+  cacheState: CacheState
   /** Maximum sampling time per pair. */
   maxSeconds: number
 }
@@ -123,7 +131,7 @@ export const compareArgs = (call: CompareCall): string[] => [
   ...uncheckedArgs('compare', call),
   ...call.pairs.flatMap(({ now, before, copy }) => ['--pair', `${now}=${before}=${copy}`]),
   ...['--round', String(call.round)],
-  ...(call.flushL2 ? ['--flush-l2'] : []),
+  ...warmArgs(call),
   ...['--max-seconds', String(call.maxSeconds)],
 ]
 

@@ -79,7 +79,7 @@ const conditions: ReadonlySet<string> = new Set([
   'guard.computeCapability',
   'guard.smCount',
   'guard.seed',
-  'guard.flushL2',
+  'guard.cacheState',
 ])
 
 /** The verdict on an interval; unresolved if it contains the threshold. */

@@ -1,6 +1,6 @@
 /** Whether figures of two sessions can be compared, and one ladder on several machines. Pure. */
 import { z } from 'zod'
-import { message, type AnyMessage, Statement } from '../messages/message'
+import { code, message, type AnyMessage, Statement } from '../messages/message'
 import { inEnglish } from '../text/text'
 import { named, problemLabel } from '../task/problem'
 import { flagTitle, resultOf, type Task } from '../task/task'
@@ -8,6 +8,7 @@ import { can } from '../target/targets'
 import { rungOf, type RungResult, type Session, RungStatus } from '../session/session'
 import { Identifier } from '../ladder/rung'
 import { MetricValue } from '../metrics/metrics'
+import { measureColdCommand } from '../report/provenance'
 import { leadFigure, leadOf, leadPipe } from './lead-figure'
 
 // Whether figures of two sessions can be compared, and what the reader should know when they are. Pure.
@@ -43,6 +44,15 @@ function clockWarning(left: Session, right: Session): AnyMessage[] {
   const [a, b] = [medianClock(left), medianClock(right)]
   if (a === null || b === null) return a === b ? [] : [message('guard.clockUnknown')]
   return clocksDiffer(a, b) ? [message('guard.clock', { a, b })] : []
+}
+
+/** Times with different contents of L2 are not ranked; the command measures the first session's rungs as the second's were. */
+function cacheStateWarning(a: Session, b: Session): AnyMessage[] {
+  const [left, right] = [a, b].map(({ settings }) => settings.cacheState)
+  if (left === undefined || right === undefined || left === right) return []
+  const states = { a: message(`cacheState.${left}`), b: message(`cacheState.${right}`) }
+  const again = [a, b].find(({ settings }) => settings.cacheState !== 'cold')!
+  return [message('guard.cacheState', { ...states, command: code(measureColdCommand(again)) })]
 }
 
 function problemWords({ problem }: Session): Statement {
@@ -134,7 +144,6 @@ type Compared =
   | 'clockControl'
   | 'cacheControl'
   | 'seed'
-  | 'flushL2'
 
 export function comparability(a: Session, b: Session): Comparability {
   const differs = (what: Compared, of: (session: Session) => Statement): AnyMessage[] => {
@@ -172,7 +181,7 @@ export function comparability(a: Session, b: Session): Comparability {
       ...differs('clockControl', ({ settings }) => word(settings.clockControl)),
       ...differs('cacheControl', ({ settings }) => word(settings.cacheControl)),
       ...differs('seed', ({ settings }) => word(settings.seed)),
-      ...differs('flushL2', ({ settings }) => message(settings.flushL2 ? 'guard.on' : 'guard.off')),
+      ...cacheStateWarning(a, b),
       ...imported.map(({ id, program }) =>
         message(program ? 'guard.ofProgram' : 'guard.imported', { id }),
       ),
@@ -205,7 +214,7 @@ export const Across = z.object({
       on: z.array(Side.nullable()),
     }),
   ),
-  /** Whether times may be compared: all ran on GPUs of one kind. */
+  /** Whether times may be compared: all ran on GPUs of one kind, with the same in L2. */
   timesComparable: z.boolean(),
   /** Between the first machine and each other one: what besides the code may explain a difference. */
   reasons: z.array(Statement),
@@ -227,7 +236,10 @@ export function across(sessions: readonly Session[]): Across {
       title: sessions.map((session) => rungOf(session, id)?.title).find(Boolean) ?? id,
       on: sessions.map((session) => sideOf(session, id)),
     })),
-    timesComparable: new Set(sessions.map(({ device }) => device?.name ?? null)).size === 1,
+    timesComparable:
+      new Set(
+        sessions.map(({ device, settings }) => `${device?.name} ${settings.cacheState ?? 'cold'}`),
+      ).size === 1,
     reasons: reasons.filter((reason) => {
       const text = JSON.stringify(reason)
       return !texts.has(text) && texts.add(text)

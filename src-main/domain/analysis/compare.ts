@@ -182,7 +182,7 @@ function compareTime(a: RungResult, b: RungResult): TimeDelta {
   const [left, right] = [timeOf(a, b), timeOf(b, a)]
   const aMs = left?.medianMs ?? null
   const bMs = right?.medianMs ?? null
-  if (!left || !right || right.medianMs === 0)
+  if (!left || !right || right.medianMs === 0 || a.timing?.cacheState !== b.timing?.cacheState)
     return { aMs, bMs, speedup: null, noise: null, verdict: 'unknown' }
   const speedup = left.medianMs / right.medianMs
   const noise = left.spread + right.spread
@@ -219,7 +219,9 @@ export function compareRungs(
 
 /** How much faster a rung is than another, with the spread of both; null when either has no time. */
 export const speedup = (a: RungResult | undefined, b: RungResult): number | null =>
-  a?.timing && b.timing ? a.timing.medianMs / b.timing.medianMs : null
+  a?.timing && b.timing && a.timing.cacheState === b.timing.cacheState
+    ? a.timing.medianMs / b.timing.medianMs
+    : null
 
 // A rung that is slower than the previous one, and the counter that shows why. Pure.
 

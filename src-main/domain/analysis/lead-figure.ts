@@ -78,7 +78,7 @@ export function leadMetric(session: Told & Pick<Session, 'rungs'>): string {
 
 export interface LeadFigure {
   rate: MetricValue
-  /** Percentage of the roof; null if the roof is unknown. */
+  /** Percentage of the roof; null if the roof is unknown, or if a cache carried the time beyond it. */
   share: number | null
 }
 
@@ -93,13 +93,14 @@ export function leadFigure(
   const value =
     of === 'operations' ? timing.gflops : gigabytes(ladder.task, problem, flags, timing.medianMs)
   const most = roof.value.value
+  const share = value === null || most === null ? null : (100 * value) / most
   return {
     rate: {
       value,
       unit: of === 'operations' ? 'GFLOP/s' : 'GB/s',
       evidence: value === null ? 'unavailable' : 'derived',
     },
-    share: value === null || most === null ? null : (100 * value) / most,
+    share: share !== null && share > 100 ? null : share,
   }
 }
 

@@ -1,7 +1,7 @@
 /** How the times of a ladder's rungs moved over its sessions: one series per rung, problem and environment. Pure. */
 import { z } from 'zod'
 import { Identifier } from '../ladder/rung'
-import type { Session } from '../session/session'
+import { CacheState, type Session } from '../session/session'
 import { Problem } from '../task/problem'
 
 // Where a series of figures changes level: the energy statistic of Székely and Rizzo finds the split whose sides
@@ -88,9 +88,10 @@ export function changePoints(values: readonly number[]): number[] {
   ]
 }
 
-/** Within one, only the code differs; a driver or a compiler may move every time. */
+/** Within one, only the code differs; a driver, a compiler or what L2 held may move every time. */
 export const Environment = z.object({
   gpu: z.string(),
+  cacheState: CacheState,
   driver: z.string().nullable(),
   nvcc: z.string().nullable(),
 })
@@ -120,12 +121,17 @@ export type SessionPoints = z.infer<typeof SessionPoints>
 
 /** Null if nothing in it was timed on a known GPU. */
 export function pointsOf(name: string, session: Session): SessionPoints | null {
-  const { problem, device, ladder, tools, createdAt } = session
+  const { problem, device, ladder, tools, settings, createdAt } = session
   if (!problem || !device) return null
   return {
     ladder: ladder.id,
     problem,
-    environment: { gpu: device.name, driver: device.driver ?? null, nvcc: tools.nvcc },
+    environment: {
+      gpu: device.name,
+      cacheState: settings.cacheState ?? 'unknown',
+      driver: device.driver ?? null,
+      nvcc: tools.nvcc,
+    },
     rungs: session.rungs.flatMap(({ id, title, params, status, timing, sourceHash }) =>
       status === 'ok' && timing && timing.medianMs > 0
         ? [

@@ -148,7 +148,7 @@ export function compareSessions(
   const { refusals, warnings } = comparability(a, b)
   const reasons = [
     ...(bothKnown ? refusals : []),
-    ...(alike ? [] : [message('guard.clocks')]),
+    ...(clocksA.has('ncu') === clocksB.has('ncu') ? [] : [message('guard.clocks')]),
     ...(pairing.pairs.length === 0 ? [message('guard.noPairs')] : []),
   ]
   return {

@@ -1,10 +1,17 @@
 /** What of a session is paired with another's: a rung of a ladder, a kernel of a program or of an import. Pure. */
 import { can } from '../target/targets'
-import type { ProfiledKernel, ProfiledTime, RungResult, Session, Timing } from '../session/session'
+import type {
+  CacheState,
+  ProfiledKernel,
+  ProfiledTime,
+  RungResult,
+  Session,
+  Timing,
+} from '../session/session'
 import { parseKernelName } from './choose'
 
-/** Who measured a time: the two are of different kinds and are never compared. */
-export type Clock = 'runner' | 'ncu'
+/** How a time was taken: by ncu, or by the runner with this in L2. Times of different kinds are never compared. */
+export type Clock = CacheState | 'ncu'
 
 export interface UnitTime {
   ms: number
@@ -43,9 +50,9 @@ const ofMedian = (spread: number, samples: number): number => (1.57 * spread) / 
 /** Launches under ncu follow each other within minutes at most; that they agree says little about the next run. */
 const leastUncertainty = 0.005
 
-const runnerTime = ({ medianMs, spread, samples }: Timing): UnitTime => ({
+const runnerTime = ({ cacheState, medianMs, spread, samples }: Timing): UnitTime => ({
   ms: medianMs,
-  clock: 'runner',
+  clock: cacheState,
   uncertainty: Math.max(leastUncertainty, ofMedian(spread, samples)),
 })
 

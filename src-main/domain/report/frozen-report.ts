@@ -37,7 +37,7 @@ export function fromColumns(columns: Columns): Record<string, unknown>[] {
   )
 }
 
-export const frozenReportVersion = 2
+export const frozenReportVersion = 3
 
 /** The optional sections of a report; the summary and the provenance are always included. */
 export const reportSections = ['ladder', 'charts', 'matrix', 'compare'] as const

@@ -195,24 +195,30 @@ export function reproduceCommand(session: Session): string {
     ...parameterWords(session),
     ...again,
     ...(can(session.target).profiles ? ['--profile', settings.profile] : []),
-    ...(settings.timing === 'burst' ? ['--timing', 'burst'] : []),
-    ...(settings.flushL2 ? ['--flush-l2'] : []),
+    ...(settings.timing ? ['--timing', settings.timing] : []),
+    ...(settings.cacheState === 'warm' ? ['--warm'] : []),
   ]
   return words.map(quoted).join(' ')
 }
+
+/** The command that measures a session's rungs anew with a cold L2, which is the default. */
+export const measureColdCommand = (session: Session): string =>
+  reproduceCommand({ ...session, settings: { ...session.settings, cacheState: 'cold' } })
 
 /** Which ways of timing the session has. */
 function timingWords(session: Session): Statement {
   const timings = session.rungs.flatMap(({ timing }) => timing ?? [])
   if (timings.length === 0) return unknown
   if (isOfPrograms(session)) return message('provenance.processes')
-  const burst = timings.find((timing) => timing.burst)?.burst
-  if (burst)
-    return message('provenance.singleAndBursts', {
-      launches: burst.launches,
-      seconds: burst.restSeconds,
-    })
-  return message('provenance.singleLaunches')
+  const ways = timings.find((timing) => timing.burst ?? timing.sustained) ?? timings[0]!
+  const { burst, sustained } = ways
+  return [
+    message('provenance.singleLaunches'),
+    ...(burst
+      ? [message('provenance.bursts', { launches: burst.launches, seconds: burst.restSeconds })]
+      : []),
+    ...(sustained ? [message('provenance.sustained', { seconds: sustained.seconds })] : []),
+  ].reduceRight((rest, part) => message('checks.and', { part, rest }))
 }
 
 function clockWords({ rungs, device }: Session): Statement {
@@ -322,8 +328,8 @@ export function provenance(session: Session): Fact[] {
     { id: 'smClock', value: clockWords(session) },
     { id: 'gpuState', value: sessionGpuWords(session) ?? unknown },
     {
-      id: 'l2Flush',
-      value: ofRun(message(settings.flushL2 ? 'provenance.flushed' : 'provenance.kept')),
+      id: 'cacheState',
+      value: settings.cacheState ? message(`cacheState.${settings.cacheState}`) : unknown,
     },
     { id: 'nvcc', value: tools.nvcc ?? unknown },
     { id: 'nvccFlags', value: settings.nvccFlags.join(' ') || unknown, code: true },

@@ -13,7 +13,7 @@ import { can, Target } from '../target/targets'
 import { Problem } from '../task/problem'
 import { Expectation, Identifier, Parameters } from '../ladder/rung'
 
-export const sessionSchemaVersion = 2
+export const sessionSchemaVersion = 3
 
 export const rungStatuses = ['ok', 'wrong', 'failed', 'unsupported', 'not-run'] as const
 export const RungStatus = z.enum(rungStatuses)
@@ -66,8 +66,18 @@ export const Verify = z.object({
 })
 export type Verify = z.infer<typeof Verify>
 
+/**
+ * What L2 held when a launch was timed. `cold`: no line of the rung's buffers and none that had yet to be written back;
+ * `warm`: whatever the launch before it left. Only upgraded and imported sessions have the others: `cold-dirty` (filled
+ * with lines that had yet to be written back) and `unknown`.
+ */
+export const cacheStates = ['cold', 'warm', 'cold-dirty', 'unknown'] as const
+export const CacheState = z.enum(cacheStates)
+export type CacheState = z.infer<typeof CacheState>
+
 /** Of bursts: launches in a row on a GPU that has rested. Clocks are higher there than between single launches by turns. */
 export const BurstTiming = z.object({
+  cacheState: CacheState,
   /** Of one burst. */
   launches: z.number().int().positive(),
   /** Without work before each burst. */
@@ -82,13 +92,36 @@ export const BurstTiming = z.object({
 })
 export type BurstTiming = z.infer<typeof BurstTiming>
 
-/** What is timed: single launches, or bursts of launches as well. */
-export const timingWays = ['single', 'burst'] as const
+/**
+ * Of one rung alone, launch after launch for seconds: its clock is the one that its own power allows. Taken after a
+ * second of the same work.
+ */
+export const SustainedTiming = z.object({
+  cacheState: CacheState,
+  seconds: z.number().positive(),
+  /** Of a launch: the time of a row of launches over their number. */
+  medianMs: z.number(),
+  /** Interquartile range over the median. */
+  spread: z.number(),
+  gflops: z.number().nullable(),
+  /** To the reference's own sustained time; null without one. */
+  ratioToReference: z.number().nullable(),
+  referenceMedianMs: z.number().nullable(),
+  /** Medians over these seconds; null where the driver does not report them. */
+  smClockMHz: z.number().nullable(),
+  powerW: z.number().nullable(),
+  gpu: GpuState,
+})
+export type SustainedTiming = z.infer<typeof SustainedTiming>
+
+/** What is timed besides single launches. `all`: bursts and sustained launches. */
+export const timingWays = ['single', 'burst', 'sustained', 'all'] as const
 export const TimingWay = z.enum(timingWays)
 export type TimingWay = z.infer<typeof TimingWay>
 
-/** Of single launches, by turns with the reference; `burst` has the other way of timing. */
+/** Of single launches, interleaved with the reference's; `burst` and `sustained` have the other ways of timing. */
 export const Timing = z.object({
+  cacheState: CacheState,
   medianMs: z.number(),
   /** Interquartile range over the median. */
   spread: z.number(),
@@ -101,12 +134,24 @@ export const Timing = z.object({
   /** Reference time divided by this rung's time, sampled alternately in one process; null without a reference. */
   ratioToReference: z.number().nullable(),
   referenceMedianMs: z.number().nullable(),
+  /** Launches that reached the GPU late because of the host, and were left out; absent in sessions that predate it. */
+  late: z.number().int().nonnegative().optional(),
+  /** Its launch waits for the GPU, so the time includes the host's; absent in sessions that predate it. */
+  includesHost: z.boolean().optional(),
+  /** Between two events with nothing between them: the part of a time that is no kernel's. */
+  emptyMs: z.number().nullable().optional(),
+  /** The time in which the GPU worked on a launch, from CUPTI's activity records; null where CUPTI is missing. */
+  gpuMs: z.number().nullable().optional(),
+  /** SM clock during the samples, and during the reference's beside them, from cycles; null for short launches. */
+  clockMHz: z.number().nullable().optional(),
+  referenceClockMHz: z.number().nullable().optional(),
   smClockBeforeMHz: z.number().nullable(),
   smClockAfterMHz: z.number().nullable(),
   /** Of the GPU while this was timed; absent in sessions that predate it. */
   gpu: GpuState.optional(),
-  /** If the run asked for it. */
+  /** If the run asked for them. */
   burst: BurstTiming.optional(),
+  sustained: SustainedTiming.optional(),
 })
 export type Timing = z.infer<typeof Timing>
 
@@ -267,7 +312,8 @@ export type Tools = z.infer<typeof Tools>
 export const Settings = z.object({
   nvccFlags: z.array(z.string()),
   seed: z.number().int(),
-  flushL2: z.boolean(),
+  /** Of single launches; absent where nothing was timed. */
+  cacheState: CacheState.optional(),
   profile: ProfileLevel,
   /** `single` if absent. */
   timing: TimingWay.optional(),

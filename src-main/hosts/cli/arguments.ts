@@ -5,7 +5,7 @@ import { type Task, maxSize } from '../../domain/task/task'
 import { RunRequest } from '../../contract/index'
 import { inputError } from '../../domain/errors'
 import { profileLevels, type ProfileLevel } from '../../domain/metrics/metric-definition'
-import { TimingWay, timingWays } from '../../domain/session/session'
+import { type CacheState, TimingWay, timingWays } from '../../domain/session/session'
 import { can, labTargets, LabTarget, parseTarget, targetUsage } from '../../domain/target/targets'
 import type { At, Choice } from '../../domain/task/problem'
 
@@ -83,7 +83,14 @@ export const noWait = [
   'exit with 3 instead of waiting when another run is using the GPU',
 ] as const
 
-export const flushL2 = ['--flush-l2', 'flush the L2 cache before each timed launch'] as const
+export const warm = [
+  '--warm',
+  'leave L2 as the launch before left it; by default it is emptied before each timed launch',
+] as const
+
+/** What L2 is to hold when a launch is timed. */
+export const cacheStateOf = ({ warm: isWarm }: { warm?: boolean | undefined }): CacheState =>
+  isWarm ? 'warm' : 'cold'
 
 export const rungTimeout = [
   '--timeout <seconds>',
@@ -127,7 +134,7 @@ export interface RunOptions extends ProblemOptions {
   out?: string
   timeout?: string
   gpu?: string
-  flushL2?: boolean
+  warm?: boolean
   timing?: string
   /** `--no-wait` makes it false. */
   wait: boolean

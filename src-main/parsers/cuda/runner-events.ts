@@ -103,6 +103,15 @@ const TimingEvent = z.object({
   settled: z.boolean(),
   referenceMedianMs: milliseconds.nullable(),
   referenceSamplesMs: z.array(milliseconds),
+  // Runners of older recordings did not say what L2 held, and timed whatever the host did.
+  cacheState: z.enum(['cold', 'warm']).optional(),
+  late: count.optional(),
+  includesHost: z.boolean().optional(),
+  emptyMs: figure.optional(),
+  /** The time in which the GPU worked on a launch, by CUPTI. */
+  busyMs: figure.optional(),
+  clockMHz: figure.optional(),
+  referenceClockMHz: figure.optional(),
   smClockBeforeMHz: figure,
   smClockAfterMHz: figure,
   // What NVML said while it was timed; runners of older recordings did not ask.
@@ -127,6 +136,24 @@ const BurstEvent = z.object({
   samplesMs: z.array(milliseconds).min(1),
   referenceMedianMs: milliseconds.nullable(),
   referenceSamplesMs: z.array(milliseconds),
+})
+
+/** Launches of one rung alone, for seconds; it comes after the rung's timing. */
+const SustainedEvent = z.object({
+  event: z.literal('sustained'),
+  rung: z.string(),
+  seconds: z.number().positive(),
+  medianMs: milliseconds.min(1e-6),
+  spread: z.number().nonnegative(),
+  smClockMHz: figure,
+  medianPowerW: figure,
+  smClockLowMHz: figure,
+  smClockHighMHz: figure,
+  memoryClockMHz: figure,
+  temperatureC: figure,
+  powerW: figure,
+  powerLimitW: figure,
+  clockReasons: figure,
 })
 
 const cycles = z.array(z.number().nullable())
@@ -219,6 +246,7 @@ export const RunnerEvent = z.discriminatedUnion('event', [
   VerifyEvent,
   TimingEvent,
   BurstEvent,
+  SustainedEvent,
   PairEvent,
   LaunchesEvent,
   CeilingsEvent,

@@ -129,7 +129,6 @@ function toSession(
     settings: {
       nvccFlags: [],
       seed: 0,
-      flushL2: false,
       profile: level,
       clockControl: option('clock-control'),
       cacheControl: option('cache-control'),

@@ -49,6 +49,8 @@ function timingOf(samplesMs: readonly number[], reference: number | null): Timin
   const medianMs = medianOf(samplesMs)
   const interval = medianInterval(samplesMs)
   return {
+    // A process begins with what others left in L2.
+    cacheState: 'unknown',
     medianMs,
     spread: (quantile(sorted, 0.75) - quantile(sorted, 0.25)) / medianMs,
     samples: samplesMs.length,

@@ -105,7 +105,6 @@ export function toSession({
     settings: {
       nvccFlags: [],
       seed: 0,
-      flushL2: false,
       profile: level,
       clockControl: 'none',
       cacheControl: 'none',

@@ -102,7 +102,6 @@ export async function runPrograms(job: ProgramsJob): Promise<ProgramsOutcome> {
       settings: {
         nvccFlags: [],
         seed: 0,
-        flushL2: false,
         profile: times?.version == null ? 'none' : request.profile,
         clockControl: times?.version == null ? null : 'none',
         cacheControl: times?.version == null ? null : 'none',

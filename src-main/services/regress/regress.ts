@@ -42,6 +42,7 @@ import { wrongness } from '../run/stages'
 import { buildBoth, throwIfAborted, type Row } from './both-builds'
 import { openOldCode, type OldRungs, keepSameCode, keptSameCode } from './old-code'
 import { timeInTurn, type BuiltPair, type RoundsOutcome } from './rounds'
+import type { CacheState } from '../../domain/session/session'
 
 export interface RegressRequest extends Omit<PlanRequest, 'profile'> {
   /** A session, or a git revision. */
@@ -49,7 +50,7 @@ export interface RegressRequest extends Omit<PlanRequest, 'profile'> {
   thresholdPercent: number
   rounds: number
   secondsAPair: number
-  flushL2: boolean
+  cacheState: CacheState
   /** Measure how far the same code differs from itself even if that is known. */
   calibrate: boolean
 }
@@ -176,7 +177,7 @@ async function verifyBoth(own: OnGpu): Promise<void> {
     problem: plan.problem,
     maxSeconds: verifySeconds,
     rungs: trusted && !both.some(({ id }) => id === trusted.id) ? [trusted, ...both] : both,
-    flushL2: request.flushL2,
+    cacheState: request.cacheState,
     idleMs: options.idleSeconds * 1000,
     signal: options.signal,
     onStart: () => undefined,
@@ -268,7 +269,7 @@ function timed(
     problem: plan.problem,
     taskFolder: plan.taskFolder,
     secondsAPair: request.secondsAPair,
-    flushL2: request.flushL2,
+    cacheState: request.cacheState,
     idleMs: options.idleSeconds * 1000,
     signal: options.signal,
     onRound(done) {

@@ -15,6 +15,7 @@ import { message } from '../../domain/messages/message'
 import type { Round } from '../../domain/regress/verdict'
 import type { Problem } from '../../domain/task/problem'
 import type { Task } from '../../domain/task/task'
+import type { CacheState } from '../../domain/session/session'
 
 /** Two builds of a rung, and a copy of the old one: how far that differs from the old build is no change of code. */
 export interface BuiltPair {
@@ -47,7 +48,7 @@ export interface RoundsRequest {
   /** Sampling time per pair and round. */
   secondsAPair: number
   seed: number
-  flushL2: boolean
+  cacheState: CacheState
   idleMs: number
   signal: AbortSignal
   /** Distinguishes the calls in raw output. */
@@ -136,7 +137,7 @@ async function oneProcess(
           copy: copy.id,
         })),
         round: request.from + number - 1,
-        flushL2: request.flushL2,
+        cacheState: request.cacheState,
         maxSeconds: request.secondsAPair,
         seed: request.seed,
         ownerPid: toolbox.ownerPid,

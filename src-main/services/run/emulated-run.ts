@@ -84,7 +84,6 @@ export async function emulateLadder(
       flags: staticRungFlags,
       settings: {
         seed,
-        flushL2: false,
         profile: 'deep',
         clockControl: null,
         cacheControl: null,

@@ -25,7 +25,15 @@ import { caseOf, gflops, type Problem } from '../../domain/task/problem'
 import { outputsOf, type Task } from '../../domain/task/task'
 import type { Ceilings } from '../../domain/gpu/ceilings'
 import { reasonsIn, type GpuState } from '../../domain/gpu/gpu'
-import type { BurstTiming, Launch, Prepared, Timing, Verify } from '../../domain/session/session'
+import type {
+  BurstTiming,
+  CacheState,
+  Launch,
+  Prepared,
+  SustainedTiming,
+  Timing,
+  Verify,
+} from '../../domain/session/session'
 
 export interface Measured {
   verify: Verify | null
@@ -62,9 +70,11 @@ export interface MeasureRequest {
   /** One of `rungs`. */
   reference: string | null
   seed: number
-  flushL2: boolean
-  /** Time bursts too. */
+  /** What L2 is to hold; in a replay of an older recording, what it held. */
+  cacheState: CacheState
+  /** Time bursts and sustained launches too. */
   bursts?: boolean
+  sustained?: boolean
   /** Milliseconds without an event from the runner after which a rung counts as hung. */
   idleMs: number
   signal: AbortSignal
@@ -80,6 +90,9 @@ export interface MeasureRequest {
 
 /** Enough for a median; each takes its rest. */
 const burstsOfRung = 3
+
+/** Three seconds with the second of warm-up: clocks and temperature have settled by then. */
+const sustainedSeconds = 2
 
 /** The runner's position: its last `start`; no rung while it computes the reference. */
 type At = { rung: string | null; stage: RunnerStage | 'reference' } | null
@@ -185,6 +198,7 @@ async function attempt(
         )
       case 'launches':
       case 'burst':
+      case 'sustained':
         return at?.rung === event.rung && at.stage === 'time' && done.has(event.rung)
       case 'unsupported':
         return at?.rung === event.rung
@@ -210,9 +224,10 @@ async function attempt(
         expected: request.expected,
         taskFolder: request.taskFolder,
         seed: request.seed,
-        flushL2: request.flushL2,
+        cacheState: request.cacheState,
         ceilings,
         ...(request.bursts ? { bursts: burstsOfRung } : {}),
+        ...(request.sustained ? { sustainedSeconds } : {}),
         ...(request.maxSeconds === undefined ? {} : { maxSeconds: request.maxSeconds }),
         reference: referenceUsable ? reference.id : null,
         rungs: loaded,
@@ -255,6 +270,12 @@ async function attempt(
         case 'burst': {
           const timing = done.get(event.rung)?.timing
           if (timing) timing.burst = toBurst(event, request)
+          break
+        }
+        case 'sustained': {
+          const timing = done.get(event.rung)?.timing
+          const beside = done.get(request.reference ?? '')?.timing?.sustained ?? null
+          if (timing) timing.sustained = toSustained(event, beside, request)
           break
         }
         case 'ceilings': {
@@ -383,6 +404,7 @@ const toLaunch = ({ name, grid, block, ...resources }: LaunchedKernel): Launch =
 
 type TimingEvent = Extract<RunnerEvent, { event: 'timing' }>
 type BurstEvent = Extract<RunnerEvent, { event: 'burst' }>
+type SustainedEvent = Extract<RunnerEvent, { event: 'sustained' }>
 
 type VerifyEvent = Extract<RunnerEvent, { event: 'verify' }>
 
@@ -406,6 +428,7 @@ function toTiming(event: TimingEvent, request: MeasureRequest): Timing {
   const rung = rungs.find(({ id }) => id === event.rung)
   const reference = event.rung === request.reference ? event.medianMs : event.referenceMedianMs
   return {
+    cacheState: event.cacheState ?? request.cacheState,
     medianMs: event.medianMs,
     spread: event.spread,
     samples: event.samplesMs.length,
@@ -414,6 +437,15 @@ function toTiming(event: TimingEvent, request: MeasureRequest): Timing {
     gflops: gflops(task, caseOf(problem, rung), event.medianMs),
     ratioToReference: reference === null ? null : reference / event.medianMs,
     referenceMedianMs: reference,
+    // Runners of older recordings knew none of these.
+    ...(event.late === undefined ? {} : { late: event.late }),
+    ...(event.includesHost === undefined ? {} : { includesHost: event.includesHost }),
+    ...(event.emptyMs === undefined ? {} : { emptyMs: event.emptyMs }),
+    ...(event.busyMs === undefined ? {} : { gpuMs: event.busyMs }),
+    ...(event.clockMHz === undefined ? {} : { clockMHz: event.clockMHz }),
+    ...(event.referenceClockMHz === undefined
+      ? {}
+      : { referenceClockMHz: event.referenceClockMHz }),
     smClockBeforeMHz: event.smClockBeforeMHz,
     smClockAfterMHz: event.smClockAfterMHz,
     ...(event.clockReasons === undefined ? {} : { gpu: toGpuState(event, event.clockReasons) }),
@@ -422,19 +454,39 @@ function toTiming(event: TimingEvent, request: MeasureRequest): Timing {
 
 function toBurst(
   { event: _event, rung: id, referenceSamplesMs: _samples, ...burst }: BurstEvent,
-  { task, problem, rungs, reference: referenceId }: MeasureRequest,
+  request: MeasureRequest,
 ): BurstTiming {
+  const { task, problem, rungs, reference: referenceId } = request
   const reference = id === referenceId ? burst.medianMs : burst.referenceMedianMs
   const rung = rungs.find((one) => one.id === id)
   return {
     ...burst,
+    cacheState: request.cacheState === 'cold-dirty' ? 'unknown' : 'warm',
     gflops: gflops(task, caseOf(problem, rung), burst.medianMs),
     ratioToReference: reference === null ? null : reference / burst.medianMs,
     referenceMedianMs: reference,
   }
 }
 
-const toGpuState = (event: TimingEvent, reasons: number | null): GpuState => ({
+/** `beside`: the reference's, which is timed before the others. */
+function toSustained(
+  event: SustainedEvent,
+  beside: SustainedTiming | null,
+  { task, problem, rungs, reference }: MeasureRequest,
+): SustainedTiming {
+  const { seconds, medianMs, spread, smClockMHz, medianPowerW } = event
+  const referenceMedianMs = event.rung === reference ? medianMs : (beside?.medianMs ?? null)
+  const rung = rungs.find(({ id }) => id === event.rung)
+  return {
+    ...{ cacheState: 'warm', seconds, medianMs, spread, smClockMHz, powerW: medianPowerW },
+    gflops: gflops(task, caseOf(problem, rung), medianMs),
+    ratioToReference: referenceMedianMs === null ? null : referenceMedianMs / medianMs,
+    referenceMedianMs,
+    gpu: toGpuState(event, event.clockReasons),
+  }
+}
+
+const toGpuState = (event: TimingEvent | SustainedEvent, reasons: number | null): GpuState => ({
   smClockLowMHz: event.smClockLowMHz ?? null,
   smClockHighMHz: event.smClockHighMHz ?? null,
   memoryClockMHz: event.memoryClockMHz ?? null,

@@ -25,6 +25,7 @@ import {
   type RunOutcome,
 } from './stages'
 import { verifyFurther } from './verify-further'
+import type { CacheState } from '../../domain/session/session'
 
 // Exclusive use of a GPU for one run: waits for its turn, and notices other programs computing there.
 
@@ -88,7 +89,8 @@ export async function isShared(
 
 export interface RunSettings {
   seed: number
-  flushL2: boolean
+  /** What L2 is to hold when a launch is timed. */
+  cacheState: CacheState
   /** A rung counts as hung after this long without an event. */
   idleSeconds: number
   /** Delays between profiling attempts while another tool is using the counters. */
@@ -101,7 +103,7 @@ export interface RunSettings {
 
 export const defaultSettings: RunSettings = {
   seed: 1,
-  flushL2: false,
+  cacheState: 'cold',
   idleSeconds: 60,
   busyWaitsMs: [3000, 10_000],
   waitForGpu: true,
@@ -129,7 +131,7 @@ export const runLadder = (run: Run, settings: RunSettings): Promise<RunOutcome> 
       flags: rungFlags,
       settings: {
         seed: settings.seed,
-        flushL2: settings.flushL2,
+        cacheState: settings.cacheState,
         profile: plan.profile,
         ...(plan.timing === 'single' ? {} : { timing: plan.timing }),
         clockControl: null,
@@ -320,8 +322,9 @@ async function measureAll(
     rungs: ready,
     reference: plan.reference?.rung.id ?? null,
     seed: settings.seed,
-    flushL2: settings.flushL2,
-    bursts: plan.timing === 'burst',
+    cacheState: settings.cacheState,
+    bursts: plan.timing === 'burst' || plan.timing === 'all',
+    sustained: plan.timing === 'sustained' || plan.timing === 'all',
     idleMs: settings.idleSeconds * 1000,
     signal,
     onOutOfTurn,

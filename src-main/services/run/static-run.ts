@@ -73,7 +73,6 @@ export const buildForGpu = (
       flags: staticRungFlags,
       settings: {
         seed: 0,
-        flushL2: false,
         profile: 'none',
         clockControl: null,
         cacheControl: null,

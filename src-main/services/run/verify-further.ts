@@ -59,7 +59,7 @@ export async function verifyFurther(request: FurtherRequest): Promise<ErrorShape
       rungs: built,
       reference: null,
       seed: settings.seed,
-      flushL2: false,
+      cacheState: 'warm',
       idleMs: settings.idleSeconds * 1000,
       signal,
       onStart: () => undefined,

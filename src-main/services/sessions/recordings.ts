@@ -304,7 +304,7 @@ export async function replay(
     else if (event.type === 'result' && !keep.has(event.result.id)) return
     else emit(event)
   }
-  const { seed, flushL2 } = session.settings
+  const { seed, cacheState = 'unknown' } = session.settings
   const machine = recordedMachine(name, folder)
   const outcome = await runLadder(
     {
@@ -326,7 +326,7 @@ export async function replay(
       emit: emitWanted,
       signal,
     },
-    { seed, flushL2, idleSeconds: 60, busyWaitsMs: [], waitForGpu: true },
+    { seed, cacheState, idleSeconds: 60, busyWaitsMs: [], waitForGpu: true },
   )
   const recordedHash = new Map(session.rungs.map(({ id, sourceHash }) => [id, sourceHash]))
   outcome.session.rungs = outcome.session.rungs

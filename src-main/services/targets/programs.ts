@@ -34,7 +34,7 @@ function refuseOthers(
     ['--at', at !== undefined && Object.keys(at).length > 0],
     ['--param', Object.keys(params).length > 0],
     ['--commits', commits !== undefined],
-    ['--flush-l2', settings?.flushL2 === true],
+    ['--warm', settings?.cacheState === 'warm'],
   ].find(([, isGiven]) => isGiven)
   if (given) throw inputError(message('programs.notForPrograms', { option: `${given[0]}` }))
   if (draft !== undefined) throw inputError(message('drafts.gone'), message('drafts.openAgain'))

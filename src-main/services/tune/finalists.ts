@@ -92,7 +92,7 @@ export async function timeFinalists(request: FinalsRequest): Promise<Finals> {
           })),
           from: 1,
           seed: setup.seed,
-          flushL2: setup.flushL2,
+          cacheState: setup.cacheState,
           idleMs: setup.idleMs,
           signal: setup.signal,
           onRound: () => undefined,

@@ -15,6 +15,7 @@ import {
   type StrategyName,
 } from '../../domain/tune/sweep'
 import type { PlannedRung, RunPlan } from '../run/plan'
+import type { CacheState } from '../../domain/session/session'
 
 export interface TuneRequest {
   ladder: string
@@ -33,7 +34,7 @@ export interface TuneRequest {
   secondsAPoint: number
   /** GPUs by number, counted among those that are visible; all of them if `all`, CUDA's first if absent. */
   gpus?: readonly number[] | 'all'
-  flushL2: boolean
+  cacheState: CacheState
   /** Try one of several parts of the points alone, and leave the finals to a sweep over all. */
   part?: { number: number; of: number }
   /** Try every point again instead of continuing. */

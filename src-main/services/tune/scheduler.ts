@@ -17,6 +17,7 @@ import { inTurn } from '../run/measured-run'
 import { measure, type Measured } from '../run/measure'
 import type { RunPlan } from '../run/plan'
 import { wrongness } from '../run/stages'
+import type { CacheState } from '../../domain/session/session'
 
 export interface Ready<Built> {
   point: Point
@@ -204,7 +205,7 @@ export interface MeasureSetup {
   /** The rung that points are checked against; measured with each batch and not reported. */
   trusted: BuiltRung | null
   secondsAPoint: number
-  flushL2: boolean
+  cacheState: CacheState
   seed: number
   idleMs: number
   waitForGpu: boolean
@@ -269,7 +270,7 @@ export async function measureOn(
         rungs: trusted ? [trusted, ...rungs] : rungs,
         reference: null,
         seed: setup.seed,
-        flushL2: setup.flushL2,
+        cacheState: setup.cacheState,
         idleMs: setup.idleMs,
         signal,
         onStart: () => undefined,

@@ -118,7 +118,7 @@ export async function tune(
   const measureSetup: MeasureSetup = {
     ...{ plan, runner, expected, trusted, seed, signal },
     secondsAPoint: request.secondsAPoint,
-    flushL2: request.flushL2,
+    cacheState: request.cacheState,
     idleMs: options.idleSeconds * 1000,
     waitForGpu: options.waitForGpu,
     onNotice: (notice) => onNote(`warning: ${inEnglish(notice)}`),
@@ -138,7 +138,7 @@ export async function tune(
       JSON.stringify([
         ...[planned.source, planned.rung.options, [...plan.headers], [...includes], plan.task],
         ...[source?.text, plan.trusted?.source, plan.trusted?.rung.params, [...runnerSources]],
-        ...[compiler.version, plan.problem, request.secondsAPoint, request.flushL2],
+        ...[compiler.version, plan.problem, request.secondsAPoint, request.cacheState],
       ]),
     ),
   }

@@ -23,7 +23,7 @@ describe('the runner', () => {
     taskFolder: null,
     seed: 1,
     rungs: [],
-    flushL2: false,
+    cacheState: 'cold' as const,
     ceilings: false,
     reference: null,
   }

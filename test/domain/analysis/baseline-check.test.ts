@@ -154,7 +154,11 @@ describe('the check against a baseline', () => {
     ],
     ['number of SMs', ({ device }) => (device!.smCount = 60), /^The SM counts/],
     ['seed', ({ settings }) => (settings.seed = 7), /^The input seeds/],
-    ['L2 flush', ({ settings }) => (settings.flushL2 = !settings.flushL2), /flushing L2/],
+    [
+      'contents of L2',
+      ({ settings }) => (settings.cacheState = 'cold'),
+      /not ranked: L2 was warm .* cold .* kernel-ladder run /,
+    ],
     ['size', (session) => (session.problem!.sizes.k = 1024), /^The problems differ/],
     [
       'data type',

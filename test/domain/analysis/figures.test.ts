@@ -130,7 +130,7 @@ describe('the lead figure', () => {
   const ceilings = { fp32Gflops: 60_000, l1GBs: null, l2GBs: null, dramGBs: 4_000 }
   const timing = (medianMs: number, gflops: number | null) => ({
     ...{ medianMs, gflops, spread: 0, samples: 1, samplesMs: [medianMs], settled: true },
-    ...{ ratioToReference: null, referenceMedianMs: null },
+    ...{ ratioToReference: null, referenceMedianMs: null, cacheState: 'cold' as const },
     ...{ smClockBeforeMHz: null, smClockAfterMHz: null },
   })
   const of = (task: Task, problem: ReturnType<typeof gemmProblem>) => ({

@@ -27,7 +27,7 @@ const start = (
       thresholdPercent: 0.5,
       rounds: 6,
       secondsAPair: 0.05,
-      flushL2: false,
+      cacheState: 'cold',
       calibrate: false,
       ...rest,
     },

@@ -49,6 +49,7 @@ describe('one session', () => {
     const sample = recording()
     const { timing } = sample.session.rungs.find(({ id }) => id === '06_float4')!
     timing!.burst = {
+      cacheState: 'warm',
       ...{ launches: 8, restSeconds: 1, medianMs: 2.5, samplesMs: [2.5], gflops: 55e3 },
       ...{ ratioToReference: 0.75, referenceMedianMs: 1.875 },
     }
@@ -182,21 +183,21 @@ describe('one session', () => {
   describe('the command to reproduce it', () => {
     it('names the rungs, the size and the level', () => {
       expect(reproduceCommand(recording().session)).toBe(
-        'kernel-ladder run --ladder gemm-fp32 --rungs 00_cublas,01_naive,02_coalesced,03_shared_tile,04_thread_tile_1d,05_thread_tile_2d,06_float4 --size 4096 --profile card',
+        'kernel-ladder run --ladder gemm-fp32 --rungs 00_cublas,01_naive,02_coalesced,03_shared_tile,04_thread_tile_1d,05_thread_tile_2d,06_float4 --size 4096 --profile card --warm',
       )
     })
 
     it('names what differs from the defaults, a parameter only where it reaches no other rung', () => {
       const { session } = recording()
       session.problem = gemmProblem(3, 4096, 4096, { beta: 0.5 })
-      session.settings.flushL2 = true
+      session.settings.cacheState = 'warm'
       for (const { params } of session.ladder.rungs) if (params.TILE) params.TILE = 16
       session.ladder.rungs.find(({ id }) => id === '05_thread_tile_2d')!.params.BK = 16
       const command = reproduceCommand(session)
       expect(command).toContain(
         '--at m=3 --at n=4096 --at k=4096 --at beta=0.5 --param TILE=16 --profile card',
       )
-      expect(command).toMatch(/ --flush-l2$/)
+      expect(command).toMatch(/ --warm$/)
       // As `run` takes it where no task has options of its own.
       const words = command.split(' ')
       expect(

@@ -27,7 +27,7 @@ function start(
     {
       ...{ ladder: 'gemm-fp32', rung, size: 1024, axes, rules: [], seed: 1 },
       budget: { points: null, seconds: null },
-      ...{ secondsAPoint: 0.1, flushL2: false, fresh: false, first: () => [] },
+      ...{ secondsAPoint: 0.1, cacheState: 'cold', fresh: false, first: () => [] },
       ...request,
     },
     {

@@ -5,6 +5,8 @@
 import { asked, clockReason, gpuState, machineCode, part, emulation, tools } from './runs'
 import {
   baseline,
+  cacheState,
+  claim,
   rungVerdict,
   ceilings,
   figures,
@@ -13,6 +15,7 @@ import {
   guard,
   status,
   summary,
+  timeNote,
   unit,
   unitWithin,
   wait,
@@ -36,6 +39,9 @@ import { machines, programs, slurm } from './machines'
 import { tunings, written } from './machines'
 
 export const templates = {
+  cacheState,
+  claim,
+  timeNote,
   guard,
   summary,
   status,

@@ -77,6 +77,36 @@ export const figures = {
 } as const
 
 /** Why two sessions cannot be compared, or what to keep in mind when they are. */
+/** What L2 held when a launch was timed. */
+export const cacheState = {
+  cold: 'cold',
+  warm: 'warm',
+  'cold-dirty': 'cold, with lines to write back',
+  unknown: 'unknown',
+} as const
+
+/** Beside a time. */
+export const timeNote = {
+  unsettled: 'did not settle',
+  powerCap: 'at the power cap',
+  heldDown: 'clocks held down',
+  includesHost: 'includes the host: its launch waits for the GPU',
+  late: '{count} late launches left out',
+  lateOne: '1 late launch left out',
+  gpu: 'GPU {time}',
+} as const
+
+/** Whether a rung is faster than the reference, in each way of timing that a session has. */
+export const claim = {
+  faster: '{rung} is faster than {reference} in all three ways: {ways}.',
+  slower: '{rung} is slower than {reference} in all three ways: {ways}.',
+  mixed: 'The ways of timing {rung} against {reference} disagree: {ways}.',
+  incomplete: '{rung} against {reference}: {ways}. Whether it is faster takes --timing all.',
+  single: 'single launches {ratio}',
+  burst: 'bursts {ratio}',
+  sustained: 'sustained {ratio}',
+} as const
+
 export const guard = {
   ladder: 'The ladders differ: {a} and {b}.',
   problem: 'The problems differ: {a} and {b}.',
@@ -100,7 +130,8 @@ export const guard = {
   clockControl: 'The clock control settings of ncu differ: {a} and {b}.',
   cacheControl: 'The cache control settings of ncu differ: {a} and {b}.',
   seed: 'The input seeds differ: {a} and {b}.',
-  flushL2: 'The sessions differ in flushing L2 between samples: {a} and {b}.',
+  cacheState:
+    'The times are not ranked: L2 was {a} in one session and {b} in the other. To measure again with a cold L2: {command}',
   ofProgram: 'The session {id} is of a program: its kernels are known, and not what it computed.',
   imported: 'The session {id} was imported, so what it computed is unknown.',
   ofFirst: 'The first session: {what}',

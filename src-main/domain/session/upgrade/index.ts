@@ -9,6 +9,7 @@ import {
   sanitizerVerdictsFrom1,
   sessionFrom1,
 } from './from-1'
+import { frozenReportFrom2, sessionFrom2 } from './from-2'
 import { message, type AnyMessage } from '../../messages/message'
 
 /** From the version it is keyed by to the next. */
@@ -25,8 +26,12 @@ interface Format {
 
 /** The version that this program writes is one above the last upgrader. */
 export const formats = {
-  session: { version: 'schema', word: 'schema', upgraders: { 1: sessionFrom1 } },
-  report: { version: 'report', word: 'version', upgraders: { 1: frozenReportFrom1 } },
+  session: { version: 'schema', word: 'schema', upgraders: { 1: sessionFrom1, 2: sessionFrom2 } },
+  report: {
+    version: 'report',
+    word: 'version',
+    upgraders: { 1: frozenReportFrom1, 2: frozenReportFrom2 },
+  },
   deep: { version: 'schema', word: 'schema', upgraders: { 1: deepFrom1 } },
   labOutcome: { version: 'schema', word: 'schema', upgraders: { 1: labOutcomeFrom1 } },
   sanitizerVerdicts: {

@@ -27,6 +27,7 @@ import {
   words,
   type ProblemOptions,
   type NamedOption,
+  cacheStateOf,
 } from '../arguments'
 import { regressDocument } from '../documents/jobs'
 import { note, printJson, printText, table } from '../output'
@@ -41,7 +42,7 @@ export interface RegressCommandOptions extends ProblemOptions {
   rounds?: string
   seconds?: string
   calibrate?: boolean
-  flushL2?: boolean
+  warm?: boolean
   timeout?: string
   gpu?: string
   wait: boolean
@@ -103,7 +104,7 @@ export async function regressCommand(
       fewestRounds,
     ),
     secondsAPair: decimal(options.seconds, '--seconds', usualSeconds, leastSeconds, mostSeconds),
-    flushL2: options.flushL2 ?? false,
+    cacheState: cacheStateOf(options),
     calibrate: options.calibrate ?? false,
   }
   const idleSeconds =

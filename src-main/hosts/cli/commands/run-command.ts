@@ -26,6 +26,7 @@ import {
   type RunOptions,
   type NamedOption,
   words,
+  cacheStateOf,
 } from '../arguments'
 import { runDocument, sessionFields, runSeveralDocument } from '../documents/sessions'
 import { abortOnStop, askTrust } from '../terminal'
@@ -123,13 +124,9 @@ function commitsOf({ rung, commits, rungs, watch, target }: RunOptions): Commits
 }
 
 /** How rungs are run, whatever is run. */
-export const settingsOf = ({
-  timeout,
-  flushL2 = false,
-  wait,
-}: RunOptions): Partial<RunSettings> => ({
+export const settingsOf = ({ timeout, warm, wait }: RunOptions): Partial<RunSettings> => ({
   ...(timeout === undefined ? {} : { idleSeconds: wholeNumber(timeout, '--timeout', 86_400) }),
-  flushL2,
+  cacheState: cacheStateOf({ warm }),
   waitForGpu: wait,
 })
 

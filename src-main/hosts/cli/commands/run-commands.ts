@@ -14,7 +14,7 @@ import {
 } from '.'
 import {
   addProblemOptions,
-  flushL2,
+  warm,
   gpu,
   json,
   ladderHelp,
@@ -53,9 +53,9 @@ export function addRun({ cli, setUp, finish, tasks }: CommandLine): void {
     .option('--watch', 'for a ladder folder: on every save, run the rungs that changed')
     .option(
       '--timing <way>',
-      `${timingWays.join(', ')}; burst also times launches in a row on a rested GPU (default: single)`,
+      `${timingWays.join(', ')}: besides single launches, bursts on a rested GPU, each rung alone for seconds, or both (default: single)`,
     )
-    .option(...flushL2)
+    .option(...warm)
     .option(...rungTimeout)
     .option(...gpu)
     .option(...noWait)
@@ -118,7 +118,7 @@ export function addRegress({ cli, setUp, finish, tasks }: CommandLine): void {
     )
     .option('--seconds <s>', 'sampling time per rung and round, 0.01 to 60 (default: 0.1)')
     .option('--calibrate', 'measure again how far the same code differs from itself')
-    .option(...flushL2)
+    .option(...warm)
     .option(...rungTimeout)
     .option(...gpu)
     .option(...noWait)
@@ -178,7 +178,7 @@ export function addTune({ cli, setUp, finish, tasks, given }: CommandLine): void
     .option('--apply', 'add the winner to the ladder folder, as a variant of the rung')
     .option('--t4 <file>', 'also write all results as T4, the exchange format of autotuners')
     .option('--from <file>', 'try the points of a T4 file first, the fastest ahead')
-    .option(...flushL2)
+    .option(...warm)
     .option(
       '--timeout <seconds>',
       'a point counts as hung after this long without progress (default: 60)',

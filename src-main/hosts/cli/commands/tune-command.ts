@@ -39,6 +39,7 @@ import {
   words,
   type ProblemOptions,
   type NamedOption,
+  cacheStateOf,
 } from '../arguments'
 import { ladderCommandThere, ladderTasksThere, machineOf, withOption } from '../elsewhere'
 import { tuneDocument } from '../documents/jobs'
@@ -66,7 +67,7 @@ export interface TuneCommandOptions extends ProblemOptions {
   apply?: boolean
   t4?: string
   from?: string
-  flushL2?: boolean
+  warm?: boolean
   timeout?: string
   wait: boolean
   trust?: boolean
@@ -180,7 +181,7 @@ export async function tuneCommand(
     ...(options.gpu === undefined
       ? {}
       : { gpus: options.gpu === 'all' ? 'all' : words(options.gpu).map(gpuNumber) }),
-    flushL2: options.flushL2 ?? false,
+    cacheState: cacheStateOf(options),
     fresh: options.fresh ?? false,
     first: await firstPoints(options.from),
     ...(options.part === undefined ? {} : { part: parsePart(options.part) }),

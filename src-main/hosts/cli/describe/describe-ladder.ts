@@ -6,6 +6,8 @@ import {
   type Session,
   rungBefore,
   type BurstTiming,
+  type SustainedTiming,
+  type Timing,
 } from '../../../domain/session/session'
 import { ratioWarnings } from '../../../domain/analysis/comparability'
 import {
@@ -15,6 +17,10 @@ import {
   parameterWords,
   speedup,
 } from '../../../domain/analysis/compare'
+import { climbOf } from '../../../domain/analysis/climb'
+import { claimWords } from '../../../domain/analysis/library-claim'
+import { ownGpuMs, timeNotes } from '../../../domain/analysis/time-notes'
+import { message } from '../../../domain/messages/message'
 import { threadsPerBlock } from '../../../domain/analysis/derived-metrics'
 import {
   leadFigure,
@@ -213,52 +219,121 @@ function errorEvidence({ ladder: { task } }: Session): string {
 const burstOf = ({ rungs }: Session): BurstTiming | undefined =>
   rungs.find(({ timing }) => timing?.burst)?.timing?.burst
 
-/** Where the run timed bursts beside single launches. */
-const burstColumns = (session: Session): Column<RungResult>[] =>
-  burstOf(session)
-    ? [
-        {
-          header: 'burst',
-          cell: ({ timing }) => (timing?.burst ? formatMs(timing.burst.medianMs) : none),
-        },
-        {
-          header: 'burst to ref.',
-          cell: ({ timing }) =>
-            timing?.burst?.ratioToReference == null
-              ? none
-              : formatRatio(timing.burst.ratioToReference),
-        },
-      ]
-    : []
+const sustainedOf = ({ rungs }: Session): SustainedTiming | undefined =>
+  rungs.find(({ timing }) => timing?.sustained)?.timing?.sustained
 
-const burstEvidence = (session: Session): string[] => {
-  const burst = burstOf(session)
-  return burst
-    ? [`burst: a launch of ${burst.launches} in a row after ${burst.restSeconds} s of rest`]
-    : []
+const ratioCell = (ratio: number | null | undefined): string =>
+  ratio == null ? none : formatRatio(ratio)
+
+const timeCell = (ms: number | null | undefined): string => (ms == null ? none : formatMs(ms))
+
+const wholeCell = (value: number | null | undefined, unit: string): string =>
+  value == null ? none : `${value.toFixed(0)} ${unit}`
+
+type TimeCell = (timing: Timing | null) => string
+
+/** Where the run timed bursts or sustained launches beside single ones. */
+function otherWays(session: Session): Column<RungResult>[] {
+  const column = (header: string, cell: TimeCell): Column<RungResult> => ({
+    header,
+    cell: ({ timing }) => cell(timing),
+  })
+  return [
+    ...(burstOf(session)
+      ? [
+          column('burst', (timing) => timeCell(timing?.burst?.medianMs)),
+          column('burst to ref.', (timing) => ratioCell(timing?.burst?.ratioToReference)),
+        ]
+      : []),
+    ...(sustainedOf(session)
+      ? [
+          column('sustained', (timing) => timeCell(timing?.sustained?.medianMs)),
+          column('sust. to ref.', (timing) => ratioCell(timing?.sustained?.ratioToReference)),
+          column('clock', (timing) => wholeCell(timing?.sustained?.smClockMHz, 'MHz')),
+          column('power', (timing) => wholeCell(timing?.sustained?.powerW, 'W')),
+        ]
+      : []),
+  ]
+}
+
+function otherWaysEvidence(session: Session): string[] {
+  const [burst, sustained] = [burstOf(session), sustainedOf(session)]
+  return [
+    ...(burst
+      ? [`burst: one launch of ${burst.launches} in a row, after ${burst.restSeconds} s of rest`]
+      : []),
+    ...(sustained ? [`sustained: each rung alone for ${sustained.seconds} s, L2 warm`] : []),
+  ]
+}
+
+/** How the times were taken, and what lies between the events of short ones. */
+function timeEvidence(session: Session): string[] {
+  const { cacheState } = session.settings
+  const state = cacheState ? `, L2 ${inEnglish(message(`cacheState.${cacheState}`))}` : ''
+  const timings = session.rungs.flatMap(({ timing }) => timing ?? [])
+  const short = timings.find((timing) => ownGpuMs(timing) !== null)
+  return [
+    `times: CUDA events, median${state}; ± half the interquartile range`,
+    ...(timings.some(({ referenceMedianMs }) => referenceMedianMs !== null)
+      ? ['ref. beside: the reference, interleaved with the rung; to ref.: that over time']
+      : []),
+    ...(short?.emptyMs == null
+      ? []
+      : [
+          `of a time, ${formatMs(short.emptyMs)} pass between the events without a kernel; GPU: its own time, from CUPTI`,
+        ]),
+  ]
 }
 
 const timeColumns = (session: Session): Column<RungResult>[] => [
-  { header: 'time', cell: ({ timing }) => (timing ? formatMs(timing.medianMs) : none) },
+  { header: 'time', cell: ({ timing }) => timeCell(timing?.medianMs) },
   {
     header: '±',
     cell: ({ timing }) => (timing ? `${(timing.spread * 50).toFixed(1)}%` : none),
   },
   ...leadColumns(session),
-  {
-    header: 'to ref.',
-    cell: ({ timing }) =>
-      timing?.ratioToReference == null ? none : formatRatio(timing.ratioToReference),
-  },
-  ...burstColumns(session),
-  {
-    header: 'to prev.',
-    cell: (rung) => {
-      const factor = speedup(rungBefore(session, rung.id), rung)
-      return factor === null ? none : formatRatio(factor)
-    },
-  },
+  ...(session.rungs.some(({ timing }) => timing?.referenceMedianMs != null)
+    ? [
+        {
+          header: 'ref. beside',
+          cell: ({ timing }: RungResult) => timeCell(timing?.referenceMedianMs),
+        },
+        {
+          header: 'to ref.',
+          cell: ({ timing }: RungResult) => ratioCell(timing?.ratioToReference),
+        },
+      ]
+    : []),
+  ...otherWays(session),
+  { header: 'step', cell: (rung) => stepCell(session, rung) },
+  ...(session.rungs.some(({ timing }) => timing && timeNotes(timing).length > 0)
+    ? [
+        {
+          header: 'note',
+          align: 'left',
+          cell: ({ timing }: RungResult) =>
+            timing ? timeNotes(timing).map(inEnglish).join(', ') : '',
+        } as const,
+      ]
+    : []),
 ]
+
+/** The factor from the rung that it builds on, which is named if it is not the row above. */
+function stepCell(session: Session, rung: RungResult): string {
+  const before = rungBefore(session, rung.id)
+  const factor = speedup(before, rung)
+  if (!before || factor === null) return none
+  const above = session.rungs[session.rungs.findIndex(({ id }) => id === rung.id) - 1]
+  return before === above ? formatRatio(factor) : `${formatRatio(factor)} from ${before.id}`
+}
+
+/** The product of the steps of one chain. */
+function climbLine(session: Session): string[] {
+  const climb = climbOf(session)
+  return climb
+    ? [`climb: ${formatRatio(climb.factor)}, ${climb.rungs.map(({ id }) => id).join(' → ')}`]
+    : []
+}
 
 export function describeSession(session: Session): string {
   const columns: Column<RungResult>[] = [
@@ -280,21 +355,15 @@ export function describeSession(session: Session): string {
           ...describeErrors(session, rung),
         ],
   )
-  // The previous rung of a rung is not necessarily the row above it.
-  const steppedOver = session.rungs.flatMap(({ id }, at) => {
-    const before = rungBefore(session, id)?.id
-    return before && before !== session.rungs[at - 1]?.id ? [`${id} (to ${before})`] : []
-  })
+  const claim = claimWords(session)
   // An import may not know the number of passes, which is then 0.
   const passes = session.rungs.flatMap(({ profile }) => (profile?.passes ? [profile.passes] : []))
   const { knowsRun } = can(session.target)
   const evidence = [
     ...(knowsRun
       ? [
-          ...(isTimed(session)
-            ? ['times: CUDA events, median; ± half the interquartile range']
-            : []),
-          ...burstEvidence(session),
+          ...(isTimed(session) ? timeEvidence(session) : []),
+          ...otherWaysEvidence(session),
           errorEvidence(session),
           ...(isTimed(session)
             ? leadEvidence(session)
@@ -311,9 +380,8 @@ export function describeSession(session: Session): string {
     describeOrigin(session),
     table(session.rungs, columns),
     evidence,
-    ...(steppedOver.length > 0
-      ? [`to prev.: relative to the row above, except ${steppedOver.join(', ')}`]
-      : []),
+    ...climbLine(session),
+    ...(claim ? [inEnglish(claim)] : []),
     ...preparedLines(session),
     ...(knowsRun ? [`the run took ${session.elapsedSeconds.toFixed(1)} s`] : []),
     ...session.warnings.map((warning) => `warning: ${inEnglish(warning)}`),

@@ -1,0 +1,27 @@
+/** What a reader must know beside a time, in a few words each. Pure. */
+import { message, type AnyMessage } from '../messages/message'
+import { formatMs } from '../metrics/units'
+import type { Timing } from '../session/session'
+
+/** A kernel this short is a small part of what lies between two events. */
+const shortMs = 0.01
+
+/** The GPU's own time of a short launch; null where the events tell it well enough, or where it is unknown. */
+export const ownGpuMs = ({ medianMs, gpuMs }: Timing): number | null =>
+  medianMs < shortMs ? (gpuMs ?? null) : null
+
+export function timeNotes(timing: Timing): AnyMessage[] {
+  const { settled, late = 0, includesHost = false, gpu } = timing
+  const held = gpu?.heldDownBy ?? []
+  const own = ownGpuMs(timing)
+  return [
+    ...(own === null ? [] : [message('timeNote.gpu', { time: formatMs(own) })]),
+    ...(settled ? [] : [message('timeNote.unsettled')]),
+    ...(held.includes('powerCap') ? [message('timeNote.powerCap')] : []),
+    ...(held.length > 0 && !held.includes('powerCap') ? [message('timeNote.heldDown')] : []),
+    ...(includesHost ? [message('timeNote.includesHost')] : []),
+    ...(late === 0
+      ? []
+      : [late === 1 ? message('timeNote.lateOne') : message('timeNote.late', { count: late })]),
+  ]
+}
