@@ -9,16 +9,25 @@
 #include <functional>
 #include <mutex>
 #include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
+// A kernel as it was launched.
+struct LaunchedKernel {
+  std::string mangled;
+  unsigned grid[3], block[3];
+  int registers = 0, staticShared = 0, dynamicShared = 0;
+};
+
 struct Activity {
   bool known = false;  // false without CUPTI: nothing below is then known
-  long long kernels = 0, copies = 0, fills = 0;
-  double busyMs = 0;  // the time in which at least one of them ran
+  std::vector<LaunchedKernel> kernels;
+  long long others = 0;                  // copies and fills
+  double busyMs = 0;                     // the time in which at least one of them ran
   std::set<unsigned> streams, contexts;  // CUPTI's ids
 
-  long long all() const { return kernels + copies + fills; }
+  bool empty() const { return kernels.empty() && others == 0; }
 };
 
 class ActivityTrace {
@@ -100,19 +109,34 @@ class ActivityTrace {
     while (validBytes && Cupti::get()->nextRecord(buffer, validBytes, &record) == CUPTI_SUCCESS) {
       // Later versions of these records begin with the same fields.
       if (record->kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL)
-        add(*reinterpret_cast<const CUpti_ActivityKernel4*>(record), records.found.kernels);
+        addKernel(*reinterpret_cast<const CUpti_ActivityKernel4*>(record));
       else if (record->kind == CUPTI_ACTIVITY_KIND_MEMCPY)
-        add(*reinterpret_cast<const CUpti_ActivityMemcpy*>(record), records.found.copies);
+        addOther(*reinterpret_cast<const CUpti_ActivityMemcpy*>(record));
       else if (record->kind == CUPTI_ACTIVITY_KIND_MEMSET)
-        add(*reinterpret_cast<const CUpti_ActivityMemset*>(record), records.found.fills);
+        addOther(*reinterpret_cast<const CUpti_ActivityMemset*>(record));
     }
     free(buffer);
   }
 
+  static void addKernel(const CUpti_ActivityKernel4& record) {
+    self().found.kernels.push_back({record.name ? record.name : "",
+                                    {unsigned(record.gridX), unsigned(record.gridY), unsigned(record.gridZ)},
+                                    {unsigned(record.blockX), unsigned(record.blockY), unsigned(record.blockZ)},
+                                    record.registersPerThread,
+                                    record.staticSharedMemory,
+                                    record.dynamicSharedMemory});
+    addSpan(record);
+  }
+
   template <typename Record>
-  static void add(const Record& record, long long& count) {
+  static void addOther(const Record& record) {
+    ++self().found.others;
+    addSpan(record);
+  }
+
+  template <typename Record>
+  static void addSpan(const Record& record) {
     Records& records = self();
-    ++count;
     records.found.streams.insert(record.streamId);
     records.found.contexts.insert(record.contextId);
     records.spans.push_back({record.start, record.end});

@@ -107,8 +107,7 @@ class CeilingBench {
     }
     cudaMemsetAsync(data, 0, size, stream_);
     const double ms = best([&] {
-      readMany<kThroughL1>
-          <<<grid, kReadThreads, 0, stream_>>>(static_cast<const uint4*>(data), walk, turns, nullptr);
+      readMany<kThroughL1><<<grid, kReadThreads, 0, stream_>>>(static_cast<const uint4*>(data), walk, turns, nullptr);
     });
     cudaFree(data);
     return ms <= 0 ? kUnknown : perTurn * turns / (ms * 1e6);

@@ -42,8 +42,7 @@ class Cupti {
               bind(library, "cuptiActivityRegisterCallbacks", registerBuffers) &&
               bind(library, "cuptiActivityEnable", enable) && bind(library, "cuptiActivityDisable", disable) &&
               bind(library, "cuptiActivityFlushAll", flushAll) &&
-              bind(library, "cuptiActivityGetNextRecord", nextRecord) &&
-              bind(library, "cuptiGetStreamIdEx", streamId);
+              bind(library, "cuptiActivityGetNextRecord", nextRecord) && bind(library, "cuptiGetStreamIdEx", streamId);
   }
 
   template <typename Function>

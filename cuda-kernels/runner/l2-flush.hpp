@@ -23,8 +23,8 @@ class L2Flush {
   void operator()(cudaStream_t stream) const {
     const size_t perTurn = size_t(blocks_) * kReadThreads * kReads * sizeof(uint4);
     const int turns = int((bytes_ + perTurn - 1) / perTurn);
-    readMany<false><<<blocks_, kReadThreads, 0, stream>>>(buffer_.as<uint4>(), {0, unsigned(bytes_ / sizeof(uint4) - 1)},
-                                                          turns, nullptr);
+    readMany<false><<<blocks_, kReadThreads, 0, stream>>>(buffer_.as<uint4>(),
+                                                          {0, unsigned(bytes_ / sizeof(uint4) - 1)}, turns, nullptr);
     check(cudaGetLastError(), "flushing L2");
   }
 

@@ -1,6 +1,7 @@
 // The kernels that a rung launches, without a profiler.
 #pragma once
 
+#include "activity.hpp"
 #include "rung.hpp"
 
 #include <cuda.h>
@@ -49,11 +50,18 @@ class Driver {
 
 class LaunchReader {
  public:
-  // Prints one line: the kernels in launch order, or why they are unknown.
-  void print(const Rung& rung, cudaStream_t stream) const {
+  // Prints one line: the kernels in launch order, or why they are unknown. A launch that cannot be captured, as on the
+  // default stream, was `traced`; that tells the same but the cluster.
+  void print(const Rung& rung, cudaStream_t stream, const std::vector<LaunchedKernel>& traced) const {
     std::string kernels, reason;
     if (!driver_.usable()) reason = "the driver is too old to report what a graph launches";
     else reason = capture(rung, stream, kernels);
+    if (!reason.empty() && !traced.empty()) {
+      reason.clear();
+      for (const LaunchedKernel& kernel : traced)
+        add(kernels, {plainName(kernel.mangled.c_str()), kernel.grid, kernel.block, kernel.registers,
+                      kernel.staticShared, unsigned(kernel.dynamicShared), "null"});
+    }
 
     Json line("launches");
     line.string("rung", rung.id).raw("kernels", "[" + kernels + "]");
@@ -125,21 +133,40 @@ class LaunchReader {
     if (driver_.figureOf(&registers, CU_FUNC_ATTRIBUTE_NUM_REGS, function) != CUDA_SUCCESS ||
         driver_.figureOf(&shared, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, function) != CUDA_SUCCESS)
       return false;
-    const auto extent = [](unsigned x, unsigned y, unsigned z) {
-      return "[" + Json::text(x) + "," + Json::text(y) + "," + Json::text(z) + "]";
-    };
-    kernels += (kernels.empty() ? "{\"name\":" : ",{\"name\":") + Json::quote(name(function)) +
-               ",\"grid\":" + extent(params.gridDimX, params.gridDimY, params.gridDimZ) +
-               ",\"block\":" + extent(params.blockDimX, params.blockDimY, params.blockDimZ) +
-               ",\"registersPerThread\":" + Json::text(registers) + ",\"staticSharedBytes\":" + Json::text(shared) +
-               ",\"dynamicSharedBytes\":" + Json::text(params.sharedMemBytes) +
-               ",\"clusterBlocks\":" + clusterBlocks(node) + "}";
+    const unsigned grid[] = {params.gridDimX, params.gridDimY, params.gridDimZ};
+    const unsigned block[] = {params.blockDimX, params.blockDimY, params.blockDimZ};
+    add(kernels, {name(function), grid, block, registers, shared, params.sharedMemBytes, clusterBlocks(node)});
     return true;
+  }
+
+  struct Printed {
+    std::string name;
+    const unsigned* grid;
+    const unsigned* block;
+    int registers, staticShared;
+    unsigned dynamicShared;
+    std::string clusterBlocks;
+  };
+
+  static void add(std::string& kernels, const Printed& kernel) {
+    const auto extent = [](const unsigned* of) {
+      return "[" + Json::text(of[0]) + "," + Json::text(of[1]) + "," + Json::text(of[2]) + "]";
+    };
+    kernels += (kernels.empty() ? "{\"name\":" : ",{\"name\":") + Json::quote(kernel.name) +
+               ",\"grid\":" + extent(kernel.grid) + ",\"block\":" + extent(kernel.block) +
+               ",\"registersPerThread\":" + Json::text(kernel.registers) +
+               ",\"staticSharedBytes\":" + Json::text(kernel.staticShared) +
+               ",\"dynamicSharedBytes\":" + Json::text(kernel.dynamicShared) +
+               ",\"clusterBlocks\":" + kernel.clusterBlocks + "}";
   }
 
   std::string name(CUfunction function) const {
     const char* mangled = nullptr;
     if (!driver_.nameOf || driver_.nameOf(&mangled, function) != CUDA_SUCCESS || !mangled) return "";
+    return plainName(mangled);
+  }
+
+  static std::string plainName(const char* mangled) {
     int status = 0;
     char* plain = abi::__cxa_demangle(mangled, nullptr, nullptr, &status);
     const std::string result = status == 0 && plain ? plain : mangled;

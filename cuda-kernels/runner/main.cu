@@ -166,7 +166,7 @@ void measure(const Arguments& args, const Device& device, const Nvml& nvml) {
           reference = nullptr;
           timeRung(rung, nullptr, args, stopwatch, nvml);
         }
-        launches.print(rung, stopwatch.stream());
+        launches.print(rung, stopwatch.stream(), stopwatch.factsOf(rung).kernels);
         if (args.bursts) timeBursts(rung, reference, args.bursts, stopwatch);
         if (args.sustainedSeconds > 0) timeSustained(rung, args.sustainedSeconds, stopwatch, nvml);
       });

@@ -22,7 +22,8 @@ constexpr double kRestSeconds = 1;
 // What a rung's launch does, besides computing.
 struct LaunchFacts {
   StreamsUsed streams;
-  bool waitsForGpu = false;  // it cannot be held: its time includes the host's
+  std::vector<LaunchedKernel> kernels;  // empty without CUPTI
+  bool waitsForGpu = false;             // it cannot be held: its time includes the host's
   int lateInARow = 0;
 };
 
@@ -98,10 +99,11 @@ class Stopwatch {
     rung.problem.resetInOuts(stream_);
     if (flush_) (*flush_)(stream_);
     const Activity activity = ActivityTrace::of([&] { rung.launch("time", stream_); });
-    if (activity.known && activity.all() == 0)
-      throw RungError{"time",
-                      "it launched nothing: no kernel, copy or memset reached the GPU, and CUDA forbids launching from a "
-                      "host callback"};
+    if (activity.known && activity.empty())
+      throw RungError{
+          "time",
+          "it launched nothing: no kernel, copy or memset reached the GPU, and CUDA forbids launching from a "
+          "host callback"};
     return activity;
   }
 
@@ -112,9 +114,12 @@ class Stopwatch {
     if (!isNew) return at->second;
     const Activity activity = trace(rung);
     const StreamsUsed used = Streams::self().used(activity, stream_);
-    if (activity.contexts.size() > 1) throw RungError{"time", "it works in a CUDA context of its own, which cannot be timed"};
-    if (used.unknown) throw RungError{"time", "it launches on the default stream of another thread, which cannot be timed"};
+    if (activity.contexts.size() > 1)
+      throw RungError{"time", "it works in a CUDA context of its own, which cannot be timed"};
+    if (used.unknown)
+      throw RungError{"time", "it launches on the default stream of another thread, which cannot be timed"};
     at->second.streams = used;
+    at->second.kernels = activity.kernels;
     return at->second;
   }
 
@@ -136,7 +141,8 @@ class Stopwatch {
     return end();
   }
 
-  std::optional<double> row(const Rung& rung, LaunchFacts& known, int launches, const std::function<void()>& meanwhile = {}) {
+  std::optional<double> row(const Rung& rung, LaunchFacts& known, int launches,
+                            const std::function<void()>& meanwhile = {}) {
     if (!known.waitsForGpu) hold_.begin(stream_);
     const bool late = !enqueue(rung, known, launches);
     if (meanwhile) meanwhile();

@@ -61,7 +61,8 @@ class Streams {
   void leave(cudaStream_t stream) {
     const std::lock_guard<std::recursive_mutex> lock(mutex_);
     start_ = nullptr;
-    if (!trouble_.empty()) throw RungError{"time", "a stream that it creates cannot be timed: " + std::exchange(trouble_, {})};
+    if (!trouble_.empty())
+      throw RungError{"time", "a stream that it creates cannot be timed: " + std::exchange(trouble_, {})};
     for (const CUstream other : fenced_) record(other);
     fenced_.clear();
     for (const cudaEvent_t event : recorded_) {
@@ -77,14 +78,16 @@ class Streams {
     const Cupti* cupti = Cupti::get();
     CUpti_SubscriberHandle subscriber;
     if (!cupti || cupti->subscribe(&subscriber, CUpti_CallbackFunc(onResource), this) != CUPTI_SUCCESS) return;
-    for (const CUpti_CallbackIdResource id : {CUPTI_CBID_RESOURCE_STREAM_CREATED, CUPTI_CBID_RESOURCE_STREAM_DESTROY_STARTING})
+    for (const CUpti_CallbackIdResource id :
+         {CUPTI_CBID_RESOURCE_STREAM_CREATED, CUPTI_CBID_RESOURCE_STREAM_DESTROY_STARTING})
       cupti->enableCallback(1, subscriber, CUPTI_CB_DOMAIN_RESOURCE, id);
 #endif
   }
 
 #ifdef KL_CUPTI
   static CUresult cuCurrentContext(CUcontext* context) {
-    static const auto get = reinterpret_cast<CUresult (*)(CUcontext*)>(dlsym(dlopen("libcuda.so.1", RTLD_NOW), "cuCtxGetCurrent"));
+    static const auto get =
+        reinterpret_cast<CUresult (*)(CUcontext*)>(dlsym(dlopen("libcuda.so.1", RTLD_NOW), "cuCtxGetCurrent"));
     return get ? get(context) : CUDA_ERROR_NOT_FOUND;
   }
 
@@ -94,7 +97,8 @@ class Streams {
     return id;
   }
 
-  static void CUPTIAPI onResource(void* self, CUpti_CallbackDomain, CUpti_CallbackId id, const CUpti_ResourceData* data) {
+  static void CUPTIAPI onResource(void* self, CUpti_CallbackDomain, CUpti_CallbackId id,
+                                  const CUpti_ResourceData* data) {
     static_cast<Streams*>(self)->changed(id == CUPTI_CBID_RESOURCE_STREAM_CREATED, *data);
   }
 

@@ -37,8 +37,9 @@ inline double busyMs(const Rung& rung, Stopwatch& stopwatch, double medianMs) {
     busy.add(activity.busyMs);
   }
   if (busy.median() > kSlack * medianMs + kSlackMs)
-    throw RungError{"time", "the GPU was busy with a launch for " + Json::text(busy.median()) + " ms and the events span " +
-                                Json::text(medianMs) + " ms: work on other streams would be left out"};
+    throw RungError{"time", "the GPU was busy with a launch for " + Json::text(busy.median()) +
+                                " ms and the events span " + Json::text(medianMs) +
+                                " ms: work on other streams would be left out"};
   return busy.median();
 }
 
@@ -86,8 +87,7 @@ inline void timeRung(const Rung& rung, const Rung* reference, const Arguments& a
     // While a launch runs that does not count: asking takes a while, and a GPU without work has other clocks.
     if (timed.ms.count() == 1 || watch.due()) stopwatch.sample(rung, [&] { watch.look(); });
 
-    const bool settled =
-        timed.ms.settled(args.minSamples) && (!useReference || beside.ms.settled(args.minSamples));
+    const bool settled = timed.ms.settled(args.minSamples) && (!useReference || beside.ms.settled(args.minSamples));
     if (settled || timed.ms.count() >= args.maxSamples) break;
     if (secondsSince(start) < args.maxSeconds) continue;
     if (timed.ms.count() >= fewest && (!useReference || beside.ms.count() > 0)) break;

@@ -345,6 +345,7 @@ for way in default per-thread blocking non-blocking forked half new-stream graph
   says timing "$way" '"cacheState":"cold"' '"includesHost":false'
   near "$(milliseconds "$way" medianMs)" "$given" 0.12 "$way takes as long as on the given stream"
 done
+for way in given default per-thread non-blocking graph; do says launches "$way" '"grid":[528,1,1]' '"block":[512,1,1]' '"reason":null'; done
 for way in synchronizes allocates; do says timing "$way" '"includesHost":true'; done
 says failed other-thread 'another thread'
 says failed once 'launched nothing'

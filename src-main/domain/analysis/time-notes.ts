@@ -2,6 +2,7 @@
 import { message, type AnyMessage } from '../messages/message'
 import { formatMs } from '../metrics/units'
 import type { Timing } from '../session/session'
+import { clocksDiffer } from './comparability'
 
 /** A kernel this short is a small part of what lies between two events. */
 const shortMs = 0.01
@@ -14,11 +15,20 @@ export function timeNotes(timing: Timing): AnyMessage[] {
   const { settled, late = 0, includesHost = false, gpu } = timing
   const held = gpu?.heldDownBy ?? []
   const own = ownGpuMs(timing)
+  const [clock, reference] = [timing.clockMHz, timing.referenceClockMHz]
   return [
     ...(own === null ? [] : [message('timeNote.gpu', { time: formatMs(own) })]),
     ...(settled ? [] : [message('timeNote.unsettled')]),
     ...(held.includes('powerCap') ? [message('timeNote.powerCap')] : []),
     ...(held.length > 0 && !held.includes('powerCap') ? [message('timeNote.heldDown')] : []),
+    ...(clock != null && reference != null && clocksDiffer(clock, reference)
+      ? [
+          message('timeNote.unequalClocks', {
+            clock: Math.round(clock),
+            reference: Math.round(reference),
+          }),
+        ]
+      : []),
     ...(includesHost ? [message('timeNote.includesHost')] : []),
     ...(late === 0
       ? []

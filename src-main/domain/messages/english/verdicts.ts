@@ -90,6 +90,7 @@ export const timeNote = {
   unsettled: 'did not settle',
   powerCap: 'at the power cap',
   heldDown: 'clocks held down',
+  unequalClocks: '{clock} MHz, the reference at {reference} MHz',
   includesHost: 'includes the host: its launch waits for the GPU',
   late: '{count} late launches left out',
   lateOne: '1 late launch left out',

@@ -1,0 +1,100 @@
+#!/usr/bin/env node
+/**
+ * The best rung of each shipped ladder against its library, on a GPU: interleaved single launches with a cold L2 in three
+ * sessions, and with a warm one; bursts and sustained launches. The sessions are rounds over all ladders, so that those of one
+ * ladder lie minutes apart. Writes a line for each run: its arguments, its seconds and the document that it printed.
+ *
+ *     node test/gpu/timing.mjs --cli dist/cli/kernel-ladder.mjs --out timing-h200.jsonl [--only gemm-fp32] [--rounds all,cold,warm,cold]
+ *
+ * Exits 1 when a run did not end with 0.
+ */
+import { spawnSync } from 'node:child_process'
+import { appendFileSync, writeFileSync } from 'node:fs'
+import { parseArgs } from 'node:util'
+
+/** A ladder, its options, and the rungs that its README row may name. */
+const ladders = [
+  ['gemm-fp32', ['--size', '4096'], ['17_fastest']],
+  ['gemm-3xtf32', ['--size', '4096'], ['62_tf32x3_wgmma']],
+  ['gemm-tensor', ['--size', '4096'], ['59_results_held']],
+  ['gemm-bf16', ['--size', '4096'], ['81_deferred_nt']],
+  ['gemm-bf16', ['--size', '8192'], ['81_deferred_nt']],
+  ['gemm-fp8', ['--size', '4096'], ['81_deferred_nt']],
+  ['reduction', [], ['11_published_sums']],
+  ['scan', [], ['09_deep_ring']],
+  ['transpose', [], ['06_vector_tile']],
+  ['attention', [], ['07_persistent']],
+  ['attention', ['--at', 'TOKENS=16384', '--at', 'causal=1'], ['07_persistent']],
+  ['softmax', [], ['07_bulk_copies', '20_triton']],
+]
+
+const rounds = {
+  all: ['--timing', 'all'],
+  cold: [],
+  warm: ['--warm'],
+}
+
+const { values } = parseArgs({
+  options: {
+    cli: { type: 'string', default: 'dist/cli/kernel-ladder.mjs' },
+    out: { type: 'string' },
+    only: { type: 'string' },
+    rounds: { type: 'string', default: 'all,cold,warm,cold' },
+  },
+})
+if (!values.out) throw new Error('Name a file for the documents with --out.')
+writeFileSync(values.out, '')
+const only = values.only?.split(',')
+let failed = 0
+for (const [number, round] of values.rounds.split(',').entries())
+  for (const [ladder, options, rungs] of ladders) {
+    if (only && !only.includes(ladder)) continue
+    const argv = [
+      'run',
+      '--ladder',
+      ladder,
+      ...options,
+      '--rungs',
+      rungs.join(','),
+      '--profile',
+      'none',
+      ...rounds[round],
+      '--json',
+    ]
+    const start = Date.now()
+    const { status, stdout, stderr } = spawnSync(process.execPath, [values.cli, ...argv], {
+      encoding: 'utf8',
+      maxBuffer: 1 << 28,
+    })
+    const seconds = (Date.now() - start) / 1000
+    let document = null
+    try {
+      document = JSON.parse(stdout)
+    } catch {
+      console.log(stderr.slice(-2000))
+    }
+    if (status !== 0) failed += 1
+    appendFileSync(
+      values.out,
+      `${JSON.stringify({ round: number + 1, argv, status, seconds, document })}\n`,
+    )
+    const row = (document?.session ?? document)?.rungs?.map(({ id, timing }) => {
+      const { medianMs, ratioToReference, referenceMedianMs, burst, sustained } = timing ?? {}
+      return [
+        id,
+        medianMs,
+        referenceMedianMs,
+        ratioToReference,
+        burst?.ratioToReference,
+        sustained?.ratioToReference,
+        sustained?.smClockMHz,
+        sustained?.powerW,
+      ]
+        .map((one) => (typeof one === 'number' ? Number(one.toPrecision(5)) : (one ?? '-')))
+        .join(' ')
+    })
+    console.log(
+      `${number + 1} ${round} ${ladder} ${options.join(' ')} exit ${status} ${seconds.toFixed(1)} s: ${row?.join(' | ')}`,
+    )
+  }
+process.exitCode = failed > 0 ? 1 : 0
