@@ -39,10 +39,14 @@ async function writeFigures() {
   /** @type {{ module: typeof import('./lib/recorded-docs.ts') }} */
   const { module } = await runnerImport(join(root, 'scripts/lib/recorded-docs.ts'))
   const recorded = await module.recordedLadders(join(root, 'resources/recordings'))
-  for (const [path, part] of module.laddersParts(recorded))
-    writeFileSync(join(root, path), await documentWith(path, [['ladders', part]]))
-  const published = module.publishedPart(recorded, module.publishedFigures(root))
-  const results = await documentWith('docs/RESULTS.md', [['published', published]])
+  /** @type {{ module: typeof import('./lib/library-times.ts') }} */
+  const times = await runnerImport(join(root, 'scripts/lib/library-times.ts'))
+  for (const [path, part] of times.module.libraryTimesParts(root))
+    writeFileSync(join(root, path), await documentWith(path, [['library-times', part]]))
+  const results = await documentWith('docs/RESULTS.md', [
+    ['ladders', module.laddersPart(recorded)],
+    ['published', module.publishedPart(recorded, module.publishedFigures(root))],
+  ])
   writeFileSync(join(root, 'docs/RESULTS.md'), results)
   say('Wrote the recorded runs in README.md and docs/RESULTS.md.')
 }

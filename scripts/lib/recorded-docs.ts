@@ -30,7 +30,7 @@ import {
   type KernelComparison,
 } from '../../test/emulated-captures'
 
-// The table of all ladders in docs/RESULTS.md, and its short form in README.md: the best rung of each recording.
+// The table of all ladders in docs/RESULTS.md: the best rung of each recording.
 
 export interface RecordedSession {
   recording: string
@@ -86,6 +86,7 @@ function cells(
     md(`${session.ladder.title}, ${problemWord(session.problem)}${unusual(session)}`),
     `\`${best.id}\``,
     formatMs(best.timing.medianMs),
+    best.timing.cacheState,
     rateText(figure),
     ratioToReference != null
       ? formatRatio(ratioToReference)
@@ -106,6 +107,7 @@ const headers = [
   'ladder',
   'best rung',
   'time',
+  'L2',
   'rate',
   'to its library',
   'of the limit',
@@ -113,59 +115,35 @@ const headers = [
   'shown by',
 ]
 
-const table = (rows: readonly string[][], columns: readonly number[]): string =>
-  mdTable(
-    columns.map((at) => ({
-      header: headers[at]!,
-      align: at >= 2 && at <= 5 ? ('right' as const) : ('left' as const),
-    })),
-    rows.map((row) => columns.map((at) => row[at]!)),
-  )
-
-/** One row per ladder, at the first size that it names: what a reader of README.md sees. */
-const leading = [
-  'gemm-fp32-h200-4096',
-  'gemm-3xtf32-h200-4096',
-  'gemm-tensor-h200-4096',
-  'reduction-h200',
-  'scan-h200',
-  'transpose-h200',
-  'softmax-h200',
-  'attention-h200',
-  'attention-h200-causal',
-  'gemm-bf16-h200-4096',
-  'gemm-fp8-h200-4096',
-]
-
-/** The generated part of each document. */
-export function laddersParts(recorded: readonly RecordedSession[]): [path: string, part: string][] {
+/** The table of all recordings, for docs/RESULTS.md. */
+export function laddersPart(recorded: readonly RecordedSession[]): string {
   const onTensorCores = new Set(
     recorded.flatMap(({ session }) => session.rungs.filter(usesTensorCores).map(({ id }) => id)),
   )
-  const rows = new Map(recorded.map((one) => [one.recording, cells(one, onTensorCores)]))
-  return [
-    [
-      'README.md',
-      table(
-        leading.map((name) => rows.get(name)!),
-        [0, 1, 3, 4, 5],
-      ),
-    ],
-    ['docs/RESULTS.md', table([...rows.values()], [0, 1, 2, 3, 4, 5, 6, 7])],
-  ]
+  return mdTable(
+    headers.map((header, at) => ({
+      header,
+      align: at >= 2 && at <= 6 ? ('right' as const) : ('left' as const),
+    })),
+    recorded.map((one) => cells(one, onTensorCores)),
+  )
+}
+
+/** The ladders that ship. */
+export function shippedLadders(root: string): LadderFile[] {
+  const kernels = join(root, 'cuda-kernels')
+  return readdirSync(kernels, { recursive: true, encoding: 'utf8' })
+    .filter((file) => /\/ladders\/[^/]+\.json$/.test(file))
+    .map((file) => LadderFile.parse(JSON.parse(readFileSync(join(kernels, file), 'utf8'))))
 }
 
 /** What authors published, by ladder, as the ladders that ship have it now; recordings have it as it was then. */
-export function publishedFigures(root: string): Map<string, Published> {
-  const kernels = join(root, 'cuda-kernels')
-  const files = readdirSync(kernels, { recursive: true, encoding: 'utf8' })
-  return new Map(
-    files
-      .filter((file) => /\/ladders\/[^/]+\.json$/.test(file))
-      .map((file) => LadderFile.parse(JSON.parse(readFileSync(join(kernels, file), 'utf8'))))
-      .flatMap(({ id, published }) => (published ? [[id, published] as const] : [])),
+export const publishedFigures = (root: string): Map<string, Published> =>
+  new Map(
+    shippedLadders(root).flatMap(({ id, published }) =>
+      published ? [[id, published] as const] : [],
+    ),
   )
-}
 
 /** Each published figure, and what the rung reached here at the same size; never a ratio of the two, whose GPUs differ. */
 export function publishedPart(

@@ -8,30 +8,50 @@ import {
   readJudged,
   recordedSteps,
   stepKey,
-  laddersParts,
+  laddersPart,
   publishedFigures,
   publishedPart,
   recordedLadders,
 } from '../../scripts/lib/recorded-docs'
+import {
+  isFaster,
+  libraryTimesParts,
+  readLibraryTimes,
+  timedGpus,
+} from '../../scripts/lib/library-times'
 import { documentWith } from '../../scripts/lib/document.mjs'
 import { root } from '../services/support'
 
-it('README.md and docs/RESULTS.md have the best rungs that `npm run readme -- figures` writes', async () => {
-  const parts = laddersParts(await recordedLadders(join(root, 'resources/recordings')))
+const textOf = (path: string): string => readFileSync(join(root, path), 'utf8')
+
+it('README.md and docs/RESULTS.md have the times against libraries that `npm run readme -- figures` writes', async () => {
+  const parts = libraryTimesParts(root)
   expect(parts.map(([path]) => path)).toEqual(['README.md', 'docs/RESULTS.md'])
   for (const [path, part] of parts)
-    expect(readFileSync(join(root, path), 'utf8')).toBe(
-      await documentWith(path, [['ladders', part]]),
-    )
+    expect(textOf(path)).toBe(await documentWith(path, [['library-times', part]]))
 })
 
-it('docs/RESULTS.md has what others published beside what was recorded here', async () => {
+it('a rung is called faster only where each session and each way of timing says so', () => {
+  const times = timedGpus.flatMap((gpu) => readLibraryTimes(root, gpu))
+  expect(times.length).toBeGreaterThan(20)
+  for (const one of times) {
+    expect(one.cold.length).toBeGreaterThanOrEqual(one.gpu === 'h200' ? 3 : 1)
+    const ratios = [...one.cold, one.burst!, one.sustained!]
+    expect(isFaster(one)).toBe(Math.min(...ratios) > 1)
+    expect(isFaster({ ...one, sustained: null })).toBeNull()
+    expect(isFaster({ ...one, sustained: 0.99 })).toBe(false)
+  }
+})
+
+it('docs/RESULTS.md has the best rung of each recording, and what others published', async () => {
   const recorded = await recordedLadders(join(root, 'resources/recordings'))
-  const part = publishedPart(recorded, publishedFigures(root))
-  expect(part).toMatch(/G80.*`07_several_per_thread`.* 62\.7 GB\/s /)
-  expect(readFileSync(join(root, 'docs/RESULTS.md'), 'utf8')).toBe(
-    await documentWith('docs/RESULTS.md', [['published', part]]),
-  )
+  const published = publishedPart(recorded, publishedFigures(root))
+  expect(published).toMatch(/G80.*`07_several_per_thread`.* 62\.7 GB\/s /)
+  const parts = [
+    ['ladders', laddersPart(recorded)],
+    ['published', published],
+  ] as const
+  expect(textOf('docs/RESULTS.md')).toBe(await documentWith('docs/RESULTS.md', [...parts]))
 })
 
 describe('docs/WHY.md', async () => {

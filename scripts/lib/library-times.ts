@@ -1,0 +1,158 @@
+/**
+ * The best rung of each ladder against its library, in every way of timing, from the documents that test/gpu/timing.mjs
+ * printed on a GPU.
+ */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { brotliDecompressSync } from 'node:zlib'
+import { z } from 'zod'
+import { formatMs, formatRatio } from '../../src-main/domain/metrics/units'
+import { CacheState, RungResult } from '../../src-main/domain/session/session'
+import { Problem, problemWord } from '../../src-main/domain/task/problem'
+import { md, mdTable } from '../../src-main/domain/text/tables'
+import type { LadderFile } from '../../src-main/domain/ladder/ladder'
+import { shippedLadders } from './recorded-docs'
+
+const Run = z.object({
+  round: z.number(),
+  argv: z.array(z.string()),
+  status: z.literal(0),
+  document: z.object({
+    ladder: z.string(),
+    problem: Problem,
+    device: z.object({ name: z.string() }),
+    createdAt: z.string(),
+    settings: z.object({ cacheState: CacheState }),
+    rungs: z.array(RungResult.pick({ id: true, title: true, timing: true })),
+  }),
+})
+
+export const timedGpus = ['h200', 'h100'] as const
+export type TimedGpu = (typeof timedGpus)[number]
+
+type Ratios = readonly number[]
+
+/** One rung against its library on one GPU. Ratios are the library's time over the rung's. */
+export interface LibraryTimes {
+  gpu: TimedGpu
+  device: string
+  ladder: string
+  problem: Problem
+  rung: string
+  /** With a cold L2: the median time of the first session, and a ratio per session. */
+  ms: number
+  cold: Ratios
+  warm: Ratios
+  burst: number | null
+  sustained: number | null
+  smClockMHz: number | null
+  powerW: number | null
+  /** A power cap held down the clocks of the single launches in a session. */
+  powerCapped: boolean
+}
+
+export const timingPath = (gpu: TimedGpu): string => `test/gpu/timing-${gpu}.jsonl.br`
+
+export function readLibraryTimes(root: string, gpu: TimedGpu): LibraryTimes[] {
+  const lines = brotliDecompressSync(readFileSync(join(root, timingPath(gpu))))
+  const found = new Map<string, LibraryTimes>()
+  for (const line of lines.toString('utf8').trim().split('\n')) {
+    const { document } = Run.parse(JSON.parse(line))
+    const { ladder, problem, device, rungs, settings } = document
+    for (const { id: rung, timing } of rungs) {
+      if (timing?.ratioToReference == null) continue
+      const key = JSON.stringify([ladder, problem, rung])
+      const before = found.get(key) ?? {
+        ...{ gpu, device: device.name, ladder, problem, rung, ms: timing.medianMs },
+        ...{ cold: [], warm: [], burst: null, sustained: null, smClockMHz: null, powerW: null },
+        powerCapped: false,
+      }
+      const { burst, sustained, ratioToReference, gpu: state } = timing
+      const isCold = settings.cacheState === 'cold'
+      found.set(key, {
+        ...before,
+        cold: isCold ? [...before.cold, ratioToReference] : before.cold,
+        warm: isCold ? before.warm : [...before.warm, ratioToReference],
+        burst: burst?.ratioToReference ?? before.burst,
+        sustained: sustained?.ratioToReference ?? before.sustained,
+        smClockMHz: sustained?.smClockMHz ?? before.smClockMHz,
+        powerW: sustained?.powerW ?? before.powerW,
+        powerCapped: before.powerCapped || (state?.heldDownBy?.includes('powerCap') ?? false),
+      })
+    }
+  }
+  return [...found.values()]
+}
+
+/** Whether every session and every way of timing agrees; null where one was not taken. */
+export function isFaster({ cold, burst, sustained }: LibraryTimes): boolean | null {
+  if (burst === null || sustained === null || cold.length === 0) return null
+  return [...cold, burst, sustained].every((ratio) => ratio > 1)
+}
+
+/** `1.04× (1.041 to 1.044, 3 sessions)`. */
+function interval(ratios: Ratios): string {
+  if (ratios.length === 0) return '–'
+  const sorted = [...ratios].sort((a, b) => a - b)
+  const middle = sorted[Math.floor(sorted.length / 2)]!
+  if (sorted.length === 1) return formatRatio(middle)
+  return `${formatRatio(middle)} (${sorted[0]!.toFixed(3)} to ${sorted.at(-1)!.toFixed(3)}, ${sorted.length} sessions)`
+}
+
+const ratio = (value: number | null): string => (value === null ? '–' : formatRatio(value))
+
+const title = (
+  ladders: ReadonlyMap<string, LadderFile>,
+  { ladder, problem }: LibraryTimes,
+): string =>
+  md(
+    `${ladders.get(ladder)!.title}, ${problemWord(problem)}${problem.scalars.causal ? ', causal' : ''}`,
+  )
+
+const faster = (times: LibraryTimes): string =>
+  ({ true: 'yes', false: 'no', null: 'not known' })[`${isFaster(times)}`]
+
+interface Column {
+  header: string
+  cell: (times: LibraryTimes) => string
+  align?: 'right'
+}
+
+const table = (columns: readonly Column[], rows: readonly LibraryTimes[]): string =>
+  mdTable(
+    columns.map(({ header, align = 'left' }) => ({ header, align })),
+    rows.map((row) => columns.map(({ cell }) => cell(row))),
+  )
+
+/** The generated part of each document: in README.md the rungs on the first GPU, in docs/RESULTS.md all figures on both. */
+export function libraryTimesParts(root: string): [path: string, part: string][] {
+  const ladders = new Map(shippedLadders(root).map((file) => [file.id, file]))
+  const rows = timedGpus.flatMap((gpu) => readLibraryTimes(root, gpu))
+  const columns: Column[] = [
+    { header: 'ladder', cell: (times) => title(ladders, times) },
+    { header: 'best rung', cell: ({ rung }) => `\`${rung}\`` },
+    { header: 'time, cold', align: 'right', cell: ({ ms }) => formatMs(ms) },
+    { header: 'interleaved, cold', align: 'right', cell: ({ cold }) => interval(cold) },
+    { header: 'interleaved, warm', align: 'right', cell: ({ warm }) => interval(warm) },
+    { header: 'bursts', align: 'right', cell: ({ burst }) => ratio(burst) },
+    { header: 'sustained', align: 'right', cell: ({ sustained }) => ratio(sustained) },
+    { header: 'faster in all', cell: faster },
+  ]
+  const isShort = ({ header }: Column): boolean => header !== 'interleaved, warm'
+  const withGpu: Column[] = [
+    { header: 'GPU', cell: ({ device }) => device.replace(/^NVIDIA /, '').split(' ')[0]! },
+    ...columns,
+    {
+      header: 'sustained at',
+      align: 'right',
+      cell: ({ smClockMHz, powerW }) =>
+        smClockMHz === null ? '–' : `${smClockMHz.toFixed(0)} MHz, ${powerW?.toFixed(0) ?? '–'} W`,
+    },
+    { header: 'power cap', cell: ({ powerCapped }) => (powerCapped ? 'reached' : '') },
+  ]
+  const first = rows.filter(({ gpu }) => gpu === timedGpus[0])
+  return [
+    ['README.md', table(columns.filter(isShort), first)],
+    ['docs/RESULTS.md', table(withGpu, rows)],
+  ]
+}
