@@ -168,11 +168,31 @@ async function storeSources(
 const withoutPackageFolders = (text: string): string =>
   text.replaceAll(/(?:\/[\w.@+-]+)+\/site-packages\//g, '<python>/')
 
+/** The most that one file of the repository may have. */
+const fileLimitBytes = 5e6
+
+const inMegabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`
+
+/** The compressed raw output of a session; throws if it is too large to ship. */
+async function packRaw(from: string, limitBytes: number): Promise<Buffer> {
+  const packed = await packRecordedRaw(from, withoutPackageFolders)
+  if (packed.length > limitBytes)
+    throw inputError(
+      `The raw output of ${from} is ${inMegabytes(packed.length)} compressed; the limit is ${inMegabytes(limitBytes)}.`,
+      'Record fewer rungs with --rungs, or a lower level with --profile.',
+    )
+  return packed
+}
+
 /**
  * Adds a session folder, or a lab attempt's folder, to the recordings under its own name. An existing one
  * of that name is replaced, even if it is the given folder. Returns the recording's folder, which need not exist.
  */
-export async function keepRecording(folder: string, recordings: string): Promise<string> {
+export async function keepRecording(
+  folder: string,
+  recordings: string,
+  limitBytes = fileLimitBytes,
+): Promise<string> {
   const from = resolve(folder)
   const isAttempt = await pathExists(join(from, 'attempt.json'))
   const labs = resolve(recordedLabs(recordings))
@@ -181,7 +201,7 @@ export async function keepRecording(folder: string, recordings: string): Promise
   const { text, sources, row } = isAttempt
     ? await packAttempt(from)
     : { ...(await packSession(from)), row: null }
-  const raw = await packRecordedRaw(isAttempt ? sessionFolder(from) : from, withoutPackageFolders)
+  const raw = await packRaw(isAttempt ? sessionFolder(from) : from, limitBytes)
   await mkdir(dirname(recordedRaw(kept)), { recursive: true })
   await storeSources(recordings, pathFrom(resolve(recordings), kept), sources)
   if (row) await storeAttempt(recordings, row)

@@ -158,6 +158,17 @@ describe('keeping a session as a recording', () => {
     expect(await readdir(dir)).toEqual([])
   })
 
+  it('refuses raw output that is too large for the repository, and says how to record less', async () => {
+    const machine = await fakeMachine()
+    const { folder } = await machine.run({ rungs: ['01_naive'] })
+    const dir = await tempDir()
+    await expect(keepRecording(folder!, dir, 1000)).rejects.toMatchObject({
+      message: expect.stringMatching(/is 0\.0 MB compressed; the limit is 0\.0 MB\.$/) as string,
+      remedy: 'Record fewer rungs with --rungs, or a lower level with --profile.',
+    })
+    expect(await readdir(dir)).toEqual([])
+  })
+
   it('reports an error with its remedy, and leaves other errors alone', () => {
     const error = inputError('No GPU was found.', 'Use a machine that has one.')
     expect(sentencesOf(error)).toBe('No GPU was found. Use a machine that has one.')
@@ -221,6 +232,16 @@ describe('the store', () => {
     )
     for (const name of names) expect((await openRaw(join(home, name))).keys, name).not.toEqual([])
     expect(existsSync(join(home, rawFile))).toBe(false)
+  })
+
+  it('that ships has at most 5 MB in a file and 40 MB in all', async () => {
+    const entries = await readdir(recordingsDir, { recursive: true, withFileTypes: true })
+    const files = entries.filter((entry) => entry.isFile())
+    const sizes = await Promise.all(
+      files.map(async ({ parentPath, name }) => (await stat(join(parentPath, name))).size),
+    )
+    expect(Math.max(...sizes)).toBeLessThan(5e6)
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(40e6)
   })
 
   it('that ships has every source that a recording names, and no other; its attempts are in order', async () => {
