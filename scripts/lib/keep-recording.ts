@@ -1,9 +1,8 @@
 /**
- * Turns a session folder into a shipped recording: a row of what all recordings share (adapters/disk/journal.ts),
- * sessions.jsonl (less the path of a ladder folder), raw/<task>.jsonl, and sources.jsonl in place of sources/. Files that a
- * replay does not read are left out: ncu's report, and deep/, which is parsed again from the raw output. Of a lab
- * attempt the same is kept in labs/ (its raw output in labs/raw.jsonl), and a row in the list of them (labs/attempts.jsonl); its lab.cu is left out,
- * because the session has the same text.
+ * Turns a session folder into a shipped recording: a row of sessions.jsonl (less the path of a ladder folder), its raw
+ * output compressed as raw/<name>.jsonl.br, and its sources in sources.jsonl. Files that a replay does not read are
+ * left out: ncu's report, and deep/, which is parsed again from the raw output. A lab attempt is kept the same way in
+ * labs/, with a row in labs/attempts.jsonl; its lab.cu is left out, because the session has the same text.
  */
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -18,22 +17,8 @@ import {
   type AttemptRow,
 } from '../../src-main/adapters/labs/attempt'
 import { pathExists } from '../../src-main/adapters/disk/disk'
-import {
-  keepRowsOf,
-  sharedRows,
-  sharedSessions,
-  shareRows,
-  sharingSessions,
-} from '../../src-main/adapters/disk/journal'
-import {
-  openRaw,
-  rawFile,
-  rawOfOthers,
-  rawOfTask,
-  sharedRaw,
-  shareRaw,
-  taskFolderIn,
-} from '../../src-main/adapters/tools/raw-files'
+import { sharedSessions, sharingSessions } from '../../src-main/adapters/disk/journal'
+import { openRaw, packRecordedRaw, recordedRaw } from '../../src-main/adapters/tools/raw-files'
 import {
   copySources,
   emptyStore,
@@ -179,24 +164,35 @@ async function storeSources(
   await writeStore(join(recordings, sourceStoreFile), store)
 }
 
-const tasks = resolve(import.meta.dirname, '../../cuda-kernels')
-
-/** The file of recordings that the raw output of a session belongs in; `text`: its session.json. */
-async function rawFileOf(text: string): Promise<string> {
-  const task = taskFolderIn(text)
-  const ships = task !== null && (await pathExists(join(tasks, task, 'task.yaml')))
-  return ships ? rawOfTask(task) : rawOfOthers
-}
-
 /** Warnings of Python packages name the folder of a machine that they are installed in. */
 const withoutPackageFolders = (text: string): string =>
   text.replaceAll(/(?:\/[\w.@+-]+)+\/site-packages\//g, '<python>/')
+
+/** The most that one file of the repository may have. */
+const fileLimitBytes = 5e6
+
+const inMegabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`
+
+/** The compressed raw output of a session; throws if it is too large to ship. */
+async function packRaw(from: string, limitBytes: number): Promise<Buffer> {
+  const packed = await packRecordedRaw(from, withoutPackageFolders)
+  if (packed.length > limitBytes)
+    throw inputError(
+      `The raw output of ${from} is ${inMegabytes(packed.length)} compressed; the limit is ${inMegabytes(limitBytes)}.`,
+      'Record fewer rungs with --rungs, or a lower level with --profile.',
+    )
+  return packed
+}
 
 /**
  * Adds a session folder, or a lab attempt's folder, to the recordings under its own name. An existing one
  * of that name is replaced, even if it is the given folder. Returns the recording's folder, which need not exist.
  */
-export async function keepRecording(folder: string, recordings: string): Promise<string> {
+export async function keepRecording(
+  folder: string,
+  recordings: string,
+  limitBytes = fileLimitBytes,
+): Promise<string> {
   const from = resolve(folder)
   const isAttempt = await pathExists(join(from, 'attempt.json'))
   const labs = resolve(recordedLabs(recordings))
@@ -205,15 +201,11 @@ export async function keepRecording(folder: string, recordings: string): Promise
   const { text, sources, row } = isAttempt
     ? await packAttempt(from)
     : { ...(await packSession(from)), row: null }
-  await mkdir(home, { recursive: true })
+  const raw = await packRaw(isAttempt ? sessionFolder(from) : from, limitBytes)
+  await mkdir(dirname(recordedRaw(kept)), { recursive: true })
   await storeSources(recordings, pathFrom(resolve(recordings), kept), sources)
   if (row) await storeAttempt(recordings, row)
-  await shareRaw(
-    isAttempt ? sessionFolder(from) : from,
-    kept,
-    home === labs ? rawFile : await rawFileOf(text),
-    withoutPackageFolders,
-  )
+  await writeFile(recordedRaw(kept), raw)
   await shareSession(text, kept)
   await rm(kept, { recursive: true, force: true })
   return kept
@@ -234,41 +226,20 @@ export async function writeIndex(recordings: string): Promise<number> {
   return Object.keys(index.recordings).length
 }
 
-/** Puts the raw output of every recording into the file that it belongs in, and removes what is of no recording. */
-async function sweepRaw(recordings: string): Promise<void> {
-  const shared = await filesBelow(join(recordings, sharedRaw))
-  const files = [rawFile, ...shared.map((name) => `${sharedRaw}/${name}`)]
-  const belong = new Map<string, string[]>()
-  for (const name of await sharingSessions(join(recordings, sharedSessions))) {
-    const folder = join(recordings, name)
-    const home = await rawFileOf((await readSessionText(folder))!.text)
-    belong.set(home, [...(belong.get(home) ?? []), name])
-    for (const file of files.filter((one) => one !== home)) {
-      const rows = (await sharedRows(folder, file)).map(({ text }) => text)
-      if (rows.length > 0) await shareRows(folder, home, rows)
-    }
-  }
-  for (const file of files) {
-    const names = belong.get(file)
-    if (names) await keepRowsOf(join(recordings, file), names)
-    else await rm(join(recordings, file), { force: true })
-  }
-}
-
 /** Removes raw output and sources of no session; returns the number of sources left. */
 export async function sweepStore(recordings: string): Promise<number> {
-  const homes = [recordings, recordedLabs(recordings)]
-  const kept = new Set<string>()
-  for (const home of homes) {
-    const names = await sharingSessions(join(home, sharedSessions))
-    for (const name of names) kept.add(pathFrom(recordings, join(home, name)))
+  const kept: string[] = []
+  for (const home of [recordings, recordedLabs(recordings)])
+    for (const name of await sharingSessions(join(home, sharedSessions)))
+      kept.push(join(home, name))
+  const rawFiles = new Set(kept.map(recordedRaw))
+  for (const path of await filesBelow(recordings)) {
+    const file = join(recordings, path)
+    if (/(^|\/)raw\/[^/]+\.jsonl\.br$/.test(path) && !rawFiles.has(file)) await rm(file)
   }
-  await sweepRaw(recordings)
-  const ofLabs = join(recordedLabs(recordings), rawFile)
-  if (await pathExists(ofLabs))
-    await keepRowsOf(ofLabs, await sharingSessions(join(recordedLabs(recordings), sharedSessions)))
   const { lists, contents } = await openStore(recordings)
-  for (const session of lists.keys()) if (!kept.has(session)) lists.delete(session)
+  const sessions = new Set(kept.map((folder) => pathFrom(recordings, folder)))
+  for (const session of lists.keys()) if (!sessions.has(session)) lists.delete(session)
   const named = new Set([...lists.values()].flatMap((files) => Object.values(files)))
   for (const hash of contents.keys()) if (!named.has(hash)) contents.delete(hash)
   await writeStore(join(recordings, sourceStoreFile), { lists, contents })

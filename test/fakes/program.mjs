@@ -99,7 +99,7 @@ export const answers = {
 }
 
 /** Puts a file where others look for it, whole or not at all; one who may not write there goes without. */
-export function putWhole(file, content) {
+function putWhole(file, content) {
   const draft = `${file}.${process.pid}`
   try {
     mkdirSync(dirname(file), { recursive: true })

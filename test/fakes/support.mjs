@@ -1,8 +1,7 @@
 // Shared by the fake tools: the recordings and captures that they replay.
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { brotliDecompressSync, gunzipSync } from 'node:zlib'
-import { putWhole } from './program.mjs'
+import { brotliDecompressSync } from 'node:zlib'
 
 const root = join(import.meta.dirname, '..', '..')
 const usual = 'gemm-fp32-h200-1024'
@@ -16,31 +15,18 @@ const once = (read) => {
   }
 }
 
-/** The calls of a recording of gemm-fp32, one row per call: those of all GEMM ladders share a file of megabytes. */
-function textOf(recording) {
-  const all = readFileSync(join(root, 'resources', 'recordings', 'raw', 'gemm.jsonl'))
-  const mark = `{"session":"${recording}",`
-  return all.subarray(all.indexOf(mark), all.indexOf('\n', all.lastIndexOf(mark)))
-}
-
-/** To find them takes a fake a sixth of its time: the first puts them where the others look. */
+/** The calls of a recording, after the line with their checksum. */
 const rowsOf = once((recording) => {
-  const { FAKE_ANSWERS: folder } = process.env
-  const kept = folder && join(folder, `${recording}.jsonl`)
-  const isKept = kept && existsSync(kept)
-  const text = isKept ? readFileSync(kept) : textOf(recording)
-  if (kept && !isKept) putWhole(kept, text)
-  return text
-    .toString('utf8')
-    .split('\n')
-    .map((line) => JSON.parse(line))
+  const file = join(root, 'resources', 'recordings', 'raw', `${recording}.jsonl.br`)
+  const [, ...rows] = brotliDecompressSync(readFileSync(file)).toString('utf8').trim().split('\n')
+  return rows.map((row) => JSON.parse(row))
 })
 
 export function recorded(key, stream = 'stdout', recording = usual) {
   const row = rowsOf(recording).find((call) => call.key === key)
   if (!row) throw new Error(`${recording} has no call ${key}`)
   if (typeof row[stream] !== 'string')
-    row[stream] = gunzipSync(Buffer.from(row[stream].gzip, 'base64')).toString('utf8')
+    row[stream] = brotliDecompressSync(Buffer.from(row[stream].brotli, 'base64')).toString('utf8')
   return row[stream]
 }
 

@@ -48,10 +48,12 @@ export function alike(what: string, a: unknown, b: unknown): void {
     throw new Error(`${what}: ${one?.slice(0, 200)} is not ${other?.slice(0, 200)}`)
 }
 
-/** The rows of a recording that ships, as the texts that they are without its name. */
-export function rowsOf(table: 'sessions' | 'raw/others', recording: string): string[] {
-  return file(`resources/recordings/${table}.jsonl`)
+/** The session.json of a recording. */
+export function sessionText(recording: string): string {
+  const mark = `{"session":"${recording}",`
+  const row = file('resources/recordings/sessions.jsonl')
     .split('\n')
-    .filter((line) => line.startsWith(`{"session":"${recording}"`))
-    .map((line) => line.replace(`"session":"${recording}",`, ''))
+    .find((line) => line.startsWith(mark))
+  if (row === undefined) throw new Error(`No recording is named ${recording}.`)
+  return `{${row.slice(mark.length)}`
 }

@@ -23,7 +23,7 @@ import {
   parseReportHtml,
 } from '../../src-main/parsers/report/report'
 import { gemm } from '../support'
-import { alike, bytes, file, rowsOf, text, type Reader } from './reader'
+import { alike, bytes, file, sessionText, text, type Reader } from './reader'
 import { lean } from './mutate'
 
 const labs = ['01-coalescing', '03-waves', '12-tensor-cores']
@@ -92,10 +92,7 @@ Take \`row\`.
 const libraryOfLabs = { ladders: new Map(), rungs: new Map(), tasks: new Map() } as never
 
 /** A session with one rung and a few figures. */
-const smallSession = (): unknown => {
-  const [row = ''] = rowsOf('sessions', 'softmax-lab-h200')
-  return lean(JSON.parse(row), 1, 10)
-}
+const smallSession = (): unknown => lean(JSON.parse(sessionText('softmax-lab-h200')), 1, 10)
 
 const page = (report: unknown): string =>
   `<!doctype html>\n<title>Report</title>\n<script type="application/json" id="kernel-ladder-report">${JSON.stringify(report).replaceAll('<', String.raw`\u003c`)}</script>\n`
@@ -262,10 +259,7 @@ export const readersOfFiles: readonly Reader[] = [
     () => [JSON.stringify(smallSession())],
     (json) => again('a session', (one) => parseSession(one, 'session.json'), json).rungs.length,
     {
-      large: () => [
-        ...rowsOf('sessions', 'softmax-lab-h200'),
-        ...rowsOf('sessions', 'gemm-fp32-h200-1024'),
-      ],
+      large: () => ['softmax-lab-h200', 'gemm-fp32-h200-1024'].map(sessionText),
     },
   ),
   text(

@@ -33,7 +33,7 @@ import { parseRules } from '../../src-main/parsers/ncu/ncu-details'
 import { parseSourcePage } from '../../src-main/parsers/ncu/ncu-source'
 import { parseNcuCell } from '../../src-main/parsers/ncu/ncu-values'
 import { capture, captures, ncuCapture, ncuReport } from '../captures'
-import { alike, both, bytes, file, rowsOf, text, type Reader } from './reader'
+import { alike, both, bytes, file, root, text, type Reader } from './reader'
 import { fewColumns, smallReport, withoutElements } from './mutate'
 
 const pages = ['standard-mix', 'import-five-kernels', 'import-details', 'set-full']
@@ -78,11 +78,15 @@ const unread = (
   'accounted_processes capabilities pci_gpu_link_info pci_bridge_chip'
 ).split(' ')
 
-const eventLines = (): string[] =>
-  rowsOf('raw/others', 'softmax-lab-h200').flatMap((row) => {
+/** What the runner printed in a recording, whose rows follow a line with their checksum. */
+const eventLines = (): string[] => {
+  const packed = readFileSync(join(root, 'resources/recordings/raw/softmax-lab-h200.jsonl.br'))
+  const [, ...rows] = brotliDecompressSync(packed).toString('utf8').trim().split('\n')
+  return rows.flatMap((row) => {
     const { key, stdout } = JSON.parse(row) as { key: string; stdout: unknown }
     return key.startsWith('runner/') && typeof stdout === 'string' ? [stdout] : []
   })
+}
 
 const pair =
   '{"event":"pair","rung":"a","against":"a@old","newMs":[1,2],"oldMs":[1,2],"copyMs":[1,2],"newCycles":[1,null],"oldCycles":[2,3],"smClockBeforeMHz":1980,"smClockAfterMHz":null}'

@@ -1,6 +1,6 @@
 /** From a session folder to a recording that ships, and the store that recordings share. */
 import { existsSync } from 'node:fs'
-import { cp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { cp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import {
@@ -17,14 +17,7 @@ import {
   recordedLabs,
   recordedOutcomeOf,
 } from '../../src-main/adapters/labs/attempt'
-import {
-  openRaw,
-  rawFile,
-  rawOfOthers,
-  rawOfTask,
-  shareRaw,
-  sharedRaw,
-} from '../../src-main/adapters/tools/raw-files'
+import { openRaw, rawFile, recordedRaw } from '../../src-main/adapters/tools/raw-files'
 import {
   readSources,
   readStore,
@@ -40,9 +33,9 @@ import { inputError } from '../../src-main/domain/errors'
 import { noAnswers } from '../../src-main/domain/labs/outcome'
 import { openSession } from '../../src-main/services/sessions/sessions'
 import { check, testLab } from '../services/labs/support'
-import { fakeMachine, recordingsDir, setupIn, shippedKernels, tempDir } from '../services/support'
+import { fakeMachine, recordingsDir, setupIn, tempDir } from '../services/support'
 import { said } from '../support'
-import { keepRowsOf, sharedSessions, sharingSessions } from '../../src-main/adapters/disk/journal'
+import { sharedSessions, sharingSessions } from '../../src-main/adapters/disk/journal'
 
 const shipped = 'seed-t4-h200'
 
@@ -54,13 +47,13 @@ async function read(folder: string) {
   return { session, ...(await readSources(folder, session)), calls }
 }
 
-/** The store and one recording, as they ship. */
+/** The sources of all recordings and one recording, as they ship. */
 async function someRecordings(): Promise<{ dir: string; folder: string }> {
   const dir = await tempDir()
   const folder = join(dir, shipped)
   await cp(join(recordingsDir, sourceStoreFile), join(dir, sourceStoreFile))
   await shareSession((await readSessionText(join(recordingsDir, shipped)))!.text, folder)
-  await shareRaw(join(recordingsDir, shipped), folder, rawOfTask('gemm'))
+  await cp(recordedRaw(join(recordingsDir, shipped)), recordedRaw(folder))
   return { dir, folder }
 }
 
@@ -70,10 +63,17 @@ async function copyOf(folder: string, name: string): Promise<string> {
   return copy
 }
 
+/** Removes a session's row from the file that sessions share. */
+async function forget(home: string, name: string): Promise<void> {
+  const file = join(home, sharedSessions)
+  const rows = (await readFile(file, 'utf8')).split('\n')
+  await writeFile(file, rows.filter((row) => !row.startsWith(`{"session":"${name}"`)).join('\n'))
+}
+
 const placesOf = (dir: string) => setupIn(dir, { recordingsDir: dir })
 
 describe('keeping a session as a recording', () => {
-  it('makes two files of it and the sources that are new, and loses nothing that is shown', async () => {
+  it('adds a row, a file of raw output and the sources that are new, and loses nothing that is shown', async () => {
     const machine = await fakeMachine()
     const { folder } = await machine.run({ rungs: ['01_naive', '02_coalesced'] })
     const own = join(machine.dir, 'mine')
@@ -94,9 +94,9 @@ describe('keeping a session as a recording', () => {
     const { lists, contents } = await readStore(join(dir, sourceStoreFile))
     expect(contents).toEqual(stored.contents)
     expect(lists).toEqual(new Map([...stored.lists, ['twice', stored.lists.get('mine')]]))
-    expect((await readdir(dir)).sort()).toEqual([sharedRaw, sharedSessions, sourceStoreFile])
-    for (const file of [rawOfTask('gemm'), sharedSessions])
-      expect(await sharingSessions(join(dir, file))).toEqual(['mine', 'twice'])
+    expect((await readdir(dir)).sort()).toEqual(['raw', sharedSessions, sourceStoreFile])
+    expect(await readdir(join(dir, 'raw'))).toEqual(['mine.jsonl.br', 'twice.jsonl.br'])
+    expect(await sharingSessions(join(dir, sharedSessions))).toEqual(['mine', 'twice'])
   })
 
   it('leaves out where a ladder folder was', async () => {
@@ -115,8 +115,8 @@ describe('keeping a session as a recording', () => {
     const { dir, folder } = await someRecordings()
     const files = async () =>
       Promise.all(
-        [sourceStoreFile, sharedSessions, rawOfTask('gemm')].map((path) =>
-          readFile(join(dir, path)),
+        [join(dir, sourceStoreFile), join(dir, sharedSessions), recordedRaw(folder)].map((path) =>
+          readFile(path),
         ),
       )
     const before = await files()
@@ -124,40 +124,23 @@ describe('keeping a session as a recording', () => {
     expect(await files()).toEqual(before)
   })
 
-  it.each([
-    ['one file for all', rawFile],
-    ['a file for each ladder', 'raw/seed-t4.jsonl'],
-  ])(
-    'takes in raw output of %s, which was so before, and drops what is of no session',
-    async (_where, old) => {
-      const { dir, folder } = await someRecordings()
-      const before = await read(folder)
-      const file = join(dir, rawOfTask('gemm'))
-      const rows = await readFile(file, 'utf8')
-      await rm(file)
-      const gone = '{"session":"gone","key":"nvcc/version"}\n'
-      await writeFile(join(dir, old), rows + gone)
-      await writeFile(join(dir, rawOfTask('of-nothing')), gone)
-      await sweepStore(dir)
-      expect(await readdir(join(dir, sharedRaw))).toEqual(['gemm.jsonl'])
-      expect(await readFile(file, 'utf8')).toBe(rows)
-      expect(existsSync(join(dir, rawFile))).toBe(false)
-      expect(await read(folder)).toEqual(before)
-    },
-  )
+  it('changes no file of another recording', async () => {
+    const { dir, folder } = await someRecordings()
+    const other = recordedRaw(folder)
+    const before = [await readFile(other), (await stat(other)).mtimeMs]
+    const machine = await fakeMachine()
+    await keepRecording((await machine.run({ rungs: ['01_naive'] })).folder!, dir)
+    await sweepStore(dir)
+    expect([await readFile(other), (await stat(other)).mtimeMs]).toEqual(before)
+  })
 
-  it('keeps what has no task that ships in the file of others, and finds it there', async () => {
-    const dir = await tempDir()
-    const name = 'layer-norm-h200'
-    const from = join(recordingsDir, name)
-    await cp(join(recordingsDir, sourceStoreFile), join(dir, sourceStoreFile))
-    await shareSession((await readSessionText(from))!.text, join(dir, name))
-    await shareRaw(from, join(dir, name), rawOfOthers)
-    const before = await read(from)
-    expect(before.calls).not.toEqual([])
-    expect(await read(join(dir, name))).toEqual(before)
-    await keepRecording(join(dir, name), dir)
-    expect(await readdir(join(dir, sharedRaw))).toEqual(['others.jsonl'])
+  it('removes the raw output of a recording that is no longer listed', async () => {
+    const { dir, folder } = await someRecordings()
+    await cp(recordedRaw(folder), recordedRaw(join(dir, 'gone')))
+    await cp(recordedRaw(folder), recordedRaw(join(recordedLabs(dir), 'gone')))
+    await sweepStore(dir)
+    expect(await readdir(join(dir, 'raw'))).toEqual([`${shipped}.jsonl.br`])
+    expect(await readdir(join(recordedLabs(dir), 'raw'))).toEqual([])
   })
 
   it.each([
@@ -168,10 +151,21 @@ describe('keeping a session as a recording', () => {
     const machine = await fakeMachine()
     const { folder } = await machine.run({ rungs: ['01_naive'] })
     if (part === 'source') await writeFile(join(folder!, 'sources/gemm/01_naive.cu'), '// edited')
-    if (part === 'raw') await rm(join(folder!, 'raw.jsonl'))
+    if (part === 'raw') await rm(join(folder!, rawFile))
     if (part === 'session') await rm(join(folder!, 'session.json'))
     const dir = await tempDir()
     await expect(keepRecording(folder!, dir)).rejects.toThrow(message)
+    expect(await readdir(dir)).toEqual([])
+  })
+
+  it('refuses raw output that is too large for the repository, and says how to record less', async () => {
+    const machine = await fakeMachine()
+    const { folder } = await machine.run({ rungs: ['01_naive'] })
+    const dir = await tempDir()
+    await expect(keepRecording(folder!, dir, 1000)).rejects.toMatchObject({
+      message: expect.stringMatching(/is 0\.0 MB compressed; the limit is 0\.0 MB\.$/) as string,
+      remedy: 'Record fewer rungs with --rungs, or a lower level with --profile.',
+    })
     expect(await readdir(dir)).toEqual([])
   })
 
@@ -194,7 +188,7 @@ describe('keeping a session as a recording', () => {
     const dir = await tempDir()
     await keepRecording(await copyOf(out, 'coalesce-starter-fake'), dir)
     const kept = await keepRecording(out, dir)
-    expect(await readdir(recordedLabs(dir))).toEqual(['attempts.jsonl', rawFile, sharedSessions])
+    expect(await readdir(recordedLabs(dir))).toEqual(['attempts.jsonl', 'raw', sharedSessions])
     expect(await read(kept)).toEqual(await read(join(out, 'session')))
 
     const [first, second] = await listRecordedAttempts(dir)
@@ -218,7 +212,7 @@ describe('keeping a session as a recording', () => {
     await expect(keepRecording(out, dir)).rejects.toThrow(/lab\.cu is not the code/)
     expect(await readFile(attemptListFile(dir), 'utf8')).toBe(list)
 
-    await keepRowsOf(join(recordedLabs(dir), sharedSessions), [second!.name])
+    await forget(recordedLabs(dir), first!.name)
     expect(await sweepAttempts(dir)).toBe(1)
     await sweepStore(dir)
     expect((await listRecordedAttempts(dir)).map(({ name }) => name)).toEqual([second!.name])
@@ -228,26 +222,26 @@ describe('keeping a session as a recording', () => {
 })
 
 describe('the store', () => {
-  it('that ships has a file of raw output per task, and every recording has raw output in one of them', async () => {
-    const tasks = await readdir(shippedKernels)
-    const files = await readdir(join(recordingsDir, sharedRaw))
-    const named = files.filter((file) => file !== 'others.jsonl').map((file) => file.slice(0, -6))
-    expect(tasks).toEqual(expect.arrayContaining(named))
-    const sharing = await Promise.all(
-      files.map((file) => sharingSessions(join(recordingsDir, sharedRaw, file))),
+  it.each([
+    ['recording', recordingsDir],
+    ['lab attempt', recordedLabs(recordingsDir)],
+  ])('that ships has a file of raw output for every %s, and no other', async (_what, home) => {
+    const names = await sharingSessions(join(home, sharedSessions))
+    expect((await readdir(join(home, 'raw'))).sort()).toEqual(
+      names.map((name) => `${name}.jsonl.br`).sort(),
     )
-    expect(sharing.flat().sort()).toEqual(
-      await sharingSessions(join(recordingsDir, sharedSessions)),
+    for (const name of names) expect((await openRaw(join(home, name))).keys, name).not.toEqual([])
+    expect(existsSync(join(home, rawFile))).toBe(false)
+  })
+
+  it('that ships has at most 5 MB in a file and 40 MB in all', async () => {
+    const entries = await readdir(recordingsDir, { recursive: true, withFileTypes: true })
+    const files = entries.filter((entry) => entry.isFile())
+    const sizes = await Promise.all(
+      files.map(async ({ parentPath, name }) => (await stat(join(parentPath, name))).size),
     )
-    for (const [index, names] of sharing.entries())
-      for (const name of names) {
-        const { ladder } = await readSession(join(recordingsDir, name))
-        const task = ladder.task?.id ?? ''
-        const own = tasks.includes(task) ? `${task}.jsonl` : 'others.jsonl'
-        expect([name, files[index]]).toEqual([name, own])
-        expect((await openRaw(join(recordingsDir, name))).keys, name).not.toEqual([])
-      }
-    expect(existsSync(join(recordingsDir, rawFile))).toBe(false)
+    expect(Math.max(...sizes)).toBeLessThan(5e6)
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(40e6)
   })
 
   it('that ships has every source that a recording names, and no other; its attempts are in order', async () => {

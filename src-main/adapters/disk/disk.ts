@@ -83,7 +83,7 @@ export async function makeFolder(path: string): Promise<void> {
   })
 }
 
-const mebibyte = 2 ** 20
+export const mebibyte = 2 ** 20
 /** More than anything that this program writes; a larger file came from elsewhere and would fill the memory. */
 const mostMebibytes = 256
 

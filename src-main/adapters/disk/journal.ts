@@ -1,4 +1,4 @@
-/** Files of JSON lines: one that only grows while a long job works, and those that sessions share. */
+/** Files of JSON lines: one that only grows while a long job works, and the one that sessions share. */
 import { open, readFile, rm, type FileHandle, mkdir, stat, writeFile } from 'node:fs/promises'
 import { dirname, basename, join, resolve } from 'node:path'
 import type { z } from 'zod'
@@ -86,46 +86,47 @@ export async function openJournal<Row>(request: JournalRequest<Row>): Promise<Jo
   }
 }
 
-// Files that sessions share: recordings that ship, and the lab attempts among them, have their `session.json` and
-// `raw.jsonl` as rows of files beside where their folders would be. A row begins with the name of its session:
-// `{"session":"gemm-fp32-h200-4096",…}`. What lies in a folder of that name comes first.
-
 /** A row and its location, for error messages. */
 export interface RowText {
   text: string
   place: string
 }
 
+/** The rows of a file's text. */
+export const rowsIn = (text: string, path: string): RowText[] =>
+  text
+    .split('\n')
+    .map((row, index) => ({ text: row, place: `${path}:${index + 1}` }))
+    .filter((row) => row.text !== '')
+
 /** The rows of a file; null if there is no such file. */
 export async function rowsOf(path: string): Promise<RowText[] | null> {
   try {
-    return (await readPlainFile(path))
-      .split('\n')
-      .map((text, index) => ({ text, place: `${path}:${index + 1}` }))
-      .filter(({ text }) => text !== '')
+    return rowsIn(await readPlainFile(path), path)
   } catch (error) {
     if (errorCode(error) !== 'ENOENT') throw diskError(error, path, 'read')
     return null
   }
 }
 
-/** Where the `session.json` of each is a row. */
+// The file that sessions share: the recordings that ship have their `session.json` as rows of one file beside where
+// their folders would be, and so have the lab attempts among them. A row begins with the name of its session:
+// `{"session":"gemm-fp32-h200-4096",…}`. A `session.json` in a folder of that name takes precedence.
+
 export const sharedSessions = 'sessions.jsonl'
 
 const beginning = (name: string): string => `{"session":${JSON.stringify(name)},`
 
 const nameOf = (row: string): string => /^\{"session":"([^"\\]*)",/.exec(row)?.[1] ?? ''
 
-type BySession = ReadonlyMap<string, readonly RowText[]>
+type BySession = ReadonlyMap<string, RowText>
 
+/** The rows by session, each as if in a file of its own. */
 async function readBySession(file: string): Promise<BySession> {
-  const found = new Map<string, RowText[]>()
+  const found = new Map<string, RowText>()
   for (const { text, place } of (await rowsOf(file)) ?? []) {
     const name = nameOf(text)
-    const own = { text: `{${text.slice(beginning(name).length)}`, place }
-    const known = found.get(name)
-    if (known) known.push(own)
-    else found.set(name, [own])
+    found.set(name, { text: `{${text.slice(beginning(name).length)}`, place })
   }
   return found
 }
@@ -146,43 +147,25 @@ async function bySession(file: string): Promise<BySession> {
   return rows
 }
 
-/** What the file of this name has of the session whose folder this would be, as if in a file of its own. */
-export const sharedRows = async (folder: string, file: string): Promise<readonly RowText[]> =>
-  (await bySession(join(dirname(folder), file))).get(basename(folder)) ?? []
+/** The shared `session.json` of the session whose folder would be `folder`. */
+export const sharedSession = async (folder: string): Promise<RowText | null> =>
+  (await bySession(join(dirname(folder), sharedSessions))).get(basename(folder)) ?? null
 
 /** The sessions that have a row in a file. */
 export const sharingSessions = async (file: string): Promise<string[]> => [
   ...(await bySession(file)).keys(),
 ]
 
-/** In the order of sessions, so that one more adds its rows in one place. */
-async function writeRows(file: string, rows: readonly string[]): Promise<void> {
-  const named = rows.map((row) => ({ row, name: nameOf(row) }))
-  named.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))
+/**
+ * Adds a session's row to those of the sessions beside it, or replaces it. Rows are sorted by name, so that one more
+ * session is one more line.
+ */
+export async function shareSessionRow(folder: string, row: string): Promise<void> {
+  const file = join(dirname(folder), sharedSessions)
+  const name = basename(folder)
+  const rows = new Map(((await rowsOf(file)) ?? []).map(({ text }) => [nameOf(text), text]))
+  rows.set(name, `${beginning(name)}${row.slice(1)}`)
+  const sorted = [...rows].sort(([a], [b]) => (a < b ? -1 : 1))
   await mkdir(dirname(file), { recursive: true })
-  await writeFile(file, named.map(({ row }) => `${row}\n`).join(''))
-}
-
-const textsOf = async (file: string): Promise<string[]> =>
-  ((await rowsOf(file)) ?? []).map(({ text }) => text)
-
-/** Puts a session's rows into a file, each the text of an object, in place of those it had there. */
-export async function shareRows(
-  folder: string,
-  file: string,
-  rows: readonly string[],
-): Promise<void> {
-  const path = join(dirname(folder), file)
-  const begin = beginning(basename(folder))
-  const others = (await textsOf(path)).filter((row) => !row.startsWith(begin))
-  await writeRows(path, [...others, ...rows.map((row) => `${begin}${row.slice(1)}`)])
-}
-
-/** Removes the rows of every session but these. */
-export async function keepRowsOf(file: string, sessions: readonly string[]): Promise<void> {
-  const kept = new Set(sessions)
-  await writeRows(
-    file,
-    (await textsOf(file)).filter((row) => kept.has(nameOf(row))),
-  )
+  await writeFile(file, sorted.map(([, text]) => `${text}\n`).join(''))
 }

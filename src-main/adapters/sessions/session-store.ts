@@ -13,7 +13,7 @@ import { formats, upgraded } from '../../domain/session/upgrade'
 import { parseJsonWithin } from '../../parsers/json-within'
 import { deepFile, sourcesFolder } from './session-sources'
 import { diskError, errorCode, pathExists, readPlainFile } from '../disk/disk'
-import { sharedRows, sharedSessions, shareRows, type RowText } from '../disk/journal'
+import { sharedSession, shareSessionRow, type RowText } from '../disk/journal'
 import { stageFolder } from '../disk/staging'
 import { rawFile } from '../tools/raw-files'
 
@@ -33,8 +33,7 @@ export async function readSessionText(folder: string): Promise<RowText | null> {
   } catch (error) {
     if (!['ENOENT', 'ENOTDIR'].includes(errorCode(error) ?? ''))
       throw diskError(error, place, 'read')
-    const [row] = await sharedRows(folder, sharedSessions)
-    return row ?? null
+    return sharedSession(folder)
   }
 }
 
@@ -51,7 +50,7 @@ export async function readSession(folder: string): Promise<Session> {
 
 /** Puts the text of a session.json into the file that sessions beside `target` share. */
 export const shareSession = (text: string, target: string): Promise<void> =>
-  shareRows(target, sharedSessions, [JSON.stringify(JSON.parse(text))])
+  shareSessionRow(target, JSON.stringify(JSON.parse(text)))
 
 /** Whether a folder was written by an import; a session from another machine may have been live there. */
 export const isImported = (folder: string): Promise<boolean> =>

@@ -1,18 +1,19 @@
 /**
  * The raw output of a session's tools on disk: `raw.jsonl`, one row per call with its key, argv, outcome and both
  * streams. A row is appended as a whole when its call has ended. A stream of more than 256 KiB (a page of a full
- * report has megabytes) is stored gzipped. Recordings share such files, one for each task (disk/journal.ts); older
+ * report has megabytes) is stored gzipped. A recording has the same rows in one compressed file (`recordedRaw`); older
  * sessions have a folder instead (`rowsOfFolder`).
  */
 import { readdir, readFile, open, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { gunzip, gzip } from 'node:zlib'
+import { brotliCompress, brotliDecompress, constants, gunzip, gzip } from 'node:zlib'
 import { z } from 'zod'
 import { inputError, schemaFault } from '../../domain/errors'
 import { message, type Statement } from '../../domain/messages/message'
-import { type RowText, rowsOf, sharedRows, sharedSessions, shareRows } from '../disk/journal'
-import { errorCode } from '../disk/disk'
+import { sha256 } from '../disk/build-cache'
+import { diskError, errorCode, mebibyte, readPlainBytes } from '../disk/disk'
+import { rowsIn, type RowText, rowsOf } from '../disk/journal'
 import { outputLimitBytes } from './process'
 import { toolNames, type RawCall, type RawRecorder } from './toolbox'
 
@@ -59,14 +60,11 @@ export async function rowsOfFolder(folder: string): Promise<RowText[]> {
 
 export const rawFile = 'raw.jsonl'
 
-/** Where recordings share their raw output: one file per task that ships, so that a recording is opened without
- * reading what all others printed, and one for what has no such task: ladder folders, programs, commits. */
-export const sharedRaw = 'raw'
-export const rawOfOthers = `${sharedRaw}/others.jsonl`
-export const rawOfTask = (task: string): string =>
-  `${sharedRaw}/${task.replaceAll(/[^\w.-]/g, '_')}.jsonl`
-
-const Stream = z.union([z.string(), z.object({ gzip: z.string() })])
+const Stream = z.union([
+  z.string(),
+  z.object({ gzip: z.string() }),
+  z.object({ brotli: z.string() }),
+])
 type Stream = z.infer<typeof Stream>
 
 const RawRow = z.object({
@@ -102,11 +100,27 @@ export function aliasPaths(text: string, aliases: readonly PathAlias[]): string 
 }
 
 const plainLimit = 256 * 1024
-const zip = promisify(gzip)
-const unzip = promisify(gunzip)
 
-const packed = async (text: string): Promise<Stream> =>
-  text.length <= plainLimit ? text : { gzip: (await zip(text)).toString('base64') }
+/** Smaller and slower than gzip, for what is packed once and shipped. */
+const smallest = (text: string): Promise<Buffer> =>
+  promisify(brotliCompress)(text, {
+    params: {
+      [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY,
+      [constants.BROTLI_PARAM_LGWIN]: constants.BROTLI_MAX_WINDOW_BITS,
+      [constants.BROTLI_PARAM_SIZE_HINT]: Buffer.byteLength(text),
+    },
+  })
+
+const zip = promisify(gzip)
+
+type Method = 'gzip' | 'brotli'
+
+async function packed(text: string, method: Method = 'gzip'): Promise<Stream> {
+  if (text.length <= plainLimit) return text
+  return method === 'gzip'
+    ? { gzip: (await zip(text)).toString('base64') }
+    : { brotli: (await smallest(text)).toString('base64') }
+}
 
 /** A partially written row is removed again, so that later rows stay readable. */
 async function append(path: string, row: string): Promise<void> {
@@ -197,15 +211,34 @@ export interface RawOutputs {
 const damaged = (file: string, why: Statement) =>
   inputError(message('files.rawDamaged', { file, why }), message('files.rawLeft'))
 
-/** Rejects streams that cannot be unpacked, or that expand to more than a tool may print. */
+const decompress = { gzip: promisify(gunzip), brotli: promisify(brotliDecompress) }
+
+/** Unpacks bytes to text; rejects damaged ones and those that expand to more than `limit` bytes. `what` names them. */
+async function unpacked(
+  method: Method,
+  bytes: Buffer,
+  limit: number,
+  what: string,
+): Promise<string> {
+  // With Node's chunks of 16 KiB, a page of megabytes takes twice as long.
+  const options = { maxOutputLength: limit, chunkSize: 256 * 1024 }
+  try {
+    return (await decompress[method](bytes, options)).toString('utf8')
+  } catch (error) {
+    const isTooLarge = errorCode(error) === 'ERR_BUFFER_TOO_LARGE'
+    const why = isTooLarge
+      ? message('files.unpacksTooLarge', { most: limit / mebibyte })
+      : message('files.notUnpacked')
+    throw damaged(what, why)
+  }
+}
+
+/** A tool cannot have printed more than the limit. */
 async function textOf(stream: Stream, what: string): Promise<string> {
   if (typeof stream === 'string') return stream
-  try {
-    const bytes = Buffer.from(stream.gzip, 'base64')
-    return (await unzip(bytes, { maxOutputLength: outputLimitBytes })).toString('utf8')
-  } catch {
-    throw damaged(what, message('files.notUnpacked'))
-  }
+  const [method, base64] =
+    'gzip' in stream ? (['gzip', stream.gzip] as const) : (['brotli', stream.brotli] as const)
+  return unpacked(method, Buffer.from(base64, 'base64'), outputLimitBytes, what)
 }
 
 function parseRow(text: string, what: string): z.infer<typeof RawRow> {
@@ -220,43 +253,45 @@ function parseRow(text: string, what: string): z.infer<typeof RawRow> {
   return row.data
 }
 
-/**
- * The task of a session as its text has it, in every version: the folder of `sources/` that its rungs are in. Null where
- * no rung has a source, and where the text is damaged, which is reported to whoever reads the session.
- */
-export function taskFolderIn(session: string): string | null {
-  try {
-    const { rungs } = JSON.parse(session) as { rungs: { file: string }[] }
-    return /^([^/]+)\//.exec(rungs[0]?.file ?? '')?.[1] ?? null
-  } catch {
-    return null
-  }
-}
+// The raw output of a recording: `raw/<name>.jsonl.br` beside where its folder would be. It is one Brotli stream: a line
+// with a SHA-256, and the rows of a raw.jsonl. Brotli has no checksum, so without that line a changed byte could become
+// another figure. Long streams of a row are compressed by themselves, so that they are unpacked only on demand.
 
-/** The files that may have the raw output of a session, by the row of its session.json. */
-async function sharedRawFiles(folder: string): Promise<string[]> {
-  const [session] = await sharedRows(folder, sharedSessions)
-  if (!session) return [rawFile]
-  const task = taskFolderIn(session.text)
-  return [...(task === null ? [] : [rawOfTask(task)]), rawOfOthers, rawFile]
+/** The compressed file for the session whose folder would be `folder`. */
+export const recordedRaw = (folder: string): string =>
+  join(dirname(folder), 'raw', `${basename(folder)}.jsonl.br`)
+
+/** Sixty times the rows of the largest recording. */
+const recordedLimitBytes = 64 * mebibyte
+
+const checksumLine = (rows: string): string => `${JSON.stringify({ sha256: sha256(rows) })}\n`
+
+/** The rows of a recording; null if there is no file for it. */
+async function recordedRows(folder: string): Promise<readonly RowText[] | null> {
+  const path = recordedRaw(folder)
+  const bytes = await readPlainBytes(path).catch((error: unknown) => {
+    if (['ENOENT', 'ENOTDIR'].includes(errorCode(error) ?? '')) return null
+    throw diskError(error, path, 'read')
+  })
+  if (bytes === null) return null
+  const text = await unpacked('brotli', bytes, recordedLimitBytes, path)
+  const rowsAt = text.indexOf('\n') + 1
+  if (text.slice(0, rowsAt) !== checksumLine(text.slice(rowsAt)))
+    throw damaged(path, message('files.wrongChecksum'))
+  return rowsIn(text, path).slice(1)
 }
 
 /** The rows of a session; none if nothing was stored. */
-async function rowsIn(folder: string): Promise<readonly RowText[]> {
-  const own = await rowsOf(join(folder, rawFile))
-  if (own) return own
-  for (const file of await sharedRawFiles(folder)) {
-    const shared = await sharedRows(folder, file)
-    if (shared.length > 0) return shared
-  }
-  return rowsOfFolder(folder)
-}
+const rowsOfSession = async (folder: string): Promise<readonly RowText[]> =>
+  (await rowsOf(join(folder, rawFile))) ??
+  (await recordedRows(folder)) ??
+  (await rowsOfFolder(folder))
 
 /** A session folder's raw output; without any, every key yields null. */
 export async function openRaw(folder: string): Promise<RawOutputs> {
   // Of two rows with the same key, the later one wins.
   const rows = new Map(
-    (await rowsIn(folder)).map(({ text, place }) => {
+    (await rowsOfSession(folder)).map(({ text, place }) => {
       const row = parseRow(text, place)
       return [row.key, { row, place }] as const
     }),
@@ -280,39 +315,47 @@ export async function openRaw(folder: string): Promise<RawOutputs> {
 export const readRaw = async (folder: string, key: string): Promise<RawOutput | null> =>
   (await openRaw(folder)).get(key)
 
-/** Copies the raw output to another folder; rows of a `raw.jsonl` are unchanged. */
-export async function copyRaw(folder: string, target: string): Promise<void> {
-  const rows = await rowsIn(folder)
-  if (rows.length > 0)
-    await writeFile(join(target, rawFile), rows.map(({ text }) => `${text}\n`).join(''))
-}
-
-async function rowWith(row: string, change: (text: string) => string): Promise<string> {
+/** A row whose long streams are packed by this method; `change` edits what a tool printed. */
+async function repacked(
+  { text: row, place }: RowText,
+  method: Method,
+  change?: (text: string) => string,
+): Promise<string> {
   const call = JSON.parse(row) as Record<string, unknown>
   let isChanged = false
   for (const name of ['stdout', 'stderr']) {
-    if (call[name] === undefined) continue
-    const text = await textOf(Stream.parse(call[name]), name)
-    const changed = change(text)
-    if (changed === text) continue
-    call[name] = await packed(changed)
+    const stream = Stream.optional().parse(call[name])
+    if (stream === undefined) continue
+    const isPacked = typeof stream === 'string' ? stream.length <= plainLimit : method in stream
+    if (isPacked && !change) continue
+    const text = await textOf(stream, `${name} in ${place}`)
+    const changed = change?.(text) ?? text
+    // Not packed again without need: a page of megabytes takes seconds.
+    if (isPacked && changed === text) continue
+    call[name] = await packed(changed, method)
     isChanged = true
   }
   return isChanged ? JSON.stringify(call) : row
 }
 
+const inLines = (rows: readonly string[]): string => rows.map((row) => `${row}\n`).join('')
+
+/** Copies the raw output of a session or recording to another session folder. */
+export async function copyRaw(folder: string, target: string): Promise<void> {
+  const rows = await rowsOfSession(folder)
+  const copied = await Promise.all(rows.map((row) => repacked(row, 'gzip')))
+  if (rows.length > 0) await writeFile(join(target, rawFile), inLines(copied))
+}
+
 /**
- * Puts a session's raw output into a file that sessions beside `target` share. `change`: of what a tool printed, what is
- * kept in its place.
+ * Returns the content of a recording's raw output, made of a session's; equal output yields equal bytes. `change` edits
+ * what a tool printed.
  */
-export const shareRaw = async (
+export async function packRecordedRaw(
   folder: string,
-  target: string,
-  file = rawFile,
-  change: (text: string) => string = (text) => text,
-): Promise<void> =>
-  shareRows(
-    target,
-    file,
-    await Promise.all((await rowsIn(folder)).map(({ text }) => rowWith(text, change))),
-  )
+  change?: (text: string) => string,
+): Promise<Buffer> {
+  const found = await rowsOfSession(folder)
+  const rows = inLines(await Promise.all(found.map((row) => repacked(row, 'brotli', change))))
+  return smallest(checksumLine(rows) + rows)
+}

@@ -1,9 +1,23 @@
-/** The raw output of tools: one row per call in raw.jsonl, and the folder of older sessions. */
+/** The raw output of tools: rows of raw.jsonl, the compressed file of a recording, and the folder of older sessions. */
 import { appendFile, mkdir, open, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { gunzipSync, gzipSync } from 'node:zlib'
+import {
+  brotliCompressSync,
+  brotliDecompressSync,
+  constants,
+  gunzipSync,
+  gzipSync,
+} from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { copyRaw, openRaw, rawRecorder, readRaw } from '../../../src-main/adapters/tools/raw-files'
+import { sha256 } from '../../../src-main/adapters/disk/build-cache'
+import {
+  copyRaw,
+  openRaw,
+  packRecordedRaw,
+  rawRecorder,
+  readRaw,
+  recordedRaw,
+} from '../../../src-main/adapters/tools/raw-files'
 import type { RawCall } from '../../../src-main/adapters/tools/toolbox'
 import { tempDir } from '../../services/support'
 import { message } from '../../../src-main/domain/messages/message'
@@ -138,8 +152,158 @@ describe('raw.jsonl', () => {
     )
   })
 
+  it('with a stream that expands without end is refused before it fills the memory', async () => {
+    const dir = await tempDir()
+    const megabyte = gzipSync(Buffer.alloc(2 ** 20))
+    const bomb = Buffer.concat(Array.from({ length: 257 }, () => megabyte)).toString('base64')
+    const row = { ...call('ncu/page'), stdout: { gzip: bomb }, stderr: '' }
+    await appendFile(join(dir, 'raw.jsonl'), `${JSON.stringify(row)}\n`)
+    await expect(readRaw(dir, 'ncu/page')).rejects.toThrow(
+      /stdout of ncu\/page in .*raw\.jsonl:1 is damaged: it expands to more than 256 MiB\./,
+    )
+  })
+
   it.each(['ncu', '../x', 'a/../b', 'a/b/c'])('takes no call named %j', async (key) => {
     await expect(rawRecorder(await tempDir(), []).record(call(key), '', '')).rejects.toThrow(key)
+  })
+})
+
+describe('the raw output of a recording', () => {
+  const long = 'address,sass,samples\n0x7f00,FFMA R1,12\n'.repeat(8_000)
+
+  /** A session's own folder: a call that printed little, and one whose output is stored compressed. */
+  async function session(): Promise<string> {
+    const dir = await tempDir()
+    const recorder = rawRecorder(dir, [])
+    await recorder.record(call('ncu/version'), 'ncu 2025.3\n', 'hm\n')
+    await recorder.record(call('ncu/page'), long, '')
+    return dir
+  }
+
+  /** The folder of a recording that has these bytes as its raw output. */
+  async function recordingOf(bytes: Buffer): Promise<string> {
+    const folder = join(await tempDir(), 'mine')
+    await mkdir(join(folder, '../raw'))
+    await writeFile(recordedRaw(folder), bytes)
+    return folder
+  }
+
+  const contentOf = (bytes: Buffer): string => brotliDecompressSync(bytes).toString('utf8')
+
+  const fast = { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } }
+
+  it('reads like the session that it was made of', async () => {
+    const dir = await session()
+    const folder = await recordingOf(await packRecordedRaw(dir))
+    const [own, recorded] = [await openRaw(dir), await openRaw(folder)]
+    expect(recorded.keys).toEqual(own.keys)
+    for (const key of own.keys) expect(await recorded.get(key)).toEqual(await own.get(key))
+    expect(await recorded.get('ncu/none')).toBeNull()
+  })
+
+  it('is one file of its own, beside where its folder would be', () => {
+    expect(recordedRaw(join('recordings', 'mine'))).toBe(join('recordings', 'raw', 'mine.jsonl.br'))
+  })
+
+  it('has long streams compressed by themselves, so that opening it does not unpack them', async () => {
+    const content = contentOf(await packRecordedRaw(await session()))
+    expect(content.length).toBeLessThan(2000)
+    const page = JSON.parse(content.trim().split('\n').at(-1)!) as { stdout: { brotli: string } }
+    expect(contentOf(Buffer.from(page.stdout.brotli, 'base64'))).toBe(long)
+  })
+
+  it('has the same bytes for the same output, also when it is packed again', async () => {
+    const dir = await session()
+    const bytes = await packRecordedRaw(dir)
+    expect(await packRecordedRaw(dir)).toEqual(bytes)
+    expect(await packRecordedRaw(await recordingOf(bytes))).toEqual(bytes)
+  })
+
+  it('can be edited while it is packed, in short streams and long ones', async () => {
+    const dir = await session()
+    for (const folder of [dir, await recordingOf(await packRecordedRaw(dir))]) {
+      const edited = await packRecordedRaw(folder, (text) =>
+        text.replaceAll('FFMA', 'HFMA2').replace('hm', 'no'),
+      )
+      const own = await recordingOf(edited)
+      expect((await readRaw(own, 'ncu/version'))!.stderr).toBe('no\n')
+      expect((await readRaw(own, 'ncu/page'))!.stdout).toBe(long.replaceAll('FFMA', 'HFMA2'))
+    }
+  })
+
+  it('becomes the raw.jsonl that it was made of where it is copied to a session', async () => {
+    const [dir, target] = [await session(), await tempDir()]
+    await copyRaw(await recordingOf(await packRecordedRaw(dir)), target)
+    expect(await linesOf(target)).toEqual(await linesOf(dir))
+  })
+
+  it('is not read where the session has a folder of its own with raw output', async () => {
+    const folder = await recordingOf(await packRecordedRaw(await session()))
+    await mkdir(folder)
+    await rawRecorder(folder, []).record(call('ncu/own'), 'own', '')
+    expect((await openRaw(folder)).keys).toEqual(['ncu/own'])
+  })
+
+  const refusal = (file: string, why: string) => ({
+    kind: 'input',
+    message: `${file} is damaged: ${why}`,
+    remedy: message('files.rawLeft'),
+  })
+
+  it('that is cut off anywhere is refused by file', async () => {
+    const bytes = await packRecordedRaw(await session())
+    for (const length of [0, 1, 100, bytes.length - 1]) {
+      const folder = await recordingOf(bytes.subarray(0, length))
+      await expect(openRaw(folder)).rejects.toMatchObject(
+        refusal(recordedRaw(folder), 'it cannot be unpacked.'),
+      )
+    }
+  })
+
+  it('with any byte changed is refused, or reads as before', async () => {
+    const dir = await tempDir()
+    await rawRecorder(dir, []).record(call('ncu/version'), 'ncu 2025.3\n', 'hm\n')
+    const bytes = await packRecordedRaw(dir)
+    const folder = await recordingOf(bytes)
+    const whole = await readRaw(folder, 'ncu/version')
+    let refused = 0
+    for (const at of bytes.keys()) {
+      const changed = Buffer.from(bytes)
+      changed[at]! ^= 1 << (at % 8)
+      await writeFile(recordedRaw(folder), changed)
+      const read = await readRaw(folder, 'ncu/version').catch((error: unknown) => {
+        expect(String(error)).toMatch(
+          /mine\.jsonl\.br is damaged: (it cannot be unpacked|its content does not match its checksum)\./,
+        )
+        refused += 1
+        return whole
+      })
+      expect(read, `byte ${at}`).toEqual(whole)
+    }
+    expect(refused).toBeGreaterThan(bytes.length * 0.95)
+  })
+
+  it('with a changed figure is refused by its checksum, which Brotli itself does not have', async () => {
+    const content = contentOf(await packRecordedRaw(await session()))
+    const folder = await recordingOf(brotliCompressSync(content.replace('2025.3', '2025.4')))
+    await expect(openRaw(folder)).rejects.toMatchObject(
+      refusal(recordedRaw(folder), 'its content does not match its checksum.'),
+    )
+  })
+
+  it('that expands without end is refused before it fills the memory', async () => {
+    const folder = await recordingOf(brotliCompressSync(Buffer.alloc(65 * 2 ** 20), fast))
+    await expect(openRaw(folder)).rejects.toMatchObject(
+      refusal(recordedRaw(folder), 'it expands to more than 64 MiB.'),
+    )
+  })
+
+  it('with a row of another shape is refused by file and row', async () => {
+    const rows = '{"key":"ncu/b"}\n'
+    const folder = await recordingOf(
+      brotliCompressSync(`${JSON.stringify({ sha256: sha256(rows) })}\n${rows}`),
+    )
+    await expect(openRaw(folder)).rejects.toThrow(/mine\.jsonl\.br:2 is damaged/)
   })
 })
 

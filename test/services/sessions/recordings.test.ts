@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { sharedSessions } from '../../../src-main/adapters/disk/journal'
-import { openRaw, readRaw, shareRaw } from '../../../src-main/adapters/tools/raw-files'
+import { openRaw, readRaw, recordedRaw } from '../../../src-main/adapters/tools/raw-files'
 import {
   readSession,
   readSessionText,
@@ -401,7 +401,7 @@ describe('recordings', async () => {
       const dir = await tempDir()
       const shipped = join(recordingsDir, 'gemm-fp32-h200-1024')
       const whole = await readSession(shipped)
-      await shareRaw(shipped, join(dir, 'early'))
+      await cp(recordedRaw(shipped), recordedRaw(join(dir, 'early')))
       const early = <T extends { id: string }>(rungs: T[]): T[] => rungs.slice(0, 7)
       const ladder = { ...whole.ladder, rungs: early(whole.ladder.rungs) }
       const fewer = { ...whole, ladder, rungs: early(whole.rungs) }

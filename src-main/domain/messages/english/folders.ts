@@ -32,6 +32,8 @@ export const files = {
   rawFull: 'The disk was full.',
   rawNotWritten: 'It could not be written ({text}).',
   notUnpacked: 'it cannot be unpacked.',
+  unpacksTooLarge: 'it expands to more than {most} MiB.',
+  wrongChecksum: 'its content does not match its checksum.',
   noJson: 'it is not JSON.',
   noHome: 'This user has no home folder.',
   setFolders:
