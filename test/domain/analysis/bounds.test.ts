@@ -11,6 +11,7 @@ import {
 import {
   metricDefinition,
   metricsAtLevel,
+  unavailable,
   type MetricValue,
 } from '../../../src-main/domain/metrics/metrics'
 import { rungOf, type RungResult, type Session } from '../../../src-main/domain/session/session'
@@ -536,6 +537,28 @@ describe('the instruction mix', async () => {
       expect(Object.keys(metrics)).toContain('ffmaShare')
       expect(new Set(Object.values(metrics).map(({ reason }) => said(reason)))).toEqual(
         new Set([said(none.reason)]),
+      )
+    })
+
+    it('never gives the reason of another metric: that of a rung that was excluded, or that the run did not request it', () => {
+      const kernelsDiffer = unavailable('%', message('figures.kernelsDiffer', { count: 3 }))
+      const excluded = unavailable('%', message('records.profilingSkipped'))
+      const opened = (metrics: RungResult['metrics'], target = session.target) =>
+        withRegistry({
+          ...session,
+          target,
+          rungs: [{ ...session.rungs[0]!, profile: null, metrics }],
+        }).rungs[0]!.metrics.ffmaInstructions
+
+      const both = { theoreticalOccupancy: kernelsDiffer, achievedOccupancy: excluded }
+      expect(opened(both)?.reason).toEqual(excluded.reason)
+      expect(opened({ theoreticalOccupancy: kernelsDiffer })).toEqual(
+        notAsked(metricDefinition('ffmaInstructions')!),
+      )
+      const emulated = { kind: 'emulated', name: 'h200' } as const
+      const timeless = unavailable('%', message('emulation.notEmulated'))
+      expect(said(opened({ achievedOccupancy: timeless }, emulated)?.reason)).toBe(
+        'The run did not collect this metric.',
       )
     })
   })

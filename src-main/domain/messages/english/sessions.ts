@@ -46,6 +46,7 @@ export const records = {
     'The rung launches {count} kernels, and ncu did not report {metricName} for each of them.',
   notReported: 'ncu did not report {names} on this GPU.',
   notAsked: 'The run did not request {names} from ncu.',
+  notCollected: 'The run did not collect this metric.',
   notReportedHere: 'ncu did not report {names}.',
   noFigure: 'ncu reported no value of {metricName} for the kernel {kernel}.',
   notPercent: 'ncu reported {metricName} in {unit} instead of percent.',
