@@ -14,6 +14,7 @@ import { ceilingsOf } from '../gpu/ceilings'
 import { metricDefinition } from '../metrics/metrics'
 import type { RungResult, Session } from '../session/session'
 import { units } from '../metrics/units'
+import { isEmulated } from '../target/targets'
 
 export const bottleneckClasses = [
   'tail',
@@ -206,8 +207,12 @@ function queueOf(rung: RungResult): Pick<Bottleneck, 'class' | 'evidence'> | nul
   return null
 }
 
-/** Null for a rung without any relevant counter: it was not profiled. */
+/**
+ * Null for a rung without any relevant counter: it was not profiled. Null for any emulated rung: it has no times, and
+ * the waves of the small size that a CPU can emulate say nothing about a GPU.
+ */
 export function bottleneckOf(session: Session, rung: RungResult): Bottleneck | null {
+  if (isEmulated(session.target)) return null
   if (!Object.values(rung.metrics).some(({ value }) => value !== null)) return null
   const figures = unitFigures(session, rung)
   const missing = figures.filter(({ value }) => value === null).map(({ id }) => id)

@@ -6,6 +6,7 @@ import { formatMs, formatShare, formatValue } from '../../domain/metrics/units'
 import { lineHeat, type DeepProfile, type HeatKind, type Work } from '../../domain/session/deep'
 import { rungOf, type RungResult, type Session } from '../../domain/session/session'
 import { nearest, inEnglish } from '../../domain/text/text'
+import { isEmulated } from '../../domain/target/targets'
 import type { Cause, Why } from '../../domain/why/why'
 import type { SessionSummary } from '../../contract'
 import { rounded } from './tool'
@@ -165,6 +166,7 @@ export const rungSummary = (session: Session, rung: RungResult): string => {
   const found = bottleneckOf(session, rung)
   const [first] = found?.evidence ?? []
   const time = ms === null ? 'no time' : formatMs(ms)
-  const limit = found === null ? 'not profiled' : `limited by ${found.class}`
+  const unlimited = isEmulated(session.target) ? 'emulated' : 'not profiled'
+  const limit = found === null ? unlimited : `limited by ${found.class}`
   return `${rung.id}: ${time}, ${limit}${first ? ` (${first.label} ${formatValue(first.value, first.unit)})` : ''}`
 }

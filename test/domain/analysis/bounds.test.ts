@@ -164,6 +164,13 @@ describe('the bottleneck', async () => {
       expect(bottleneckOf(at4096, rungWith({}))).toBeNull()
     })
 
+    it('is null for an emulated rung, whose small size fills no GPU and which has no times', () => {
+      const emulated: Session = { ...at4096, target: { kind: 'emulated', name: 'h200' } }
+      const small = made({ wavesPerSm: 0.06 })
+      expect(bottleneckOf(at4096, small)).toMatchObject({ class: 'tail' })
+      expect(bottleneckOf(emulated, small)).toBeNull()
+    })
+
     it('names only metrics of the registry, and classes and thresholds that are stated', () => {
       const cases: Record<string, number>[] = [
         {},

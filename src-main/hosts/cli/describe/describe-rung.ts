@@ -23,6 +23,7 @@ import { metricDefinition } from '../../../domain/metrics/metrics'
 import { worksOnTensor } from '../../../domain/analysis/roofline'
 import { rungBefore, type RungResult, type Session } from '../../../domain/session/session'
 import { formatCount, formatMs, formatPercent, formatValue } from '../../../domain/metrics/units'
+import { isEmulated } from '../../../domain/target/targets'
 import { describeExpectation, describeOrigin, metric } from './describe-ladder'
 import { table } from '../output'
 
@@ -76,8 +77,11 @@ function describeEvidence({
   return `  ${label}: ${formatValue(value, unit)}${limit}${how ? `: ${describeDerivation(how)}` : ''}`
 }
 
-function describeBottleneck(found: Bottleneck | null): string[] {
-  if (!found) return ['Limited by: unknown (not profiled)']
+function describeBottleneck({ target }: Session, found: Bottleneck | null): string[] {
+  if (!found)
+    return [
+      `Limited by: unknown (${isEmulated(target) ? 'emulated, so not timed' : 'not profiled'})`,
+    ]
   const { class: name, leaning, evidence, missing } = found
   return [
     `${leaning ? 'Leaning toward' : 'Limited by'}: ${bottleneckWords[name]}${name === 'unknown' ? '' : ` (${name})`}`,
@@ -230,7 +234,7 @@ export function describeRung(
     ...(note ? [note] : []),
     ...(more ? [inEnglish(more)] : []),
     ...describeExpected(session, rung),
-    ...describeBottleneck(bottleneck),
+    ...describeBottleneck(session, bottleneck),
     ...describeMix(session, rung),
     ...(profile
       ? [
@@ -249,7 +253,7 @@ export function describeRung(
             'Warps were not sampled.',
           ),
           '',
-          ...describeRules(profile),
+          ...(isEmulated(session.target) ? [] : describeRules(profile)),
           ...profile.notes.map((note) => `note: ${inEnglish(note)}`),
         ]
       : [
