@@ -82,9 +82,12 @@ function describeBottleneck({ target }: Session, found: Bottleneck | null): stri
     return [
       `Limited by: unknown (${isEmulated(target) ? 'emulated, so not timed' : 'not profiled'})`,
     ]
-  const { class: name, leaning, evidence, missing } = found
+  const { class: name, also, leaning, evidence, missing } = found
+  const named = (one: BottleneckClass): string =>
+    `${bottleneckWords[one]}${one === 'unknown' ? '' : ` (${one})`}`
   return [
-    `${leaning ? 'Leaning toward' : 'Limited by'}: ${bottleneckWords[name]}${name === 'unknown' ? '' : ` (${name})`}`,
+    `${leaning ? 'Leaning toward' : 'Limited by'}: ${named(name)}`,
+    ...(also.length > 0 ? [`  together with: ${also.map(named).join('; ')}`] : []),
     ...evidence.map(describeEvidence),
     ...(name === 'unknown'
       ? [`  Missing: ${someOf(missing.map(labelOf))}. \`--profile standard\` collects them.`]
