@@ -13,6 +13,7 @@ export const records = {
 
   notCompiling: 'Does not compile: {what}',
   parameterLeft: '{rung} keeps {name} = {value}: it does not allow {asked}, only {allowed}.',
+  verifyingAt: 'Verifying at {at} ({number} of {total}).',
   wrongAt: 'At {at}: {why}',
   trustedFailed: '{rung}, which results are checked against, could not be used.',
   hung: 'Hung during {stage}: no progress for {seconds} s, so its process was terminated.',
