@@ -55,6 +55,19 @@ it('a rung runs on the emulated GPU and a lab is passed by its solution alone', 
   ])
 })
 
+it('a run at a smaller size says so, and names no limiter', async () => {
+  const out = join(folder, 'smaller')
+  const rungs = ['--ladder', 'gemm-fp32', '--rungs', '05_thread_tile_2d', '--target', 'emulated']
+  const ran = await run('run', ...rungs, '--out', out)
+  expect(ran.code, ran.stderr).toBe(0)
+  expect(ran.stdout).toContain(
+    'Emulated at m 512, n 512, k 512 instead of m 4096, n 4096, k 4096, so that it takes seconds.',
+  )
+  const { stdout } = await run('show', out, '--rung', '05_thread_tile_2d')
+  expect(stdout).toContain('Limited by: unknown (emulated, so not timed)')
+  expect(stdout).not.toMatch(/last wave|advice/)
+})
+
 it('attention takes scores of -infinity as the reference does', async () => {
   // As a ladder folder, whose buffers may be files.
   const ladder = join(folder, 'attention')

@@ -69,6 +69,7 @@ export async function nvcc(call) {
     ? 1 + fastest.filter((word) => !isAt(word)).length / 10
     : /^\/\/ slower: (\S+)/m.exec(text)?.[1]
   // What the fake runner reads when it "loads" the rung.
+  const prepares = /^\/\/ prepares: .+/m.exec(text)?.[0]
   const paths = (text.match(/^\/\/ path: .+/gm) ?? []).join('\n')
   writeFileSync(
     output,
@@ -76,6 +77,7 @@ export async function nvcc(call) {
       (script ? `// script: ${script}\n` : '') +
       (like ? `// like: ${like}\n` : '') +
       (slower === undefined ? '' : `// slower: ${slower}\n`) +
+      (prepares === undefined ? '' : `${prepares}\n`) +
       (fault ? `// fault: ${fault}\n// source: ${source}\n${paths}\n` : ''),
   )
   return 0

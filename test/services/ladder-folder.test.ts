@@ -11,6 +11,7 @@ import { openNamed } from '../../src-main/services/sessions/sessions'
 import { said } from '../support'
 import { toErrorShape } from '../../src-main/domain/errors'
 import {
+  eventLog,
   fakeMachine,
   type Machine,
   rung,
@@ -96,6 +97,17 @@ rungs: [{ id: a }, { id: b }]
       await runIt(machine, folder)
       await runIt(machine, folder)
       expect(built()).toBe(before + 1)
+    })
+
+    it('says which size of test_at is verified, and how many there are', async () => {
+      const machine = await fakeMachine()
+      const folder = await folderOn(machine)
+      const { events, emit } = eventLog()
+      await machine.run({ ladder: folder, size: undefined, profile: 'none' }, { emit })
+      const notices = events.flatMap((event) =>
+        event.type === 'log' ? inEnglish(event.message) : [],
+      )
+      expect(notices).toEqual(['Verifying at N 7 (1 of 2).', 'Verifying at N 9 (2 of 2).'])
     })
 
     it('has a rung that is wrong at a size of test_at fail, without a time', async () => {

@@ -7,6 +7,7 @@ import { Worker } from 'node:worker_threads'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import workerCode from 'virtual:emulator-worker'
+import { whenAborted } from '../tools/abort'
 import { KernelLadderError, inputError } from '../../domain/errors'
 import type { EmulationAnswer, EmulationJob } from '../../domain/emulation/job'
 import { message } from '../../domain/messages/message'
@@ -108,11 +109,11 @@ export function emulatorPool(signal: AbortSignal, size = availableParallelism())
           const ended = (code: number): void =>
             settle(() => reject(new Error(`The emulator's thread ended with ${code}.`)))
           const settle = (act: () => void): void => {
-            signal.removeEventListener('abort', abort)
+            forget()
             worker.off('message', answered).off('error', failed).off('exit', ended)
             act()
           }
-          signal.addEventListener('abort', abort)
+          const forget = whenAborted(signal, abort)
           worker.on('message', answered).on('error', failed).on('exit', ended)
           worker.postMessage(job)
         })

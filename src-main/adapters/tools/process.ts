@@ -10,6 +10,7 @@ import { access, constants, open } from 'node:fs/promises'
 import { delimiter, join, resolve } from 'node:path'
 import { execa } from 'execa'
 import { KernelLadderError } from '../../domain/errors'
+import { whenAborted } from './abort'
 
 export type PassOn = (stream: 'stdout' | 'stderr', text: string) => void | Promise<void>
 
@@ -230,10 +231,7 @@ export async function runProcess(call: ProcessCall): Promise<ProcessResult> {
       : setTimeout(() => {
           kill('timeout')
         }, call.timeoutMs)
-  const onAbort = (): void => {
-    kill('cancelled')
-  }
-  call.signal?.addEventListener('abort', onAbort, { once: true })
+  const forget = call.signal && whenAborted(call.signal, () => kill('cancelled'))
   touch()
 
   // Thrown inside a stream handler, it would end this program and every other job with it.
@@ -304,7 +302,7 @@ export async function runProcess(call: ProcessCall): Promise<ProcessResult> {
     clearTimeout(patience)
     // What it left behind in its group.
     if (patience && child.pid !== undefined) signalQuietly(-child.pid, 'SIGKILL')
-    call.signal?.removeEventListener('abort', onAbort)
+    forget?.()
   }
 }
 

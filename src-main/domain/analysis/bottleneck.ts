@@ -4,16 +4,23 @@
  *
  * The first rule that applies:
  *  1. tail: the last wave leaves more than a quarter of the GPU idle over the run.
- *  2. a unit at its limit: of those at or above their threshold, the one furthest above it.
- *  3. lsu-mio, l1-bandwidth: warps mostly wait in the queues in front of shared or global memory.
- *  4. a unit near its limit (60% or more), marked as leaning.
- *  5. latency: every unit is known and below 60%.
+ *  2. the unit nearest its limit, of those busy for 60% or more. From its threshold on it limits; below, the rung
+ *     leans toward it, unless warps also mostly wait in the queue in front of it.
+ *  3. lsu-mio, l1-bandwidth: no unit is near its limit, and warps mostly wait in the queues in front of shared or
+ *     global memory.
+ *  4. latency: every unit is known and below 60%.
+ * `also` has the classes that could as well have come first, so that a small change of a counter changes the order
+ * and not the answer.
  */
 import { z } from 'zod'
 import { ceilingsOf } from '../gpu/ceilings'
 import { metricDefinition } from '../metrics/metrics'
 import type { RungResult, Session } from '../session/session'
 import { units } from '../metrics/units'
+import { isEmulated } from '../target/targets'
+import { isTensor } from '../task/problem'
+import { leadOf } from './lead-figure'
+import { worksOnTensor } from './roofline'
 
 export const bottleneckClasses = [
   'tail',
@@ -68,6 +75,8 @@ export type BottleneckEvidence = z.infer<typeof BottleneckEvidence>
 
 export const Bottleneck = z.object({
   class: z.enum(bottleneckClasses),
+  /** Further classes at their limit or as near to it as the first, the nearest first. */
+  also: z.array(z.enum(bottleneckClasses)),
   /** The class is based on a unit between the two thresholds: the largest of several limits. */
   leaning: z.boolean(),
   evidence: z.array(BottleneckEvidence),
@@ -87,6 +96,61 @@ type UnitClass = Exclude<BottleneckClass, 'tail' | 'latency' | 'unknown'>
 interface UnitFigure extends Figure {
   class: UnitClass
   limit: number
+}
+
+/** A unit and how much of the time it is busy. */
+export interface UnitLoad {
+  /** The metric that says so. */
+  id: string
+  /** Percent. */
+  busy: number
+  /** Relative to the threshold at which it counts as being at its limit. */
+  height: number
+}
+
+/** Two units this close together are equally near their limit. */
+const closeShare = 0.05
+
+const isClose = (load: UnitLoad, first: UnitLoad): boolean =>
+  load.height >= first.height * (1 - closeShare)
+
+/**
+ * The units that are near their limit, the nearest first. Of those equally near, the one that does the task's own work
+ * goes first.
+ */
+export function nearLimit<T extends UnitLoad>(
+  session: Session,
+  rung: RungResult,
+  loads: readonly T[],
+): T[] {
+  const near = loads
+    .filter(({ busy }) => busy >= bottleneckThresholds.latency)
+    .sort((one, other) => other.height - one.height)
+  const ownId = ownUtilization(session, rung)
+  const own = near.find(({ id }) => id === ownId)
+  return own && isClose(own, near[0]!) ? [own, ...near.filter((load) => load !== own)] : near
+}
+
+/** More arithmetic than the FMA pipe was busy for was done elsewhere; the allowance is for clocks and the profiler. */
+const fmaAllowance = 1.1
+
+function exceedsFma(session: Session, rung: RungResult): boolean {
+  const [done, busy] = [rung.timing?.gflops ?? null, valueOf(rung, 'fmaUtilization')]
+  const peak = ceilingsOf(session).compute.fp32.value.value
+  return (
+    done !== null && busy !== null && peak !== null && (100 * done) / peak > fmaAllowance * busy
+  )
+}
+
+/** The utilization of the unit whose work is the task's own: device memory, the tensor pipe or the FMA pipe. */
+export function ownUtilization(
+  session: Session,
+  rung: RungResult,
+): 'dramUtilization' | 'tensorUtilization' | 'fmaUtilization' {
+  if (leadOf(session).of === 'bytes') return 'dramUtilization'
+  if (worksOnTensor(session, rung)) return 'tensorUtilization'
+  const isOfTensor = session.problem && isTensor(session.ladder.task, session.problem)
+  return isOfTensor || exceedsFma(session, rung) ? 'tensorUtilization' : 'fmaUtilization'
 }
 
 const stallIds = [
@@ -206,56 +270,67 @@ function queueOf(rung: RungResult): Pick<Bottleneck, 'class' | 'evidence'> | nul
   return null
 }
 
-/** Null for a rung without any relevant counter: it was not profiled. */
+/**
+ * Null for a rung without any relevant counter: it was not profiled. Null for any emulated rung: it has no times, and
+ * the waves of the small size that a CPU can emulate say nothing about a GPU.
+ */
 export function bottleneckOf(session: Session, rung: RungResult): Bottleneck | null {
+  if (isEmulated(session.target)) return null
   if (!Object.values(rung.metrics).some(({ value }) => value !== null)) return null
   const figures = unitFigures(session, rung)
   const missing = figures.filter(({ value }) => value === null).map(({ id }) => id)
   if (stallShare(rung, []) === null)
     missing.push(...stallIds.filter((id) => valueOf(rung, id) === null))
-  const known = figures.filter((figure): figure is UnitFigure & { value: number } =>
-    Number.isFinite(figure.value),
+  const loads = figures.flatMap((figure) =>
+    figure.value !== null && Number.isFinite(figure.value)
+      ? [{ ...figure, busy: figure.value, height: figure.value / figure.limit }]
+      : [],
   )
-  const said = (found: Pick<Bottleneck, 'class' | 'evidence'>, leaning = false): Bottleneck => ({
-    ...found,
+  const near = nearLimit(session, rung, loads)
+  const [first] = near
+  const queue = queueOf(rung)
+  const tail = tailOf(rung)
+  const full = near.filter(({ height }) => height >= 1)
+  const { latency } = bottleneckThresholds
+  const above = (figure: (typeof near)[number]): BottleneckEvidence =>
+    evidenceOf(figure, figure.height >= 1 ? figure.limit : latency, 'above')
+  const said = (
+    name: BottleneckClass,
+    evidence: readonly BottleneckEvidence[],
+    { also = [], leaning = false }: { also?: readonly BottleneckClass[]; leaning?: boolean } = {},
+  ): Bottleneck => ({
+    class: name,
+    also: [...new Set(also)].filter((other) => other !== name),
     leaning,
+    evidence: [...evidence],
     missing,
   })
 
-  const tail = tailOf(rung)
-  if (tail) return said({ class: 'tail', evidence: [tail] })
-
-  const byHeight = [...known].sort((a, b) => b.value / b.limit - a.value / a.limit)
-  const full = byHeight.filter(({ value, limit }) => value >= limit)
-  if (full[0])
-    return said({
-      class: full[0].class,
-      evidence: full.map((figure) => evidenceOf(figure, figure.limit, 'above')),
-    })
-
-  const queue = queueOf(rung)
-  if (queue) return said(queue)
-
-  const { latency } = bottleneckThresholds
-  const leaning = byHeight.filter(({ value }) => value >= latency)
-  // An unknown unit might be the saturated one.
-  if (leaning[0] && missing.length === 0)
-    return said(
-      {
-        class: leaning[0].class,
-        evidence: leaning.map((figure) => evidenceOf(figure, latency, 'above')),
-      },
-      true,
-    )
-  if (missing.length === 0)
-    return said({
-      class: 'latency',
-      evidence: [
-        ...byHeight.slice(0, 3).map((figure) => evidenceOf(figure, latency, 'below')),
-        ...longestWait(rung),
-      ],
-    })
-  return said({ class: 'unknown', evidence: [] })
+  if (tail)
+    return said('tail', [tail, ...full.map(above)], { also: full.map((figure) => figure.class) })
+  if (first) {
+    const beside = near.filter((figure) => figure.height >= 1 || isClose(figure, first))
+    const also: BottleneckClass[] = beside.map((figure) => figure.class)
+    if (full.length > 0) return said(first.class, beside.map(above), { also })
+    const evidence = near.map(above)
+    // Waits in front of a unit that is near its limit confirm that it is the one.
+    if (queue && also.includes(queue.class))
+      return said(queue.class, [...queue.evidence, ...evidence], { also })
+    // An unknown unit might be the saturated one.
+    if (queue || missing.length === 0)
+      return said(first.class, [...evidence, ...(queue?.evidence ?? [])], {
+        also: [...also, ...(queue ? [queue.class] : [])],
+        leaning: true,
+      })
+    return said('unknown', [])
+  }
+  if (queue) return said(queue.class, queue.evidence)
+  if (missing.length > 0) return said('unknown', [])
+  const highest = [...loads].sort((one, other) => other.height - one.height).slice(0, 3)
+  return said('latency', [
+    ...highest.map((figure) => evidenceOf(figure, latency, 'below')),
+    ...longestWait(rung),
+  ])
 }
 
 /** The longest stall, listed with a latency verdict as the place to look. */

@@ -24,7 +24,7 @@ interface LevelCost {
   passes: number
   /** Time of a pass relative to the launch's own time, averaged over the passes of the level. */
   slowdown: number
-  /** Overhead per pass: flushing caches, restoring memory, reading counters; seconds. */
+  /** Overhead per pass of a kernel: flushing caches, restoring memory, reading counters; seconds. */
   secondsPerPass: number
 }
 
@@ -42,6 +42,9 @@ const costs: Record<CollectingLevel, LevelCost> = {
 
 /** Starting ncu, the runner and CUDA, making the inputs, and ncu's own preparation; seconds. */
 const startSeconds = 2
+
+/** Starting Python and importing a framework, where the run did not measure it: 2.3 to 4.9 s on the H200's machine. */
+const importSeconds = 4
 
 export const ProfilePlan = z.object({
   level: CollectingLevel,
@@ -65,30 +68,60 @@ export const ProfilePlan = z.object({
 })
 export type ProfilePlan = z.infer<typeof ProfilePlan>
 
+/** What decides how long a rung takes under ncu. */
+export interface PlannedRung {
+  id: string
+  /** The unprofiled time of a launch. */
+  medianMs: number | null
+  /** Kernels of a launch; 1 by default. */
+  kernels?: number | undefined
+  /** Of a rung that compiles its kernels when it is loaded, which it does again under ncu. */
+  prepared?: Preparation | undefined
+}
+
+interface Preparation {
+  /** Compiling and the first launches. */
+  seconds: number
+  /** What loading took before that, such as starting Python and importing; absent if it was not measured. */
+  loadSeconds?: number | undefined
+}
+
 export interface PlanRequest {
   level: CollectingLevel
   /** `9.0`; null while the GPU is unknown. */
   computeCapability: string | null
-  /** Unprofiled times; a rung of several kernels counts as one launch of their sum. */
-  rungs: readonly { id: string; medianMs: number | null }[]
+  rungs: readonly PlannedRung[]
   /** Rungs to skip. */
   skip?: readonly string[]
   /** Rungs above this many seconds are skipped. */
   limitSeconds?: number
 }
 
-/** The time of a rung under ncu in seconds: its unprofiled launch, then each pass. */
-export function profileSeconds(level: CollectingLevel, medianMs: number): number {
+/** The time of a rung under ncu in seconds: its preparation and its unprofiled launch, then each pass. */
+export function profileSeconds(
+  level: CollectingLevel,
+  { medianMs, kernels = 1, prepared }: Omit<PlannedRung, 'id'> & { medianMs: number },
+): number {
   const { passes, slowdown, secondsPerPass } = costs[level]
   const launch = medianMs / 1000
-  return launch + passes * (launch * slowdown + secondsPerPass)
+  const preparation = prepared ? prepared.seconds + (prepared.loadSeconds ?? 0) : 0
+  return preparation + launch + passes * (launch * slowdown + kernels * secondsPerPass)
+}
+
+/** Imports happen once per process, in the first rung that has any. */
+function withImports(rungs: readonly PlannedRung[]): readonly PlannedRung[] {
+  const first = rungs.find(({ prepared }) => prepared)
+  if (!first?.prepared || first.prepared.loadSeconds !== undefined) return rungs
+  const prepared = { ...first.prepared, loadSeconds: importSeconds }
+  return rungs.map((rung) => (rung === first ? { ...rung, prepared } : rung))
 }
 
 export function planProfile(request: PlanRequest): ProfilePlan {
   const { level, computeCapability, skip = [], limitSeconds = Infinity } = request
-  const rungs = request.rungs.map(({ id, medianMs }) => {
-    const seconds = medianMs === null ? null : profileSeconds(level, medianMs)
-    return { id, seconds, skipped: skip.includes(id) || (seconds ?? 0) > limitSeconds }
+  const rungs = withImports(request.rungs).map(({ medianMs, ...rung }) => {
+    const seconds = medianMs === null ? null : profileSeconds(level, { ...rung, medianMs })
+    const skipped = skip.includes(rung.id) || (seconds ?? 0) > limitSeconds
+    return { id: rung.id, seconds, skipped }
   })
   return {
     level,

@@ -4,8 +4,10 @@
  */
 import { z } from 'zod'
 import { Statement } from '../messages/message'
-import { RungStatus, type RungResult, type Session } from '../session/session'
+import { rungOf, RungStatus, type RungResult, type Session } from '../session/session'
+import { can } from '../target/targets'
 import { checkAgainst, rungVerdicts } from './baseline-check'
+import { compareRungs, MetricDelta } from './compare'
 
 export const WatchedRung = z.object({
   id: z.string(),
@@ -17,6 +19,8 @@ export const WatchedRung = z.object({
   nowMs: z.number().nullable(),
   /** The new time over the previous one with its interval; relative to the reference if that itself changed. */
   change: z.object({ ratio: z.number(), low: z.number(), high: z.number() }).nullable(),
+  /** Counters that differ from its last successful run; null if either has none. */
+  counters: z.array(MetricDelta).nullable(),
   /** Whether it ran in the last round. */
   fresh: z.boolean(),
 })
@@ -33,7 +37,21 @@ export const nothingWatched: Watched = { rungs: [], known: null }
 /** A smaller change counts as none. */
 const thresholdPercent = 1
 
-const ranWell = ({ status, timing }: RungResult): boolean => status === 'ok' && timing !== null
+/** An emulated run has counters and no times. */
+const ranWell = ({ target }: Session, { status, timing }: RungResult): boolean =>
+  status === 'ok' && (timing !== null || !can(target).times)
+
+function changedCounters(
+  before: Session,
+  now: Session,
+  id: string,
+): z.infer<typeof WatchedRung>['counters'] {
+  const [a, b] = [rungOf(before, id), rungOf(now, id)]
+  if (!a || !b) return null
+  const { metrics } = compareRungs({ session: before, rung: a }, { session: now, rung: b })
+  const known = metrics.filter(({ verdict }) => verdict !== 'unknown')
+  return known.length === 0 ? null : known.filter(({ verdict }) => verdict !== 'same')
+}
 
 /** `order`: ids of the ladder's current rungs. */
 export function watchRound(
@@ -57,6 +75,7 @@ export function watchRound(
       beforeMs: medianMs.baseline,
       nowMs: medianMs.now,
       change: normalized ?? change,
+      counters: check.obstacles.length > 0 ? null : changedCounters(before, now, id),
       fresh: true,
     }),
   )
@@ -66,13 +85,15 @@ export function watchRound(
   const all = [...fresh, ...left]
   const comparable = check.obstacles.length === 0
   const kept = (known?.rungs ?? []).filter(
-    ({ id }) => comparable && !now.rungs.some((rung) => rung.id === id && ranWell(rung)),
+    ({ id }) => comparable && !now.rungs.some((rung) => rung.id === id && ranWell(now, rung)),
   )
   return {
     rungs: order.flatMap((id) => all.find((rung) => rung.id === id) ?? []),
     known: {
       ...now,
-      rungs: [...now.rungs.filter(ranWell), ...kept].filter(({ id }) => order.includes(id)),
+      rungs: [...now.rungs.filter((rung) => ranWell(now, rung)), ...kept].filter(({ id }) =>
+        order.includes(id),
+      ),
     },
   }
 }

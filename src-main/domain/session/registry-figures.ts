@@ -109,29 +109,41 @@ export function withSums(rung: RungResult, profile: DeepProfile | null): RungRes
   return { ...rung, metrics: withDerived('deep', { ...Object.fromEntries(kept), ...sums }) }
 }
 
-/** Why a rung that was not profiled has no counters. */
-const whyNone = ({ profile, metrics }: RungResult): Statement | undefined =>
-  profile === null
-    ? Object.values(metrics).find(({ evidence }) => evidence === 'unavailable')?.reason
+/**
+ * Why a rung that was not profiled has no counters. Metrics that depend on time come from the profiler alone; the others
+ * may lack a value for a reason of their own.
+ */
+const whyNone = ({ target }: Session, { profile, metrics }: RungResult): Statement | undefined =>
+  profile === null && can(target).times
+    ? Object.entries(metrics).find(
+        ([id, { evidence }]) =>
+          evidence === 'unavailable' && metricDefinition(id)?.kind === 'dynamic',
+      )?.[1].reason
     : undefined
+
+/** The value of a metric that the emulator of that version did not count. */
+const notCollected = ({ unit }: MetricDefinition): MetricValue =>
+  unavailable(unit, message('records.notCollected'))
 
 /** Metrics that may have been added to a level later; the card level has never changed. */
 const added = (level: ProfileLevel): MetricDefinition[] =>
   metricsAtLevel(level).filter((metric) => metric.level !== 'card')
 
-function complete(level: ProfileLevel, rung: RungResult): Record<string, MetricValue> {
+function complete(session: Session, rung: RungResult): Record<string, MetricValue> {
+  const level = session.settings.profile
   const { metrics } = rung
-  const why = whyNone(rung)
+  const why = whyNone(session, rung)
   const missing = added(level).filter(({ id }) => !metrics[id])
   if (why !== undefined)
     return {
       ...metrics,
       ...Object.fromEntries(missing.map(({ id, unit }) => [id, unavailable(unit, why)])),
     }
+  const lacking = can(session.target).times ? notAsked : notCollected
   const counted = missing.filter(({ derived }) => !derived)
   return withDerived(level, {
     ...metrics,
-    ...Object.fromEntries(counted.map((definition) => [definition.id, notAsked(definition)])),
+    ...Object.fromEntries(counted.map((definition) => [definition.id, lacking(definition)])),
   })
 }
 
@@ -148,7 +160,7 @@ export function withRegistry(session: Session): Session {
   return {
     ...session,
     rungs: session.rungs.map((rung) =>
-      lacks(rung) ? { ...rung, metrics: complete(settings.profile, rung) } : rung,
+      lacks(rung) ? { ...rung, metrics: complete(session, rung) } : rung,
     ),
   }
 }

@@ -134,6 +134,10 @@ export function usualLabTarget(here: { hasGpu: boolean; hasCompiler: boolean }):
 export const isBuiltOnly = (target: { kind: TargetKindId }): boolean =>
   can(target).builds && !can(target).runs
 
+/** Whether rungs were executed without a GPU, so that there are counts and no times. */
+export const isEmulated = (target: { kind: TargetKindId }): boolean =>
+  can(target).runs && !can(target).times
+
 /** Whether the session was measured when it was made, as opposed to replayed. */
 export const isMeasuredNow = (target: { kind: TargetKindId }): boolean =>
   can(target).times && !can(target).replays

@@ -1,11 +1,12 @@
 /** The units of a GPU that can limit a kernel: how busy each is, at what share it counts as full, and what its work is. */
-import { bottleneckThresholds } from '../analysis/bottleneck'
+import {
+  bottleneckThresholds,
+  nearLimit,
+  ownUtilization,
+  type UnitLoad,
+} from '../analysis/bottleneck'
 import { blocksOf, threadsOf, type LaunchLike } from '../analysis/derived-metrics'
 import { clockOf } from '../analysis/time-change'
-import { isTensor } from '../task/problem'
-import { leadOf } from '../analysis/lead-figure'
-import { worksOnTensor } from '../analysis/roofline'
-import { ceilingsOf } from '../gpu/ceilings'
 import { schedulersPerSm } from '../gpu/gpu'
 import type { DeepProfile } from '../session/deep'
 import type { RungResult, Session } from '../session/session'
@@ -189,52 +190,26 @@ function matching(side: Side, launches: readonly LaunchLike[]): LaunchLike | und
   return found.length === 1 ? found[0] : undefined
 }
 
-export interface Load {
+export interface Load extends UnitLoad {
   unit: Unit
-  /** Percent. */
-  busy: number
-  /** Relative to what counts as full. */
-  height: number
 }
 
-/** Below this share of every unit, waiting limits and no unit. Source: the rule that `bottleneckOf` uses. */
-const leastLimiting = 60
-
-/** Two units this close together are equally near their limit; the task's own then goes first. */
-const level = 0.05
-
-/** More arithmetic than the FMA pipe was busy for was done elsewhere; the allowance is for clocks and the profiler. */
-const allowance = 1.1
-
-function exceedsFma(side: Side): boolean {
-  const [done, busy] = [side.rung.timing?.gflops ?? null, valueOf(side, units.fma.busy)]
-  const peak = ceilingsOf(side.session).compute.fp32.value.value
-  return done !== null && busy !== null && peak !== null && (100 * done) / peak > allowance * busy
+const byUtilization: Readonly<Record<ReturnType<typeof ownUtilization>, Unit>> = {
+  dramUtilization: units.dram,
+  tensorUtilization: units.tensor,
+  fmaUtilization: units.fma,
 }
 
 /** The unit whose work is the task's own: device memory, the tensor pipe or the FMA pipe. */
-export function ownUnit(side: Side): Unit {
-  const { session, rung } = side
-  if (leadOf(session).of === 'bytes') return units.dram
-  if (worksOnTensor(session, rung)) return units.tensor
-  const isOfTensor = session.problem && isTensor(session.ladder.task, session.problem)
-  return isOfTensor || exceedsFma(side) ? units.tensor : units.fma
-}
-
-export function loadsOf(side: Side): Load[] {
-  return unitIds
-    .flatMap((id): Load[] => {
-      const busy = valueOf(side, units[id].busy)
-      return busy === null ? [] : [{ unit: units[id], busy, height: busy / units[id].full }]
-    })
-    .sort((one, other) => other.height - one.height)
-}
+export const ownUnit = ({ session, rung }: Side): Unit =>
+  byUtilization[ownUtilization(session, rung)]
 
 /** The unit that limits a rung; null where none is near its limit. */
 export function limiterOf(side: Side): Load | null {
-  const loads = loadsOf(side)
-  const [first] = loads
-  if (!first || first.busy < leastLimiting) return null
-  const own = loads.find(({ unit }) => unit === ownUnit(side))
-  return own && own.height >= first.height * (1 - level) ? own : first
+  const loads = unitIds.flatMap((id): Load[] => {
+    const busy = valueOf(side, units[id].busy)
+    const { busy: metric, full } = units[id]
+    return busy === null ? [] : [{ id: metric, unit: units[id], busy, height: busy / full }]
+  })
+  return nearLimit(side.session, side.rung, loads)[0] ?? null
 }

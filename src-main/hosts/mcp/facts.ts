@@ -6,6 +6,7 @@ import { formatMs, formatShare, formatValue } from '../../domain/metrics/units'
 import { lineHeat, type DeepProfile, type HeatKind, type Work } from '../../domain/session/deep'
 import { rungOf, type RungResult, type Session } from '../../domain/session/session'
 import { nearest, inEnglish } from '../../domain/text/text'
+import { isEmulated } from '../../domain/target/targets'
 import type { Cause, Why } from '../../domain/why/why'
 import type { SessionSummary } from '../../contract'
 import { rounded } from './tool'
@@ -39,6 +40,7 @@ export function limitFacts(session: Session, rung: RungResult) {
     ? null
     : {
         class: found.class,
+        ...(found.also.length > 0 ? { also: found.also } : {}),
         leaning: found.leaning,
         evidence: found.evidence.map(({ label, value, unit, threshold, side }) => ({
           label,
@@ -51,15 +53,19 @@ export function limitFacts(session: Session, rung: RungResult) {
       }
 }
 
-export const rungFacts = (session: Session, rung: RungResult) => ({
-  rung: rung.id,
-  title: rung.title,
-  status: rung.status,
-  ms: rounded(timeOf(rung)),
-  toReference: rounded(rung.timing?.ratioToReference),
-  limitedBy: bottleneckOf(session, rung)?.class ?? null,
-  ...(rung.reason ? { reason: inEnglish(rung.reason) } : {}),
-})
+export function rungFacts(session: Session, rung: RungResult) {
+  const limit = bottleneckOf(session, rung)
+  return {
+    rung: rung.id,
+    title: rung.title,
+    status: rung.status,
+    ms: rounded(timeOf(rung)),
+    toReference: rounded(rung.timing?.ratioToReference),
+    limitedBy: limit?.class ?? null,
+    ...(limit && limit.also.length > 0 ? { alsoLimitedBy: limit.also } : {}),
+    ...(rung.reason ? { reason: inEnglish(rung.reason) } : {}),
+  }
+}
 
 export function namedRung(session: Session, id: string): RungResult {
   const rung = rungOf(session, id)
@@ -165,6 +171,8 @@ export const rungSummary = (session: Session, rung: RungResult): string => {
   const found = bottleneckOf(session, rung)
   const [first] = found?.evidence ?? []
   const time = ms === null ? 'no time' : formatMs(ms)
-  const limit = found === null ? 'not profiled' : `limited by ${found.class}`
+  const unlimited = isEmulated(session.target) ? 'emulated' : 'not profiled'
+  const limit =
+    found === null ? unlimited : `limited by ${[found.class, ...found.also].join(' and ')}`
   return `${rung.id}: ${time}, ${limit}${first ? ` (${first.label} ${formatValue(first.value, first.unit)})` : ''}`
 }

@@ -239,7 +239,7 @@ async function gatherEmulated(
     { ...plan, rungs: plan.rungs.filter((rung) => rung !== plan.reference) },
     name,
     { ...options, out: sessionFolder(folder) },
-    full.problem,
+    { launchesAt: full.problem },
   )
   if (options.signal.aborted) throw new KernelLadderError('cancelled', message('labs.cancelled'))
   if (unsaved) throw new KernelLadderError(unsaved.kind, unsaved.message, unsaved.remedy)

@@ -1,5 +1,5 @@
 /** Counters of what is being edited: one look at a time, and each original looked at once. */
-import { inputError, KernelLadderError, missingError } from '../../domain/errors'
+import { inputError, missingError } from '../../domain/errors'
 import { buildGpu, gpus, type BuildGpu } from '../../domain/gpu/gpu'
 import { message, type Statement } from '../../domain/messages/message'
 import { defaultEmulatedGpu } from '../../domain/target/kinds'
@@ -23,6 +23,7 @@ import {
   execute,
   faultsOf,
   readyRung,
+  requireRunning,
   sharedFills,
   type EmulationBench,
 } from './emulate'
@@ -132,8 +133,7 @@ export interface Look {
 export async function lookAt(...given: Parameters<typeof look>): Promise<Look> {
   const [{ signal }] = given
   const found = await look(...given)
-  // A tool that was stopped looks like one that failed.
-  if (signal.aborted) throw new KernelLadderError('cancelled', message('asked.cancelled'))
+  requireRunning(signal)
   return found
 }
 

@@ -44,6 +44,11 @@ const memoryBytes = 2 ** 32 - 2 ** 16
 /** More in one block is taken for code that does not end. */
 const blockLimit = 2e7
 
+/** Throws if the run was cancelled: a tool that was stopped would otherwise count as one that failed. */
+export function requireRunning(signal: AbortSignal): void {
+  if (signal.aborted) throw new KernelLadderError('cancelled', message('asked.cancelled'))
+}
+
 export interface ReadyRung {
   id: string
   own: Case
@@ -159,6 +164,7 @@ export async function readyRung(
     layouts: layoutsOf(modules),
     ...(build.kernels ? { resources: build.kernels } : {}),
   })
+  requireRunning(signal)
   if ('reason' in launched) return launched
   const places = placesOf(modules, launched)
   if (!places) return { reason: message('emulation.noMachineCode') }

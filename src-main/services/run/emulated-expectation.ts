@@ -25,7 +25,14 @@ import { dtypeOf } from '../../domain/task/dtype'
 import { buffersOf, caseName, referenceLayout } from '../../domain/task/layout'
 import { hasSpecials, valueOf, type Case } from '../../domain/task/problem'
 import { elementPlace, type Task } from '../../domain/task/task'
-import { jobOf, layoutsOf, placesOf, type EmulationBench, type ReadyRung } from './emulate'
+import {
+  jobOf,
+  layoutsOf,
+  placesOf,
+  requireRunning,
+  type EmulationBench,
+  type ReadyRung,
+} from './emulate'
 
 export interface Expectation {
   values: ReadonlyMap<string, Uint8Array>
@@ -34,7 +41,7 @@ export interface Expectation {
   from: Statement
 }
 
-/** Of a reference in the library; throws where it cannot be used. */
+/** Of a reference in the library; throws where it cannot be used, and when cancelled. */
 export async function expectedOf(
   bench: EmulationBench,
   library: string,
@@ -55,6 +62,7 @@ export async function expectedOf(
       ...{ probe, library, task, own, gpu, signal, arrays },
       layouts: layoutsOf(modules),
     })
+    requireRunning(signal)
     if (left && 'reason' in left) throw unusable(left.reason)
     const read = left
       ? await emulatedArrays(bench, modules, left, arrays)

@@ -54,13 +54,15 @@ export interface EmulationSettings {
   seed: number
   /** The problem whose launches, occupancy and waves are told; the plan's own by default. */
   launchesAt?: Problem | null
+  /** The problem that the plan's was made of by halving its sizes. */
+  shrunkFrom?: Problem | null
 }
 
 export async function emulateLadder(
   run: Run,
   gpu: BuildGpu,
   probeSources: ReadonlyMap<string, string>,
-  { seed, launchesAt = null }: EmulationSettings,
+  { seed, launchesAt = null, shrunkFrom = null }: EmulationSettings,
 ): Promise<RunOutcome> {
   const { environment, plan, signal } = run
   requireFitting(plan)
@@ -89,14 +91,23 @@ export async function emulateLadder(
         cacheControl: null,
       },
       rungs: withTrusted(plan),
-      warnings:
-        gpu.computeCapability === '9.0'
+      warnings: [
+        ...(gpu.computeCapability === '9.0'
           ? []
           : [
               message('emulation.otherArchitecture', {
                 computeCapability: gpu.computeCapability,
               }),
-            ],
+            ]),
+        ...(shrunkFrom
+          ? [
+              message('emulation.shrunk', {
+                at: named(plan.problem.sizes),
+                from: named(shrunkFrom.sizes),
+              }),
+            ]
+          : []),
+      ],
       onBuilt: (state) => prepared.add(state),
       async afterBuild(built) {
         const nothing = { deep: new Map<string, DeepProfile>(), missing: null }

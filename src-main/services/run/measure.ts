@@ -42,6 +42,8 @@ export interface Measured {
   launches?: Launch[]
   /** What it compiled as it was loaded, such as a script's kernels. */
   prepared?: Prepared
+  /** What loading took before that, such as starting Python and importing; seconds. Means nothing in a replay. */
+  loadSeconds?: number
   /** Set if it got no timing. */
   trouble?: { status: 'failed' | 'unsupported' | 'not-run'; reason: Statement }
 }
@@ -168,11 +170,10 @@ async function attempt(
     (rung) => open.includes(rung) || (referenceUsable && rung === reference) || rung.id === trusted,
   )
   const verified = new Map<string, Verify>()
-  const prepared = new Map<string, Prepared>()
-  const settle = (rung: string, measured: Measured): void => {
-    const own = prepared.get(rung)
-    settled(rung, own ? { ...measured, prepared: own } : measured)
-  }
+  const prepared = new Map<string, Pick<Measured, 'prepared' | 'loadSeconds'>>()
+  let loadingSince = 0
+  const settle = (rung: string, measured: Measured): void =>
+    settled(rung, { ...measured, ...prepared.get(rung) })
   const fail = (rung: string, reason: Statement): void =>
     settle(rung, {
       verify: verified.get(rung) ?? null,
@@ -242,11 +243,15 @@ async function attempt(
       }
       switch (event.event) {
         case 'start':
+          if (event.stage === 'load') loadingSince = performance.now()
           if (event.rung !== null && event.stage !== 'reference')
             request.onStart(event.rung, event.stage)
           break
         case 'prepared':
-          prepared.set(event.rung, { seconds: event.seconds, with: event.with })
+          prepared.set(event.rung, {
+            prepared: { seconds: event.seconds, with: event.with },
+            loadSeconds: Math.max(0, (performance.now() - loadingSince) / 1000 - event.seconds),
+          })
           break
         case 'verify': {
           const verify = toVerify(event, task)

@@ -207,6 +207,10 @@ async function workOnGpu(
         states,
         signal,
         onOutOfTurn,
+        onStart: (notice) => {
+          // A replay takes no time.
+          if (!toolbox.replays) emit({ type: 'log', level: 'info', message: notice })
+        },
       }))
     if (halted) {
       warn(message('records.halted', { why: together(halted.message, halted.remedy) }))

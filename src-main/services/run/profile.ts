@@ -204,9 +204,17 @@ export async function profileAll(stage: ProfileStage): Promise<ProfileOutcome | 
   const level = plan.profile
   const timed = plan.rungs.flatMap(({ rung }) => {
     const state = states.get(rung.id)
-    const medianMs = state?.measured?.timing?.medianMs
-    return medianMs !== undefined && state?.build?.artefact
-      ? [{ ...builtRung(rung, state.build.artefact), medianMs, state }]
+    const { timing, launches, prepared, loadSeconds } = state?.measured ?? {}
+    return timing && state?.build?.artefact
+      ? [
+          {
+            ...builtRung(rung, state.build.artefact),
+            medianMs: timing.medianMs,
+            kernels: launches?.length,
+            prepared: prepared && { seconds: prepared.seconds, loadSeconds },
+            state,
+          },
+        ]
       : []
   })
   const cost = planProfile({

@@ -20,6 +20,8 @@ export interface FurtherRequest {
   states: ReadonlyMap<string, RungState>
   signal: AbortSignal
   onOutOfTurn: (rung: string) => void
+  /** Called when the verification at a problem starts. */
+  onStart: (notice: Statement) => void
 }
 
 /** The runner times whatever it has verified; this is the minimum. */
@@ -46,8 +48,15 @@ export async function verifyFurther(request: FurtherRequest): Promise<ErrorShape
     ({ planned, build }) => (build?.artefact ? [builtRung(planned.rung, build.artefact)] : []),
   )
   for (const state of wanted) state.alsoVerified = []
-  const ask = (problem: Problem, index: number): Promise<MeasureOutcome> =>
-    measureOrSay({
+  const problems = plan.alsoVerify?.problems ?? []
+  const ask = (problem: Problem, index: number): Promise<MeasureOutcome> => {
+    request.onStart(
+      message('records.verifyingAt', {
+        ...{ at: named({ ...problem.sizes, ...problem.scalars }), number: index + 1 },
+        total: problems.length,
+      }),
+    )
+    return measureOrSay({
       toolbox,
       runner,
       expected,
@@ -68,7 +77,7 @@ export async function verifyFurther(request: FurtherRequest): Promise<ErrorShape
       onCeilings: () => undefined,
       onOutOfTurn: request.onOutOfTurn,
     })
-  const problems = plan.alsoVerify?.problems ?? []
+  }
   const abreast = wanted.some(({ planned }) => isPythonFile(planned.rung.file)) ? mostAbreast : 1
   for (let first = 0; first < problems.length; first += abreast) {
     if (signal.aborted || built.length === 0) return null

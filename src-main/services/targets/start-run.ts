@@ -21,9 +21,9 @@ import { message } from '../../domain/messages/message'
 import { buildGpu, gpus, computeCapabilities } from '../../domain/gpu/gpu'
 import { buildForGpu } from '../run/static-run'
 import { emulatedProblem } from '../../domain/emulation/job'
-import { chosen, type Problem } from '../../domain/task/problem'
+import { chosen, sameSizes } from '../../domain/task/problem'
 import { emulatedGpu } from '../run/counters'
-import { emulateLadder } from '../run/emulated-run'
+import { emulateLadder, type EmulationSettings } from '../run/emulated-run'
 import { parseTarget, targetUsage, type RunnableKind } from '../../domain/target/targets'
 import { openPrograms } from '../ladder-library/open'
 import { runMachine } from './machine'
@@ -113,7 +113,7 @@ export async function emulatePlan(
   plan: RunPlan,
   name: string | null,
   options: StartRunOptions,
-  launchesAt: Problem | null = null,
+  { launchesAt = null, shrunkFrom = null }: Omit<EmulationSettings, 'seed'> = {},
 ): Promise<FinishedRun> {
   const target = emulatedGpu(name)
   const probeSources = await readSharedFiles(library.root, 'probe')
@@ -126,6 +126,7 @@ export async function emulatePlan(
         emulateLadder(run, target.gpu, probeSources, {
           seed: options.settings?.seed ?? 1,
           launchesAt,
+          shrunkFrom,
         }),
     },
     options,
@@ -136,13 +137,10 @@ export const runEmulated: Runner = async (name, request, options) => {
   emulatedGpu(name)
   const { library, request: own } = await libraryFor(options, request)
   const plan = planRun(library, { ...own, profile: 'deep' })
-  const asked = chosen(plan.task, own).sizes !== null
-  return emulatePlan(
-    library,
-    asked ? plan : { ...plan, problem: emulatedProblem(plan.task, plan.problem) },
-    name,
-    options,
-  )
+  if (chosen(plan.task, own).sizes !== null) return emulatePlan(library, plan, name, options)
+  const problem = emulatedProblem(plan.task, plan.problem)
+  const shrunkFrom = sameSizes(problem.sizes, plan.problem.sizes) ? null : plan.problem
+  return emulatePlan(library, { ...plan, problem }, name, options, { shrunkFrom })
 }
 
 // Runs a host's request to completion, by the runner of its target kind.

@@ -59,10 +59,10 @@ export function estimate(
   return planProfile({
     level,
     computeCapability: session.device?.computeCapability ?? null,
-    rungs: rungs.map((id) => ({
-      id,
-      medianMs: session.rungs.find((rung) => rung.id === id)?.timing?.medianMs ?? null,
-    })),
+    rungs: rungs.map((id) => {
+      const { timing, launches, prepared } = session.rungs.find((rung) => rung.id === id) ?? {}
+      return { id, medianMs: timing?.medianMs ?? null, kernels: launches?.length, prepared }
+    }),
     ...(limitSeconds === null ? {} : { limitSeconds }),
   })
 }

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { describe, expect, it } from 'vitest'
 import { runProcess, type ProcessCall } from '../../../src-main/adapters/tools/process'
 import { KernelLadderError } from '../../../src-main/domain/errors'
@@ -79,6 +80,25 @@ describe('a program that does not end well', () => {
     // What a pipe holds when the program ends comes at once; 46 such parts would without waiting.
     expect(reader.most).toBeLessThan(4)
     expect([exitCode, stdout]).toEqual([0, 'x'.repeat(10)])
+  })
+
+  it('is cancelled with all that share its signal, on any number of cores and without a warning', async () => {
+    const warnings: string[] = []
+    const listen = ({ name }: Error) => warnings.push(name)
+    process.on('warning', listen)
+    const stop = new AbortController()
+    const { signal } = stop
+    // The default of Node 20; later versions have none.
+    setMaxListeners(10, signal)
+    const started = Array.from({ length: 16 }, () =>
+      runProcess({ file: 'sleep', args: ['60'], signal }),
+    )
+    await new Promise((next) => setImmediate(next))
+    stop.abort()
+    const outcomes = (await Promise.all(started)).map(({ outcome }) => outcome)
+    process.off('warning', listen)
+    expect(new Set(outcomes)).toEqual(new Set(['cancelled']))
+    expect(warnings).toEqual([])
   })
 
   it('is told by its signal, its exit code, or that it is not there; what it said is kept', async () => {

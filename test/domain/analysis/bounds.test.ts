@@ -11,6 +11,7 @@ import {
 import {
   metricDefinition,
   metricsAtLevel,
+  unavailable,
   type MetricValue,
 } from '../../../src-main/domain/metrics/metrics'
 import { rungOf, type RungResult, type Session } from '../../../src-main/domain/session/session'
@@ -21,6 +22,7 @@ import { ceilingsOf } from '../../../src-main/domain/gpu/ceilings'
 import { message } from '../../../src-main/domain/messages/message'
 import { inEnglish } from '../../../src-main/domain/text/text'
 import { ridge, roofline } from '../../../src-main/domain/analysis/roofline'
+import { limiterOf, type UnitId } from '../../../src-main/domain/why/units'
 import { type Device } from '../../../src-main/domain/gpu/gpu'
 import { readRecordings } from '../../../src-main/services/sessions/recordings'
 import { rung, session } from '../../renderer/samples'
@@ -117,9 +119,44 @@ describe('the bottleneck', async () => {
     })
 
     it('takes the unit that is furthest above its threshold, and names the others too', () => {
-      const { class: name, evidence } = judge({ l2Utilization: 82, dramUtilization: 95 })
-      expect(name).toBe('dram-bandwidth')
+      const { class: name, also, evidence } = judge({ l2Utilization: 82, dramUtilization: 95 })
+      expect([name, ...also]).toEqual(['dram-bandwidth', 'l2-bandwidth'])
       expect(evidence.map(({ id }) => id)).toEqual(['dramUtilization', 'l2Utilization'])
+    })
+
+    it('names both of two units that are equally near their limit, the task’s own unit first', () => {
+      expect(judge({ l2Utilization: 76, issueSlotsBusy: 74 })).toMatchObject({
+        ...{ class: 'l2-bandwidth', also: ['fma-issue'], leaning: true },
+      })
+      expect(judge({ fmaUtilization: 72, l2Utilization: 84 })).toMatchObject({
+        ...{ class: 'fma-issue', also: ['l2-bandwidth'], leaning: false },
+        evidence: [{ id: 'fmaUtilization' }, { id: 'l2Utilization' }],
+      })
+    })
+
+    it('does not depend on which side of a threshold a counter happens to be', () => {
+      const waits = { stallMioThrottle: 10, stallShortScoreboard: 10 }
+      // Measured of a Pallas kernel and of the same function under jax.jit.
+      expect(judge({ ...waits, dramUtilization: 78.9 })).toMatchObject({
+        ...{ class: 'dram-bandwidth', also: ['lsu-mio'], leaning: true },
+      })
+      expect(judge({ ...waits, dramUtilization: 81 })).toMatchObject({ class: 'dram-bandwidth' })
+      for (let dramUtilization = 60; dramUtilization < 100; dramUtilization += 0.1)
+        expect(judge({ ...waits, dramUtilization }).class).toBe('dram-bandwidth')
+    })
+
+    it('takes waits in front of a unit that is near its limit as proof', () => {
+      expect(judge({ stallMioThrottle: 30, lsuDataUtilization: 74 })).toMatchObject({
+        ...{ class: 'lsu-mio', also: [], leaning: false },
+        evidence: [{ id: 'stallMioThrottle' }, { id: 'lsuDataUtilization' }],
+      })
+    })
+
+    it('names a unit at its limit beside an idle part of the GPU', () => {
+      expect(judge({ wavesPerSm: 0.2, fmaUtilization: 82 })).toMatchObject({
+        ...{ class: 'tail', also: ['fma-issue'] },
+        evidence: [{ id: 'wavesPerSm' }, { id: 'fmaUtilization' }],
+      })
     })
 
     it('says that it leans where the highest unit is between the thresholds', () => {
@@ -135,6 +172,7 @@ describe('the bottleneck', async () => {
     it('does not call it a latency while a unit is not known, and says which', () => {
       expect(judge({ l2Utilization: null })).toEqual({
         class: 'unknown',
+        also: [],
         leaning: false,
         evidence: [],
         missing: ['l2Utilization'],
@@ -163,6 +201,13 @@ describe('the bottleneck', async () => {
       expect(bottleneckOf(at4096, rungWith({}))).toBeNull()
     })
 
+    it('is null for an emulated rung, whose small size fills no GPU and which has no times', () => {
+      const emulated: Session = { ...at4096, target: { kind: 'emulated', name: 'h200' } }
+      const small = made({ wavesPerSm: 0.06 })
+      expect(bottleneckOf(at4096, small)).toMatchObject({ class: 'tail' })
+      expect(bottleneckOf(emulated, small)).toBeNull()
+    })
+
     it('names only metrics of the registry, and classes and thresholds that are stated', () => {
       const cases: Record<string, number>[] = [
         {},
@@ -177,6 +222,25 @@ describe('the bottleneck', async () => {
       }
       expect(bottleneckThresholds.unit).toBe(80)
     })
+  })
+
+  it('and the reasons of a step name the same unit of every recorded rung', async () => {
+    const told: Partial<Record<UnitId, readonly BottleneckClass[]>> = {
+      fma: ['fma-issue'],
+      issue: ['fma-issue'],
+      tensor: ['tensor'],
+      l1Data: ['lsu-mio', 'l1-bandwidth'],
+      lsu: ['lsu-mio'],
+      l2: ['l2-bandwidth'],
+      dram: ['dram-bandwidth'],
+    }
+    for (const { name, session } of await readRecordings(recordings))
+      for (const rung of session.rungs) {
+        const found = bottleneckOf(session, rung)
+        const limiter = limiterOf({ session, rung })
+        if (!found || !limiter || ['tail', 'unknown'].includes(found.class)) continue
+        expect(told[limiter.unit.id], `${name} ${rung.id}`).toContain(found.class)
+      }
   })
 
   describe('on an H200', () => {
@@ -536,6 +600,28 @@ describe('the instruction mix', async () => {
       expect(Object.keys(metrics)).toContain('ffmaShare')
       expect(new Set(Object.values(metrics).map(({ reason }) => said(reason)))).toEqual(
         new Set([said(none.reason)]),
+      )
+    })
+
+    it('never gives the reason of another metric: that of a rung that was excluded, or that the run did not request it', () => {
+      const kernelsDiffer = unavailable('%', message('figures.kernelsDiffer', { count: 3 }))
+      const excluded = unavailable('%', message('records.profilingSkipped'))
+      const opened = (metrics: RungResult['metrics'], target = session.target) =>
+        withRegistry({
+          ...session,
+          target,
+          rungs: [{ ...session.rungs[0]!, profile: null, metrics }],
+        }).rungs[0]!.metrics.ffmaInstructions
+
+      const both = { theoreticalOccupancy: kernelsDiffer, achievedOccupancy: excluded }
+      expect(opened(both)?.reason).toEqual(excluded.reason)
+      expect(opened({ theoreticalOccupancy: kernelsDiffer })).toEqual(
+        notAsked(metricDefinition('ffmaInstructions')!),
+      )
+      const emulated = { kind: 'emulated', name: 'h200' } as const
+      const timeless = unavailable('%', message('emulation.notEmulated'))
+      expect(said(opened({ achievedOccupancy: timeless }, emulated)?.reason)).toBe(
+        'The run did not collect this metric.',
       )
     })
   })

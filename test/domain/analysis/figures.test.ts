@@ -254,7 +254,28 @@ describe('planned passes', () => {
         skip: ['01_naive'],
       })
       expect(some.rungs.map(({ skipped }) => skipped)).toEqual([true, false, false])
-      expect(all.seconds - some.seconds).toBeCloseTo(profileSeconds('deep', 262), 6)
+      expect(all.seconds - some.seconds).toBeCloseTo(profileSeconds('deep', { medianMs: 262 }), 6)
+    })
+
+    it('counts the passes of each kernel of a launch', () => {
+      const [one, three] = [1, 3].map((kernels) =>
+        profileSeconds('standard', { medianMs: 0.01, kernels }),
+      )
+      expect(three! / one!).toBeCloseTo(3, 1)
+    })
+
+    it('counts what rungs compile when they are loaded, and importing once', () => {
+      const estimate = (...prepared: { seconds: number; loadSeconds?: number }[]) =>
+        planProfile({
+          ...{ level: 'card', computeCapability: '9.0' },
+          rungs: prepared.map((own, index) => ({ id: `r${index}`, medianMs: 0, prepared: own })),
+        }).seconds
+      const [once, twice] = [estimate({ seconds: 2 }), estimate({ seconds: 2 }, { seconds: 3 })]
+      expect(once).toBeGreaterThan(6)
+      expect(twice - once).toBeCloseTo(3, 1)
+      // Measured: the first rung also starts Python.
+      const measured = estimate({ seconds: 2, loadSeconds: 7 }, { seconds: 3, loadSeconds: 0.1 })
+      expect(measured - estimate()).toBeCloseTo(12.1, 1)
     })
 
     it('leaves out what is expected to take longer than a limit, and nothing of unknown length', () => {

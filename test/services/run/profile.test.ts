@@ -105,6 +105,19 @@ describe('profiling', () => {
       expect(events[cost]).toMatchObject({ cost: { rungs: ladderRungs.map((id) => ({ id })) } })
     })
 
+    it('expects a rung that imports and compiles to do so again under ncu', async () => {
+      const machine = await fakeMachine()
+      await machine.editRung('06_float4', (text) => `${text}\n// prepares: 0.3 0.2\n`)
+      const { events, emit } = eventLog()
+      const { session } = await machine.run({ rungs: ['02_coalesced', '06_float4'] }, { emit })
+      const planned = events.find((event) => event.type === 'profile-plan')!.plan
+      const of = (id: string): number => planned.rungs.find((one) => one.id === id)!.seconds!
+      expect(of('06_float4') - of('02_coalesced')).toBeGreaterThan(0.45)
+      expect(planned.seconds).toBeGreaterThan(of('06_float4'))
+      // What loading took concerns this run alone.
+      expect(rung(session, '06_float4').prepared).toEqual({ seconds: 0.2, with: 'Python 3.12.3' })
+    })
+
     it('leaves a rung out on request: it has its time, and its counters say why they are missing', async () => {
       const machine = await fakeMachine()
       const { session } = await machine.run({ profileSkip: ['01_naive'] })

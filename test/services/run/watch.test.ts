@@ -4,10 +4,12 @@ import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { readKernelLibrary } from '../../../src-main/adapters/kernels/kernel-library'
 import { readSession } from '../../../src-main/adapters/sessions/session-store'
+import { nothingWatched, watchRound, type Watched } from '../../../src-main/domain/analysis/watched'
 import { message } from '../../../src-main/domain/messages/message'
 import type { RungResult, Session } from '../../../src-main/domain/session/session'
 import { toErrorShape } from '../../../src-main/domain/errors'
 import { inEnglish } from '../../../src-main/domain/text/text'
+import { describeChange } from '../../../src-main/hosts/cli/commands/run-command'
 import { watchFolder, type WatchNews } from '../../../src-main/services/run/watch'
 import { recordingsDir, root, tempDir, rungText, sumsFiles, sumsYaml } from '../support'
 
@@ -118,6 +120,59 @@ it('that is stopped during a round prints its result and stops waiting', async (
   })
   expect(news.map(({ phase }) => phase)).not.toContain('waiting')
   expect(news.at(-1)?.rungs.map(({ id }) => id)).toEqual(['a', 'b', 'c'])
+})
+
+/** As `run` makes on the emulated GPU: counters and no times. */
+const emulatedSession = (rungs: string[], sharedLoads: number): Session => ({
+  ...sessionOf(
+    rungs.map((id) => ({
+      ...timed,
+      id,
+      timing: null,
+      metrics: { sharedLoads: { value: sharedLoads, unit: 'inst', evidence: 'emulated' } },
+    })),
+  ),
+  target: { kind: 'emulated', name: 'h200' },
+})
+
+describe('without times', () => {
+  const round = (before: Watched, sharedLoads: number): Watched =>
+    watchRound(before, emulatedSession(['a'], sharedLoads), ['a'])
+  const first = round(nothingWatched, 4096)
+  const countersOf = ({ rungs }: Watched) =>
+    rungs[0]!.counters?.map(({ id, a, b, verdict }) => [id, a?.value, b?.value, verdict])
+
+  it('a save is compared by its counters with the last successful run', () => {
+    expect(countersOf(first)).toBeUndefined()
+    const second = round(first, 1024)
+    expect(countersOf(second)).toEqual([['sharedLoads', 4096, 1024, 'better']])
+    expect(describeChange(second.rungs[0]!)).toBe(
+      'a: ok.\n  Shared-memory loads: 4.10 k → 1.02 k, better',
+    )
+    const third = round(second, 1024)
+    expect(describeChange(third.rungs[0]!)).toBe('a: ok. No counter changed.')
+  })
+
+  it('a rung that fails keeps the counters of its last successful run', () => {
+    const broken = watchRound(first, { ...emulatedSession([], 0), rungs: [failed('a')] }, ['a'])
+    expect(describeChange(broken.rungs[0]!)).toMatch(/^a: failed: broken\./)
+    expect(countersOf(round(broken, 1024))).toEqual([['sharedLoads', 4096, 1024, 'better']])
+  })
+})
+
+it('a timed run with counters lists those that changed below its time', () => {
+  const counted = (factor: number, sharedLoads: number): Session =>
+    sessionOf([
+      {
+        ...rungOf('a', factor),
+        metrics: { sharedLoads: { value: sharedLoads, unit: 'inst', evidence: 'measured' } },
+      },
+    ])
+  const first = watchRound(nothingWatched, counted(1, 4096), ['a'])
+  const { rungs } = watchRound(first, counted(0.5, 1024), ['a'])
+  expect(describeChange(rungs[0]!)).toMatch(
+    /^a: .* µs → .* µs, −50.* %: faster\.\n {2}Shared-memory loads: 4.10 k → 1.02 k, better$/,
+  )
 })
 
 describe('a save', () => {

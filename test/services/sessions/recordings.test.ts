@@ -463,19 +463,19 @@ describe('the standard level', async () => {
       const plan = planProfile({
         level: 'standard',
         computeCapability: session.device!.computeCapability,
-        rungs: profiledRungs(session).map(({ id, timing }) => ({ id, medianMs: timing!.medianMs })),
+        rungs: profiledRungs(session).map(({ id, timing, launches, prepared }) => ({
+          ...{ id, medianMs: timing!.medianMs, kernels: launches?.length, prepared },
+        })),
       })
       expect(plan.passes).toBeLessThanOrEqual(8)
       expect(new Set(profiledRungs(session).map(({ profile }) => profile!.passes))).toEqual(
         new Set([plan.passes]),
       )
-      // Packages are imported and kernels of Python rungs compiled under ncu as well, for which nothing is estimated.
-      if (session.rungs.some(({ file }) => file.endsWith('.py'))) return
-      // An estimate is made of one kernel a rung; a tree of launches takes as much for each of its own.
-      if (profiledRungs(session).some(({ profile }) => profile!.kernels.length > 2)) return
       const { call } = (await readRaw(folder, 'ncu/profile'))!
-      // The library of gemm-nt looks for its kernel under ncu too, and the GPU beside was profiled at the same time.
-      const least = session.ladder.task?.id === 'gemm-nt' ? 0.5 : 0.75
+      // The library of gemm-nt looks for its kernel under ncu too, and the GPU beside was profiled at the same time. Beside
+      // Python, ncu saves more memory per pass.
+      const isPython = session.rungs.some(({ file }) => file.endsWith('.py'))
+      const least = session.ladder.task?.id === 'gemm-nt' || isPython ? 0.5 : 0.75
       expect(plan.seconds / call.seconds).toBeGreaterThan(least)
       expect(plan.seconds / call.seconds).toBeLessThan(1.25)
     })

@@ -13,6 +13,7 @@ export const records = {
 
   notCompiling: 'Does not compile: {what}',
   parameterLeft: '{rung} keeps {name} = {value}: it does not allow {asked}, only {allowed}.',
+  verifyingAt: 'Verifying at {at} ({number} of {total}).',
   wrongAt: 'At {at}: {why}',
   trustedFailed: '{rung}, which results are checked against, could not be used.',
   hung: 'Hung during {stage}: no progress for {seconds} s, so its process was terminated.',
@@ -46,6 +47,7 @@ export const records = {
     'The rung launches {count} kernels, and ncu did not report {metricName} for each of them.',
   notReported: 'ncu did not report {names} on this GPU.',
   notAsked: 'The run did not request {names} from ncu.',
+  notCollected: 'The run did not collect this metric.',
   notReportedHere: 'ncu did not report {names}.',
   noFigure: 'ncu reported no value of {metricName} for the kernel {kernel}.',
   notPercent: 'ncu reported {metricName} in {unit} instead of percent.',

@@ -4,6 +4,7 @@ import { readKernelLibrary } from '../../../adapters/kernels/kernel-library'
 import { shownPath } from '../../../adapters/kernels/ladder-folder'
 import type { Setup, SetUp } from '../../../adapters/machine/machine'
 import type { RunRequest } from '../../../contract/index'
+import type { MetricDelta } from '../../../domain/analysis/compare'
 import type { WatchedRung } from '../../../domain/analysis/watched'
 import { percentChange } from '../../../domain/analysis/time-change'
 import { inputError, exitCodes, toErrorShape, type ErrorShape } from '../../../domain/errors'
@@ -34,17 +35,36 @@ import { across, acrossPipe, type AcrossSide } from '../../../domain/analysis/co
 import { rateText, shareText } from '../../../domain/analysis/lead-figure'
 import { metricDefinition } from '../../../domain/metrics/metrics'
 import type { Session } from '../../../domain/session/session'
-import { describeOrigin } from '../describe/describe-ladder'
+import { describeOrigin, metric } from '../describe/describe-ladder'
 
 // `kernel-ladder run --watch`: on every save, runs the rungs that changed and prints the effect.
 
-/** `02_tile: 1.31 ms → 0.98 ms, −25.2 %: faster` */
-function describeChange({ id, status, verdict, reasons, beforeMs, nowMs, change }: WatchedRung) {
+/** `  Shared-memory loads: 4.10 k → 1.02 k, better` */
+const describeCounter = ({ label, a, b, verdict }: MetricDelta): string =>
+  `  ${label}: ${metric(a ?? undefined)} → ${metric(b ?? undefined)}, ${verdict}`
+
+/** `02_tile: 1.31 ms → 0.98 ms, −25.2 %: faster.`, and a line per counter that changed. */
+export function describeChange({
+  id,
+  status,
+  verdict,
+  reasons,
+  beforeMs,
+  nowMs,
+  change,
+  counters,
+}: WatchedRung): string {
   const times = [beforeMs, nowMs].map((ms) => (ms === null ? null : formatMs(ms)))
   const time = times[0] && times[1] ? `${times[0]} → ${times[1]}` : (times[1] ?? times[0] ?? status)
   const by = change === null ? '' : `, ${percentChange(change.ratio)}`
   const why = status === 'ok' ? '' : ` ${reasons.map(inEnglish).join(' ')}`
-  return `${id}: ${time}${by}: ${verdict}.${why}`.trimEnd()
+  // Without times, the counters are the result.
+  const isCounted = counters !== null && status === 'ok' && times[0] === null && times[1] === null
+  if (isCounted && counters.length === 0) return `${id}: ${time}. No counter changed.`
+  return [
+    `${id}: ${time}${by}${isCounted ? '' : `: ${verdict}`}.${why}`.trimEnd(),
+    ...(counters ?? []).map(describeCounter),
+  ].join('\n')
 }
 
 const phases: Partial<Record<WatchNews['phase'], string>> = {
@@ -74,8 +94,8 @@ export async function watchRun(
         { ...request, ladder: own.folder, rungs },
         { ...options, emit: progressPrinter() },
       )
-      // The first round and build-only rounds have nothing to compare with.
-      if (rounds === 0 || isBuiltOnly(session.target)) printText(sessionText(session))
+      // The first round has nothing to compare with. Without times, the table is the result.
+      if (rounds === 0 || !can(session.target).times) printText(sessionText(session))
       if (folder !== null) note(`Saved in ${shownPath(folder)}`)
       for (const error of [missing, unsaved]) if (error) printError(error)
       return session

@@ -23,6 +23,7 @@ import { metricDefinition } from '../../../domain/metrics/metrics'
 import { worksOnTensor } from '../../../domain/analysis/roofline'
 import { rungBefore, type RungResult, type Session } from '../../../domain/session/session'
 import { formatCount, formatMs, formatPercent, formatValue } from '../../../domain/metrics/units'
+import { isEmulated } from '../../../domain/target/targets'
 import { describeExpectation, describeOrigin, metric } from './describe-ladder'
 import { table } from '../output'
 
@@ -76,11 +77,17 @@ function describeEvidence({
   return `  ${label}: ${formatValue(value, unit)}${limit}${how ? `: ${describeDerivation(how)}` : ''}`
 }
 
-function describeBottleneck(found: Bottleneck | null): string[] {
-  if (!found) return ['Limited by: unknown (not profiled)']
-  const { class: name, leaning, evidence, missing } = found
+function describeBottleneck({ target }: Session, found: Bottleneck | null): string[] {
+  if (!found)
+    return [
+      `Limited by: unknown (${isEmulated(target) ? 'emulated, so not timed' : 'not profiled'})`,
+    ]
+  const { class: name, also, leaning, evidence, missing } = found
+  const named = (one: BottleneckClass): string =>
+    `${bottleneckWords[one]}${one === 'unknown' ? '' : ` (${one})`}`
   return [
-    `${leaning ? 'Leaning toward' : 'Limited by'}: ${bottleneckWords[name]}${name === 'unknown' ? '' : ` (${name})`}`,
+    `${leaning ? 'Leaning toward' : 'Limited by'}: ${named(name)}`,
+    ...(also.length > 0 ? [`  together with: ${also.map(named).join('; ')}`] : []),
     ...evidence.map(describeEvidence),
     ...(name === 'unknown'
       ? [`  Missing: ${someOf(missing.map(labelOf))}. \`--profile standard\` collects them.`]
@@ -230,7 +237,7 @@ export function describeRung(
     ...(note ? [note] : []),
     ...(more ? [inEnglish(more)] : []),
     ...describeExpected(session, rung),
-    ...describeBottleneck(bottleneck),
+    ...describeBottleneck(session, bottleneck),
     ...describeMix(session, rung),
     ...(profile
       ? [
@@ -249,7 +256,7 @@ export function describeRung(
             'Warps were not sampled.',
           ),
           '',
-          ...describeRules(profile),
+          ...(isEmulated(session.target) ? [] : describeRules(profile)),
           ...profile.notes.map((note) => `note: ${inEnglish(note)}`),
         ]
       : [

@@ -1,0 +1,59 @@
+/** ^C during an emulated run, while one of its tools is running. */
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { readKernelLibrary } from '../../../src-main/adapters/kernels/kernel-library'
+import type { ProcessCall, ProcessResult } from '../../../src-main/adapters/tools/process'
+import { liveToolbox } from '../../../src-main/adapters/tools/toolboxes'
+import { buildGpu } from '../../../src-main/domain/gpu/gpu'
+import { caseOf } from '../../../src-main/domain/task/problem'
+import type { EmulationBench } from '../../../src-main/services/run/emulate'
+import { readyRung, sharedFills } from '../../../src-main/services/run/emulate'
+import { expectedOf } from '../../../src-main/services/run/emulated-expectation'
+import { planRun } from '../../../src-main/services/run/plan'
+import { packedRow } from '../../captures'
+import { gemm, gemmProblem } from '../../support'
+import { root, tempDir } from '../support'
+
+/** A bench whose probe is stopped by ^C. */
+async function stoppedBench(): Promise<{ bench: EmulationBench; library: string }> {
+  const stop = new AbortController()
+  const stopped = (_call: ProcessCall): Promise<ProcessResult> => {
+    stop.abort()
+    return Promise.resolve({
+      ...{ outcome: 'cancelled', exitCode: null, signal: 'SIGTERM', seconds: 1 },
+      ...{ stdout: '', stderr: '' },
+    })
+  }
+  const library = join(await tempDir(), 'built.so')
+  await writeFile(library, packedRow('cubins.jsonl', 'kernels.so').bytes)
+  const pool = {
+    run: () => Promise.reject(new Error('Nothing is emulated after ^C.')),
+    close: () => Promise.resolve(),
+  }
+  const bench = {
+    ...{ toolbox: liveToolbox(null, stopped), pool, probe: 'probe', task: gemm, taskFolder: null },
+    ...{ gpu: buildGpu('h200')!, seed: 1, signal: stop.signal },
+  }
+  return { bench, library }
+}
+
+const cancelled = { kind: 'cancelled', message: expect.stringMatching(/cancelled/i) as string }
+
+it('^C while the reference computes cancels the run, and says nothing about the reference', async () => {
+  const { bench, library } = await stoppedBench()
+  const own = caseOf(gemmProblem(16))
+  const buffers = await sharedFills(bench)(own, '01_naive', 0)
+  if ('key' in buffers) throw new Error(buffers.key)
+  await expect(expectedOf(bench, library, own, buffers)).rejects.toMatchObject(cancelled)
+})
+
+it('^C while a rung’s launches are looked up cancels the run, and says nothing about the rung', async () => {
+  const { bench, library } = await stoppedBench()
+  const { rungs, problem } = planRun(await readKernelLibrary(join(root, 'cuda-kernels')), {
+    ...{ ladder: 'gemm-fp32', rungs: ['01_naive'], size: 16, params: {}, profile: 'card' },
+  })
+  const build = { artefact: library, build: null, diagnostics: [] }
+  const ready = readyRung(bench, sharedFills(bench), rungs[0]!.rung, build, problem)
+  await expect(ready).rejects.toMatchObject(cancelled)
+})
