@@ -120,7 +120,7 @@ interface Column {
 
 const table = (columns: readonly Column[], rows: readonly LibraryTimes[]): string =>
   mdTable(
-    columns.map(({ header, align = 'left' }) => ({ header, align })),
+    columns.map(({ header, align }) => ({ header, align: align ?? ('left' as const) })),
     rows.map((row) => columns.map(({ cell }) => cell(row))),
   )
 

@@ -4,7 +4,7 @@
  * sessions, and with a warm one; bursts and sustained launches. The sessions are rounds over all ladders, so that those of one
  * ladder lie minutes apart. Writes a line for each run: its arguments, its seconds and the document that it printed.
  *
- *     node test/gpu/timing.mjs --cli dist/cli/kernel-ladder.mjs --out timing-h200.jsonl [--only gemm-fp32] [--rounds all,cold,warm,cold]
+ *     node test/gpu/timing.mjs --cli dist/cli/kernel-ladder.mjs --out timing-h200.jsonl [--only gemm-fp32] [--no-large] [--rounds all,cold,warm,cold]
  *
  * Exits 1 when a run did not end with 0.
  */
@@ -18,14 +18,14 @@ const ladders = [
   ['gemm-3xtf32', ['--size', '4096'], ['62_tf32x3_wgmma']],
   ['gemm-tensor', ['--size', '4096'], ['59_results_held']],
   ['gemm-bf16', ['--size', '4096'], ['81_deferred_nt']],
-  ['gemm-bf16', ['--size', '8192'], ['81_deferred_nt']],
+  ['gemm-bf16', ['--size', '8192'], ['81_deferred_nt'], 'large'],
   ['gemm-fp8', ['--size', '4096'], ['81_deferred_nt']],
   ['reduction', [], ['11_published_sums']],
   ['scan', [], ['09_deep_ring']],
   ['transpose', [], ['06_vector_tile']],
   ['attention', [], ['07_persistent']],
-  ['attention', ['--at', 'TOKENS=16384', '--at', 'causal=1'], ['07_persistent']],
-  ['softmax', [], ['07_bulk_copies', '20_triton']],
+  ['attention', ['--at', 'TOKENS=16384', '--at', 'causal=1'], ['07_persistent'], 'large'],
+  ['softmax', [], ['20_triton']],
 ]
 
 const rounds = {
@@ -39,6 +39,7 @@ const { values } = parseArgs({
     cli: { type: 'string', default: 'dist/cli/kernel-ladder.mjs' },
     out: { type: 'string' },
     only: { type: 'string' },
+    'no-large': { type: 'boolean', default: false },
     rounds: { type: 'string', default: 'all,cold,warm,cold' },
   },
 })
@@ -47,8 +48,8 @@ writeFileSync(values.out, '')
 const only = values.only?.split(',')
 let failed = 0
 for (const [number, round] of values.rounds.split(',').entries())
-  for (const [ladder, options, rungs] of ladders) {
-    if (only && !only.includes(ladder)) continue
+  for (const [ladder, options, rungs, large] of ladders) {
+    if ((only && !only.includes(ladder)) || (large && values['no-large'])) continue
     const argv = [
       'run',
       '--ladder',
@@ -78,7 +79,7 @@ for (const [number, round] of values.rounds.split(',').entries())
       values.out,
       `${JSON.stringify({ round: number + 1, argv, status, seconds, document })}\n`,
     )
-    const row = (document?.session ?? document)?.rungs?.map(({ id, timing }) => {
+    const row = document?.rungs?.map(({ id, timing }) => {
       const { medianMs, ratioToReference, referenceMedianMs, burst, sustained } = timing ?? {}
       return [
         id,
