@@ -49,7 +49,7 @@ function program(
 ): Command {
   const cli = new Command('kernel-ladder')
     .description(
-      'Take a CUDA kernel from naive to past the library, and see what each change bought.',
+      'Optimize a CUDA kernel step by step, and see what each change bought.',
     )
     .version(appVersion)
     .exitOverride()
