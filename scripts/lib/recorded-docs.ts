@@ -17,6 +17,7 @@ import { problemWord, sameSizes } from '../../src-main/domain/task/problem'
 import { md, mdTable, details, mdHtml, mdSentence } from '../../src-main/domain/text/tables'
 import { code } from '../../src-main/domain/messages/message'
 import { whyOfSteps, type WhyStep } from '../../src-main/domain/why/why'
+import { inEnglish } from '../../src-main/domain/text/text'
 import { printedCauses } from '../../src-main/services/report/comparison'
 import {
   captures,
@@ -96,7 +97,9 @@ function cells(
     !hasRoof
       ? 'FP32 from tensor cores'
       : figure?.share == null || roof.value === null
-        ? '–'
+        ? figure?.aboveRoof
+          ? inEnglish(figure.aboveRoof)
+          : '–'
         : `${formatPercent(figure.share)} of ${formatValue(roof.value, roof.unit)}, ${roof.evidence}`,
     busy == null ? '–' : `${metricDefinition(pipe)!.label} ${formatPercent(busy)}`,
     `\`recorded:${recording}\``,

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { DraftId, Identifier, Parameters } from '../domain/ladder/rung'
 import { ProfileLevel } from '../domain/metrics/metric-definition'
-import { TimingWay } from '../domain/session/session'
+import { CacheState, TimingWay } from '../domain/session/session'
 import { TargetText, SanitizeTarget } from '../domain/target/targets'
 import { At } from '../domain/task/problem'
 import { ErrorShape } from '../domain/errors'
@@ -30,8 +30,10 @@ export const RunRequest = z.object({
   params: Parameters.default({}),
   target: TargetText,
   profile: ProfileLevel.default('card'),
-  /** `burst`: bursts of launches on a rested GPU are timed too, which takes some six seconds a rung. */
+  /** What is timed besides single launches: bursts take about six seconds per rung, sustained launches three. */
   timing: TimingWay.optional(),
+  /** What L2 holds when a launch is timed; cold by default. */
+  cacheState: CacheState.extract(['cold', 'warm']).optional(),
   /** Which of this machine's GPUs, counting from 0 among those that are visible; CUDA's first by default. */
   gpu: GpuNumber.optional(),
   /** An edited copy, run as a rung after its original. */

@@ -8,7 +8,7 @@ import {
   printTarget,
   Target,
 } from '../domain/target/targets'
-import type { Session } from '../domain/session/session'
+import { CacheState, type Session } from '../domain/session/session'
 import {
   named,
   optionsWord,
@@ -58,6 +58,8 @@ export const SessionSummary = z.object({
   /** Of a session without a device that is for a GPU of the built-in table. */
   target: Target.optional(),
   profile: ProfileLevel,
+  /** What L2 held when its launches were timed; absent where nothing was timed. */
+  cacheState: CacheState.optional(),
   rungCount: z.number().int(),
   /** Set if the folder cannot be read; the other fields are then guessed from its name. */
   damaged: Statement.optional(),
@@ -96,6 +98,7 @@ export const summaryOf = (
     deviceName: session.device?.name ?? null,
     ...(gpuOfTarget(session.target) ? { target: session.target } : {}),
     profile: session.settings.profile,
+    ...(session.settings.cacheState ? { cacheState: session.settings.cacheState } : {}),
     rungCount: session.rungs.length,
   }
 }
@@ -129,10 +132,15 @@ export function sweepCandidates(
     .sort((a, b) => bySize(a, b) || b.createdAt.localeCompare(a.createdAt))
 }
 
-/** One per size: the session on screen for its own size, the newest for all others. */
+/**
+ * One per size: the session on screen for its own size, the newest for all others, if possible one whose times can be
+ * ranked with it.
+ */
 export function firstChoice(candidates: readonly SessionSummary[], ref: string): string[] {
+  const own = candidates.find((item) => item.ref === ref)
+  const isRanked = ({ cacheState }: SessionSummary): boolean => cacheState === own?.cacheState
   const chosen = new Map<string, string>()
-  for (const item of candidates) {
+  for (const item of [...candidates].sort((a, b) => Number(isRanked(b)) - Number(isRanked(a)))) {
     if (!item.problem) continue
     const size = problemLabel(item.problem)
     if (!chosen.has(size) || item.ref === ref) chosen.set(size, item.ref)

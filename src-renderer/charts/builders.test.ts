@@ -184,7 +184,15 @@ describe('a roofline', () => {
     lines: [],
     quiet: false,
   }
-  const reference = { ...point, mark: '00', title: 'cuBLAS', x: 300, y: 51_000, quiet: true }
+  const reference = {
+    ...point,
+    rung: '00_cublas',
+    mark: '00',
+    title: 'cuBLAS',
+    x: 300,
+    y: 51_000,
+    quiet: true,
+  }
   const dram = {
     name: 'DRAM',
     points: [point, reference],
@@ -193,6 +201,7 @@ describe('a roofline', () => {
   const spec: RooflineSpec = {
     paths: [dram],
     compute: { value: 64_000, name: 'FP32' },
+    climb: ['01_naive'],
     xAxis: 'x',
     yAxis: 'y',
     xText: String,
@@ -209,23 +218,24 @@ describe('a roofline', () => {
     expect(beside!.data.map(({ value }) => value)).toEqual([[300, 51_000]])
   })
 
-  it('has a line from each rung to the next, that leads to the two', () => {
+  it('has a line from each rung of the climb to the next, that leads to the two', () => {
     const next = { ...point, rung: '02_coalesced', mark: '02', x: 40, y: 6000 }
     const last = { ...point, rung: '03_tile', mark: '03', x: 30, y: 9000 }
-    const points = [reference, point, next, last]
-    const joins = rungJoins(rooflineChart({ ...spec, paths: [{ ...dram, points }] })(palette, size))
+    const aside = { ...point, rung: '02_elsewhere', mark: '02', x: 50, y: 700 }
+    const points = [reference, point, aside, next, last]
+    const climb = ['01_naive', '02_coalesced', '03_tile']
+    const joins = rungJoins(
+      rooflineChart({ ...spec, paths: [{ ...dram, points }], climb })(palette, size),
+    )
     expect(joins.map(({ a, b }) => [a, b])).toEqual([
       ['01_naive', '02_coalesced'],
       ['02_coalesced', '03_tile'],
     ])
     expect(joins[1]).toMatchObject({ name: 'DRAM', from: [40, 6000], to: [30, 9000] })
     // Kernels of a program climb nothing.
-    const apart = rooflineChart({ ...spec, paths: [{ ...dram, points }], apart: true })(
-      palette,
-      size,
-    )
+    const apart = rooflineChart({ ...spec, paths: [{ ...dram, points }], climb: [] })(palette, size)
     expect(rungJoins(apart)).toEqual([])
-    expect(seriesOf(apart)[1]!.data).toHaveLength(4)
+    expect(seriesOf(apart)[1]!.data).toHaveLength(5)
     // Beside the middle, and beyond the ends.
     expect(distanceToLine([5, 3], [0, 0], [10, 0])).toBe(3)
     expect(distanceToLine([13, 4], [0, 0], [10, 0])).toBe(5)
@@ -320,7 +330,7 @@ describe('a roofline', () => {
       y: 500 + index,
     }))
     const option = rooflineChart({ ...spec, paths: [{ ...dram, points }] })(palette, size)
-    expect(seriesOf(option)[0]!.data.length).toBe(300)
+    expect(seriesOf(option)[1]!.data.length).toBe(300)
     const labels = labelsOf(option)
     expect(labels.length).toBeLessThan(250)
     // Titles of so many would cover the points.
@@ -340,7 +350,7 @@ describe('a roofline', () => {
     const option = rooflineChart({
       ...spec,
       paths: [{ ...dram, points }],
-      apart: true,
+      climb: [],
       alsoHere: (names) => `also ${names.length}: ${names[0]}`,
     })(palette, size)
     const named = labelsOf(option).filter((text) => /^\d/.test(text!))
@@ -381,7 +391,7 @@ describe('a roofline', () => {
     expect(rungPoints(option).map(({ rung, at }) => [rung, at[0]])).toEqual([
       ['01_naive', 9],
       ['01_naive', 20],
-      ['01_naive', 300],
+      ['00_cublas', 300],
     ])
   })
 })

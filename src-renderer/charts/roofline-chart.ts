@@ -1,4 +1,4 @@
-/** Throughput over arithmetic intensity, both logarithmic, under the roofs; a line joins the rungs in order. */
+/** Throughput over arithmetic intensity, both logarithmic, under the roofs; a line joins the rungs of the climb. */
 import { axisLines, axisName, axisText, tooltip, type ChartBuilder, type ShownPart } from './chart'
 import { crosses, overlap, placeLabels, widthOf, type Box, type Line } from './labels'
 import { logTicks } from './zoom'
@@ -32,8 +32,8 @@ export interface RooflineSpec {
   paths: readonly RooflinePath[]
   /** GFLOP/s. */
   compute: { value: number; name: string } | null
-  /** Kernels of a program, each with work of its own: no line joins them. */
-  apart?: boolean
+  /** The rungs that a line joins, in its order: each builds on the one before it. */
+  climb: readonly string[]
   /** The point that others are held against. */
   base?: { x: number; y: number; title: string } | undefined
   xAxis: string
@@ -130,11 +130,11 @@ function spotsOf(points: readonly RooflinePoint[], plane: ReturnType<typeof plan
   return spots
 }
 
-/** The rungs that a line joins in order: not the reference. */
-const joinedOf = ({ apart }: RooflineSpec, points: readonly RooflinePoint[]): RooflinePoint[] =>
-  apart ? [] : points.filter(({ quiet }) => !quiet)
+/** The points that a line joins, in its order. */
+const joinedOf = ({ climb }: RooflineSpec, points: readonly RooflinePoint[]): RooflinePoint[] =>
+  climb.flatMap((rung) => points.find((point) => point.rung === rung) ?? [])
 
-function climb(of: readonly RooflinePoint[], plane: ReturnType<typeof planeOf>): Line[] {
+function segments(of: readonly RooflinePoint[], plane: ReturnType<typeof planeOf>): Line[] {
   const ends = of.map(({ x, y }) => [plane.right(x), plane.down(y)] as const)
   return ends.slice(1).map((to, index) => [...ends[index]!, ...to])
 }
@@ -172,7 +172,7 @@ export function labelPlaces(
     })),
     plane.room,
     [...taken, ...others],
-    spec.paths.flatMap(({ points }) => climb(joinedOf(spec, points), plane)),
+    spec.paths.flatMap(({ points }) => segments(joinedOf(spec, points), plane)),
     isCrowd ? crowdReach : undefined,
     roofs,
   )
@@ -389,7 +389,6 @@ export const rooflineChart =
       series: [
         ...paths.flatMap(({ name, points }, path) => [
           {
-            // The path up the ladder; the reference is not part of it.
             type: 'line' as const,
             name,
             symbol: symbols[path % symbols.length] ?? 'circle',
@@ -408,7 +407,7 @@ export const rooflineChart =
             symbol: symbols[path % symbols.length] ?? 'circle',
             symbolSize: 9,
             data: points
-              .filter(({ quiet }) => quiet || spec.apart)
+              .filter(({ rung }) => !spec.climb.includes(rung))
               // The hottest on top, where the pointer meets it.
               .sort((a, b) => a.ms - b.ms)
               .map((point) => mark(point, path)),

@@ -6,8 +6,10 @@ import {
   metricDefinitions,
   type MetricValue,
 } from '../../src-main/domain/metrics/metrics'
-import type { RungResult, Session } from '../../src-main/domain/session/session'
+import type { CacheState, RungResult, Session, Timing } from '../../src-main/domain/session/session'
 import { leadFigure, leadOf, shareText } from '../../src-main/domain/analysis/lead-figure'
+import { ownGpuMs } from '../../src-main/domain/analysis/time-notes'
+import { heldDown } from '../../src-main/domain/report/provenance'
 import { ratioWarning } from '../../src-main/domain/analysis/comparability'
 import { message } from '../../src-main/domain/messages/message'
 import { figureText, fixed, spreadText } from '../ui/format'
@@ -78,6 +80,14 @@ export const ratioFigure = (rung: RungResult): MetricValue | null =>
 /** The time of a program's kernels under ncu. */
 export function gpuTimeFigure({ profiledTime }: RungResult): MetricValue | null {
   return profiledTime ? { value: profiledTime.totalMs, unit: 'ms', evidence: 'measured' } : null
+}
+
+/** `L2 cold`. */
+export function useCacheText() {
+  const { t } = useI18n()
+  const { text } = useStatement()
+  return (state: CacheState): string =>
+    t('ladder.cacheState', { state: text(message(`cacheState.${state}`)) })
 }
 
 // Where a figure comes from, in words; every tooltip that explains a number is made here.
@@ -154,18 +164,54 @@ export function useProvenance() {
       lines: [
         t('provenance.time', { samples: timing.samples, spread: spreadText(timing.spread) }),
         timing.settled ? t('provenance.settled') : t('provenance.unsettled'),
-        ...(timing.burst
-          ? [
-              t('provenance.burst', {
-                ms: figureText(timing.burst.medianMs, 'ms'),
-                launches: timing.burst.launches,
-                seconds: timing.burst.restSeconds,
-              }),
-            ]
-          : []),
+        t(`provenance.l2.${timing.cacheState}`),
+        ...conditionLines(timing),
       ],
     }
   }
+
+  /** What else a reader must know about a time. */
+  function conditionLines(timing: Timing): string[] {
+    const { emptyMs, late, includesHost, gpu } = timing
+    const own = ownGpuMs(timing)
+    const held = heldDown(gpu)
+    return [
+      ...(own === null ? [] : [t('provenance.gpuOwn', { ms: figureText(own, 'ms') })]),
+      ...(emptyMs == null ? [] : [t('provenance.empty', { ms: figureText(emptyMs, 'ms') })]),
+      ...(includesHost ? [t('provenance.includesHost')] : []),
+      ...(late ? [t('provenance.late', { n: late }, late)] : []),
+      ...(held === null ? [] : [text(held)]),
+    ]
+  }
+
+  function burstTip({ timing }: RungResult): TipContent {
+    if (!timing?.burst) return { lines: [t('provenance.noTime')] }
+    const { medianMs, launches, restSeconds, referenceMedianMs } = timing.burst
+    return {
+      title: figureText(medianMs, 'ms'),
+      lines: [
+        t('provenance.burst', { launches, seconds: restSeconds }),
+        ...besideLines(referenceMedianMs),
+      ],
+    }
+  }
+
+  function sustainedTip({ timing }: RungResult): TipContent {
+    if (!timing?.sustained) return { lines: [t('provenance.noTime')] }
+    const { medianMs, seconds, spread, referenceMedianMs, gpu } = timing.sustained
+    const held = heldDown(gpu)
+    return {
+      title: figureText(medianMs, 'ms'),
+      lines: [
+        t('provenance.sustained', { seconds, spread: spreadText(spread) }),
+        ...besideLines(referenceMedianMs),
+        ...(held === null ? [] : [text(held)]),
+      ],
+    }
+  }
+
+  const besideLines = (ms: number | null): string[] =>
+    ms === null ? [] : [t('provenance.referenceToo', { ms: figureText(ms, 'ms') })]
 
   /** Of a program's kernels. */
   function gpuTimeTip({ profile, profiledTime }: RungResult): TipContent {
@@ -199,6 +245,7 @@ export function useProvenance() {
       lines: [
         t('provenance.bandwidth'),
         ...(share ? [t('provenance.bandwidthShare', { share })] : []),
+        ...(figure.aboveRoof ? [t('provenance.aboveRoof', { why: text(figure.aboveRoof) })] : []),
       ],
     }
   }
@@ -218,5 +265,8 @@ export function useProvenance() {
     }
   }
 
-  return { metricTip, metricHeaderTip, timeTip, gpuTimeTip, throughputTip, rateTip, ratioTip }
+  return {
+    ...{ metricTip, metricHeaderTip, timeTip, burstTip, sustainedTip, gpuTimeTip },
+    ...{ throughputTip, rateTip, ratioTip },
+  }
 }

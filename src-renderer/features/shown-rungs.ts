@@ -15,8 +15,11 @@ export function narrowed(session: Session, ids: readonly string[]): Session {
   return narrow
 }
 
+/** The session that a narrowed one was made of: what a rung builds on may not be shown. */
+export const wholeOf = (session: Session): Session => wholes.get(session) ?? session
+
 export function numberOf(session: Session, rung: RungResult): string {
-  const { rungs } = wholes.get(session) ?? session
+  const { rungs } = wholeOf(session)
   return rungNumbers(rungs)[rungs.indexOf(rung)] ?? ''
 }
 

@@ -109,6 +109,29 @@ export function session(rungs: RungResult[]): Session {
   }
 }
 
+/** The reference's time over that of the only other rung, by the ways of timing that the session has. */
+export function beside(ratios: { single?: number; burst?: number; sustained?: number }): Session {
+  const own = rung('01_own', 1)
+  const timing = { ...own.timing!, ratioToReference: ratios.single ?? null }
+  const warm = { cacheState: 'warm' as const, medianMs: 1, gflops: null, referenceMedianMs: null }
+  if (ratios.burst !== undefined)
+    timing.burst = {
+      ...{ ...warm, launches: 8, restSeconds: 1, samplesMs: [1] },
+      ratioToReference: ratios.burst,
+    }
+  if (ratios.sustained !== undefined)
+    timing.sustained = {
+      ...{ ...warm, seconds: 2, spread: 0.001, smClockMHz: 1500, powerW: 650 },
+      ratioToReference: ratios.sustained,
+      gpu: {
+        ...{ smClockLowMHz: 1490, smClockHighMHz: 1510, memoryClockMHz: null },
+        ...{ temperatureC: 60, powerW: 660, powerLimitW: 700, heldDownBy: ['powerCap'] },
+      },
+    }
+  const made = session([rung('00_library', 1), { ...own, timing }])
+  return { ...made, ladder: { ...made.ladder, reference: '00_library' } }
+}
+
 export const started: RunEvent = {
   type: 'started',
   ladder: 'gemm-fp32',

@@ -6,7 +6,7 @@ import { exitCodes } from '../errors'
 import type { AnyMessage } from '../messages/message'
 import { inEnglish } from '../text/text'
 import { Problem } from '../task/problem'
-import { RungStatus, type Session } from '../session/session'
+import { CacheState, RungStatus, type Session } from '../session/session'
 
 export const ciSchemaId = 'kernel-ladder/ci'
 export const ciSchemaVersion = 2
@@ -29,6 +29,8 @@ const CheckedSession = z.object({
   problem: Problem.nullable(),
   gpu: z.string().nullable(),
   computeCapability: z.string().nullable(),
+  /** What L2 held when its rungs were timed; null where nothing was. */
+  cacheState: CacheState.nullable(),
 })
 
 export const CiDocument = z.object({
@@ -76,6 +78,7 @@ const session = (one: Session): CiDocument['now'] => ({
   problem: one.problem,
   gpu: one.device?.name ?? null,
   computeCapability: one.device?.computeCapability ?? null,
+  cacheState: one.settings.cacheState ?? null,
 })
 
 const numbers = (change: Change | null): CiDocument['rungs'][number]['change'] =>

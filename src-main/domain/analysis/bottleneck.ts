@@ -12,6 +12,7 @@
  * `also` has the classes that could as well have come first, so that a small change of a counter changes the order
  * and not the answer.
  */
+import { shareOfRoof } from './lead-figure'
 import { z } from 'zod'
 import { ceilingsOf } from '../gpu/ceilings'
 import { metricDefinition } from '../metrics/metrics'
@@ -177,9 +178,10 @@ function dramFigure(session: Session, rung: RungResult): Figure {
   const ceiling = ceilingsOf(session).memory.dram.value.value
   if (bytes === null || !ceiling || !rung.timing) return { id: 'dramUtilization', value: null }
   const perSecond = bytes / (rung.timing.medianMs * 1e6)
+  // Null where the timed launch found in L2 what the profiled one had to load.
   return {
     id: 'dramUtilization',
-    value: (100 * perSecond) / ceiling,
+    value: shareOfRoof(perSecond, ceiling, 'memory').share,
     how: { kind: 'dram-traffic', ceilingGBs: ceiling },
   }
 }

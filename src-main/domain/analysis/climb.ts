@@ -1,4 +1,7 @@
 /** The chain of steps that leads to a session's fastest rung. Pure. */
+import { code, message, type AnyMessage, type Statement } from '../messages/message'
+import { formatRatio } from '../metrics/units'
+import { speedup } from './compare'
 import { climbs, rungBefore, type RungResult, type Session } from '../session/session'
 
 export interface Climb {
@@ -20,10 +23,54 @@ export function climbOf(session: Session): Climb | null {
     rung.timing!.medianMs < best.timing!.medianMs ? rung : best,
   )
   const rungs = [fastest]
+  const seen = new Set<RungResult>(rungs)
   for (let at = rungBefore(session, fastest.id); at; at = rungBefore(session, at.id)) {
-    if (rungs.includes(at)) break
-    if (at.status === 'ok' && at.timing) rungs.unshift(at)
+    if (seen.has(at)) break
+    seen.add(at)
+    if (at.status !== 'ok' || !at.timing) continue
+    // Times with different contents of L2 have no factor between them.
+    if (at.timing.cacheState !== fastest.timing!.cacheState) break
+    rungs.unshift(at)
   }
   if (rungs.length < 2) return null
   return { rungs, factor: rungs[0]!.timing!.medianMs / fastest.timing!.medianMs }
+}
+
+export interface TakenStep {
+  /** The rung that this one builds on. */
+  from: RungResult
+  /** That rung's time over this one's. */
+  factor: number
+  /** It is not the row above, so a table has to name it. */
+  isElsewhere: boolean
+}
+
+/** The step to a rung; null for the reference, and where one of the two times is missing. */
+export function stepTo(session: Session, rung: RungResult): TakenStep | null {
+  if (!climbs(session) || rung.id === session.ladder.reference) return null
+  const from = rungBefore(session, rung.id)
+  const factor = speedup(from, rung)
+  if (!from || factor === null) return null
+  const above = session.rungs[session.rungs.findIndex(({ id }) => id === rung.id) - 1]
+  return { from, factor, isElsewhere: from.id !== above?.id }
+}
+
+/** `1.16×`, or `1.16× from 03_shared_tile` where that is not the row above. */
+export function stepWords(session: Session, rung: RungResult): Statement | null {
+  const step = stepTo(session, rung)
+  if (!step) return null
+  const factor = formatRatio(step.factor)
+  return step.isElsewhere ? message('summary.stepFrom', { factor, from: step.from.id }) : factor
+}
+
+/** In a sentence: the factor, and the rungs between whose times it is. */
+export function climbWords(session: Session): AnyMessage | null {
+  const climb = climbOf(session)
+  if (!climb) return null
+  return message('summary.climb', {
+    factor: formatRatio(climb.factor),
+    from: code(climb.rungs[0]!.id),
+    to: code(climb.rungs.at(-1)!.id),
+    steps: climb.rungs.length - 1,
+  })
 }

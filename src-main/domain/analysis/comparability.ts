@@ -5,10 +5,10 @@ import { inEnglish } from '../text/text'
 import { named, problemLabel } from '../task/problem'
 import { flagTitle, resultOf, type Task } from '../task/task'
 import { can } from '../target/targets'
-import { rungOf, type RungResult, type Session, RungStatus } from '../session/session'
+import { CacheState, rungOf, type RungResult, type Session, RungStatus } from '../session/session'
 import { Identifier } from '../ladder/rung'
 import { MetricValue } from '../metrics/metrics'
-import { measureColdCommand } from '../report/provenance'
+import { measureColdCommand } from '../session/commands'
 import { leadFigure, leadOf, leadPipe } from './lead-figure'
 
 // Whether figures of two sessions can be compared, and what the reader should know when they are. Pure.
@@ -46,13 +46,21 @@ function clockWarning(left: Session, right: Session): AnyMessage[] {
   return clocksDiffer(a, b) ? [message('guard.clock', { a, b })] : []
 }
 
-/** Times with different contents of L2 are not ranked; the command measures the first session's rungs as the second's were. */
+/** Whether the times of two sessions may be ranked: L2 held the same, as far as both say. */
+export const areTimesRanked = (
+  { settings: a }: Pick<Session, 'settings'>,
+  { settings: b }: Pick<Session, 'settings'>,
+): boolean =>
+  a.cacheState === undefined || b.cacheState === undefined || a.cacheState === b.cacheState
+
+/** Times with different contents of L2 are not ranked. The command measures what was not measured with a cold L2. */
 function cacheStateWarning(a: Session, b: Session): AnyMessage[] {
   const [left, right] = [a, b].map(({ settings }) => settings.cacheState)
   if (left === undefined || right === undefined || left === right) return []
   const states = { a: message(`cacheState.${left}`), b: message(`cacheState.${right}`) }
-  const again = [a, b].find(({ settings }) => settings.cacheState !== 'cold')!
-  return [message('guard.cacheState', { ...states, command: code(measureColdCommand(again)) })]
+  const again = [a, b].filter(({ settings }) => settings.cacheState !== 'cold')
+  const command = [...new Set(again.map(measureColdCommand))].join(' && ')
+  return [message('guard.cacheState', { ...states, command: code(command) })]
 }
 
 function problemWords({ problem }: Session): Statement {
@@ -197,6 +205,8 @@ const Side = z.object({
   status: RungStatus,
   /** Median in milliseconds; null without a time. */
   timeMs: z.number().nullable(),
+  /** What L2 held when it was timed; null without a time. */
+  cacheState: CacheState.nullable(),
   /** Operations or bytes per second, as the task is bound on this GPU; null without a time. */
   rate: MetricValue.nullable(),
   /** Percentage of this GPU's own peak that the rate is; null if the peak is unknown. */
@@ -254,6 +264,7 @@ function sideOf(session: Session, id: string): AcrossSide | null {
   return {
     status: rung.status,
     timeMs: rung.timing?.medianMs ?? null,
+    cacheState: rung.timing?.cacheState ?? null,
     rate: figure?.rate ?? null,
     share: figure?.share ?? null,
     metrics: rung.metrics,

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { expectDirections } from '../ladder/rung'
 import { metricDefinition, metricDefinitions, MetricValue } from '../metrics/metrics'
-import type { RungResult, Session } from '../session/session'
+import { CacheState, type RungResult, type Session } from '../session/session'
 import { units, type Unit } from '../metrics/units'
 import type { LadderRung } from '../ladder/ladder'
 
@@ -34,6 +34,8 @@ export type MetricDelta = z.infer<typeof MetricDelta>
 export const TimeDelta = z.object({
   aMs: z.number().nullable(),
   bMs: z.number().nullable(),
+  /** What L2 held when each was timed; null without a time of the runner. Different ones are not compared. */
+  cacheState: z.object({ a: CacheState.nullable(), b: CacheState.nullable() }),
   /** a's time divided by b's: above 1, b is faster. */
   speedup: z.number().nullable(),
   /** The sum of both spreads. A difference within it, or below half a percent, is no verdict. */
@@ -182,14 +184,16 @@ function compareTime(a: RungResult, b: RungResult): TimeDelta {
   const [left, right] = [timeOf(a, b), timeOf(b, a)]
   const aMs = left?.medianMs ?? null
   const bMs = right?.medianMs ?? null
-  if (!left || !right || right.medianMs === 0 || a.timing?.cacheState !== b.timing?.cacheState)
-    return { aMs, bMs, speedup: null, noise: null, verdict: 'unknown' }
+  const cacheState = { a: a.timing?.cacheState ?? null, b: b.timing?.cacheState ?? null }
+  if (!left || !right || right.medianMs === 0 || cacheState.a !== cacheState.b)
+    return { aMs, bMs, cacheState, speedup: null, noise: null, verdict: 'unknown' }
   const speedup = left.medianMs / right.medianMs
   const noise = left.spread + right.spread
   const same = timesAreSame(left.medianMs, right.medianMs, noise)
   return {
     aMs,
     bMs,
+    cacheState,
     speedup,
     noise,
     verdict: same ? 'same' : speedup > 1 ? 'better' : 'worse',

@@ -3,9 +3,11 @@
  * second if it is compute-bound. Decided once per session, for all its tables. Pure.
  */
 import { ceilingsOf, type Ceiling } from '../gpu/ceilings'
+import { message, type AnyMessage, type Statement } from '../messages/message'
 import type { MetricValue } from '../metrics/metrics'
 import { flops, isTensor, leastBytes, type Problem } from '../task/problem'
 import { formatPercent, formatValue } from '../metrics/units'
+import { inEnglish } from '../text/text'
 import type { RungResult, Session } from '../session/session'
 
 /** What of a session, or of a run so far, decides it. */
@@ -78,8 +80,10 @@ export function leadMetric(session: Told & Pick<Session, 'rungs'>): string {
 
 export interface LeadFigure {
   rate: MetricValue
-  /** Percentage of the roof; null if the roof is unknown, or if a cache carried the time beyond it. */
+  /** Percentage of the roof; null if the roof is unknown, or below the rate. */
   share: number | null
+  /** Why a known roof is no limit of the rate; null where the share is known, and where the roof is not. */
+  aboveRoof: AnyMessage | null
 }
 
 /** The minimum bytes of a launch, or the task's operations, over the time; null without a time. */
@@ -93,15 +97,30 @@ export function leadFigure(
   const value =
     of === 'operations' ? timing.gflops : gigabytes(ladder.task, problem, flags, timing.medianMs)
   const most = roof.value.value
-  const share = value === null || most === null ? null : (100 * value) / most
   return {
     rate: {
       value,
       unit: of === 'operations' ? 'GFLOP/s' : 'GB/s',
       evidence: value === null ? 'unavailable' : 'derived',
     },
-    share: share !== null && share > 100 ? null : share,
+    ...shareOfRoof(value, most, of === 'bytes' ? 'memory' : 'compute'),
   }
+}
+
+/** A rate as a percentage of its roof. A limit that is exceeded is none, so there is no share above 100 %. */
+export function shareOfRoof(
+  rate: number | null,
+  roof: number | null,
+  bound: 'memory' | 'compute' | null,
+): Pick<LeadFigure, 'share' | 'aboveRoof'> {
+  if (rate === null || roof === null) return { share: null, aboveRoof: null }
+  const share = (100 * rate) / roof
+  return share <= 100
+    ? { share, aboveRoof: null }
+    : {
+        share: null,
+        aboveRoof: message(bound === 'memory' ? 'figures.aboveMemory' : 'figures.abovePeak'),
+      }
 }
 
 function gigabytes(
@@ -115,16 +134,25 @@ function gigabytes(
 }
 
 /** `3.91 TB/s`; empty for a rung without a time. */
-export const rateText = (figure: LeadFigure | null): string =>
+export const rateText = (figure: Pick<LeadFigure, 'rate'> | null): string =>
   figure?.rate.value == null ? '' : formatValue(figure.rate.value, figure.rate.unit)
 
-/** `3.91 TB/s (81.5 % of DRAM)` if the task is memory-bound, `42.1 TFLOP/s` if it is compute-bound. */
-export function leadText(session: Told, rung: Pick<RungResult, 'timing' | 'flags'>): string {
+/**
+ * `3.91 TB/s (81.5 % of DRAM)` if the task is memory-bound, with the reason if there is no share;
+ * `42.1 TFLOP/s` if it is compute-bound.
+ */
+export function leadWords(session: Told, rung: Pick<RungResult, 'timing' | 'flags'>): Statement {
   const lead = leadOf(session)
   const figure = leadFigure(session, rung, lead)
-  const share = lead.of === 'bytes' ? shareText(figure) : ''
-  return `${rateText(figure)}${share && ` (${share} of DRAM)`}`
+  const rate = rateText(figure)
+  if (lead.of === 'operations' || rate === '') return rate
+  if (figure?.aboveRoof) return message('figures.rateWhy', { rate, why: figure.aboveRoof })
+  const share = shareText(figure)
+  return share === '' ? rate : message('figures.rateOfDram', { rate, share })
 }
 
-export const shareText = (figure: LeadFigure | null): string =>
+export const leadText = (session: Told, rung: Pick<RungResult, 'timing' | 'flags'>): string =>
+  inEnglish(leadWords(session, rung))
+
+export const shareText = (figure: Pick<LeadFigure, 'share'> | null): string =>
   figure?.share == null ? '' : formatPercent(figure.share)

@@ -2,7 +2,7 @@
  * Whether a rung may be called faster than the reference. Interleaved launches run in each other's heat, bursts on a
  * rested GPU, sustained ones at the clock that their own power allows: only where all three agree is it the code. Pure.
  */
-import { message, type AnyMessage, type Statement } from '../messages/message'
+import { code, message, type AnyMessage, type Statement } from '../messages/message'
 import { formatRatio } from '../metrics/units'
 import type { RungResult, Session, Timing } from '../session/session'
 
@@ -59,9 +59,12 @@ export function claimWords(session: Session): AnyMessage | null {
     const ratio = claimed.ratios[way]
     return ratio === undefined ? [] : [message(`claim.${way}`, { ratio: formatRatio(ratio) })]
   })
-  return message(`claim.${claimed.claim}`, {
-    rung: rung.id,
-    reference: session.ladder.reference ?? '',
+  // A ratio of at most 1 settles that it is not faster: no further run is asked for.
+  const isOpen = Object.values(claimed.ratios).every((ratio) => ratio > 1)
+  const said = claimed.claim === 'incomplete' && !isOpen ? 'ratios' : claimed.claim
+  return message(`claim.${said}`, {
+    rung: code(rung.id),
+    reference: code(session.ladder.reference ?? ''),
     ways: words.reduceRight((rest, part) => message('checks.and', { part, rest })),
   })
 }

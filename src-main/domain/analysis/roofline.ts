@@ -9,6 +9,7 @@
 import { ceilingsOf, memoryLevels, type MemoryLevel, type SessionCeilings } from '../gpu/ceilings'
 import { message, type Statement } from '../messages/message'
 import type { MetricValue } from '../metrics/metrics'
+import { shareOfRoof } from './lead-figure'
 import { flops, isTensor } from '../task/problem'
 import { resultOf, type Task } from '../task/task'
 import { type NcuMetrics, type RungResult, type Session } from '../session/session'
@@ -45,6 +46,14 @@ export interface RooflinePoint {
   /** Which roof that is. */
   bound: 'compute' | 'memory' | null
 }
+
+/** The point's percentage of its roof, or why the roof is no limit of it. */
+export const shareOfPoint = ({
+  throughput,
+  roofGflops,
+  bound,
+}: RooflinePoint): ReturnType<typeof shareOfRoof> =>
+  shareOfRoof(throughput.value, roofGflops, bound)
 
 export interface Roofline {
   /** The roof of the arithmetic that this session's data type runs on. */

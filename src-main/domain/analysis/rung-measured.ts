@@ -8,8 +8,10 @@ import type { Ladder, LadderRung } from '../ladder/ladder'
 import { metricDefinition } from '../metrics/metrics'
 import { named, Problem, problemWord, Scalars } from '../task/problem'
 import { resultOf, type Task } from '../task/task'
+import { message } from '../messages/message'
+import { inEnglish } from '../text/text'
 import { Identifier, Parameters } from '../ladder/rung'
-import type { RungResult, Session } from '../session/session'
+import { CacheState, type RungResult, type Session } from '../session/session'
 import { formatMs, formatRatio, formatValue, units } from '../metrics/units'
 
 export const MeasuredStep = z.object({
@@ -35,6 +37,8 @@ export const RungMeasured = z.object({
   /** Scalars of the problem that differ from the task's defaults. */
   unusual: Scalars,
   medianMs: z.number(),
+  /** What L2 held when this rung and the previous one were timed. */
+  cacheState: CacheState,
   /** The previous rung, with its non-default parameters. */
   before: z.object({ id: Identifier, medianMs: z.number(), params: Parameters }).nullable(),
   /** Ratio to the rung `to`; `alone`: what `to` computes if it lacks this rung's flags, or null. */
@@ -204,6 +208,7 @@ export function measuredOf(
           problem: session.problem,
           unusual: unusualScalars(session.ladder.task, session.problem),
           medianMs: timing.medianMs,
+          cacheState: timing.cacheState,
           before: before?.timing
             ? {
                 id: before.id,
@@ -260,15 +265,15 @@ function stepWords(step: MeasuredStep): string {
 
 /** `NVIDIA H200 at 4096³ f32 after 04_thread_tile_1d (gemm-fp32-h200-4096): time 6.85 ms → 4.44 ms (1.55×), …` */
 export function measuredWords(measured: RungMeasured): string {
-  const { device, problem, unusual, before, reference, medianMs, recording, changed, steps } =
-    measured
+  const { device, problem, unusual, before, reference, medianMs, cacheState } = measured
+  const { recording, changed, steps } = measured
   const params = Object.entries(before?.params ?? {}).map(([name, value]) => `${name} ${value}`)
   const where = [
     device ?? 'an unnamed GPU',
     problem &&
       ` at ${problemWord(problem)}${Object.keys(unusual).length > 0 ? `, ${named(unusual)},` : ''}`,
     before && ` after ${before.id}${params.length > 0 ? ` with ${params.join(', ')}` : ''}`,
-    ` (${recording}${changed.length > 0 ? `, before the code of ${changed.join(' and ')} changed` : ''})`,
+    ` (${recording}, L2 ${inEnglish(message(`cacheState.${cacheState}`))}${changed.length > 0 ? `, before the code of ${changed.join(' and ')} changed` : ''})`,
   ]
   const now = formatMs(medianMs)
   const time = before

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { comparability } from '../analysis/comparability'
 import { message, Statement } from '../messages/message'
-import type { Session, ProfiledTime, RungResult } from '../session/session'
+import { CacheState, type Session, type ProfiledTime, type RungResult } from '../session/session'
 import { can } from '../target/targets'
 import { changesOf, marks, pairUnits, type PairReason } from './pairing'
 import { unitsOf, type Unit, type UnitTime } from './units'
@@ -20,6 +20,8 @@ const Side = z.object({
   title: z.string(),
   /** How many launches its time is the sum of; null for the median of a ladder's rung. */
   launches: z.number().int().nullable(),
+  /** What L2 held when it was timed; null if ncu timed it, or nothing did. */
+  cacheState: CacheState.nullable(),
   /** null if it is not known, or if the rung launches several. */
   kernel: z
     .object({
@@ -108,10 +110,11 @@ const times = (timeA: number | null, timeB: number | null, alike: boolean) => ({
   ratio: alike && timeA !== null && timeB !== null && timeA > 0 ? timeB / timeA : null,
 })
 
-const sideOf = ({ rung, title, launches, kernel }: Unit): z.infer<typeof Side> => ({
+const sideOf = ({ rung, title, launches, kernel, time }: Unit): z.infer<typeof Side> => ({
   rung,
   title,
   launches,
+  cacheState: time === null || time.clock === 'ncu' ? null : time.clock,
   kernel: kernel && {
     name: kernel.name,
     grid: kernel.grid,
@@ -179,7 +182,7 @@ export function compareSessions(
         a: gone.map(({ id }) => id),
         b: come.map(({ id }) => id),
         ...times(timeA, timeB, alike),
-        change: timeA === null && timeB === null ? null : (timeB ?? 0) - (timeA ?? 0),
+        change: (timeA === null && timeB === null) || !alike ? null : (timeB ?? 0) - (timeA ?? 0),
       }
     }),
   }

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { Identifier } from '../ladder/rung'
 import { Statement } from '../messages/message'
 import { namesIn, parseExpression } from '../task/expression'
+import { CacheState } from '../session/session'
 import { Problem, valueOf } from '../task/problem'
 import { exitCodeOf, measuredVerdicts, regressVerdicts, type RegressVerdict } from './verdict'
 import { fillValues, launchScalars, type Task, type TaskFill } from '../task/task'
@@ -60,6 +61,8 @@ export const regressShape = {
     computeCapability: z.string(),
     driver: z.string().nullable(),
   }),
+  /** What L2 held when both were timed. */
+  cacheState: CacheState,
   /** 0 nothing got slower, 1 something got slower or broke, 2 nothing could be decided. */
   exitCode: z.union([z.literal(0), z.literal(1), z.literal(2)]),
   headline: z.string(),

@@ -1,21 +1,12 @@
 /** Where a session's figures come from, as named facts, and the command that reproduces them. Pure. */
 import type { Device, ClockReason, GpuState } from '../gpu/gpu'
 import { message, type Statement } from '../messages/message'
-import { isOfPrograms, type Program, type Session } from '../session/session'
+import { reproduceCommand } from '../session/commands'
+import { isOfPrograms, type Session } from '../session/session'
 import type { templates } from '../messages/english/index'
 import { inEnglish } from '../text/text'
-import {
-  named,
-  optionsLabel,
-  optionsWord,
-  problemLabel,
-  sameSizes,
-  type Problem,
-  type Sizes,
-} from '../task/problem'
-import { sizeNames, type Task } from '../task/task'
-import { can, kindOf } from '../target/targets'
-import type { ProfileLevel } from '../metrics/metric-definition'
+import { named, optionsLabel, optionsWord, problemLabel } from '../task/problem'
+import { can } from '../target/targets'
 import { formatBytes } from '../metrics/units'
 
 // The state of the GPU while rungs were timed, in words. Pure.
@@ -94,116 +85,6 @@ export interface Fact {
 }
 
 const unknown = message('provenance.unknown')
-
-const plainWord = /^[A-Za-z0-9_@%+=:,./-]+$/
-
-const quoted = (word: string): string =>
-  plainWord.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
-
-/**
- * Parameters that differ from a header's default. `--param` applies to every rung that declares the name and
- * allows the value, so a parameter is listed only if it would not change other rungs.
- */
-function parameterWords({ ladder }: Session): string[] {
-  const names = new Set(ladder.rungs.flatMap(({ params }) => Object.keys(params)))
-  return [...names].flatMap((name) => {
-    const holders = ladder.rungs.flatMap(({ params, header }) => {
-      const declared = header.params.find((parameter) => parameter.name === name)
-      return declared ? [{ value: params[name], declared }] : []
-    })
-    const changed = holders.find(({ value, declared }) => value !== declared.default)
-    if (changed?.value === undefined) return []
-    const { value } = changed
-    const agrees = holders.every(
-      (holder) => holder.value === value || !holder.declared.allowed.includes(value),
-    )
-    return agrees ? ['--param', `${name}=${value}`] : []
-  })
-}
-
-/** The one form that the command line has for every task: names of those that do not ship are no options of their own. */
-const at = (name: string, value: number | string): string[] => ['--at', `${name}=${value}`]
-
-/** The sizes as command-line options. */
-export function sizeOptions(task: Task, sizes: Sizes): string[] {
-  const names = sizeNames(task)
-  return names.length > 1 && new Set(Object.values(sizes)).size === 1
-    ? ['--size', `${sizes[names[0]!]}`]
-    : names.flatMap((name) => at(name, sizes[name]!))
-}
-
-/** The command-line options for everything that differs from the ladder's defaults. */
-function problemOptions({ ladder }: Session, task: Task, problem: Problem): string[] {
-  const { sizes, scalars, options } = problem
-  const own: Record<string, number | string> = { ...ladder.scalars, ...ladder.options }
-  return [
-    ...sizeOptions(task, sizes),
-    ...Object.entries({ ...scalars, ...options }).flatMap(([name, value]) =>
-      own[name] === value ? [] : at(name, value),
-    ),
-  ]
-}
-
-const ladderWords = ({ ladder }: Session): string[] => ['--ladder', ladder.folder ?? ladder.id]
-
-/** The command that runs the session's ladder at these sizes and this level. */
-export function runCommand(session: Session, sizes: Sizes | null, profile: ProfileLevel): string {
-  const { task } = session.ladder
-  const at = task && sizes ? sizeOptions(task, sizes) : []
-  const words = ['kernel-ladder', 'run', ...ladderWords(session), ...at, '--profile', profile]
-  return words.map(quoted).join(' ')
-}
-
-/** Another of the ladder's sizes, else half of each of this problem's. */
-export function otherSizes({ ladder, problem }: Session): Sizes | null {
-  if (!problem) return null
-  const half = Object.entries(problem.sizes).map(([name, size]) => [name, Math.ceil(size / 2)])
-  return (
-    ladder.sizes.find((sizes) => !sameSizes(sizes, problem.sizes)) ??
-    (Object.fromEntries(half) as Sizes)
-  )
-}
-
-function profileCommand({ command, filters }: Program, level: string): string {
-  const { kernels, nvtx, skip, count } = filters
-  const option = (name: string, value: string | number | null): string[] =>
-    value === null || value === 0 ? [] : [name, String(value)]
-  const words = [
-    ...['kernel-ladder', 'profile'],
-    ...[...option('--kernels', kernels), ...option('--nvtx', nvtx)],
-    ...[...option('--skip', skip), ...option('--count', count)],
-    ...['--profile', level, '--', ...command],
-  ]
-  return words.map(quoted).join(' ')
-}
-
-/** The command that reproduces this: a run on the same kind of GPU, a profile of the same program, or an import of the same file. */
-export function reproduceCommand(session: Session): string {
-  if (session.program) return profileCommand(session.program, session.settings.profile)
-  const again = kindOf(session.target).again(session.target.name)
-  if (again === null) return ['kernel-ladder', 'import', session.target.name].map(quoted).join(' ')
-  const { ladder, problem, settings } = session
-  const { task } = ladder
-  const words = [
-    'kernel-ladder',
-    'run',
-    ...ladderWords(session),
-    // Rungs are named, so that the same ones run even if the ladder has grown.
-    '--rungs',
-    session.rungs.map(({ id }) => id).join(','),
-    ...(task && problem ? problemOptions(session, task, problem) : []),
-    ...parameterWords(session),
-    ...again,
-    ...(can(session.target).profiles ? ['--profile', settings.profile] : []),
-    ...(settings.timing ? ['--timing', settings.timing] : []),
-    ...(settings.cacheState === 'warm' ? ['--warm'] : []),
-  ]
-  return words.map(quoted).join(' ')
-}
-
-/** The command that measures a session's rungs anew with a cold L2, which is the default. */
-export const measureColdCommand = (session: Session): string =>
-  reproduceCommand({ ...session, settings: { ...session.settings, cacheState: 'cold' } })
 
 /** Which ways of timing the session has. */
 function timingWords(session: Session): Statement {

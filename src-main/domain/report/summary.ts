@@ -1,5 +1,7 @@
 /** A session's summary as messages made only from its figures; a list of them is one paragraph. Pure. */
-import { leadText } from '../analysis/lead-figure'
+import { leadWords } from '../analysis/lead-figure'
+import { climbWords } from '../analysis/climb'
+import { claimWords } from '../analysis/library-claim'
 import { compareRungs, type RungComparison } from '../analysis/compare'
 import { message, type AnyMessage, type Statement, code, type Sentence } from '../messages/message'
 import { paragraph, pieces } from '../text/text'
@@ -65,17 +67,12 @@ function best(session: Session): AnyMessage {
     title: first.title,
     time: formatMs(medianMs),
     spread: halfSpread(spread),
-    throughput: leadText(session, first),
+    throughput: leadWords(session, first),
   }
   if (ratioToReference === null || reference === null) return message('summary.best', figures)
   // The spreads of both medians affect the ratio. Without the reference's spread, only the rung's is known.
   const both = spread + (rungOf(session, reference)?.timing?.spread ?? 0)
-  const place =
-    Math.abs(ratioToReference - 1) <= both
-      ? 'summary.bestLevel'
-      : ratioToReference > 1
-        ? 'summary.bestPast'
-        : 'summary.bestBelow'
+  const place = Math.abs(ratioToReference - 1) <= both ? 'summary.bestLevel' : 'summary.bestBeside'
   return message(place, {
     ...figures,
     ratio: formatRatio(ratioToReference),
@@ -148,6 +145,10 @@ function unpaidSteps(session: Session, steps: readonly Step[]): Statement[][] {
 export interface Summary {
   /** The best rung or, of kernels under ncu, how much there is and the one that takes the most time. */
   best: AnyMessage
+  /** Whether the fastest rung is faster than the reference, by each way of timing; null without a reference beside it. */
+  claim: AnyMessage | null
+  /** The climb: its first and last rung, and the factor between their times; null where nothing was climbed. */
+  climb: AnyMessage | null
   /** The three largest, each with its explanation. */
   jumps: Statement[][]
   /** Rungs that are slower than the one before, or not faster, beyond noise. */
@@ -163,6 +164,8 @@ export function summarize(session: Session, steps: readonly Step[]): Summary {
   const bad = session.rungs.filter(({ status }) => status !== 'ok')
   return {
     best: best(session),
+    claim: claimWords(session),
+    climb: climbWords(session),
     jumps: largestJumps(steps),
     unpaid: unpaidSteps(session, steps),
     allPaid: verdicts.length > 0 && verdicts.every((verdict) => verdict === 'better'),
@@ -174,6 +177,7 @@ export function summarize(session: Session, steps: readonly Step[]): Summary {
 
 /** In English, as printed in reports. */
 export interface PrintedSummary {
+  /** The best rung, whether it is faster than the reference, and the climb to it. */
   best: Sentence[]
   jumps: Sentence[]
   unpaid: Sentence[]
@@ -182,9 +186,9 @@ export interface PrintedSummary {
 }
 
 export function printedSummary(session: Session, steps: readonly Step[]): PrintedSummary {
-  const { best, jumps, unpaid, allPaid, troubles } = summarize(session, steps)
+  const { best, claim, climb, jumps, unpaid, allPaid, troubles } = summarize(session, steps)
   return {
-    best: [pieces(best)],
+    best: [best, claim, climb].flatMap((part) => (part === null ? [] : [pieces(part)])),
     jumps: jumps.map((parts) => paragraph(parts)),
     unpaid: unpaid.map((parts) => paragraph(parts)),
     allPaid,

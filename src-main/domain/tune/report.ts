@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { Identifier, Parameters } from '../ladder/rung'
 import { Statement } from '../messages/message'
 import { median } from '../regress/verdict'
+import { CacheState } from '../session/session'
 import { Problem } from '../task/problem'
 import { strategyNames, type Point } from './sweep'
 
@@ -64,6 +65,8 @@ export const tuneShape = {
       busySeconds: z.number(),
     }),
   ),
+  /** What L2 held when points were timed; `unknown` in sweeps that were kept before it was recorded. */
+  cacheState: CacheState.default('unknown'),
   strategy: z.enum(strategyNames),
   seed: z.number().int(),
   budget: z.object({ points: z.number().int().nullable(), seconds: z.number().nullable() }),

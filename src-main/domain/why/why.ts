@@ -57,7 +57,7 @@ const leastShare = 0.05
 const resolution = 0.002
 
 export function whyOf(a: Side, b: Side, hunks: readonly Hunk[] | null = null): Why {
-  const times = timesOf(a, b)
+  const [stateA, stateB] = [a.rung.timing?.cacheState, b.rung.timing?.cacheState]
   const none = (reason: Statement, verdict: Verdict = 'unknown'): Why => ({
     verdict,
     limits: { a: null, b: null },
@@ -67,6 +67,14 @@ export function whyOf(a: Side, b: Side, hunks: readonly Hunk[] | null = null): W
     needs: null,
     reason,
   })
+  if (stateA && stateB && stateA !== stateB)
+    return none(
+      message('why.otherCacheState', {
+        a: message(`cacheState.${stateA}`),
+        b: message(`cacheState.${stateB}`),
+      }),
+    )
+  const times = timesOf(a, b)
   if (!times) return none(withoutTime(a, b))
   const ratio = times.a / times.b
   const same = timesAreSame(times.a, times.b, times.noise)

@@ -48,9 +48,7 @@ function program(
   templates: readonly string[],
 ): Command {
   const cli = new Command('kernel-ladder')
-    .description(
-      'Take a CUDA kernel from naive to past the library, and see what each change bought.',
-    )
+    .description('Optimize a CUDA kernel step by step, and see what each change bought.')
     .version(appVersion)
     .exitOverride()
     .showHelpAfterError('Run `kernel-ladder help` to see the commands.')

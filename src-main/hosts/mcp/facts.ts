@@ -1,4 +1,7 @@
 /** What tools answer of sessions, rungs and machine code: plain figures with units, no prose of their own. */
+import { stepTo } from '../../domain/analysis/climb'
+import { libraryClaim } from '../../domain/analysis/library-claim'
+import { timeNotes } from '../../domain/analysis/time-notes'
 import { bottleneckOf } from '../../domain/analysis/bottleneck'
 import { inputError } from '../../domain/errors'
 import { metricDefinition } from '../../domain/metrics/metrics'
@@ -18,6 +21,7 @@ export const sessionFacts = (one: SessionSummary) => ({
   gpu: one.deviceName,
   made: one.createdAt,
   profile: one.profile,
+  ...(one.cacheState === undefined ? {} : { l2: one.cacheState }),
   rungs: one.rungCount,
   ...(one.title === null ? {} : { title: one.title }),
   ...(one.damaged === undefined ? {} : { damaged: inEnglish(one.damaged) }),
@@ -53,6 +57,36 @@ export function limitFacts(session: Session, rung: RungResult) {
       }
 }
 
+/** How a rung was timed, beside its time; nothing of a kernel that ncu timed. */
+function timingFacts(session: Session, rung: RungResult) {
+  const { timing } = rung
+  if (!timing) return {}
+  const { cacheState, referenceMedianMs, burst, sustained } = timing
+  const notes = timeNotes(timing).map(inEnglish)
+  const step = stepTo(session, rung)
+  const claimed = libraryClaim(session, rung)
+  return {
+    l2: cacheState,
+    ...(notes.length > 0 ? { timeNotes: notes } : {}),
+    ...(rung.id === session.ladder.reference ? {} : { referenceMs: rounded(referenceMedianMs) }),
+    ...(burst
+      ? { burst: { ms: rounded(burst.medianMs), toReference: rounded(burst.ratioToReference) } }
+      : {}),
+    ...(sustained
+      ? {
+          sustained: {
+            ms: rounded(sustained.medianMs),
+            toReference: rounded(sustained.ratioToReference),
+            smClockMHz: rounded(sustained.smClockMHz),
+            powerW: rounded(sustained.powerW),
+          },
+        }
+      : {}),
+    ...(claimed ? { againstReference: claimed.claim } : {}),
+    ...(step ? { step: { from: step.from.id, factor: rounded(step.factor) } } : {}),
+  }
+}
+
 export function rungFacts(session: Session, rung: RungResult) {
   const limit = bottleneckOf(session, rung)
   return {
@@ -61,6 +95,7 @@ export function rungFacts(session: Session, rung: RungResult) {
     status: rung.status,
     ms: rounded(timeOf(rung)),
     toReference: rounded(rung.timing?.ratioToReference),
+    ...timingFacts(session, rung),
     limitedBy: limit?.class ?? null,
     ...(limit && limit.also.length > 0 ? { alsoLimitedBy: limit.also } : {}),
     ...(rung.reason ? { reason: inEnglish(rung.reason) } : {}),

@@ -1,4 +1,6 @@
 /** Tools that answer from sessions, recordings and ladders, and change nothing. */
+import { climbOf } from '../../domain/analysis/climb'
+import { claimWords } from '../../domain/analysis/library-claim'
 import { z } from 'zod'
 import { readKernelLibrary } from '../../adapters/kernels/kernel-library'
 import { SessionRef } from '../../contract'
@@ -115,6 +117,7 @@ export function addReadTools(add: AddTool, place: Workplace): void {
           file: library.rungs.get(entry.id)?.file ?? null,
           ms: rounded(found?.medianMs),
           toReference: rounded(found?.reference?.ratio),
+          l2: found?.cacheState ?? null,
           recording: found === undefined ? null : recordedRef(found.recording),
         }
       })
@@ -146,12 +149,18 @@ export function addReadTools(add: AddTool, place: Workplace): void {
     async answer({ session: name, ...wanted }) {
       const { session } = await opened(place, name)
       const gpu = session.device?.name ?? 'no GPU'
+      const [climb, claim] = [climbOf(session), claimWords(session)]
       return {
         summary: `${session.ladder.title} on ${gpu}: ${counted(session.rungs.length, 'rung')}.`,
         ...page(
           session.rungs.map((rung) => rungFacts(session, rung)),
           wanted,
         ),
+        climb: climb && {
+          factor: rounded(climb.factor),
+          rungs: climb.rungs.map(({ id }) => id),
+        },
+        claim: claim && inEnglish(claim),
         warnings: session.warnings.map((one) => inEnglish(one)),
       }
     },
@@ -205,9 +214,11 @@ export function addReadTools(add: AddTool, place: Workplace): void {
       )
       const rows = pairs
         .toSorted((x, y) => Math.abs(y.change ?? 0) - Math.abs(x.change ?? 0))
-        .map(({ a: from, b: to, by, timeA, timeB, ratio, verdict }) => ({
+        .map(({ a: from, b: to, sideA, sideB, by, timeA, timeB, ratio, verdict }) => ({
           ...{ a: from, b: to, by, verdict },
           ...{ msA: rounded(timeA), msB: rounded(timeB), ratio: rounded(ratio) },
+          ...(sideA.cacheState === null ? {} : { l2A: sideA.cacheState }),
+          ...(sideB.cacheState === null ? {} : { l2B: sideB.cacheState }),
         }))
       const whole =
         total.timeA === null || total.timeB === null

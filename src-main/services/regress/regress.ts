@@ -44,7 +44,7 @@ import { openOldCode, type OldRungs, keepSameCode, keptSameCode } from './old-co
 import { timeInTurn, type BuiltPair, type RoundsOutcome } from './rounds'
 import type { CacheState } from '../../domain/session/session'
 
-export interface RegressRequest extends Omit<PlanRequest, 'profile'> {
+export interface RegressRequest extends Omit<PlanRequest, 'profile' | 'cacheState'> {
   /** A session, or a git revision. */
   against: string
   thresholdPercent: number
@@ -329,6 +329,7 @@ function reportOf(
       computeCapability: device.computeCapability,
       driver: device.driver,
     },
+    cacheState: request.cacheState,
     exitCode: exitCodeOf(all),
     headline: headlineOf(all, percent),
     thresholdPercent: percent,

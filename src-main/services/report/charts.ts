@@ -1,5 +1,6 @@
 /** The charts of printed and Markdown reports: bars of the throughput and of counters, and drawings of the screen. */
 import { cardMetricIds, metricDefinition } from '../../domain/metrics/metrics'
+import { areTimesRanked } from '../../domain/analysis/comparability'
 import { numberOfId } from '../../domain/ladder/rung'
 import type { RungResult, Session } from '../../domain/session/session'
 import { md } from '../../domain/text/tables'
@@ -56,7 +57,10 @@ export function throughputChart({ rows, session }: ReportModel): BarChart | null
   }
 }
 
-/** Two sessions: each rung's bar of the first session above that of the second; null without a time. */
+/**
+ * Two sessions: each rung's bar of the first session above that of the second; null without a time, and if L2 held
+ * different things, since bars side by side rank them.
+ */
 export function pairChart({ rungs, a: first, b: second }: ComparisonModel): BarChart | null {
   const lead = leadOf(first)
   const bar = (label: string, rung: RungResult, isFirst: boolean): Bar => ({
@@ -64,6 +68,7 @@ export function pairChart({ rungs, a: first, b: second }: ComparisonModel): BarC
     ...rateBar(leadFigure(isFirst ? first : second, rung, lead), rung.status),
     isReference: isFirst,
   })
+  if (!areTimesRanked(first, second)) return null
   if (!rungs.some(({ a, b }) => a.timing ?? b.timing)) return null
   return {
     id: 'throughput',

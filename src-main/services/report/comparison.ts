@@ -14,7 +14,7 @@ import {
 } from '../../domain/messages/message'
 import { formatShare } from '../../domain/metrics/units'
 import { type Why, whyOf, Cause } from '../../domain/why/why'
-import { comparability } from '../../domain/analysis/comparability'
+import { areTimesRanked, comparability } from '../../domain/analysis/comparability'
 import { leadFigure, leadOf, rateText } from '../../domain/analysis/lead-figure'
 import { compareRungs, RungComparison } from '../../domain/analysis/compare'
 import { inputError } from '../../domain/errors'
@@ -200,7 +200,9 @@ export const firstCauses = ({ rungs }: ComparisonModel): Sentence[] =>
   })
 
 /** A sentence with the number of rungs that got faster and slower beyond the spread of both. */
-export function counts({ rungs }: ComparisonModel): string {
+export function counts({ rungs, a, b }: ComparisonModel): string {
+  if (!areTimesRanked(a, b))
+    return `The sessions have ${rungs.length} rungs in common. Their times are not ranked, because L2 did not hold the same.`
   const of = (wanted: string): number =>
     rungs.filter(({ comparison }) => comparison.time.verdict === wanted).length
   const unknown = of('unknown')
@@ -218,7 +220,7 @@ export const comparisonLegend =
 
 // A comparison of two sessions as JSON: what `report A --compare B --format json` writes.
 
-export const comparisonJsonVersion = 3
+export const comparisonJsonVersion = 4
 
 export const ComparisonJson = z.object({
   schema: z.literal(comparisonJsonVersion),

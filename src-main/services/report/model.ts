@@ -5,7 +5,7 @@
 import { threadsPerBlock } from '../../domain/analysis/derived-metrics'
 import { metricDefinitions, cardMetricIds, type MetricValue } from '../../domain/metrics/metrics'
 import { sizesLabel } from '../../domain/task/problem'
-import { type Session, rungBefore, type RungResult } from '../../domain/session/session'
+import type { Session, RungResult } from '../../domain/session/session'
 import {
   formatGflops,
   formatValue,
@@ -14,10 +14,11 @@ import {
   formatRatio,
   type Unit,
 } from '../../domain/metrics/units'
-import type { Statement } from '../../domain/messages/message'
+import { message, type Statement } from '../../domain/messages/message'
 import type { ReportSection } from '../../domain/report/frozen-report'
 import { leadMetric, leadText } from '../../domain/analysis/lead-figure'
-import { speedup } from '../../domain/analysis/compare'
+import { stepWords } from '../../domain/analysis/climb'
+import { timeNotes } from '../../domain/analysis/time-notes'
 import type { Drawing } from '../../domain/report/report-format'
 import { diffBelowHeaders, type Hunk } from '../compare'
 import { shareOfTotal, totalProfiledMs } from '../../domain/programs/compare-sessions'
@@ -106,12 +107,16 @@ export interface LadderRow {
   time: Figure
   spread: Figure
   throughput: Figure
-  /** Throughput divided by the reference's. */
+  /** The reference's time, interleaved with the rung's. */
+  beside: Figure
+  /** That time over the rung's. */
   ratio: Figure
-  /** Speedup over the previous rung. */
+  /** The speedup over the rung that it builds on, which is named if it is not the row above. */
   step: Figure
   /** A launch in a burst, and its ratio to the reference's; absent unless the run timed bursts. */
   burst?: { time: Figure; ratio: Figure }
+  /** The rung alone for seconds; absent unless the run timed that. */
+  sustained?: { time: Figure; ratio: Figure; clock: Figure; power: Figure }
   /** Of a kernel under ncu; absent in sessions of rungs. */
   kernel?: { time: Figure; share: Figure; launches: Figure; median: Figure }
   /** In the order of the model's metrics. */
@@ -144,6 +149,8 @@ export interface ReportModel {
   metrics: { id: string; label: string; isAbsent: boolean }[]
   rows: LadderRow[]
   notes: string[]
+  /** What a reader must know beside a rung's time: `02_tile: did not settle, at the power cap`. */
+  timeNotes: { rung: string; text: string }[]
   /** Metrics without a value for any rung, each with the first reason given. */
   absent: { label: string; reason: string }[]
   /** Null if the ladder's author published none. */
@@ -207,7 +214,10 @@ export const legendOf = (session: Session): string =>
     ? 'Figures without a mark are counted by an emulator that executes the machine code; nothing was timed. ○ is derived from the build, the launch and counted figures. – is not available.'
     : isOfKernels(session)
       ? 'Figures without a mark are measured by ncu, launch by launch (GPU time: the sum over the launches). ○ is derived from measured figures. – is not available.'
-      : 'Figures without a mark are measured (times: CUDA events, the median; counters: ncu). ○ is derived from measured figures. – is not available. ± is half the interquartile range over the median.'
+      : `Figures without a mark are measured (times: CUDA events, the median${cacheWords(session)}; counters: ncu). ○ is derived from measured figures. – is not available. ± is half the interquartile range over the median.`
+
+const cacheWords = ({ settings: { cacheState } }: Session): string =>
+  cacheState ? `, L2 ${inEnglish(message(`cacheState.${cacheState}`))}` : ''
 
 /** Where it ran, for a title. */
 function gpuName(session: Session): string {
@@ -265,34 +275,47 @@ export function buildReport(input: ReportInput): ReportModel {
     ...metric,
     isAbsent: session.rungs.every(({ metrics: own }) => own[metric.id]?.value == null),
   }))
-  const bursts = session.rungs.some(({ timing }) => timing?.burst)
+  const has = (way: 'burst' | 'sustained'): boolean =>
+    session.rungs.some(({ timing }) => timing?.[way])
+  const [bursts, sustained] = [has('burst'), has('sustained')]
   const kernelsMs = isOfKernels(session) ? totalProfiledMs(session) : null
   const row = (rung: RungResult): LadderRow => {
     const { timing } = rung
     const isReference = rung.id === session.ladder.reference
     const figure = (evidence: 'measured' | 'derived', text: string | null | undefined): Figure =>
       text == null ? absent() : { text, evidence }
-    const ratio = timing?.ratioToReference ?? null
-    const factor = isReference ? null : speedup(rungBefore(session, rung.id), rung)
+    const timeFigure = (ms: number | null | undefined): Figure =>
+      figure('measured', ms == null ? null : formatMs(ms))
+    const ratioFigure = (ratio: number | null | undefined): Figure =>
+      figure('derived', ratio == null ? null : formatRatio(ratio))
+    const wholeFigure = (value: number | null | undefined, unit: string): Figure =>
+      figure('measured', value == null ? null : `${value.toFixed(0)} ${unit}`)
+    const step = stepWords(session, rung)
     return {
       rung,
       isReference,
-      time: figure('measured', timing && formatMs(timing.medianMs)),
+      time: timeFigure(timing?.medianMs),
       spread: figure('derived', timing && halfSpread(timing.spread)),
       throughput: figure('derived', leadText(session, rung) || null),
-      ratio: figure('derived', ratio === null ? null : formatRatio(ratio)),
-      step: figure('derived', factor === null ? null : formatRatio(factor)),
+      beside: timeFigure(isReference ? null : timing?.referenceMedianMs),
+      ratio: ratioFigure(timing?.ratioToReference),
+      step: figure('derived', step && inEnglish(step)),
       ...(kernelsMs === null ? {} : { kernel: kernelFigures(rung, kernelsMs) }),
       ...(bursts
         ? {
             burst: {
-              time: figure('measured', timing?.burst && formatMs(timing.burst.medianMs)),
-              ratio: figure(
-                'derived',
-                timing?.burst?.ratioToReference == null
-                  ? null
-                  : formatRatio(timing.burst.ratioToReference),
-              ),
+              time: timeFigure(timing?.burst?.medianMs),
+              ratio: ratioFigure(timing?.burst?.ratioToReference),
+            },
+          }
+        : {}),
+      ...(sustained
+        ? {
+            sustained: {
+              time: timeFigure(timing?.sustained?.medianMs),
+              ratio: ratioFigure(timing?.sustained?.ratioToReference),
+              clock: wholeFigure(timing?.sustained?.smClockMHz, 'MHz'),
+              power: wholeFigure(timing?.sustained?.powerW, 'W'),
             },
           }
         : {}),
@@ -319,6 +342,10 @@ export function buildReport(input: ReportInput): ReportModel {
     metrics,
     rows: session.rungs.map(row),
     notes,
+    timeNotes: session.rungs.flatMap(({ id, timing }) => {
+      const found = timing ? timeNotes(timing) : []
+      return found.length === 0 ? [] : [{ rung: id, text: found.map(inEnglish).join(', ') }]
+    }),
     absent: metrics
       .filter(({ isAbsent }) => isAbsent)
       .map(({ id, label }) => {

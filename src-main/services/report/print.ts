@@ -29,6 +29,7 @@ import {
   publishedTable,
   stepTable,
   verdictWords,
+  waysTable,
 } from './tables'
 import { placesInPdf, stablePdf, type PdfPrinter } from '../../adapters/print/chromium'
 import type { ReportStage } from '../../contract/sessions'
@@ -117,7 +118,11 @@ export const ladderPart = (model: ReportModel): PrintPart => ({
   title: 'Ladder',
   body: [
     printHtmlTable(ladderTable(model)),
+    ...[waysTable(model)].flatMap((ways) => (ways ? [printHtmlTable(ways)] : [])),
     `<p class="sub">${html(legendOf(model.session))}</p>`,
+    ...model.timeNotes.map(
+      ({ rung, text }) => `<p class="sub"><code>${html(rung)}</code>: ${html(text)}</p>`,
+    ),
     ...ratioWarnings(model.session).map(
       (warning) => `<p class="sub">${html(inEnglish(warning))}</p>`,
     ),

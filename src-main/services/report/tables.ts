@@ -62,10 +62,7 @@ const figureCell = ({ text, evidence, note }: Figure): Cell => ({
 /** Without times, as of an emulated run, there are no columns of them. */
 export function ladderTable({ rows }: ReportModel): Table {
   const hasTimes = rows.some(({ rung }) => rung.timing !== null)
-  const headings = [
-    ...['Time', '±', 'Throughput ○', 'To reference ○', 'To previous ○'],
-    ...(rows[0]?.burst ? ['Burst', 'Burst to reference ○'] : []),
-  ]
+  const headings = ['Time', '±', 'Throughput ○', 'Reference beside', 'To reference ○', 'Step ○']
   const ofKernels = rows[0]?.kernel
     ? ['GPU time under ncu', 'Share ○', 'Launches', 'Median launch']
     : []
@@ -75,11 +72,8 @@ export function ladderTable({ rows }: ReportModel): Table {
       ...[...ofKernels, ...(hasTimes ? headings : [])].map(number),
     ],
     rows: rows.map((row) => {
-      const { rung, time, spread, throughput, ratio, step, burst, kernel } = row
-      const shown = [
-        ...[time, spread, throughput, ratio, step],
-        ...(burst ? [burst.time, burst.ratio] : []),
-      ]
+      const { rung, time, spread, throughput, beside, ratio, step, kernel } = row
+      const shown = [time, spread, throughput, beside, ratio, step]
       return [
         ...[rungCell(row), plain(rung.title), plain(rung.status)],
         ...[
@@ -87,6 +81,27 @@ export function ladderTable({ rows }: ReportModel): Table {
           ...(hasTimes ? shown : []),
         ].map(({ text }) => plain(text)),
       ]
+    }),
+  }
+}
+
+/** The other ways of timing; null for a session of single launches alone. */
+export function waysTable({ rows }: ReportModel): Table | null {
+  const { burst, sustained } = rows[0] ?? {}
+  if (!burst && !sustained) return null
+  const headings = [
+    ...(burst ? ['Burst', 'To reference ○'] : []),
+    ...(sustained ? ['Sustained', 'To reference ○', 'SM clock', 'Power'] : []),
+  ]
+  return {
+    columns: [words('Rung'), ...headings.map(number)],
+    rows: rows.map((row) => {
+      const { burst: bursts, sustained: alone } = row
+      const figures = [
+        ...(bursts ? [bursts.time, bursts.ratio] : []),
+        ...(alone ? [alone.time, alone.ratio, alone.clock, alone.power] : []),
+      ]
+      return [rungCell(row), ...figures.map(({ text }) => plain(text))]
     }),
   }
 }

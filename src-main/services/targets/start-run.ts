@@ -49,7 +49,10 @@ export const runPlan = (
 
 export const runLocal: Runner = async (_name, request, options) => {
   const { library, request: own } = await libraryFor(options, request)
-  const chosen = request.gpu === undefined ? {} : { gpu: request.gpu }
+  const chosen = {
+    ...(request.gpu === undefined ? {} : { gpu: request.gpu }),
+    ...(request.cacheState === undefined ? {} : { cacheState: request.cacheState }),
+  }
   return runPlan(library, planRun(library, own), {
     ...options,
     settings: { ...options.settings, ...chosen },

@@ -284,6 +284,7 @@ export async function tune(
           driver: own.driver,
           ...{ measured, busySeconds },
         })),
+        cacheState: request.cacheState,
         strategy: chosen.strategy,
         seed: request.seed,
         budget,

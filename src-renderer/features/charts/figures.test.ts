@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import type { SessionSummary } from '../../../src-main/contract'
 import { leadFigure } from '../../../src-main/domain/analysis/lead-figure'
-import { otherSizes, runCommand } from '../../../src-main/domain/report/provenance'
+import { otherSizes, runCommand } from '../../../src-main/domain/session/commands'
 import { absence, commandFor } from './use-chart'
 import {
   drawnLimits,

@@ -7,7 +7,7 @@ import {
   type LaunchLike,
 } from '../../../src-main/domain/analysis/derived-metrics'
 import { instructionKinds } from '../../../src-main/domain/metrics/counted-metrics'
-import { type RungResult, type Session, rungBefore } from '../../../src-main/domain/session/session'
+import type { RungResult, Session } from '../../../src-main/domain/session/session'
 import { metricDefinitions, type MetricValue } from '../../../src-main/domain/metrics/metrics'
 import type { MetricDefinition } from '../../../src-main/domain/metrics/metric-definition'
 import { memoryLevels } from '../../../src-main/domain/gpu/ceilings'
@@ -27,7 +27,8 @@ import { smLimits } from '../../../src-main/domain/gpu/gpu'
 import { leadFigure, leadOf, type Lead } from '../../../src-main/domain/analysis/lead-figure'
 import type { SessionSummary } from '../../../src-main/contract/index'
 import { bySize } from '../../../src-main/contract/sessions'
-import { comparability } from '../../../src-main/domain/analysis/comparability'
+import { stepTo } from '../../../src-main/domain/analysis/climb'
+import { areTimesRanked, comparability } from '../../../src-main/domain/analysis/comparability'
 import type { AnyMessage } from '../../../src-main/domain/messages/message'
 import type { SweepMeasure } from '../../../src-main/domain/report/report-format'
 
@@ -344,8 +345,7 @@ function measure(
   if (by === 'throughput')
     return leadFigure(session, rung, { ...leadOf(session), of })?.rate.value ?? null
   if (by === 'toReference') return rung.timing.ratioToReference
-  const before = rungBefore(session, rung.id)?.timing
-  return before ? before.medianMs / rung.timing.medianMs : null
+  return stepTo(session, rung)?.factor ?? null
 }
 
 export interface Sweep {
@@ -356,11 +356,15 @@ export interface Sweep {
   warnings: readonly AnyMessage[]
 }
 
-/** `of`: what a throughput is of, at every size. */
+/**
+ * `of`: what a throughput is of, at every size. A line has times of one state of L2, that of `shown`; the others are
+ * left out, and a warning says why.
+ */
 export function sweep(
   sessions: readonly Session[],
   by: SweepMeasure,
   of: Lead['of'] = 'operations',
+  shown: Session | undefined = sessions[0],
 ): Sweep {
   const ordered = [...sessions].sort(bySize)
   const ids = [...new Set(ordered.flatMap(({ rungs }) => rungs.map(({ id }) => id)))]
@@ -372,17 +376,19 @@ export function sweep(
     return {
       id,
       title: found.find(({ rung }) => rung)?.rung?.title ?? id,
-      values: found.map(({ session, rung }) => (rung ? measure(session, rung, by, of) : null)),
+      values: found.map(({ session, rung }) =>
+        rung && shown && areTimesRanked(session, shown) ? measure(session, rung, by, of) : null,
+      ),
     }
   })
-  const [first, ...rest] = ordered
   return {
     sessions: ordered,
     sizes: ordered.map(({ problem }) => (problem ? problemLabel(problem) : '')),
     rungs: rungs.filter(({ values }) => values.some((value) => value !== null)),
-    // The chart is about different sizes, so they need no warning.
-    warnings: first
-      ? rest.flatMap((other) => comparability(first, { ...other, problem: first.problem }).warnings)
+    warnings: shown
+      ? ordered
+          .filter((other) => other !== shown)
+          .flatMap((other) => comparability(shown, other).warnings)
       : [],
   }
 }

@@ -18,7 +18,8 @@ import {
   type MetricDefinition,
   type ProfileLevel,
 } from '../../../src-main/domain/metrics/metric-definition'
-import { runCommand } from '../../../src-main/domain/report/provenance'
+import { areTimesRanked } from '../../../src-main/domain/analysis/comparability'
+import { runCommand } from '../../../src-main/domain/session/commands'
 import { unusualScalars } from '../../../src-main/domain/task/problem'
 import { can } from '../../../src-main/domain/target/targets'
 
@@ -104,6 +105,8 @@ export interface ChartBaseline {
   session: Session
   rung: RungResult
   name: string
+  /** L2 held the same as in the session shown, so that times may be held against it. */
+  ranksTimes: boolean
 }
 
 export function useChartBaseline(session: () => Session) {
@@ -111,7 +114,10 @@ export function useChartBaseline(session: () => Session) {
   return computed((): ChartBaseline | null => {
     const base = baselines.baseline
     if (!base || guardOf(base.session, session()).refusals.length > 0) return null
-    return { session: base.session, rung: base.rung, name: rungLabel(base.session, base.rung) }
+    return {
+      ...{ session: base.session, rung: base.rung, name: rungLabel(base.session, base.rung) },
+      ranksTimes: areTimesRanked(base.session, session()),
+    }
   })
 }
 

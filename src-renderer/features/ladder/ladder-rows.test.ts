@@ -35,7 +35,7 @@ describe('rows', () => {
       '01_naive',
       '02_tile',
     ])
-    expect(rows.map(({ speedup }) => speedup)).toEqual([null, null, 2.5, 0.8])
+    expect(rows.map(({ step }) => step?.factor ?? null)).toEqual([null, null, 2.5, 0.8])
     expect(rows[0]!.isReference).toBe(true)
   })
 

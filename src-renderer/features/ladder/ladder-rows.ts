@@ -6,6 +6,10 @@ import {
   slowdownOf,
   type Slowdown,
 } from '../../../src-main/domain/analysis/compare'
+import { stepTo, type TakenStep } from '../../../src-main/domain/analysis/climb'
+import { libraryClaim } from '../../../src-main/domain/analysis/library-claim'
+import { timeNotes } from '../../../src-main/domain/analysis/time-notes'
+import type { AnyMessage } from '../../../src-main/domain/messages/message'
 import {
   leadFigure,
   leadMetric,
@@ -24,6 +28,7 @@ import {
   rungBefore,
   type RungResult,
   type Session,
+  type Timing,
 } from '../../../src-main/domain/session/session'
 import {
   columnDecimals,
@@ -44,7 +49,11 @@ export interface LadderRow {
   before: RungResult | undefined
   /** The rung against the one it builds on; undefined for the first. */
   comparison: RungComparison | undefined
-  speedup: number | null
+  step: TakenStep | null
+  /** The notes beside its time. */
+  timeNotes: readonly AnyMessage[]
+  /** Called faster than the reference only where all ways of timing agree. */
+  isFaster: boolean
   /** The time of the ladder's first rung over this one's; null for the reference. */
   overFirst: number | null
   /** Set if it is slower than the rung it builds on, or was expected to be. */
@@ -77,7 +86,9 @@ export function ladderRows(session: Session): LadderRow[] {
       isReference,
       before,
       comparison,
-      speedup: before ? speedup(before, rung) : null,
+      step: stepTo(session, rung),
+      timeNotes: rung.timing ? timeNotes(rung.timing) : [],
+      isFaster: libraryClaim(session, rung)?.claim === 'faster',
       overFirst: isReference ? null : speedup(first, rung),
       slowdown: isReference ? null : slowdownOf(entries.get(rung.id), comparison),
       note: entries.get(rung.id)?.note ?? null,
@@ -138,6 +149,23 @@ export function metricScale(session: Session, id: string): Scale {
   )
 }
 
+/** The columns of times, besides which a session may have others. */
+export interface TimeColumns {
+  notes: boolean
+  burst: boolean
+  sustained: boolean
+}
+
+export function timeColumns({ rungs }: Session): TimeColumns {
+  const has = (holds: (timing: Timing) => unknown): boolean =>
+    rungs.some(({ timing }) => timing && holds(timing))
+  return {
+    notes: has((timing) => timeNotes(timing).length > 0),
+    burst: has(({ burst }) => burst),
+    sustained: has(({ sustained }) => sustained),
+  }
+}
+
 /** What the ratio column's times are divided by. */
 export type RatioTo = 'reference' | 'first' | 'baseline'
 
@@ -181,10 +209,8 @@ export function togglePick(picked: readonly string[], id: string): string[] {
 /** The pair that Compare opens with: the step that bought most, as the factor between both times. */
 export function defaultPair(session: Session): [string, string] | null {
   const steps = session.rungs.flatMap((rung) => {
-    const before = rungBefore(session, rung.id)
-    return rung.id !== session.ladder.reference && rung.timing && before?.timing
-      ? [{ a: before.id, b: rung.id, factor: before.timing.medianMs / rung.timing.medianMs }]
-      : []
+    const step = stepTo(session, rung)
+    return step ? [{ a: step.from.id, b: rung.id, factor: step.factor }] : []
   })
   if (steps.length > 0) {
     const { a, b } = steps.reduce((best, step) => (step.factor > best.factor ? step : best))
@@ -215,7 +241,7 @@ function sortValue(row: LadderRow, { sort, metric }: LadderView): number | null 
     case 'time':
       return row.rung.timing ? -row.rung.timing.medianMs : null
     case 'step':
-      return row.speedup
+      return row.step?.factor ?? null
     case 'metric':
       return row.rung.metrics[metric]?.value ?? null
   }

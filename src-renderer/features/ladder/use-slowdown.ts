@@ -10,14 +10,14 @@ export function useSlowdown() {
   const { t } = useI18n()
   const { metricLabel } = useMetricWords()
 
-  function slowdownSentences({ slowdown, before, speedup }: LadderRow): string[] {
+  function slowdownSentences({ slowdown, before, step }: LadderRow): string[] {
     if (!slowdown) return []
     const sentences: string[] = []
-    if (before && speedup !== null)
+    if (before && step)
       sentences.push(
         slowdown.slower
-          ? t('slowdown.slower', { before: before.title, factor: formatRatio(1 / speedup) })
-          : t('slowdown.notSlower', { before: before.title, factor: formatRatio(speedup) }),
+          ? t('slowdown.slower', { before: before.title, factor: formatRatio(1 / step.factor) })
+          : t('slowdown.notSlower', { before: before.title, factor: formatRatio(step.factor) }),
       )
     const { metric } = slowdown
     if (metric?.a?.value != null && metric.b?.value != null)

@@ -1,4 +1,5 @@
 /** Rungs × metrics: every figure of a session in one table, calculated once and language-independent. */
+import { areTimesRanked } from '../../../src-main/domain/analysis/comparability'
 import { type Verdict, compareRungs } from '../../../src-main/domain/analysis/compare'
 import {
   metricDefinition,
@@ -244,8 +245,8 @@ function distance(base: number, value: number, unit: string): string {
 const followsTime = (row: MatrixRow): boolean => row.source === 'timing'
 
 /**
- * `base` are the same rows of the baseline alone; a row that it lacks keeps its figures. `refused` says why the
- * sessions allow no verdict; then there are only differences.
+ * `base` are the same rows of the baseline alone; a row that it lacks keeps its figures, and so do times if L2 did not
+ * hold the same. Sessions that allow no verdict have differences alone.
  */
 export function againstBaseline(
   items: readonly MatrixItem[],
@@ -260,6 +261,7 @@ export function againstBaseline(
     ),
   )
   const guard = base.session === session ? undefined : guardOf(base.session, session)
+  const ranked = areTimesRanked(base.session, session)
   const verdicts = rungs.map((rung) => {
     const compared = compareRungs(base, { session, rung })
     const found = guard?.refusals.length ? withoutVerdicts(compared) : compared
@@ -269,7 +271,7 @@ export function againstBaseline(
     }
   })
   return items.map((item): MatrixItem => {
-    if (item.type === 'group') return item
+    if (item.type === 'group' || (followsTime(item) && !ranked)) return item
     const own = baseCells.get(item.id)
     if (own?.kind !== 'value') return item
     const verdictOf = (index: number): Verdict =>

@@ -10,7 +10,7 @@ import {
   sizesLabel,
   usualProblem,
 } from '../../../src-main/domain/task/problem'
-import type { Session } from '../../../src-main/domain/session/session'
+import type { Session, TimingWay } from '../../../src-main/domain/session/session'
 import type { Ladder, LadderRung } from '../../../src-main/domain/ladder/ladder'
 import { emulatedProblem } from '../../../src-main/domain/emulation/job'
 import { maxSize, sizeNames } from '../../../src-main/domain/task/task'
@@ -90,8 +90,10 @@ export interface RunForm {
   profile: ProfileLevel
   /** Seconds above which a rung is not profiled, as typed; empty for no limit. */
   profileLimit: string
-  /** Bursts of launches are timed too. */
-  bursts: boolean
+  /** What is timed besides single launches. */
+  timing: TimingWay
+  /** What L2 holds when a launch is timed. */
+  cacheState: 'cold' | 'warm'
 }
 
 export const optionalRungs = (ladder: Ladder): LadderRung[] =>
@@ -107,7 +109,8 @@ export const freshForm = (ladder: Ladder, target: string, name = ladder.id): Run
   target,
   profile: 'card',
   profileLimit: '',
-  bursts: false,
+  timing: 'single',
+  cacheState: 'cold',
 })
 
 /** Capabilities of the chosen target; null if none is chosen. */
@@ -116,7 +119,7 @@ export const abilities = ({ target }: Pick<RunForm, 'target'>): Capabilities | n
   return parsed && can(parsed)
 }
 
-/** Launches can be timed, single ones and in bursts. */
+/** Launches can be timed, in any of the ways. */
 export const canTime = (form: Pick<RunForm, 'target'>): boolean => {
   const able = abilities(form)
   return able !== null && able.times && !able.replays
@@ -318,7 +321,8 @@ export function runRequest(form: RunForm, ladder: Ladder): CallInput<'run.start'
   return {
     ...base,
     ...(limit === null ? {} : { profileLimitSeconds: limit }),
-    ...(form.bursts && canTime(form) ? { timing: 'burst' as const } : {}),
+    ...(form.timing !== 'single' && canTime(form) ? { timing: form.timing } : {}),
+    ...(form.cacheState !== 'cold' && canTime(form) ? { cacheState: form.cacheState } : {}),
     ...(size ? { at: { ...size, ...parseValues(ladder, form.values) } } : {}),
     params: Object.fromEntries(params.map(([name, value]) => [name, Number(value)])),
   }

@@ -204,13 +204,22 @@ describe('what profiling will cost, before a run', () => {
   })
 })
 
-describe('bursts', () => {
-  it('go with the request where launches are timed, and only if they were chosen', () => {
-    const form = { ...freshForm(ladder, 'local'), bursts: true }
-    expect(runRequest(form, ladder)).toMatchObject({ timing: 'burst' })
-    expect(runRequest({ ...form, bursts: false }, ladder)).not.toHaveProperty('timing')
-    for (const target of ['static:h200', 'emulated'])
-      expect(runRequest({ ...form, target }, ladder)).not.toHaveProperty('timing')
+describe('the ways of timing and the state of L2', () => {
+  it('go with the request where launches are timed, and only if they differ from the default', () => {
+    const form = freshForm(ladder, 'local')
+    expect(form).toMatchObject({ timing: 'single', cacheState: 'cold' })
+    const usual = runRequest(form, ladder)
+    expect(usual).not.toHaveProperty('timing')
+    expect(usual).not.toHaveProperty('cacheState')
+    for (const timing of ['burst', 'sustained', 'all'] as const)
+      expect(runRequest({ ...form, timing }, ladder)).toMatchObject({ timing })
+    const other = { ...form, timing: 'all', cacheState: 'warm' } as const
+    expect(runRequest(other, ladder)).toMatchObject({ cacheState: 'warm' })
+    for (const target of ['static:h200', 'emulated']) {
+      const request = runRequest({ ...other, target }, ladder)
+      expect(request).not.toHaveProperty('timing')
+      expect(request).not.toHaveProperty('cacheState')
+    }
   })
 })
 

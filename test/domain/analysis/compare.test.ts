@@ -309,7 +309,10 @@ describe('limits and chains', () => {
       verdict,
       expected: null,
     })
-    const time: TimeDelta = { aMs: 2, bMs: 1, speedup: 2, noise: 0.01, verdict: 'better' }
+    const time: TimeDelta = {
+      ...{ aMs: 2, bMs: 1, speedup: 2, noise: 0.01, verdict: 'better' },
+      cacheState: { a: 'cold', b: 'cold' },
+    }
     const metrics = [
       delta('sharedLoads', 'better', -6),
       delta('sharedLoadBankConflicts', 'better', -100),

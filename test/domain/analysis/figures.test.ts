@@ -148,10 +148,25 @@ describe('the lead figure', () => {
       expect(leadOf(copied)).toMatchObject({ of: 'bytes', roof: { value: { value: 4_000 } } })
       expect(leadFigure(copied, rung)).toEqual({
         rate: { value: 3_200, unit: 'GB/s', evidence: 'derived' },
-        share: 80,
+        ...{ share: 80, aboveRoof: null },
       })
       expect(leadText(copied, rung)).toBe('3.20 TB/s (80.0 % of DRAM)')
       expect(leadText({ ...copied, ceilings: undefined, device: null }, rung)).toBe('3.20 TB/s')
+    })
+
+    it('without a share above 100 %, and with the reason', () => {
+      const fast = { timing: timing(1.9, null), flags: [] }
+      expect(leadFigure(copied, fast)).toMatchObject({
+        share: null,
+        aboveRoof: { key: 'figures.aboveMemory' },
+      })
+      expect(leadText(copied, fast)).toBe('4.21 TB/s (part of the data was in L2)')
+      expect(leadFigure(copied, { ...fast, timing: timing(2, null) })!.share).toBe(100)
+      const large = of(gemm, gemmProblem(4096))
+      expect(leadFigure(large, { timing: timing(2, 70_000), flags: [] })).toMatchObject({
+        share: null,
+        aboveRoof: { key: 'figures.abovePeak' },
+      })
     })
 
     it('by operations a second where the GPU makes fewer of a byte than the task', () => {

@@ -72,7 +72,7 @@ describe('what was measured of a rung', () => {
     }
     const words = measuredWords(measured[tile]!)
     expect(words).toContain(
-      'NVIDIA H200 at 4096³ f32 after 04_thread_tile_1d (gemm-fp32-h200-4096): ' +
+      'NVIDIA H200 at 4096³ f32 after 04_thread_tile_1d (gemm-fp32-h200-4096, L2 warm): ' +
         `time ${then!.timing!.medianMs.toFixed(2)} ms → ${now!.timing!.medianMs.toFixed(2)} ms (`,
     )
     expect(words).toContain('registersPerThread 32 → 128 registers (up as expected)')
@@ -154,7 +154,7 @@ describe('what was measured of a rung', () => {
     expect(changed['06_float4']!.changed).toEqual([tile])
     expect(changed['07_half_block']?.changed ?? []).toEqual([])
     expect(measuredWords(changed['06_float4']!)).toContain(
-      '(gemm-fp32-h200-4096, before the code of 05_thread_tile_2d changed)',
+      '(gemm-fp32-h200-4096, L2 warm, before the code of 05_thread_tile_2d changed)',
     )
   })
 

@@ -26,6 +26,7 @@ import { inEnglish } from '../../../src-main/domain/text/text'
 import { rungOf, type Session } from '../../../src-main/domain/session/session'
 import { formats, upgraded } from '../../../src-main/domain/session/upgrade'
 import { templates1 } from '../../../src-main/domain/session/upgrade/english-1'
+import { sessionFrom2 } from '../../../src-main/domain/session/upgrade/from-2'
 import { taskOfVersion1, withTask } from '../../../src-main/domain/session/upgrade/from-1'
 import {
   recognize,
@@ -135,10 +136,10 @@ describe('versions', () => {
   describe('a session of version 1', () => {
     it.each(sessions1)('%s has the same figures, and says the same', (name) => {
       const opened = open(name)
-      expect(opened.schema).toBe(2)
+      expect(opened.schema).toBe(3)
       // What its problem becomes is tested below.
-      expect({ ...(inWordsOf1(withMetricsOf1(opened)) as object), schema: 1 }).toEqual(
-        withTask(json(file1(`${name}.json`))),
+      expect(inWordsOf1(withMetricsOf1(opened))).toEqual(
+        sessionFrom2(withTask(json(file1(`${name}.json`)))),
       )
     })
 
@@ -176,7 +177,7 @@ describe('versions', () => {
     it('stays on disk as it was', async () => {
       const dir = await tempDir()
       await writeFile(join(dir, 'session.json'), file1('failures.json'))
-      expect((await readSession(dir)).schema).toBe(2)
+      expect((await readSession(dir)).schema).toBe(3)
       expect(await readFile(join(dir, 'session.json'), 'utf8')).toBe(file1('failures.json'))
     })
   })
@@ -196,8 +197,8 @@ describe('versions', () => {
     it.each([
       [
         'schema',
-        3,
-        /it has schema 3 but this version reads up to 2; it was written by a newer kernel-ladder/,
+        4,
+        /it has schema 4 but this version reads up to 3; it was written by a newer kernel-ladder/,
       ],
       ['schema', 0, /it has schema 0, which no version of kernel-ladder writes/],
       ['schema', 1.5, /it has schema 1.5, which no version of kernel-ladder writes/],
@@ -220,7 +221,7 @@ describe('versions', () => {
     })
 
     it.each([
-      [{ schema: 3 }, /^The file was not changed\. Update kernel-ladder to open it\.$/],
+      [{ schema: 4 }, /^The file was not changed\. Update kernel-ladder to open it\.$/],
       [{ device: 'H200' }, /^The file was not changed\. Use a backup/],
     ])('says what to do about %j, and its fault in one line', (change, remedy) => {
       const changed = JSON.stringify({ ...(JSON.parse(text) as object), ...change })
@@ -246,7 +247,7 @@ describe('versions', () => {
       [reason('records.crashed', { stage: null, signal: '' }), /rungs\[1\]\.reason/],
       [{ sentences: [] }, /rungs\[1\]\.reason/],
       [{ sentences: [reason('records.exploded', {})] }, /rungs\[1\]\.reason/],
-    ])('of schema 2, for a reason that is %j', (value, why) => {
+    ])('of schema 3, for a reason that is %j', (value, why) => {
       expect(() => parseSession(damaged(now, 'rungs.1.reason', value), 'session.json')).toThrow(why)
     })
 
@@ -267,13 +268,13 @@ describe('versions', () => {
     it('has the same figures, and says the same', () => {
       const { report, deep } = parseReportHtml(html, 'report.html')
       const before = json(data)
-      expect(report.report).toBe(2)
+      expect(report.report).toBe(3)
       const [session] = (
         before.sessions as { session: Record<string, unknown>; sources: object }[]
       ).slice(0, 1)
       const now = report.sessions[0]!
       expect(inWordsOf1({ ...now, session: withMetricsOf1(now.session) })).toEqual({
-        session: { ...withTask(session!.session), schema: 2 },
+        session: sessionFrom2(withTask(session!.session)),
         sources: session!.sources,
       })
       const profiles = Object.values(deep[0]!)
@@ -287,12 +288,12 @@ describe('versions', () => {
       const dir = await tempDir()
       const { folder } = await importHtml(report1, { store: dir })
       const saved = json(await readFile(join(folder, 'session.json'), 'utf8'))
-      expect(saved.schema).toBe(2)
+      expect(saved.schema).toBe(3)
       expect(await readFile(report1, 'utf8')).toBe(html)
     })
 
     it.each([
-      [damaged(data, 'report', 3), /it has version 3 but this version reads up to 2/],
+      [damaged(data, 'report', 4), /it has version 4 but this version reads up to 3/],
       [damaged(data, 'report', 0), /it has version 0, which no version of kernel-ladder writes/],
       ['{}', /does not state its report version/],
       [damaged(data, 'sessions', []), /sessions/],
@@ -480,7 +481,7 @@ describe('problems of version 1', async () => {
         old.rungs.map(({ epilogue = [] }) => epilogue),
       )
       expect(session.rungs.map(({ timing }) => timing)).toEqual(
-        old.rungs.map(({ timing }) => timing),
+        old.rungs.map(({ timing }) => timing && { cacheState: 'warm', ...timing }),
       )
       for (const { timing } of session.rungs)
         if (timing)

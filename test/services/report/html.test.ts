@@ -65,7 +65,7 @@ describe('HTML', () => {
       const { session, sources } = recording()
       const frozen = frozenIn(page({ session, sources }))
       expect(frozen).toEqual({
-        report: 2,
+        report: 3,
         date: null,
         sections: ['ladder', 'charts', 'matrix', 'compare'],
         sessions: [{ session, sources }],
@@ -183,11 +183,11 @@ describe('HTML', () => {
     it.each([
       ['another page', '<!doctype html><p>hello', 'is not a Kernel Ladder report'],
       ['one that was cut off', html.slice(0, html.length / 2), 'the file is truncated'],
-      ['one that is damaged', html.replace('"report":2,', '"report":2,,'), 'it is not JSON'],
+      ['one that is damaged', html.replace('"report":3,', '"report":3,,'), 'it is not JSON'],
       ['one of another shape', html.replace('"rungs":[', '"rings":['), 'expected array'],
       [
         'a newer one',
-        html.replace('"report":2,', '"report":7,'),
+        html.replace('"report":3,', '"report":7,'),
         'it was written by a newer kernel-ladder',
       ],
     ])('refuses %s with the reason and what to do', (what, text, reason) => {
@@ -231,7 +231,7 @@ describe('privacy', () => {
 
   /** Fields that the schema ties to a form or to other fields; no machine writes its name there. */
   const fixed = new Set(
-    'after reference createdAt unit evidence status kind completion severity metric direction profile requires url speedupType'.split(
+    'after reference createdAt unit evidence status cacheState kind completion severity metric direction profile requires url speedupType'.split(
       ' ',
     ),
   )

@@ -14,7 +14,8 @@ import { textFormats } from '../../../src-main/domain/report/report-format'
 import { report, reportComparison } from '../../../src-main/services/report'
 import { buildReport, type ReportModel } from '../../../src-main/services/report/model'
 import { reportSections } from '../../../src-main/domain/report/frozen-report'
-import { headline, reproduceCommand } from '../../../src-main/domain/report/provenance'
+import { headline } from '../../../src-main/domain/report/provenance'
+import { reproduceCommand } from '../../../src-main/domain/session/commands'
 import { scrubber } from '../../../src-main/services/report/scrub'
 import { type Sentence } from '../../../src-main/domain/messages/message'
 import {
@@ -54,12 +55,69 @@ describe('one session', () => {
       ...{ ratioToReference: 0.75, referenceMedianMs: 1.875 },
     }
     const md = report(sample, { format: 'md' }, noPrivates)
-    expect(md).toMatch(/To previous ○ \| Burst \| Burst to reference ○ \|/)
-    expect(md).toMatch(/`06_float4` .* \| 2\.50 ms \| 0\.750× \|/)
+    expect(md).toContain('| Rung | Burst | To reference ○ |')
+    expect(md).toMatch(/^\| `06_float4` \| 2\.50 ms \| 0\.750× \|$/m)
     const rows: string[][] = parse(report(sample, { format: 'csv' }, noPrivates))
     expect(rows).toContainEqual(
       expect.arrayContaining(['06_float4', 'timing.burst.ratioToReference', '0.75', '×']),
     )
+  })
+
+  it('shows sustained launches with clock and power', () => {
+    const sample = recording()
+    const { timing } = sample.session.rungs.find(({ id }) => id === '06_float4')!
+    const gpu = {
+      ...{ smClockLowMHz: 1600, smClockHighMHz: 1700, memoryClockMHz: null, temperatureC: 60 },
+      ...{ powerW: 700, powerLimitW: 700, heldDownBy: ['powerCap' as const] },
+    }
+    timing!.sustained = {
+      ...{ cacheState: 'warm', seconds: 2, medianMs: 3.6, spread: 0.001, gflops: 38e3 },
+      ...{ ratioToReference: 0.81, referenceMedianMs: 2.9, smClockMHz: 1665, powerW: 689.6, gpu },
+    }
+    const md = report(sample, { format: 'md' }, noPrivates)
+    expect(md).toContain('| Rung | Sustained | To reference ○ | SM clock | Power |')
+    expect(md).toMatch(/^\| `06_float4` \| 3\.60 ms \| 0\.810× \| 1665 MHz \| 690 W \|$/m)
+    const tex = report(sample, { format: 'tex' }, noPrivates)
+    expect(tex).toContain('\\caption{Bursts and sustained launches.')
+    expect(tex).toContain('3.60 ms & 0.810$\\times$ & 1665 MHz & 690 W \\\\')
+    const rows: string[][] = parse(report(sample, { format: 'csv' }, noPrivates))
+    expect(rows).toContainEqual(
+      expect.arrayContaining(['06_float4', 'timing.sustained.powerW', '689.6', 'W']),
+    )
+  })
+
+  it('says what L2 held, both times of a ratio, what a step is from, and what to know beside a time', () => {
+    const sample = recording()
+    sample.session.settings.cacheState = 'cold'
+    const own = sample.session.rungs.find(({ id }) => id === '05_thread_tile_2d')!
+    own.after = '02_coalesced'
+    Object.assign(own.timing!, { settled: false, late: 3, referenceMedianMs: 2.7 })
+    const md = report(sample, { format: 'md' }, noPrivates)
+    expect(md).toContain('CUDA events, the median, L2 cold;')
+    expect(md).toMatch(/`05_thread_tile_2d` .* \| 2\.70 ms \| .* \| [\d.]+× from 02\\_coalesced \|/)
+    expect(md).toContain('- `05_thread_tile_2d`: did not settle, 3 late launches left out\n')
+    const tex = report(sample, { format: 'tex' }, noPrivates)
+    expect(tex).toContain('L2 cold;')
+    expect(tex).toContain(
+      '\\texttt{05\\_thread\\_tile\\_2d}: did not settle, 3 late launches left out.',
+    )
+    const rows: string[][] = parse(report(sample, { format: 'csv' }, noPrivates))
+    expect(rows).toContainEqual(expect.arrayContaining(['', 'cacheState', 'cold']))
+    const step = rows.find(([rung, metric]) => rung === own.id && metric === 'step')
+    expect(Number(step![2])).toBeGreaterThan(1)
+  })
+
+  it('of two sessions with different contents of L2 ranks no times, and says how to measure again', () => {
+    const other = recording()
+    other.session.settings.cacheState = 'cold'
+    for (const { timing } of other.session.rungs) if (timing) timing.cacheState = 'cold'
+    const both = reportComparison(recording(), other, { format: 'md' }, noPrivates)
+    expect(both).toContain(
+      'The times are not ranked: L2 was warm in one session and cold in the other.',
+    )
+    expect(both).toContain('Their times are not ranked, because L2 did not hold the same.')
+    expect(both).not.toMatch(/got faster|▲ better|▼ worse/)
+    expect(both).toMatch(/`06_float4` \| 3\.41 ms \| 3\.41 ms \| – \|.*\? unknown \|/)
   })
 
   it('shows kernels under ncu with their GPU time, and how to profile the program again', async () => {
@@ -85,6 +143,8 @@ describe('one session', () => {
       const { best, jumps, unpaid, allPaid } = model(recording()).summary
       expect(words(best)).toEqual([
         'Best rung: 06_float4 (128-bit access), 3.41 ms ± 0.06 %, 40.3 TFLOP/s; it reaches 0.788× (± 0.08 %) of the throughput of the reference 00_cublas.',
+        '06_float4 against 00_cublas: single launches 0.788×.',
+        'The climb from 01_naive to 06_float4 is 80.8× (steps: 5).',
       ])
       expect(words(jumps)).toEqual([
         '02_coalesced is 11.8× (± 0.02 %) as fast as 01_naive. The FMA pipe is busy for 26.8 % of the time instead of 2.3 %, 11.9×.',
@@ -135,14 +195,14 @@ describe('one session', () => {
       expect(level).toMatch(/ A note on 03_shared_tile\.$/)
     })
 
-    it('recognizes a rung faster than the reference, and one level with it', () => {
+    it('calls a rung faster than the reference only if all ways of timing agree, and level within the spread', () => {
       const place = (ratio: number): string => {
         const sample = recording()
         const rung = sample.session.rungs.find(({ id }) => id === '06_float4')!
         rung.timing!.ratioToReference = ratio
-        return words(model(sample).summary.best)[0]!
+        return words(model(sample).summary.best).slice(0, 2).join(' ')
       }
-      expect(place(1.2)).toContain('reference 00_cublas, ahead of it.')
+      expect(place(1.2)).toMatch(/reference 00_cublas\. .* run with --timing all\.$/)
       expect(place(1.0005)).toContain('reference 00_cublas, on par with it within the spread.')
     })
 

@@ -69,12 +69,12 @@ describe('bursts', () => {
     )
     const facts = new Map(provenance(session).map(({ id, value }) => [id, said(value)]))
     expect(facts.get('timing')).toBe(
-      'single launches between CUDA events; and bursts of 8 launches, each after 1 s of rest',
+      'single launches between CUDA events, bursts of 8 launches, each after 1 s of rest',
     )
     expect(facts.get('reproduce')).toContain('--timing burst')
     const text = sessionText(session)
-    expect(text).toMatch(/rung .* to ref\. +burst +burst to ref\. +to prev\./)
-    expect(text).toContain('burst: a launch of 8 in a row after 1 s of rest')
+    expect(text).toMatch(/rung .* to ref\. +burst +burst to ref\. +step/)
+    expect(text).toContain('burst: one launch of 8 in a row, after 1 s of rest')
   })
 
   it('are neither timed nor shown where it does not', async () => {

@@ -150,7 +150,9 @@ describe('a history', () => {
     const words = ['history', '--ladder', 'gemm-fp32', '--rungs', '01_naive,02_coalesced']
     const text = await runIn({}, ...words)
     expect(text.code, text.stderr).toBe(0)
-    expect(text.stdout).toMatch(/01_naive at 1024³ f32 on NVIDIA H200, driver \S+, nvcc \S+\n/)
+    expect(text.stdout).toMatch(
+      /01_naive at 1024³ f32 on NVIDIA H200, L2 warm, driver \S+, nvcc \S+\n/,
+    )
     expect(text.stdout).toMatch(/▁.*▇|▁.*█/)
     expect(text.stdout).toMatch(/2026-01-10 \+[34]\.\d\d %: .* from day-09 on; the same source\n/)
     expect(text.stdout).toContain('no change found')

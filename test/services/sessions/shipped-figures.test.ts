@@ -62,7 +62,8 @@ function figuresOf(rung: RungResult): object {
       actual: verify.firstMismatch?.actual,
     }
   return {
-    ...{ id, title, status, reason, diagnostics, build, timing, launches, profile },
+    ...{ id, title, status, reason, diagnostics, build, launches, profile },
+    timing: timingOf1(timing),
     verify: verified(rung.verify),
     alsoVerified: rung.alsoVerified?.map((also) => ({
       reason: also.reason,
@@ -71,6 +72,15 @@ function figuresOf(rung: RungResult): object {
     metrics: rung.metrics,
     ncuMetrics: rung.ncuMetrics,
   }
+}
+
+/** What L2 held follows from a setting of version 1. */
+function timingOf1(timing: RungResult['timing']): object | null {
+  if (timing === null) return null
+  const { cacheState: _state, burst, ...shown } = timing
+  if (!burst) return shown
+  const { cacheState: _burstState, ...shownBurst } = burst
+  return { ...shown, burst: shownBurst }
 }
 
 /** The modes of the GPU, read of the same raw output since. */
@@ -82,7 +92,9 @@ function deviceOf1({ device }: Session): object | null {
 
 function sessionFigures(session: Session): object {
   const device = deviceOf1(session)
-  const { createdAt, ceilings, tools, settings, completion, warnings } = session
+  const { createdAt, ceilings, tools, completion, warnings } = session
+  const { cacheState, ...others } = session.settings
+  const settings = { ...others, flushL2: cacheState === 'cold-dirty' }
   const { elapsedSeconds, ladder } = session
   return {
     ...{ createdAt, device, ceilings, tools, settings, completion, warnings, elapsedSeconds },

@@ -156,6 +156,7 @@ export const pages = {
 
 /** Why a report, a chart or a print was not made. */
 export const reports = {
+  noStep: 'It builds on no other rung that has a time.',
   neitherHas: 'Neither session has a rung named {rung}.',
   seeRungs: 'See the rungs of each with `kernel-ladder show`.',
   nothingToChoose: 'The chart {chart} has no choices.',

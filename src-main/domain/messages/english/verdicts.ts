@@ -74,9 +74,12 @@ export const figures = {
   noInstructions: 'Counters per instruction were not collected; the deep level collects them.',
   noise: 'The counter of bank conflicts less the structural ones.',
   noShare: 'No instructions were executed, so the share is undefined.',
+  rateOfDram: '{rate} ({share} of DRAM)',
+  rateWhy: '{rate} ({why})',
+  aboveMemory: 'part of the data was in L2',
+  abovePeak: 'the limit is lower than the measured rate',
 } as const
 
-/** Why two sessions cannot be compared, or what to keep in mind when they are. */
 /** What L2 held when a launch was timed. */
 export const cacheState = {
   cold: 'cold',
@@ -102,12 +105,15 @@ export const claim = {
   faster: '{rung} is faster than {reference} in all three ways: {ways}.',
   slower: '{rung} is slower than {reference} in all three ways: {ways}.',
   mixed: 'The ways of timing {rung} against {reference} disagree: {ways}.',
-  incomplete: '{rung} against {reference}: {ways}. Whether it is faster takes --timing all.',
+  incomplete:
+    '{rung} against {reference}: {ways}. To tell whether it is faster, run with --timing all.',
+  ratios: '{rung} against {reference}: {ways}.',
   single: 'single launches {ratio}',
   burst: 'bursts {ratio}',
   sustained: 'sustained {ratio}',
 } as const
 
+/** Why two sessions cannot be compared, or what to keep in mind when they are. */
 export const guard = {
   ladder: 'The ladders differ: {a} and {b}.',
   problem: 'The problems differ: {a} and {b}.',
@@ -222,9 +228,10 @@ export const summary = {
   kernels:
     'GPU time under ncu: {time} (kernels: {kernels}, launches: {launches}). The hottest is {title}: {own}, {share} of it.',
   best: `${best}.`,
-  bestBelow: `${reached}.`,
+  bestBeside: `${reached}.`,
   bestLevel: `${reached}, on par with it within the spread.`,
-  bestPast: `${reached}, ahead of it.`,
+  stepFrom: '{factor} from {from}',
+  climb: 'The climb from {from} to {to} is {factor} (steps: {steps}).',
   jump: '{to} is {factor} (± {spread}) as fast as {from}.',
   unexplained: 'None of the collected counters explains it.',
   announced: '{metric}: {a} → {b}, as its header predicted.',
@@ -328,6 +335,7 @@ export const why = {
   notCommon: 'The counters that tell what limits have no value for both rungs.',
   open: 'The counters of this level do not add up to the step.',
   small: 'The step is smaller than what the timed and the profiled launch differ by.',
+  otherCacheState: 'L2 was {a} for one time and {b} for the other, so they are not compared.',
   otherArchitecture:
     'Counters of compute capabilities {a} and {b} cannot be set against each other.',
   otherTask: 'The rungs are of different tasks or problems.',

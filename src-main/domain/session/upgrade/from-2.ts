@@ -24,8 +24,10 @@ export function sessionFrom2(session: Json): Json {
   const rung = (old: JsonRecord): JsonRecord =>
     withPart(old, 'timing', timing(old.program === undefined ? ofRunner : 'unknown'))
   const rungs = eachRecord(session.rungs, rung)
+  // Of programs, nobody knows what L2 held.
   const isTimed =
-    Array.isArray(rungs) && rungs.some((one: Json) => isRecord(one) && isRecord(one.timing))
+    Array.isArray(rungs) &&
+    rungs.some((one: Json) => isRecord(one) && isRecord(one.timing) && one.program === undefined)
   return {
     ...session,
     schema: 3,

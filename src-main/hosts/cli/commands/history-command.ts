@@ -1,4 +1,6 @@
 /** `kernel-ladder history`: how the times of a ladder's rungs moved over its sessions. */
+import { inEnglish } from '../../../domain/text/text'
+import { message } from '../../../domain/messages/message'
 import type { SetUp } from '../../../adapters/machine/machine'
 import { percentChange } from '../../../domain/analysis/time-change'
 import { inputError } from '../../../domain/errors'
@@ -88,7 +90,7 @@ function describeSeries({ points, changes, rung, environment: at, problem }: Ser
   const [first, last] = [times[0]!, times.at(-1)!]
   const few = points.length < 2 * fewestPoints
   return [
-    `${rung} at ${problemWord(problem)} on ${at.gpu}, driver ${at.driver ?? 'unknown'}, nvcc ${at.nvcc ?? 'unknown'}`,
+    `${rung} at ${problemWord(problem)} on ${at.gpu}, L2 ${inEnglish(message(`cacheState.${at.cacheState}`))}, driver ${at.driver ?? 'unknown'}, nvcc ${at.nvcc ?? 'unknown'}`,
     `    ${sparkline(times)}  ${points.length} ${points.length === 1 ? 'session' : 'sessions'}, ${formatMs(first)} → ${formatMs(last)} (${percentChange(last / first)})`,
     ...changes.map(describeChange),
     ...(changes.length > 0

@@ -1,4 +1,5 @@
 /** `kernel-ladder regress`: whether the code of a ladder got slower since a session or a git revision. */
+import { message } from '../../../domain/messages/message'
 import { resolve } from 'node:path'
 import type { SetUp } from '../../../adapters/machine/machine'
 import { inputError } from '../../../domain/errors'
@@ -133,7 +134,7 @@ export async function regressCommand(
 
 const describe = (report: RegressReport): string =>
   [
-    `${report.ladder} at ${problemWord(report.problem)} on ${report.gpu.name}, against ${againstOf(report)}`,
+    `${report.ladder} at ${problemWord(report.problem)} on ${report.gpu.name}, L2 ${inEnglish(message(`cacheState.${report.cacheState}`))}, against ${againstOf(report)}`,
     ...report.notes.map((said) => `warning: ${inEnglish(said)}`),
     table(byVerdict(report.rungs), [
       { header: 'rung', align: 'left', cell: ({ id }) => id },

@@ -269,8 +269,8 @@ function describe(done: readonly { target: string; session: Session }[]): string
   const pipe = acrossPipe(sessions)
   const cells: { header: string; of: (side: AcrossSide) => string }[] = [
     { header: '', of: ({ timeMs, status }) => (timeMs === null ? status : formatMs(timeMs)) },
-    { header: 'rate', of: ({ rate, share }) => rateText(rate && { rate, share }) },
-    { header: 'of its peak', of: ({ rate, share }) => shareText(rate && { rate, share }) },
+    { header: 'rate', of: ({ rate }) => rateText(rate && { rate }) },
+    { header: 'of its peak', of: ({ share }) => shareText({ share }) },
     {
       header: metricDefinition(pipe)?.label ?? pipe,
       of: ({ metrics }) =>

@@ -66,7 +66,7 @@ export async function startCommand(setUp: SetUp): Promise<number> {
   const width = Math.max(...next.map(([command]) => command.length))
   printText(
     [
-      `Kernel Ladder ${appVersion}: takes a CUDA kernel from naive to past the library.`,
+      `Kernel Ladder ${appVersion}: optimizes a CUDA kernel step by step, and shows what each change bought.`,
       `GPU: ${gpu === '' ? 'none found; recordings, builds and emulation work without (`kernel-ladder doctor`)' : gpu}`,
       `Recordings: ${recordings.length} of ${ladders} ladders${recorded === null ? '' : `, such as ${recorded}`}`,
       `Last sessions: ${own.length === 0 ? 'none yet' : own.map(({ ref }) => ref).join(', ')}`,

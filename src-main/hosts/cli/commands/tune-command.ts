@@ -1,4 +1,5 @@
 /** `kernel-ladder tune`: tries the values of a rung's parameters and ranks them. */
+import { message } from '../../../domain/messages/message'
 import { resolve } from 'node:path'
 import { z } from 'zod'
 import { readPlainFile } from '../../../adapters/disk/disk'
@@ -342,7 +343,7 @@ function describe(report: TuneReport): string {
     .map(({ number, busySeconds }) => `GPU ${number} ${percent(busySeconds / report.sweepSeconds)}`)
     .join(', ')
   return [
-    `${report.ladder} ${report.rung} at ${problemWord(report.problem)} on ${gpus.length === 1 ? '' : `${gpus.length} × `}${gpus[0]?.name ?? 'no GPU'}`,
+    `${report.ladder} ${report.rung} at ${problemWord(report.problem)} on ${gpus.length === 1 ? '' : `${gpus.length} × `}${gpus[0]?.name ?? 'no GPU'}, L2 ${inEnglish(message(`cacheState.${report.cacheState}`))}`,
     `${rows.length} points in ${report.sweepSeconds.toFixed(1)} s${report.resumed > 0 ? `, ${report.resumed} of them from before` : ''}; ${failed} without a time. Measuring: ${busy}.`,
     ...report.notes.map((said) => `warning: ${inEnglish(said)}`),
     ...(finalists.length > 0

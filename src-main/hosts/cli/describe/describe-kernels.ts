@@ -2,11 +2,11 @@
 import { shareOfTotal, totalProfiledMs } from '../../../domain/programs/compare-sessions'
 import { cardMetricIds, metricDefinition } from '../../../domain/metrics/metrics'
 import { formatMs, formatShare, formatRatio } from '../../../domain/metrics/units'
-import { type RungResult, type Session, rungBefore } from '../../../domain/session/session'
+import type { RungResult, Session } from '../../../domain/session/session'
 import { inEnglish } from '../../../domain/text/text'
 import { table, type Column } from '../output'
 import { describeOrigin, metric, metricHeaders } from './describe-ladder'
-import { speedup } from '../../../domain/analysis/compare'
+import { stepWords } from '../../../domain/analysis/climb'
 import { parseKernelName } from '../../../domain/programs/choose'
 
 const none = '–'
@@ -93,11 +93,8 @@ export function describePrograms(session: Session): string {
         timing?.ratioToReference == null ? none : formatRatio(timing.ratioToReference),
     },
     {
-      header: 'to prev.',
-      cell: (rung) => {
-        const factor = speedup(rungBefore(session, rung.id), rung)
-        return factor === null ? none : formatRatio(factor)
-      },
+      header: 'step',
+      cell: (rung) => inEnglish(stepWords(session, rung) ?? none),
     },
     ...(verified
       ? [

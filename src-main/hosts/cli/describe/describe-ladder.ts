@@ -4,7 +4,6 @@ import {
   type Diagnostic,
   type RungResult,
   type Session,
-  rungBefore,
   type BurstTiming,
   type SustainedTiming,
   type Timing,
@@ -15,9 +14,8 @@ import {
   type RungComparison,
   type Verdict,
   parameterWords,
-  speedup,
 } from '../../../domain/analysis/compare'
-import { climbOf } from '../../../domain/analysis/climb'
+import { climbOf, stepWords } from '../../../domain/analysis/climb'
 import { claimWords } from '../../../domain/analysis/library-claim'
 import { ownGpuMs, timeNotes } from '../../../domain/analysis/time-notes'
 import { message } from '../../../domain/messages/message'
@@ -319,13 +317,8 @@ const timeColumns = (session: Session): Column<RungResult>[] => [
 ]
 
 /** The factor from the rung that it builds on, which is named if it is not the row above. */
-function stepCell(session: Session, rung: RungResult): string {
-  const before = rungBefore(session, rung.id)
-  const factor = speedup(before, rung)
-  if (!before || factor === null) return none
-  const above = session.rungs[session.rungs.findIndex(({ id }) => id === rung.id) - 1]
-  return before === above ? formatRatio(factor) : `${formatRatio(factor)} from ${before.id}`
-}
+const stepCell = (session: Session, rung: RungResult): string =>
+  inEnglish(stepWords(session, rung) ?? none)
 
 /** The product of the steps of one chain. */
 function climbLine(session: Session): string[] {

@@ -3,9 +3,10 @@
  * provenance. Wide: one row per rung, with units in the column names. Figures have full precision; `timing.…`,
  * `verify.…` and `build.…` are names of the session schema.
  */
-import type { Statement } from '../../../domain/messages/message'
+import { message, type Statement } from '../../../domain/messages/message'
 import { inEnglish } from '../../../domain/text/text'
-import { rungOrigins, type RungResult } from '../../../domain/session/session'
+import { climbs, rungOrigins, type RungResult, type Timing } from '../../../domain/session/session'
+import { stepTo } from '../../../domain/analysis/climb'
 import { leadFigure, leadOf } from '../../../domain/analysis/lead-figure'
 import { metricDefinition } from '../../../domain/metrics/metrics'
 import { csvTable, type Cell } from '../../../domain/text/tables'
@@ -18,6 +19,8 @@ interface Field {
   unit: string
   evidence: 'measured' | 'derived'
   of: (rung: RungResult) => number | null | undefined
+  /** Why it has no value, where that is known. */
+  why?: (rung: RungResult) => Statement | null | undefined
 }
 
 const ofEverySession: readonly Field[] = [
@@ -81,6 +84,67 @@ const ofEverySession: readonly Field[] = [
   },
 ]
 
+/** Sessions that predate them have none of these. */
+const ofRecentSessions: readonly Field[] = [
+  {
+    id: 'timing.late',
+    unit: '1',
+    evidence: 'measured',
+    of: ({ timing }) => timing?.late,
+  },
+  {
+    id: 'timing.emptyMs',
+    unit: 'ms',
+    evidence: 'measured',
+    of: ({ timing }) => timing?.emptyMs,
+  },
+  {
+    id: 'timing.gpuMs',
+    unit: 'ms',
+    evidence: 'measured',
+    of: ({ timing }) => timing?.gpuMs,
+  },
+  {
+    id: 'timing.clockMHz',
+    unit: 'MHz',
+    evidence: 'measured',
+    of: ({ timing }) => timing?.clockMHz,
+  },
+  {
+    id: 'timing.referenceClockMHz',
+    unit: 'MHz',
+    evidence: 'measured',
+    of: ({ timing }) => timing?.referenceClockMHz,
+  },
+]
+
+const ofSustained: readonly Field[] = [
+  {
+    id: 'timing.sustained.medianMs',
+    unit: 'ms',
+    evidence: 'measured',
+    of: ({ timing }) => timing?.sustained?.medianMs,
+  },
+  {
+    id: 'timing.sustained.ratioToReference',
+    unit: '×',
+    evidence: 'derived',
+    of: ({ timing }) => timing?.sustained?.ratioToReference,
+  },
+  {
+    id: 'timing.sustained.smClockMHz',
+    unit: 'MHz',
+    evidence: 'measured',
+    of: ({ timing }) => timing?.sustained?.smClockMHz,
+  },
+  {
+    id: 'timing.sustained.powerW',
+    unit: 'W',
+    evidence: 'measured',
+    of: ({ timing }) => timing?.sustained?.powerW,
+  },
+]
+
 const ofBursts: readonly Field[] = [
   {
     id: 'timing.burst.medianMs',
@@ -99,9 +163,22 @@ const ofBursts: readonly Field[] = [
 /** For a memory-bound task: a figure that the session has no field for. */
 function fieldsOf({ session }: ReportModel): readonly Field[] {
   const lead = leadOf(session)
-  const fields = session.rungs.some(({ timing }) => timing?.burst)
-    ? [...ofEverySession, ...ofBursts]
-    : ofEverySession
+  const has = (holds: (timing: Timing) => unknown): boolean =>
+    session.rungs.some(({ timing }) => timing && holds(timing))
+  const step: Field = {
+    id: 'step',
+    unit: '×',
+    evidence: 'derived',
+    of: (rung) => stepTo(session, rung)?.factor,
+    why: () => message('reports.noStep'),
+  }
+  const fields = [
+    ...ofEverySession,
+    ...(has(({ late }) => late !== undefined) ? ofRecentSessions : []),
+    ...(has(({ burst }) => burst) ? ofBursts : []),
+    ...(has(({ sustained }) => sustained) ? ofSustained : []),
+    ...(has(() => true) && climbs(session) ? [step] : []),
+  ]
   if (lead.of === 'operations') return fields
   const figure = (rung: RungResult) => leadFigure(session, rung, lead)
   return [
@@ -117,6 +194,7 @@ function fieldsOf({ session }: ReportModel): readonly Field[] {
       unit: '%',
       evidence: 'derived',
       of: (rung) => figure(rung)?.share,
+      why: (rung) => figure(rung)?.aboveRoof,
     },
   ]
 }
@@ -142,10 +220,11 @@ function rungLines(model: ReportModel, rung: RungResult): Cell[][] {
       '',
       '',
     ]),
-    ...fieldsOf(model).map(({ id: field, unit, evidence, of }): Cell[] => {
+    ...fieldsOf(model).map(({ id: field, unit, evidence, of, why }): Cell[] => {
       const value = of(rung) ?? null
+      const reason = (rung.timing && why?.(rung)) ?? null
       return value === null
-        ? [id, field, null, unit, 'unavailable', noTime(rung)]
+        ? [id, field, null, unit, 'unavailable', reason ? told(reason) : noTime(rung)]
         : [id, field, value, unit, evidence, '']
     }),
     ...metrics.flatMap(({ id: metric }): Cell[][] => {

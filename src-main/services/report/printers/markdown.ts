@@ -27,6 +27,7 @@ import {
   publishedTable,
   stepTable,
   verdictWords,
+  waysTable,
 } from '../tables'
 import {
   printedCauses,
@@ -178,13 +179,18 @@ function ladderSection(model: ReportModel): string[] {
   const numbered = hasMatrix && notes.length > 0
   return [
     hasLadder ? '## Ladder' : '## Counters',
-    ...(hasLadder ? [printMdTable(ladderTable(model))] : []),
+    ...(hasLadder
+      ? [ladderTable(model), waysTable(model)].flatMap((one) => (one ? [printMdTable(one)] : []))
+      : []),
     ...(hasMatrix ? counterTables(model, mostAcross).map(printMdTable) : []),
     md(
       numbered
         ? `${legendOf(model.session)} A number after – refers to the reason.`
         : legendOf(model.session),
     ),
+    ...(hasLadder && model.timeNotes.length > 0
+      ? [model.timeNotes.map(({ rung, text }) => `- ${mdCode(rung)}: ${md(text)}`).join('\n')]
+      : []),
     ...ratioWarnings(model.session).map((warning) => md(inEnglish(warning))),
     ...(numbered ? [notes.map((reason, index) => `${index + 1}. ${md(reason)}`).join('\n')] : []),
     ...(hasMatrix && absent.length > 0

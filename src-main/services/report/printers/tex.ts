@@ -16,17 +16,17 @@ import {
 } from '../comparison'
 import { dash, legendOf, type Figure, type LadderRow, type ReportModel, noReason } from '../model'
 import { tex, texCode, texComment, texSentence } from '../markup'
-import { counterTables, timeTexts, type Cell } from '../tables'
+import { counterTables, timeTexts, waysTable, type Cell } from '../tables'
 import type { Printer } from './printer'
 
 /** The columns of figures, of kernels under ncu or of rungs. */
 const figureHeadings = (rows: readonly LadderRow[]): string[] =>
   rows[0]?.kernel
     ? ['GPU time', 'Share ○', 'Launches', 'Median launch']
-    : ['Time', '±', 'Throughput ○', 'To ref. ○', 'To prev. ○']
+    : ['Time', '±', 'Throughput ○', 'Ref.', 'To ref. ○', 'Step ○']
 
 const rowLine = (row: LadderRow): string => {
-  const { rung, isReference, time, spread, throughput, ratio, step, kernel } = row
+  const { rung, isReference, time, spread, throughput, beside, ratio, step, kernel } = row
   const name = `${texCode(rung.id)} & ${tex(rung.title)}${isReference ? ' (reference)' : ''}`
   const joined = (all: readonly Figure[]): string => all.map(({ text }) => tex(text)).join(' & ')
   if (kernel) {
@@ -35,8 +35,8 @@ const rowLine = (row: LadderRow): string => {
   }
   // A rung without a time shows the reason in place of its figures.
   const figures = rung.timing
-    ? joined([time, spread, throughput, ratio, step])
-    : `\\multicolumn{5}{c}{${tex(rung.status)}}`
+    ? joined([time, spread, throughput, beside, ratio, step])
+    : `\\multicolumn{6}{c}{${tex(rung.status)}}`
   const status = rung.timing && rung.status !== 'ok' ? ` (${tex(rung.status)})` : ''
   return `    ${name}${status} & ${figures} \\\\`
 }
@@ -71,6 +71,27 @@ function publishedTable({ published, session }: ReportModel): string[] {
     '  \\begin{minipage}{\\linewidth}',
     `    \\footnotesize\\raggedright ${tex(conclusion)}`,
     '  \\end{minipage}',
+    '\\end{table}',
+    '',
+  ]
+}
+
+/** Bursts and sustained launches, as a table of their own for the same reason. */
+function waysTexTable(model: ReportModel): string[] {
+  const ways = waysTable(model)
+  if (!ways) return []
+  return [
+    '\\begin{table}',
+    '  \\centering\\footnotesize',
+    `  \\caption{Bursts and sustained launches. ${tex(model.title)}}`,
+    `  \\label{tab:${label(model.session.id)}-ways}`,
+    `  \\begin{tabular}{l*{${ways.columns.length - 1}}{r}}`,
+    '    \\toprule',
+    `    ${ways.columns.map(cellTex).join(' & ')} \\\\`,
+    '    \\midrule',
+    ...ways.rows.map((row) => `    ${row.map(cellTex).join(' & ')} \\\\`),
+    '    \\bottomrule',
+    '  \\end{tabular}',
     '\\end{table}',
     '',
   ]
@@ -162,6 +183,7 @@ function ladderLines(model: ReportModel): string[] {
   const { session, summary, rows, facts, troubles } = model
   const notes = [
     tex(legendOf(session)),
+    ...model.timeNotes.map(({ rung, text }) => `${texCode(rung)}: ${tex(text)}.`),
     ...ratioWarnings(session).map((warning) => tex(inEnglish(warning))),
     ...facts.map(
       ({ label: what, value, code }) => `${tex(what)}: ${code ? texCode(value) : tex(value)}.`,
@@ -195,6 +217,7 @@ function ladderLines(model: ReportModel): string[] {
     '  \\end{minipage}',
     '\\end{table}',
     '',
+    ...waysTexTable(model),
     ...publishedTable(model),
   ]
 }

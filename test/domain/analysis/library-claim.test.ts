@@ -1,0 +1,75 @@
+/** "Faster than the library" is said only where single launches, bursts and sustained launches agree. */
+import { describe, expect, it } from 'vitest'
+import { claimWords, libraryClaim } from '../../../src-main/domain/analysis/library-claim'
+import { summarize } from '../../../src-main/domain/report/summary'
+import { inEnglish } from '../../../src-main/domain/text/text'
+import { beside } from '../../renderer/samples'
+
+type Ratios = Parameters<typeof beside>[0]
+const claimOf = (ratios: Ratios) => {
+  const made = beside(ratios)
+  return libraryClaim(made, made.rungs[1]!)?.claim
+}
+
+describe('a rung', () => {
+  it.each<[string, Ratios]>([
+    ['faster', { single: 1.02, burst: 1.01, sustained: 1.04 }],
+    ['slower', { single: 0.98, burst: 0.99, sustained: 0.97 }],
+    ['mixed', { single: 1.02, burst: 1.01, sustained: 0.99 }],
+    ['mixed', { single: 0.99, burst: 1.01, sustained: 1.04 }],
+    ['mixed', { single: 1.02, burst: 1, sustained: 1.04 }],
+    ['incomplete', { single: 1.13 }],
+    ['incomplete', { single: 1.13, burst: 1.1 }],
+    ['incomplete', { single: 1.13, sustained: 1.1 }],
+    ['incomplete', { single: 0.5 }],
+  ])('is %s with the ratios %j', (claim, ratios) => {
+    expect(claimOf(ratios)).toBe(claim)
+  })
+
+  it('is not judged without a reference beside it, if it is the reference, or if it is wrong', () => {
+    expect(claimOf({})).toBeUndefined()
+    const made = beside({ single: 2, burst: 2, sustained: 2 })
+    expect(libraryClaim(made, made.rungs[0]!)).toBeNull()
+    made.rungs[1]!.status = 'wrong'
+    expect(libraryClaim(made, made.rungs[1]!)).toBeNull()
+    expect(claimWords(made)).toBeNull()
+  })
+})
+
+describe('the words about a session', () => {
+  const words = (ratios: Ratios) => inEnglish(claimWords(beside(ratios))!)
+
+  it('have the ratio of every way', () => {
+    expect(words({ single: 1.02, burst: 1.01, sustained: 1.04 })).toBe(
+      '01_own is faster than 00_library in all three ways: single launches 1.02×, bursts 1.01×, sustained 1.04×.',
+    )
+    expect(words({ single: 1.02, burst: 1.01, sustained: 0.99 })).toBe(
+      'The ways of timing 01_own against 00_library disagree: single launches 1.02×, bursts 1.01×, sustained 0.990×.',
+    )
+  })
+
+  it('name the missing run where a way is missing', () => {
+    expect(words({ single: 1.13 })).toBe(
+      '01_own against 00_library: single launches 1.13×. To tell whether it is faster, run with --timing all.',
+    )
+  })
+
+  it('ask for no further run where one way settles that it is not faster', () => {
+    expect(words({ single: 0.79 })).toBe('01_own against 00_library: single launches 0.790×.')
+    expect(words({ single: 1.1, burst: 0.9 })).toBe(
+      '01_own against 00_library: single launches 1.10×, bursts 0.900×.',
+    )
+  })
+
+  it('are the only ones of a summary that say which is faster', () => {
+    const summary = (ratios: Ratios) => {
+      const { best, claim } = summarize(beside(ratios), [])
+      return [inEnglish(best), claim && inEnglish(claim)]
+    }
+    const [alone, incomplete] = summary({ single: 1.5 })
+    expect(alone).toMatch(/it reaches 1\.50× .* of the throughput of the reference 00_library\.$/)
+    expect([alone, incomplete].join(' ')).not.toMatch(/is faster than|ahead|beats|past/)
+    const [, faster] = summary({ single: 1.5, burst: 1.4, sustained: 1.4 })
+    expect(faster).toMatch(/^01_own is faster than 00_library in all three ways/)
+  })
+})

@@ -1,0 +1,52 @@
+/** What stands beside a time, so that no reader takes it for more than it is. */
+import { describe, expect, it } from 'vitest'
+import { ownGpuMs, timeNotes } from '../../../src-main/domain/analysis/time-notes'
+import type { Timing } from '../../../src-main/domain/session/session'
+import { inEnglish } from '../../../src-main/domain/text/text'
+import { rung } from '../../renderer/samples'
+
+const timing = (over: Partial<Timing>): Timing => ({
+  ...rung('01', 1).timing!,
+  settled: true,
+  ...over,
+})
+const notes = (over: Partial<Timing>) => timeNotes(timing(over)).map(inEnglish)
+
+const state = {
+  ...{ smClockLowMHz: null, smClockHighMHz: null, memoryClockMHz: null, temperatureC: null },
+  ...{ powerW: null, powerLimitW: null },
+}
+
+describe('a time', () => {
+  it('that settled, undisturbed, has no notes, nor has one of an older session', () => {
+    expect(notes({})).toEqual([])
+    expect(notes({ late: 0, includesHost: false, gpuMs: 0.9, emptyMs: 0.002 })).toEqual([])
+  })
+
+  it.each<[string, Partial<Timing>]>([
+    ['did not settle', { settled: false }],
+    ['at the power cap', { gpu: { ...state, heldDownBy: ['powerCap', 'softwareThermal'] } }],
+    ['clocks held down', { gpu: { ...state, heldDownBy: ['softwareThermal'] } }],
+    ['includes the host: its launch waits for the GPU', { includesHost: true }],
+    ['1 late launch left out', { late: 1 }],
+    ['7 late launches left out', { late: 7 }],
+    ['GPU 2.08 µs', { medianMs: 0.004, gpuMs: 0.00208 }],
+  ])('has the note "%s"', (note, over) => {
+    expect(notes(over)).toEqual([note])
+  })
+
+  it('has every note that applies', () => {
+    expect(notes({ settled: false, late: 2, includesHost: true })).toEqual([
+      'did not settle',
+      'includes the host: its launch waits for the GPU',
+      '2 late launches left out',
+    ])
+  })
+
+  it('below 10 µs has the own time of the GPU, if CUPTI was there', () => {
+    expect(ownGpuMs(timing({ medianMs: 0.0099, gpuMs: 0.007 }))).toBe(0.007)
+    expect(ownGpuMs(timing({ medianMs: 0.01, gpuMs: 0.007 }))).toBeNull()
+    expect(ownGpuMs(timing({ medianMs: 0.004, gpuMs: null }))).toBeNull()
+    expect(ownGpuMs(timing({ medianMs: 0.004 }))).toBeNull()
+  })
+})

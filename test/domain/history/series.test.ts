@@ -1,0 +1,37 @@
+/** A series has times that may be ranked: same rung, parameters, problem and environment. */
+import { describe, expect, it } from 'vitest'
+import { pointsOf, seriesOf } from '../../../src-main/domain/history/history'
+import type { CacheState, Session } from '../../../src-main/domain/session/session'
+import { recording } from '../../renderer/samples'
+
+const base = recording('gemm-fp32-h200-4096')
+
+const withState = (cacheState: CacheState | undefined): Session => {
+  const { cacheState: _, ...settings } = base.settings
+  return { ...base, settings: cacheState ? { ...settings, cacheState } : settings }
+}
+
+const series = (...states: (CacheState | undefined)[]) =>
+  seriesOf(
+    states.flatMap((state, index) => pointsOf(`run-${index}`, withState(state)) ?? []),
+    1,
+  ).filter(({ rung }) => rung === '01_naive')
+
+describe('the history of a rung', () => {
+  it('has one series of times with the same in L2', () => {
+    expect(series('warm', 'warm', 'warm').map(({ points }) => points.length)).toEqual([3])
+  })
+
+  it('has a series for each state of L2, so that no step is seen between them', () => {
+    const found = series('warm', 'cold', 'warm', 'cold-dirty', undefined)
+    expect(found.map(({ environment, points }) => [environment.cacheState, points.length])).toEqual(
+      [
+        ['warm', 2],
+        ['cold', 1],
+        ['cold-dirty', 1],
+        ['unknown', 1],
+      ],
+    )
+    expect(found.flatMap(({ changes }) => changes)).toEqual([])
+  })
+})
