@@ -35,7 +35,6 @@ it('a rung is called faster only where each session and each way of timing says 
   const times = timedGpus.flatMap((gpu) => readLibraryTimes(root, gpu))
   expect(times.length).toBeGreaterThan(20)
   for (const one of times) {
-    expect(one.cold.length).toBeGreaterThanOrEqual(one.gpu === 'h200' ? 3 : 1)
     const ratios = [...one.cold, one.burst!, one.sustained!]
     expect(isFaster(one)).toBe(Math.min(...ratios) > 1)
     expect(isFaster({ ...one, sustained: null })).toBeNull()
