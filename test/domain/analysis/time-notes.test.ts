@@ -20,6 +20,7 @@ const state = {
 describe('a time', () => {
   it('that settled, undisturbed, has no notes, nor has one of an older session', () => {
     expect(notes({})).toEqual([])
+    expect(notes({ clockMHz: 1500, referenceClockMHz: 1510 })).toEqual([])
     expect(notes({ late: 0, includesHost: false, gpuMs: 0.9, emptyMs: 0.002 })).toEqual([])
   })
 
@@ -28,6 +29,7 @@ describe('a time', () => {
     ['at the power cap', { gpu: { ...state, heldDownBy: ['powerCap', 'softwareThermal'] } }],
     ['clocks held down', { gpu: { ...state, heldDownBy: ['softwareThermal'] } }],
     ['includes the host: its launch waits for the GPU', { includesHost: true }],
+    ['1500 MHz, the reference at 1650 MHz', { clockMHz: 1500.2, referenceClockMHz: 1650 }],
     ['1 late launch left out', { late: 1 }],
     ['7 late launches left out', { late: 7 }],
     ['GPU 2.08 µs', { medianMs: 0.004, gpuMs: 0.00208 }],
