@@ -251,13 +251,17 @@ function stepText(step: WhyStep, judged: Judged | undefined): string {
   const { a, b, why } = step
   const factor =
     a.timing && b.timing ? `, ${formatRatio(a.timing.medianMs / b.timing.medianMs)} as fast` : ''
-  const { causes, notes } = printedCauses(why)
+  const { groups, notes } = printedCauses(why)
+  const [along, against] = groups.map(({ causes }) => causes)
   const judgement = judgementOf(step, judged)
   const because = judgement === 'wrong' && judged?.because ? `: ${judged.because}` : ''
   return [
     `${mdSentence([code(a.id), ' → ', code(b.id)])}${factor} (${judgement}${md(because)})`,
-    ...causes.map(({ share, sentence }) => `- **${share}** ${mdSentence(sentence)}`),
-    ...(causes.length === 0 && notes[0] ? [`- ${md(notes[0])}`] : []),
+    ...(along ?? []).map(({ share, sentence }) => `- **${share}** ${mdSentence(sentence)}`),
+    ...(against ?? []).map(
+      ({ share, sentence }) => `- Against it, **${share}**: ${mdSentence(sentence)}`,
+    ),
+    ...(groups.length === 0 && notes[0] ? [`- ${md(notes[0])}`] : []),
   ].join('\n')
 }
 

@@ -308,7 +308,10 @@ describe('rungs with a deep profile', () => {
     const cause = why.locator('ol > li').first()
     await expect
       .poll(() => cause.innerText())
-      .toMatch(/10\d %\s+The FMA pipe is busy for 78\.9 % of the time .*long scoreboard/s)
+      .toMatch(/9\d %\s+The FMA pipe is busy for 78\.9 % of the time .*long scoreboard/s)
+    const said = await why.innerText()
+    expect(said).toContain('With the share of the time saved:')
+    expect(said).toMatch(/What added time, relative to the time saved:\s+\d+ %\s+SMs are active/)
     await expect.poll(() => cause.locator('.changed').count()).toBeGreaterThan(0)
     await cause.getByRole('button').first().click()
     const panel = page.locator('.panel')

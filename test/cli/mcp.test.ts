@@ -260,7 +260,9 @@ describe('the conversations in docs/AGENTS.md', () => {
     const cache = join(root, '.cache', 'agents-doc')
     const { text, cause, conflict } = await agentsDoc(program, await tempDir(), cache)
     expect(cause.calls.length).toBeLessThanOrEqual(4)
-    expect(cause.found).toMatch(/^02_coalesced: 373 µs.* 100 % of the step: The L1 data stage/)
+    expect(cause.found).toMatch(
+      /^02_coalesced: 373 µs.* 100 % of the time saved: The L1 data stage/,
+    )
     expect(conflict.calls.length).toBeLessThanOrEqual(4)
     const [, line, found] = /lab\.cu:(\d+) has 100 % of sharedWavefrontsExcess: (.+)$/.exec(
       conflict.found,

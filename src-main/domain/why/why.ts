@@ -21,9 +21,14 @@ export const Cause = z.object({
   statement: Statement,
   /**
    * Its part of the step, as a share of the logarithm of the ratio of both times: all causes and what is unexplained
-   * add up to 1. Below 0 for one that went against the step.
+   * add up to 1. Below 0 for one that went against the step, so that others can be above 1: see `contribution`.
    */
   share: z.number(),
+  /**
+   * Its share of all the time that the step saved, or added if it is slower, from 0 to 1: such causes and what is
+   * unexplained add up to 1. From −1 to 0 for a cause that added time to a faster step, or saved time in a slower one.
+   */
+  contribution: z.number(),
   /** Registry ids with the values of both rungs. */
   metrics: z.array(
     z.object({ id: z.string(), a: z.number().nullable(), b: z.number().nullable() }),
@@ -43,6 +48,8 @@ export const Why = z.object({
   unimportant: z.array(Unimportant),
   /** Share of the step that no cause covers; null if there is no step. */
   unexplained: z.number().nullable(),
+  /** The same as a contribution. */
+  unexplainedContribution: z.number().nullable(),
   /** The profile level that would tell more. */
   needs: z.object({ level: ProfileLevel, statement: Statement }).nullable(),
   /** Why there are no causes; absent if there are. */
@@ -64,6 +71,7 @@ export function whyOf(a: Side, b: Side, hunks: readonly Hunk[] | null = null): W
     causes: [],
     unimportant: [],
     unexplained: null,
+    unexplainedContribution: null,
     needs: null,
     reason,
   })
@@ -98,24 +106,37 @@ export function whyOf(a: Side, b: Side, hunks: readonly Hunk[] | null = null): W
       ...none(message(needs?.level === 'standard' ? 'why.notCounted' : 'why.notCommon'), verdict),
       limits,
       unexplained: 1,
+      unexplainedContribution: 1,
       needs,
     }
   const causes = causesOf(split, a, b, hunks)
   const doubt = doubtOf(split, a, b) ?? (causes.length > 0 ? null : message('why.small'))
   const told = doubt === null
   const named = new Set(causes.flatMap(({ metrics }) => namedBy(metrics)))
+  const unexplained = told ? 1 - causes.reduce((sum, { share }) => sum + share, 0) : 1
+  const alongStep = [unexplained, ...(told ? causes : []).map(({ share }) => share)]
+    .filter((share) => share > 0)
+    .reduce((sum, share) => sum + share, 0)
   return {
     verdict,
     limits,
-    causes: told ? causes : [],
+    causes: told
+      ? causes.map((cause) => ({ ...cause, contribution: cause.share / alongStep }))
+      : [],
     unimportant: unimportantMoves(a, b, ratio > 1 ? 'faster' : 'slower', split, named),
-    unexplained: told ? 1 - causes.reduce((sum, { share }) => sum + share, 0) : 1,
+    unexplained,
+    unexplainedContribution: unexplained / alongStep,
     needs,
     ...(told ? {} : { reason: doubt }),
   }
 }
 
-const causesOf = (split: Split, a: Side, b: Side, hunks: readonly Hunk[] | null): Cause[] =>
+const causesOf = (
+  split: Split,
+  a: Side,
+  b: Side,
+  hunks: readonly Hunk[] | null,
+): Omit<Cause, 'contribution'>[] =>
   split.parts
     .map((part) => ({ part, share: part.log / split.total }))
     .filter(({ part, share }) => Math.abs(share) >= leastShare && Math.abs(part.log) >= resolution)
@@ -190,3 +211,33 @@ export const whyOfSteps = (session: Session): WhyStep[] =>
     if (!a || b.id === session.ladder.reference) return []
     return [{ a, b, why: whyOf({ session, rung: a }, { session, rung: b }) }]
   })
+
+// Causes that made the step what it is, and those that worked against it.
+
+/** A cause, or what no cause covers, with its share as it is shown: always from 0 to 1. */
+export interface Contribution {
+  /** null for what is unexplained. */
+  cause: Cause | null
+  share: number
+}
+
+/** Half a percent, which is printed as none. */
+const leastShown = 0.005
+
+/** `along`: what saved time in a faster step, or added time in a slower one. `against`: the opposite, relative to the same. */
+export function contributionsOf({ causes, unexplainedContribution }: Why): {
+  along: Contribution[]
+  against: Contribution[]
+} {
+  const rest = causes.length > 0 ? (unexplainedContribution ?? 0) : 0
+  const all: Contribution[] = [
+    ...causes.map((cause) => ({ cause, share: cause.contribution })),
+    ...(Math.abs(rest) >= leastShown ? [{ cause: null, share: rest }] : []),
+  ]
+  return {
+    along: all.filter(({ share }) => share > 0),
+    against: all
+      .filter(({ share }) => share <= 0)
+      .map(({ cause, share }) => ({ cause, share: -share })),
+  }
+}

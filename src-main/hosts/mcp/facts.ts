@@ -10,7 +10,7 @@ import { lineHeat, type DeepProfile, type HeatKind, type Work } from '../../doma
 import { rungOf, type RungResult, type Session } from '../../domain/session/session'
 import { nearest, inEnglish } from '../../domain/text/text'
 import { isEmulated } from '../../domain/target/targets'
-import type { Cause, Why } from '../../domain/why/why'
+import { contributionsOf, type Cause, type Contribution, type Why } from '../../domain/why/why'
 import type { SessionSummary } from '../../contract'
 import { rounded } from './tool'
 
@@ -113,7 +113,7 @@ export function namedRung(session: Session, id: string): RungResult {
   )
 }
 
-const causeFacts = ({ id, statement, share, metrics, lines }: Cause) => ({
+const causeFacts = ({ id, statement, metrics, lines }: Cause, share: number) => ({
   cause: id,
   share: rounded(share),
   statement: inEnglish(statement),
@@ -124,19 +124,29 @@ const causeFacts = ({ id, statement, share, metrics, lines }: Cause) => ({
   ...(lines === undefined ? {} : { lines }),
 })
 
-export const whyFacts = (why: Why) => ({
-  verdict: why.verdict,
-  causes: why.causes.map(causeFacts),
-  unexplained: rounded(why.unexplained),
-  didNotMatter: why.unimportant.map(({ statement }) => inEnglish(statement)),
-  ...(why.reason === undefined ? {} : { noCauses: inEnglish(why.reason) }),
-  ...(why.needs === null ? {} : { moreWith: inEnglish(why.needs.statement) }),
-})
+const groupFacts = (contributions: readonly Contribution[]) =>
+  contributions.flatMap(({ cause, share }) => (cause ? causeFacts(cause, share) : []))
 
-export const causeSummary = (why: Why): string => {
-  const [first] = why.causes
-  return first
-    ? `${formatShare(first.share)} of the step: ${inEnglish(first.statement)}`
+/** `causes` saved time in a faster step, or added it in a slower one; `against` did the opposite, relative to the same. */
+export function whyFacts(why: Why) {
+  const { along, against } = contributionsOf(why)
+  const opposed = groupFacts(against)
+  return {
+    verdict: why.verdict,
+    causes: groupFacts(along),
+    ...(opposed.length > 0 ? { against: opposed } : {}),
+    unexplained: rounded(why.unexplainedContribution),
+    didNotMatter: why.unimportant.map(({ statement }) => inEnglish(statement)),
+    ...(why.reason === undefined ? {} : { noCauses: inEnglish(why.reason) }),
+    ...(why.needs === null ? {} : { moreWith: inEnglish(why.needs.statement) }),
+  }
+}
+
+export function causeSummary(why: Why): string {
+  const first = contributionsOf(why).along.find(({ cause }) => cause)
+  const done = why.verdict === 'worse' ? 'added' : 'saved'
+  return first?.cause
+    ? `${formatShare(first.share)} of the time ${done}: ${inEnglish(first.cause.statement)}`
     : inEnglish(why.reason ?? 'Nothing explains the step.')
 }
 

@@ -13,7 +13,7 @@ import {
   say,
 } from '../../domain/messages/message'
 import { formatShare } from '../../domain/metrics/units'
-import { type Why, whyOf, Cause } from '../../domain/why/why'
+import { type Contribution, type Why, contributionsOf, whyOf, Cause } from '../../domain/why/why'
 import { areTimesRanked, comparability } from '../../domain/analysis/comparability'
 import { leadFigure, leadOf, rateText } from '../../domain/analysis/lead-figure'
 import { compareRungs, RungComparison } from '../../domain/analysis/compare'
@@ -27,9 +27,16 @@ import { scrubSession } from './scrub'
 
 // Why a step is faster or slower, as a report prints it.
 
+export interface PrintedCause {
+  /** null for what is unexplained. */
+  cause: Cause | null
+  share: string
+  sentence: Sentence
+}
+
 export interface PrintedCauses {
-  /** With its share of the step before it. */
-  causes: { share: string; sentence: Sentence }[]
+  /** What made the step what it is, and then what worked against it; neither if there are no causes. */
+  groups: { heading: string; causes: PrintedCause[] }[]
   /** What moved and did not matter, under its heading; null if nothing did. */
   unimportant: { heading: string; sentences: Sentence[] } | null
   /** What else there is to say: why there are no causes, and which level would tell more. */
@@ -44,28 +51,24 @@ const headings: Record<Why['verdict'], string> = {
   unknown: 'What moved:',
 }
 
-/** Half a percent, which is printed as none. */
-const noShare = 0.005
+const printedCause = ({ cause, share }: Contribution): PrintedCause => ({
+  cause,
+  share: formatShare(share),
+  sentence: cause ? pieces(cause.statement) : ['Unexplained.'],
+})
 
-export function printedCauses({
-  verdict,
-  causes,
-  unimportant,
-  unexplained,
-  needs,
-  reason,
-}: Why): PrintedCauses {
-  const rest = causes.length > 0 && unexplained !== null ? unexplained : 0
+export function printedCauses(why: Why): PrintedCauses {
+  const { verdict, unimportant, needs, reason } = why
+  const { along, against } = contributionsOf(why)
+  const [done, undone] = verdict === 'worse' ? ['added', 'saved'] : ['saved', 'added']
+  const groups = [
+    { heading: `Why, with the share of the time ${done}:`, causes: along },
+    { heading: `What ${undone} time, relative to the time ${done}:`, causes: against },
+  ]
   return {
-    causes: [
-      ...causes.map(({ share, statement }) => ({
-        share: formatShare(share),
-        sentence: pieces(statement),
-      })),
-      ...(Math.abs(rest) >= noShare
-        ? [{ share: formatShare(rest), sentence: ['Unexplained.'] }]
-        : []),
-    ],
+    groups: groups
+      .filter(({ causes }) => causes.length > 0)
+      .map(({ heading, causes }) => ({ heading, causes: causes.map(printedCause) })),
     unimportant:
       unimportant.length === 0
         ? null

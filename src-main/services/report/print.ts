@@ -197,14 +197,12 @@ const split = <T>(all: readonly T[], isTrue: (one: T) => boolean): [T[], T[]] =>
 ]
 
 function causeBlock({ why }: Pick<ReportStep, 'why'>): string[] {
-  const { causes, unimportant, notes } = printedCauses(why)
+  const { groups, unimportant, notes } = printedCauses(why)
   return [
-    ...(causes.length > 0
-      ? [
-          '<h4>Why, with the share of the step</h4>',
-          `<ul>${causes.map(({ share, sentence }) => `<li><b>${share}</b> ${htmlSentence(sentence)}</li>`).join('\n')}</ul>`,
-        ]
-      : []),
+    ...groups.flatMap(({ heading, causes }) => [
+      `<h4>${html(heading.replace(/:$/, ''))}</h4>`,
+      `<ul>${causes.map(({ share, sentence }) => `<li><b>${share}</b> ${htmlSentence(sentence)}</li>`).join('\n')}</ul>`,
+    ]),
     ...(unimportant
       ? [`<p>${html(unimportant.heading)}</p>`, htmlList(unimportant.sentences)]
       : []),

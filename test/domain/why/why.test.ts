@@ -11,7 +11,14 @@ import {
   type Session,
 } from '../../../src-main/domain/session/session'
 import { inEnglish } from '../../../src-main/domain/text/text'
-import { whyOf, Why, type Cause, type Side } from '../../../src-main/domain/why/why'
+import {
+  contributionsOf,
+  whyOf,
+  Why,
+  type Cause,
+  type Side,
+} from '../../../src-main/domain/why/why'
+import { printedCauses } from '../../../src-main/services/report/comparison'
 import { readRecordings } from '../../../src-main/services/sessions/recordings'
 
 const recordings = join(import.meta.dirname, '../../../resources/recordings')
@@ -38,7 +45,8 @@ describe('the first cause', () => {
     expect(inEnglish(cause.statement)).toMatch(
       /^The FMA pipe is busy for 78\.9 % of the time instead of 65\.1 %, 1\.21×: fewer warps stall per issued instruction, for global or local memory \(long scoreboard\) 1\.02 → 0\.03;/,
     )
-    expect(cause.share).toBeCloseTo(1.05, 2)
+    // 1.05 of the step: what worked against it adds some of that time again.
+    expect(cause.contribution).toBeCloseTo(0.97, 2)
     expect(cause.metrics.slice(0, 2)).toEqual([
       { id: 'fmaUtilization', a: 65.08, b: 78.87 },
       { id: 'stallLongScoreboard', a: 1.02, b: 0.03 },
@@ -170,6 +178,30 @@ describe('the first cause', () => {
   })
 })
 
+describe('what worked against a step', () => {
+  it('is told apart from what made it: time added to a faster step, time saved in a slower one', () => {
+    const there = step(small, '13_cp_async', '14_block_128x256')
+    const { along, against } = contributionsOf(there)
+    expect(there.verdict).toBe('worse')
+    expect(along.map(({ cause }) => cause?.id)).toEqual(['sms'])
+    expect(along[0]!.share).toBeCloseTo(1, 2)
+    expect(against[0]).toEqual({
+      cause: there.causes[1],
+      share: -there.causes[1]!.contribution,
+    })
+    const texts = printedCauses(there).groups.map(({ heading }) => heading)
+    expect(texts).toEqual([
+      'Why, with the share of the time added:',
+      'What saved time, relative to the time added:',
+    ])
+    const back = printedCauses(step(small, '14_block_128x256', '13_cp_async'))
+    expect(back.groups.map(({ heading }) => heading)).toEqual([
+      'Why, with the share of the time saved:',
+      'What added time, relative to the time saved:',
+    ])
+  })
+})
+
 describe('every step of every recording', async () => {
   const sessions = (await readRecordings(recordings)).map(({ session }) => session)
   const steps = sessions.flatMap((session) =>
@@ -189,6 +221,21 @@ describe('every step of every recording', async () => {
       expect(why.causes.map(({ share }) => share)).toEqual(
         why.causes.map(({ share }) => share).sort((x, y) => y - x),
       )
+    }
+  })
+
+  it('has contributions of 0 to 100 %, which add up to all the time that was saved or added', () => {
+    for (const { a, b } of steps) {
+      const why = whyOf(a, b)
+      const { along, against } = contributionsOf(why)
+      for (const { share } of [...along, ...against]) {
+        expect(share).toBeGreaterThanOrEqual(0)
+        expect(share).toBeLessThanOrEqual(1 + 1e-9)
+      }
+      const sumOf = (all: typeof along) => all.reduce((sum, { share }) => sum + share, 0)
+      // What rounds to no percent is not listed.
+      if (along.length > 0) expect(Math.abs(1 - sumOf(along))).toBeLessThan(0.005)
+      expect(sumOf(against)).toBeLessThan(1)
     }
   })
 

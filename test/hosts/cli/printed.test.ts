@@ -49,8 +49,9 @@ describe('reasons', () => {
     it('begins with the causes, then what got worse and did not matter, then the counters', async () => {
       const { stdout } = await runHere('diff', recorded, '11_warp_tile', '12_register_prefetch')
       const parts = [
-        /^ 105 % {2}The FMA pipe is busy for 78\.9 % of the time instead of 65\.1 %/m,
+        /^Why, with the share of the time saved:\n {2}97 % {2}The FMA pipe is busy for 78\.9 % of the time instead of 65\.1 %/m,
         /^ {3}3 % {2}Unexplained\.$/m,
+        /^What added time, relative to the time saved:$/m,
         /^Worse, and it did not matter:\n.*DRAM traffic/ms,
         /--profile deep/,
         /^Time +3\.26 ms +2\.71 ms/m,
@@ -87,7 +88,9 @@ describe('reasons', () => {
 
     it('of a rung compares it with the one before, and of the first with none', async () => {
       const { stdout } = await runHere('show', recorded, '--rung', '06_float4')
-      expect(stdout).toMatch(/Compared with 05_thread_tile_2d:\nWhy, with the share of the step:\n/)
+      expect(stdout).toMatch(
+        /Compared with 05_thread_tile_2d:\nWhy, with the share of the time saved:\n/,
+      )
       const first = await runHere('show', recorded, '--rung', '01_naive', '--json')
       expect(JSON.parse(first.stdout)).toMatchObject({ before: null, causes: [], noCauses: null })
     })

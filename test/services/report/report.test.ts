@@ -163,10 +163,10 @@ describe('one session', () => {
       )
     })
 
-    it('says in its steps why each is faster, with the share of the step, and in two sessions too', () => {
+    it('says in its steps why each is faster, with the share of the time saved, and in two sessions too', () => {
       const md = report(recording(), { format: 'md' }, noPrivates)
       expect(md).toMatch(
-        /Why, with the share of the step:\n\n- \*\*100 %\*\* The FMA pipe is busy for 32\.1 % of the time/,
+        /Why, with the share of the time saved:\n\n- \*\*100 %\*\* The FMA pipe is busy for 32\.1 % of the time/,
       )
       expect(md).toMatch(/The standard level .* counts what limits and what warps wait for\./)
       const busy = { value: 31.25, unit: '%', evidence: 'measured' } as const

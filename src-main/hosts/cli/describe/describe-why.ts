@@ -22,13 +22,14 @@ function describeLines({ a, b }: CauseLines): string[] {
 
 /** The causes first, then what got worse and did not matter. */
 export function describeWhy(why: Why): string[] {
-  const { causes, unimportant, notes } = printedCauses(why)
-  const lines = why.causes.map((cause) => (cause.lines ? describeLines(cause.lines) : []))
+  const { groups, unimportant, notes } = printedCauses(why)
   return [
-    ...(causes.length > 0 ? ['Why, with the share of the step:'] : []),
-    ...causes.flatMap(({ share, sentence }, index) => [
-      `${share.padStart(width)}  ${plain(sentence)}`,
-      ...(lines[index] ?? []),
+    ...groups.flatMap(({ heading, causes }) => [
+      heading,
+      ...causes.flatMap(({ cause, share, sentence }) => [
+        `${share.padStart(width)}  ${plain(sentence)}`,
+        ...(cause?.lines ? describeLines(cause.lines) : []),
+      ]),
     ]),
     ...(why.reason ? [`Why: ${notes[0]!}`] : []),
     ...(unimportant

@@ -86,13 +86,12 @@ function sourceBlock({ hunks: diff, from, to }: ReportStep): string {
 }
 
 function causeBlock({ why }: Pick<ReportStep, 'why'>): string[] {
-  const { causes, unimportant, notes } = printedCauses(why)
+  const { groups, unimportant, notes } = printedCauses(why)
   return [
-    ...(causes.length > 0
-      ? [
-          `Why, with the share of the step:\n\n${causes.map(({ share, sentence }) => `- **${share}** ${mdSentence(sentence)}`).join('\n')}`,
-        ]
-      : []),
+    ...groups.map(
+      ({ heading, causes }) =>
+        `${heading}\n\n${causes.map(({ share, sentence }) => `- **${share}** ${mdSentence(sentence)}`).join('\n')}`,
+    ),
     ...(unimportant ? [`${unimportant.heading}\n\n${list(unimportant.sentences)}`] : []),
     ...notes.map(md),
   ]

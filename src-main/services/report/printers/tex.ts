@@ -158,10 +158,15 @@ function stepLines({ steps }: ReportModel): string[] {
   return [
     '\\paragraph{Why each step is faster or slower.}',
     ...steps.flatMap(({ from, to, comparison: { time }, why }) => {
-      const { causes, unimportant, notes } = printedCauses(why)
+      const { groups, unimportant, notes } = printedCauses(why)
       const factor = time.speedup === null ? 'no time' : tex(formatRatio(time.speedup))
       const said = [
-        ...causes.map(({ share, sentence }) => `\\textbf{${tex(share)}} ${texSentence(sentence)}`),
+        ...groups.flatMap(({ heading, causes }) => [
+          tex(heading),
+          ...causes.map(
+            ({ share, sentence }) => `\\textbf{${tex(share)}} ${texSentence(sentence)}`,
+          ),
+        ]),
         ...(unimportant
           ? [`${tex(unimportant.heading)} ${unimportant.sentences.map(texSentence).join(' ')}`]
           : []),
