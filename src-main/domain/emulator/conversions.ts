@@ -37,13 +37,14 @@ const ranges: Record<string, [number, number]> = {
 }
 
 const halfSource = (at: Site, operand: Operand): Get => {
-  const raw = at.raw(operand)
-  const upper = 'suffixes' in operand && operand.suffixes.includes('H1_H1')
+  const raw = at.raw(operand, 0, 'negated', 'absolute')
+  const shift = at.suffix(operand, 'H1') ? 16 : 0
   const negated = 'negated' in operand && operand.negated
-  const shift = upper ? 16 : 0
+  const absolute = 'absolute' in operand && operand.absolute
   return (base, lane) => {
     const value = halfOf((raw(base, lane) >>> shift) & 0xffff)
-    return negated ? -value : value
+    const size = absolute ? Math.abs(value) : value
+    return negated ? -size : size
   }
 }
 
@@ -56,7 +57,7 @@ function floatToInteger(at: Site): Step {
       : at.float(at.source(0))
   const mode = ['TRUNC', 'FLOOR', 'CEIL'].find((word) => at.has(word)) ?? 'ROUND'
   const round = roundTo[mode]!
-  const ftz = at.has('FTZ') ? flush : (value: number) => value
+  const ftz = !from64 && at.has('FTZ') ? flush : (value: number) => value
   const wide = at.has('U64') || at.has('S64')
   if (wide) {
     const signed = at.has('S64')
@@ -73,16 +74,13 @@ function floatToInteger(at: Site): Step {
       high(base, lane, Number(BigInt.asIntN(32, result >> 32n)))
     })
   }
-  const type = Object.keys(ranges).find((word) => at.has(word)) ?? 'S32'
+  const type = at.oneOf(Object.keys(ranges)) ?? 'S32'
   const [least, most] = ranges[type]!
   const put = at.put()
+  const ofNaN = at.has('NTZ') ? 0 : -(2 ** 31)
   return eachLane((_, base, lane) => {
     const value = round(ftz(from(base, lane)))
-    const whole = Number.isNaN(value)
-      ? at.has('NTZ')
-        ? 0
-        : -(2 ** 31)
-      : Math.min(Math.max(value, least), most)
+    const whole = Number.isNaN(value) ? ofNaN : Math.min(Math.max(value, least), most)
     put(base, lane, whole | 0)
   })
 }
@@ -127,13 +125,18 @@ function directed(value: bigint, near: number, mode: Rounding): number {
 function integerToFloat(at: Site): Step {
   const mode = roundingOf(at)
   const operand = at.source(0)
-  const wide = at.has('U64') || at.has('S64')
-  const unsigned = ['U8', 'U16', 'U32', 'U64'].some((word) => at.has(word))
-  const bits = at.has('U8') || at.has('S8') ? 8 : at.has('U16') || at.has('S16') ? 16 : 32
+  const type = at.oneOf(['U8', 'S8', 'U16', 'S16', 'U32', 'S32', 'U64', 'S64']) ?? 'S32'
+  const wide = type.endsWith('64')
+  const unsigned = type.startsWith('U')
+  const bits = type.endsWith('8') ? 8 : type.endsWith('16') ? 16 : 32
   const low = at.int(operand, 0)
   const high = wide ? at.int(operand, 1) : () => 0
   const byte =
-    'suffixes' in operand ? Number(/^B([0-3])$/.exec(operand.suffixes[0] ?? '')?.[1] ?? 0) : 0
+    bits === 8
+      ? ([0, 1, 2, 3].find((each) => at.suffix(operand, `B${each}`)) ?? 0)
+      : bits === 16 && at.suffix(operand, 'H1')
+        ? 2
+        : 0
   const value: Get = (base, lane) => {
     const word = low(base, lane) >> (8 * byte)
     if (bits === 32) return unsigned ? low(base, lane) >>> 0 : low(base, lane)
@@ -145,6 +148,7 @@ function integerToFloat(at: Site): Step {
     return unsigned ? BigInt.asUintN(64, joined) : joined
   }
   if (at.has('F64')) {
+    if (mode !== 'RN') return at.unknown('a rounding to FP64')
     const [putLow, putHigh] = [at.put(0), at.put(1)]
     return eachLane((_, base, lane) => {
       const [a, b] = wordsOf(wide ? Number(whole(base, lane)) : value(base, lane))
@@ -154,6 +158,8 @@ function integerToFloat(at: Site): Step {
   }
   const put = at.put()
   const half = at.has('F16')
+  if (half && mode !== 'RN') return at.unknown('a rounding to FP16')
+  at.has('F32')
   return eachLane((_, base, lane) => {
     const exact = wide ? whole(base, lane) : BigInt(value(base, lane))
     if (half) put(base, lane, halfBits(Number(exact)))
@@ -163,15 +169,17 @@ function integerToFloat(at: Site): Step {
 
 /** F2F: to and from FP64 and FP16. The formats stand in the order to, from. */
 function floatToFloat(at: Site): Step {
-  const [to, from] = at.instruction.modifiers.filter((word) => /^B?F\d+$/.test(word))
+  const [to, from] = at.matching(/^B?F\d+$/)
   const operand = at.source(0)
   const read =
     from === 'F64'
       ? double(at, operand)
       : from === 'F16'
         ? halfSource(at, operand)
-        : at.float(operand)
-  const ftz = at.has('FTZ') ? flush : (value: number) => value
+        : from === 'F32'
+          ? at.float(operand)
+          : at.unknown()
+  const ftz = from === 'F32' && at.has('FTZ') ? flush : (value: number) => value
   if (to === 'F64') {
     const [low, high] = [at.put(0), at.put(1)]
     return eachLane((_, base, lane) => {
@@ -197,7 +205,8 @@ function floatToFloat(at: Site): Step {
 function unpackEights(at: Site): Step {
   const operand = at.source(0)
   const type = at.has('E4M3') ? smallFloats.e4m3 : at.has('E5M2') ? smallFloats.e5m2 : at.unknown()
-  const shift = 'suffixes' in operand && operand.suffixes.includes('H1') ? 16 : 0
+  at.has('F16')
+  const shift = at.suffix(operand, 'H1') ? 16 : 0
   const table = Int32Array.from({ length: 256 }, (_, bits) => halfBits(smallOf(bits, type)))
   const raw = at.raw(operand)
   const put = at.put()
@@ -212,6 +221,7 @@ function pack(at: Site): Step {
   if (at.has('UNPACK_B')) return unpackEights(at)
   const brain = at.has('BF16')
   if (!brain && !at.has('F16')) return at.unknown()
+  at.expect('F32', 'PACK_AB')
   const to = brain ? brainBits : halfBits
   const a = at.float(at.source(0))
   const b = at.float(at.source(1))
@@ -225,8 +235,9 @@ function pack(at: Site): Step {
 function roundFloatToWhole(at: Site): Step {
   const mode = ['TRUNC', 'FLOOR', 'CEIL'].find((word) => at.has(word)) ?? 'ROUND'
   const a = at.float(at.source(0))
+  const ftz = at.has('FTZ') ? flush : (value: number) => value
   const put = at.put()
-  return eachLane((_, base, lane) => put(base, lane, bitsOf(roundTo[mode]!(a(base, lane)))))
+  return eachLane((_, base, lane) => put(base, lane, bitsOf(roundTo[mode]!(ftz(a(base, lane))))))
 }
 
 export const conversionSteps: Table = {

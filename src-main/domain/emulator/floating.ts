@@ -51,8 +51,8 @@ const nothing: Get = () => -0
 
 function compareFloat(whole: Site, read: (at: Site, operand: Operand) => Get): Step {
   const at = whole.compares()
-  const name = at.instruction.modifiers[0]!
-  const unordered = name.endsWith('U') && name !== 'U'
+  const name = at.matching(/^(LT|LE|GT|GE|EQ|NE)U?$|^(NUM|NAN|T|F)$/)[0] ?? at.unknown()
+  const unordered = name.endsWith('U')
   const order = unordered ? name.slice(0, -1) : name
   const tests: Record<string, (a: number, b: number) => boolean> = {
     LT: (a, b) => a < b,
@@ -118,9 +118,7 @@ const special: Record<string, (a: number) => number> = {
 }
 
 function specialFunction(at: Site): Step {
-  const name = at.instruction.modifiers.find((word) => word in special)
-  if (name === undefined || at.has('64H') || at.has('F16')) return at.unknown()
-  const compute = special[name]!
+  const compute = special[at.oneOf(Object.keys(special)) ?? at.unknown()]!
   const a = at.float(at.source(0))
   const put = at.put()
   return eachLane((_, base, lane) => {
@@ -162,10 +160,10 @@ function checkDivision(whole: Site): Step {
 /** A double, whose halves are in two registers. */
 export const double = (at: Site, operand: Operand): Get => {
   if (operand.kind === 'immediate') {
-    const value = doubleOf(0, operand.bits)
+    const value = doubleOf(0, at.take(operand, 'value').bits)
     return () => value
   }
-  const [low, high] = [at.raw(operand, 0), at.raw(operand, 1)]
+  const [low, high] = [at.raw(operand, 0, 'absolute', 'negated'), at.raw(operand, 1)]
   const modified =
     operand.kind === 'register' ||
     operand.kind === 'uniform-register' ||

@@ -38,9 +38,7 @@ const eights = {
 /** What an instruction's type says: TF32, BF16, FP8 (where A and B are of one type), or else F16. */
 export function elementsOf(at: Site): Elements {
   if (at.has('TF32')) return { packed: 1, table: null }
-  const [eight, other] = at.instruction.modifiers.filter(
-    (word) => word === 'E4M3' || word === 'E5M2',
-  )
+  const [eight, other] = at.matching(/^E4M3$|^E5M2$/)
   if (eight === 'E4M3' || eight === 'E5M2')
     return eight === other ? { packed: 4, table: tabled(eights[eight]) } : at.unknown()
   return { packed: 2, table: at.has('BF16') ? tabled(brainOf) : halfTable() }
@@ -83,6 +81,7 @@ export function readFragment(
 /** First word of a register's row from the warp's base, -1 for RZ. */
 export function rowOf(at: Site, operand: Operand, part: number): number {
   if (operand.kind !== 'register') return at.unknown()
+  at.take(operand, 'value')
   return operand.index === zeroRegister ? -1 : (operand.index + part) * lanes
 }
 
@@ -96,10 +95,11 @@ const rows = 16
 const columns = 8
 
 function product(at: Site): Step {
-  const shape = at.instruction.modifiers.find((word) => /^16(\d+)$/.test(word)) ?? at.unknown()
+  const shape = at.matching(/^16(\d+)$/)[0] ?? at.unknown()
   const digits = shape.slice(2)
   const depth = Number(digits.slice(1))
-  if (digits[0] !== '8' || (!at.has('F32') && !at.has('F16'))) return at.unknown()
+  const wide = at.has('F32')
+  if (digits[0] !== '8' || (!wide && !at.has('F16'))) return at.unknown()
   const elements = elementsOf(at)
   const [a, b, c] = at.operands.sources
   const { destination } = at.operands
@@ -107,7 +107,6 @@ function product(at: Site): Step {
   const parts = depth / (4 * elements.packed)
   const aRows = Array.from({ length: 2 * parts }, (_, part) => rowOf(at, a, part))
   const bRows = Array.from({ length: parts }, (_, part) => rowOf(at, b, part))
-  const wide = at.has('F32')
   const cRows = Array.from({ length: wide ? 4 : 2 }, (_, part) => rowOf(at, c, part))
   const dRows = cRows.map((_, part) => rowOf(at, destination, part))
   const { words, floats } = at.views
@@ -220,7 +219,7 @@ interface Form {
 }
 
 function formOf(at: Site): Form {
-  const shape = at.instruction.modifiers.map((word) => /^64x(\d+)x(\d+)$/.exec(word)).find(Boolean)
+  const shape = /^64x(\d+)x(\d+)$/.exec(at.matching(/^64x/)[0] ?? '')
   if (!shape) return at.unknown()
   const elements = elementsOf(at)
   return {
@@ -228,7 +227,7 @@ function formOf(at: Site): Form {
     depth: Number(shape[2]),
     elementBytes: 4 / elements.packed,
     elements,
-    wide: at.has('F32'),
+    wide: at.oneOf(['F32', 'F16']) === 'F32',
   }
 }
 
@@ -294,16 +293,18 @@ function matrixReader(
 }
 
 function groupProduct(at: Site): Step {
-  const { operands } = at.instruction
   const form = formOf(at)
   const { columns, depth, elementBytes, wide } = form
-  const descriptor = operands.find((operand) => operand.kind === 'matrix-descriptor')
-  const registers = operands.filter((operand) => operand.kind === 'register')
+  const [descriptor] = at.all('matrix-descriptor')
+  const registers = at.all('register')
   if (!descriptor) return at.unknown()
+  at.take(descriptor, 'value')
+  // Products are done when they are issued: nobody waits for the scoreboard.
+  for (const scoreboard of at.all('scoreboard')) at.take(scoreboard, 'value')
   const inRegisters = registers.length === 3
   const [target, sum] = [registers[0]!, registers.at(-1)!]
-  const adds = at.predicate(operands.find((operand) => operand.kind === 'uniform-predicate'))
-  const has = (word: string): boolean => descriptor.suffixes.includes(word)
+  const adds = at.predicate(at.all('uniform-predicate')[0])
+  const has = (word: string): boolean => at.suffix(descriptor, word)
   const sign = (has('negA') ? -1 : 1) * (has('negB') ? -1 : 1)
   const uniform = (place: number) => at.uniform(descriptor.uniform + place)
   const left = new Float64Array(rows * depth)
@@ -312,7 +313,7 @@ function groupProduct(at: Site): Step {
     ? Array.from({ length: 4 }, (_, part) => rowOf(at, registers[1]!, part))
     : null
   // The first pair of registers is A's, also where A has none.
-  const readA = matrixReader(at, form, [uniform(0), uniform(1)], has('tnspA'), rows)
+  const readA = matrixReader(at, form, [uniform(0), uniform(1)], !inRegisters && has('tnspA'), rows)
   const readB = matrixReader(at, form, [uniform(2), uniform(3)], has('tnspB'), columns)
   const perLane = columns / (wide ? 2 : 4)
   const from = Array.from({ length: perLane }, (_, part) => rowOf(at, sum, part))

@@ -1,6 +1,16 @@
 /** Loads and stores, and the table of all that the load-store unit does. */
 import type { Operand } from '../sass/instruction'
-import { bitsOf, brainBits, brainOf, doubleOf, floatOf, halfBits, halfOf, wordsOf } from './float'
+import {
+  bitsOf,
+  brainBits,
+  brainOf,
+  doubleOf,
+  floatOf,
+  flush,
+  halfBits,
+  halfOf,
+  wordsOf,
+} from './float'
 import {
   addressOf,
   buffers,
@@ -26,57 +36,90 @@ import { localHigh, sharedHigh } from './device'
 type Combine = (old: number, value: number, other: number) => number
 
 const packedAdd = (toNumber: (bits: number) => number, toBits: (value: number) => number) => {
-  const add = (a: number, b: number): number =>
-    toBits(Math.fround(toNumber(a & 0xffff) + toNumber(b & 0xffff)))
+  const add = (a: number, b: number): number => toBits(toNumber(a & 0xffff) + toNumber(b & 0xffff))
   return (a: number, b: number): number => (add(a >>> 16, b >>> 16) << 16) | add(a, b)
 }
 
+/** Sums of floating-point numbers; a GPU has no other operation on them. */
+function floatSum(at: Site, type: 'F32' | 'F16x2' | 'BF16x2'): Combine {
+  if (!at.has('ADD')) return at.unknown(`an operation on ${type} that is not a sum`)
+  at.expect('RN')
+  if (type === 'F16x2') return packedAdd(halfOf, halfBits)
+  if (type === 'BF16x2') return packedAdd(brainOf, (value) => brainBits(Math.fround(value)))
+  const ftz = at.has('FTZ') ? flush : (value: number) => value
+  return (old, value) => bitsOf(ftz(Math.fround(ftz(floatOf(old)) + ftz(floatOf(value)))))
+}
+
 function combineOf(at: Site): Combine {
+  const type = at.oneOf(['F32', 'F16x2', 'BF16x2'])
+  if (type !== undefined) return floatSum(at, type)
   const signed = at.has('S32')
-  const float = at.has('F32')
-  if (at.has('CAS')) return (old, compare, value) => (old === compare ? value : old)
-  if (at.has('EXCH')) return (_, value) => value
-  if (at.has('F16x2')) return packedAdd(halfOf, halfBits)
-  if (at.has('BF16_V2') || at.has('BF16x2')) return packedAdd(brainOf, brainBits)
-  if (at.has('ADD') || at.has('SUB'))
-    return float
-      ? (old, value) => bitsOf(Math.fround(floatOf(old) + floatOf(value)))
-      : (old, value) => (old + value) | 0
-  if (at.has('MIN'))
-    return signed
-      ? (old, value) => Math.min(old, value)
-      : (old, value) => (old >>> 0 < value >>> 0 ? old : value)
-  if (at.has('MAX'))
-    return signed
-      ? (old, value) => Math.max(old, value)
-      : (old, value) => (old >>> 0 > value >>> 0 ? old : value)
-  if (at.has('AND')) return (old, value) => old & value
-  if (at.has('OR')) return (old, value) => old | value
-  if (at.has('XOR')) return (old, value) => old ^ value
-  if (at.has('INC')) return (old, value) => (old >>> 0 >= value >>> 0 ? 0 : old + 1)
-  if (at.has('DEC')) return (old, value) => (old === 0 || old >>> 0 > value >>> 0 ? value : old - 1)
-  return at.unknown()
+  const operation = at.oneOf(['CAS', 'EXCH', 'ADD', 'MIN', 'MAX', 'AND', 'OR', 'XOR', 'INC', 'DEC'])
+  switch (operation) {
+    case 'CAS':
+      return (old, compare, value) => (old === compare ? value : old)
+    case 'EXCH':
+      return (_, value) => value
+    case 'ADD':
+      return (old, value) => (old + value) | 0
+    case 'MIN':
+      return signed
+        ? (old, value) => Math.min(old, value)
+        : (old, value) => (old >>> 0 < value >>> 0 ? old : value)
+    case 'MAX':
+      return signed
+        ? (old, value) => Math.max(old, value)
+        : (old, value) => (old >>> 0 > value >>> 0 ? old : value)
+    case 'AND':
+      return (old, value) => old & value
+    case 'OR':
+      return (old, value) => old | value
+    case 'XOR':
+      return (old, value) => old ^ value
+    case 'INC':
+    case 'DEC':
+      if (signed) return at.unknown('a signed counter')
+      return operation === 'INC'
+        ? (old, value) => (old >>> 0 >= value >>> 0 ? 0 : old + 1)
+        : (old, value) => (old === 0 || old >>> 0 > value >>> 0 ? value : old - 1)
+    default:
+      return at.unknown()
+  }
 }
 
 /** Of 64 bits, through big integers or doubles. */
 function combineWide(at: Site): (old: bigint, value: bigint, other: bigint) => bigint {
   const toDouble = (bits: bigint): number =>
     doubleOf(Number(bits & 0xffffffffn), Number((bits >> 32n) & 0xffffffffn))
-  if (at.has('CAS')) return (old, compare, value) => (old === compare ? value : old)
-  if (at.has('EXCH')) return (_, value) => value
-  if (at.has('F64'))
+  if (at.has('F64')) {
+    if (!at.has('ADD')) return at.unknown('an operation on F64 that is not a sum')
+    at.expect('RN')
     return (old, value) => {
       const [low, high] = wordsOf(toDouble(old) + toDouble(value))
       return (BigInt(high >>> 0) << 32n) | BigInt(low >>> 0)
     }
-  if (at.has('ADD')) return (old, value) => BigInt.asUintN(64, old + value)
-  if (at.has('AND')) return (old, value) => old & value
-  if (at.has('OR')) return (old, value) => old | value
-  if (at.has('XOR')) return (old, value) => old ^ value
+  }
   const key = at.has('S64') ? (value: bigint) => BigInt.asIntN(64, value) : (value: bigint) => value
-  if (at.has('MIN')) return (old, value) => (key(old) < key(value) ? old : value)
-  if (at.has('MAX')) return (old, value) => (key(old) > key(value) ? old : value)
-  return at.unknown()
+  switch (at.oneOf(['CAS', 'EXCH', 'ADD', 'AND', 'OR', 'XOR', 'MIN', 'MAX'])) {
+    case 'CAS':
+      return (old, compare, value) => (old === compare ? value : old)
+    case 'EXCH':
+      return (_, value) => value
+    case 'ADD':
+      return (old, value) => BigInt.asUintN(64, old + value)
+    case 'AND':
+      return (old, value) => old & value
+    case 'OR':
+      return (old, value) => old | value
+    case 'XOR':
+      return (old, value) => old ^ value
+    case 'MIN':
+      return (old, value) => (key(old) < key(value) ? old : value)
+    case 'MAX':
+      return (old, value) => (key(old) > key(value) ? old : value)
+    default:
+      return at.unknown()
+  }
 }
 
 export function atomic(at: Site, space: Space, returns: boolean): Step {
@@ -84,6 +127,7 @@ export function atomic(at: Site, space: Space, returns: boolean): Step {
   const wide = bytes === 8
   const { words } = at.views
   const counted = at.has('POPC')
+  if (counted) at.expect('INC', '32')
   const compares = at.has('CAS')
   const operand = counted ? null : valueOperand(at, 0)
   const other = compares ? valueOperand(at, 1) : null
@@ -137,7 +181,7 @@ const zeroMark = 1
 /** LDGSTS. A predicate at the end that does not hold writes zeros in place of what is in global memory. */
 export function copyToShared(at: Site): Step {
   const { bytes } = widthOf(at)
-  const operands = at.instruction.operands.filter((operand) => operand.kind === 'memory')
+  const operands = at.all('memory')
   const from = operands.find((operand) => operand.descriptor !== null)
   const to = operands.find((operand) => operand.descriptor === null)
   if (!from || !to) return at.unknown()
@@ -162,9 +206,7 @@ export function copyToShared(at: Site): Step {
       }
     },
   )
-  const condition = at.predicate(
-    at.instruction.operands.find((operand) => operand.kind === 'predicate'),
-  )
+  const condition = at.predicate(at.all('predicate')[0])
   const { bytes: memory } = at.views
   return (warp, active) => {
     const wanted = active & condition(warp)
@@ -188,7 +230,8 @@ export function copyToShared(at: Site): Step {
 
 /** LDSM and STSM: each eight lanes name the rows of an 8 x 8 matrix of halves; lane i holds two elements of row i / 4. */
 export function matrices(at: Site, storing: boolean): Step {
-  const count = Number(at.instruction.modifiers.find((word) => /^[124]$/.test(word)) ?? 1)
+  at.expect('16')
+  const count = Number(at.oneOf(['1', '2', '4']) ?? 1)
   const transposed = at.has('MT88')
   if (!transposed && !at.has('M88')) return at.unknown()
   const operand = storing ? valueOperand(at) : null

@@ -15,18 +15,18 @@ function pairOf(at: Site, operand: Operand, toNumber: (bits: number) => number):
     return () => pair
   }
   if (!('suffixes' in operand) || !('negated' in operand)) return at.unknown()
-  const { negated, absolute, suffixes } = operand
+  const { negated, absolute } = at.take(operand, 'negated', 'absolute')
   const adjust = (value: number): number => {
     const size = absolute ? Math.abs(value) : value
     return negated ? -size : size
   }
-  if (suffixes.includes('F32'))
+  if (at.suffix(operand, 'F32'))
     return (base, lane) => {
       const value = adjust(floatOf(raw(base, lane)))
       return [value, value]
     }
-  const low = suffixes.includes('H1_H1') ? 16 : 0
-  const high = suffixes.includes('H0_H0') ? 0 : 16
+  const low = at.suffix(operand, 'H1_H1') ? 16 : 0
+  const high = at.suffix(operand, 'H0_H0') ? 0 : 16
   return (base, lane) => {
     const word = raw(base, lane)
     return [adjust(toNumber((word >>> low) & 0xffff)), adjust(toNumber((word >>> high) & 0xffff))]
