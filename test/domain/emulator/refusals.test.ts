@@ -60,3 +60,10 @@ describe('an instruction that says something its step does not implement', () =>
     expect(run([{ ...vector, guard }, exit!], 0).instructions).toBe(2)
   })
 })
+
+it('takes the guard of SYNCS.EXCH, which runs on the uniform datapath, from the uniform predicates', () => {
+  expect(decoded('0002e2000800010000000004093f85b2')).toMatchObject({
+    mnemonic: 'SYNCS',
+    guard: { kind: 'uniform-predicate', index: 0, negated: true },
+  })
+})
