@@ -27,7 +27,7 @@ export type Trait =
   | 'offset'
   | `.${string}`
 
-/** Reads that have no effect on results, by modifier. The evidence is in docs/EMULATION.md, "Bits without effect". */
+/** Modifiers of an access without effect on results. The evidence is in docs/EMULATION.md, "Bits without effect". */
 const hints: ReadonlySet<string> = new Set([
   // Priority of eviction, and how much to fetch into L2.
   ...['EF', 'EL', 'LU', 'EU', 'NA', 'LTC64B', 'LTC128B', 'LTC256B'],
