@@ -1,4 +1,4 @@
-// Executes the trials of trials.ts on a GPU: `runner template.cubin trials.bin results.bin seconds`. Each is a module of
+// Executes trials on a GPU: `runner template.cubin trials.bin results.bin seconds`. Each is a module of
 // its own; a process that a trial ends or hangs is started again behind it. Of each trial the words that changed come back.
 #include <cstdint>
 #include <cstdio>

@@ -1,4 +1,4 @@
-// The kernel whose machine code generate.ts replaces: it gives a cubin with two pointers, 60 words of parameters, 8 KiB of
+// A trial replaces the machine code of this kernel. Its cubin has two pointers, 60 words of parameters, 8 KiB of
 // shared memory, more than 64 registers and room for 1,200 instructions.
 #include <cstdint>
 
