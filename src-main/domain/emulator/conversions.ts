@@ -3,16 +3,18 @@ import type { Operand } from '../sass/instruction'
 import {
   bitsOf,
   brainBits,
+  brainBitsOf,
   flush,
   floatOf,
   halfBits,
   halfOf,
+  isNaNDouble,
   wordsOf,
   type Rounding,
   smallFloats,
   smallOf,
 } from './float'
-import { double, roundingOf, type Table } from './floating'
+import { double, doubleWords, roundingOf, type Table } from './floating'
 import { eachLane, type Get, type Site } from './site'
 import type { Step } from './warp'
 
@@ -23,7 +25,8 @@ const roundTo: Record<string, (value: number) => number> = {
   ROUND: (value) => {
     const down = Math.floor(value)
     const rest = value - down
-    return rest > 0.5 || (rest === 0.5 && down % 2 !== 0) ? down + 1 : down
+    const near = rest > 0.5 || (rest === 0.5 && down % 2 !== 0) ? down + 1 : down
+    return near === 0 && value < 0 ? -0 : near
   },
 }
 
@@ -59,6 +62,9 @@ function floatToInteger(at: Site): Step {
   const round = roundTo[mode]!
   const ftz = !from64 && at.has('FTZ') ? flush : (value: number) => value
   const wide = at.has('U64') || at.has('S64')
+  // Of a float, a GPU knows these with NTZ only; of a double, without it.
+  const toZero = at.has('NTZ')
+  if (wide ? toZero : from64 === toZero) return at.unknown('a conversion that a GPU refuses')
   if (wide) {
     const signed = at.has('S64')
     const [low, high] = [at.put(0), at.put(1)]
@@ -77,7 +83,8 @@ function floatToInteger(at: Site): Step {
   const type = at.oneOf(Object.keys(ranges)) ?? 'S32'
   const [least, most] = ranges[type]!
   const put = at.put()
-  const ofNaN = at.has('NTZ') ? 0 : -(2 ** 31)
+  if (from64 && !type.endsWith('32')) return at.unknown('a conversion of a double to 8 or 16 bits')
+  const ofNaN = toZero ? 0 : -(2 ** 31)
   return eachLane((_, base, lane) => {
     const value = round(ftz(from(base, lane)))
     const whole = Number.isNaN(value) ? ofNaN : Math.min(Math.max(value, least), most)
@@ -124,6 +131,8 @@ function directed(value: bigint, near: number, mode: Rounding): number {
 
 function integerToFloat(at: Site): Step {
   const mode = roundingOf(at)
+  if (at.mnemonic === 'I2FP' && (mode === 'RM' || mode === 'RP'))
+    return at.unknown('a conversion that a GPU refuses')
   const operand = at.source(0)
   const type = at.oneOf(['U8', 'S8', 'U16', 'S16', 'U32', 'S32', 'U64', 'S64']) ?? 'S32'
   const wide = type.endsWith('64')
@@ -159,6 +168,7 @@ function integerToFloat(at: Site): Step {
   const put = at.put()
   const half = at.has('F16')
   if (half && mode !== 'RN') return at.unknown('a rounding to FP16')
+  if (half && bits === 8) return at.unknown('a conversion that a GPU refuses')
   at.has('F32')
   return eachLane((_, base, lane) => {
     const exact = wide ? whole(base, lane) : BigInt(value(base, lane))
@@ -170,10 +180,13 @@ function integerToFloat(at: Site): Step {
 /** F2F: to and from FP64 and FP16. The formats stand in the order to, from. */
 function floatToFloat(at: Site): Step {
   const [to, from] = at.matching(/^B?F\d+$/)
+  // To the nearest, a GPU has the other ones as F2FP and HADD2.
+  if ((to === 'F64') === (from === 'F64')) return at.unknown('a conversion that a GPU refuses')
   const operand = at.source(0)
+  const wide = from === 'F64' ? doubleWords(at, operand) : null
   const read =
-    from === 'F64'
-      ? double(at, operand)
+    wide !== null
+      ? wide.value
       : from === 'F16'
         ? halfSource(at, operand)
         : from === 'F32'
@@ -194,10 +207,24 @@ function floatToFloat(at: Site): Step {
     to === 'F16'
       ? halfBits
       : to === 'BF16'
-        ? (value) => brainBits(Math.fround(value))
+        ? brainBitsOf
         : to === 'F32'
           ? (value) => bitsOf(Math.fround(value))
           : at.unknown()
+  if (wide !== null && to !== 'BF16') {
+    // Of a NaN, what fits of its bits is kept, and it is made quiet.
+    const [first, kept] = to === 'F32' ? [0x7fc00000, 23] : [0x7e00, 10]
+    const ofNaN = (low: number, high: number): number =>
+      (high < 0 ? (to === 'F32' ? 0x80000000 : 0x8000) : 0) |
+      first |
+      (kept > 20
+        ? ((high & 0xfffff) << (kept - 20)) | (low >>> (52 - kept))
+        : (high & 0xfffff) >> (20 - kept))
+    return eachLane((_, base, lane) => {
+      const [low, high] = [wide.low(base, lane), wide.high(base, lane)]
+      put(base, lane, isNaNDouble(low, high) ? ofNaN(low, high) : bits(wide.value(base, lane)))
+    })
+  }
   return eachLane((_, base, lane) => put(base, lane, bits(ftz(read(base, lane)))))
 }
 
@@ -223,8 +250,12 @@ function pack(at: Site): Step {
   if (!brain && !at.has('F16')) return at.unknown()
   at.expect('F32', 'PACK_AB')
   const to = brain ? brainBits : halfBits
-  const a = at.float(at.source(0))
-  const b = at.float(at.source(1))
+  // A GPU ignores the bits that would change a sign here, or refuses them; no compiler sets them.
+  const [a, b] = [at.raw(at.source(0)), at.raw(at.source(1))].map(
+    (bits): Get =>
+      (base, lane) =>
+        floatOf(bits(base, lane)),
+  ) as [Get, Get]
   const put = at.put()
   const relu = at.has('RELU') ? (value: number) => Math.max(value, 0) : (value: number) => value
   return eachLane((_, base, lane) =>

@@ -24,9 +24,13 @@ function addend(at: Site, operand: Operand): Get {
   return (base, lane) => raw(base, lane) >>> 0
 }
 
+const isNegated = (operand: Operand): boolean => 'negated' in operand && operand.negated
+
 function addThree(at: Site): Step {
   if (at.has('64')) return addWide(at)
   const [a, b, c] = [0, 1, 2].map((place) => addend(at, at.source(place))) as [Get, Get, Get]
+  if (isNegated(at.source(0)) && isNegated(at.source(1)))
+    return at.unknown('two negated operands, which a GPU refuses')
   const put = at.put()
   const carries = at.has('X') ? at.operands.ins.map((operand) => at.predicate(operand)) : []
   const outs = at.operands.outs.map((operand) => at.putPredicate(operand))
@@ -41,8 +45,9 @@ function addThree(at: Site): Step {
       if (sum >= 2 ** 32) first |= 1 << lane
       if (sum >= 2 ** 33) second |= 1 << lane
     })(warp, active)
-    outs[0]?.(warp, active, first)
+    // The first one counts where both are one predicate.
     outs[1]?.(warp, active, second)
+    outs[0]?.(warp, active, first)
   }
 }
 
@@ -104,6 +109,8 @@ function multiplyAdd(at: Site): Step {
   const c = addend(at, third)
   const put = at.put()
   const carry = at.has('X') ? at.predicate(at.operands.ins[0]) : () => 0
+  if (at.mnemonic === 'UIMAD' && at.operands.outs.length > 0)
+    return at.unknown('a carry, which a GPU refuses')
   const out = at.putPredicate(at.operands.outs[0])
   return (warp, active) => {
     const carryIn = carry(warp)
@@ -132,7 +139,11 @@ function shiftAdd(at: Site): Step {
   const negated = 'negated' in first && first.negated
   // What the bit of the sign means where a carry or a high word is added is not known.
   if (!high && !at.has('X')) at.take(first, 'negated')
-  const b = addend(at, at.source(1))
+  const second = at.source(1)
+  const added = addend(at, second)
+  // Where a carry comes in, a negated operand is its complement.
+  const complements = at.has('X') && 'negated' in second && second.negated
+  const b: Get = complements ? (base, lane) => added(base, lane) - 1 : added
   const sign = high && at.has('SX32')
   const upper = high && !sign ? at.raw(at.source(2)) : () => 0
   const put = at.put()
@@ -231,8 +242,8 @@ function predicateLogic(at: Site): Step {
   const [a, b, c] = predicates.slice(2).map((operand) => at.predicate(operand))
   return (warp, active) => {
     const [x, y, z] = [a!(warp), b!(warp), c!(warp)]
-    out!(warp, active, logicOf(x, y, z, tables[0]!) & active)
     other!(warp, active, logicOf(x, y, z, tables[1]!) & active)
+    out!(warp, active, logicOf(x, y, z, tables[0]!) & active)
   }
 }
 
@@ -262,8 +273,8 @@ export function finishComparison(
   const condition = at.predicate(at.operands.ins[0])
   return (warp, active, holds) => {
     const incoming = condition(warp)
-    out?.(warp, active, join(holds, incoming) & active)
     other?.(warp, active, join(~holds, incoming) & active)
+    out?.(warp, active, join(holds, incoming) & active)
   }
 }
 
@@ -286,7 +297,7 @@ function compare(whole: Site): Step {
       const order = x < y ? -1 : x > y ? 1 : 0
       // Of a 64-bit comparison this is the high word; where it is equal, the low word's answer stands.
       const yes =
-        extended && order === 0 && name !== 'EQ' && name !== 'NE'
+        extended && order === 0 && !['EQ', 'NE', 'T', 'F'].includes(name)
           ? ((lowHolds >>> lane) & 1) === 1
           : extended && name === 'EQ'
             ? order === 0 && ((lowHolds >>> lane) & 1) === 1
@@ -397,7 +408,8 @@ const popCount = (value: number): number => {
 }
 
 function add(at: Site): Step {
-  const a = at.int(at.source(0))
+  // A GPU ignores the bit that would negate the first operand, and no compiler sets it.
+  const a = at.raw(at.source(0))
   const b = at.int(at.source(1))
   const put = at.put()
   return eachLane((_, base, lane) => put(base, lane, (a(base, lane) + b(base, lane)) | 0))

@@ -5,7 +5,7 @@ import {
   zeroRegister,
   zeroUniformRegister,
 } from '../sass/instruction'
-import { globalAccess, sharedAccess, patternsOf, periodOf } from './accesses'
+import { globalAccess, lanesPerWavefront, sharedAccess, patternsOf, periodOf } from './accesses'
 import { deviceHigh } from './device'
 import { lanes, type Cost, type FindingKind, type Get, type Site } from './site'
 import type { Warp } from './warp'
@@ -189,6 +189,18 @@ export function checked(
     }
     return good
   }
+}
+
+/**
+ * The order in which lanes write, so that the right one counts where several write one place. Shared memory takes as many
+ * lanes at a time as fill a wavefront, and of these the first one counts.
+ */
+export function storeOrder(space: Space, bytes: number): number[] {
+  const all = Array.from({ length: lanes }, (_, lane) => lane)
+  if (space !== 'shared') return all
+  const together = lanesPerWavefront(bytes)
+  const group = (lane: number): number => Math.floor(lane / together)
+  return all.sort((a, b) => group(a) - group(b) || b - a)
 }
 
 export function watchAll(

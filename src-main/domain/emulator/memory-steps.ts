@@ -1,14 +1,16 @@
 /** Loads and stores, and the table of all that the load-store unit does. */
-import type { Operand } from '../sass/instruction'
+import { zeroUniformRegister, type MemoryOperand, type Operand } from '../sass/instruction'
 import {
   bitsOf,
-  brainBits,
+  brainBitsOf,
   brainOf,
   doubleOf,
   floatOf,
   flush,
   halfBits,
   halfOf,
+  isNaNDouble,
+  sumError,
   wordsOf,
 } from './float'
 import {
@@ -18,6 +20,7 @@ import {
   costsOf,
   countCost,
   originOf,
+  storeOrder,
   valueOperand,
   watchAll,
   widthOf,
@@ -26,7 +29,7 @@ import {
   highOf,
   rankShift,
 } from './memory-access'
-import { eachLane, type Get, type Put, type Site, lanes } from './site'
+import { eachLane, eachLaneOf, type Get, type Put, type Site, lanes } from './site'
 import type { Step } from './warp'
 import { copyAccess, sharedMatrices, patternsOf, periodOf } from './accesses'
 import { localHigh, sharedHigh } from './device'
@@ -35,8 +38,14 @@ import { localHigh, sharedHigh } from './device'
 
 type Combine = (old: number, value: number, other: number) => number
 
-const packedAdd = (toNumber: (bits: number) => number, toBits: (value: number) => number) => {
-  const add = (a: number, b: number): number => toBits(toNumber(a & 0xffff) + toNumber(b & 0xffff))
+const packedAdd = (
+  toNumber: (bits: number) => number,
+  toBits: (value: number, error: number) => number,
+) => {
+  const add = (a: number, b: number): number => {
+    const [x, y] = [toNumber(a & 0xffff), toNumber(b & 0xffff)]
+    return toBits(x + y, sumError(x, y, x + y))
+  }
   return (a: number, b: number): number => (add(a >>> 16, b >>> 16) << 16) | add(a, b)
 }
 
@@ -45,7 +54,7 @@ function floatSum(at: Site, type: 'F32' | 'F16x2' | 'BF16x2'): Combine {
   if (!at.has('ADD')) return at.unknown(`an operation on ${type} that is not a sum`)
   at.expect('RN')
   if (type === 'F16x2') return packedAdd(halfOf, halfBits)
-  if (type === 'BF16x2') return packedAdd(brainOf, (value) => brainBits(Math.fround(value)))
+  if (type === 'BF16x2') return packedAdd(brainOf, brainBitsOf)
   const ftz = at.has('FTZ') ? flush : (value: number) => value
   return (old, value) => bitsOf(ftz(Math.fround(ftz(floatOf(old)) + ftz(floatOf(value)))))
 }
@@ -94,7 +103,12 @@ function combineWide(at: Site): (old: bigint, value: bigint, other: bigint) => b
   if (at.has('F64')) {
     if (!at.has('ADD')) return at.unknown('an operation on F64 that is not a sum')
     at.expect('RN')
+    // A NaN stays as it is: atomics do not make it quiet.
+    const isNaN = (bits: bigint): boolean =>
+      isNaNDouble(Number(bits & 0xffffffffn), Number((bits >> 32n) & 0xffffffffn))
     return (old, value) => {
+      if (isNaN(old)) return old
+      if (isNaN(value)) return value
       const [low, high] = wordsOf(toDouble(old) + toDouble(value))
       return (BigInt(high >>> 0) << 32n) | BigInt(low >>> 0)
     }
@@ -122,9 +136,17 @@ function combineWide(at: Site): (old: bigint, value: bigint, other: bigint) => b
   }
 }
 
+const isUniform = ({ uniform }: MemoryOperand): boolean =>
+  uniform !== null && uniform !== zeroUniformRegister
+
 export function atomic(at: Site, space: Space, returns: boolean): Step {
   const { bytes } = widthOf(at)
   const wide = bytes === 8
+  const refused = 'an atomic that a GPU refuses'
+  if (wide && at.mnemonic === 'ATOMS' && !at.has('CAS') && !at.has('EXCH'))
+    return at.unknown(refused)
+  if (at.has('S64') && !at.has('MIN') && !at.has('MAX')) return at.unknown(refused)
+  if (at.mnemonic === 'ATOMS' && at.has('CAS') && isUniform(at.memory())) return at.unknown(refused)
   const { words } = at.views
   const counted = at.has('POPC')
   if (counted) at.expect('INC', '32')
@@ -189,6 +211,7 @@ export function copyToShared(at: Site): Step {
   const reads = checked(at, 'global', bytes, false, address)
   const writes = checked(at, 'shared', bytes, true, addressOf(at, to, 'shared'))
   const bypass = at.has('BYPASS')
+  if (bytes < 4 || (bypass && bytes < 16)) return at.unknown('a copy that a GPU refuses')
   const [source, target] = buffers
   const costs = patternsOf(
     [periodOf('shared', bypass), periodOf('global')],
@@ -315,6 +338,7 @@ function store(at: Site, space: Space): Step {
   const check = checked(at, space, bytes, true, addressOf(at, at.memory(), space))
   const { origin, stride } = originOf(at, space)
   const costs = costsOf(space, 'store', bytes)
+  const order = storeOrder(space, bytes)
   const [addresses] = buffers
   return (warp, active) => {
     const good = check(warp, active, addresses)
@@ -323,7 +347,7 @@ function store(at: Site, space: Space): Step {
     if (good === -1) at.machine.seen(at.index, [addresses], cost)
     watchAll(at, space, warp, good, addresses, bytes, true)
     const first = origin(warp)
-    eachLane((_, base, lane) => {
+    eachLaneOf(order, (_, base, lane) => {
       const to = (first + lane * stride + addresses[lane]!) >>> 0
       if (bytes === 1) memory[to] = values[0]!(base, lane)
       else if (bytes === 2) halves[to >>> 1] = values[0]!(base, lane)
@@ -336,6 +360,9 @@ function store(at: Site, space: Space): Step {
 
 /** An address that may be of shared or local memory: its high half says of which lanes it is. */
 function generic(at: Site, make: (at: Site, space: Space) => Step): Step {
+  const { descriptor, offset } = at.memory()
+  if (descriptor === null && Math.abs(offset) >= 2 ** 22)
+    return at.unknown(`the offset ${offset} of a generic address`)
   const global = make(at, 'global')
   const shared = make(at, 'shared')
   const local = make(at, 'local')

@@ -1,5 +1,5 @@
 /** What moves values about: between registers, lanes, predicates and special registers. */
-import type { Operand } from '../sass/instruction'
+import { zeroRegister, type Operand } from '../sass/instruction'
 import { eachLane, firstLane, lanes, type Get, type Site } from './site'
 import { predicateTrue, uniformPredicates, type Step } from './warp'
 
@@ -71,8 +71,8 @@ function special(at: Site): Step {
 }
 
 /**
- * R2UR: the value of the first lane that is on. Its predicate holds in the lanes whose value is another one, which go
- * round once more; with OR it held already in those that are left out.
+ * R2UR: the value of the first lane that is on. Its predicate holds in the lanes whose value is another one; with OR
+ * also where it held before.
  */
 function toUniform(at: Site): Step {
   const a = at.int(at.source(0))
@@ -84,7 +84,7 @@ function toUniform(at: Site): Step {
     if (active === 0) return
     const { base } = warp
     let others = before(warp) & active
-    const value = a(base, firstLane(active & ~others || active))
+    const value = a(base, firstLane(active))
     eachLane((_, b, lane) => {
       if (a(b, lane) !== value) others |= 1 << lane
     })(warp, active)
@@ -99,6 +99,7 @@ const widths: Record<string, number> = { '64': 2, '128': 4 }
 function loadConstant(at: Site): Step {
   const operand = at.source(0)
   const words = widths[at.oneOf(Object.keys(widths)) ?? ''] ?? 1
+  if (at.mnemonic === 'ULDC' && words === 4) return at.unknown('a load that a GPU refuses')
   const narrow = at.oneOf(['U8', 'S8', 'U16', 'S16'])
   if (narrow !== undefined && operand.kind === 'constant') {
     const bits = narrow.endsWith('8') ? 8 : 16
@@ -117,14 +118,24 @@ function loadConstant(at: Site): Step {
     get: at.raw(operand, part),
     put: at.put(part),
   }))
+  const index =
+    operand.kind === 'constant' && words > 1 && (operand.register ?? zeroRegister) !== zeroRegister
+      ? { row: operand.register! * lanes, offset: operand.offset }
+      : null
+  const { words: memory } = at.views
   // The index register may be one of the destinations.
-  return eachLane((_, base, lane) => {
+  return eachLane((warp, base, lane) => {
+    if (index !== null) {
+      const address = index.offset + memory[base + index.row + lane]!
+      if (address % (4 * words) !== 0)
+        at.halt('illegal-address', `0x${address.toString(16)}`, { warp, lane })
+    }
     const values = parts.map(({ get }) => get(base, lane))
     parts.forEach(({ put }, part) => put(base, lane, values[part]!))
   })
 }
 
-/** SHFL: within segments that the third operand cuts. A source outside, or a lane that is off, gives the lane's own. */
+/** SHFL: within segments that the third operand cuts. A source outside gives the lane's own value, a lane that is off 0. */
 function shuffle(at: Site): Step {
   const a = at.int(at.source(0))
   const by = at.int(at.source(1))
@@ -155,7 +166,7 @@ function shuffle(at: Site): Step {
       }
       if (!valid) from = lane
       else inside |= 1 << lane
-      values[lane] = a(base, from)
+      values[lane] = (active >>> from) & 1 ? a(base, from) : 0
     })(warp, active)
     eachLane((_, base, lane) => put(base, lane, values[lane]!))(warp, active)
     out(warp, active, inside)

@@ -287,7 +287,7 @@ export class Site {
       return (base, lane) => words[base + row + lane]!
     }
     if (operand.kind === 'immediate') {
-      const bits = part === 0 ? operand.bits : operand.bits < 0 && operand.signed ? -1 : 0
+      const bits = part === 0 ? operand.bits | 0 : operand.bits < 0 && operand.signed ? -1 : 0
       return () => bits
     }
     if (operand.kind === 'constant') return this.constant(operand, part)
@@ -404,6 +404,17 @@ export function eachLane(each: (warp: Warp, base: number, lane: number) => void)
     const { base } = warp
     for (let rest = active; rest !== 0; rest &= rest - 1)
       each(warp, base, 31 - Math.clz32(rest & -rest))
+  }
+}
+
+/** The same in an order of the lanes. */
+export function eachLaneOf(
+  order: readonly number[],
+  each: (warp: Warp, base: number, lane: number) => void,
+): Step {
+  return (warp, active) => {
+    const { base } = warp
+    for (const lane of order) if ((active >>> lane) & 1) each(warp, base, lane)
   }
 }
 
