@@ -69,7 +69,8 @@ function busiestBank(bytes: number, mask: number, addresses: Addresses, once: bo
 }
 
 /** Lanes of an access that one wavefront can serve: all of them up to 4 bytes a lane, half of them with 8, a quarter with 16. */
-const lanesPerWavefront = (bytes: number): number => Math.min(warpSize, wavefrontBytes / bytes)
+export const lanesPerWavefront = (bytes: number): number =>
+  Math.min(warpSize, wavefrontBytes / bytes)
 
 function inParts(
   count: number,

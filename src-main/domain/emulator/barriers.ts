@@ -28,22 +28,20 @@ export function completeBarrier(block: Block, index: number): void {
 
 /** BAR: counts who arrives, and lets go who waits once all have. */
 export function barrierControl(site: Site): Control {
-  const numbers = site.instruction.operands.filter(
-    ({ kind }) => kind === 'immediate' || kind === 'register' || kind === 'uniform-register',
-  )
-  const predicates = site.instruction.operands.filter(
-    (operand) => operand.kind === 'predicate' || operand.kind === 'uniform-predicate',
-  )
+  const numbers = site.all('immediate', 'register', 'uniform-register')
+  const { predicates } = site
   const numberOf = scalar(site, numbers[0])
   const wantedBy = numbers[1] === undefined ? () => null : scalar(site, numbers[1])
   const arrives = site.has('ARV')
   const reduces = site.has('RED')
   if (!arrives && !reduces && !site.has('SYNC')) site.unknown()
-  const combine = site.has('AND')
-    ? (value: number, holds: number, all: number) => (holds === all ? value : 0)
-    : site.has('OR')
-      ? (value: number, holds: number) => (holds !== 0 ? 1 : value)
-      : (value: number, holds: number) => value + countLanes(holds)
+  const combination = reduces ? site.oneOf(['POPC', 'AND', 'OR']) : undefined
+  const combine =
+    combination === 'AND'
+      ? (value: number, holds: number, all: number) => (holds === all ? value : 0)
+      : combination === 'OR'
+        ? (value: number, holds: number) => (holds !== 0 ? 1 : value)
+        : (value: number, holds: number) => value + countLanes(holds)
   const condition = site.predicate(predicates[0])
   return (warp, split, active) => {
     const { block } = warp
@@ -67,7 +65,7 @@ export function barrierControl(site: Site): Control {
       arrived: 0,
       signalled: 0,
       waiting: [],
-      value: site.has('AND') ? 1 : 0,
+      value: combination === 'AND' ? 1 : 0,
     }
     block.barriers.set(number, barrier)
     const rest = split.mask & ~active
@@ -185,12 +183,13 @@ export function barrierAt(
 const addressesOf = (at: Site) => addressOf(at, at.memory(), 'generic-shared')
 
 const valueOf = (at: Site) => {
-  const operand = at.instruction.operands.findLast(({ kind }) => kind.endsWith('register'))
+  const operand = at.all('register', 'uniform-register').at(-1)
   return operand ?? at.unknown('it has no value')
 }
 
 /** SYNCS.EXCH.64: sets a barrier up. */
 function exchange(at: Site): Step {
+  at.expect('64')
   const value = valueOf(at)
   const address = addressesOf(at)
   const [low, high] = [at.raw(value, 0), at.raw(value, 1)]
@@ -221,12 +220,14 @@ const changes: Record<string, (value: number) => Change> = {
 
 /** SYNCS.ARRIVE: gives back what the barrier was before. */
 function arrive(at: Site): Step {
-  const kind = at.instruction.modifiers.find((word) => /^A[01R]T[01RX]$/.test(word)) ?? ''
+  at.expect('TRANS64')
+  const kind = at.matching(/^A[01R]T[01RX]$/)[0] ?? ''
   const changeOf = changes[kind] ?? at.unknown()
-  const leaves = at.has('OPTOUT')
+  // Who does not arrive cannot leave.
+  const leaves = !kind.startsWith('A0') && at.has('OPTOUT')
   const value = at.raw(valueOf(at))
   const address = addressesOf(at)
-  const puts = at.destinationIsZero ? [] : [at.put(0), at.put(1)]
+  const puts = at.has('RED') || at.destinationIsZero ? [] : [at.put(0), at.put(1)]
   const { words } = at.views
   return (warp, active) =>
     eachLane((_, base, lane) => {
@@ -246,6 +247,7 @@ function arrive(at: Site): Step {
  * expected in addition, so that nothing changes.
  */
 function arriveAfterCopies(at: Site): Step {
+  at.expect('LDGSTSBAR', '64')
   const address = addressesOf(at)
   const counts = at.has('ARVCNT')
   const { words } = at.views
@@ -267,6 +269,7 @@ export function phaseControl(at: Site): Control {
   const token = at.raw(valueOf(at))
   const out = at.putPredicate(at.operands.outs[0])
   const { words } = at.views
+  at.expect('PHASECHK', 'TRANS64')
   const waits = at.has('TRYWAIT')
   return (warp, split, active) => {
     split.at++
@@ -300,7 +303,11 @@ function syncs(at: Site): Step {
   if (at.has('EXCH')) return exchange(at)
   if (at.has('ARRIVE')) return arrive(at)
   // mbarrier.inval
-  if (at.has('CCTL')) return () => {}
+  if (at.has('CCTL')) {
+    at.expect('IV')
+    addressesOf(at)
+    return () => {}
+  }
   return at.unknown()
 }
 

@@ -127,7 +127,7 @@ function registersOf(at: Site, operand: MemoryOperand | undefined): (place: numb
 type Value = (warp: Warp) => number
 
 const memoryOperands = (at: Site): MemoryOperand[] =>
-  at.instruction.operands.filter((operand) => operand.kind === 'memory')
+  at.all('memory').map((operand) => at.take(operand, 'uniform register'))
 
 /** What moves between the memories, chunk by chunk, with a finding where it may not. */
 class Mover {
@@ -204,10 +204,9 @@ function complete(at: Site, warp: Warp, barrier: BarrierPlace | null, bytes: num
 
 /** UTMALDG and UTMASTG: one operand's registers hold where in shared memory, the barrier and the coordinates, the other's the map's address. */
 function copyBox(at: Site, toShared: boolean): Step {
-  const rank = Number(
-    (at.instruction.modifiers.find((word) => /^[1-5]D$/.test(word)) ?? at.unknown())[0],
-  )
+  const rank = Number((at.matching(/^[1-5]D$/)[0] ?? at.unknown())[0])
   if (at.has('IM2COL')) return at.unknown()
+  cachePolicy(at)
   const [box, map] = memoryOperands(at).map((operand) => registersOf(at, operand))
   if (!box || !map) return at.unknown()
   const [address, barrier, low, high] = [box(0), box(1), map(0), map(1)]
@@ -250,9 +249,15 @@ function copyBox(at: Site, toShared: boolean): Step {
   }
 }
 
+/** The operand that says how L2 keeps what is copied: no effect on results. */
+function cachePolicy(at: Site): void {
+  for (const operand of at.all('word'))
+    if (operand.text.startsWith('desc')) at.take(operand, 'value')
+}
+
 /** The blocks of a multicast: the high half of its last register. */
 function multicastOf(at: Site): Value {
-  const operand = at.instruction.operands.findLast(({ kind }) => kind === 'uniform-register')
+  const operand = at.all('uniform-register').at(-1)
   const value = at.raw(operand ?? at.unknown('it has no blocks'))
   return (warp) => value(warp.base, 0) >>> 16
 }
@@ -285,11 +290,10 @@ function moveRows(
 
 /** UBLKCP: S.G copies to shared memory, where the barrier stands behind the address; the length is in chunks. */
 function copyBytes(at: Site): Step {
-  const direction = at.instruction.modifiers.join('.')
-  const toShared = direction === 'S.G'
-  if (!toShared && direction !== 'G.S') return at.unknown()
+  const toShared = at.matching(/^[SG]$/)[0] === 'S'
+  cachePolicy(at)
   const [to, from] = memoryOperands(at).map((operand) => registersOf(at, operand))
-  const length = at.instruction.operands.findLast(({ kind }) => kind === 'uniform-register')
+  const length = at.all('uniform-register').at(-1)
   if (!to || !from || !length) return at.unknown()
   const shared = toShared ? to : from
   const global = toShared ? from : to

@@ -29,6 +29,8 @@ export interface SegmentSetting extends Omit<
   portable: boolean
   /** Whether an instruction does nothing here. */
   isNothing: (instruction: Instruction) => boolean
+  /** Whether the step of the instruction at `index` knows all that the instruction says; what it does not stops the kernel. */
+  isKnown: (index: number) => boolean
   /** What loads and stores need, and where an instruction keeps its patterns; null where all are left to their steps. */
   memory: (FastSetting & { site: (index: number) => number }) | null
   /** Does the instruction at `index` for the lanes in `active`. */
@@ -128,7 +130,9 @@ export function segmentCompiler(
       imports.length + functions.push({ signature: { parameters, results }, code: writer }) - 1
     const driver = new Driver(setting)
     const runs = new Map(
-      fuse(code, fused, setting.isNothing, first, end).map((run) => [run.first, run] as const),
+      fuse(code, fused, setting.isNothing, setting.isKnown, first, end).map(
+        (run) => [run.first, run] as const,
+      ),
     )
     for (let index = first; index < end; index++) {
       const run = runs.get(index)
@@ -139,9 +143,10 @@ export function segmentCompiler(
       }
       const instruction = code[index]!
       const { memory } = setting
-      const access = memory && fastAccess(instruction, memory.site(index), memory)
+      const known = setting.isKnown(index)
+      const access = known && memory && fastAccess(instruction, memory.site(index), memory)
       if (access) accesses.push({ index, pattern: access.pattern })
-      const whole = access ? access.code : matrixProduct(instruction)
+      const whole = access ? access.code : known ? matrixProduct(instruction) : null
       driver.instruction(instruction, index, whole && add(whole, three, [i32]))
     }
     const exported = add(driver.code, three, [])

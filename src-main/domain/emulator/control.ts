@@ -6,7 +6,6 @@ import {
   converge,
   giveWay,
   scatter,
-  Halt,
   type Cluster,
   type Control,
   type Split,
@@ -61,51 +60,49 @@ function exit(warp: Warp, split: Split, active: number): void {
   completeCluster(warp.block.cluster)
 }
 
-const targetOf = (site: Site): number => {
-  const operand = site.instruction.operands.find(({ kind }) => kind === 'target')
-  return operand?.kind === 'target' ? operand.address / 16 : site.unknown('it has no target')
+const barrierIndex = (site: Site): number => {
+  const [operand] = site.all('convergence-barrier')
+  return operand ? site.take(operand, 'value').index : site.unknown()
 }
 
-const barrierIndex = (site: Site): number => {
-  const operand = site.instruction.operands.find(({ kind }) => kind === 'convergence-barrier')
-  return operand?.kind === 'convergence-barrier' ? operand.index : site.unknown()
-}
+/** A second condition of a control instruction, beside its guard. */
+const conditionOf = (site: Site): ((warp: Warp) => number) => site.predicate(site.predicates[0])
 
 /** What an instruction that decides where a warp goes on does. */
 export function controlOf(instruction: Instruction, index: number, machine: Machine): Control {
   const site = new Site(instruction, index, machine)
+  const control = makeControl(site, index, machine)
+  site.finish()
+  return control
+}
+
+function makeControl(site: Site, index: number, machine: Machine): Control {
   const { counts } = machine
-  switch (instruction.mnemonic) {
+  switch (site.mnemonic) {
     case 'BRA':
     case 'JMP': {
-      const target = targetOf(site)
+      const target = site.target()
       if (site.has('DIV')) {
-        const operand = instruction.operands[0]!
-        const among = site.int(operand)
+        const among = site.int(site.all('uniform-register', 'register')[0] ?? site.unknown())
         return (warp, split, active) => {
           const whole = (among(warp.base, 0) & warp.live) === split.mask
           branch(warp, split, whole ? 0 : active, target, counts)
         }
       }
-      const condition = instruction.operands.find(
-        (operand) => operand.kind === 'predicate' || operand.kind === 'uniform-predicate',
-      )
-      const holds =
-        condition?.kind === 'predicate' || condition?.kind === 'uniform-predicate'
-          ? site.predicate(condition)
-          : null
+      const holds = conditionOf(site)
+      site.expect('U')
       // One lane that goes takes all along, those that its guard leaves out as well: uniform registers are theirs in common.
       const any = site.has('ANY')
       return (warp, split, active) => {
-        const taken = holds ? active & holds(warp) : active
+        const taken = active & holds(warp)
         branch(warp, split, any && taken !== 0 ? split.mask : taken, target, counts)
       }
     }
     case 'BRX': {
       // The register holds the distance from the next instruction, less what is printed behind it.
-      const [register, offset] = instruction.operands
-      const by = site.int(register!)
-      const plus = offset?.kind === 'immediate' ? offset.bits : 0
+      const by = site.int(site.all('register')[0] ?? site.unknown())
+      const [offset] = site.all('immediate')
+      const plus = offset ? site.take(offset, 'value').bits : 0
       return (warp, split, active) =>
         scatter(warp, split, active, index, counts, (lane) => {
           return (16 * (index + 1) + plus + by(warp.base, lane)) / 16
@@ -113,6 +110,8 @@ export function controlOf(instruction: Instruction, index: number, machine: Mach
     }
     case 'BSSY': {
       const barrier = barrierIndex(site)
+      // Where the lanes will meet is where they wait: BSYNC says it again.
+      site.target()
       return (warp, split, active) => {
         if (active !== 0) warp.convergence[barrier] = active
         split.at++
@@ -146,8 +145,9 @@ export function controlOf(instruction: Instruction, index: number, machine: Mach
     }
     case 'BMOV': {
       const barrier = barrierIndex(site)
-      const other = instruction.operands.find(({ kind }) => kind !== 'convergence-barrier')!
-      const reads = instruction.operands[0]!.kind !== 'convergence-barrier'
+      site.expect('32')
+      const other = site.all('register', 'uniform-register', 'immediate')[0] ?? site.unknown()
+      const reads = site.first?.kind !== 'convergence-barrier'
       if (reads && other.kind === 'register') {
         const put = site.putRegister(other)
         const clears = site.has('CLEAR')
@@ -166,10 +166,11 @@ export function controlOf(instruction: Instruction, index: number, machine: Mach
       }
     }
     case 'WARPSYNC': {
-      const operand = instruction.operands.find(
-        ({ kind }) => kind === 'register' || kind === 'immediate' || kind === 'uniform-register',
-      )
+      const [operand] = site.all('register', 'immediate', 'uniform-register')
       const among = operand ? site.int(operand) : () => -1
+      site.expect('ALL')
+      // What stands behind COLLECTIVE ends at the target, and is all that comes before it.
+      if (site.has('COLLECTIVE')) site.target()
       return (warp, split, active) => {
         const lane = active === 0 ? 0 : 31 - Math.clz32(active & -active)
         split.at++
@@ -183,32 +184,30 @@ export function controlOf(instruction: Instruction, index: number, machine: Mach
     }
     case 'YIELD':
     case 'NANOSLEEP':
+      for (const time of site.all('immediate', 'register', 'constant')) site.take(time, 'value')
       return (warp, split, active) => {
         split.at++
         if (active !== 0) giveWay(warp, split)
       }
     case 'CALL': {
-      const register = instruction.operands.find(({ kind }) => kind === 'register')
+      site.expect('NOINC')
+      const [register] = site.all('register')
       if (register && site.has('ABS')) return systemCall(site, register)
-      const target = targetOf(site)
+      site.expect('REL')
+      const target = site.target()
       return (warp, split, active) => branch(warp, split, active, target, counts)
     }
     case 'RET': {
-      const operand = instruction.operands.find(({ kind }) => kind === 'register')!
-      const address = site.int(operand)
+      site.expect('REL', 'NODEC')
+      const address = site.int(site.all('register')[0] ?? site.unknown())
+      const from = site.all('target').length > 0 ? site.target() : 0
       // Lanes at different depths of a recursion return to different places.
       return (warp, split, active) =>
-        scatter(warp, split, active, index, counts, (lane) => address(warp.base, lane) / 16)
+        scatter(warp, split, active, index, counts, (lane) => from + address(warp.base, lane) / 16)
     }
     case 'EXIT':
     case 'KILL': {
-      const condition = instruction.operands.find(
-        (operand) => operand.kind === 'predicate' || operand.kind === 'uniform-predicate',
-      )
-      const holds =
-        condition?.kind === 'predicate' || condition?.kind === 'uniform-predicate'
-          ? site.predicate(condition)
-          : () => -1
+      const holds = conditionOf(site)
       return (warp, split, active) => exit(warp, split, active & holds(warp))
     }
     case 'SYNCS':
@@ -233,6 +232,7 @@ export function controlOf(instruction: Instruction, index: number, machine: Mach
     case 'BAR':
       return barrierControl(site)
     case 'B2R': {
+      site.expect('RESULT')
       const put = site.operands.destination ? site.put() : () => {}
       const out = site.putPredicate(site.operands.outs[0])
       return (warp, split, active) => {
@@ -243,8 +243,10 @@ export function controlOf(instruction: Instruction, index: number, machine: Mach
       }
     }
     default:
+      site.matching(/./)
+      for (const operand of site.all('immediate')) site.take(operand, 'value')
       return (_, split, active) => {
-        if (active !== 0) throw new Halt('trap', instruction, instruction.mnemonic)
+        if (active !== 0) site.halt('trap', site.mnemonic)
         split.at++
       }
   }

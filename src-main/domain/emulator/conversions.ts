@@ -3,16 +3,18 @@ import type { Operand } from '../sass/instruction'
 import {
   bitsOf,
   brainBits,
+  brainBitsOf,
   flush,
   floatOf,
   halfBits,
   halfOf,
+  isNaNDouble,
   wordsOf,
   type Rounding,
   smallFloats,
   smallOf,
 } from './float'
-import { double, roundingOf, type Table } from './floating'
+import { double, doubleWords, roundingOf, type Table } from './floating'
 import { eachLane, type Get, type Site } from './site'
 import type { Step } from './warp'
 
@@ -23,7 +25,8 @@ const roundTo: Record<string, (value: number) => number> = {
   ROUND: (value) => {
     const down = Math.floor(value)
     const rest = value - down
-    return rest > 0.5 || (rest === 0.5 && down % 2 !== 0) ? down + 1 : down
+    const near = rest > 0.5 || (rest === 0.5 && down % 2 !== 0) ? down + 1 : down
+    return near === 0 && value < 0 ? -0 : near
   },
 }
 
@@ -37,13 +40,14 @@ const ranges: Record<string, [number, number]> = {
 }
 
 const halfSource = (at: Site, operand: Operand): Get => {
-  const raw = at.raw(operand)
-  const upper = 'suffixes' in operand && operand.suffixes.includes('H1_H1')
+  const raw = at.raw(operand, 0, 'negated', 'absolute')
+  const shift = at.suffix(operand, 'H1') ? 16 : 0
   const negated = 'negated' in operand && operand.negated
-  const shift = upper ? 16 : 0
+  const absolute = 'absolute' in operand && operand.absolute
   return (base, lane) => {
     const value = halfOf((raw(base, lane) >>> shift) & 0xffff)
-    return negated ? -value : value
+    const size = absolute ? Math.abs(value) : value
+    return negated ? -size : size
   }
 }
 
@@ -56,8 +60,11 @@ function floatToInteger(at: Site): Step {
       : at.float(at.source(0))
   const mode = ['TRUNC', 'FLOOR', 'CEIL'].find((word) => at.has(word)) ?? 'ROUND'
   const round = roundTo[mode]!
-  const ftz = at.has('FTZ') ? flush : (value: number) => value
+  const ftz = !from64 && at.has('FTZ') ? flush : (value: number) => value
   const wide = at.has('U64') || at.has('S64')
+  // Of a float, a GPU knows these with NTZ only; of a double, without it.
+  const toZero = at.has('NTZ')
+  if (wide ? toZero : from64 === toZero) return at.unknown('a conversion that a GPU refuses')
   if (wide) {
     const signed = at.has('S64')
     const [low, high] = [at.put(0), at.put(1)]
@@ -73,16 +80,14 @@ function floatToInteger(at: Site): Step {
       high(base, lane, Number(BigInt.asIntN(32, result >> 32n)))
     })
   }
-  const type = Object.keys(ranges).find((word) => at.has(word)) ?? 'S32'
+  const type = at.oneOf(Object.keys(ranges)) ?? 'S32'
   const [least, most] = ranges[type]!
   const put = at.put()
+  if (from64 && !type.endsWith('32')) return at.unknown('a conversion of a double to 8 or 16 bits')
+  const ofNaN = toZero ? 0 : -(2 ** 31)
   return eachLane((_, base, lane) => {
     const value = round(ftz(from(base, lane)))
-    const whole = Number.isNaN(value)
-      ? at.has('NTZ')
-        ? 0
-        : -(2 ** 31)
-      : Math.min(Math.max(value, least), most)
+    const whole = Number.isNaN(value) ? ofNaN : Math.min(Math.max(value, least), most)
     put(base, lane, whole | 0)
   })
 }
@@ -126,14 +131,21 @@ function directed(value: bigint, near: number, mode: Rounding): number {
 
 function integerToFloat(at: Site): Step {
   const mode = roundingOf(at)
+  if (at.mnemonic === 'I2FP' && (mode === 'RM' || mode === 'RP'))
+    return at.unknown('a conversion that a GPU refuses')
   const operand = at.source(0)
-  const wide = at.has('U64') || at.has('S64')
-  const unsigned = ['U8', 'U16', 'U32', 'U64'].some((word) => at.has(word))
-  const bits = at.has('U8') || at.has('S8') ? 8 : at.has('U16') || at.has('S16') ? 16 : 32
+  const type = at.oneOf(['U8', 'S8', 'U16', 'S16', 'U32', 'S32', 'U64', 'S64']) ?? 'S32'
+  const wide = type.endsWith('64')
+  const unsigned = type.startsWith('U')
+  const bits = type.endsWith('8') ? 8 : type.endsWith('16') ? 16 : 32
   const low = at.int(operand, 0)
   const high = wide ? at.int(operand, 1) : () => 0
   const byte =
-    'suffixes' in operand ? Number(/^B([0-3])$/.exec(operand.suffixes[0] ?? '')?.[1] ?? 0) : 0
+    bits === 8
+      ? ([0, 1, 2, 3].find((each) => at.suffix(operand, `B${each}`)) ?? 0)
+      : bits === 16 && at.suffix(operand, 'H1')
+        ? 2
+        : 0
   const value: Get = (base, lane) => {
     const word = low(base, lane) >> (8 * byte)
     if (bits === 32) return unsigned ? low(base, lane) >>> 0 : low(base, lane)
@@ -145,6 +157,7 @@ function integerToFloat(at: Site): Step {
     return unsigned ? BigInt.asUintN(64, joined) : joined
   }
   if (at.has('F64')) {
+    if (mode !== 'RN') return at.unknown('a rounding to FP64')
     const [putLow, putHigh] = [at.put(0), at.put(1)]
     return eachLane((_, base, lane) => {
       const [a, b] = wordsOf(wide ? Number(whole(base, lane)) : value(base, lane))
@@ -154,6 +167,9 @@ function integerToFloat(at: Site): Step {
   }
   const put = at.put()
   const half = at.has('F16')
+  if (half && mode !== 'RN') return at.unknown('a rounding to FP16')
+  if (half && bits === 8) return at.unknown('a conversion that a GPU refuses')
+  at.has('F32')
   return eachLane((_, base, lane) => {
     const exact = wide ? whole(base, lane) : BigInt(value(base, lane))
     if (half) put(base, lane, halfBits(Number(exact)))
@@ -163,15 +179,20 @@ function integerToFloat(at: Site): Step {
 
 /** F2F: to and from FP64 and FP16. The formats stand in the order to, from. */
 function floatToFloat(at: Site): Step {
-  const [to, from] = at.instruction.modifiers.filter((word) => /^B?F\d+$/.test(word))
+  const [to, from] = at.matching(/^B?F\d+$/)
+  // To the nearest, a GPU has the other ones as F2FP and HADD2.
+  if ((to === 'F64') === (from === 'F64')) return at.unknown('a conversion that a GPU refuses')
   const operand = at.source(0)
+  const wide = from === 'F64' ? doubleWords(at, operand) : null
   const read =
-    from === 'F64'
-      ? double(at, operand)
+    wide !== null
+      ? wide.value
       : from === 'F16'
         ? halfSource(at, operand)
-        : at.float(operand)
-  const ftz = at.has('FTZ') ? flush : (value: number) => value
+        : from === 'F32'
+          ? at.float(operand)
+          : at.unknown()
+  const ftz = from === 'F32' && at.has('FTZ') ? flush : (value: number) => value
   if (to === 'F64') {
     const [low, high] = [at.put(0), at.put(1)]
     return eachLane((_, base, lane) => {
@@ -186,10 +207,24 @@ function floatToFloat(at: Site): Step {
     to === 'F16'
       ? halfBits
       : to === 'BF16'
-        ? (value) => brainBits(Math.fround(value))
+        ? brainBitsOf
         : to === 'F32'
           ? (value) => bitsOf(Math.fround(value))
           : at.unknown()
+  if (wide !== null && to !== 'BF16') {
+    // Of a NaN, what fits of its bits is kept, and it is made quiet.
+    const [first, kept] = to === 'F32' ? [0x7fc00000, 23] : [0x7e00, 10]
+    const ofNaN = (low: number, high: number): number =>
+      (high < 0 ? (to === 'F32' ? 0x80000000 : 0x8000) : 0) |
+      first |
+      (kept > 20
+        ? ((high & 0xfffff) << (kept - 20)) | (low >>> (52 - kept))
+        : (high & 0xfffff) >> (20 - kept))
+    return eachLane((_, base, lane) => {
+      const [low, high] = [wide.low(base, lane), wide.high(base, lane)]
+      put(base, lane, isNaNDouble(low, high) ? ofNaN(low, high) : bits(wide.value(base, lane)))
+    })
+  }
   return eachLane((_, base, lane) => put(base, lane, bits(ftz(read(base, lane)))))
 }
 
@@ -197,7 +232,8 @@ function floatToFloat(at: Site): Step {
 function unpackEights(at: Site): Step {
   const operand = at.source(0)
   const type = at.has('E4M3') ? smallFloats.e4m3 : at.has('E5M2') ? smallFloats.e5m2 : at.unknown()
-  const shift = 'suffixes' in operand && operand.suffixes.includes('H1') ? 16 : 0
+  at.has('F16')
+  const shift = at.suffix(operand, 'H1') ? 16 : 0
   const table = Int32Array.from({ length: 256 }, (_, bits) => halfBits(smallOf(bits, type)))
   const raw = at.raw(operand)
   const put = at.put()
@@ -212,9 +248,14 @@ function pack(at: Site): Step {
   if (at.has('UNPACK_B')) return unpackEights(at)
   const brain = at.has('BF16')
   if (!brain && !at.has('F16')) return at.unknown()
+  at.expect('F32', 'PACK_AB')
   const to = brain ? brainBits : halfBits
-  const a = at.float(at.source(0))
-  const b = at.float(at.source(1))
+  // A GPU ignores the bits that would change a sign here, or refuses them; no compiler sets them.
+  const [a, b] = [at.raw(at.source(0)), at.raw(at.source(1))].map(
+    (bits): Get =>
+      (base, lane) =>
+        floatOf(bits(base, lane)),
+  ) as [Get, Get]
   const put = at.put()
   const relu = at.has('RELU') ? (value: number) => Math.max(value, 0) : (value: number) => value
   return eachLane((_, base, lane) =>
@@ -225,8 +266,9 @@ function pack(at: Site): Step {
 function roundFloatToWhole(at: Site): Step {
   const mode = ['TRUNC', 'FLOOR', 'CEIL'].find((word) => at.has(word)) ?? 'ROUND'
   const a = at.float(at.source(0))
+  const ftz = at.has('FTZ') ? flush : (value: number) => value
   const put = at.put()
-  return eachLane((_, base, lane) => put(base, lane, bitsOf(roundTo[mode]!(a(base, lane)))))
+  return eachLane((_, base, lane) => put(base, lane, bitsOf(roundTo[mode]!(ftz(a(base, lane))))))
 }
 
 export const conversionSteps: Table = {

@@ -12,7 +12,7 @@ import {
   zeroUniformRegister,
 } from '../sass/instruction'
 import { deviceHigh } from './device'
-import { offsetMask } from './memory-access'
+import { offsetMask, storeOrder } from './memory-access'
 import { periodOf } from './accesses'
 import {
   evenWords,
@@ -437,20 +437,24 @@ class Writer {
           code.vectorMemory(vector.store, 16 * group)
         }
       })
-    for (let group = 0; group < 8; group++) {
+    const order = storeOrder(this.spaces[0]!, this.bytes)
+    const groups = [...new Set(order.map((lane) => lane >> 2))]
+    const lanesOf = (group: number): number[] =>
+      order.filter((lane) => lane >> 2 === group).map((lane) => lane & 3)
+    for (const group of groups) {
       for (let part = 0; part < parts; part++) {
         read(part, group)
         code.set(vectors[part]!)
       }
       if (parts === 4) {
         this.transpose()
-        for (let lane = 0; lane < 4; lane++) {
+        for (const lane of lanesOf(group)) {
           this.address(0, 4 * group + lane)
           code.get(vectors[lane]!)
           code.vectorMemory(vector.store, 0)
         }
       } else
-        for (let lane = 0; lane < 4; lane++)
+        for (const lane of lanesOf(group))
           for (let part = 0; part < parts; part++) {
             this.address(0, 4 * group + lane)
             code.get(vectors[part]!)

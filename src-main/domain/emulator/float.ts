@@ -32,6 +32,10 @@ export const wordsOf = (value: number): [number, number] => {
   return [f64Words[0]! | 0, f64Words[1]! | 0]
 }
 
+/** Whether these words are a double that is not a number. */
+export const isNaNDouble = (low: number, high: number): boolean =>
+  (high & 0x7fffffff) > 0x7ff00000 || ((high & 0x7fffffff) === 0x7ff00000 && low !== 0)
+
 const smallestNormal = 2 ** -126
 
 /** Denormal numbers are zero of the same sign. */
@@ -39,7 +43,7 @@ export const flush = (value: number): number =>
   Math.abs(value) < smallestNormal ? (Object.is(value, -0) || value < 0 ? -0 : 0) : value
 
 /** What is missing in `sum` of a + b, exactly. */
-const sumError = (a: number, b: number, sum: number): number => {
+export const sumError = (a: number, b: number, sum: number): number => {
   const rest = sum - a
   return a - (sum - rest) + (b - rest)
 }
@@ -94,6 +98,9 @@ export function multiplyAddDirected(a: number, b: number, c: number, mode: Round
   if (mode === 'RN') return fusedMultiplyAdd(a, b, c)
   const product = a * b
   const sum = product + c
+  // Down, numbers that cancel give -0.
+  if (sum === 0 && mode === 'RM' && (Object.is(product, -0) || Object.is(c, -0) || product !== 0))
+    return -0
   return roundFloat(sum, sumError(product, c, sum), mode)
 }
 
@@ -122,6 +129,17 @@ export function brainBits(value: number): number {
   if (Number.isNaN(value)) return 0x7fff
   const bits = bitsOf(value)
   return ((bits + 0x7fff + ((bits >>> 16) & 1)) >>> 16) & 0xffff
+}
+
+/** A sum that is known as `value` plus a tiny `error`, rounded once to the nearest bfloat16. */
+export function brainBitsOf(value: number, error = 0): number {
+  const float = Math.fround(value)
+  const left = value - float + error
+  if (Number.isNaN(left) || left === 0 || !Number.isFinite(float)) return brainBits(float)
+  // The float towards zero with a lowest bit that says that something is missing: rounding it again is no second rounding.
+  const bits = bitsOf(float)
+  const towardsZero = float !== 0 && left > 0 !== float > 0 ? bits - 1 : bits
+  return brainBits(floatOf(towardsZero | 1))
 }
 
 /** TF32 as the tensor cores read a register: the low 13 bits do not count. */

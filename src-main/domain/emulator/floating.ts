@@ -5,6 +5,7 @@ import {
   doubleOf,
   flush,
   fusedMultiplyAdd,
+  isNaNDouble,
   multiplyAddDirected,
   wordsOf,
   type Rounding,
@@ -45,14 +46,19 @@ function ternary(at: Site, [a, b, c]: [Get, Get, Get]): Step {
   )
 }
 
+const isZeroOrLess = (value: number): boolean => value < 0 || Object.is(value, -0)
+
 const one: Get = () => 1
-/** -0 is what adds nothing, to a product of -0 as well. */
-const nothing: Get = () => -0
+/** A zero of the sign of a product: it adds nothing, however the sum is rounded. */
+const nothing =
+  (a: Get, b: Get): Get =>
+  (base, lane) =>
+    isZeroOrLess(a(base, lane)) === isZeroOrLess(b(base, lane)) ? 0 : -0
 
 function compareFloat(whole: Site, read: (at: Site, operand: Operand) => Get): Step {
   const at = whole.compares()
-  const name = at.instruction.modifiers[0]!
-  const unordered = name.endsWith('U') && name !== 'U'
+  const name = at.matching(/^(LT|LE|GT|GE|EQ|NE)U?$|^(NUM|NAN|T|F)$/)[0] ?? at.unknown()
+  const unordered = name.endsWith('U')
   const order = unordered ? name.slice(0, -1) : name
   const tests: Record<string, (a: number, b: number) => boolean> = {
     LT: (a, b) => a < b,
@@ -118,9 +124,7 @@ const special: Record<string, (a: number) => number> = {
 }
 
 function specialFunction(at: Site): Step {
-  const name = at.instruction.modifiers.find((word) => word in special)
-  if (name === undefined || at.has('64H') || at.has('F16')) return at.unknown()
-  const compute = special[name]!
+  const compute = special[at.oneOf(Object.keys(special)) ?? at.unknown()]!
   const a = at.float(at.source(0))
   const put = at.put()
   return eachLane((_, base, lane) => {
@@ -159,24 +163,34 @@ function checkDivision(whole: Site): Step {
 
 // ---- FP64 ------------------------------------------------------------------------------------------
 
-/** A double, whose halves are in two registers. */
-export const double = (at: Site, operand: Operand): Get => {
+export interface DoubleOperand {
+  value: Get
+  low: Get
+  high: Get
+}
+
+/** A double, whose halves are in two registers; `low` and `high` are its words before its sign is changed. */
+export const doubleWords = (at: Site, operand: Operand): DoubleOperand => {
   if (operand.kind === 'immediate') {
-    const value = doubleOf(0, operand.bits)
-    return () => value
+    const { bits } = at.take(operand, 'value')
+    const value = doubleOf(0, bits)
+    return { value: () => value, low: () => 0, high: () => bits | 0 }
   }
-  const [low, high] = [at.raw(operand, 0), at.raw(operand, 1)]
+  const [low, high] = [at.raw(operand, 0, 'absolute', 'negated'), at.raw(operand, 1)]
   const modified =
     operand.kind === 'register' ||
     operand.kind === 'uniform-register' ||
     operand.kind === 'constant'
-  return (base, lane) => {
+  const value: Get = (base, lane) => {
     let value = doubleOf(low(base, lane), high(base, lane))
     if (modified && operand.absolute) value = Math.abs(value)
     if (modified && operand.negated) value = -value
     return value
   }
+  return { value, low, high }
 }
+
+export const double = (at: Site, operand: Operand): Get => doubleWords(at, operand).value
 
 /** Mantissa and exponent of a finite double. */
 function parts(value: number): [bigint, number] {
@@ -187,44 +201,75 @@ function parts(value: number): [bigint, number] {
   return [high < 0 ? -mantissa : mantissa, (exponent === 0 ? 1 : exponent) - 1075]
 }
 
+/** sum * 2^exponent as a double, rounded once; `sum` is not 0. */
+function roundDouble(sum: bigint, exponent: number, mode: Rounding): number {
+  const size = sum < 0n ? -sum : sum
+  const length = size.toString(2).length
+  // The exponent of the last bit that is kept, which denormal numbers share.
+  const last = Math.max(exponent + length - 53, -1074)
+  const cut = last - exponent
+  let mantissa = size
+  if (cut > 0) {
+    mantissa = size >> BigInt(cut)
+    const rest = size - (mantissa << BigInt(cut))
+    const half = 1n << BigInt(cut - 1)
+    const away = mode === (sum < 0n ? 'RM' : 'RP')
+    if (
+      mode === 'RN' ? rest > half || (rest === half && (mantissa & 1n) === 1n) : away && rest > 0n
+    )
+      mantissa++
+  } else mantissa <<= BigInt(-cut)
+  let value = Number(mantissa) * 2 ** last
+  if (value === Infinity && (mode === 'RZ' || mode === (sum < 0n ? 'RP' : 'RM')))
+    value = Number.MAX_VALUE
+  return sum < 0n ? -value : value
+}
+
 /** a * b + c for doubles, rounded once: by whole numbers. */
-function fusedDouble(a: number, b: number, c: number): number {
+function fusedDouble(a: number, b: number, c: number, mode: Rounding): number {
   const product = a * b
-  if (!Number.isFinite(product + c) || product === 0 || !Number.isFinite(a * b)) {
-    if (!Number.isFinite(a) || !Number.isFinite(b) || !Number.isFinite(c) || a === 0 || b === 0)
-      return product + c
-  }
+  if (![a, b, c].every(Number.isFinite)) return product + c
   const [ma, ea] = parts(a)
   const [mb, eb] = parts(b)
   const [mc, ec] = parts(c)
   const exponent = Math.min(ea + eb, ec)
   const sum = ((ma * mb) << BigInt(ea + eb - exponent)) + (mc << BigInt(ec - exponent))
-  if (sum === 0n) return product + c
-  let size = sum < 0n ? -sum : sum
-  let at = exponent
-  const extra = size.toString(2).length - 64
-  if (extra > 0) {
-    // Keeps 64 bits and whether any was lost, which is all that rounding to 53 asks for.
-    const cut = BigInt(extra)
-    const lost = (size & ((1n << cut) - 1n)) !== 0n
-    size = (size >> cut) | (lost ? 1n : 0n)
-    at += extra
+  if (sum !== 0n) return roundDouble(sum, exponent, mode)
+  // Both of one sign, or numbers that cancel.
+  const [first, second] = [isZeroOrLess(a) !== isZeroOrLess(b), isZeroOrLess(c)]
+  return first === second ? (first ? -0 : 0) : mode === 'RM' ? -0 : 0
+}
+
+/** The first operand that is not a number is the result, made quiet; its sign is not changed. */
+function nanOf(operands: readonly DoubleOperand[], base: number, lane: number): [number, number] {
+  for (const { low, high } of [operands[1]!, operands[0]!, operands[2] ?? operands[0]!]) {
+    const words = [low(base, lane), high(base, lane)] as const
+    if (isNaNDouble(...words)) return [words[0], words[1] | 0x80000]
   }
-  const scaled = at < -1100 ? Number(size) * 2 ** -1000 * 2 ** (at + 1000) : Number(size) * 2 ** at
-  return sum < 0n ? -scaled : scaled
+  return [0, 0xfff80000 | 0]
 }
 
 function doubleArithmetic(kind: 'add' | 'multiply' | 'fused') {
   return (at: Site): Step => {
-    const [a, b, c] = at.operands.sources.map((operand) => double(at, operand))
+    const operands = at.operands.sources.map((operand) => doubleWords(at, operand))
+    const [a, b, c] = operands.map(({ value }) => value)
     const [low, high] = [at.put(0), at.put(1)]
-    if (roundingOf(at) !== 'RN') return at.unknown()
+    const mode = roundingOf(at)
+    const near = mode === 'RN'
     return eachLane((_, base, lane) => {
       const x = a!(base, lane)
       const y = b!(base, lane)
       const value =
-        kind === 'add' ? x + y : kind === 'multiply' ? x * y : fusedDouble(x, y, c!(base, lane))
-      const [first, second] = wordsOf(value)
+        kind === 'add'
+          ? near
+            ? x + y
+            : fusedDouble(x, 1, y, mode)
+          : kind === 'multiply'
+            ? near
+              ? x * y
+              : fusedDouble(x, y, isZeroOrLess(x) !== isZeroOrLess(y) ? -0 : 0, mode)
+            : fusedDouble(x, y, c!(base, lane), mode)
+      const [first, second] = Number.isNaN(value) ? nanOf(operands, base, lane) : wordsOf(value)
       low(base, lane, first)
       high(base, lane, second)
     })
@@ -234,7 +279,10 @@ function doubleArithmetic(kind: 'add' | 'multiply' | 'fused') {
 export const floatingSteps: Table = {
   FFMA: (at) =>
     ternary(at, [0, 1, 2].map((place) => at.float(at.source(place))) as [Get, Get, Get]),
-  FMUL: (at) => ternary(at, [at.float(at.source(0)), at.float(at.source(1)), nothing]),
+  FMUL: (at) => {
+    const [a, b] = [at.float(at.source(0)), at.float(at.source(1))]
+    return ternary(at, [a, b, nothing(a, b)])
+  },
   FADD: (at) => ternary(at, [at.float(at.source(0)), one, at.float(at.source(1))]),
   FSETP: (at) => compareFloat(at, (site, operand) => site.float(operand)),
   FMNMX: extremumFloat,

@@ -126,6 +126,7 @@ export function fuse(
   code: readonly Instruction[],
   setting: FusedSetting,
   isNothing: (instruction: Instruction) => boolean,
+  isKnown: (index: number) => boolean,
   from: number,
   to: number,
 ): FusedRun[] {
@@ -144,7 +145,7 @@ export function fuse(
       run = new RunWriter(setting)
       first = index
     }
-    if (!run.add(code[index]!, index, emitOne)) finish(index)
+    if (!isKnown(index) || !run.add(code[index]!, index, emitOne)) finish(index)
   }
   finish(to)
   return runs

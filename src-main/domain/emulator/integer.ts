@@ -16,7 +16,7 @@ const unary =
 
 /** What an operand adds to an unsigned sum: the complement of a negated one has its carry. */
 function addend(at: Site, operand: Operand): Get {
-  const raw = at.raw(operand)
+  const raw = at.raw(operand, 0, 'negated', 'inverted')
   const modified = operand.kind !== 'immediate' && 'negated' in operand
   if (modified && operand.negated) return (base, lane) => 2 ** 32 - (raw(base, lane) >>> 0)
   if (modified && 'inverted' in operand && operand.inverted)
@@ -24,9 +24,13 @@ function addend(at: Site, operand: Operand): Get {
   return (base, lane) => raw(base, lane) >>> 0
 }
 
+const isNegated = (operand: Operand): boolean => 'negated' in operand && operand.negated
+
 function addThree(at: Site): Step {
   if (at.has('64')) return addWide(at)
   const [a, b, c] = [0, 1, 2].map((place) => addend(at, at.source(place))) as [Get, Get, Get]
+  if (isNegated(at.source(0)) && isNegated(at.source(1)))
+    return at.unknown('two negated operands, which a GPU refuses')
   const put = at.put()
   const carries = at.has('X') ? at.operands.ins.map((operand) => at.predicate(operand)) : []
   const outs = at.operands.outs.map((operand) => at.putPredicate(operand))
@@ -41,8 +45,9 @@ function addThree(at: Site): Step {
       if (sum >= 2 ** 32) first |= 1 << lane
       if (sum >= 2 ** 33) second |= 1 << lane
     })(warp, active)
-    outs[0]?.(warp, active, first)
+    // The first one counts where both are one predicate.
     outs[1]?.(warp, active, second)
+    outs[0]?.(warp, active, first)
   }
 }
 
@@ -52,7 +57,7 @@ const joined = (low: Get, high: Get): ((base: number, lane: number) => bigint) =
 
 function addWide(at: Site): Step {
   const sources = at.operands.sources.map((operand) => {
-    const get = joined(at.raw(operand, 0), at.raw(operand, 1))
+    const get = joined(at.raw(operand, 0, 'negated'), at.raw(operand, 1))
     const negated = 'negated' in operand && operand.negated
     return negated ? (base: number, lane: number) => -get(base, lane) : get
   })
@@ -74,7 +79,7 @@ function multiplyAdd(at: Site): Step {
       ? multiplyHighSigned
       : (x: number, y: number) => multiplyHigh(x >>> 0, y >>> 0)
     const negated = 'negated' in third && third.negated
-    const [cLow, cHigh] = [at.raw(third, 0), at.raw(third, 1)]
+    const [cLow, cHigh] = [at.raw(third, 0, 'negated'), at.raw(third, 1)]
     const wide = at.has('WIDE')
     const [putLow, putHigh] = wide ? [at.put(0), at.put(1)] : [() => {}, at.put(0)]
     const carry = at.has('X') ? at.predicate(at.operands.ins[0]) : () => 0
@@ -104,6 +109,8 @@ function multiplyAdd(at: Site): Step {
   const c = addend(at, third)
   const put = at.put()
   const carry = at.has('X') ? at.predicate(at.operands.ins[0]) : () => 0
+  if (at.mnemonic === 'UIMAD' && at.operands.outs.length > 0)
+    return at.unknown('a carry, which a GPU refuses')
   const out = at.putPredicate(at.operands.outs[0])
   return (warp, active) => {
     const carryIn = carry(warp)
@@ -125,13 +132,19 @@ const leftHigh = (low: number, high: number, by: number): number =>
 function shiftAdd(at: Site): Step {
   const { sources } = at.operands
   const shiftOperand = sources.at(-1)!
-  const shift = shiftOperand.kind === 'immediate' ? shiftOperand.bits & 31 : at.unknown()
+  const shift = immediate(at, shiftOperand) & 31
   const high = at.has('HI')
   const first = at.source(0)
   const a = at.raw(first)
   const negated = 'negated' in first && first.negated
-  const b = addend(at, at.source(1))
-  const sign = at.has('SX32')
+  // What the bit of the sign means where a carry or a high word is added is not known.
+  if (!high && !at.has('X')) at.take(first, 'negated')
+  const second = at.source(1)
+  const added = addend(at, second)
+  // Where a carry comes in, a negated operand is its complement.
+  const complements = at.has('X') && 'negated' in second && second.negated
+  const b: Get = complements ? (base, lane) => added(base, lane) - 1 : added
+  const sign = high && at.has('SX32')
   const upper = high && !sign ? at.raw(at.source(2)) : () => 0
   const put = at.put()
   const out = at.putPredicate(at.operands.outs[0])
@@ -158,10 +171,11 @@ function shiftAdd(at: Site): Step {
 function funnel(at: Site): Step {
   const [low, by, high] = [0, 1, 2].map((place) => at.int(at.source(place))) as [Get, Get, Get]
   const put = at.put()
-  const left = at.has('L')
+  const left = at.oneOf(['L', 'R']) === 'L'
   const takeHigh = at.has('HI')
-  const signed = at.has('S32') || at.has('S64')
-  const wide = at.has('S64') || at.has('U64')
+  const type = at.oneOf(['S32', 'U32', 'S64', 'U64'])
+  const signed = type === 'S32' || type === 'S64'
+  const wide = type === 'S64' || type === 'U64'
   const most = at.has('W') ? (wide ? 63 : 31) : wide ? 63 : 32
   const wrap = at.has('W')
   return eachLane((_, base, lane) => {
@@ -200,7 +214,7 @@ export function logicOf(a: number, b: number, c: number, table: number): number 
 }
 
 const immediate = (at: Site, operand: Operand): number =>
-  operand.kind === 'immediate' ? operand.bits : at.unknown()
+  operand.kind === 'immediate' ? at.take(operand, 'value').bits : at.unknown()
 
 function logic(at: Site): Step {
   const [a, b, c] = [0, 1, 2].map((place) => at.int(at.source(place))) as [Get, Get, Get]
@@ -221,19 +235,15 @@ function logic(at: Site): Step {
 
 /** PLOP3: two predicates from three by truth tables. The operands stand in one list: two out, three in. */
 function predicateLogic(at: Site): Step {
-  const predicates = at.instruction.operands.filter(
-    (operand) => operand.kind === 'predicate' || operand.kind === 'uniform-predicate',
-  )
-  const tables = at.instruction.operands
-    .filter((operand) => operand.kind === 'immediate')
-    .map((operand) => operand.bits)
+  const { predicates } = at
+  const tables = at.all('immediate').map((operand) => immediate(at, operand))
   if (predicates.length !== 5 || tables.length !== 2) return at.unknown()
   const [out, other] = predicates.slice(0, 2).map((operand) => at.putPredicate(operand))
   const [a, b, c] = predicates.slice(2).map((operand) => at.predicate(operand))
   return (warp, active) => {
     const [x, y, z] = [a!(warp), b!(warp), c!(warp)]
-    out!(warp, active, logicOf(x, y, z, tables[0]!) & active)
     other!(warp, active, logicOf(x, y, z, tables[1]!) & active)
+    out!(warp, active, logicOf(x, y, z, tables[0]!) & active)
   }
 }
 
@@ -258,20 +268,20 @@ const joins: Record<string, (a: number, b: number) => number> = {
 export function finishComparison(
   at: Site,
 ): (warp: Parameters<Step>[0], active: number, holds: number) => void {
-  const join = joins[at.instruction.modifiers.find((word) => word in joins) ?? 'AND']!
+  const join = joins[at.oneOf(Object.keys(joins)) ?? 'AND']!
   const [out, other] = at.operands.outs.map((operand) => at.putPredicate(operand))
   const condition = at.predicate(at.operands.ins[0])
   return (warp, active, holds) => {
     const incoming = condition(warp)
-    out?.(warp, active, join(holds, incoming) & active)
     other?.(warp, active, join(~holds, incoming) & active)
+    out?.(warp, active, join(holds, incoming) & active)
   }
 }
 
 function compare(whole: Site): Step {
   const at = whole.compares()
-  const name = at.instruction.modifiers[0]!
-  const holds = comparisons[name] ?? at.unknown(name)
+  const name = at.oneOf(Object.keys(comparisons)) ?? at.unknown()
+  const holds = comparisons[name]!
   const a = at.int(at.source(0))
   const b = at.int(at.source(1))
   const signed = !at.has('U32')
@@ -287,7 +297,7 @@ function compare(whole: Site): Step {
       const order = x < y ? -1 : x > y ? 1 : 0
       // Of a 64-bit comparison this is the high word; where it is equal, the low word's answer stands.
       const yes =
-        extended && order === 0 && name !== 'EQ' && name !== 'NE'
+        extended && order === 0 && !['EQ', 'NE', 'T', 'F'].includes(name)
           ? ((lowHolds >>> lane) & 1) === 1
           : extended && name === 'EQ'
             ? order === 0 && ((lowHolds >>> lane) & 1) === 1
@@ -307,7 +317,7 @@ function extremum(at: Site, plus: boolean): Step {
   const c = plus ? at.int(at.source(2)) : () => 0
   const unsigned = at.has('U32')
   const smaller = at.predicate(at.operands.ins[0])
-  const relu = at.has('RELU')
+  const relu = !unsigned && at.has('RELU')
   const put = at.put()
   return (warp, active) => {
     const choose = smaller(warp)
@@ -346,7 +356,6 @@ function permute(at: Site): Step {
   const selector = at.int(at.source(1))
   const b = at.int(at.source(2))
   const put = at.put()
-  if (at.instruction.modifiers.length > 0) return at.unknown()
   return eachLane((_, base, lane) => {
     const [low, high, choose] = [a(base, lane), b(base, lane), selector(base, lane)]
     let result = 0
@@ -399,7 +408,8 @@ const popCount = (value: number): number => {
 }
 
 function add(at: Site): Step {
-  const a = at.int(at.source(0))
+  // A GPU ignores the bit that would negate the first operand, and no compiler sets it.
+  const a = at.raw(at.source(0))
   const b = at.int(at.source(1))
   const put = at.put()
   return eachLane((_, base, lane) => put(base, lane, (a(base, lane) + b(base, lane)) | 0))

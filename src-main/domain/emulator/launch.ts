@@ -252,6 +252,16 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
   const steps: (Step | null)[] = new Array<Step | null>(code.length).fill(null)
   /** Made when first reached: what a kernel never executes need not be known. */
   const step = (index: number): Step => (steps[index] ??= stepOf(code[index]!, index, machine))
+  /** Whether the step of an instruction can be made: compiled code never does more than its step would. */
+  const isKnown = (index: number): boolean => {
+    try {
+      step(index)
+      return true
+    } catch (error) {
+      if (error instanceof Halt) return false
+      throw error
+    }
+  }
   const controlAt: (Control | null)[] = code.map(() => null)
   const guards = code.map(guardOf)
   /** For each instruction, the first one from it on that decides where to go. */
@@ -272,6 +282,7 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
     predicatePlace,
     portable: options.portable ?? false,
     isNothing,
+    isKnown,
     memory: options.checks
       ? null
       : {

@@ -1,6 +1,6 @@
 /** Matrix products of a warp and of a warpgroup, and how registers and shared memory hold their elements. */
 import { zeroRegister, type Operand } from '../sass/instruction'
-import { bitsOf, brainOf, halfOf, halfBits, smallFloats, smallOf } from './float'
+import { bitsOf, brainOf, floatOf, halfOf, halfBits, nanBits, smallFloats, smallOf } from './float'
 import { lanes, type Site } from './site'
 import type { Step, Warp } from './warp'
 import { swizzled, type Swizzle } from './bulk-copies'
@@ -12,10 +12,14 @@ export interface Elements {
   packed: 1 | 2 | 4
   /** The number of each 16 or 8 bits; null for TF32, which is a float without its low bits. */
   table: Float32Array | null
+  /** The smallest normal number: smaller ones have its exponent. */
+  leastNormal: number
 }
 
 /** Bits of a float that TF32 has not. */
 export const tensorFloatMask = ~0x1fff
+
+export const leastFloat = 2 ** -126
 
 const tables = new Map<(bits: number) => number, Float32Array>()
 
@@ -37,13 +41,19 @@ const eights = {
 
 /** What an instruction's type says: TF32, BF16, FP8 (where A and B are of one type), or else F16. */
 export function elementsOf(at: Site): Elements {
-  if (at.has('TF32')) return { packed: 1, table: null }
-  const [eight, other] = at.instruction.modifiers.filter(
-    (word) => word === 'E4M3' || word === 'E5M2',
-  )
+  if (at.has('TF32')) return { packed: 1, table: null, leastNormal: leastFloat }
+  const [eight, other] = at.matching(/^E4M3$|^E5M2$/)
   if (eight === 'E4M3' || eight === 'E5M2')
-    return eight === other ? { packed: 4, table: tabled(eights[eight]) } : at.unknown()
-  return { packed: 2, table: at.has('BF16') ? tabled(brainOf) : halfTable() }
+    return eight === other
+      ? {
+          packed: 4,
+          table: tabled(eights[eight]),
+          leastNormal: eight === 'E4M3' ? 2 ** -6 : 2 ** -14,
+        }
+      : at.unknown()
+  return at.has('BF16')
+    ? { packed: 2, table: tabled(brainOf), leastNormal: leastFloat }
+    : { packed: 2, table: halfTable(), leastNormal: 2 ** -14 }
 }
 
 const word = new Int32Array(1)
@@ -83,61 +93,147 @@ export function readFragment(
 /** First word of a register's row from the warp's base, -1 for RZ. */
 export function rowOf(at: Site, operand: Operand, part: number): number {
   if (operand.kind !== 'register') return at.unknown()
+  at.take(operand, 'value')
   return operand.index === zeroRegister ? -1 : (operand.index + part) * lanes
 }
 
-/** A sum in double precision as the bits of a float. */
-export const signedSum = (sum: number): number => bitsOf(Math.fround(sum))
+// How Hopper's tensor cores add. All products of an element and what they are added to are aligned to the largest exponent
+// among them, cut off towards zero below a number of bits, and added exactly; the sum is cut off towards zero as well. The
+// exponent of a product is the sum of its factors' exponents, whatever their mantissas. This is bit for bit what an H200
+// answered to 180 products of warps and 216 of warpgroups (test/domain/emulator/tensor-cores.test.ts).
 
-// Matrix products of a warp, HMMA. Products are exact and are summed in double precision, then rounded to the nearest;
-// the tensor cores cut low bits of the sum off, so that a result may differ from theirs in its last bits.
+/** Bits below the largest exponent that count in a sum: of FP8, and of all other types. */
+export const keptOfEights = 13
+/** The bits of a float that a sum of FP8 has. */
+export const maskOfEights = ~(2 ** (23 - keptOfEights) - 1)
+export const kept = 25
+
+/** Smaller than any product. */
+export const leastMagnitude = 2 ** -300
+
+const measured = new Float64Array(1)
+const measuredWords = new Uint32Array(measured.buffer)
+
+/** The power of two that a number's exponent stands for, 0 of 0, infinity of what is not finite. */
+function magnitudeOf(value: number, leastNormal: number): number {
+  if (value === 0) return 0
+  measured[0] = value
+  measuredWords[0] = 0
+  measuredWords[1]! &= 0x7ff00000
+  return Math.max(measured[0], leastNormal)
+}
+
+function magnitudes(values: Float64Array, leastNormal: number, into: Float64Array): void {
+  for (let place = 0; place < values.length; place++)
+    into[place] = magnitudeOf(values[place]!, leastNormal)
+}
+
+/** A matrix by rows of A or columns of B, and the magnitudes of its elements. */
+interface Matrix {
+  values: Float64Array
+  magnitudes: Float64Array
+}
+
+/** A matrix of numbers that are known; for tests. */
+export function matrixOf(values: Float64Array, leastNormal: number): Matrix {
+  const matrix = { values, magnitudes: new Float64Array(values.length) }
+  magnitudes(values, leastNormal, matrix.magnitudes)
+  return matrix
+}
+
+const newMatrix = (length: number): Matrix => ({
+  values: new Float64Array(length),
+  magnitudes: new Float64Array(length),
+})
+
+/** The sum of `before` and the products of two rows of `depth` elements, before it is cut off. */
+export function sumOf(
+  left: Matrix,
+  row: number,
+  right: Matrix,
+  column: number,
+  depth: number,
+  before: number,
+  leastNormal: number,
+  bits: number,
+): number {
+  const { values: a, magnitudes: sizesOfA } = left
+  const { values: b, magnitudes: sizesOfB } = right
+  let largest = Math.max(leastMagnitude, magnitudeOf(before, leastNormal))
+  for (let k = 0; k < depth; k++) {
+    const size = sizesOfA[row + k]! * sizesOfB[column + k]!
+    if (size > largest) largest = size
+  }
+  if (largest === Infinity) largest = 2 ** bits
+  const scale = 2 ** bits / largest
+  let sum = Math.trunc(before * scale)
+  for (let k = 0; k < depth; k++) sum += Math.trunc(a[row + k]! * b[column + k]! * scale)
+  return sum / scale
+}
+
+const overflow = 2 ** 128
+
+/** The bits of a number as a float, cut off towards zero, as far as the mask keeps them. */
+export function cutFloat(value: number, mask = -1): number {
+  const bits = bitsOf(Math.fround(value))
+  if (Number.isNaN(value)) return nanBits
+  return Math.abs(value) < overflow && Math.abs(floatOf(bits)) > Math.abs(value)
+    ? (bits - 1) & mask
+    : bits & mask
+}
+
+// Matrix products of a warp, HMMA.
 
 const rows = 16
 const columns = 8
 
 function product(at: Site): Step {
-  const shape = at.instruction.modifiers.find((word) => /^16(\d+)$/.test(word)) ?? at.unknown()
+  const shape = at.matching(/^16(\d+)$/)[0] ?? at.unknown()
   const digits = shape.slice(2)
   const depth = Number(digits.slice(1))
-  if (digits[0] !== '8' || (!at.has('F32') && !at.has('F16'))) return at.unknown()
+  const wide = at.has('F32')
+  if (digits[0] !== '8' || (!wide && !at.has('F16'))) return at.unknown()
   const elements = elementsOf(at)
+  if (!wide && elements.table !== halfTable()) return at.unknown('a product that a GPU refuses')
   const [a, b, c] = at.operands.sources
   const { destination } = at.operands
   if (!a || !b || !c || !destination) return at.unknown()
   const parts = depth / (4 * elements.packed)
   const aRows = Array.from({ length: 2 * parts }, (_, part) => rowOf(at, a, part))
   const bRows = Array.from({ length: parts }, (_, part) => rowOf(at, b, part))
-  const wide = at.has('F32')
   const cRows = Array.from({ length: wide ? 4 : 2 }, (_, part) => rowOf(at, c, part))
   const dRows = cRows.map((_, part) => rowOf(at, destination, part))
   const { words, floats } = at.views
   const half = halfTable()
-  const left = new Float64Array(rows * depth)
-  const right = new Float64Array(columns * depth)
+  const left = newMatrix(rows * depth)
+  const right = newMatrix(columns * depth)
+  const { leastNormal } = elements
   const sums = new Float64Array(4 * lanes)
   return (warp, active) => {
     if (active !== warp.lanes) at.unknown('a part of the warp')
     const { base } = warp
-    readFragment(words, base, aRows, elements, depth, 2, left)
-    readFragment(words, base, bRows, elements, depth, 1, right)
+    readFragment(words, base, aRows, elements, depth, 2, left.values)
+    readFragment(words, base, bRows, elements, depth, 1, right.values)
+    magnitudes(left.values, leastNormal, left.magnitudes)
+    magnitudes(right.values, leastNormal, right.magnitudes)
     for (let lane = 0; lane < lanes; lane++)
       for (let each = 0; each < 4; each++) {
         const row = ((lane >> 2) + (each >= 2 ? 8 : 0)) * depth
         const column = (2 * (lane & 3) + (each & 1)) * depth
         const from = cRows[wide ? each : each >> 1]!
-        let sum = 0
+        let before = 0
         if (from >= 0)
-          sum = wide
+          before = wide
             ? floats[base + from + lane]!
             : half[(words[base + from + lane]! >>> (16 * (each & 1))) & 0xffff]!
-        for (let k = 0; k < depth; k++) sum += left[row + k]! * right[column + k]!
-        sums[4 * lane + each] = sum
+        const least = wide ? leastFloat : leastNormal
+        sums[4 * lane + each] = sumOf(left, row, right, column, depth, before, least, kept)
       }
     for (const [part, to] of dRows.entries()) {
       if (to < 0) continue
       for (let lane = 0; lane < lanes; lane++)
         words[base + to + lane] = wide
-          ? signedSum(sums[4 * lane + part]!)
+          ? cutFloat(sums[4 * lane + part]!)
           : halfBits(sums[4 * lane + 2 * part]!) | (halfBits(sums[4 * lane + 2 * part + 1]!) << 16)
     }
   }
@@ -149,7 +245,7 @@ export const tensorSteps: Record<string, (at: Site) => Step> = {
 
 // Matrix products of a warpgroup: HGMMA, and QGMMA of FP8 that lies in shared memory. Each of its four warps has 16 of the
 // 64 rows, so that it can do its part alone; it does so when it is issued. B, and A where it is not in registers, lie in
-// shared memory as a matrix descriptor says. Sums are rounded as those of HMMA are; Hopper keeps some 14 bits of those of FP8.
+// shared memory as a matrix descriptor says. They add as HMMA does, and of FP8 they keep fewer bits, of the result too.
 
 const warpsOfGroup = 4
 /** Rows of A that the four warps read together. */
@@ -220,7 +316,7 @@ interface Form {
 }
 
 function formOf(at: Site): Form {
-  const shape = at.instruction.modifiers.map((word) => /^64x(\d+)x(\d+)$/.exec(word)).find(Boolean)
+  const shape = /^64x(\d+)x(\d+)$/.exec(at.matching(/^64x/)[0] ?? '')
   if (!shape) return at.unknown()
   const elements = elementsOf(at)
   return {
@@ -228,7 +324,7 @@ function formOf(at: Site): Form {
     depth: Number(shape[2]),
     elementBytes: 4 / elements.packed,
     elements,
-    wide: at.has('F32'),
+    wide: at.oneOf(['F32', 'F16']) === 'F32',
   }
 }
 
@@ -294,53 +390,38 @@ function matrixReader(
 }
 
 function groupProduct(at: Site): Step {
-  const { operands } = at.instruction
   const form = formOf(at)
   const { columns, depth, elementBytes, wide } = form
-  const descriptor = operands.find((operand) => operand.kind === 'matrix-descriptor')
-  const registers = operands.filter((operand) => operand.kind === 'register')
+  const [descriptor] = at.all('matrix-descriptor')
+  const registers = at.all('register')
   if (!descriptor) return at.unknown()
+  at.take(descriptor, 'value')
+  // Products are done when they are issued: nobody waits for the scoreboard.
+  for (const scoreboard of at.all('scoreboard')) at.take(scoreboard, 'value')
   const inRegisters = registers.length === 3
-  const [target, sum] = [registers[0]!, registers.at(-1)!]
-  const adds = at.predicate(operands.find((operand) => operand.kind === 'uniform-predicate'))
-  const has = (word: string): boolean => descriptor.suffixes.includes(word)
+  const [target, added] = [registers[0]!, registers.at(-1)!]
+  const adds = at.predicate(at.all('uniform-predicate')[0])
+  const has = (word: string): boolean => at.suffix(descriptor, word)
   const sign = (has('negA') ? -1 : 1) * (has('negB') ? -1 : 1)
   const uniform = (place: number) => at.uniform(descriptor.uniform + place)
-  const left = new Float64Array(rows * depth)
-  const right = new Float64Array(columns * depth)
+  const left = newMatrix(rows * depth)
+  const right = newMatrix(columns * depth)
   const aRows = inRegisters
     ? Array.from({ length: 4 }, (_, part) => rowOf(at, registers[1]!, part))
     : null
   // The first pair of registers is A's, also where A has none.
-  const readA = matrixReader(at, form, [uniform(0), uniform(1)], has('tnspA'), rows)
+  const readA = matrixReader(at, form, [uniform(0), uniform(1)], !inRegisters && has('tnspA'), rows)
   const readB = matrixReader(at, form, [uniform(2), uniform(3)], has('tnspB'), columns)
   const perLane = columns / (wide ? 2 : 4)
-  const from = Array.from({ length: perLane }, (_, part) => rowOf(at, sum, part))
+  const from = Array.from({ length: perLane }, (_, part) => rowOf(at, added, part))
   const to = from.map((_, part) => rowOf(at, target, part))
   const { words, floats } = at.views
   const half = halfTable()
-  const products = new Float64Array(rows * columns)
-  /** Every row of A by every column of B, four columns at a time: one sum would wait for itself at each addition. */
-  const multiply = (): void => {
-    for (let row = 0; row < rows; row++)
-      for (let column = 0; column < columns; column += 4) {
-        const [one, two] = [column * depth, (column + 1) * depth]
-        const [three, four] = [(column + 2) * depth, (column + 3) * depth]
-        let [a, b, c, d] = [0, 0, 0, 0]
-        for (let k = 0; k < depth; k++) {
-          const value = left[row * depth + k]!
-          a += value * right[one + k]!
-          b += value * right[two + k]!
-          c += value * right[three + k]!
-          d += value * right[four + k]!
-        }
-        const place = row * columns + column
-        products[place] = a
-        products[place + 1] = b
-        products[place + 2] = c
-        products[place + 3] = d
-      }
-  }
+  const { leastNormal, packed } = form.elements
+  const [bits, cut] = packed === 4 ? [keptOfEights, maskOfEights] : [kept, -1]
+  const least = wide ? leastFloat : leastNormal
+  const sum = (row: number, column: number, before: number): number =>
+    sumOf(left, row * depth, right, column * depth, depth, before, least, bits)
   const { counts } = at.machine
   // Each warp is counted a quarter of what the four read together.
   const wavefronts =
@@ -351,33 +432,35 @@ function groupProduct(at: Site): Step {
     const { base } = warp
     counts.wavefronts[at.index]! += wavefronts
     counts.idealWavefronts[at.index]! += wavefronts
-    if (aRows) readFragment(words, base, aRows, form.elements, depth, 2, left)
-    else readA(warp, rows * (warp.number % warpsOfGroup), left)
-    readB(warp, 0, right)
+    if (aRows) readFragment(words, base, aRows, form.elements, depth, 2, left.values)
+    else readA(warp, rows * (warp.number % warpsOfGroup), left.values)
+    readB(warp, 0, right.values)
+    if (sign < 0) for (let place = 0; place < left.values.length; place++) left.values[place]! *= -1
+    magnitudes(left.values, leastNormal, left.magnitudes)
+    magnitudes(right.values, leastNormal, right.magnitudes)
     const keeps = adds(warp) !== 0
-    multiply()
     // For each 8 columns a lane has two neighbors in its row, and two in the row 8 further down.
     for (let pair = 0; pair < columns / 4; pair++) {
-      const corner = (pair & 1 ? 8 : 0) * columns + 8 * (pair >> 1)
+      const first = pair & 1 ? 8 : 0
+      const corner = 8 * (pair >> 1)
       if (wide)
         for (let each = 0; each < 2; each++) {
           const source = keeps ? from[2 * pair + each]! : -1
           const result = base + to[2 * pair + each]!
           for (let lane = 0; lane < lanes; lane++) {
-            const product = products[corner + each + (lane >> 2) * columns + 2 * (lane & 3)]!
             const before = source < 0 ? 0 : floats[base + source + lane]!
-            floats[result + lane] = before + sign * product
+            const value = sum(first + (lane >> 2), corner + each + 2 * (lane & 3), before)
+            words[result + lane] = cutFloat(value, cut)
           }
         }
       else {
         const source = keeps ? from[pair]! : -1
         for (let lane = 0; lane < lanes; lane++) {
-          const place = corner + (lane >> 2) * columns + 2 * (lane & 3)
           const before = source < 0 ? 0 : words[base + source + lane]!
-          const [low, high] = [half[before & 0xffff]!, half[before >>> 16]!]
-          words[base + to[pair]! + lane] =
-            halfBits(low + sign * products[place]!) |
-            (halfBits(high + sign * products[place + 1]!) << 16)
+          const [row, column] = [first + (lane >> 2), corner + 2 * (lane & 3)]
+          const low = sum(row, column, half[before & 0xffff]!)
+          const high = sum(row, column + 1, half[before >>> 16]!)
+          words[base + to[pair]! + lane] = halfBits(low) | (halfBits(high) << 16)
         }
       }
     }

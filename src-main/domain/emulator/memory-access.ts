@@ -5,10 +5,10 @@ import {
   zeroRegister,
   zeroUniformRegister,
 } from '../sass/instruction'
-import { globalAccess, sharedAccess, patternsOf, periodOf } from './accesses'
+import { globalAccess, lanesPerWavefront, sharedAccess, patternsOf, periodOf } from './accesses'
 import { deviceHigh } from './device'
 import { lanes, type Cost, type FindingKind, type Get, type Site } from './site'
-import { Halt, type Warp } from './warp'
+import type { Warp } from './warp'
 
 export type Space = 'global' | 'shared' | 'local'
 
@@ -19,8 +19,7 @@ interface Width {
 }
 
 export function widthOf(at: Site): Width {
-  const { modifiers } = at.instruction
-  const has = (word: string): boolean => modifiers.includes(word)
+  const has = (word: string): boolean => at.has(word)
   if (has('U8') || has('S8')) return { bytes: 1, signed: has('S8') }
   if (has('U16') || has('S16') || has('F16')) return { bytes: 2, signed: has('S16') }
   if (has('128')) return { bytes: 16, signed: false }
@@ -70,7 +69,7 @@ export function addressOf(at: Site, operand: MemoryOperand, space: Space | 'gene
   const { words } = at.views
   const register = rowOf(operand.register, zeroRegister, 0)
   const uniform = rowOf(operand.uniform, zeroUniformRegister, at.machine.registers)
-  const { offset, scale } = operand
+  const { offset, scale } = at.take(operand, 'register', 'uniform register', 'offset', 'scale')
   if (space !== 'global') {
     // A block of a cluster names its own memory by its rank too.
     const mask = space === 'shared' && at.machine.clustered ? offsetMask : -1
@@ -92,8 +91,8 @@ export function addressOf(at: Site, operand: MemoryOperand, space: Space | 'gene
  * Whether the address is in two registers. What has no descriptor is printed without `.64` then: compare-and-swap, a
  * generic store, and every access of sm_75.
  */
-const isPair = (at: Site, { width, descriptor, uniform }: MemoryOperand): boolean =>
-  width === 64 || (descriptor === null && uniform === null && at.has('E'))
+const isPair = ({ width, descriptor, uniform }: MemoryOperand): boolean =>
+  width === 64 || (descriptor === null && uniform === null)
 
 const whole = { low: 0, high: 0 }
 
@@ -105,8 +104,13 @@ function wholeAddress(
   const { words } = at.views
   const register = rowOf(operand.register, zeroRegister, 0)
   const uniform = rowOf(operand.uniform, zeroUniformRegister, at.machine.registers)
-  const { offset, scale } = operand
-  const pair = isPair(at, operand)
+  const { offset, scale } = at.take(
+    operand,
+    ...(['register', 'wide register', 'scale', 'offset'] as const),
+    ...(['uniform register', 'wide uniform register', 'descriptor'] as const),
+  )
+  if (!at.has('E')) return at.unknown('an address of 32 bits')
+  const pair = isPair(operand)
   // Alone, a uniform part is a whole address.
   const uniformPair = operand.uniformWidth === 64 || !pair || register === null
   return (base, lane, into) => {
@@ -171,7 +175,7 @@ export function checked(
       const aligned = offset % bytes === 0
       if (aligned && inside(offset)) continue
       if (space === 'local' && machine.calls && offset < 0)
-        throw new Halt('stack', at.instruction, `${machine.localBytes}`, { warp, lane })
+        at.halt('stack', `${machine.localBytes}`, { warp, lane })
       good &= ~(1 << lane)
       machine.report({
         kind: Number.isNaN(offset) || aligned ? outside[space] : 'misaligned',
@@ -185,6 +189,18 @@ export function checked(
     }
     return good
   }
+}
+
+/**
+ * The order in which lanes write, so that the right one counts where several write one place. Shared memory takes as many
+ * lanes at a time as fill a wavefront, and of these the first one counts.
+ */
+export function storeOrder(space: Space, bytes: number): number[] {
+  const all = Array.from({ length: lanes }, (_, lane) => lane)
+  if (space !== 'shared') return all
+  const together = lanesPerWavefront(bytes)
+  const group = (lane: number): number => Math.floor(lane / together)
+  return all.sort((a, b) => group(a) - group(b) || b - a)
 }
 
 export function watchAll(
@@ -229,10 +245,7 @@ export const costsOf = (space: Space, kind: 'load' | 'store' | 'atomic', bytes: 
 
 /** What a store or an atomic takes its value from: the register behind the address. */
 export function valueOperand(at: Site, place = 0): Operand {
-  const { operands } = at.instruction
+  const operands = at.all('memory', 'register', 'uniform-register')
   const memoryAt = operands.findIndex((operand) => operand.kind === 'memory')
-  const values = operands
-    .slice(memoryAt + 1)
-    .filter((operand) => operand.kind === 'register' || operand.kind === 'uniform-register')
-  return values[place] ?? at.unknown('it has no value')
+  return operands.slice(memoryAt + 1)[place] ?? at.unknown('it has no value')
 }

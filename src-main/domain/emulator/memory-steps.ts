@@ -1,6 +1,18 @@
 /** Loads and stores, and the table of all that the load-store unit does. */
-import type { Operand } from '../sass/instruction'
-import { bitsOf, brainBits, brainOf, doubleOf, floatOf, halfBits, halfOf, wordsOf } from './float'
+import { zeroUniformRegister, type MemoryOperand, type Operand } from '../sass/instruction'
+import {
+  bitsOf,
+  brainBitsOf,
+  brainOf,
+  doubleOf,
+  floatOf,
+  flush,
+  halfBits,
+  halfOf,
+  isNaNDouble,
+  sumError,
+  wordsOf,
+} from './float'
 import {
   addressOf,
   buffers,
@@ -8,6 +20,7 @@ import {
   costsOf,
   countCost,
   originOf,
+  storeOrder,
   valueOperand,
   watchAll,
   widthOf,
@@ -16,7 +29,7 @@ import {
   highOf,
   rankShift,
 } from './memory-access'
-import { eachLane, type Get, type Put, type Site, lanes } from './site'
+import { eachLane, eachLaneOf, type Get, type Put, type Site, lanes } from './site'
 import type { Step } from './warp'
 import { copyAccess, sharedMatrices, patternsOf, periodOf } from './accesses'
 import { localHigh, sharedHigh } from './device'
@@ -25,65 +38,118 @@ import { localHigh, sharedHigh } from './device'
 
 type Combine = (old: number, value: number, other: number) => number
 
-const packedAdd = (toNumber: (bits: number) => number, toBits: (value: number) => number) => {
-  const add = (a: number, b: number): number =>
-    toBits(Math.fround(toNumber(a & 0xffff) + toNumber(b & 0xffff)))
+const packedAdd = (
+  toNumber: (bits: number) => number,
+  toBits: (value: number, error: number) => number,
+) => {
+  const add = (a: number, b: number): number => {
+    const [x, y] = [toNumber(a & 0xffff), toNumber(b & 0xffff)]
+    return toBits(x + y, sumError(x, y, x + y))
+  }
   return (a: number, b: number): number => (add(a >>> 16, b >>> 16) << 16) | add(a, b)
 }
 
+/** Sums of floating-point numbers; a GPU has no other operation on them. */
+function floatSum(at: Site, type: 'F32' | 'F16x2' | 'BF16x2'): Combine {
+  if (!at.has('ADD')) return at.unknown(`an operation on ${type} that is not a sum`)
+  at.expect('RN')
+  if (type === 'F16x2') return packedAdd(halfOf, halfBits)
+  if (type === 'BF16x2') return packedAdd(brainOf, brainBitsOf)
+  const ftz = at.has('FTZ') ? flush : (value: number) => value
+  return (old, value) => bitsOf(ftz(Math.fround(ftz(floatOf(old)) + ftz(floatOf(value)))))
+}
+
 function combineOf(at: Site): Combine {
+  const type = at.oneOf(['F32', 'F16x2', 'BF16x2'])
+  if (type !== undefined) return floatSum(at, type)
   const signed = at.has('S32')
-  const float = at.has('F32')
-  if (at.has('CAS')) return (old, compare, value) => (old === compare ? value : old)
-  if (at.has('EXCH')) return (_, value) => value
-  if (at.has('F16x2')) return packedAdd(halfOf, halfBits)
-  if (at.has('BF16_V2') || at.has('BF16x2')) return packedAdd(brainOf, brainBits)
-  if (at.has('ADD') || at.has('SUB'))
-    return float
-      ? (old, value) => bitsOf(Math.fround(floatOf(old) + floatOf(value)))
-      : (old, value) => (old + value) | 0
-  if (at.has('MIN'))
-    return signed
-      ? (old, value) => Math.min(old, value)
-      : (old, value) => (old >>> 0 < value >>> 0 ? old : value)
-  if (at.has('MAX'))
-    return signed
-      ? (old, value) => Math.max(old, value)
-      : (old, value) => (old >>> 0 > value >>> 0 ? old : value)
-  if (at.has('AND')) return (old, value) => old & value
-  if (at.has('OR')) return (old, value) => old | value
-  if (at.has('XOR')) return (old, value) => old ^ value
-  if (at.has('INC')) return (old, value) => (old >>> 0 >= value >>> 0 ? 0 : old + 1)
-  if (at.has('DEC')) return (old, value) => (old === 0 || old >>> 0 > value >>> 0 ? value : old - 1)
-  return at.unknown()
+  const operation = at.oneOf(['CAS', 'EXCH', 'ADD', 'MIN', 'MAX', 'AND', 'OR', 'XOR', 'INC', 'DEC'])
+  switch (operation) {
+    case 'CAS':
+      return (old, compare, value) => (old === compare ? value : old)
+    case 'EXCH':
+      return (_, value) => value
+    case 'ADD':
+      return (old, value) => (old + value) | 0
+    case 'MIN':
+      return signed
+        ? (old, value) => Math.min(old, value)
+        : (old, value) => (old >>> 0 < value >>> 0 ? old : value)
+    case 'MAX':
+      return signed
+        ? (old, value) => Math.max(old, value)
+        : (old, value) => (old >>> 0 > value >>> 0 ? old : value)
+    case 'AND':
+      return (old, value) => old & value
+    case 'OR':
+      return (old, value) => old | value
+    case 'XOR':
+      return (old, value) => old ^ value
+    case 'INC':
+    case 'DEC':
+      if (signed) return at.unknown('a signed counter')
+      return operation === 'INC'
+        ? (old, value) => (old >>> 0 >= value >>> 0 ? 0 : old + 1)
+        : (old, value) => (old === 0 || old >>> 0 > value >>> 0 ? value : old - 1)
+    default:
+      return at.unknown()
+  }
 }
 
 /** Of 64 bits, through big integers or doubles. */
 function combineWide(at: Site): (old: bigint, value: bigint, other: bigint) => bigint {
   const toDouble = (bits: bigint): number =>
     doubleOf(Number(bits & 0xffffffffn), Number((bits >> 32n) & 0xffffffffn))
-  if (at.has('CAS')) return (old, compare, value) => (old === compare ? value : old)
-  if (at.has('EXCH')) return (_, value) => value
-  if (at.has('F64'))
+  if (at.has('F64')) {
+    if (!at.has('ADD')) return at.unknown('an operation on F64 that is not a sum')
+    at.expect('RN')
+    // A NaN stays as it is: atomics do not make it quiet.
+    const isNaN = (bits: bigint): boolean =>
+      isNaNDouble(Number(bits & 0xffffffffn), Number((bits >> 32n) & 0xffffffffn))
     return (old, value) => {
+      if (isNaN(old)) return old
+      if (isNaN(value)) return value
       const [low, high] = wordsOf(toDouble(old) + toDouble(value))
       return (BigInt(high >>> 0) << 32n) | BigInt(low >>> 0)
     }
-  if (at.has('ADD')) return (old, value) => BigInt.asUintN(64, old + value)
-  if (at.has('AND')) return (old, value) => old & value
-  if (at.has('OR')) return (old, value) => old | value
-  if (at.has('XOR')) return (old, value) => old ^ value
+  }
   const key = at.has('S64') ? (value: bigint) => BigInt.asIntN(64, value) : (value: bigint) => value
-  if (at.has('MIN')) return (old, value) => (key(old) < key(value) ? old : value)
-  if (at.has('MAX')) return (old, value) => (key(old) > key(value) ? old : value)
-  return at.unknown()
+  switch (at.oneOf(['CAS', 'EXCH', 'ADD', 'AND', 'OR', 'XOR', 'MIN', 'MAX'])) {
+    case 'CAS':
+      return (old, compare, value) => (old === compare ? value : old)
+    case 'EXCH':
+      return (_, value) => value
+    case 'ADD':
+      return (old, value) => BigInt.asUintN(64, old + value)
+    case 'AND':
+      return (old, value) => old & value
+    case 'OR':
+      return (old, value) => old | value
+    case 'XOR':
+      return (old, value) => old ^ value
+    case 'MIN':
+      return (old, value) => (key(old) < key(value) ? old : value)
+    case 'MAX':
+      return (old, value) => (key(old) > key(value) ? old : value)
+    default:
+      return at.unknown()
+  }
 }
+
+const isUniform = ({ uniform }: MemoryOperand): boolean =>
+  uniform !== null && uniform !== zeroUniformRegister
 
 export function atomic(at: Site, space: Space, returns: boolean): Step {
   const { bytes } = widthOf(at)
   const wide = bytes === 8
+  const refused = 'an atomic that a GPU refuses'
+  if (wide && at.mnemonic === 'ATOMS' && !at.has('CAS') && !at.has('EXCH'))
+    return at.unknown(refused)
+  if (at.has('S64') && !at.has('MIN') && !at.has('MAX')) return at.unknown(refused)
+  if (at.mnemonic === 'ATOMS' && at.has('CAS') && isUniform(at.memory())) return at.unknown(refused)
   const { words } = at.views
   const counted = at.has('POPC')
+  if (counted) at.expect('INC', '32')
   const compares = at.has('CAS')
   const operand = counted ? null : valueOperand(at, 0)
   const other = compares ? valueOperand(at, 1) : null
@@ -137,7 +203,7 @@ const zeroMark = 1
 /** LDGSTS. A predicate at the end that does not hold writes zeros in place of what is in global memory. */
 export function copyToShared(at: Site): Step {
   const { bytes } = widthOf(at)
-  const operands = at.instruction.operands.filter((operand) => operand.kind === 'memory')
+  const operands = at.all('memory')
   const from = operands.find((operand) => operand.descriptor !== null)
   const to = operands.find((operand) => operand.descriptor === null)
   if (!from || !to) return at.unknown()
@@ -145,6 +211,7 @@ export function copyToShared(at: Site): Step {
   const reads = checked(at, 'global', bytes, false, address)
   const writes = checked(at, 'shared', bytes, true, addressOf(at, to, 'shared'))
   const bypass = at.has('BYPASS')
+  if (bytes < 4 || (bypass && bytes < 16)) return at.unknown('a copy that a GPU refuses')
   const [source, target] = buffers
   const costs = patternsOf(
     [periodOf('shared', bypass), periodOf('global')],
@@ -162,9 +229,7 @@ export function copyToShared(at: Site): Step {
       }
     },
   )
-  const condition = at.predicate(
-    at.instruction.operands.find((operand) => operand.kind === 'predicate'),
-  )
+  const condition = at.predicate(at.all('predicate')[0])
   const { bytes: memory } = at.views
   return (warp, active) => {
     const wanted = active & condition(warp)
@@ -188,7 +253,8 @@ export function copyToShared(at: Site): Step {
 
 /** LDSM and STSM: each eight lanes name the rows of an 8 x 8 matrix of halves; lane i holds two elements of row i / 4. */
 export function matrices(at: Site, storing: boolean): Step {
-  const count = Number(at.instruction.modifiers.find((word) => /^[124]$/.test(word)) ?? 1)
+  at.expect('16')
+  const count = Number(at.oneOf(['1', '2', '4']) ?? 1)
   const transposed = at.has('MT88')
   if (!transposed && !at.has('M88')) return at.unknown()
   const operand = storing ? valueOperand(at) : null
@@ -272,6 +338,7 @@ function store(at: Site, space: Space): Step {
   const check = checked(at, space, bytes, true, addressOf(at, at.memory(), space))
   const { origin, stride } = originOf(at, space)
   const costs = costsOf(space, 'store', bytes)
+  const order = storeOrder(space, bytes)
   const [addresses] = buffers
   return (warp, active) => {
     const good = check(warp, active, addresses)
@@ -280,7 +347,7 @@ function store(at: Site, space: Space): Step {
     if (good === -1) at.machine.seen(at.index, [addresses], cost)
     watchAll(at, space, warp, good, addresses, bytes, true)
     const first = origin(warp)
-    eachLane((_, base, lane) => {
+    eachLaneOf(order, (_, base, lane) => {
       const to = (first + lane * stride + addresses[lane]!) >>> 0
       if (bytes === 1) memory[to] = values[0]!(base, lane)
       else if (bytes === 2) halves[to >>> 1] = values[0]!(base, lane)
@@ -293,6 +360,9 @@ function store(at: Site, space: Space): Step {
 
 /** An address that may be of shared or local memory: its high half says of which lanes it is. */
 function generic(at: Site, make: (at: Site, space: Space) => Step): Step {
+  const { descriptor, offset } = at.memory()
+  if (descriptor === null && Math.abs(offset) >= 2 ** 22)
+    return at.unknown(`the offset ${offset} of a generic address`)
   const global = make(at, 'global')
   const shared = make(at, 'shared')
   const local = make(at, 'local')

@@ -1,5 +1,5 @@
 /** What moves values about: between registers, lanes, predicates and special registers. */
-import type { Operand } from '../sass/instruction'
+import { zeroRegister, type Operand } from '../sass/instruction'
 import { eachLane, firstLane, lanes, type Get, type Site } from './site'
 import { predicateTrue, uniformPredicates, type Step } from './warp'
 
@@ -7,6 +7,7 @@ import { predicateTrue, uniformPredicates, type Step } from './warp'
 const codeAddress = (at: Site): Step => {
   const operand = at.source(0)
   if (operand.kind !== 'target') return at.unknown()
+  at.take(operand, 'value')
   const [low, high] = [at.put(), at.put(1)]
   return eachLane((_, base, lane) => {
     low(base, lane, operand.address)
@@ -37,7 +38,7 @@ function select(at: Site, read: (place: number) => Get): Step {
 /** A float as bits with its sign and size changed, which is all that a selection does to it. */
 function floatBits(at: Site, place: number): Get {
   const operand = at.source(place)
-  const raw = at.raw(operand)
+  const raw = at.raw(operand, 0, 'absolute', 'negated')
   if (operand.kind === 'immediate' || !('absolute' in operand)) return raw
   const { absolute, negated } = operand
   return (base, lane) => {
@@ -51,7 +52,8 @@ function floatBits(at: Site, place: number): Get {
 function special(at: Site): Step {
   const operand = at.source(0)
   if (operand.kind !== 'special-register') return at.unknown()
-  const wide = at.instruction.mnemonic === 'CS2R' && !at.has('32')
+  at.take(operand, 'value')
+  const wide = at.mnemonic === 'CS2R' && !at.has('32')
   const put = at.put()
   if (operand.name === 'SRZ') {
     const high = wide ? at.put(1) : () => {}
@@ -69,20 +71,20 @@ function special(at: Site): Step {
 }
 
 /**
- * R2UR: the value of the first lane that is on. Its predicate holds in the lanes whose value is another one, which go
- * round once more; with OR it held already in those that are left out.
+ * R2UR: the value of the first lane that is on. Its predicate holds in the lanes whose value is another one; with OR
+ * also where it held before.
  */
 function toUniform(at: Site): Step {
   const a = at.int(at.source(0))
   const put = at.put()
   const [operand] = at.operands.outs
   const out = at.putPredicate(operand)
-  const before = at.has('OR') && operand ? at.predicate(operand) : () => 0
+  const before = operand && at.has('OR') ? at.predicate(operand) : () => 0
   return (warp, active) => {
     if (active === 0) return
     const { base } = warp
     let others = before(warp) & active
-    const value = a(base, firstLane(active & ~others || active))
+    const value = a(base, firstLane(active))
     eachLane((_, b, lane) => {
       if (a(b, lane) !== value) others |= 1 << lane
     })(warp, active)
@@ -96,11 +98,13 @@ const widths: Record<string, number> = { '64': 2, '128': 4 }
 /** LDC and ULDC. */
 function loadConstant(at: Site): Step {
   const operand = at.source(0)
-  const words = widths[Object.keys(widths).find((word) => at.has(word)) ?? ''] ?? 1
-  const narrow = ['U8', 'S8', 'U16', 'S16'].find((word) => at.has(word))
+  const words = widths[at.oneOf(Object.keys(widths)) ?? ''] ?? 1
+  if (at.mnemonic === 'ULDC' && words === 4) return at.unknown('a load that a GPU refuses')
+  const narrow = at.oneOf(['U8', 'S8', 'U16', 'S16'])
   if (narrow !== undefined && operand.kind === 'constant') {
     const bits = narrow.endsWith('8') ? 8 : 16
     const signed = narrow.startsWith('S')
+    at.take(operand, 'value')
     const whole = at.raw({ ...operand, offset: operand.offset & ~3 })
     if (operand.register !== null && operand.register !== 255) return at.unknown()
     const shift = 8 * (operand.offset & 3)
@@ -114,21 +118,31 @@ function loadConstant(at: Site): Step {
     get: at.raw(operand, part),
     put: at.put(part),
   }))
+  const index =
+    operand.kind === 'constant' && words > 1 && (operand.register ?? zeroRegister) !== zeroRegister
+      ? { row: operand.register! * lanes, offset: operand.offset }
+      : null
+  const { words: memory } = at.views
   // The index register may be one of the destinations.
-  return eachLane((_, base, lane) => {
+  return eachLane((warp, base, lane) => {
+    if (index !== null) {
+      const address = index.offset + memory[base + index.row + lane]!
+      if (address % (4 * words) !== 0)
+        at.halt('illegal-address', `0x${address.toString(16)}`, { warp, lane })
+    }
     const values = parts.map(({ get }) => get(base, lane))
     parts.forEach(({ put }, part) => put(base, lane, values[part]!))
   })
 }
 
-/** SHFL: within segments that the third operand cuts. A source outside, or a lane that is off, gives the lane's own. */
+/** SHFL: within segments that the third operand cuts. A source outside gives the lane's own value, a lane that is off 0. */
 function shuffle(at: Site): Step {
   const a = at.int(at.source(0))
   const by = at.int(at.source(1))
   const limits = at.int(at.source(2))
   const put = at.put()
   const out = at.putPredicate(at.operands.outs[0])
-  const mode = ['IDX', 'UP', 'DOWN', 'BFLY'].find((word) => at.has(word)) ?? at.unknown()
+  const mode = at.oneOf(['IDX', 'UP', 'DOWN', 'BFLY']) ?? at.unknown()
   const values = new Int32Array(lanes)
   return (warp, active) => {
     let inside = 0
@@ -152,7 +166,7 @@ function shuffle(at: Site): Step {
       }
       if (!valid) from = lane
       else inside |= 1 << lane
-      values[lane] = a(base, from)
+      values[lane] = (active >>> from) & 1 ? a(base, from) : 0
     })(warp, active)
     eachLane((_, base, lane) => put(base, lane, values[lane]!))(warp, active)
     out(warp, active, inside)
@@ -161,14 +175,12 @@ function shuffle(at: Site): Step {
 
 /** VOTE and VOTEU: the ballot, and whether any, all, or equally many lanes hold. */
 function vote(at: Site): Step {
-  const predicates = at.instruction.operands.filter(
-    (operand) => operand.kind === 'predicate' || operand.kind === 'uniform-predicate',
-  )
+  const { predicates } = at
   if (predicates.length === 0) return at.unknown()
   const condition = at.predicate(predicates.at(-1))
   const out = predicates.length > 1 ? at.putPredicate(predicates[0]) : () => {}
   const put = at.operands.destination ? at.put() : () => {}
-  const mode = ['ANY', 'ALL', 'EQ'].find((word) => at.has(word)) ?? at.unknown()
+  const mode = at.oneOf(['ANY', 'ALL', 'EQ']) ?? at.unknown()
   const uniform = at.operands.destination?.kind === 'uniform-register'
   return (warp, active) => {
     const ballot = condition(warp) & active
@@ -188,7 +200,7 @@ function reduce(at: Site): Step {
   const a = at.int(at.source(0))
   const put = at.put()
   const unsigned = !at.has('S32')
-  const kind = ['SUM', 'MIN', 'MAX', 'AND', 'OR', 'XOR'].find((word) => at.has(word)) ?? 'AND'
+  const kind = at.oneOf(['SUM', 'MIN', 'MAX', 'AND', 'OR', 'XOR']) ?? 'AND'
   const join: Record<string, (x: number, y: number) => number> = {
     SUM: (x, y) => (x + y) | 0,
     MIN: (x, y) => ((unsigned ? x >>> 0 < y >>> 0 : x < y) ? x : y),
@@ -213,7 +225,7 @@ function match(at: Site): Step {
   const high = at.has('U64') ? at.int(at.source(0), 1) : () => 0
   const put = at.put()
   const out = at.putPredicate(at.operands.outs[0])
-  const all = at.has('ALL')
+  const all = at.oneOf(['ALL', 'ANY']) === 'ALL'
   return (warp, active) => {
     const found = new Map<string, number>()
     const key = (base: number, lane: number): string => `${a(base, lane)} ${high(base, lane)}`
@@ -243,11 +255,11 @@ const isUniformFile = (operand: Operand | undefined): boolean =>
 /** P2R: predicates as bits, under a mask, the rest from a register. */
 function predicatesToRegister(at: Site): Step {
   const rest = at.operands.sources.filter((operand) => !isPredicateFile(operand))
+  const file = at.operands.sources.find(isPredicateFile) ?? at.unknown()
   const [b, mask] = rest.map((operand) => at.int(operand))
   if (!b || !mask) return at.unknown()
-  const shift =
-    8 * Number(at.instruction.modifiers.find((word) => /^B\d$/.test(word))?.slice(1) ?? 0)
-  const first = isUniformFile(at.instruction.operands.find(isPredicateFile)) ? uniformPredicates : 0
+  const shift = 8 * Number(at.matching(/^B\d$/)[0]?.slice(1) ?? 0)
+  const first = isUniformFile(at.take(file, 'value')) ? uniformPredicates : 0
   const put = at.put()
   return eachLane((warp, base, lane) => {
     let bits = 0
@@ -260,12 +272,11 @@ function predicatesToRegister(at: Site): Step {
 
 /** R2P: the other way. */
 function registerToPredicates(at: Site): Step {
-  const [a, mask] = at.instruction.operands
-    .filter((operand) => !isPredicateFile(operand))
-    .map((operand) => at.int(operand))
+  for (const file of at.all('predicate-file', 'word'))
+    if (isPredicateFile(file) && !isUniformFile(file)) at.take(file, 'value')
+  const [a, mask] = at.all('register', 'immediate').map((operand) => at.int(operand))
   if (!a || !mask) return at.unknown()
-  const shift =
-    8 * Number(at.instruction.modifiers.find((word) => /^B\d$/.test(word))?.slice(1) ?? 0)
+  const shift = 8 * Number(at.matching(/^B\d$/)[0]?.slice(1) ?? 0)
   return (warp, active) => {
     for (let index = 0; index < predicateTrue; index++) {
       let bits = 0
@@ -281,13 +292,12 @@ function registerToPredicates(at: Site): Step {
 
 /** ELECT: one lane of those that are on. */
 function elect(at: Site): Step {
-  const predicates = at.instruction.operands.filter((operand) => operand.kind.endsWith('predicate'))
-  const out = at.putPredicate(predicates[0] as (typeof at.operands.outs)[number])
+  const out = at.putPredicate(at.predicates[0])
+  const put = at.operands.destination && !at.destinationIsZero ? at.put() : null
   return (warp, active) => {
     const lane = active === 0 ? 0 : firstLane(active)
     out(warp, active, active === 0 ? 0 : 1 << lane)
-    if (at.operands.destination && !at.destinationIsZero)
-      for (let each = 0; each < lanes; each++) at.put()(warp.base, each, lane)
+    if (put) for (let each = 0; each < lanes; each++) put(warp.base, each, lane)
   }
 }
 
@@ -295,6 +305,7 @@ function elect(at: Site): Step {
 function transposeMatrix(at: Site): Step {
   const a = at.int(at.source(0))
   const put = at.put()
+  at.expect('16')
   if (!at.has('MT88')) return at.unknown()
   return (warp, active) => {
     const { base } = warp
@@ -312,6 +323,8 @@ function transposeMatrix(at: Site): Step {
 /** USETMAXREG: the registers are there at once, where a GPU waits for other warps to give theirs back. */
 function registersOfWarp(at: Site): Step {
   const out = at.putPredicate(at.operands.outs[0])
+  at.expect('DEALLOC', 'TRY_ALLOC', 'CTAPOOL')
+  for (const count of at.all('immediate')) at.take(count, 'value')
   return (warp, active) => out(warp, active, -1)
 }
 

@@ -1,6 +1,6 @@
 /** Two halves or two bfloat16 in a register: HADD2, HMUL2, HFMA2 and their comparisons. */
-import type { Operand } from '../sass/instruction'
-import { brainBits, brainOf, floatOf, halfBits, halfOf } from './float'
+import { zeroRegister, type Operand } from '../sass/instruction'
+import { brainBits, brainBitsOf, brainOf, halfBits, halfOf, sumError } from './float'
 import { eachLane, type Site } from './site'
 import type { Step } from './warp'
 
@@ -15,18 +15,15 @@ function pairOf(at: Site, operand: Operand, toNumber: (bits: number) => number):
     return () => pair
   }
   if (!('suffixes' in operand) || !('negated' in operand)) return at.unknown()
-  const { negated, absolute, suffixes } = operand
+  const { negated, absolute } = at.take(operand, 'negated', 'absolute')
   const adjust = (value: number): number => {
     const size = absolute ? Math.abs(value) : value
     return negated ? -size : size
   }
-  if (suffixes.includes('F32'))
-    return (base, lane) => {
-      const value = adjust(floatOf(raw(base, lane)))
-      return [value, value]
-    }
-  const low = suffixes.includes('H1_H1') ? 16 : 0
-  const high = suffixes.includes('H0_H0') ? 0 : 16
+  // The tensor pipe's port takes the halves as they are. Elsewhere a GPU refuses a float beside halves.
+  const plain = at.mnemonic === 'HFMA2' && at.has('MMA')
+  const low = !plain && at.suffix(operand, 'H1_H1') ? 16 : 0
+  const high = !plain && at.suffix(operand, 'H0_H0') ? 0 : 16
   return (base, lane) => {
     const word = raw(base, lane)
     return [adjust(toNumber((word >>> low) & 0xffff)), adjust(toNumber((word >>> high) & 0xffff))]
@@ -34,17 +31,17 @@ function pairOf(at: Site, operand: Operand, toNumber: (bits: number) => number):
 }
 
 /**
- * The sum or product of halves is exact in a double, and so is a product plus a third half but for rare cases that lie
- * far apart in size, where the double's rounding cannot be seen in eleven bits.
+ * The product of two halves or bfloat16 is exact in a double. So is a sum of halves, but for cases that lie so far
+ * apart in size that the double's rounding cannot be seen in eleven bits. A sum of bfloat16 has its error beside it.
  */
 function packed(
   at: Site,
-  combine: (a: number, b: number, c: number) => number,
   count: number,
+  product: (a: number, b: number) => number,
+  addend: (b: number, c: number) => number,
 ): Step {
   const brain = at.has('BF16_V2') || at.has('BF16')
   const toNumber = brain ? brainOf : halfOf
-  const toBits = brain ? (value: number) => brainBits(Math.fround(value)) : halfBits
   if (at.has('F32')) return widen(at, toNumber)
   const sources = at.operands.sources
   // A pair of immediates is one operand or two, as the disassembler prints it.
@@ -53,20 +50,29 @@ function packed(
   const put = at.put()
   const saturate = at.has('SAT')
   const relu = at.has('RELU')
-  const finish = (value: number): number => {
-    if (saturate) return toBits(value > 0 ? Math.min(value, 1) : 0)
-    return toBits(relu && value < 0 ? 0 : value)
+  if (brain && saturate) return at.unknown('bfloat16 that is saturated, which a GPU refuses')
+  const toBits = (value: number, a: number, b: number): number => {
+    if (saturate && value >= 1) return brain ? brainBits(1) : halfBits(1)
+    if ((saturate && !(value > 0)) || (relu && value < 0)) return 0
+    return brain ? brainBitsOf(value, sumError(a, b, value)) : halfBits(value)
+  }
+  const finish = (a: number, b: number, c: number): number => {
+    const [x, y] = [product(a, b), addend(b, c)]
+    return toBits(x + y, x, y)
   }
   return eachLane((_, base, lane) => {
     const [a, b, c] = pairs.map((pair) => pair(base, lane))
-    const low = finish(combine(a![0], b![0], c?.[0] ?? 0))
-    const high = finish(combine(a![1], b![1], c?.[1] ?? 0))
+    const low = finish(a![0], b![0], c?.[0] ?? 0)
+    const high = finish(a![1], b![1], c?.[1] ?? 0)
     put(base, lane, (high << 16) | low)
   })
 }
 
 /** HADD2.F32: the low half of a sum as a float, which is how a half becomes one. */
 function widen(at: Site, toNumber: (bits: number) => number): Step {
+  const first = at.source(0)
+  if (first.kind !== 'register' || first.index !== zeroRegister)
+    return at.unknown('a sum of two halves as a float, which a GPU refuses')
   const [a, b] = [0, 1].map((place) => pairOf(at, at.source(place), toNumber))
   const put = at.put()
   const bits = new Int32Array(1)
@@ -78,7 +84,25 @@ function widen(at: Site, toNumber: (bits: number) => number): Step {
 }
 
 export const packedSteps: Record<string, (at: Site) => Step> = {
-  HADD2: (at) => packed(at, (a, b) => a + b, 2),
-  HMUL2: (at) => packed(at, (a, b) => a * b, 2),
-  HFMA2: (at) => packed(at, (a, b, c) => a * b + c, 3),
+  HADD2: (at) =>
+    packed(
+      at,
+      2,
+      (a) => a,
+      (b) => b,
+    ),
+  HMUL2: (at) =>
+    packed(
+      at,
+      2,
+      (a, b) => a * b,
+      () => -0,
+    ),
+  HFMA2: (at) =>
+    packed(
+      at,
+      3,
+      (a, b) => a * b,
+      (_, c) => c,
+    ),
 }

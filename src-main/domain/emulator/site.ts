@@ -18,7 +18,16 @@ import {
   type UniformRegisterOperand,
 } from '../sass/instruction'
 import { floatOf } from './float'
-import { Halt, predicateTrue, uniformPredicates, type Counts, type Step, type Warp } from './warp'
+import { Uses, type Trait } from './uses'
+import {
+  Halt,
+  predicateTrue,
+  uniformPredicates,
+  type Counts,
+  type HaltReason,
+  type Step,
+  type Warp,
+} from './warp'
 
 export const lanes = 32
 
@@ -140,14 +149,19 @@ export function predicateIndex(operand: PredicateOperand | UniformPredicateOpera
 const isZero = (operand: RegisterOperand | UniformRegisterOperand): boolean =>
   operand.index === (operand.kind === 'register' ? zeroRegister : zeroUniformRegister)
 
+/**
+ * What a step is made from. Every accessor records which part of the instruction it reads; `finish` then stops the
+ * kernel if the instruction says anything that nothing read. A step sees its instruction only through these accessors.
+ */
 export class Site {
   readonly operands: Operands
 
   constructor(
-    readonly instruction: Instruction,
+    private readonly instruction: Instruction,
     readonly index: number,
     readonly machine: Machine,
     writesRegister = true,
+    private readonly uses = new Uses(instruction),
   ) {
     this.operands = sortOperands(instruction.operands, writesRegister)
   }
@@ -156,22 +170,81 @@ export class Site {
     return this.machine.views
   }
 
+  get mnemonic(): string {
+    return this.instruction.mnemonic
+  }
+
+  /** Whether the instruction has a modifier. Asking makes the modifier known: the step must act on the answer. */
   has(modifier: string): boolean {
-    return this.instruction.modifiers.includes(modifier)
+    return this.uses.modifier(modifier)
+  }
+
+  /** The first of these modifiers that the instruction has. */
+  oneOf<Name extends string>(names: readonly Name[]): Name | undefined {
+    return names.find((name) => this.has(name))
+  }
+
+  /** The modifiers that match, all of them known from now on. */
+  matching(pattern: RegExp): string[] {
+    return this.uses.matching(pattern)
+  }
+
+  /** Modifiers that name the only form of an opcode that there is. */
+  expect(...modifiers: string[]): void {
+    for (const modifier of modifiers) this.has(modifier)
+  }
+
+  /** The operands of these kinds, in the order in which they are printed. */
+  all<Kind extends Operand['kind']>(...kinds: Kind[]): Extract<Operand, { kind: Kind }>[] {
+    return this.instruction.operands.filter(
+      (operand): operand is Extract<Operand, { kind: Kind }> =>
+        (kinds as string[]).includes(operand.kind),
+    )
+  }
+
+  get predicates(): (PredicateOperand | UniformPredicateOperand)[] {
+    return this.all('predicate', 'uniform-predicate')
+  }
+
+  get first(): Operand | undefined {
+    return this.instruction.operands[0]
+  }
+
+  /** Records that the step acts on these traits of an operand, or that they do not matter. */
+  take<Of extends Operand>(operand: Of, ...traits: Trait[]): Of {
+    this.uses.take(operand, traits)
+    return operand
+  }
+
+  /** Whether an operand has a suffix, which is known from now on. */
+  suffix(operand: Operand, suffix: string): boolean {
+    this.uses.take(operand, [`.${suffix}`])
+    return 'suffixes' in operand && operand.suffixes.includes(suffix)
   }
 
   /** Anything that this instruction has and its step does not know. */
   unknown(what = 'this form'): never {
-    throw new Halt('unknown-instruction', this.instruction, what)
+    return this.halt('unknown-instruction', what)
+  }
+
+  halt(reason: HaltReason, detail: string, by: Halt['by'] = null): never {
+    throw new Halt(reason, this.instruction, detail, by)
+  }
+
+  /** Stops the kernel if the instruction has anything that its step did not read. */
+  finish(): void {
+    const unused = this.uses.unused()
+    if (unused !== null) this.unknown(unused)
   }
 
   /** The same instruction without a destination register: comparisons. */
   compares(): Site {
-    return new Site(this.instruction, this.index, this.machine, false)
+    return new Site(this.instruction, this.index, this.machine, false, this.uses)
   }
 
   /** First word of a register's row, from the warp's base. */
   row(operand: RegisterOperand | UniformRegisterOperand, part = 0): number {
+    this.take(operand, 'value')
     const index = operand.index + part
     return (operand.kind === 'register' ? index : this.machine.registers + index) * lanes
   }
@@ -184,15 +257,29 @@ export class Site {
   int(operand: Operand, part = 0): Get {
     const raw = this.raw(operand, part)
     if (isRegister(operand) || operand.kind === 'constant') {
-      if (operand.inverted) return (base, lane) => ~raw(base, lane)
-      if (operand.negated && part === 0) return (base, lane) => -raw(base, lane) | 0
-      if (operand.absolute) return (base, lane) => Math.abs(raw(base, lane)) | 0
+      const { inverted, negated, absolute } = operand
+      if (Number(inverted) + Number(negated) + Number(absolute) > 1) return raw
+      if (inverted) {
+        this.take(operand, 'inverted')
+        return (base, lane) => ~raw(base, lane)
+      }
+      // Of several words, only the first one could be changed alone.
+      if (part > 0) return raw
+      if (negated) {
+        this.take(operand, 'negated')
+        return (base, lane) => -raw(base, lane) | 0
+      }
+      if (absolute) {
+        this.take(operand, 'absolute')
+        return (base, lane) => Math.abs(raw(base, lane)) | 0
+      }
     }
     return raw
   }
 
-  /** The bits of an operand, whatever stands before it. */
-  raw(operand: Operand, part = 0): Get {
+  /** The bits of an operand; `handled` are those of its traits that the caller applies. */
+  raw(operand: Operand, part = 0, ...handled: Trait[]): Get {
+    this.take(operand, 'value', ...handled)
     const { words } = this.views
     if (isRegister(operand)) {
       if (isZero(operand)) return () => 0
@@ -200,7 +287,7 @@ export class Site {
       return (base, lane) => words[base + row + lane]!
     }
     if (operand.kind === 'immediate') {
-      const bits = part === 0 ? operand.bits : operand.bits < 0 && operand.signed ? -1 : 0
+      const bits = part === 0 ? operand.bits | 0 : operand.bits < 0 && operand.signed ? -1 : 0
       return () => bits
     }
     if (operand.kind === 'constant') return this.constant(operand, part)
@@ -227,7 +314,7 @@ export class Site {
 
   float(operand: Operand): Get {
     const modified = isRegister(operand) || operand.kind === 'constant'
-    const raw = this.raw(operand)
+    const raw = this.raw(operand, 0, 'absolute', 'negated')
     if (!modified) {
       const value = floatOf(raw(0, 0))
       return () => value
@@ -250,6 +337,7 @@ export class Site {
     operand: PredicateOperand | UniformPredicateOperand | undefined,
   ): (warp: Warp) => number {
     if (operand === undefined) return () => -1
+    this.take(operand, 'value', 'negated')
     const index = predicateIndex(operand)
     if (operand.negated) return (warp) => ~warp.predicates[index]!
     return (warp) => warp.predicates[index]!
@@ -260,6 +348,7 @@ export class Site {
     operand: PredicateOperand | UniformPredicateOperand | undefined,
   ): (warp: Warp, active: number, mask: number) => void {
     if (operand === undefined) return () => {}
+    this.take(operand, 'value')
     const index = predicateIndex(operand)
     if (index === predicateTrue) return () => {}
     if (operand.kind === 'uniform-predicate')
@@ -298,8 +387,14 @@ export class Site {
   }
 
   memory(): MemoryOperand {
-    const found = this.instruction.operands.find((operand) => operand.kind === 'memory')
-    return found?.kind === 'memory' ? found : this.unknown('it has no address')
+    return this.all('memory')[0] ?? this.unknown('it has no address')
+  }
+
+  /** Index of the instruction that a target operand names. */
+  target(): number {
+    const [operand] = this.all('target')
+    if (operand === undefined) return this.unknown('it has no target')
+    return this.take(operand, 'value').address / 16
   }
 }
 
@@ -309,6 +404,17 @@ export function eachLane(each: (warp: Warp, base: number, lane: number) => void)
     const { base } = warp
     for (let rest = active; rest !== 0; rest &= rest - 1)
       each(warp, base, 31 - Math.clz32(rest & -rest))
+  }
+}
+
+/** The same in an order of the lanes. */
+export function eachLaneOf(
+  order: readonly number[],
+  each: (warp: Warp, base: number, lane: number) => void,
+): Step {
+  return (warp, active) => {
+    const { base } = warp
+    for (const lane of order) if ((active >>> lane) & 1) each(warp, base, lane)
   }
 }
 

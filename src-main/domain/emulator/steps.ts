@@ -66,9 +66,10 @@ export function stepOf(instruction: Instruction, index: number, machine: Machine
   if (isNothing(instruction)) return () => {}
   const site = new Site(instruction, index, machine)
   const own = tables[mnemonic]
-  if (own && (!/^U|^S2UR$/.test(mnemonic) || ofWarp.has(mnemonic))) return own(site)
   const make = own ?? (mnemonic.startsWith('U') ? tables[mnemonic.slice(1)] : undefined)
   if (!make) throw new Halt('unknown-instruction', instruction, mnemonic)
   const step = make(site)
+  site.finish()
+  if (own && (!/^U|^S2UR$/.test(mnemonic) || ofWarp.has(mnemonic))) return step
   return (warp) => step(warp, -1)
 }

@@ -1,7 +1,7 @@
 /** Functions of CUDA's own that kernels call by their address: what prints, and what an assertion that fails ends in. */
 import type { Operand } from '../sass/instruction'
 import { deviceHigh, functionHigh, localHigh, sharedHigh } from './device'
-import { scatter, Halt, type Control, type Warp } from './warp'
+import { scatter, type Control, type Warp } from './warp'
 import { eachLane, firstLane, lanes, type Site } from './site'
 
 // C's printf, as kernels have it: a format and the buffer that the compiler laid its arguments out in.
@@ -223,7 +223,7 @@ export function systemCall(site: Site, operand: Operand): Control {
         : undefined
     if (called === undefined) return site.unknown('a function that is not known')
     if (called === '__assertfail')
-      throw new Halt('assert', site.instruction, text(warp, first, 0), { warp, lane: first })
+      return site.halt('assert', text(warp, first, 0), { warp, lane: first })
     eachLane((_, __, lane) => print(warp, lane))(warp, active)
     scatter(warp, split, active, index, machine.counts, (lane) => {
       return words[warp.base + returnTo * lanes + lane]! / bytesApart

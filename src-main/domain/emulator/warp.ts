@@ -226,7 +226,8 @@ export function converge(warp: Warp): void {
   for (const { waits } of waiting) {
     if (waits?.kind !== 'warp') continue
     const { mask } = waits
-    const all = waiting.filter((split) => split.mask & mask)
+    // A mask that leaves out the lanes that wait is undefined in CUDA; they wait for the others alone.
+    const all = waiting.filter((split) => split.mask & mask || split.waits === waits)
     const arrived = all.reduce((union, split) => union | split.mask, 0)
     const wanted = mask & warp.live
     if ((arrived & wanted) !== wanted) continue

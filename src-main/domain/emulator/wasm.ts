@@ -1,5 +1,7 @@
 /** Writes a WebAssembly module: as much of its format as the emulator needs. */
 
+import { wordsOf } from './float'
+
 export const i32 = 0x7f
 export const i64 = 0x7e
 export const v128 = 0x7b
@@ -102,8 +104,14 @@ export const vector = {
   floatMul: 0xe6,
   floatMin: 0xe8,
   floatMax: 0xe9,
+  doubleEq: 0x47,
+  doubleNe: 0x48,
+  doubleTrunc: 0x7a,
   doubleAdd: 0xf0,
   doubleMul: 0xf2,
+  doubleDiv: 0xf3,
+  /** The second one where it is larger, else the first one: not a NaN behind a number. */
+  doubleLarger: 0xf7,
   /** Of relaxed SIMD: rounds once where the CPU can, else twice. */
   relaxedMultiplyAdd: 0x105,
 } as const
@@ -273,6 +281,11 @@ export class Code {
 
   splat(value: number): void {
     this.words(value, value, value, value)
+  }
+
+  splatDouble(value: number): void {
+    const [low, high] = wordsOf(value)
+    this.words(low, high, low, high)
   }
 
   shuffle(lanes: readonly number[]): void {

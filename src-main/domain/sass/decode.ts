@@ -76,16 +76,18 @@ export function decodeInstruction(
     address,
     architecture,
     mnemonic: entry.mnemonic,
+    uniformGuard: entry.mnemonic.startsWith('U'),
     modifiers: [],
     operands: [],
   }
   const control = readControl(encoding)
-  const guard: PredicateOperand | UniformPredicateOperand = {
-    kind: entry.mnemonic.startsWith('U') ? 'uniform-predicate' : 'predicate',
-    index: encoding.bits(12, 3),
-    negated: encoding.bit(15),
-  }
+  const [guardIndex, guardNegated] = [encoding.bits(12, 3), encoding.bit(15)]
   for (const part of entry.parts) part(draft)
+  const guard: PredicateOperand | UniformPredicateOperand = {
+    kind: draft.uniformGuard ? 'uniform-predicate' : 'predicate',
+    index: guardIndex,
+    negated: guardNegated,
+  }
   if (!encoding.complete) return unknown
   const { mnemonic, modifiers, operands } = draft
   return { address, words, guard, mnemonic, modifiers, operands, control }

@@ -9,6 +9,8 @@ export interface Draft {
   readonly address: number
   readonly architecture: number
   mnemonic: string
+  /** Whether the predicate in front is one of the uniform file, `@UP0`: that of the uniform datapath is. */
+  uniformGuard: boolean
   readonly modifiers: string[]
   readonly operands: Operand[]
 }
@@ -106,6 +108,11 @@ export const before =
   (draft) => {
     for (const part of draft.architecture < architecture ? then : otherwise) part(draft)
   }
+
+/** The predicate in front is uniform although the name does not begin with U. */
+export const uniformGuard: Part = (draft) => {
+  draft.uniformGuard = true
+}
 
 export const named =
   (mnemonic: string): Part =>

@@ -189,6 +189,9 @@ export function addThree(
   }
   // With a carry: of two addends, the second one maybe subtracted.
   const addends = sources.filter((operand) => !isZero(operand))
+  // A negated 0 carries.
+  if (sources.some((operand) => isZero(operand) && 'negated' in operand && operand.negated))
+    return unsupported()
   const [first, second] = addends
   if (has('X') || outs.length > 1 || addends.length !== 2 || !first || !second) return unsupported()
   const [x, y, sum] = run.temporaries as [number, number, number]
@@ -251,7 +254,7 @@ export function shiftAdd(
   }
   code.set(part)
   const negated = 'negated' in b && b.negated
-  if (negated && outs.length > 0) return unsupported()
+  if (negated && (outs.length > 0 || has('X'))) return unsupported()
   run.int(b)
   code.set(added)
   code.get(part)

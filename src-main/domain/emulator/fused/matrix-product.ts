@@ -1,10 +1,11 @@
 /**
  * HMMA of a whole warp as WebAssembly: its step's arithmetic (`matrix-products.ts`), two columns at a time. A lane's row of the
- * fragments is its number over 4, so that four words of a register are a row of the matrix.
+ * fragments is its number over 4, so that four words of a register are a row of the matrix. All that a sum adds is aligned to
+ * the largest magnitude first, which takes a pass of its own.
  */
 import { zeroRegister, type Instruction, type RegisterOperand } from '../../sass/instruction'
 import { nanBits } from '../float'
-import { tensorFloatMask } from '../matrix-products'
+import { kept, leastFloat, leastMagnitude, tensorFloatMask } from '../matrix-products'
 import { highPart, lowHalves, Code, i32, scalar, v128, vector } from '../wasm'
 import { lanes } from '../site'
 
@@ -64,6 +65,23 @@ function pushFloats(code: Code, type: Type, place: number, halves: number): void
   }
 }
 
+/** The bits of a double's exponent, and those that a float's mantissa does not have. */
+const exponentBits = [0, 0x7ff00000] as const
+const lowBits = [0xe0000000 | 0, -1] as const
+const leastDenormal = 2 ** -149
+
+/** Turns the doubles on the stack, which are in `value` as well, into the powers of two of their exponents; 0 stays 0. */
+function toMagnitudes(code: Code, value: number, leastNormal: number): void {
+  code.words(...exponentBits, ...exponentBits)
+  code.vector(vector.and)
+  code.splatDouble(leastNormal)
+  code.vector(vector.doubleLarger)
+  code.get(value)
+  code.splat(0)
+  code.vector(vector.doubleNe)
+  code.vector(vector.and)
+}
+
 /** The function of an instruction, or null where it stays with its step. Its parameters are those of an access. */
 export function matrixProduct({ mnemonic, modifiers, operands }: Instruction): Code | null {
   const shape = modifiers.map((word) => /^168(4|8|16)$/.exec(word)).find(Boolean)
@@ -92,7 +110,11 @@ export function matrixProduct({ mnemonic, modifiers, operands }: Instruction): C
   const floats = Array.from({ length: columns }, local)
   /** By k and pair of columns. */
   const right = Array.from({ length: depth }, () => columnPairs.map(local))
+  const rightSizes = right.map((pairs) => pairs.map(local))
+  const factors = right.map(local)
   const sums = columnPairs.map(local)
+  const scales = columnPairs.map(local)
+  const leastNormal = type === 'F16' ? 2 ** -14 : leastFloat
   const results = Array.from({ length: 4 }, local)
 
   const load = (base: number, register: RegisterOperand, part: number, offset = 0): void => {
@@ -125,7 +147,10 @@ export function matrixProduct({ mnemonic, modifiers, operands }: Instruction): C
       for (let word = 0; word < 4; word++)
         for (const [pair, [first, second]] of columnPairs.entries()) {
           pick(floats[first]!, floats[second]!, word)
-          code.set(right[packed * (4 * part + word) + place]![pair]!)
+          const k = packed * (4 * part + word) + place
+          code.tee(right[k]![pair]!)
+          toMagnitudes(code, right[k]![pair]!, leastNormal)
+          code.set(rightSizes[k]![pair]!)
         }
     }
 
@@ -144,31 +169,81 @@ export function matrixProduct({ mnemonic, modifiers, operands }: Instruction): C
       code.vector(vector.promote)
       code.set(sums[2 * odd + 1]!)
     }
+    for (const [pair, scale] of scales.entries()) {
+      code.splatDouble(leastMagnitude)
+      code.get(sums[pair]!)
+      toMagnitudes(code, sums[pair]!, leastFloat)
+      code.vector(vector.doubleLarger)
+      code.set(scale)
+    }
     for (let part = 0; part < parts; part++) {
       for (let place = 0; place < packed; place++) {
         load(pointer, a, 2 * part + half)
         pushFloats(code, type, place, halves)
         code.set(floats[place]!)
       }
-      // In the order of k, as the step adds them.
       for (let step = 0; step < 4 * packed; step++) {
         const from = floats[step % packed]!
+        const k = 4 * packed * part + step
         pick(from, from, Math.floor(step / packed))
+        code.tee(factors[k]!)
+        toMagnitudes(code, factors[k]!, leastNormal)
         code.set(factor)
-        for (const [pair, sum] of sums.entries()) {
-          code.get(sum)
+        for (const [pair, largest] of scales.entries()) {
+          code.get(largest)
           code.get(factor)
-          code.get(right[4 * packed * part + step]![pair]!)
+          code.get(rightSizes[k]![pair]!)
           code.vector(vector.doubleMul)
-          code.vector(vector.doubleAdd)
-          code.set(sum)
+          code.vector(vector.doubleLarger)
+          code.set(largest)
         }
       }
     }
+    for (const [pair, scale] of scales.entries()) {
+      // What is not finite is added as it is.
+      code.splatDouble(2 ** kept)
+      code.get(scale)
+      code.get(scale)
+      code.splatDouble(Infinity)
+      code.vector(vector.doubleEq)
+      code.vector(vector.select)
+      code.set(scale)
+      code.splatDouble(2 ** kept)
+      code.get(scale)
+      code.vector(vector.doubleDiv)
+      code.set(scale)
+      code.get(sums[pair]!)
+      code.get(scale)
+      code.vector(vector.doubleMul)
+      code.vector(vector.doubleTrunc)
+      code.set(sums[pair]!)
+    }
+    for (const [k, value] of factors.entries())
+      for (const [pair, sum] of sums.entries()) {
+        code.get(sum)
+        code.get(value)
+        code.get(right[k]![pair]!)
+        code.vector(vector.doubleMul)
+        code.get(scales[pair]!)
+        code.vector(vector.doubleMul)
+        code.vector(vector.doubleTrunc)
+        code.vector(vector.doubleAdd)
+        code.set(sum)
+      }
     for (const odd of [0, 1]) {
       const result = results[2 * half + odd]!
-      for (const sum of [sums[2 * odd]!, sums[2 * odd + 1]!]) {
-        code.get(sum)
+      for (const pair of [2 * odd, 2 * odd + 1]) {
+        // Cut off towards zero: to a float's mantissa, and to the bits of a denormal one.
+        code.get(sums[pair]!)
+        code.get(scales[pair]!)
+        code.vector(vector.doubleDiv)
+        code.words(...lowBits, ...lowBits)
+        code.vector(vector.and)
+        code.splatDouble(1 / leastDenormal)
+        code.vector(vector.doubleMul)
+        code.vector(vector.doubleTrunc)
+        code.splatDouble(leastDenormal)
+        code.vector(vector.doubleMul)
         code.vector(vector.demote)
       }
       code.shuffle(lowHalves)

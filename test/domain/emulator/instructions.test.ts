@@ -1,0 +1,118 @@
+/** Single instructions as an H200 executed them: registers, predicates, shared and global memory, bit for bit. */
+import { readFileSync } from 'node:fs'
+import { brotliDecompressSync } from 'node:zlib'
+import { describe, expect, it } from 'vitest'
+import { printInstruction } from '../../../src-main/domain/sass/print'
+import {
+  allWords,
+  decodeAnswers,
+  decodeTrials,
+  Replay,
+  type Answer,
+  type Way,
+} from '../../gpu/instructions/replay'
+import type { Trial } from '../../gpu/instructions/state'
+import { decode, formOf } from '../../gpu/instructions/trials'
+
+const read = (name: string): Uint8Array =>
+  brotliDecompressSync(
+    readFileSync(new URL(`../../captures/instructions/${name}.br`, import.meta.url)),
+  )
+
+const replay = new Replay()
+
+/** What an H200 answers with an address of its own, and what `mufu.test.ts` holds to its errors. */
+const notCompared = /^(@\S+ )?(MUFU|S2R \S+ SR_SWINHI)/
+
+interface Compared {
+  forms: Set<string>
+  /** Forms that are refused in every trial. */
+  refused: Set<string>
+  inputs: number
+  unequal: string[]
+}
+
+/** Executes trials and compares all words with those of the H200. */
+function compare(
+  trials: readonly Trial[],
+  answers: readonly Answer[],
+  way: Way,
+  chosen = (_: string) => true,
+): Compared {
+  const found: Compared = { forms: new Set(), refused: new Set(), inputs: 0, unequal: [] }
+  for (const { trial: index, status, changes } of answers) {
+    const trial = trials[index]!
+    const instruction = decode([...trial.words])
+    if (!instruction) throw new Error(`trial ${index} is not decoded`)
+    const form = formOf(instruction)
+    const text = printInstruction(instruction)
+    if (notCompared.test(text) || !chosen(form)) continue
+    const outcome = replay.run(trial, instruction, way)
+    if ('refused' in outcome) {
+      found.refused.add(form)
+      continue
+    }
+    found.inputs++
+    found.forms.add(form)
+    const { words, findings } = outcome
+    // An instruction that the GPU stopped at has to be refused, or found wrong.
+    if (status !== 0) {
+      if (findings.length === 0) found.unequal.push(`${index} ${text}: the GPU answered ${status}`)
+      continue
+    }
+    const expected = replay.before(trial).slice(0, allWords)
+    for (let at = 0; at < changes.length; at += 2) expected[changes[at]!] = changes[at + 1]!
+    const different = expected.findIndex((word, at) => word !== words[at])
+    if (different >= 0 || findings.length > 0)
+      found.unequal.push(
+        `${index} ${text}: word ${different} is ${words[different]?.toString(16)}, on the H200 ${expected[different]?.toString(16)}`,
+      )
+  }
+  for (const form of found.forms) found.refused.delete(form)
+  return found
+}
+
+describe('instructions that nvcc emits for sm_90, over registers and memory of all kinds', () => {
+  const trials = decodeTrials(read('trials-h200.in'))
+  const answers = decodeAnswers(read('trials-h200.out'))
+
+  it('were all executed by the H200', () => {
+    expect(answers).toHaveLength(4385)
+    // The template changes nothing by itself.
+    for (const { changes, status } of answers.slice(0, 5))
+      expect([status, changes.length]).toEqual([0, 0])
+  })
+
+  it('are equal in every word, or refused', { timeout: 60_000 }, () => {
+    const { forms, refused, inputs, unequal } = compare(trials, answers, 'step')
+    expect(unequal).toEqual([])
+    expect(inputs).toBeGreaterThanOrEqual(3600)
+    expect(forms.size).toBeGreaterThanOrEqual(560)
+    expect(refused.size).toBeLessThanOrEqual(120)
+  })
+
+  it('are equal when they are compiled', { timeout: 60_000 }, () => {
+    for (const way of ['compiled', 'portable'] as const) {
+      const seen = new Set<string>()
+      const { inputs, unequal } = compare(trials, answers, way, (form) => {
+        // One trial of each form; the portable ones are those with a multiplication.
+        if (seen.has(form) || (way === 'portable' && !/^F(FMA|MUL|ADD)/.test(form))) return false
+        seen.add(form)
+        return true
+      })
+      expect(unequal).toEqual([])
+      expect(inputs).toBeGreaterThan(way === 'portable' ? 20 : 500)
+    }
+  })
+})
+
+describe('encodings one bit away from those', () => {
+  it('are equal in every word, or refused', { timeout: 60_000 }, () => {
+    const trials = decodeTrials(read('neighbors-h200.in'))
+    const answers = decodeAnswers(read('neighbors-h200.out'))
+    const { inputs, unequal } = compare(trials, answers, 'step')
+    expect(answers).toHaveLength(760)
+    expect(unequal).toEqual([])
+    expect(inputs).toBeGreaterThanOrEqual(450)
+  })
+})

@@ -1,0 +1,77 @@
+/** How Hopper's tensor cores add: products of warpgroups that an H200 computed (`test/gpu/instructions/products.cu`). */
+import { readFileSync } from 'node:fs'
+import { brotliDecompressSync } from 'node:zlib'
+import { describe, expect, it } from 'vitest'
+import { floatOf, smallFloats, smallOf } from '../../../src-main/domain/emulator/float'
+import {
+  cutFloat,
+  kept,
+  keptOfEights,
+  leastFloat,
+  maskOfEights,
+  matrixOf,
+  sumOf,
+  tensorFloatMask,
+} from '../../../src-main/domain/emulator/matrix-products'
+
+const [rows, columns, rowBytes] = [64, 8, 32]
+const sizes = [8, rows * rowBytes, columns * rowBytes, 4 * rows * columns, 4 * rows * columns]
+const recordBytes = sizes.reduce((sum, size) => sum + size, 0)
+const data = new Uint8Array(
+  brotliDecompressSync(
+    readFileSync(new URL('../../captures/instructions/products-h200.bin.br', import.meta.url)),
+  ),
+)
+
+const { f16, bf16, e4m3, e5m2 } = smallFloats
+const types = [
+  { name: 'F16', a: f16, b: f16 },
+  { name: 'BF16', a: bf16, b: bf16 },
+  { name: 'TF32', a: null, b: null },
+  { name: 'E4M3', a: e4m3, b: e4m3 },
+  { name: 'E5M2', a: e5m2, b: e5m2 },
+  { name: 'E4M3 and E5M2', a: e4m3, b: e5m2 },
+]
+
+type Small = (typeof types)[number]['a']
+
+function matrix(bytes: Uint8Array, type: Small) {
+  const view = new DataView(bytes.slice().buffer)
+  const size = type === null ? 4 : type.bytes
+  const values = Float64Array.from({ length: bytes.length / size }, (_, place) =>
+    type === null
+      ? floatOf(view.getUint32(4 * place, true) & tensorFloatMask)
+      : smallOf(type.bytes === 1 ? view.getUint8(place) : view.getUint16(2 * place, true), type),
+  )
+  return matrixOf(values, type === null ? leastFloat : 2 ** (1 - type.excess))
+}
+
+describe('a product of a warpgroup', () => {
+  it.each(types.map((type, index) => ({ ...type, index })))('of $name', ({ index, a, b }) => {
+    let [elements, unequal] = [0, 0]
+    for (let at = 0; at < data.length; at += recordBytes) {
+      let from = at
+      const [head, left, right, before, after] = sizes.map((size) => {
+        from += size
+        return data.slice(from - size, from)
+      }) as [Uint8Array, Uint8Array, Uint8Array, Uint8Array, Uint8Array]
+      if (head[0] !== index) continue
+      const [A, B] = [matrix(left, a), matrix(right, b)]
+      const eights = index >= 3
+      const depth = A.values.length / rows
+      const [sums, results] = [new Float32Array(before.buffer), new Int32Array(after.buffer)]
+      for (let row = 0; row < rows; row++)
+        for (let column = 0; column < columns; column++) {
+          const place = row * columns + column
+          const sum = sumOf(
+            ...([A, row * depth, B, column * depth, depth] as const),
+            ...([sums[place]!, leastFloat, eights ? keptOfEights : kept] as const),
+          )
+          elements++
+          if (cutFloat(sum, eights ? maskOfEights : -1) !== results[place]) unequal++
+        }
+    }
+    expect(elements).toBe(6 * rows * columns)
+    expect(unequal).toBe(0)
+  })
+})
