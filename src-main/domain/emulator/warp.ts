@@ -9,12 +9,7 @@ export const predicateTrash = 16
 export type Wait =
   | { kind: 'convergence'; barrier: number }
   | { kind: 'warp'; mask: number }
-  | {
-      kind: 'block'
-      barrier: number
-      threads: number | null
-      reduce: number | null
-    }
+  | { kind: 'block'; barrier: number }
   /** Asked again each time that the warp has its turn; what times out also ends when nothing else can run. */
   | { kind: 'until'; over: () => boolean; end: () => void; timesOut: boolean }
 
@@ -54,6 +49,8 @@ export interface Block {
 }
 
 export interface BlockBarrier {
+  /** How many threads it waits for; null for all threads of the block that have not exited. */
+  wanted: number | null
   arrived: number
   /** Arrivals without a wait. */
   signalled: number

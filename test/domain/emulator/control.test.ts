@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest'
+import { emulate } from '../../../src-main/domain/emulation/job'
+import { dummyAddress } from '../../../src-main/domain/emulator/rung'
+import { readCubin } from '../../../src-main/parsers/cubin/cubin'
+import { packedRow } from '../../captures'
+
+const machineCode = [readCubin(packedRow('cubins.jsonl', 'control.cubin').bytes)]
+const threads = 64
+
+/** Runs a kernel of control.cubin in one block of two warps. */
+function run(kernel: string, n: number, stackBytes: number | null = null) {
+  const parameters = new DataView(new ArrayBuffer(12))
+  parameters.setBigUint64(0, dummyAddress(1), true)
+  parameters.setInt32(8, n, true)
+  const answer = emulate({
+    machineCode,
+    launches: [
+      {
+        ...{ kernel, grid: [1, 1, 1], block: [threads, 1, 1], dynamicSharedBytes: 0 },
+        arguments: new Uint8Array(parameters.buffer),
+      },
+    ],
+    ...{ memory: [], workspaceBytes: 0, symbols: [], stackBytes, checks: true },
+    buffers: [{ name: 'out', bytes: 4 * threads, writable: true, contents: null }],
+    ...{ limit: 1e6, memoryBytes: 2 ** 24 },
+  })
+  return {
+    out: [...new Int32Array(answer.outputs.get('out')?.slice().buffer ?? new ArrayBuffer(0))],
+    stop: answer.stop,
+    findings: answer.kernels.flatMap(({ findings }) => findings).slice(0, 1),
+    instructions: answer.kernels[0]?.instructions ?? Infinity,
+  }
+}
+
+describe('legal control flow of nvcc code', () => {
+  it('completes a named barrier at which a warp arrives and then exits', () => {
+    const { out, stop, findings } = run('arrivesAndExits', 7)
+    expect({ stop, findings }).toEqual({ stop: null, findings: [] })
+    expect(out.slice(0, 32)).toEqual(Array.from({ length: 32 }, (_, at) => 7 + at))
+  })
+
+  it('completes __syncthreads without the threads that have exited', () => {
+    const { out, stop, findings } = run('meetsWithoutTheGone', 40)
+    expect({ stop, findings }).toEqual({ stop: null, findings: [] })
+    expect(out.slice(0, 40)).toEqual(Array.from({ length: 40 }, (_, at) => (at + 1) % 40))
+  })
+})
