@@ -195,6 +195,19 @@ function makeControl(site: Site, index: number, machine: Machine): Control {
       if (register && site.has('ABS')) return systemCall(site, register)
       site.expect('REL')
       const target = site.target()
+      if (register) {
+        // A function pointer: nvcc looks the function's place in the kernel up in a table of its own, constant bank 2.
+        const place = site.int(register)
+        return (warp, split, active) =>
+          scatter(
+            warp,
+            split,
+            active,
+            index,
+            counts,
+            (lane) => target + place(warp.base, lane) / 16,
+          )
+      }
       return (warp, split, active) => branch(warp, split, active, target, counts)
     }
     case 'RET': {

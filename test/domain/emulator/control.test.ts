@@ -32,6 +32,9 @@ function run(kernel: string, n: number, stackBytes: number | null = null) {
   }
 }
 
+const each = (valueOf: (thread: number) => number): number[] =>
+  Array.from({ length: threads }, (_, thread) => valueOf(thread))
+
 describe('legal control flow of nvcc code', () => {
   it('completes a named barrier at which a warp arrives and then exits', () => {
     const { out, stop, findings } = run('arrivesAndExits', 7)
@@ -43,5 +46,14 @@ describe('legal control flow of nvcc code', () => {
     const { out, stop, findings } = run('meetsWithoutTheGone', 40)
     expect({ stop, findings }).toEqual({ stop: null, findings: [] })
     expect(out.slice(0, 40)).toEqual(Array.from({ length: 40 }, (_, at) => (at + 1) % 40))
+  })
+
+  it.each([
+    ['callsByPointer', 7, (t: number) => (t % 2 === 0 ? 3 * t : t + 3)],
+    ['callsVirtual', 7, (t: number) => (t % 2 === 0 ? t * t : 2 * t)],
+  ] as const)('%s', (kernel, n, valueOf) => {
+    const { out, stop, findings } = run(kernel, n, 8192)
+    expect({ stop, findings }).toEqual({ stop: null, findings: [] })
+    expect(out).toEqual(each(valueOf))
   })
 })
