@@ -21,6 +21,7 @@ import {
 import { isNothing, stepOf } from './steps'
 import { createWatch, writtenBytes } from './watch'
 import {
+  convergenceWords,
   Halt,
   predicateTrue,
   uniformPredicates,
@@ -369,7 +370,7 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
       block,
       base,
       predicates,
-      convergence: new Int32Array(16),
+      convergence: new Int32Array(convergenceWords),
       lanes: mask,
       live: mask,
       splits: [{ at: 0, mask, waits: null }],

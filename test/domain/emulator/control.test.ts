@@ -35,6 +35,19 @@ function run(kernel: string, n: number, stackBytes: number | null = null) {
 const each = (valueOf: (thread: number) => number): number[] =>
   Array.from({ length: threads }, (_, thread) => valueOf(thread))
 
+const odd = (n: number): number => {
+  if (n <= 0) return 0
+  const first = 3 * even(n - 1)
+  return first & 4 ? first + odd(n - 4) : first
+}
+const even = (n: number): number => {
+  if (n <= 0) return 1
+  const first = n % 3 === 0 ? odd(n - 2) : odd(n - 1)
+  return first + (n & 1 ? even(n - 3) : 2)
+}
+const ackermann = (m: number, n: number): number =>
+  m === 0 ? n + 1 : n === 0 ? ackermann(m - 1, 1) : ackermann(m - 1, ackermann(m, n - 1))
+
 describe('legal control flow of nvcc code', () => {
   it('completes a named barrier at which a warp arrives and then exits', () => {
     const { out, stop, findings } = run('arrivesAndExits', 7)
@@ -51,6 +64,8 @@ describe('legal control flow of nvcc code', () => {
   it.each([
     ['callsByPointer', 7, (t: number) => (t % 2 === 0 ? 3 * t : t + 3)],
     ['callsVirtual', 7, (t: number) => (t % 2 === 0 ? t * t : 2 * t)],
+    ['callEachOther', 12, (t: number) => even((7 * t) % 12)],
+    ['callsItselfTwice', 12, (t: number) => ackermann(t % 3, t % 12)],
   ] as const)('%s', (kernel, n, valueOf) => {
     const { out, stop, findings } = run(kernel, n, 8192)
     expect({ stop, findings }).toEqual({ stop: null, findings: [] })
