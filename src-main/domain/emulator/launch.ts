@@ -4,7 +4,7 @@
  * depend on the order.
  */
 import { type Instruction, truePredicate } from '../sass/instruction'
-import { isNarrow, registersOf, specialRegister, type Extent } from './launch-facts'
+import { growsStack, isNarrow, registersOf, specialRegister, type Extent } from './launch-facts'
 import { segmentCompiler, type Segment } from './compile'
 import { controlOf, isControl } from './control'
 import { deviceHigh, parameterHigh, type Allocation, type Device } from './device'
@@ -196,7 +196,7 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
     registers,
     sharedBytes,
     localBytes: launch.localBytes,
-    calls: code.some(({ mnemonic }) => mnemonic === 'CALL'),
+    growsStack: growsStack(code),
     clustered: together > 1,
     counts,
     constant(bank, offset) {

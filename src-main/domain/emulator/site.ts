@@ -51,8 +51,8 @@ export interface Machine {
   /** Bytes of the shared memory of a block, and of the local memory of a thread. */
   readonly sharedBytes: number
   readonly localBytes: number
-  /** Whether the stack grows as functions are called, so that what is below it is a stack that is full. */
-  readonly calls: boolean
+  /** Whether the stack grows while the kernel runs, so that an access below it is a stack overflow. */
+  readonly growsStack: boolean
   /** Whether blocks run in clusters of several. */
   readonly clustered: boolean
   readonly counts: Counts

@@ -48,6 +48,10 @@ const even = (n: number): number => {
 const ackermann = (m: number, n: number): number =>
   m === 0 ? n + 1 : n === 0 ? ackermann(m - 1, 1) : ackermann(m - 1, ackermann(m, n - 1))
 
+/** The sum of `count` numbers of a thread's own, picked at every seventh place. */
+const picked = (thread: number, count: number): number =>
+  Array.from({ length: count }, (_, at) => ((7 * at) % count) + thread).reduce((a, b) => a + b)
+
 describe('legal control flow of nvcc code', () => {
   it('completes a named barrier at which a warp arrives and then exits', () => {
     const { out, stop, findings } = run('arrivesAndExits', 7)
@@ -66,9 +70,15 @@ describe('legal control flow of nvcc code', () => {
     ['callsVirtual', 7, (t: number) => (t % 2 === 0 ? t * t : 2 * t)],
     ['callEachOther', 12, (t: number) => even((7 * t) % 12)],
     ['callsItselfTwice', 12, (t: number) => ackermann(t % 3, t % 12)],
+    ['growsItsStack', 7, (t: number) => picked(t, (t % 8) + 7)],
   ] as const)('%s', (kernel, n, valueOf) => {
     const { out, stop, findings } = run(kernel, n, 8192)
     expect({ stop, findings }).toEqual({ stop: null, findings: [] })
     expect(out).toEqual(each(valueOf))
+  })
+
+  it('reports an alloca that needs more than the stack as a stack overflow', () => {
+    expect(run('growsItsStack', 300).stop).toMatchObject({ kind: 'stack', detail: '1024' })
+    expect(run('growsItsStack', 300, 2048).stop).toBeNull()
   })
 })
