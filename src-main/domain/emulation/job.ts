@@ -7,6 +7,7 @@ import type { Task } from '../task/task'
 import { createDevice, newMemory, OutOfDeviceMemory, type Allocation } from '../emulator/device'
 import { warpSize } from '../gpu/gpu'
 import type { Printed } from '../emulator/launch'
+import { readsClock } from '../emulator/launch-facts'
 import { runRung, type MemoryOperation, type RungLaunch } from '../emulator/rung'
 import type { Finding } from '../emulator/site'
 import type { Counts } from '../emulator/warp'
@@ -98,6 +99,8 @@ export interface EmulatedKernel {
   barriers: number
   counts: Counts
   findings: Finding[]
+  /** Whether its code reads clock64 or globaltimer, which tell no time here. */
+  readsClock: boolean
 }
 
 /** Why a rung did not run to its end. */
@@ -213,9 +216,12 @@ export function emulate(job: EmulationJob): EmulationAnswer {
         onLaunch: () => {
           launch += 1
         },
-        onResult({ launch: { kernel }, result }) {
+        onResult({ launch: { kernel }, code, result }) {
           const { instructions, barriers, counts, findings } = result
-          answer.kernels.push({ kernel, instructions, barriers, counts, findings: [...findings] })
+          answer.kernels.push({
+            ...{ kernel, instructions, barriers, counts, findings: [...findings] },
+            readsClock: readsClock(code),
+          })
         },
       })
     } finally {

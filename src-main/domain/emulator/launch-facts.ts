@@ -54,6 +54,15 @@ export const growsStack = (code: readonly Instruction[]): boolean =>
     )
   })
 
+/** Whether the code reads clock64 or globaltimer. */
+export const readsClock = (code: readonly Instruction[]): boolean =>
+  code.some(({ operands }) =>
+    operands.some(
+      (operand) =>
+        operand.kind === 'special-register' && /^SR_(CLOCK|GLOBALTIMER)/.test(operand.name),
+    ),
+  )
+
 // Constant bank 0 of a launch.
 
 export interface LaunchBank {
@@ -119,10 +128,6 @@ export function specialRegister(
     SR_GEMASK: (_, lane) => ~below(lane),
     SR_CgaCtaId: (warp) => warp.block.rank,
     SR_SWINHI: () => sharedHigh,
-    SR_CLOCKLO: () => 0,
-    SR_CLOCKHI: () => 0,
-    SR_GLOBALTIMERLO: () => 0,
-    SR_GLOBALTIMERHI: () => 0,
   }
   return values[name] ?? null
 }

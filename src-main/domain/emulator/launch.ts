@@ -92,6 +92,11 @@ const mostFindings = 1000
 const mostStalls = 100
 /** Segments that a warp runs before another has its turn. */
 const turn = 4096
+/**
+ * Reads of a clock that follow one another within so many instructions, so many times, are a loop that waits for it. The
+ * clock then goes ever faster, so that a wait of a second ends as well.
+ */
+const [closeRead, mostCloseReads] = [64, 256]
 
 /** A piece of code that is run but once takes longer to compile than to interpret. */
 const compileAfter = 1
@@ -212,6 +217,13 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
       return null
     },
     special: (name) => specialRegister(name, launch),
+    clock(at) {
+      const now = clock.before + (at - clock.from)
+      clock.closeReads = now - clock.lastRead <= closeRead ? clock.closeReads + 1 : 0
+      clock.lastRead = now
+      clock.skipped += Math.max(0, clock.closeReads - mostCloseReads)
+      return now - clock.began + clock.skipped
+    },
     inBuffer(offset, bytes) {
       if (offset >= lastBuffer.offset && offset + bytes <= lastBuffer.offset + lastBuffer.bytes)
         return true
@@ -305,6 +317,8 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
   const threshold = options.compileAfter ?? compileAfter
 
   let instructions = 0
+  /** The instructions before the segment that runs, its first one, when the block began, and reads in a waiting loop. */
+  const clock = { before: 0, from: 0, began: 0, lastRead: 0, closeReads: 0, skipped: 0 }
 
   const guardMask = (index: number, warp: Warp, mask: number): number => {
     const guard = guards[index]!
@@ -338,6 +352,8 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
       left[end + 1]!++
       lanesEntered[from]! += count
       lanesLeft[end + 1]! += count
+      clock.before = instructions
+      clock.from = from
       instructions += end - from + 1
       if (end > from) {
         const segment = (segments[from] ??=
@@ -449,6 +465,8 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
   let barriers = 0
   for (let number = first - (first % together); number < first + count; number += together) {
     const cluster: Cluster = { blocks: [], arrived: 0, meetings: 0 }
+    // Each block's own, so that it is the same on however many threads blocks are emulated.
+    Object.assign(clock, { began: instructions, closeReads: 0, skipped: 0 })
     for (let rank = 0; rank < together; rank++) newBlock(number + rank, cluster)
     runCluster(cluster)
     for (const { meetings } of cluster.blocks) barriers += meetings

@@ -62,6 +62,8 @@ export interface Machine {
   generic(low: number, high: number, bytes: number): DataView | null
   /** Value of a special register, by its name. */
   special(name: string): ((warp: Warp, lane: number) => number) | null
+  /** What a clock shows at an instruction: how many instructions the block has executed, since there is no time. */
+  clock(at: number): number
   /** Whether these bytes lie in one buffer. */
   inBuffer(offset: number, bytes: number): boolean
   report(finding: Finding): void

@@ -247,6 +247,8 @@ class EmulatedRungs {
     const fault = faultReason(records.map(({ record }) => record)) ?? stop
     if (fault !== null)
       return { verify: null, timing: null, trouble: { status: 'failed', reason: fault } }
+    if (keeps && answer.kernels.some(({ readsClock }) => readsClock))
+      this.built.session.warnings.push(message('emulation.clock', { rung: rung.id }))
     if (keeps)
       await this.keep(
         rung,

@@ -29,6 +29,7 @@ function run(kernel: string, n: number, stackBytes: number | null = null) {
     stop: answer.stop,
     findings: answer.kernels.flatMap(({ findings }) => findings).slice(0, 1),
     instructions: answer.kernels[0]?.instructions ?? Infinity,
+    readsClock: answer.kernels[0]?.readsClock,
   }
 }
 
@@ -76,6 +77,16 @@ describe('legal control flow of nvcc code', () => {
     expect({ stop, findings }).toEqual({ stop: null, findings: [] })
     expect(out).toEqual(each(valueOf))
   })
+
+  it.each(['waitsForTheClock', 'waitsForTheLowClock', 'waitsForTheTimer'])(
+    'ends a loop that waits for a clock, however long: %s',
+    (kernel) => {
+      expect(run(kernel, 500)).toMatchObject({ stop: null, out: each(() => 1), readsClock: true })
+      const second = run(kernel, 1_000_000_000)
+      expect(second).toMatchObject({ stop: null, out: each(() => 1) })
+      expect(second.instructions).toBeGreaterThan(10_000)
+    },
+  )
 
   it('reports an alloca that needs more than the stack as a stack overflow', () => {
     expect(run('growsItsStack', 300).stop).toMatchObject({ kind: 'stack', detail: '1024' })

@@ -270,6 +270,8 @@ export const emulation = {
   callsOut:
     'It calls a function outside of its kernel{where}, such as malloc or one of another file, which is not emulated.',
   illegalAddress: 'It accesses memory outside its buffers{where}.',
+  clock:
+    '{rung} reads a clock. The emulator has no time: its clocks count the instructions that a block has executed.',
   tooLong: 'It was stopped after {limit} million warp instructions{where}: does it end?',
   deadlock: 'Block {block} waits forever{where}: a barrier that some of its threads never reach.',
   memory: 'It needs more memory than the emulator has: {detail}.',
