@@ -159,7 +159,10 @@ export async function readyRung(
     layouts: layoutsOf(modules),
     ...(build.kernels ? { resources: build.kernels } : {}),
   })
-  if ('reason' in launched) return launched
+  if ('reason' in launched)
+    return launched.fault === 'failed'
+      ? { ...launched, reason: message('records.cannotLaunch', { why: launched.reason }) }
+      : launched
   const places = placesOf(modules, launched)
   if (!places) return { reason: message('emulation.noMachineCode') }
   const refused = refusedBy(gpu, places, launched)

@@ -92,7 +92,7 @@ describe('a static run', () => {
       })
     })
 
-    it('and a rung that does not compile or whose probe crashes costs only its own figures', async () => {
+    it('and a rung that does not compile or whose host code crashes costs only its own figures', async () => {
       const machine = await fakeMachine(noGpu)
       await machine.addFault('02_coalesced', 'compile-error')
       const { session } = await build(machine)
@@ -103,8 +103,12 @@ describe('a static run', () => {
       const { build: built, metrics } = rung(crashed, '01_naive')
       expect(built?.registersPerThread).toBe(32)
       expect(said(metrics.theoreticalOccupancy?.reason)).toMatch(
-        /the probe did not finish \(SIGSEGV\)/,
+        /its host code crashed with SIGSEGV/,
       )
+      expect(said(rung(crashed, '01_naive'))).toMatchObject({
+        status: 'failed',
+        reason: expect.stringContaining('It cannot be launched: its host code crashed') as unknown,
+      })
     })
 
     it('and a rung that would not launch on the GPU either is not passed over', async () => {
@@ -248,6 +252,26 @@ describe('the launch probe', async () => {
       })
       expect(await launchesOf(launch.replace('9', '0'))).toEqual({
         reason: 'it launches no kernel of its own',
+      })
+    })
+
+    it('takes a crash and an exit of the host code for a failure', async () => {
+      const dies = (how: string) =>
+        launchesOf(`#include <csignal>
+    #include <cstdio>
+    #include <cstdlib>
+    extern "C" int kl_launch(const void*, void*) { ${how}; return 0; }`)
+      expect(said(await dies('raise(SIGSEGV)'))).toMatchObject({
+        reason: 'its host code crashed with SIGSEGV',
+        fault: 'failed',
+      })
+      expect(said(await dies('exit(0)'))).toMatchObject({
+        reason: 'its host code exited with code 0 before it returned',
+        fault: 'failed',
+      })
+      expect(said(await dies('fputs("CUDA error", stderr); exit(3)'))).toMatchObject({
+        reason: 'its host code exited with code 3 before it returned: CUDA error',
+        fault: 'failed',
       })
     })
 

@@ -152,6 +152,9 @@ export const tools = {
     'it calls {name}, which only a GPU can answer: leave the call out, or run on a GPU (--target local)',
   probeAllocates:
     'it calls {name}, and there is no GPU to allocate on: return the bytes that it needs from kl_workspace_bytes and use the workspace of the launch struct',
+  hostExited: 'its host code exited with code {exitCode} before it returned{text}',
+  hostCrashed: 'its host code crashed with {signal}{text}',
+  hostSilent: 'its host code did not return within {seconds} s',
   probeUnfinished: 'the probe did not finish ({signal})',
 
   sanitizerStopped: 'Stopped after {seconds} s without finishing; allow more time with --timeout.',
