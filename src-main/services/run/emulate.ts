@@ -11,6 +11,7 @@ import { recordsOf, stopReason, type LaunchPlaces } from '../../domain/emulation
 import type { EmulationAnswer, EmulationJob } from '../../domain/emulation/job'
 import { joined, partsOf } from '../../domain/emulation/parts'
 import { staticShared } from '../../domain/emulator/rung'
+import type { Extent } from '../../domain/emulator/launch'
 import type { Finding } from '../../domain/emulator/site'
 import { KernelLadderError } from '../../domain/errors'
 import { smLimits, type BuildGpu } from '../../domain/gpu/gpu'
@@ -198,8 +199,31 @@ function refusedBy(
       staticSharedBytes: staticShared(kernel, architecture),
       dynamicSharedBytes: kernels[index]!.dynamicSharedBytes,
     })
-    if (unlaunchable) return message('records.cannotLaunch', { why: unlaunchable })
+    const why = unlaunchable ?? shapeFault(places[index]!, kernels[index]!.clusterBlocks)
+    if (why) return message('records.cannotLaunch', { why })
   }
+  return undefined
+}
+
+/** Why a block or a grid does not have the shape that the kernel was compiled for. */
+export function shapeFault(
+  { kernel, name, grid, block }: LaunchPlaces,
+  clusterBlocks: number,
+): AnyMessage | undefined {
+  const product = ([x, y, z]: Extent): number => x * y * z
+  const threads = product(block)
+  const { maxThreads, requiredThreads } = kernel
+  if (requiredThreads && requiredThreads.join() !== block.join())
+    return message('occupancy.requiredThreads', {
+      ...{ kernel: name, required: requiredThreads.join(' × '), block: block.join(' × ') },
+    })
+  if (maxThreads && threads > product(maxThreads))
+    return message('occupancy.launchBounds', {
+      ...{ kernel: name, most: product(maxThreads), threads },
+    })
+  const blocks = clusterBlocks || (kernel.clusterBlocks?.[0] ?? 1)
+  if (grid[0] % blocks !== 0)
+    return message('occupancy.cluster', { ...{ kernel: name, grid: grid[0], blocks } })
   return undefined
 }
 
