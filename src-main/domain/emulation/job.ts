@@ -2,7 +2,9 @@
  * What one worker does: a rung over its buffers on the emulated GPU, from machine code and launches to counts, findings
  * and results. Everything in a job and its answer can be sent between threads.
  */
-import { flops, leastBytes, type Problem, type Sizes } from '../task/problem'
+import { dtypeOf } from '../task/dtype'
+import { buffersOf } from '../task/layout'
+import { flops, leastBytes, type Case, type Problem, type Sizes } from '../task/problem'
 import type { Task } from '../task/task'
 import { createDevice, newMemory, OutOfDeviceMemory, type Allocation } from '../emulator/device'
 import { warpSize } from '../gpu/gpu'
@@ -44,12 +46,25 @@ export function shrunk(task: Task, problem: Problem, fits: (problem: Problem) =>
 export const workOf = (task: Task, problem: Problem): number =>
   Math.max(1, flops(task, problem) ?? 0, leastBytes(task, problem) ?? 0)
 
+/** Bytes of all buffers of a case. */
+export const bufferBytes = (task: Task, own: Case): number =>
+  buffersOf(task, own).reduce(
+    (sum, { dtype, shape }) =>
+      sum + shape.reduce((count, extent) => count * extent, dtypeOf(dtype).bytes),
+    0,
+  )
+
+/** A kernel may touch little of large buffers, which take long to fill all the same. */
+const buffersPerTraffic = 4
+
 const within = (task: Task, problem: Problem, mostOperations: number, most: number): Problem =>
   shrunk(
     task,
     problem,
     (found) =>
-      (flops(task, found) ?? 0) <= mostOperations && (leastBytes(task, found) ?? 0) <= most,
+      (flops(task, found) ?? 0) <= mostOperations &&
+      (leastBytes(task, found) ?? 0) <= most &&
+      bufferBytes(task, { flags: [], ...found }) <= buffersPerTraffic * most,
   )
 
 /** The problem at the size that is emulated unless another is asked for. */

@@ -8,7 +8,7 @@ import { launchedKernels, readModules } from '../../adapters/tools/nvcc'
 import { probeLaunches, type Launched, type NotLaunched } from '../../adapters/tools/runner'
 import type { Toolbox } from '../../adapters/tools/toolbox'
 import { recordsOf, stopReason, type LaunchPlaces } from '../../domain/emulation/findings'
-import type { EmulationAnswer, EmulationJob } from '../../domain/emulation/job'
+import { bufferBytes, type EmulationAnswer, type EmulationJob } from '../../domain/emulation/job'
 import { joined, partsOf } from '../../domain/emulation/parts'
 import { staticShared } from '../../domain/emulator/rung'
 import type { Extent } from '../../domain/emulator/launch'
@@ -20,8 +20,6 @@ import type { LadderRung } from '../../domain/ladder/ladder'
 import { message, type AnyMessage, type Statement } from '../../domain/messages/message'
 import type { MachineCode } from '../../domain/sass/machine-code'
 import type { SanitizerRecord } from '../../domain/session/sanitizer'
-import { dtypeOf } from '../../domain/task/dtype'
-import { buffersOf } from '../../domain/task/layout'
 import { caseOf, type Case, type Problem } from '../../domain/task/problem'
 import type { Task } from '../../domain/task/task'
 import type { BuildOutcome } from './build'
@@ -77,11 +75,7 @@ export function sharedFills({ task, taskFolder, seed }: Omit<EmulationBench, 'pr
 
 /** Why the emulated GPU cannot hold the buffers of a case and as much else; null if it can. Looked at before they are filled. */
 export function tooMuchMemory(task: Task, own: Case, rung: string, besides = 0): AnyMessage | null {
-  const needed = buffersOf(task, own).reduce(
-    (sum, { dtype, shape }) =>
-      sum + shape.reduce((count, extent) => count * extent, dtypeOf(dtype).bytes),
-    besides,
-  )
+  const needed = besides + bufferBytes(task, own)
   return needed <= memoryBytes * 0.9
     ? null
     : message('emulation.tooMuchMemory', {
