@@ -181,7 +181,11 @@ function memoryFor({ memoryBytes: limit }: EmulationJob): WebAssembly.Memory {
   return found
 }
 
-export function emulate(job: EmulationJob): EmulationAnswer {
+/** `onProgress` is told how many warp instructions were executed, at most about once a second. */
+export function emulate(
+  job: EmulationJob,
+  onProgress?: (instructions: number) => void,
+): EmulationAnswer {
   const answer: EmulationAnswer = {
     kernels: [],
     stop: null,
@@ -222,6 +226,12 @@ export function emulate(job: EmulationJob): EmulationAnswer {
           limit: job.limit,
           checks: job.checks,
           written: read,
+          ...(onProgress && {
+            onProgress: (instructions: number) =>
+              onProgress(
+                answer.kernels.reduce((sum, kernel) => sum + kernel.instructions, instructions),
+              ),
+          }),
           onPrint(printed) {
             if (answer.prints++ < mostPrinted) answer.printed.push({ ...printed, launch })
           },

@@ -72,6 +72,8 @@ export interface LaunchOptions {
   readonly written?: readonly Allocation[]
   /** The same byte by byte for all of the buffers' memory; what this launch writes is added, for the next one. */
   readonly writtenBytes?: Uint8Array
+  /** Told how many warp instructions were executed, at most about once a second. */
+  readonly onProgress?: (instructions: number) => void
   /** Told of what threads print, both numbers linear. */
   readonly onPrint?: (printed: Printed) => void
 }
@@ -97,6 +99,9 @@ const turn = 4096
  * clock then goes ever faster, so that a wait of a second ends as well.
  */
 const [closeRead, mostCloseReads] = [64, 256]
+
+/** How often a launch says how far it is, and after how many warp instructions it looks at the time. */
+const [tellEveryMs, lookEvery] = [1000, 100_000]
 
 /** A piece of code that is run but once takes longer to compile than to interpret. */
 const compileAfter = 1
@@ -320,6 +325,14 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
   /** The instructions before the segment that runs, its first one, when the block began, and reads in a waiting loop. */
   const clock = { before: 0, from: 0, began: 0, lastRead: 0, closeReads: 0, skipped: 0 }
 
+  let [nextLook, told] = [options.onProgress ? lookEvery : Infinity, performance.now()]
+  const lookAtTime = (): void => {
+    nextLook = instructions + lookEvery
+    if (performance.now() - told < tellEveryMs) return
+    told = performance.now()
+    options.onProgress?.(instructions)
+  }
+
   const guardMask = (index: number, warp: Warp, mask: number): number => {
     const guard = guards[index]!
     return guard === null ? mask : mask & (warp.predicates[guard.index]! ^ guard.flip)
@@ -363,6 +376,7 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
           segment(4 * warp.base, mask, warp.block.shared)
         } else interpret(warp, from, end, mask)
       }
+      if (instructions >= nextLook) lookAtTime()
       if (instructions > options.limit) throw new Halt('too-long', code[end]!, `${options.limit}`)
       split.at = end
       const active = guardMask(end, warp, mask)

@@ -258,16 +258,26 @@ interface Execution {
   checks?: boolean
   /** Threads that its blocks may be shared among. */
   threads?: number
+  /** Told how many warp instructions were executed. */
+  onProgress?: (instructions: number) => void
 }
 
 export async function execute(
   { pool }: EmulationBench,
   { job }: ReadyRung,
-  { estimated, checks = false, threads = 1 }: Execution,
+  { estimated, checks = false, threads = 1, onProgress }: Execution,
 ): Promise<EmulationAnswer> {
   const whole = { ...job, checks, limit: limitFor(estimated) }
   const parts = partsOf(whole, threads, estimated)
-  return joined(whole, await Promise.all(parts.map((part) => pool.run(part))))
+  const done = parts.map(() => 0)
+  const progressOf = (place: number) => (instructions: number) => {
+    done[place] = instructions
+    onProgress?.(done.reduce((sum, one) => sum + one))
+  }
+  return joined(
+    whole,
+    await Promise.all(parts.map((part, place) => pool.run(part, progressOf(place)))),
+  )
 }
 
 /** What is wrong with how a rung ran; both are empty for one that ran well. */

@@ -253,6 +253,8 @@ export const emulation = {
   copiesPastL1: 'It copies past L1, and no rule is known for how many sectors L1 counts then.',
   announced:
     'About {instructions} million warp instructions for {rungs} rungs, about {seconds} s on {threads} threads.',
+  progress: '{rung}: {done} of about {total} million warp instructions executed.',
+  progressOpen: '{rung}: {done} million warp instructions executed.',
   tooLarge:
     'At {at}, {rung} would execute about {instructions} million warp instructions; the most is {most} million.',
   trySizes: 'The largest such size that fits is {at}.',
