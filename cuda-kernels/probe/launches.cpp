@@ -85,8 +85,16 @@ struct Resources {
 std::map<std::string, Resources> resources;  // by mangled name
 size_t workspaceWanted = 0;
 cudaError_t last = cudaSuccess;
+std::string refusal;                              // why a GPU would refuse, with this error
+cudaError_t refusedWith = cudaSuccess;
+std::map<const void*, long long> dynamicAllowed;  // by host stub, from cudaFuncSetAttribute
 
 cudaError_t fail(cudaError_t error) { return last = error; }
+
+cudaError_t refuse(cudaError_t error, const std::string& why) {
+  refusal = why;
+  return refusedWith = fail(error);
+}
 
 cudaError_t notKnown(const std::string& what) {
   if (unknown.empty()) unknown = what;
@@ -187,11 +195,41 @@ cudaError_t recordCopy(void* to, const void* from, size_t bytes) {
   return cudaSuccess;
 }
 
+// Limits of a launch, the same since compute capability 7.5.
+constexpr unsigned mostThreads = 1024, mostBlockZ = 64, mostGridX = 2147483647, mostGridYZ = 65535;
+constexpr long long mostShared = 48 * 1024;  // without cudaFuncSetAttribute
+
+std::string extentFault(dim3 grid, dim3 block) {
+  const auto named = [](const char* what, dim3 e) {
+    return std::string(what) + " of " + Json::text(e.x) + " x " + Json::text(e.y) + " x " + Json::text(e.z);
+  };
+  if (!grid.x || !grid.y || !grid.z || grid.x > mostGridX || grid.y > mostGridYZ || grid.z > mostGridYZ)
+    return named("a grid", grid) + " blocks; 1 to 2147483647 x 65535 x 65535 are possible";
+  // One dimension can be beyond all limits, and their product beyond 32 bits.
+  if (!block.x || !block.y || !block.z || block.x > mostThreads || block.y > mostThreads || block.z > mostBlockZ ||
+      block.x * block.y * block.z > mostThreads)
+    return named("a block", block) + " threads; 1 to 1024 are possible, 64 of them along z";
+  return "";
+}
+
+// Bytes of dynamic shared memory that a launch of a kernel may have.
+long long dynamicLimit(const void* function, const std::string& name) {
+  const auto allowed = dynamicAllowed.find(function);
+  if (allowed != dynamicAllowed.end()) return allowed->second;
+  const auto own = resources.find(name);
+  return mostShared - (own == resources.end() ? 0 : own->second.shared);
+}
+
 cudaError_t record(const void* function, dim3 grid, dim3 block, void** arguments, size_t shared, unsigned cluster) {
   const auto name = names.find(function);
   if (name == names.end()) return fail(cudaErrorInvalidDeviceFunction);
-  const long long threads = (long long)block.x * block.y * block.z;
-  if (!grid.x || !grid.y || !grid.z || threads < 1 || threads > 1024) return fail(cudaErrorInvalidConfiguration);
+  if (const std::string why = extentFault(grid, block); !why.empty())
+    return refuse(cudaErrorInvalidConfiguration, why);
+  if (const long long most = dynamicLimit(function, name->second); (long long)shared > most)
+    return refuse(cudaErrorInvalidValue,
+                  Json::text(shared) + " bytes of dynamic shared memory, of which this kernel may have " +
+                      Json::text(most) + " until cudaFuncSetAttribute raises " +
+                      "cudaFuncAttributeMaxDynamicSharedMemorySize");
   kernels += (kernels.empty() ? "{\"name\":" : ",{\"name\":") + Json::quote(demangled(name->second)) +
              ",\"mangled\":" + Json::quote(name->second) + ",\"grid\":" + extent(grid) + ",\"block\":" + extent(block) +
              ",\"dynamicSharedBytes\":" + Json::text(shared) + ",\"clusterBlocks\":" + Json::text(cluster) +
@@ -315,7 +353,19 @@ const char* cudaGetErrorName(cudaError_t error) {
   const char* name = errorName(error);
   return name ? name : "an error of CUDA";
 }
-cudaError_t cudaFuncSetAttribute(const void*, cudaFuncAttribute, int) { return cudaSuccess; }
+cudaError_t cudaFuncSetAttribute(const void* function, cudaFuncAttribute attribute, int value) {
+  if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize) return cudaSuccess;
+  const auto name = names.find(function);
+  if (name == names.end()) return fail(cudaErrorInvalidDeviceFunction);
+  const auto own = resources.find(name->second);
+  const long long fixed = own == resources.end() ? 0 : own->second.shared;
+  if (value < 0 || (gpu.sharedOptin >= 0 && value + fixed > gpu.sharedOptin))
+    return refuse(cudaErrorInvalidValue, "cudaFuncSetAttribute asks for " + Json::text(value) +
+                                             " bytes of dynamic shared memory; " +
+                                             Json::text(std::max(0LL, gpu.sharedOptin - fixed)) + " are possible");
+  dynamicAllowed[function] = value;
+  return cudaSuccess;
+}
 cudaError_t cudaFuncSetCacheConfig(const void*, cudaFuncCache) { return cudaSuccess; }
 cudaError_t cudaMemsetAsync(void* to, int value, size_t bytes, cudaStream_t) { return recordFill(to, value, bytes); }
 cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind, cudaStream_t) {
@@ -461,9 +511,12 @@ Outcome launch(const std::string& path, size_t bytes, const std::vector<Field>& 
   if (reason) return {reason, "unsupported"};
   if (const auto workspace = find<size_t (*)(const void*)>(library, "kl_workspace_bytes"))
     filled = structOf(bytes, fields, workspaceWanted = workspace(filled.data()));
-  const cudaError_t status = launchRung(filled.data(), nullptr);
+  cudaError_t status = launchRung(filled.data(), nullptr);
   if (!unknown.empty()) return {"it queries the device: " + unknown};
-  if (status != cudaSuccess) return failed("its launch failed with " + nameOf(status));
+  // As in the runner: an error may be returned or left as the last one.
+  if (status == cudaSuccess) status = last;
+  if (status != cudaSuccess)
+    return failed("its launch failed with " + nameOf(status) + (status == refusedWith ? ": " + refusal : ""));
   return {kernels.empty() ? "it launches no kernel of its own" : ""};
 }
 

@@ -18,8 +18,11 @@ import { hasSpecials, specialOf, valueOf, type Case } from '../../domain/task/pr
 import type { Formula, Task, TaskFill } from '../../domain/task/task'
 
 export interface EmulatorPool {
-  /** Throws if cancelled, or if a thread ends without an answer. */
-  run(job: EmulationJob): Promise<EmulationAnswer>
+  /**
+   * Throws if cancelled, or if a thread ends without an answer. `onProgress` is told how many warp instructions were
+   * executed, at most about once a second.
+   */
+  run(job: EmulationJob, onProgress?: (instructions: number) => void): Promise<EmulationAnswer>
   close(): Promise<void>
 }
 
@@ -93,7 +96,7 @@ export function emulatorPool(signal: AbortSignal, size = availableParallelism())
     if (next) next(start())
   }
   return {
-    async run(job) {
+    async run(job, onProgress) {
       const worker = await take()
       const cancelled = (): KernelLadderError =>
         new KernelLadderError('cancelled', message('asked.cancelled'))
@@ -104,7 +107,10 @@ export function emulatorPool(signal: AbortSignal, size = availableParallelism())
       try {
         const answer = await new Promise<EmulationAnswer>((resolve, reject) => {
           const abort = (): void => settle(() => reject(cancelled()))
-          const answered = (found: EmulationAnswer): void => settle(() => resolve(found))
+          const answered = (found: EmulationAnswer | number): void => {
+            if (typeof found === 'number') onProgress?.(found)
+            else settle(() => resolve(found))
+          }
           const failed = (error: Error): void => settle(() => reject(error))
           const ended = (code: number): void =>
             settle(() => reject(new Error(`The emulator's thread ended with ${code}.`)))

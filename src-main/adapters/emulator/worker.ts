@@ -6,4 +6,7 @@ import { emulate, type EmulationJob } from '../../domain/emulation/job'
 // Node 20 has relaxed SIMD, with which the emulator multiplies and adds in one step, only on request.
 if (process.versions.node.startsWith('20.')) setFlagsFromString('--experimental-wasm-relaxed-simd')
 
-parentPort!.on('message', (job: EmulationJob) => parentPort!.postMessage(emulate(job)))
+parentPort!.on('message', (job: EmulationJob) => {
+  // A number is how far it is; the answer comes last.
+  parentPort!.postMessage(emulate(job, (instructions) => parentPort!.postMessage(instructions)))
+})

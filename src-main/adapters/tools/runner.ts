@@ -223,12 +223,14 @@ const layoutWords = (layouts: LaunchProbeCall['layouts']): string[] =>
 
 const launchedOf = (result: ProcessResult): Launched | NotLaunched => {
   const answer = parseProbedLaunches(result.stdout)
-  if (!answer) return { reason: unfinished(result) }
+  if (!answer) return unfinished(result)
   const { kernels, reason, fault, memory = [], workspaceBytes = 0, symbols = [] } = answer
   return reason === null
     ? { kernels, memory, workspaceBytes, symbols, stackBytes: answer.stackBytes ?? null }
     : { reason, ...(fault === null ? {} : { fault }) }
 }
+
+const probeTimeoutMs = 30_000
 
 export async function probeLaunches(
   toolbox: Toolbox,
@@ -247,7 +249,7 @@ export async function probeLaunches(
       ),
       ...['--library', library],
     ],
-    timeoutMs: 30_000,
+    timeoutMs: probeTimeoutMs,
     signal,
   })
   return launchedOf(result)
@@ -308,16 +310,32 @@ export async function probeReference(
 /** The loader's word for a function of the CUDA runtime that the probe does not stand in for. */
 const lacking = /symbol lookup error: .*undefined symbol: (cuda?[A-Z]\w*)/
 
-function unfinished({ outcome, exitCode, stderr, signal }: ProcessResult): Statement {
+/** Why the probe did not answer. Its process runs the rung's host code, which would end the runner as well. */
+function unfinished(result: ProcessResult): NotLaunched {
+  const { outcome, exitCode, stderr, stdout, signal } = result
   const [, name] = lacking.exec(stderr) ?? []
   if (name !== undefined)
-    return /Malloc|Free|Alloc/.test(name)
-      ? message('tools.probeAllocates', { name })
-      : message('tools.probeLacks', { name })
-  return outcome === 'exited'
-    ? message('tools.probeEnded', {
-        exitCode: exitCode ?? '',
-        text: stderr.trim().split('\n').pop() ?? '',
-      })
-    : message('tools.probeUnfinished', { signal: signal ?? outcome })
+    return {
+      reason: /Malloc|Free|Alloc/.test(name)
+        ? message('tools.probeAllocates', { name })
+        : message('tools.probeLacks', { name }),
+    }
+  const last = stderr.trim().split('\n').pop() ?? ''
+  const text = last === '' ? '' : `: ${last}`
+  if (outcome === 'signalled')
+    return { reason: message('tools.hostCrashed', { signal: signal ?? '', text }), fault: 'failed' }
+  if (outcome === 'timeout')
+    return {
+      reason: message('tools.hostSilent', { seconds: probeTimeoutMs / 1000 }),
+      fault: 'failed',
+    }
+  if (outcome !== 'exited')
+    return { reason: message('tools.probeUnfinished', { signal: signal ?? outcome }) }
+  // The probe names its own errors.
+  if (stdout.includes('"event":"error"'))
+    return { reason: message('tools.probeEnded', { exitCode: exitCode ?? '', text: last }) }
+  return {
+    reason: message('tools.hostExited', { exitCode: exitCode ?? '', text }),
+    fault: 'failed',
+  }
 }

@@ -3,7 +3,7 @@ import type { Finding, FindingKind } from '../emulator/site'
 import type { Counts } from '../emulator/warp'
 import { message, type AnyMessage, type Statement, says } from '../messages/message'
 import type { Extent } from '../emulator/launch'
-import { placesOf, type MachineKernel } from '../sass/machine-code'
+import { userPlace, type MachineKernel } from '../sass/machine-code'
 import type { SanitizerRecord, SanitizerTool, SourcePlace } from '../session/sanitizer'
 import type { EmulatedKernel, EmulationAnswer, Stop } from './job'
 import { sharedAccesses } from '../metrics/counted-metrics'
@@ -90,7 +90,7 @@ export const placeOf = (
   address: number,
   nameOf: (path: string) => string,
 ): SourcePlace => {
-  const [place] = placesOf(kernel.lines, address)
+  const place = userPlace(kernel.lines, address)
   return { file: place ? nameOf(place.file) : null, line: place?.line ?? null, function: name }
 }
 

@@ -2,11 +2,14 @@
  * What one worker does: a rung over its buffers on the emulated GPU, from machine code and launches to counts, findings
  * and results. Everything in a job and its answer can be sent between threads.
  */
-import { flops, leastBytes, type Problem, type Sizes } from '../task/problem'
+import { dtypeOf } from '../task/dtype'
+import { buffersOf } from '../task/layout'
+import { flops, leastBytes, type Case, type Problem, type Sizes } from '../task/problem'
 import type { Task } from '../task/task'
 import { createDevice, newMemory, OutOfDeviceMemory, type Allocation } from '../emulator/device'
 import { warpSize } from '../gpu/gpu'
 import type { Printed } from '../emulator/launch'
+import { readsClock } from '../emulator/launch-facts'
 import { runRung, type MemoryOperation, type RungLaunch } from '../emulator/rung'
 import type { Finding } from '../emulator/site'
 import type { Counts } from '../emulator/warp'
@@ -43,12 +46,25 @@ export function shrunk(task: Task, problem: Problem, fits: (problem: Problem) =>
 export const workOf = (task: Task, problem: Problem): number =>
   Math.max(1, flops(task, problem) ?? 0, leastBytes(task, problem) ?? 0)
 
+/** Bytes of all buffers of a case. */
+export const bufferBytes = (task: Task, own: Case): number =>
+  buffersOf(task, own).reduce(
+    (sum, { dtype, shape }) =>
+      sum + shape.reduce((count, extent) => count * extent, dtypeOf(dtype).bytes),
+    0,
+  )
+
+/** A kernel may touch little of large buffers, which take long to fill all the same. */
+const buffersPerTraffic = 4
+
 const within = (task: Task, problem: Problem, mostOperations: number, most: number): Problem =>
   shrunk(
     task,
     problem,
     (found) =>
-      (flops(task, found) ?? 0) <= mostOperations && (leastBytes(task, found) ?? 0) <= most,
+      (flops(task, found) ?? 0) <= mostOperations &&
+      (leastBytes(task, found) ?? 0) <= most &&
+      bufferBytes(task, { flags: [], ...found }) <= buffersPerTraffic * most,
   )
 
 /** The problem at the size that is emulated unless another is asked for. */
@@ -98,6 +114,8 @@ export interface EmulatedKernel {
   barriers: number
   counts: Counts
   findings: Finding[]
+  /** Whether its code reads clock64 or globaltimer, which tell no time here. */
+  readsClock: boolean
 }
 
 /** Why a rung did not run to its end. */
@@ -163,7 +181,11 @@ function memoryFor({ memoryBytes: limit }: EmulationJob): WebAssembly.Memory {
   return found
 }
 
-export function emulate(job: EmulationJob): EmulationAnswer {
+/** `onProgress` is told how many warp instructions were executed, at most about once a second. */
+export function emulate(
+  job: EmulationJob,
+  onProgress?: (instructions: number) => void,
+): EmulationAnswer {
   const answer: EmulationAnswer = {
     kernels: [],
     stop: null,
@@ -204,6 +226,12 @@ export function emulate(job: EmulationJob): EmulationAnswer {
           limit: job.limit,
           checks: job.checks,
           written: read,
+          ...(onProgress && {
+            onProgress: (instructions: number) =>
+              onProgress(
+                answer.kernels.reduce((sum, kernel) => sum + kernel.instructions, instructions),
+              ),
+          }),
           onPrint(printed) {
             if (answer.prints++ < mostPrinted) answer.printed.push({ ...printed, launch })
           },
@@ -213,9 +241,12 @@ export function emulate(job: EmulationJob): EmulationAnswer {
         onLaunch: () => {
           launch += 1
         },
-        onResult({ launch: { kernel }, result }) {
+        onResult({ launch: { kernel }, code, result }) {
           const { instructions, barriers, counts, findings } = result
-          answer.kernels.push({ kernel, instructions, barriers, counts, findings: [...findings] })
+          answer.kernels.push({
+            ...{ kernel, instructions, barriers, counts, findings: [...findings] },
+            readsClock: readsClock(code),
+          })
         },
       })
     } finally {

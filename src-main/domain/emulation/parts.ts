@@ -68,6 +68,7 @@ function together(kernels: readonly EmulatedKernel[]): EmulatedKernel {
       names.map((name) => [name, sum(kernels.map(({ counts }) => counts[name]))]),
     ) as unknown as Counts,
     findings: kernels.flatMap(({ findings }) => findings),
+    readsClock: kernels[0]!.readsClock,
   }
 }
 

@@ -11,11 +11,7 @@ const liveThreads = (block: Block): number =>
 export function completeBarrier(block: Block, index: number): void {
   const barrier = block.barriers.get(index)
   if (!barrier || barrier.arrived + barrier.signalled === 0) return
-  const wanted = barrier.waiting.reduce<number | null>((count, { split }) => {
-    const threads = split.waits?.kind === 'block' ? split.waits.threads : null
-    return threads ?? count
-  }, null)
-  if (barrier.arrived + barrier.signalled < (wanted ?? liveThreads(block))) return
+  if (barrier.arrived + barrier.signalled < (barrier.wanted ?? liveThreads(block))) return
   block.meetings++
   block.watch?.barrier(barrier.waiting.map(({ warp }) => warp.number))
   for (const { warp, split } of barrier.waiting) {
@@ -62,12 +58,15 @@ export function barrierControl(site: Site): Control {
     const number = numberOf(warp, active)
     const wanted = wantedBy(warp, active)
     const barrier = block.barriers.get(number) ?? {
+      wanted: null,
       arrived: 0,
       signalled: 0,
       waiting: [],
       value: combination === 'AND' ? 1 : 0,
     }
     block.barriers.set(number, barrier)
+    // Whoever arrives says how many threads the barrier is for, also a warp that exits before the others come.
+    barrier.wanted = wanted ?? barrier.wanted
     const rest = split.mask & ~active
     split.at++
     if (arrives) {
@@ -80,12 +79,7 @@ export function barrierControl(site: Site): Control {
         waiting = { at: split.at, mask: active, waits: null }
         warp.splits.push(waiting)
       }
-      waiting.waits = {
-        kind: 'block',
-        barrier: number,
-        threads: wanted,
-        reduce: null,
-      }
+      waiting.waits = { kind: 'block', barrier: number }
       barrier.arrived += countLanes(active)
       barrier.waiting.push({ warp, split: waiting })
       if (reduces) barrier.value = combine(barrier.value, condition(warp) & active, active)

@@ -4,8 +4,10 @@ import { phaseControl, barrierControl, completeBarrier } from './barriers'
 import {
   branch,
   converge,
+  convergenceOf,
   giveWay,
   scatter,
+  setConvergence,
   type Cluster,
   type Control,
   type Split,
@@ -113,14 +115,15 @@ function makeControl(site: Site, index: number, machine: Machine): Control {
       // Where the lanes will meet is where they wait: BSYNC says it again.
       site.target()
       return (warp, split, active) => {
-        if (active !== 0) warp.convergence[barrier] = active
+        setConvergence(warp, barrier, active, () => active)
         split.at++
       }
     }
     case 'BREAK': {
       const barrier = barrierIndex(site)
       return (warp, split, active) => {
-        warp.convergence[barrier]! &= ~active
+        const among = convergenceOf(warp, barrier, active)
+        setConvergence(warp, barrier, among | active, (before) => before & ~active)
         split.at++
         converge(warp)
       }
@@ -153,15 +156,15 @@ function makeControl(site: Site, index: number, machine: Machine): Control {
         const clears = site.has('CLEAR')
         return (warp, split, active) => {
           for (let lane = 0; lane < lanes; lane++)
-            if ((active >>> lane) & 1) put(warp.base, lane, warp.convergence[barrier]!)
-          if (clears) warp.convergence[barrier] = 0
+            if ((active >>> lane) & 1)
+              put(warp.base, lane, warp.convergence[barrier * lanes + lane]!)
+          if (clears) setConvergence(warp, barrier, active, () => 0)
           split.at++
         }
       }
       const value = site.int(other)
       return (warp, split, active) => {
-        const lane = active === 0 ? 0 : 31 - Math.clz32(active & -active)
-        if (active !== 0) warp.convergence[barrier] = value(warp.base, lane)
+        setConvergence(warp, barrier, active, (_, lane) => value(warp.base, lane))
         split.at++
       }
     }
@@ -195,6 +198,19 @@ function makeControl(site: Site, index: number, machine: Machine): Control {
       if (register && site.has('ABS')) return systemCall(site, register)
       site.expect('REL')
       const target = site.target()
+      if (register) {
+        // A function pointer: nvcc looks the function's place in the kernel up in a table of its own, constant bank 2.
+        const place = site.int(register)
+        return (warp, split, active) =>
+          scatter(
+            warp,
+            split,
+            active,
+            index,
+            counts,
+            (lane) => target + place(warp.base, lane) / 16,
+          )
+      }
       return (warp, split, active) => branch(warp, split, active, target, counts)
     }
     case 'RET': {

@@ -32,6 +32,37 @@ export function registersOf(code: readonly Instruction[]): number {
   return Math.min(highest + words, 256)
 }
 
+/** R1 is the stack pointer of a thread. */
+const stackPointer = 1
+
+/**
+ * Whether the stack grows beyond what the compiler counted: by calls, or by an `alloca`, which moves the stack pointer
+ * by a register.
+ */
+export const growsStack = (code: readonly Instruction[]): boolean =>
+  code.some(({ mnemonic, operands }) => {
+    if (mnemonic === 'CALL') return true
+    const [to, ...from] = operands.filter(({ kind }) => !kind.endsWith('predicate'))
+    return (
+      to?.kind === 'register' &&
+      to.index === stackPointer &&
+      from.some(
+        (operand) =>
+          operand.kind === 'uniform-register' ||
+          (operand.kind === 'register' && ![stackPointer, zeroRegister].includes(operand.index)),
+      )
+    )
+  })
+
+/** Whether the code reads clock64 or globaltimer. */
+export const readsClock = (code: readonly Instruction[]): boolean =>
+  code.some(({ operands }) =>
+    operands.some(
+      (operand) =>
+        operand.kind === 'special-register' && /^SR_(CLOCK|GLOBALTIMER)/.test(operand.name),
+    ),
+  )
+
 // Constant bank 0 of a launch.
 
 export interface LaunchBank {
@@ -97,10 +128,6 @@ export function specialRegister(
     SR_GEMASK: (_, lane) => ~below(lane),
     SR_CgaCtaId: (warp) => warp.block.rank,
     SR_SWINHI: () => sharedHigh,
-    SR_CLOCKLO: () => 0,
-    SR_CLOCKHI: () => 0,
-    SR_GLOBALTIMERLO: () => 0,
-    SR_GLOBALTIMERHI: () => 0,
   }
   return values[name] ?? null
 }

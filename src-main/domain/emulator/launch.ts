@@ -4,7 +4,7 @@
  * depend on the order.
  */
 import { type Instruction, truePredicate } from '../sass/instruction'
-import { isNarrow, registersOf, specialRegister, type Extent } from './launch-facts'
+import { growsStack, isNarrow, registersOf, specialRegister, type Extent } from './launch-facts'
 import { segmentCompiler, type Segment } from './compile'
 import { controlOf, isControl } from './control'
 import { deviceHigh, parameterHigh, type Allocation, type Device } from './device'
@@ -21,6 +21,7 @@ import {
 import { isNothing, stepOf } from './steps'
 import { createWatch, writtenBytes } from './watch'
 import {
+  convergenceWords,
   Halt,
   predicateTrue,
   uniformPredicates,
@@ -71,6 +72,8 @@ export interface LaunchOptions {
   readonly written?: readonly Allocation[]
   /** The same byte by byte for all of the buffers' memory; what this launch writes is added, for the next one. */
   readonly writtenBytes?: Uint8Array
+  /** Told how many warp instructions were executed, at most about once a second. */
+  readonly onProgress?: (instructions: number) => void
   /** Told of what threads print, both numbers linear. */
   readonly onPrint?: (printed: Printed) => void
 }
@@ -91,6 +94,14 @@ const mostFindings = 1000
 const mostStalls = 100
 /** Segments that a warp runs before another has its turn. */
 const turn = 4096
+/**
+ * Reads of a clock that follow one another within so many instructions, so many times, are a loop that waits for it. The
+ * clock then goes ever faster, so that a wait of a second ends as well.
+ */
+const [closeRead, mostCloseReads] = [64, 256]
+
+/** How often a launch says how far it is, and after how many warp instructions it looks at the time. */
+const [tellEveryMs, lookEvery] = [1000, 100_000]
 
 /** A piece of code that is run but once takes longer to compile than to interpret. */
 const compileAfter = 1
@@ -195,7 +206,7 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
     registers,
     sharedBytes,
     localBytes: launch.localBytes,
-    calls: code.some(({ mnemonic }) => mnemonic === 'CALL'),
+    growsStack: growsStack(code),
     clustered: together > 1,
     counts,
     constant(bank, offset) {
@@ -211,6 +222,13 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
       return null
     },
     special: (name) => specialRegister(name, launch),
+    clock(at) {
+      const now = clock.before + (at - clock.from)
+      clock.closeReads = now - clock.lastRead <= closeRead ? clock.closeReads + 1 : 0
+      clock.lastRead = now
+      clock.skipped += Math.max(0, clock.closeReads - mostCloseReads)
+      return now - clock.began + clock.skipped
+    },
     inBuffer(offset, bytes) {
       if (offset >= lastBuffer.offset && offset + bytes <= lastBuffer.offset + lastBuffer.bytes)
         return true
@@ -304,6 +322,16 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
   const threshold = options.compileAfter ?? compileAfter
 
   let instructions = 0
+  /** The instructions before the segment that runs, its first one, when the block began, and reads in a waiting loop. */
+  const clock = { before: 0, from: 0, began: 0, lastRead: 0, closeReads: 0, skipped: 0 }
+
+  let [nextLook, told] = [options.onProgress ? lookEvery : Infinity, performance.now()]
+  const lookAtTime = (): void => {
+    nextLook = instructions + lookEvery
+    if (performance.now() - told < tellEveryMs) return
+    told = performance.now()
+    options.onProgress?.(instructions)
+  }
 
   const guardMask = (index: number, warp: Warp, mask: number): number => {
     const guard = guards[index]!
@@ -337,6 +365,8 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
       left[end + 1]!++
       lanesEntered[from]! += count
       lanesLeft[end + 1]! += count
+      clock.before = instructions
+      clock.from = from
       instructions += end - from + 1
       if (end > from) {
         const segment = (segments[from] ??=
@@ -346,6 +376,7 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
           segment(4 * warp.base, mask, warp.block.shared)
         } else interpret(warp, from, end, mask)
       }
+      if (instructions >= nextLook) lookAtTime()
       if (instructions > options.limit) throw new Halt('too-long', code[end]!, `${options.limit}`)
       split.at = end
       const active = guardMask(end, warp, mask)
@@ -369,7 +400,7 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
       block,
       base,
       predicates,
-      convergence: new Int32Array(16),
+      convergence: new Int32Array(convergenceWords),
       lanes: mask,
       live: mask,
       splits: [{ at: 0, mask, waits: null }],
@@ -448,6 +479,8 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
   let barriers = 0
   for (let number = first - (first % together); number < first + count; number += together) {
     const cluster: Cluster = { blocks: [], arrived: 0, meetings: 0 }
+    // Each block's own, so that it is the same on however many threads blocks are emulated.
+    Object.assign(clock, { began: instructions, closeReads: 0, skipped: 0 })
     for (let rank = 0; rank < together; rank++) newBlock(number + rank, cluster)
     runCluster(cluster)
     for (const { meetings } of cluster.blocks) barriers += meetings

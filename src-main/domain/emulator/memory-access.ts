@@ -174,7 +174,7 @@ export function checked(
       into[lane] = offset
       const aligned = offset % bytes === 0
       if (aligned && inside(offset)) continue
-      if (space === 'local' && machine.calls && offset < 0)
+      if (space === 'local' && machine.growsStack && offset < 0)
         at.halt('stack', `${machine.localBytes}`, { warp, lane })
       good &= ~(1 << lane)
       machine.report({

@@ -49,6 +49,22 @@ function floatBits(at: Site, place: number): Get {
   }
 }
 
+const clockPart = /^SR_(?:CLOCK|GLOBALTIMER)(LO|HI)$/
+
+/** clock64 and globaltimer. */
+function readClock(at: Site, upper: boolean, wide: boolean): Step {
+  const low = at.put()
+  const high = wide ? at.put(1) : () => {}
+  return (warp, active) => {
+    const now = at.machine.clock(at.index)
+    const top = Math.floor(now / 2 ** 32)
+    eachLane((_, base, lane) => {
+      low(base, lane, upper ? top : now)
+      high(base, lane, upper ? 0 : top)
+    })(warp, active)
+  }
+}
+
 function special(at: Site): Step {
   const operand = at.source(0)
   if (operand.kind !== 'special-register') return at.unknown()
@@ -62,6 +78,8 @@ function special(at: Site): Step {
       high(base, lane, 0)
     })
   }
+  const clock = clockPart.exec(operand.name)
+  if (clock) return readClock(at, clock[1] === 'HI', wide)
   const value = at.machine.special(operand.name) ?? at.unknown(operand.name)
   const high = wide ? at.put(1) : () => {}
   return eachLane((warp, base, lane) => {

@@ -17,6 +17,7 @@ import {
   type LaunchOptions,
   type LaunchResult,
 } from './launch'
+import { growsStack } from './launch-facts'
 import { systemFunction } from './system-calls'
 import { Halt } from './warp'
 import { writtenBytes } from './watch'
@@ -146,7 +147,7 @@ export interface RungRun {
   readonly buffers: ReadonlyMap<number, Allocation>
   /** Names of the variables that the host knows, mangled. */
   readonly symbols?: readonly string[]
-  /** Of a thread whose kernel calls functions, by cudaDeviceSetLimit. */
+  /** Of a thread whose stack grows, by cudaDeviceSetLimit. */
   readonly stackBytes?: number
   readonly options: LaunchOptions
   /** Which blocks of each launch to run; all of them by default. */
@@ -172,14 +173,13 @@ function allocateVariables(device: Device, modules: readonly MachineCode[]): Map
   return addresses
 }
 
-/** CUDA's own stack of a thread (cudaLimitStackSize); a kernel that needs more without calls has it. */
+/** CUDA's default stack of a thread (cudaLimitStackSize). */
 const defaultStack = 1024
 
-/** The least stack that a thread of a kernel has: of one that calls nothing, what its variables take. */
+/** The stack of a thread: what the variables take, and the limit for a kernel whose stack grows. */
 function stackOf(kernel: MachineKernel, code: readonly Instruction[], limit: number): number {
   const own = kernel.stackBytes ?? kernel.frameBytes
-  const calls = code.some(({ mnemonic }) => mnemonic === 'CALL')
-  return Math.ceil((calls ? Math.max(own, limit) : own) / 16) * 16
+  return Math.ceil((growsStack(code) ? Math.max(own, limit) : own) / 16) * 16
 }
 
 interface Decoded {

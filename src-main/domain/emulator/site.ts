@@ -51,8 +51,8 @@ export interface Machine {
   /** Bytes of the shared memory of a block, and of the local memory of a thread. */
   readonly sharedBytes: number
   readonly localBytes: number
-  /** Whether the stack grows as functions are called, so that what is below it is a stack that is full. */
-  readonly calls: boolean
+  /** Whether the stack grows while the kernel runs, so that an access below it is a stack overflow. */
+  readonly growsStack: boolean
   /** Whether blocks run in clusters of several. */
   readonly clustered: boolean
   readonly counts: Counts
@@ -62,6 +62,8 @@ export interface Machine {
   generic(low: number, high: number, bytes: number): DataView | null
   /** Value of a special register, by its name. */
   special(name: string): ((warp: Warp, lane: number) => number) | null
+  /** What a clock shows at an instruction: how many instructions the block has executed, since there is no time. */
+  clock(at: number): number
   /** Whether these bytes lie in one buffer. */
   inBuffer(offset: number, bytes: number): boolean
   report(finding: Finding): void

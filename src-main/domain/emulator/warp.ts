@@ -9,14 +9,13 @@ export const predicateTrash = 16
 export type Wait =
   | { kind: 'convergence'; barrier: number }
   | { kind: 'warp'; mask: number }
-  | {
-      kind: 'block'
-      barrier: number
-      threads: number | null
-      reduce: number | null
-    }
+  | { kind: 'block'; barrier: number }
   /** Asked again each time that the warp has its turn; what times out also ends when nothing else can run. */
   | { kind: 'until'; over: () => boolean; end: () => void; timesOut: boolean }
+
+const warpLanes = 32
+/** Words of a warp's convergence barriers. */
+export const convergenceWords = 16 * warpLanes
 
 /** Lanes of a warp that are at one instruction. */
 export interface Split {
@@ -54,6 +53,8 @@ export interface Block {
 }
 
 export interface BlockBarrier {
+  /** How many threads it waits for; null for all threads of the block that have not exited. */
+  wanted: number | null
   arrived: number
   /** Arrivals without a wait. */
   signalled: number
@@ -112,7 +113,10 @@ export interface Warp {
   readonly base: number
   /** Masks of lanes. */
   readonly predicates: Int32Array
-  /** Masks of the convergence barriers B0 to B15. */
+  /**
+   * Masks of the convergence barriers B0 to B15, by lane: 32 words for each barrier. Functions save and reuse the same
+   * barriers, so lanes at different depths of a recursion have different masks in one of them.
+   */
   readonly convergence: Int32Array
   /** Lanes that exist; those that have not exited yet. */
   readonly lanes: number
@@ -201,6 +205,52 @@ export function scatter(
   if (rest !== 0) warp.splits.push({ at: index + 1, mask: rest, waits: null })
 }
 
+/** The union of what the lanes in `mask` have in a convergence barrier. */
+export function convergenceOf({ convergence }: Warp, barrier: number, mask: number): number {
+  let union = 0
+  for (let rest = mask; rest !== 0; rest &= rest - 1)
+    union |= convergence[barrier * warpLanes + (31 - Math.clz32(rest & -rest))]!
+  return union
+}
+
+/** Sets a convergence barrier of the lanes in `mask` to what `valueOf` makes of its value. */
+export function setConvergence(
+  { convergence }: Warp,
+  barrier: number,
+  mask: number,
+  valueOf: (before: number, lane: number) => number,
+): void {
+  for (let rest = mask; rest !== 0; rest &= rest - 1) {
+    const lane = 31 - Math.clz32(rest & -rest)
+    const place = barrier * warpLanes + lane
+    convergence[place] = valueOf(convergence[place]!, lane)
+  }
+}
+
+/** Ends the wait of the lanes that meet at a convergence barrier, if all that should have arrived; false otherwise. */
+function convergeAt(warp: Warp, barrier: number): boolean {
+  const waiting = warp.splits.filter(
+    ({ waits }) => waits?.kind === 'convergence' && waits.barrier === barrier,
+  )
+  const wantedBy = waiting.map(({ mask }) => convergenceOf(warp, barrier, mask) | mask)
+  for (const [place, first] of waiting.entries()) {
+    // Lanes at other depths of a recursion wait at this barrier for lanes of their own.
+    const group = waiting.filter(
+      ({ mask }, other) => mask & wantedBy[place]! && first.mask & wantedBy[other]!,
+    )
+    const arrived = group.reduce((mask, split) => mask | split.mask, 0)
+    const all = wantedBy[place]! & warp.live
+    const wanted = all & ~yieldedLanes(warp)
+    if ((arrived & wanted) !== wanted) continue
+    // Those that gave way will meet without them.
+    if ((arrived & all) !== all)
+      setConvergence(warp, barrier, all & ~arrived, (before) => before & ~arrived)
+    join(warp, group, arrived)
+    return true
+  }
+  return false
+}
+
 /** Ends the wait of lanes that have all come together. */
 export function converge(warp: Warp): void {
   let [barriers, others] = [0, false]
@@ -208,19 +258,8 @@ export function converge(warp: Warp): void {
     if (waits?.kind === 'convergence') barriers |= 1 << waits.barrier
     if (waits?.kind === 'warp') others = true
   }
-  for (let index = 0; barriers >>> index !== 0; index++) {
-    if (((barriers >>> index) & 1) === 0) continue
-    const waiting = warp.splits.filter(
-      ({ waits }) => waits?.kind === 'convergence' && waits.barrier === index,
-    )
-    const arrived = waiting.reduce((mask, split) => mask | split.mask, 0)
-    const all = warp.convergence[index]! & warp.live
-    const wanted = all & ~yieldedLanes(warp)
-    if ((arrived & wanted) !== wanted) continue
-    // Those that gave way will meet without them.
-    if ((arrived & all) !== all) warp.convergence[index]! &= ~arrived
-    join(warp, waiting, arrived)
-  }
+  for (let index = 0; barriers >>> index !== 0; index++)
+    if ((barriers >>> index) & 1) while (convergeAt(warp, index));
   if (!others) return
   const waiting = warp.splits.filter(({ waits }) => waits?.kind === 'warp')
   for (const { waits } of waiting) {

@@ -125,6 +125,22 @@ export function placesOf(
   return places
 }
 
+const inBuild = /[\\/]build[\\/][0-9a-f]{32}[\\/]src[\\/]/
+const inToolkit = /(^|[\\/])(usr|targets|nvidia|cuda[^\\/]*)[\\/](.*[\\/])?include[\\/]/
+
+/** Whether a path of the compiler is a header of CUDA or of the system. */
+export const isToolkitHeader = (path: string): boolean =>
+  !inBuild.test(path) && inToolkit.test(path)
+
+/** Where an instruction comes from in the user's code: innermost, but outside of CUDA's headers where possible. */
+export function userPlace(
+  rows: readonly LineRow[],
+  address: number,
+): { file: string; line: number } | undefined {
+  const places = placesOf(rows, address)
+  return places.find(({ file }) => !isToolkitHeader(file)) ?? places[0]
+}
+
 /** The last row that begins at or before the address. */
 export function rowAt(rows: readonly LineRow[], address: number): LineRow | undefined {
   let [low, high] = [0, rows.length]

@@ -8,9 +8,10 @@ import { launchedKernels, readModules } from '../../adapters/tools/nvcc'
 import { probeLaunches, type Launched, type NotLaunched } from '../../adapters/tools/runner'
 import type { Toolbox } from '../../adapters/tools/toolbox'
 import { recordsOf, stopReason, type LaunchPlaces } from '../../domain/emulation/findings'
-import type { EmulationAnswer, EmulationJob } from '../../domain/emulation/job'
+import { bufferBytes, type EmulationAnswer, type EmulationJob } from '../../domain/emulation/job'
 import { joined, partsOf } from '../../domain/emulation/parts'
 import { staticShared } from '../../domain/emulator/rung'
+import type { Extent } from '../../domain/emulator/launch'
 import type { Finding } from '../../domain/emulator/site'
 import { KernelLadderError } from '../../domain/errors'
 import { smLimits, type BuildGpu } from '../../domain/gpu/gpu'
@@ -19,8 +20,6 @@ import type { LadderRung } from '../../domain/ladder/ladder'
 import { message, type AnyMessage, type Statement } from '../../domain/messages/message'
 import type { MachineCode } from '../../domain/sass/machine-code'
 import type { SanitizerRecord } from '../../domain/session/sanitizer'
-import { dtypeOf } from '../../domain/task/dtype'
-import { buffersOf } from '../../domain/task/layout'
 import { caseOf, type Case, type Problem } from '../../domain/task/problem'
 import type { Task } from '../../domain/task/task'
 import type { BuildOutcome } from './build'
@@ -81,11 +80,7 @@ export function sharedFills({ task, taskFolder, seed }: Omit<EmulationBench, 'pr
 
 /** Why the emulated GPU cannot hold the buffers of a case and as much else; null if it can. Looked at before they are filled. */
 export function tooMuchMemory(task: Task, own: Case, rung: string, besides = 0): AnyMessage | null {
-  const needed = buffersOf(task, own).reduce(
-    (sum, { dtype, shape }) =>
-      sum + shape.reduce((count, extent) => count * extent, dtypeOf(dtype).bytes),
-    besides,
-  )
+  const needed = besides + bufferBytes(task, own)
   return needed <= memoryBytes * 0.9
     ? null
     : message('emulation.tooMuchMemory', {
@@ -165,7 +160,10 @@ export async function readyRung(
     ...(build.kernels ? { resources: build.kernels } : {}),
   })
   requireRunning(signal)
-  if ('reason' in launched) return launched
+  if ('reason' in launched)
+    return launched.fault === 'failed'
+      ? { ...launched, reason: message('records.cannotLaunch', { why: launched.reason }) }
+      : launched
   const places = placesOf(modules, launched)
   if (!places) return { reason: message('emulation.noMachineCode') }
   const refused = refusedBy(gpu, places, launched)
@@ -201,8 +199,31 @@ function refusedBy(
       staticSharedBytes: staticShared(kernel, architecture),
       dynamicSharedBytes: kernels[index]!.dynamicSharedBytes,
     })
-    if (unlaunchable) return message('records.cannotLaunch', { why: unlaunchable })
+    const why = unlaunchable ?? shapeFault(places[index]!, kernels[index]!.clusterBlocks)
+    if (why) return message('records.cannotLaunch', { why })
   }
+  return undefined
+}
+
+/** Why a block or a grid does not have the shape that the kernel was compiled for. */
+export function shapeFault(
+  { kernel, name, grid, block }: LaunchPlaces,
+  clusterBlocks: number,
+): AnyMessage | undefined {
+  const product = ([x, y, z]: Extent): number => x * y * z
+  const threads = product(block)
+  const { maxThreads, requiredThreads } = kernel
+  if (requiredThreads && requiredThreads.join() !== block.join())
+    return message('occupancy.requiredThreads', {
+      ...{ kernel: name, required: requiredThreads.join(' × '), block: block.join(' × ') },
+    })
+  if (maxThreads && threads > product(maxThreads))
+    return message('occupancy.launchBounds', {
+      ...{ kernel: name, most: product(maxThreads), threads },
+    })
+  const blocks = clusterBlocks || (kernel.clusterBlocks?.[0] ?? 1)
+  if (grid[0] % blocks !== 0)
+    return message('occupancy.cluster', { ...{ kernel: name, grid: grid[0], blocks } })
   return undefined
 }
 
@@ -243,16 +264,26 @@ interface Execution {
   checks?: boolean
   /** Threads that its blocks may be shared among. */
   threads?: number
+  /** Told how many warp instructions were executed. */
+  onProgress?: (instructions: number) => void
 }
 
 export async function execute(
   { pool }: EmulationBench,
   { job }: ReadyRung,
-  { estimated, checks = false, threads = 1 }: Execution,
+  { estimated, checks = false, threads = 1, onProgress }: Execution,
 ): Promise<EmulationAnswer> {
   const whole = { ...job, checks, limit: limitFor(estimated) }
   const parts = partsOf(whole, threads, estimated)
-  return joined(whole, await Promise.all(parts.map((part) => pool.run(part))))
+  const done = parts.map(() => 0)
+  const progressOf = (place: number) => (instructions: number) => {
+    done[place] = instructions
+    onProgress?.(done.reduce((sum, one) => sum + one))
+  }
+  return joined(
+    whole,
+    await Promise.all(parts.map((part, place) => pool.run(part, progressOf(place)))),
+  )
 }
 
 /** What is wrong with how a rung ran; both are empty for one that ran well. */

@@ -47,6 +47,9 @@ import {
   type RunWay,
 } from './stages'
 
+/** How often a rung that takes long says how far it is. */
+const progressMs = 10_000
+
 /** A further problem that takes more is left out. */
 const mostFurther = 5e7
 
@@ -249,7 +252,8 @@ class EmulatedRungs {
     const { task } = this.run.plan
     // Where rungs are fewer than threads, the blocks of one are shared among several.
     const threads = Math.floor(availableParallelism() / this.prepared.ready.size)
-    const answer = await execute(this.bench, rung, { estimated, threads })
+    const onProgress = this.progressOf(rung.id, estimated)
+    const answer = await execute(this.bench, rung, { estimated, threads, onProgress })
     if (keeps)
       for (const said of printedLines(rung.id, answer, rung.places))
         this.run.emit({ type: 'log', level: 'info', message: said })
@@ -257,12 +261,30 @@ class EmulatedRungs {
     const fault = faultReason(records.map(({ record }) => record)) ?? stop
     if (fault !== null)
       return { verify: null, timing: null, trouble: { status: 'failed', reason: fault } }
+    if (keeps && answer.kernels.some(({ readsClock }) => readsClock))
+      this.built.session.warnings.push(message('emulation.clock', { rung: rung.id }))
     if (keeps)
       await this.keep(
         rung,
         answer.kernels.map(({ counts }) => counts),
       )
     return { verify: verified(task, rung, answer, expected), timing: null }
+  }
+
+  /** Says every ten seconds how far a rung is. */
+  private progressOf(rung: string, estimated: number): (instructions: number) => void {
+    let said = performance.now()
+    return (instructions) => {
+      if (performance.now() - said < progressMs) return
+      said = performance.now()
+      const done = millions(instructions)
+      this.run.emit({
+        ...{ type: 'log', level: 'info' },
+        message: Number.isFinite(estimated)
+          ? message('emulation.progress', { rung, done, total: millions(estimated) })
+          : message('emulation.progressOpen', { rung, done }),
+      })
+    }
   }
 
   private async keep(rung: ReadyRung, counts: readonly Counts[]): Promise<void> {

@@ -1,6 +1,8 @@
 import { afterEach, expect, it } from 'vitest'
 import { emulatorPool, type EmulatorPool } from '../../../src-main/adapters/emulator/pool'
 import { emulate } from '../../../src-main/domain/emulation/job'
+import { readCubin } from '../../../src-main/parsers/cubin/cubin'
+import { packedRow } from '../../captures'
 import { readCapture, capturedJob } from '../../emulated-captures'
 
 const capture = readCapture('softmax')
@@ -19,6 +21,27 @@ it('answers in a thread what it answers here, as often as it is asked', async ()
     expect(kernels.map(({ counts }) => counts)).toEqual(here.kernels.map(({ counts }) => counts))
     expect(outputs).toEqual(here.outputs)
   }
+})
+
+it('says how far it is, once a second', async () => {
+  const abort = new AbortController()
+  pool = emulatorPool(abort.signal, 1)
+  const told: number[] = []
+  const { bytes } = packedRow('cubins.jsonl', 'faults.cubin')
+  const extents = { grid: [1, 1, 1] as const, block: [64, 1, 1] as const, dynamicSharedBytes: 256 }
+  const parameters = new Uint8Array([0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0])
+  const running = pool.run(
+    {
+      ...{ machineCode: [readCubin(bytes)], limit: 1e9, memoryBytes: 2 ** 24, stackBytes: null },
+      ...{ memory: [], symbols: [], workspaceBytes: 0, checks: false, buffers: [] },
+      launches: [{ kernel: 'neverEnds', ...extents, arguments: parameters }],
+    },
+    (instructions) => {
+      if (told.push(instructions) === 2) abort.abort()
+    },
+  )
+  await expect(running).rejects.toMatchObject({ kind: 'cancelled' })
+  expect(told[1]).toBeGreaterThan(told[0]!)
 })
 
 it('ends what is cancelled, and starts nothing after', async () => {

@@ -216,6 +216,16 @@ describe('a size', () => {
     expect(shrunk(task, at(7), () => false).sizes).toEqual({ n: 1 })
   })
 
+  it('is halved where buffers are large and little of them is read', () => {
+    const sparse = {
+      ...(task as object),
+      buffers: { table: { dtype: 'f32', shape: ['n', 1000], access: 'in' } },
+      work: { flops: 'n', reads: '4*n', writes: '4*n' },
+    } as never
+    // 1.6 GB at first, 100 MB then.
+    expect(emulatedProblem(sparse, at(400_000)).sizes).toEqual({ n: 25_000 })
+  })
+
   it('stays where kernels are built for it', () => {
     const built = { ...(task as object), sizes: { n: {}, head: { fixed: true } } } as never
     const problem = { ...at(4096), sizes: { n: 4096, head: 128 } }

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { printedLines, stopReason } from '../../../src-main/domain/emulation/findings'
+import { placeOf, printedLines, stopReason } from '../../../src-main/domain/emulation/findings'
 import { emulate, type EmulationJob } from '../../../src-main/domain/emulation/job'
 import { dummyAddress, firstSymbol } from '../../../src-main/domain/emulator/rung'
+import { isToolkitHeader } from '../../../src-main/domain/sass/machine-code'
 import { inEnglish } from '../../../src-main/domain/text/text'
 import { readCubin } from '../../../src-main/parsers/cubin/cubin'
 import { packedRow } from '../../captures'
@@ -88,6 +89,27 @@ describe('what kernels call that is not in them', () => {
     expect(reason).toBeNull()
     expect([...out.slice(0, 6)]).toEqual([10, 20, 30, 40, 10, 20])
   })
+})
+
+it("places a fault in a CUDA header at the user's line that calls it", () => {
+  const { bytes, source } = packedRow('cubins.jsonl', 'headers.cubin')
+  const [kernel] = readCubin(bytes).kernels
+  const line = source.split('\n').findIndex((text) => text.endsWith('// outside')) + 1
+  const files = Array.from({ length: kernel!.code.length / 16 }, (_, index) =>
+    placeOf(
+      { kernel: kernel!, name: 'readsBeyond', grid: [1, 1, 1], block: [32, 1, 1] },
+      16 * index,
+      (path) => path.split('/').at(-1)!,
+    ),
+  )
+  expect(new Set(files.map(({ file }) => file))).toEqual(new Set(['headers.cu']))
+  expect(files[0xa0 / 16]).toMatchObject({ file: 'headers.cu', line })
+  expect(
+    isToolkitHeader(
+      '/home/ada/cuda/.cache/kernel-ladder/build/0123456789abcdef0123456789abcdef/src/include/own.cuh',
+    ),
+  ).toBe(false)
+  expect(isToolkitHeader('/usr/include/cuda_fp16.hpp')).toBe(true)
 })
 
 /** Arguments by their kinds: a string, a whole number as a bigint, a double. */

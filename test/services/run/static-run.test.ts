@@ -14,6 +14,8 @@ import {
   shippedKernels,
   tempDir,
 } from '../support'
+import type { MachineKernel } from '../../../src-main/domain/sass/machine-code'
+import { shapeFault } from '../../../src-main/services/run/emulate'
 import { said, saying } from '../../support'
 import { readSharedFiles } from '../../../src-main/adapters/kernels/kernel-library'
 import { findTool, liveToolbox } from '../../../src-main/adapters/tools/toolboxes'
@@ -92,7 +94,7 @@ describe('a static run', () => {
       })
     })
 
-    it('and a rung that does not compile or whose probe crashes costs only its own figures', async () => {
+    it('and a rung that does not compile or whose host code crashes costs only its own figures', async () => {
       const machine = await fakeMachine(noGpu)
       await machine.addFault('02_coalesced', 'compile-error')
       const { session } = await build(machine)
@@ -103,8 +105,12 @@ describe('a static run', () => {
       const { build: built, metrics } = rung(crashed, '01_naive')
       expect(built?.registersPerThread).toBe(32)
       expect(said(metrics.theoreticalOccupancy?.reason)).toMatch(
-        /the probe did not finish \(SIGSEGV\)/,
+        /its host code crashed with SIGSEGV/,
       )
+      expect(said(rung(crashed, '01_naive'))).toMatchObject({
+        status: 'failed',
+        reason: expect.stringContaining('It cannot be launched: its host code crashed') as unknown,
+      })
     })
 
     it('and a rung that would not launch on the GPU either is not passed over', async () => {
@@ -150,6 +156,28 @@ describe('a static run', () => {
       })
     })
   })
+})
+
+it('refuses a launch whose shape is not the one that its kernel was compiled for', () => {
+  const launch = (
+    block: [number, number, number],
+    kernel: Record<string, unknown>,
+    grid: [number, number, number] = [3, 1, 1],
+  ) =>
+    said(shapeFault({ name: 'k', grid, block, kernel: kernel as unknown as MachineKernel }, 0)) ??
+    null
+  const plain = { maxThreads: null, requiredThreads: null, clusterBlocks: null }
+  expect(launch([1024, 1, 1], plain)).toBeNull()
+  expect(launch([64, 2, 1], { ...plain, maxThreads: [128, 1, 1] })).toBeNull()
+  expect(launch([129, 1, 1], { ...plain, maxThreads: [128, 1, 1] })).toBe(
+    'The __launch_bounds__ of k allow 128 threads per block; this launch has 129.',
+  )
+  expect(launch([64, 2, 1], { ...plain, requiredThreads: [128, 1, 1] })).toBe(
+    'k requires blocks of 128 × 1 × 1 threads (__block_size__); this launch has 64 × 2 × 1.',
+  )
+  expect(launch([32, 1, 1], { ...plain, clusterBlocks: [2, 1, 1] })).toBe(
+    'The grid of 3 blocks along x is not a multiple of the cluster, 2 blocks, of k.',
+  )
 })
 
 describe('the launch probe', async () => {
@@ -248,6 +276,79 @@ describe('the launch probe', async () => {
       })
       expect(await launchesOf(launch.replace('9', '0'))).toEqual({
         reason: 'it launches no kernel of its own',
+      })
+    })
+
+    it('takes a crash and an exit of the host code for a failure', async () => {
+      const dies = (how: string) =>
+        launchesOf(`#include <csignal>
+    #include <cstdio>
+    #include <cstdlib>
+    extern "C" int kl_launch(const void*, void*) { ${how}; return 0; }`)
+      expect(said(await dies('raise(SIGSEGV)'))).toMatchObject({
+        reason: 'its host code crashed with SIGSEGV',
+        fault: 'failed',
+      })
+      expect(said(await dies('exit(0)'))).toMatchObject({
+        reason: 'its host code exited with code 0 before it returned',
+        fault: 'failed',
+      })
+      expect(said(await dies('fputs("CUDA error", stderr); exit(3)'))).toMatchObject({
+        reason: 'its host code exited with code 3 before it returned: CUDA error',
+        fault: 'failed',
+      })
+    })
+
+    /** A kernel launched as nvcc's code launches it, with what its launch returns. */
+    const launching = (grid: string, block: string, shared: number, attribute = 0): string =>
+      `#include <cstddef>
+    struct Extent { unsigned x, y, z; };
+    extern "C" int cudaLaunchKernel(const void*, Extent, Extent, void**, size_t, void*);
+    extern "C" int cudaFuncSetAttribute(const void*, int, int);
+    extern "C" void __cudaRegisterFunction(void**, const char*, char*, const char*, int, void*, void*, void*, void*, int*);
+    static char stub;
+    extern "C" int kl_launch(const void*, void*) {
+      __cudaRegisterFunction(nullptr, &stub, nullptr, "kernel", 0, nullptr, nullptr, nullptr, nullptr, nullptr);
+      if (${attribute}) if (const int error = cudaFuncSetAttribute(&stub, 8, ${attribute})) return error;
+      return cudaLaunchKernel(&stub, Extent{${grid}}, Extent{${block}}, nullptr, ${shared}, nullptr);
+    }`
+
+    // As an H200 answered: test/gpu/instructions/counters.cu, launches. Extents are as CUDA documents them.
+    it.each([
+      ['1, 1, 1', '32, 1, 1', 48 * 1024, 0, null],
+      ['1, 1, 1', '32, 1, 1', 48 * 1024 + 4, 0, 'cudaErrorInvalidValue: 49156 bytes of dynamic'],
+      ['1, 1, 1', '32, 1, 1', 64 * 1024, 64 * 1024, null],
+      ['1, 1, 1', '32, 1, 1', 65 * 1024, 64 * 1024, 'cudaErrorInvalidValue: 66560 bytes'],
+      ['1, 1, 1', '32, 1, 1', 227 * 1024, 227 * 1024, null],
+      ['1, 1, 1', '32, 1, 1', 0, 228 * 1024, 'cudaErrorInvalidValue: cudaFuncSetAttribute asks'],
+      ['1, 1, 1', '1025, 1, 1', 0, 0, 'cudaErrorInvalidConfiguration: a block of 1025 x 1 x 1'],
+      ['1, 1, 1', '1, 1, 65', 0, 0, 'cudaErrorInvalidConfiguration: a block of 1 x 1 x 65'],
+      ['1, 1, 1', '65536, 65536, 1', 0, 0, 'cudaErrorInvalidConfiguration: a block'],
+      ['0, 1, 1', '32, 1, 1', 0, 0, 'cudaErrorInvalidConfiguration: a grid of 0 x 1 x 1'],
+      ['1, 65536, 1', '32, 1, 1', 0, 0, 'cudaErrorInvalidConfiguration: a grid of 1 x 65536'],
+      ['1, 65535, 1', '32, 1, 1', 0, 0, null],
+    ])(
+      'answers a launch of %s blocks of %s threads with %d bytes and %d allowed as CUDA does',
+      async (grid, block, shared, attribute, why) => {
+        const found = await launchesOf(launching(grid, block, shared, attribute))
+        if (why === null) expect(found).not.toHaveProperty('reason')
+        else
+          expect(found).toMatchObject({
+            reason: expect.stringContaining(`its launch failed with ${why}`) as unknown,
+            fault: 'failed',
+          })
+      },
+    )
+
+    it('notices a refused launch whose error the rung does not return', async () => {
+      const source = launching('0, 1, 1', '32, 1, 1', 0).replace(
+        'return cudaLaunchKernel',
+        'cudaLaunchKernel',
+      )
+      expect(
+        await launchesOf(source.replace(/nullptr\);\s*}$/, 'nullptr); return 0; }')),
+      ).toMatchObject({
+        fault: 'failed',
       })
     })
 

@@ -152,6 +152,9 @@ export const tools = {
     'it calls {name}, which only a GPU can answer: leave the call out, or run on a GPU (--target local)',
   probeAllocates:
     'it calls {name}, and there is no GPU to allocate on: return the bytes that it needs from kl_workspace_bytes and use the workspace of the launch struct',
+  hostExited: 'its host code exited with code {exitCode} before it returned{text}',
+  hostCrashed: 'its host code crashed with {signal}{text}',
+  hostSilent: 'its host code did not return within {seconds} s',
   probeUnfinished: 'the probe did not finish ({signal})',
 
   sanitizerStopped: 'Stopped after {seconds} s without finishing; allow more time with --timeout.',
@@ -250,6 +253,8 @@ export const emulation = {
   copiesPastL1: 'It copies past L1, and no rule is known for how many sectors L1 counts then.',
   announced:
     'About {instructions} million warp instructions for {rungs} rungs, about {seconds} s on {threads} threads.',
+  progress: '{rung}: {done} of about {total} million warp instructions executed.',
+  progressOpen: '{rung}: {done} million warp instructions executed.',
   tooLarge:
     'At {at}, {rung} would execute about {instructions} million warp instructions; the most is {most} million.',
   trySizes: 'The largest such size that fits is {at}.',
@@ -272,6 +277,8 @@ export const emulation = {
   callsOut:
     'It calls a function outside of its kernel{where}, such as malloc or one of another file, which is not emulated.',
   illegalAddress: 'It accesses memory outside its buffers{where}.',
+  clock:
+    '{rung} reads a clock. The emulator has no time: its clocks count the instructions that a block has executed.',
   tooLong: 'It was stopped after {limit} million warp instructions{where}: does it end?',
   deadlock: 'Block {block} waits forever{where}: a barrier that some of its threads never reach.',
   memory: 'It needs more memory than the emulator has: {detail}.',

@@ -40,6 +40,12 @@ export const occupancy = {
   registers: 'A thread can have at most {most} registers; this one has {registers}.',
   shared:
     'A block can have at most {most} bytes of shared memory on compute capability {computeCapability}; this one requests {bytes}.',
+  launchBounds:
+    'The __launch_bounds__ of {kernel} allow {most} threads per block; this launch has {threads}.',
+  requiredThreads:
+    '{kernel} requires blocks of {required} threads (__block_size__); this launch has {block}.',
+  cluster:
+    'The grid of {grid} blocks along x is not a multiple of the cluster, {blocks} blocks, of {kernel}.',
   registersOfBlock: 'One block needs {held} registers, more than the {most} of an SM.',
 } as const
 
