@@ -1,10 +1,11 @@
 /** The commits of a rung as a ladder, in repositories that the tests make. */
 import { execFileSync } from 'node:child_process'
-import { cpSync, mkdtempSync, rmSync } from 'node:fs'
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
+import { checkOutRevision } from '../../src-main/adapters/kernels/git'
 import { readSources } from '../../src-main/adapters/sessions/session-sources'
 import { readSession } from '../../src-main/adapters/sessions/session-store'
 import { commitLadder } from '../../src-main/services/ladder-library/commits'
@@ -156,6 +157,32 @@ describe('the commits of a rung', () => {
     const [rung] = session.rungs
     expect(await readFile(join(saved!, 'sources', rung!.file), 'utf8')).toContain('// 16')
     expect(await readFile(join(folder, 'b.cu'), 'utf8')).toContain('not committed')
+  })
+
+  it('run nothing that the configuration of their repository names', async () => {
+    const made = await written()
+    const mark = join(made.dir, 'ran')
+    const program = `touch ${mark}; cat`
+    for (const [name, use] of [
+      ['one', 'process'],
+      ['two', 'smudge'],
+      ['of = a.name', 'smudge'],
+    ]) {
+      git(made.folder, 'config', `filter.${name}.${use}`, program)
+      git(made.folder, 'config', `filter.${name}.required`, 'true')
+    }
+    git(made.folder, 'config', 'core.sshCommand', program)
+    await writeFile(
+      join(made.folder, '.git/info/attributes'),
+      '*.cu filter=one\n*.yaml filter=two\n',
+    )
+    const into = join(made.dir, 'checked-out')
+    await mkdir(into)
+    const { signal } = new AbortController()
+    const { folder } = await checkOutRevision(made.folder, 'HEAD', into, signal)
+    expect(await readdir(folder)).toContain('ladder.yaml')
+    await ladderOf(made, 'HEAD~7..')
+    expect(existsSync(mark)).toBe(false)
   })
 
   it('may be those of any file, with or without a header', async () => {

@@ -8,7 +8,28 @@ import { shownPath } from './ladder-folder'
 
 // git, as far as old code needs it: it only reads, and runs nothing that a repository may bring along.
 
-const settings = ['-c', 'core.hooksPath=/dev/null', '-c', 'core.fsmonitor=false']
+const settings = [
+  ...['core.hooksPath=/dev/null', 'core.fsmonitor=false'],
+  // Fetches what a partial clone lacks, through a program that its configuration names.
+  'protocol.allow=never',
+].flatMap((setting) => ['-c', setting])
+
+/** Programs that a repository's configuration has git run on the content of files, each emptied. */
+function withoutFilters(keys: readonly string[]): Record<string, string> {
+  const names = new Set(keys.flatMap((key) => /^filter\.(.+)\.[^.]+$/s.exec(key)?.[1] ?? []))
+  const emptied = [...names].flatMap((name): [string, string][] => [
+    ...['smudge', 'clean', 'process'].map((use): [string, string] => [`filter.${name}.${use}`, '']),
+    [`filter.${name}.required`, 'false'],
+  ])
+  return Object.fromEntries([
+    ['GIT_CONFIG_COUNT', String(emptied.length)],
+    ...emptied.flatMap(([key, value], index) => [
+      [`GIT_CONFIG_KEY_${index}`, key],
+      [`GIT_CONFIG_VALUE_${index}`, value],
+    ]),
+    ['GIT_NO_LAZY_FETCH', '1'],
+  ]) as Record<string, string>
+}
 
 const timeoutMs = 120_000
 
@@ -26,23 +47,29 @@ export type Git = (
 ) => Promise<GitAnswer>
 
 /** git in a folder; `what` could not be read where there is no git. */
-export const gitIn =
-  (folder: string, what: string, signal: AbortSignal): Git =>
-  async (args, { env = {}, cwd = folder } = {}) => {
+export function gitIn(folder: string, what: string, signal: AbortSignal): Git {
+  let filters: Promise<Record<string, string>> | null = null
+  const call = async (args: readonly string[], cwd: string, env: Record<string, string>) => {
     const result = await runProcess({
       file: 'git',
       args: [...settings, ...args],
-      cwd,
-      env,
-      timeoutMs,
-      signal,
+      ...{ cwd, env, timeoutMs, signal },
     })
     if (result.outcome === 'not-found')
       throw missingError(message('commits.noGit', { what }), message('commits.installGit'))
+    return result
+  }
+  const findFilters = async (): Promise<Record<string, string>> => {
+    const asked = ['config', '-z', '--name-only', '--get-regexp', '^filter\\.']
+    return withoutFilters((await call(asked, folder, {})).stdout.split('\0'))
+  }
+  return async (args, { env = {}, cwd = folder } = {}) => {
+    const result = await call(args, cwd, { ...(await (filters ??= findFilters())), ...env })
     const ok = result.outcome === 'exited' && result.exitCode === 0
     const said = result.stderr.trim().split('\n').pop() ?? ''
     return { ok, text: result.stdout.replace(/\n$/, ''), said }
   }
+}
 
 // A folder as it was at a git revision, written elsewhere: neither the work tree nor the index is touched.
 
