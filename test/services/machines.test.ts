@@ -8,6 +8,9 @@ import { fakeMachine, setEnv, type Machine, tempDir } from './support'
 import { said } from '../support'
 import { inEnglish } from '../../src-main/domain/text/text'
 import { createCore } from '../../src-main/services/core'
+import { answer } from '../../src-main/adapters/remote/remote-host'
+import { localShell, sshShell } from '../../src-main/adapters/remote/ssh'
+import type { ProcessCall } from '../../src-main/adapters/tools/process'
 import { setUp as hostSetUp } from '../../src-main/adapters/machine/machine'
 
 async function counters({ setup }: Machine): Promise<DoctorCheck> {
@@ -141,4 +144,24 @@ describe('machines of the UI', () => {
       'There is no key "shh" in machines.other. Did you mean ssh?',
     )
   })
+})
+
+describe('a script on another machine', () => {
+  it('counts as lost where it says nothing, and is waited for where it takes in data', async () => {
+    const calls: ProcessCall[] = []
+    const silent = sshShell('titan', 'titan', [], (call) => {
+      calls.push(call)
+      return Promise.resolve({
+        ...{ outcome: 'idle', exitCode: null, signal: null, stdout: '', stderr: '', seconds: 60 },
+      })
+    })
+    await expect(answer(silent, 'a look', 'true')).rejects.toThrow(/No shell script runs on titan/)
+    await answer(silent, 'the program', 'cat', Buffer.from('data')).catch(() => undefined)
+    expect(calls.map(({ idleMs }) => idleMs)).toEqual([60_000, undefined])
+  })
+
+  it('counts as lost where it prints without end', async () => {
+    const shell = localShell('this machine')
+    await expect(answer(shell, 'a look', 'yes')).rejects.toThrow(/was lost during a look/)
+  }, 30_000)
 })

@@ -50,6 +50,11 @@ const failed = (shell: Shell, what: string, { lines, stderr }: ShellResult): Ker
       )
 }
 
+/** Answers are lists and short texts. */
+const answerLimits = { timeoutMs: 15 * 60_000, outputLimit: 32 * 2 ** 20 }
+/** A script is silent while it takes in data, over a slow connection for minutes; any other says something soon. */
+const silenceMs = 60_000
+
 /** Runs a script that is not followed, and returns its lines. Throws if the connection is lost or the script fails. */
 export async function answer(
   shell: Shell,
@@ -62,7 +67,8 @@ export async function answer(
     script,
     ...(data ? { data } : {}),
     ...(signal ? { signal } : {}),
-    timeoutMs: 15 * 60_000,
+    ...answerLimits,
+    ...(data ? {} : { idleMs: silenceMs }),
   })
   if (result.outcome === 'cancelled') throw new KernelLadderError('cancelled', 'Cancelled.')
   if (result.outcome === 'lost')

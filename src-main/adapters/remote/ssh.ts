@@ -29,6 +29,8 @@ export interface ShellCall {
   timeoutMs?: number
   /** Milliseconds without a byte after which the connection counts as lost. */
   idleMs?: number
+  /** Characters of an answer after which the connection counts as lost. */
+  outputLimit?: number
 }
 
 export interface ShellResult {
