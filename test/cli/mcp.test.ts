@@ -58,6 +58,9 @@ const sharedDesk = (): Promise<Desk> =>
     return desk
   })())
 
+const runWithInput = (dir: string, input: string) =>
+  spawnSync(process.execPath, [program, 'mcp'], { env: envOf(dir), input, encoding: 'utf8' })
+
 const desk = async (...options: string[]): Promise<Desk> => deskIn(await tempDir(), ...options)
 
 async function deskIn(dir: string, ...options: string[]): Promise<Desk> {
@@ -274,4 +277,12 @@ describe('the conversations in docs/AGENTS.md', () => {
     const written = await readFile(join(root, 'docs/AGENTS.md'), 'utf8')
     expect(written, 'run `npm run readme -- agents`').toBe(text)
   })
+})
+
+it('ends with one sentence where a client sends a line that is too long', async () => {
+  const { status, stdout, stderr } = runWithInput(await tempDir(), `{"x":"${'x'.repeat(11 << 20)}`)
+  expect(status, stderr).toBe(2)
+  expect(stdout).toBe('')
+  expect(stderr).toContain('The client sent a line of more than 10 MiB.')
+  expect(stderr.length).toBeLessThan(400)
 })

@@ -5,6 +5,7 @@
 import { McpServer, ResourceTemplate } from '@modelcontextprotocol/server'
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
 import type { Setup } from '../../adapters/machine/machine'
+import { inputError } from '../../domain/errors'
 import { listAll } from '../../services/sessions/sessions'
 import { appVersion } from '../../services/version'
 import { rungFacts } from './facts'
@@ -74,6 +75,8 @@ export async function serveMcp(
   const fence = await fenceOf(folders)
   const gone = new AbortController()
   const place: Workplace = { setup, fence, allowRun, gone: gone.signal }
+  let ends = (): void => undefined
+  let flooded = false
   const handle = serveStdio(
     () => {
       const server = new McpServer({ name: 'kernel-ladder', version: appVersion }, { instructions })
@@ -83,14 +86,29 @@ export async function serveMcp(
       addResources(server, place)
       return server
     },
-    { onerror: (error) => log(`mcp: ${error.message}`) },
+    {
+      onerror(error) {
+        // The transport closes itself then, and says so in no other way.
+        flooded ||= tooLong.test(error.message)
+        if (flooded) ends()
+        else log(`mcp: ${error.message}`)
+      },
+    },
   )
   await new Promise<void>((ended) => {
-    const end = (): void => ended()
+    const end = (ends = (): void => ended())
     process.stdin.once('end', end).once('close', end).once('error', end)
     stop.addEventListener('abort', end, { once: true })
   })
   gone.abort()
   await handle.close()
   process.stdin.destroy()
+  if (flooded)
+    throw inputError(
+      'The client sent a line of more than 10 MiB.',
+      'Give a file by its path instead of its content.',
+    )
 }
+
+/** What the transport says of a line that it will not hold. */
+const tooLong = /exceeded maximum size/
