@@ -12,7 +12,10 @@ import { spawnSync } from 'node:child_process'
 import { appendFileSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 
-/** A ladder, its options, and the rungs that its README row may name. */
+/**
+ * A ladder, its options, the rungs that its README row may name, and whether its problem is a large one.
+ * @type {[ladder: string, options: string[], rungs: string[], large?: 'large'][]}
+ */
 const ladders = [
   ['gemm-fp32', ['--size', '4096'], ['17_fastest']],
   ['gemm-3xtf32', ['--size', '4096'], ['62_tf32x3_wgmma']],
@@ -28,6 +31,7 @@ const ladders = [
   ['softmax', [], ['20_triton']],
 ]
 
+/** @type {Record<string, string[]>} */
 const rounds = {
   all: ['--timing', 'all'],
   cold: [],

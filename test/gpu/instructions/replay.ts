@@ -183,13 +183,14 @@ export class Replay {
     }
     const machine: Machine = {
       ...{ views, registers, sharedBytes, counts },
-      ...{ localBytes: 0, calls: false, clustered: false },
+      ...{ localBytes: 0, growsStack: false, calls: false, clustered: false },
       constant: (number, offset) =>
         number === 0 && offset >= 0 && offset + 4 <= bank.length
           ? constants.getInt32(offset, true)
           : 0,
       generic: () => null,
       special: (name) => specialRegister(name, extents),
+      clock: (at) => at,
       inBuffer: (offset, bytes) =>
         offset >= this.global.offset && offset + bytes <= this.global.offset + this.global.bytes,
       report: (finding) => findings.push(finding),
