@@ -3,6 +3,7 @@ import { KernelLadderError } from '../../src-main/domain/errors'
 import { mutate, seeded } from './mutate'
 import type { Reader } from './reader'
 import { readersOfFiles } from './readers-of-files'
+import { readersOfInstructions } from './readers-of-instructions'
 import { readersOfMachines } from './readers-of-machines'
 import { readersOfTools } from './readers-of-tools'
 
@@ -10,6 +11,7 @@ import { readersOfTools } from './readers-of-tools'
 export const readers: readonly Reader[] = [
   ...readersOfFiles,
   ...readersOfTools,
+  ...readersOfInstructions,
   ...readersOfMachines,
 ]
 

@@ -350,10 +350,10 @@ export const word = (text: string): Part => source(() => ({ kind: 'word', text }
 export const target =
   (read: (encoding: Encoding) => number): Part =>
   (draft) => {
-    draft.operands.push({
-      kind: 'target',
-      address: draft.address + 16 + read(draft.encoding),
-    })
+    const distance = read(draft.encoding)
+    // Farther than numbers are exact, two encodings would have one target; no kernel is as long.
+    if (!Number.isSafeInteger(distance)) draft.encoding.known = false
+    draft.operands.push({ kind: 'target', address: draft.address + 16 + distance })
   }
 
 /* Memory */

@@ -44,6 +44,7 @@ const branchTarget: Part = (draft) => {
 /** What is added to a register and to the address of the next instruction. */
 const branchOffset: Part = ({ encoding, architecture, operands }) => {
   const bits = branchDistance(encoding, architecture)
+  if (!Number.isSafeInteger(bits)) encoding.known = false
   operands.push({ kind: 'immediate', bits, type: 'integer', signed: true })
 }
 const collective = flag(86, 'COLLECTIVE')
