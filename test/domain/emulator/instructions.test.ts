@@ -21,7 +21,7 @@ const read = (name: string): Uint8Array =>
 
 const replay = new Replay()
 
-/** What an H200 answers with an address of its own, and what `mufu.test.ts` holds to its errors. */
+/** Left out: an address that only the H200 knows, and functions whose tables are not known. */
 const notCompared = /^(@\S+ )?(MUFU|S2R \S+ SR_SWINHI)/
 
 interface Compared {
