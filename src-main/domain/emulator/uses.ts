@@ -1,6 +1,6 @@
 /**
- * Which parts of an instruction its step has read. Whatever an instruction says and no step reads stops the kernel, so
- * that a modifier that is not implemented is never executed as something else.
+ * Tracks which parts of an instruction its step has read. A part that no step reads stops the kernel, so an unknown
+ * modifier never runs as something else.
  */
 import { decodeInstruction } from '../sass/decode'
 import {
