@@ -50,6 +50,7 @@ export const records = {
   notCollected: 'The run did not collect this metric.',
   notReportedHere: 'ncu did not report {names}.',
   noFigure: 'ncu reported no value of {metricName} for the kernel {kernel}.',
+  roundedToZero: 'ncu printed {metricName} with two decimals, which round its value to 0.',
   notPercent: 'ncu reported {metricName} in {unit} instead of percent.',
   noUnit: "ncu's table does not give the unit of {metricName}.",
   importedWithout: 'Imported from {file}: {why}',
