@@ -31,14 +31,14 @@ import { describe, median } from './bench/support.mjs'
 import { ensureBuilt } from './lib/build.mjs'
 import { obtainChromium } from './lib/programs.mjs'
 import { ensureInstalled } from './lib/install.mjs'
-import { nodePath, root, runScript, say } from './lib/project.mjs'
+import { root, runScript, say } from './lib/project.mjs'
 
 const samples = 15
 const program = join(root, 'dist/cli/kernel-ladder.mjs')
 
 /** @param {string[]} args */
 function start(args) {
-  return spawn(nodePath(), [program, ...args], { stdio: ['ignore', 'pipe', 'ignore'] })
+  return spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'pipe', 'ignore'] })
 }
 
 /** @param {import('./bench/budgets.mjs').Judge} judge */

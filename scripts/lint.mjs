@@ -3,11 +3,11 @@
  * `npm run lint [-- --fix]`: Oxlint over everything, and ESLint for what only Vue's own rules know. Oxlint has no
  * types for components, so it is given their scripts as modules, which lie at the same lines.
  */
-import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { parse } from 'vue/compiler-sfc'
 import { runChild } from './lib/child.mjs'
-import { nodePath, roomyHeap, toolEnv, root, runScript } from './lib/project.mjs'
+import { componentPaths, roomyHeap, toolEnv, root, runScript } from './lib/project.mjs'
 
 const scripts = '.cache/vue-scripts'
 
@@ -36,7 +36,7 @@ function writeScripts() {
   rmSync(join(root, scripts), { recursive: true, force: true })
   mkdirSync(join(root, scripts), { recursive: true })
   writeFileSync(join(root, scripts, 'tsconfig.json'), JSON.stringify(tsconfig))
-  return globSync('src-renderer/**/*.vue', { cwd: root }).map((component) => {
+  return componentPaths(root).map((component) => {
     const path = join(scripts, `${component}.ts`)
     mkdirSync(dirname(join(root, path)), { recursive: true })
     writeFileSync(join(root, path), scriptOf(readFileSync(join(root, component), 'utf8')))
@@ -47,7 +47,7 @@ function writeScripts() {
 /** @param {string} tool its program in node_modules @param {string[]} args */
 const passes = async (tool, args) => {
   const words = [...roomyHeap, join('node_modules', tool), ...args]
-  return (await runChild(nodePath(), words, { env: toolEnv() })).code === 0
+  return (await runChild(process.execPath, words, { env: toolEnv() })).code === 0
 }
 
 await runScript(async () => {

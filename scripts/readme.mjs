@@ -14,7 +14,7 @@ import { ensureBuilt } from './lib/build.mjs'
 import { documentWith } from './lib/document.mjs'
 import { figureDocs, reliabilityDoc, securityDoc } from './lib/measured-docs.mjs'
 import { ensureInstalled } from './lib/install.mjs'
-import { nodePath, PlainError, root, runScript, say } from './lib/project.mjs'
+import { PlainError, root, runScript, say } from './lib/project.mjs'
 import { show, signedIn, startBrowser, startServer, smaller } from './lib/pictures.mjs'
 import { referenceDocs, registriesOf } from './lib/reference-docs.mjs'
 import { wordsOf } from './lib/screens.mjs'
@@ -23,7 +23,9 @@ const program = join(root, 'dist/cli/kernel-ladder.mjs')
 /** @param {string[]} args @returns {Promise<string>} */
 function output(args) {
   return new Promise((done, failed) => {
-    const child = spawn(nodePath(), [program, ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
+    const child = spawn(process.execPath, [program, ...args], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
     let text = ''
     child.stdout.setEncoding('utf8').on('data', (chunk) => (text += chunk))
     child.on('close', (code) => {

@@ -10,7 +10,7 @@ import { ensureBuilt } from './lib/build.mjs'
 import { runChild } from './lib/child.mjs'
 import { missingServers, obtainChromium, obtainServers } from './lib/programs.mjs'
 import { ensureInstalled } from './lib/install.mjs'
-import { nodePath, roomyHeap, toolEnv, PlainError, root, runScript, say } from './lib/project.mjs'
+import { roomyHeap, toolEnv, PlainError, root, runScript, say } from './lib/project.mjs'
 import { closingLine, countTests, secondTries } from './lib/test-report.mjs'
 
 /** @typedef {import('./lib/test-report.mjs').Counts} Counts */
@@ -61,7 +61,7 @@ const tests =
     const file = join(root, `.cache/test-report-${projects[0]}.json`)
     rmSync(file, { force: true })
     const { code, output } = await runChild(
-      nodePath(),
+      process.execPath,
       [
         ...roomyHeap,
         'node_modules/vitest/vitest.mjs',

@@ -5,7 +5,7 @@ import { mkdirSync, statSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
-import { nodePath, root } from '../lib/project.mjs'
+import { root } from '../lib/project.mjs'
 import { describe, inScratch, median, bundled, megabytes, spread, worker } from './support.mjs'
 import { obtainChromium } from '../lib/programs.mjs'
 import { copySources, repeatable, writeSynthetic } from '../lib/recordings.mjs'
@@ -23,7 +23,10 @@ const programs = {
 /** @param {string} program @param {readonly string[]} args @param {NodeJS.ProcessEnv} env */
 function started(program, args, env) {
   const startedAt = performance.now()
-  const { status, stderr } = spawnSync(nodePath(), [program, ...args], { env, encoding: 'utf8' })
+  const { status, stderr } = spawnSync(process.execPath, [program, ...args], {
+    env,
+    encoding: 'utf8',
+  })
   if (status !== 0) throw new Error(`${args.join(' ')} exited with ${status}: ${stderr}`)
   return performance.now() - startedAt
 }
@@ -159,9 +162,13 @@ async function writeDeep(store, env) {
   const folder = join(store, ref)
   await mkdir(store, { recursive: true })
   const target = ['--target', `recorded:${recording}`, '--profile', 'deep']
-  await exec(nodePath(), [program, 'run', '--ladder', 'gemm-fp32', ...target, '--out', folder], {
-    env,
-  })
+  await exec(
+    process.execPath,
+    [program, 'run', '--ladder', 'gemm-fp32', ...target, '--out', folder],
+    {
+      env,
+    },
+  )
   const path = join(folder, 'session.json')
   const session = JSON.parse(await readFile(path, 'utf8'))
   const [, ...steps] = session.rungs
@@ -198,7 +205,9 @@ export async function benchReports(judge) {
       for (let round = 0; round < rounds; round += 1) {
         const out = join(scratch, `${ref}-${round}.${format}`)
         const startedAt = performance.now()
-        await exec(nodePath(), [program, 'report', ref, '--format', format, '--out', out], { env })
+        await exec(process.execPath, [program, 'report', ref, '--format', format, '--out', out], {
+          env,
+        })
         seconds.push((performance.now() - startedAt) / 1000)
         bytes = (await stat(out)).size
       }

@@ -9,7 +9,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { obtainChromium } from '../lib/programs.mjs'
-import { nodePath, root } from '../lib/project.mjs'
+import { root } from '../lib/project.mjs'
 import { copySources, recordedSession } from '../lib/recordings.mjs'
 import { describe, median } from './support.mjs'
 import { openPair } from './views.mjs'
@@ -65,7 +65,7 @@ const walk = (page) =>
 export async function benchCompare(judge) {
   const data = await mkdtemp(join(tmpdir(), 'kernel-ladder-bench-'))
   await makeSession(data)
-  const server = spawn(nodePath(), [join(root, 'dist/cli/kernel-ladder.mjs'), 'serve'], {
+  const server = spawn(process.execPath, [join(root, 'dist/cli/kernel-ladder.mjs'), 'serve'], {
     stdio: ['ignore', 'pipe', 'ignore'],
     env: { ...process.env, KERNEL_LADDER_DATA: data },
   })

@@ -7,7 +7,7 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { nodePath, root } from '../lib/project.mjs'
+import { root } from '../lib/project.mjs'
 import { describe, inScratch, median } from './support.mjs'
 
 const samples = 3
@@ -37,7 +37,7 @@ export async function benchEmulation(judge) {
       const timed = 'TIMEFORMAT="processor %U %S"; time "$@"'
       const { status, stderr } = spawnSync(
         'bash',
-        ['-c', timed, 'bash', nodePath(), program, ...args],
+        ['-c', timed, 'bash', process.execPath, program, ...args],
         {
           env,
           encoding: 'utf8',

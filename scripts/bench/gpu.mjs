@@ -10,7 +10,7 @@ import { spawn } from 'node:child_process'
 import { mkdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { nodePath, PlainError, root, runScript } from '../lib/project.mjs'
+import { PlainError, root, runScript } from '../lib/project.mjs'
 import { told } from '../lib/recordings.mjs'
 import { budgetTally, printBudgets } from './budgets.mjs'
 import { inScratch, median, spread } from './support.mjs'
@@ -50,7 +50,7 @@ async function timed(file, args, env) {
 async function profile({ folder, size, env }, level, name) {
   const out = join(folder, name)
   const args = ['run', '--ladder', 'gemm-fp32', '--size', size, '--profile', level, '--out', out]
-  await timed(nodePath(), [program, ...args], env)
+  await timed(process.execPath, [program, ...args], env)
   const { rungs } = JSON.parse(readFileSync(join(out, 'session.json'), 'utf8'))
   const passes = rungs.map((/** @type {any} */ rung) => rung.profile?.passes ?? 0)
   if (passes.includes(0)) throw new PlainError(`A rung of ${name} was not profiled; see ${out}.`)
@@ -134,7 +134,7 @@ async function compare(size, rounds, judge) {
 
 /** @param {import('./budgets.mjs').Judge} judge @param {typeof defaults} [asked] */
 export async function benchGpu(judge, { rounds, sizes } = defaults) {
-  const doctor = spawn(nodePath(), [program, 'doctor', '--json'], {
+  const doctor = spawn(process.execPath, [program, 'doctor', '--json'], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   let text = ''

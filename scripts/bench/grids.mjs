@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { obtainChromium } from '../lib/programs.mjs'
 import { initialScripts } from '../lib/initial-size.mjs'
-import { nodePath, root } from '../lib/project.mjs'
+import { root } from '../lib/project.mjs'
 import { writeLongKernels, writeSynthetic } from '../lib/recordings.mjs'
 import { slowFrameMs } from './budgets.mjs'
 import { scrollFrames, withThreadTime, rendererBytes } from './pages.mjs'
@@ -37,12 +37,15 @@ export async function benchGrids(judge) {
   const data = mkdtempSync(join(tmpdir(), 'kernel-ladder-bench-'))
   const store = join(data, 'sessions')
   const env = { ...process.env, KERNEL_LADDER_DATA: data }
-  execFileSync(nodePath(), [program, 'import', report], { env, stdio: 'ignore' })
+  execFileSync(process.execPath, [program, 'import', report], { env, stdio: 'ignore' })
   const imported = readdirSync(store).find((name) => name.startsWith('imported-')) ?? ''
   const { ncuMetrics } = JSON.parse(readFileSync(join(store, imported, 'session.json'), 'utf8'))
     .rungs[0]
   const ref = writeSynthetic(store, { rungs, ncuMetrics })
-  const server = spawn(nodePath(), [program, 'serve'], { env, stdio: ['ignore', 'pipe', 'ignore'] })
+  const server = spawn(process.execPath, [program, 'serve'], {
+    env,
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
   const browser = await chromium.launch({
     executablePath,
     args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking'],

@@ -5,7 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { nodePath, root } from '../lib/project.mjs'
+import { root } from '../lib/project.mjs'
 
 const exec = promisify(execFile)
 
@@ -42,7 +42,11 @@ export const megabytes = (bytes) => bytes / 1e6
  * @returns {Promise<any>}
  */
 export async function worker(job, args) {
-  const { stdout } = await exec(nodePath(), [join(import.meta.dirname, 'worker.mjs'), job, ...args])
+  const { stdout } = await exec(process.execPath, [
+    join(import.meta.dirname, 'worker.mjs'),
+    job,
+    ...args,
+  ])
   return JSON.parse(stdout)
 }
 

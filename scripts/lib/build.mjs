@@ -15,7 +15,6 @@ import { stripVTControlCharacters } from 'node:util'
 import { runChild } from './child.mjs'
 import { withLock } from './install.mjs'
 import {
-  nodePath,
   toolEnv,
   PlainError,
   root,
@@ -246,7 +245,7 @@ async function build(name) {
   say(`Building ${target.what}…`)
   const state = inputState(root, target)
   removeStamp(root, target)
-  const { code, output } = await runChild(nodePath(), [...roomyHeap, ...target.command], {
+  const { code, output } = await runChild(process.execPath, [...roomyHeap, ...target.command], {
     output: 'kept',
     env: toolEnv({ NODE_ENV: 'production', ...target.env }),
   })

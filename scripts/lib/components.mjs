@@ -3,17 +3,17 @@
  * Types of Vue components with TypeScript 7, which knows none. Vue's own compiler makes of each one the module that stands
  * for it, template included; what TypeScript says of that is told at its place in the component.
  */
-import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import * as vue from '@vue/language-core'
 import ts from 'typescript'
 import { runChild } from './child.mjs'
-import { nodePath, root, toolEnv } from './project.mjs'
+import { componentPaths, root, toolEnv } from './project.mjs'
 
 /** @param {string} config @returns {Promise<{ code: number, output: string }>} what TypeScript says of a project, one message a line or more */
 export const checkTypes = (config) =>
   runChild(
-    nodePath(),
+    process.execPath,
     [
       join(root, 'node_modules/typescript-7/bin/tsc'),
       ...['-p', config, '--pretty', 'false'],
@@ -58,7 +58,7 @@ function writeModules(base, folder) {
   const plugin = vue.createVueLanguagePlugin(ts, config.options, config.vueOptions, (id) => id)
   const host = { getAssociatedScript: () => undefined }
   return new Map(
-    globSync('src-renderer/**/*.vue', { cwd: base }).map((component) => {
+    componentPaths(base).map((component) => {
       const source = readFileSync(join(base, component), 'utf8')
       const snapshot = ts.ScriptSnapshot.fromString(source)
       // The module names Vue's types by their path from where it lies.

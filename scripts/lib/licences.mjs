@@ -12,9 +12,6 @@ const forAll = ['MIT', 'ISC', '0BSD', 'BSD-2-Clause', 'BSD-3-Clause', 'Apache-2.
 /** What only builds, tests and draws: nothing of it is passed on. */
 const forDevelopment = [...forAll, 'BlueOak-1.0.0', 'MPL-2.0', 'CC-BY-4.0', 'Python-2.0']
 
-/** Packages that do not state a licence in the lock file, with what their own files say. */
-const stated = [{ name: /^node-bin-/, licence: 'MIT' }]
-
 /** @param {string} path */
 const nameOf = (path) => path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length)
 
@@ -24,7 +21,7 @@ function listed(packages) {
     .filter(([path]) => path !== '')
     .map(([path, { license, dev, devOptional, optional }]) => {
       const name = nameOf(path)
-      const licence = license ?? stated.find((one) => one.name.test(name))?.licence ?? 'not stated'
+      const licence = license ?? 'not stated'
       return { name, licence, isShipped: !(dev || devOptional || optional) }
     })
 }

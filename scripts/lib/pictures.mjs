@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { obtainChromium } from './programs.mjs'
-import { nodePath, PlainError, root } from './project.mjs'
+import { PlainError, root } from './project.mjs'
 import { recordedSession } from './recordings.mjs'
 import { putFakes } from '../../test/fakes/program.mjs'
 
@@ -147,7 +147,9 @@ export function putTuning(data) {
 
 /** Fake tools that replay the output of real ones. @param {string} data @param {string} faults */
 const overFakes = (data, faults) => ({
-  PATH: [putFakes(join(data, 'fakes')), dirname(nodePath()), '/usr/bin', '/bin'].join(delimiter),
+  PATH: [putFakes(join(data, 'fakes')), dirname(process.execPath), '/usr/bin', '/bin'].join(
+    delimiter,
+  ),
   KERNEL_LADDER_PATH_ONLY: '1',
   KERNEL_LADDER_CACHE: join(data, 'cache'),
   FAKE_LOG: join(data, 'calls.log'),
@@ -166,11 +168,14 @@ export async function startServer({ faults } = {}) {
     ...(faults === undefined ? {} : overFakes(data, faults)),
   }
   if (faults === undefined) {
-    execFileSync(nodePath(), [program, 'import', capture], { env, stdio: 'ignore' })
+    execFileSync(process.execPath, [program, 'import', capture], { env, stdio: 'ignore' })
     writeEdgeSessions(join(data, 'sessions'))
     putTuning(data)
   }
-  const child = spawn(nodePath(), [program, 'serve'], { env, stdio: ['ignore', 'pipe', 'ignore'] })
+  const child = spawn(process.execPath, [program, 'serve'], {
+    env,
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
   /** @type {string} */
   const address = await new Promise((done, failed) => {
     child.stdout.setEncoding('utf8').on('data', (chunk) => {
@@ -206,9 +211,13 @@ export async function startBrowser() {
 function writeReport(options, folder) {
   // Each in a folder of its own, because a report overwrites nothing.
   const file = join(mkdtempSync(join(folder, 'report-')), 'report.html')
-  execFileSync(nodePath(), [program, 'report', ...options, '--format', 'html', '--out', file], {
-    stdio: 'ignore',
-  })
+  execFileSync(
+    process.execPath,
+    [program, 'report', ...options, '--format', 'html', '--out', file],
+    {
+      stdio: 'ignore',
+    },
+  )
   return pathToFileURL(file).href
 }
 

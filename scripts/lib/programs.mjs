@@ -5,7 +5,7 @@ import { createRequire } from 'node:module'
 import { basename, delimiter, join } from 'node:path'
 import { runChild } from './child.mjs'
 import { ensureInstalled } from './install.mjs'
-import { nodePath, toolEnv, PlainError, say, root } from './project.mjs'
+import { toolEnv, PlainError, say, root } from './project.mjs'
 
 // Finds a Chromium or Chrome for the browser tests, or installs one. Best is the headless shell: the same
 // engine without a window, whose pages open in about half the time.
@@ -145,7 +145,7 @@ export async function obtainChromium(others = []) {
   say('No Chromium found. Downloading one with playwright-core…')
   const args = ['node_modules/playwright-core/cli.js', 'install', 'chromium']
   const withLibraries = isRoot() && process.platform === 'linux' ? ['--with-deps'] : []
-  const { output } = await runChild(nodePath(), [...args, ...withLibraries], {
+  const { output } = await runChild(process.execPath, [...args, ...withLibraries], {
     output: 'kept',
     env: toolEnv(),
   })
@@ -213,7 +213,7 @@ export async function obtainElectron() {
   const present = electronPath(folder)
   if (present !== undefined) return present
   say('Downloading Electron (once)…')
-  const { code } = await runChild(nodePath(), [join(folder, 'install.js')], {
+  const { code } = await runChild(process.execPath, [join(folder, 'install.js')], {
     output: 'kept',
     env: toolEnv(),
     timeoutMs: 60_000,

@@ -1,11 +1,11 @@
 // @ts-check
 /**
- * The repository: where it is, the Node that everything runs on, what of it goes with the programs, and messages: one line
- * each on stderr, because stdout is the program's.
+ * The repository: where it is, the versions of Node.js that it supports, what of it goes with the programs, and messages:
+ * one line each on stderr, because stdout is the program's.
  */
-import { dirname, resolve, delimiter, join, sep } from 'node:path'
+import { dirname, resolve, delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { existsSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 
 export const root = resolve(dirname(fileURLToPath(import.meta.url)), '../..')
 
@@ -27,10 +27,24 @@ export class PlainError extends Error {
 }
 
 /**
+ * The versions that the dependencies support, as in `engines` of package.json.
+ * @param {string} version
+ */
+export const isSupportedNode = (version) => {
+  const [major = 0, minor = 0] = version.replace(/^v/, '').split('.').map(Number)
+  return major >= 24 || (major === 22 && minor >= 12) || (major === 20 && minor >= 19)
+}
+
+/**
  * @param {() => Promise<number | undefined>} main returns the exit code, if it is to be set
  */
 export async function runScript(main) {
   try {
+    if (!isSupportedNode(process.version))
+      throw new PlainError(
+        `Node.js 20.19 or newer is required (20, 22, or 24 and newer). This is ${process.version}.`,
+        3,
+      )
     const code = await main()
     if (code !== undefined) process.exitCode = code
   } catch (error) {
@@ -40,28 +54,17 @@ export async function runScript(main) {
   }
 }
 
-// Everything runs on the Node in node_modules, whatever version the machine has.
-
-const modules = join(root, 'node_modules')
-
-/** @param {string} version */
-export const isModern = (version) => {
-  const [major = 0, minor = 0] = version.replace(/^v/, '').split('.').map(Number)
-  return major > 22 || (major === 22 && minor >= 12)
-}
-
 /**
  * For a program that is over in a second: hardly any of its code is worth optimizing and none of its garbage worth
- * collecting, both of which V8 does on other cores. An older Node may not know such a count.
+ * collecting, both of which V8 does on other cores. Node.js below 24 does not know the counts.
  */
-export const shortLived =
-  Number.parseInt(process.versions.node, 10) >= 24
-    ? [
-        ...['--single-threaded', '--min-semi-space-size=64', '--max-semi-space-size=64'],
-        ...['--initial-old-space-size=1000', '--invocation-count-for-maglev=4000'],
-        '--invocation-count-for-turbofan=30000',
-      ]
-    : []
+export const shortLived = [
+  ...['--single-threaded', '--min-semi-space-size=64', '--max-semi-space-size=64'],
+  '--initial-old-space-size=1000',
+  ...(Number.parseInt(process.versions.node, 10) >= 24
+    ? ['--invocation-count-for-maglev=4000', '--invocation-count-for-turbofan=30000']
+    : []),
+]
 
 /**
  * For a tool that goes through many files and keeps what it learns of them: up to a third of its work would be collecting a
@@ -69,34 +72,24 @@ export const shortLived =
  */
 export const roomyHeap = ['--max-semi-space-size=64', '--initial-old-space-size=1000']
 
-export function nodePath() {
-  const names = [
-    `node-${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`,
-    `node-bin-${process.platform}-${process.arch}`,
-  ]
-  const file = process.platform === 'win32' ? 'node.exe' : 'node'
-  const installed = names.map((name) => join(modules, name, 'bin', file)).find(existsSync)
-  return installed ?? process.execPath
-}
-
 /**
  * @param {NodeJS.ProcessEnv} [extra]
  * @returns {NodeJS.ProcessEnv} the environment of a tool from node_modules
  */
 export function toolEnv(extra = {}) {
   const path = Object.keys(process.env).find((name) => name.toUpperCase() === 'PATH') ?? 'PATH'
-  const bin = join(modules, '.bin')
+  const bin = join(root, 'node_modules/.bin')
   return { ...process.env, [path]: `${bin}${delimiter}${process.env[path] ?? ''}`, ...extra }
 }
 
 /**
- * The npm command. Installing replaces node_modules, so npm must then run on a Node from elsewhere.
+ * The npm command: the npm that started this script, if one did.
  * @param {NodeJS.ProcessEnv} [env]
  */
 export function npmCommand(env = process.env) {
   const cli = env['npm_execpath']
   const node = env['npm_node_execpath'] ?? process.execPath
-  if (cli !== undefined && /npm-cli\.[cm]?js$/.test(cli) && !node.startsWith(modules + sep))
+  if (cli !== undefined && /npm-cli\.[cm]?js$/.test(cli))
     return { file: node, args: [cli], shell: false }
   return process.platform === 'win32'
     ? { file: 'npm.cmd', args: [], shell: true }
@@ -104,6 +97,13 @@ export function npmCommand(env = process.env) {
 }
 
 // What goes with the programs besides their code: what is packed, what is copied, and what a build is stale without.
+
+/** @param {string} base @returns {string[]} the paths of the UI's components */
+export const componentPaths = (base) =>
+  readdirSync(join(base, 'src-renderer'), { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.vue'))
+    .map((path) => `src-renderer/${path}`)
+    .toSorted()
 
 /** Into the one-file program (vite-plugins.ts); the program looks for them by these paths everywhere. */
 export const packedFolders = [

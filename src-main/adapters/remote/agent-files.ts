@@ -42,17 +42,16 @@ export async function agentProgram(): Promise<AgentFile> {
 /** By what `uname -m` prints. */
 const architectures: Record<string, string> = { x86_64: 'x64', aarch64: 'arm64', arm64: 'arm64' }
 
-/** A Node for Linux on this architecture: our own, or the one that npm installed for it. Never fetched by the other side. */
+/** A Node for Linux on this architecture: the one that runs this program, if it fits. Never fetched by the other side. */
 export async function nodeFor(name: string, machine: string): Promise<AgentFile> {
-  const arch = architectures[machine]
-  const own = process.platform === 'linux' && process.arch === arch && !process.versions.electron
-  const path = own
-    ? process.execPath
-    : above(join('node_modules', `node-linux-${arch}`, 'bin', 'node'))
-  if (arch === undefined || path === null)
+  const fits =
+    process.platform === 'linux' &&
+    process.arch === architectures[machine] &&
+    !process.versions.electron
+  if (!fits)
     throw missingError(
       `${name} has no Node.js 20.19 or newer, and there is none for Linux on ${machine} here to send.`,
       'Install Node.js there, so that `node` is on the PATH of its ssh commands.',
     )
-  return fileOf(path)
+  return fileOf(process.execPath)
 }

@@ -8,7 +8,10 @@ import { join } from 'node:path'
 import { cacheDir } from '../../adapters/disk/paths'
 
 try {
-  nodeModule.enableCompileCache?.(join(cacheDir(), 'compiled'))
+  const { enableCompileCache } = nodeModule as {
+    enableCompileCache?: (folder: string) => unknown
+  }
+  enableCompileCache?.(join(cacheDir(), 'compiled'))
 } catch {
   // A user without a folder for a cache, which whatever needs one says.
 }

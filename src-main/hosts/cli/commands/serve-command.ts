@@ -22,8 +22,9 @@ export interface ServeOptions {
  * sends SIGHUP, and /dev/null, as of a service, says nothing.
  */
 function onInputClosed(gone: () => void): void {
-  const input = fstatSync(0, { throwIfNoEntry: false })
-  if (!input?.isFIFO() && !input?.isSocket()) return
+  // Node.js opens /dev/null in place of a stdin that was closed, so there always is one.
+  const input = fstatSync(0)
+  if (!input.isFIFO() && !input.isSocket()) return
   process.stdin.once('end', gone).once('error', gone).resume()
 }
 
