@@ -1,6 +1,7 @@
 /**
- * The programs without a UI: the command line as one file that needs no node_modules, dist/cli/kernel-ladder.mjs; and with
- * `--mode package` what the npm package runs, dist/package/lib, in the files that its programs share.
+ * The programs without a UI: the command line as one file that needs no node_modules, dist/cli/kernel-ladder.mjs; with
+ * `--mode package` what the npm package runs, dist/package/lib, in the files that its programs share; and with
+ * `--mode checkout` the command line alone in such files, out/cli, which is built soonest.
  */
 import { defineConfig, type UserConfig } from 'vite'
 import { asciiOnly, assetPack, emulatorWorker } from './scripts/vite-plugins.ts'
@@ -23,15 +24,16 @@ const cli: UserConfig = {
         format: 'es',
         entryFileNames: 'kernel-ladder.mjs',
         codeSplitting: false,
-        // Names stay, for stack traces; white space and comments would be read at every start.
-        minify: { compress: false, mangle: false, codegen: true },
+        // Names of functions stay, for stack traces; all else that is long would be read at every start.
+        minify: { compress: false, mangle: { keepNames: true }, codegen: true },
         banner: '#!/usr/bin/env node',
       },
     },
   },
 }
 
-const npmPackage: UserConfig = {
+/** Files are read in place; code is split where it is loaded on demand. */
+const inFiles = (outDir: string, input: Record<string, string>): UserConfig => ({
   publicDir: false,
   plugins: [
     assetPack({ root: import.meta.dirname, embed: false }),
@@ -40,17 +42,26 @@ const npmPackage: UserConfig = {
   ssr: { noExternal: true },
   build: {
     ssr: true,
-    outDir: 'dist/package/lib',
+    outDir,
     emptyOutDir: true,
     target: 'node20',
     // Stack traces and licenses stay readable; compiled code is kept, so that size costs no time.
     minify: false,
     license: { fileName: 'third-party-licenses.md' },
     rolldownOptions: {
-      input: { 'kernel-ladder': 'src-main/hosts/cli/start.ts', index: 'src-main/library/index.ts' },
+      input,
       output: { format: 'es', entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' },
     },
   },
-}
+})
 
-export default defineConfig(({ mode }) => (mode === 'package' ? npmPackage : cli))
+const start = 'src-main/hosts/cli/start.ts'
+
+export default defineConfig(({ mode }) => {
+  if (mode === 'package')
+    return inFiles('dist/package/lib', {
+      'kernel-ladder': start,
+      index: 'src-main/library/index.ts',
+    })
+  return mode === 'checkout' ? inFiles('out/cli', { 'kernel-ladder': start }) : cli
+})

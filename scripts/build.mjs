@@ -1,8 +1,13 @@
 // @ts-check
-/** `npm run build [-- --force] [-- renderer|report|electron|cli …]`: builds everything or only the named targets. */
+/**
+ * `npm run build [-- --force] [-- TARGET …]`: builds what is taken elsewhere, or only the named targets, and says how large the
+ * one-file program is.
+ */
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
 import { ensureBuilt, targets } from './lib/build.mjs'
 import { ensureInstalled } from './lib/install.mjs'
-import { PlainError, runScript } from './lib/project.mjs'
+import { PlainError, root, runScript, say } from './lib/project.mjs'
 
 /** @typedef {import('./lib/build.mjs').TargetName} TargetName */
 
@@ -16,8 +21,14 @@ await runScript(async () => {
   if (unknown !== undefined)
     throw new PlainError(`There is no target "${unknown}": ${Object.keys(targets).join(', ')}.`, 2)
   await ensureInstalled()
-  await ensureBuilt(names.length > 0 ? names.filter(isTarget) : ['electron', 'cli', 'package'], {
-    force: words.includes('--force'),
-  })
+  /** @type {TargetName[]} */
+  const all = ['electron', 'cli', 'package']
+  const wanted = names.length > 0 ? names.filter(isTarget) : all
+  await ensureBuilt(wanted, { force: words.includes('--force') })
+  if (wanted.includes('cli')) {
+    const file = targets.cli.outputs[0]
+    const megabytes = (statSync(join(root, file)).size / 1e6).toFixed(1)
+    say(`${file} has ${megabytes} MB; the limit is 8 MB (test/cli/cli.test.ts).`)
+  }
   return 0
 })

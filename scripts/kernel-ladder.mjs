@@ -1,6 +1,6 @@
 // @ts-check
 /** Runs the command-line program from a checkout, after installing and building whatever is missing. */
-import { ensureBuilt } from './lib/build.mjs'
+import { ensureBuilt, targets } from './lib/build.mjs'
 import { runCli } from './lib/child.mjs'
 import { ensureInstalled } from './lib/install.mjs'
 import { runScript } from './lib/project.mjs'
@@ -8,5 +8,5 @@ import { runScript } from './lib/project.mjs'
 await runScript(async () => {
   await ensureInstalled()
   await ensureBuilt(['cli'])
-  return runCli(process.argv.slice(2))
+  return runCli(targets.cli.outputs[0], process.argv.slice(2))
 })

@@ -1,6 +1,6 @@
 // @ts-check
 /** Opens the UI in a window if possible, otherwise serves it on loopback. */
-import { ensureBuilt } from './lib/build.mjs'
+import { ensureBuilt, targets } from './lib/build.mjs'
 import { runChild, runCli } from './lib/child.mjs'
 import { neverStarted, obtainElectron, whyServe } from './lib/programs.mjs'
 import { ensureInstalled } from './lib/install.mjs'
@@ -37,7 +37,7 @@ await runScript(async () => {
   await ensureInstalled()
   const outcome = await openWindow()
   if (typeof outcome === 'number') return outcome
-  await ensureBuilt(['cli'])
+  await ensureBuilt(['renderer', 'report', 'checkout'])
   say(outcome)
-  return runCli(['serve', ...args])
+  return runCli(targets.checkout.outputs[0], ['serve', ...args])
 })

@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
+import { brotliCompressSync, brotliDecompressSync, constants, gzipSync } from 'node:zlib'
 import { parse } from 'yaml'
 import { type Plugin, type Rolldown, build } from 'vite'
 import { packedFolders } from './lib/project.mjs'
@@ -144,10 +144,11 @@ export function emulatorWorker(options: { root: string }): Plugin {
 // stream of an archive in this format:
 //
 //     4 bytes   length of the index in bytes, unsigned, little endian
-//     index     JSON in UTF-8: [{ "path": "cuda-kernels/gemm/01_naive.cu", "size": 1234 }, …]
+//     index     JSON in UTF-8: [{ "path": "cuda-kernels/gemm/01_naive.cu", "size": 1234, "brotli": false }, …]
 //     contents  every file's bytes, concatenated in index order
 //
-// `path` is relative to the repository root, with `/`; paths are sorted. `hash` is the SHA-256 of the
+// `path` is relative to the repository root, with `/`; paths are sorted. The content of a file with `brotli` is stored
+// unpacked, and packed again when it is written: one stream for all recordings is smaller than one for each. `hash` is the SHA-256 of the
 // archive before compression, in hex: equal content has an equal hash, so it can name the folder that the
 // archive is unpacked into.
 
@@ -169,7 +170,15 @@ export interface AssetPack {
 
 export interface PackedFile {
   path: string
+  /** The content, unpacked if the file is a Brotli stream. */
   bytes: Uint8Array
+  brotli: boolean
+}
+
+function readPacked(root: string, path: string): PackedFile {
+  const bytes = readFileSync(join(root, path))
+  const brotli = path.endsWith('.br')
+  return { path, bytes: brotli ? brotliDecompressSync(bytes) : bytes, brotli }
 }
 
 export function collectAssets(
@@ -189,12 +198,12 @@ export function collectAssets(
     )
     .filter((path) => !isLeftOut(path))
     .sort()
-    .map((path) => ({ path, bytes: readFileSync(join(root, path)) }))
+    .map((path) => readPacked(root, path))
 }
 
 export function packAssets(files: readonly PackedFile[]): AssetPack {
   const index = Buffer.from(
-    JSON.stringify(files.map(({ path, bytes }) => ({ path, size: bytes.length }))),
+    JSON.stringify(files.map(({ path, bytes, brotli }) => ({ path, size: bytes.length, brotli }))),
   )
   const length = Buffer.alloc(4)
   length.writeUInt32LE(index.length)

@@ -122,7 +122,7 @@ export function removeStamp(root, target) {
   rmSync(join(root, target.stamp), { force: true })
 }
 
-/** @typedef {'renderer' | 'report' | 'electron' | 'cli' | 'package'} TargetName */
+/** @typedef {'renderer' | 'report' | 'electron' | 'checkout' | 'cli' | 'package'} TargetName */
 
 const vite = 'node_modules/vite/bin/vite.js'
 const always = [
@@ -134,7 +134,7 @@ const always = [
 
 /**
  * @type {Record<TargetName, Target & {
- *   what: string, needs: TargetName[], command: string[], env?: NodeJS.ProcessEnv
+ *   what: string, needs: TargetName[], outputs: [string, ...string[]], command: string[], env?: NodeJS.ProcessEnv
  * }>}
  */
 export const targets = {
@@ -186,8 +186,23 @@ export const targets = {
     command: ['node_modules/electron-vite/bin/electron-vite.js', 'build'],
     env: { KERNEL_LADDER_BUILD: 'without-renderer' },
   },
+  checkout: {
+    what: 'the program',
+    needs: [],
+    inputs: [
+      ...always,
+      'package.json',
+      'vite.cli.config.ts',
+      'scripts/vite-plugins.ts',
+      'src-main',
+    ],
+    except: /^src-main\/hosts\/electron$/,
+    outputs: ['out/cli/kernel-ladder.js'],
+    stamp: 'out/cli.stamp.json',
+    command: [vite, 'build', '--config', 'vite.cli.config.ts', '--mode', 'checkout'],
+  },
   cli: {
-    what: 'the command-line program',
+    what: 'the one-file program',
     needs: ['renderer', 'report'],
     inputs: [
       ...always,
@@ -222,15 +237,6 @@ export const targets = {
   },
 }
 
-/** The program is copied to servers, so it should stay small. */
-const cliLimitBytes = 8 * 1024 * 1024
-
-/** @param {number} bytes */
-export const sizeWarning = (bytes) =>
-  bytes > cliLimitBytes
-    ? `The command-line program has grown to ${(bytes / 1024 / 1024).toFixed(1)} MB; the target is 8 MB. Check how much resources/recordings and the UI contribute.`
-    : undefined
-
 /**
  * @param {readonly TargetName[]} names
  * @returns {TargetName[]} the targets and their dependencies, in build order
@@ -254,9 +260,6 @@ async function build(name) {
       `${stripVTControlCharacters(output).trim()}\nBuilding ${target.what} failed; see above.`,
     )
   writeStamp(root, target, state)
-  if (name !== 'cli') return
-  const warning = sizeWarning(statSync(join(root, 'dist/cli/kernel-ladder.mjs')).size)
-  if (warning !== undefined) say(warning)
 }
 
 /**
@@ -267,7 +270,20 @@ export async function ensureBuilt(names, options = {}) {
   const wanted = inOrder(names)
   if (!options.force && wanted.every((name) => isFresh(root, targets[name]))) return
   await withLock('build', async () => {
-    // In sequence: a target may be built from the output of the one before.
-    for (const name of wanted) if (options.force || !isFresh(root, targets[name])) await build(name)
+    /** @type {Map<TargetName, Promise<void>>} */
+    const begun = new Map()
+    for (const name of wanted) {
+      // The order of `wanted` puts them before it.
+      const needs = targets[name].needs.flatMap((needed) => begun.get(needed) ?? [])
+      const made = Promise.all(needs).then(async () => {
+        if (options.force || !isFresh(root, targets[name])) await build(name)
+      })
+      begun.set(name, made)
+    }
+    // All must have ended before another process may build.
+    const failed = (await Promise.allSettled(begun.values())).find(
+      ({ status }) => status === 'rejected',
+    )
+    if (failed?.status === 'rejected') throw failed.reason
   })
 }

@@ -82,14 +82,14 @@ export function runChild(file, args, options = {}) {
   })
 }
 
-const program = join(root, 'dist/cli/kernel-ladder.mjs')
-
 /**
- * Runs the built command-line program, which takes over this process, including signals and exit code.
+ * Runs a built command-line program, which takes over this process, including signals and exit code.
+ * @param {string} file its path in the repository
  * @param {readonly string[]} args
  * @returns {Promise<undefined>} because the program sets the exit code
  */
-export async function runCli(args) {
+export async function runCli(file, args) {
+  const program = join(root, file)
   // Node.js 20 has no compile cache.
   const { enableCompileCache } =
     /** @type {{ enableCompileCache?: (folder: string) => unknown }} */ (module)

@@ -1,4 +1,4 @@
-import { copyFile, cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { copyFile, cp, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { existsSync } from 'node:fs'
 import { spawn } from 'node:child_process'
 import { request } from 'node:http'
@@ -39,6 +39,12 @@ async function withKernels(
 }
 
 const small = ['run', '--ladder', 'gemm-fp32', '--size', '1024']
+
+describe('the one-file program', () => {
+  it('has at most 8 MB', async () => {
+    expect((await stat(bundle)).size).toBeLessThanOrEqual(8e6)
+  })
+})
 
 describe('run --target recorded --json', () => {
   it('prints exactly one JSON document with every rung of the ladder and its card metrics, and exits 0', async () => {

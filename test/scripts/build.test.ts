@@ -4,16 +4,9 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { runInNewContext } from 'node:vm'
-import { brotliDecompressSync } from 'node:zlib'
+import { brotliCompressSync, brotliDecompressSync } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import {
-  inOrder,
-  sizeWarning,
-  inputState,
-  isFresh,
-  removeStamp,
-  writeStamp,
-} from '../../scripts/lib/build.mjs'
+import { inOrder, inputState, isFresh, removeStamp, writeStamp } from '../../scripts/lib/build.mjs'
 import { runChild } from '../../scripts/lib/child.mjs'
 import { root as projectRoot } from '../../scripts/lib/project.mjs'
 import { closingLine, countTests, secondTries } from '../../scripts/lib/test-report.mjs'
@@ -25,11 +18,6 @@ describe('builds', () => {
     it('come after what they need, each once', () => {
       expect(inOrder(['cli'])).toEqual(['renderer', 'report', 'cli'])
       expect(inOrder(['electron', 'cli'])).toEqual(['renderer', 'report', 'electron', 'cli'])
-    })
-
-    it('warn of a large program', () => {
-      expect(sizeWarning(8 * 1024 * 1024)).toBeUndefined()
-      expect(sizeWarning(9.5 * 1024 * 1024)).toContain('9.5 MB')
     })
   })
 
@@ -51,19 +39,21 @@ describe('builds', () => {
         writeFileSync(join(root, 'a/deep/bytes'), Buffer.from([0, 255, 10]))
         writeFileSync(join(root, 'a/profile.ncu-rep'), 'large')
         writeFileSync(join(root, 'a/.hidden'), '')
+        writeFileSync(join(root, 'a/raw.jsonl.br'), brotliCompressSync('{}\n'))
         const files = collectAssets(root, ['a', 'absent'])
-        expect(files.map(({ path }) => path)).toEqual(['a/deep/bytes', 'a/z.cu'])
+        expect(files.map(({ path }) => path)).toEqual(['a/deep/bytes', 'a/raw.jsonl.br', 'a/z.cu'])
 
         const { hash, base64 } = packAssets(files)
         const archive = brotliDecompressSync(Buffer.from(base64, 'base64'))
         expect(createHash('sha256').update(archive).digest('hex')).toBe(hash)
         const start = 4 + archive.readUInt32LE()
         expect(JSON.parse(archive.toString('utf8', 4, start))).toEqual([
-          { path: 'a/deep/bytes', size: 3 },
-          { path: 'a/z.cu', size: 9 },
+          { path: 'a/deep/bytes', size: 3, brotli: false },
+          { path: 'a/raw.jsonl.br', size: 3, brotli: true },
+          { path: 'a/z.cu', size: 9, brotli: false },
         ])
         expect([...archive.subarray(start, start + 3)]).toEqual([0, 255, 10])
-        expect(archive.toString('utf8', start + 3)).toBe('kernel é')
+        expect(archive.toString('utf8', start + 3)).toBe('{}\nkernel é')
         expect(packAssets(collectAssets(root, ['a'])).base64).toBe(base64)
       } finally {
         rmSync(root, { recursive: true })

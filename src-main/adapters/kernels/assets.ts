@@ -7,7 +7,7 @@ import { randomBytes } from 'node:crypto'
 import { readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { existsSync } from 'node:fs'
 import { dirname, join, resolve, sep } from 'node:path'
-import { brotliDecompressSync } from 'node:zlib'
+import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib'
 import pack from 'virtual:kernel-ladder-assets'
 import { KernelLadderError } from '../../domain/errors'
 import { message } from '../../domain/messages/message'
@@ -47,6 +47,10 @@ function checkoutRoot(): string | null {
   }
 }
 
+/** Packs a recording again, quickly: the program does this once, when it unpacks its files. */
+const packAgain = (bytes: Buffer): Buffer =>
+  brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 3 } })
+
 /** The archive of scripts/vite-plugins.ts, the last line of this very program, file by file. */
 async function* unpack(): AsyncGenerator<{ path: string; bytes: Buffer }> {
   const program = (await readFile(import.meta.filename, 'latin1')).trimEnd()
@@ -56,10 +60,12 @@ async function* unpack(): AsyncGenerator<{ path: string; bytes: Buffer }> {
   const index = JSON.parse(archive.subarray(4, 4 + indexLength).toString('utf8')) as {
     path: string
     size: number
+    brotli: boolean
   }[]
   let offset = 4 + indexLength
-  for (const { path, size } of index) {
-    yield { path, bytes: archive.subarray(offset, offset + size) }
+  for (const { path, size, brotli } of index) {
+    const bytes = archive.subarray(offset, offset + size)
+    yield { path, bytes: brotli ? packAgain(bytes) : bytes }
     offset += size
   }
 }
