@@ -74,7 +74,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['test/**/*.test.ts', 'src-renderer/**/*.test.ts'],
-          exclude: [...exclude, 'test/browser/**', 'test/cli/**', ...mocking],
+          exclude: [...exclude, 'test/browser/**', 'test/cli/**', 'test/desktop/**', ...mocking],
           // Most of what a file takes alone is loading what the others load too.
           isolate: false,
           execArgv: [...optimizeLate, ...collectLate],
@@ -89,9 +89,9 @@ export default defineConfig({
       {
         extends: true,
         test: {
-          // What needs the built programs: the UI in a browser, and the command line as a process.
+          // What needs the built programs: the UI in a browser, the command line as a process, and the window.
           name: 'built',
-          include: ['test/browser/**/*.test.ts', 'test/cli/**/*.test.ts'],
+          include: ['browser', 'cli', 'desktop'].map((folder) => `test/${folder}/**/*.test.ts`),
           exclude,
           isolate: false,
           // Each of them often waits: for a page, a program, a server.
