@@ -66,12 +66,7 @@ describe('kinds of targets', () => {
     /speedupType === 'local'|text === 'global' \|\| text === 'local'/,
   ]
 
-  const places = [
-    'src-main/domain/target/',
-    'src-main/contract/sessions.ts',
-    // Reads the words that version 1 of a session had.
-    'src-main/domain/session/upgrade/',
-  ]
+  const places = ['src-main/domain/target/', 'src-main/contract/sessions.ts']
 
   describe('the source', () => {
     it('compares no kinds of targets outside of their table', () => {
@@ -124,9 +119,8 @@ describe('the task', () => {
 
   /** Who knows one of these all the same, and why. */
   const allowed: readonly [RegExp, RegExp, string][] = [
-    [/session\/upgrade\/from-1\.ts$/, /./, 'what version 1 of a session had fields for'],
     [
-      /machine\/doctor\.ts$|contract\/index\.ts$|english\/sessions\.ts$|upgrade\/english-1\.ts$|locales\/[^/]+\/(?:screens|statements)\.json$/,
+      /machine\/doctor\.ts$|contract\/index\.ts$|english\/sessions\.ts$|locales\/[^/]+\/(?:screens|statements)\.json$/,
       /cublas/i,
       'the doctor says whether the library that rungs may be measured against is here',
     ],

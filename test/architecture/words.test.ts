@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { readImports, isTest } from './imports'
+import { isTest } from './imports'
 
 const root = join(import.meta.dirname, '../..')
 
@@ -76,16 +76,6 @@ describe('the source', () => {
         files.some((file) => of.test(file) && readFileSync(join(root, file), 'utf8').match(spoken)),
         `${of}: ${why}`,
       ).toBe(true)
-  })
-
-  it('recognizes a sentence in the upgrader from version 1 alone', () => {
-    const importers = readImports()
-      .filter(({ specifier }) => /\/(?:recognize|english-1)$/.test(specifier))
-      .map(({ from }) => from)
-    expect([...new Set(importers)].sort()).toEqual([
-      'src-main/domain/session/upgrade/from-1.ts',
-      'src-main/domain/session/upgrade/recognize.ts',
-    ])
   })
 })
 

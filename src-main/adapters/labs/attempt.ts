@@ -116,10 +116,12 @@ export const parseAttempt = (value: unknown, path: string): LabAttempt =>
 const parseSanitizerFile = (value: unknown, path: string): SanitizerVerdicts =>
   parseAs(value, path, SanitizerFile, (file) => upgraded(formats.sanitizerVerdicts, file)).verdicts
 
+const noVerdicts = { schema: sanitizerFileVersion, verdicts: {} }
+
 /** The verdicts within an attempt. */
 export const parseVerdicts = (value: unknown, path: string): SanitizerVerdicts => {
   const attempt = z.looseObject({ sanitized: z.unknown() }).safeParse(value)
-  return parseSanitizerFile(attempt.data?.sanitized ?? {}, path)
+  return parseSanitizerFile(attempt.data?.sanitized ?? noVerdicts, path)
 }
 
 export async function readAttempt(folder: string): Promise<LabAttempt> {

@@ -1,5 +1,5 @@
 /** What the commands print with `--json` on what ships, held to the schemas that are published. */
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { publishedSchemas } from '../../../scripts/lib/document.mjs'
@@ -9,7 +9,6 @@ import { faultsOf, isValid, publishedNames, publishedText, schemasDir } from '..
 import { ncuCapture, ncuReportFile } from '../../captures'
 import { labText } from '../../services/labs/support'
 import { root, setEnv, tempDir } from '../../services/support'
-import { file1 } from '../../version-1'
 import { runHere, type Finished } from './support'
 
 const { printedDocuments, readFiles } = documents
@@ -133,7 +132,8 @@ describe('--json', () => {
   it('of show, a session that ships and one of an older program', async () => {
     documentOf('run', await runHere('show', 'recorded:gemm-tensor-h200-8192', '--json'))
     const folder = await tempDir()
-    await writeFile(join(folder, 'session.json'), file1('failures.json'))
+    const older = join(root, 'test/captures/sessions/failures-2.json')
+    await copyFile(older, join(folder, 'session.json'))
     documentOf('run', await runHere('show', folder, '--json'))
   })
 

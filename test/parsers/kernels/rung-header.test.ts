@@ -6,7 +6,6 @@ import type { Statement } from '../../../src-main/domain/messages/message'
 import { inEnglish } from '../../../src-main/domain/text/text'
 import { gemm } from '../../support'
 import { Task } from '../../../src-main/domain/task/task'
-import { taskOfVersion1 } from '../../../src-main/domain/session/upgrade/from-1'
 import { parseTask } from '../../../src-main/parsers/kernels/ladder'
 
 const header = `// @rung    05_thread_tile_2d
@@ -226,10 +225,6 @@ describe('a task file', () => {
   it('is read, and stays the same in a session', () => {
     expect(gemm).toMatchObject({ id: 'gemm', struct: 'KlGemm', sizes: { m: { max: 2 ** 28 } } })
     expect(Task.parse(JSON.parse(JSON.stringify(gemm)))).toEqual(gemm)
-  })
-
-  it('of gemm computes what sessions of version 1 did', () => {
-    expect(gemm).toEqual(taskOfVersion1)
   })
 
   it.each([

@@ -25,6 +25,8 @@ export const files = {
   noVersion: 'it does not state its {field} version.',
   newer:
     'it has {word} {version} but this version reads up to {newest}; it was written by a newer kernel-ladder.',
+  tooOld:
+    'it has {word} {version}, which is no longer read: run the ladder again, or import its report again.',
   neverWritten: 'it has {word} {version}, which no version of kernel-ladder writes.',
   rawDamaged: '{file} is damaged: {why}',
   rawLeft: 'Nothing was changed. Use another recording, or download this one again.',

@@ -3,7 +3,7 @@
  * buffer, which left dirty lines, or not at all. Damaged values are passed through, for the schema to reject. Pure.
  */
 import type { CacheState } from '../session'
-import { eachRecord, isRecord, withPart, type Json, type JsonRecord } from './from-1'
+import { eachRecord, isRecord, withPart, type Json, type JsonRecord } from './json'
 
 /** A burst began after a flush that its later launches did not have. */
 const timing =
