@@ -118,7 +118,7 @@ describe('HTML', () => {
       const columns = Array.from({ length: 1000 }, (_, index) => `"c${index}":[]`).join(',')
       const lines = `{"long":[${'0,'.repeat(1_000_000)}0],${columns}}`
       const kernel = `{"instructions":{},"lines":${lines}}`
-      expect(refused(`{"01_naive":{"schema":1,"kernels":[${kernel}]}}`)).toThrow(/5000000 cells/)
+      expect(refused(`{"01_naive":{"schema":2,"kernels":[${kernel}]}}`)).toThrow(/5000000 cells/)
     })
 
     it('lets no hostile text become a part of the page, also where scripts are off', () => {
