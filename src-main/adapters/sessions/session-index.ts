@@ -39,8 +39,9 @@ const slice = 250
 /** Null if there is no such folder. */
 function stampOf(folder: string): string | null {
   const own = statSync(folder, { throwIfNoEntry: false })
-  const file = own && statSync(join(folder, sessionFile), { throwIfNoEntry: false })
-  return own?.isDirectory() ? [own.mtimeMs, file?.mtimeMs, file?.size].join(':') : null
+  if (!own?.isDirectory()) return null
+  const file = statSync(join(folder, sessionFile), { throwIfNoEntry: false })
+  return [own.mtimeMs, file?.mtimeMs, file?.size].join(':')
 }
 
 async function stampsOf(root: string): Promise<Map<string, string>> {
