@@ -16,7 +16,7 @@ import {
 } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { z } from 'zod'
-import { diskError, makeFolder, pathExists } from './disk'
+import { diskError, makeFolder, pathExists, replaceFile } from './disk'
 import { sharedCacheDir } from './paths'
 
 export interface BuildInputs {
@@ -77,18 +77,6 @@ export const sha256 = (content: string | Uint8Array): string =>
 function buildKey({ sources, flags, compiler, output }: BuildInputs): string {
   const texts = [...sources].sort(([a], [b]) => (a < b ? -1 : 1))
   return sha256(JSON.stringify([compiler, flags, output, texts])).slice(0, 32)
-}
-
-/** Writes a temporary file and renames it, so that a reader sees the old file or the new one. */
-async function replaceFile(path: string, text: string): Promise<void> {
-  const temporary = `${path}.${randomBytes(4).toString('hex')}`
-  try {
-    await writeFile(temporary, text)
-    await rename(temporary, path)
-  } catch (error) {
-    await rm(temporary, { force: true }).catch(() => undefined)
-    throw error
-  }
 }
 
 /**

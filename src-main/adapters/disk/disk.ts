@@ -1,7 +1,7 @@
 /** Reading and creating files and folders, answers kept until a file changes, and messages for disk errors. */
 import { constants } from 'node:fs'
-import { access, mkdir, open, readFile, rename, rm, writeFile } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { access, chmod, mkdir, open, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
 import { randomBytes } from 'node:crypto'
 import { z } from 'zod'
 import { strToU8, zipSync } from 'fflate'
@@ -107,6 +107,28 @@ export async function readPlainBytes(path: string, most = mostMebibytes): Promis
 export const readPlainFile = async (path: string, most?: number): Promise<string> =>
   (await readPlainBytes(path, most)).toString('utf8')
 
+/**
+ * Writes a file beside its place and renames it, so that a reader, a full disk or a kill finds the old content or the new.
+ * Its folder must exist.
+ */
+export async function replaceFile(
+  path: string,
+  content: string | Uint8Array | Iterable<string>,
+  options: { mode?: number; flush?: boolean } = {},
+): Promise<void> {
+  // Hidden, so that no list of the folder takes it for one of its files.
+  const staged = join(dirname(path), `.${basename(path)}.${randomBytes(4).toString('hex')}`)
+  try {
+    await writeFile(staged, content, options)
+    // The process's umask does not apply to a mode that was asked for.
+    if (options.mode !== undefined) await chmod(staged, options.mode)
+    await rename(staged, path)
+  } catch (error) {
+    await rm(staged, { force: true }).catch(() => undefined)
+    throw error
+  }
+}
+
 // An answer that follows from files alone, kept in the cache until one of them changes.
 
 export interface Kept<T> {
@@ -127,13 +149,11 @@ export async function keptAnswer<T>({ file, key, schema, make }: Kept<T>): Promi
     // Absent, damaged, or made from other files.
   }
   const answer = await make()
-  const temporary = `${file}.${randomBytes(4).toString('hex')}`
   try {
     await makeFolder(dirname(file))
-    await writeFile(temporary, JSON.stringify({ key, answer }))
-    await rename(temporary, file)
+    await replaceFile(file, JSON.stringify({ key, answer }))
   } catch {
-    await rm(temporary, { force: true }).catch(() => undefined)
+    // It is made again next time.
   }
   return answer
 }

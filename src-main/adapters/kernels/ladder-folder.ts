@@ -2,19 +2,9 @@
  * A ladder folder: ladder.yaml and its rungs, as a library with one ladder. It may come from anywhere, so nothing
  * outside it is followed and nothing large is read; only the files that it names are, and its headers.
  */
-import {
-  lstat,
-  readdir,
-  readFile,
-  realpath,
-  stat,
-  chmod,
-  rename,
-  rm,
-  writeFile,
-} from 'node:fs/promises'
+import { lstat, readdir, readFile, realpath, stat } from 'node:fs/promises'
 import { basename, join, posix, relative, resolve, sep, dirname } from 'node:path'
-import { createHash, randomBytes } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { inputError } from '../../domain/errors'
 import { message, type AnyMessage } from '../../domain/messages/message'
 import type { LadderFile } from '../../domain/ladder/ladder'
@@ -28,7 +18,7 @@ import {
   type ParsedLadder,
 } from '../../parsers/kernels/ladder'
 import { parseRungHeader } from '../../parsers/kernels/rung-header'
-import { errorCode, pathExists, diskError } from '../disk/disk'
+import { errorCode, pathExists, diskError, replaceFile } from '../disk/disk'
 import { builtWith, sentenceOf, type KernelLibrary } from './kernel-library'
 
 /** Edits that add a variant of a rung to a folder's ladder. */
@@ -379,16 +369,8 @@ export async function saveFolderFile(
     const bytes = Buffer.from(
       now && isCrlf(await readFile(target, 'utf8')) ? text.replace(/\r?\n/g, '\r\n') : text,
     )
-    // Hidden, so that it is not taken for a header meanwhile.
-    const staged = join(above, `.${basename(target)}.${randomBytes(4).toString('hex')}`)
-    try {
-      await writeFile(staged, bytes, { flush: true })
-      if (now) await chmod(staged, (await stat(target)).mode & 0o7777)
-      await rename(staged, target)
-    } catch (error) {
-      await rm(staged, { force: true }).catch(() => undefined)
-      throw error
-    }
+    const kept = now ? { mode: (await stat(target)).mode & 0o7777 } : {}
+    await replaceFile(target, bytes, { flush: true, ...kept })
     return { saved: true, version: versionOf(bytes) }
   } catch (error) {
     throw diskError(error, shown, 'write', 'other')

@@ -1,10 +1,9 @@
 /** The user's machines.yaml, read anew each time: it is written by hand as well. */
-import { randomBytes } from 'node:crypto'
-import { readFile, rename, writeFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { MachinesFile, WrittenMachine } from '../../domain/machines/machine-file'
 import { editMachines, parseMachines } from '../../parsers/machines-file'
-import { diskError, errorCode, makeFolder } from '../disk/disk'
+import { diskError, errorCode, makeFolder, replaceFile } from '../disk/disk'
 
 export const machinesPath = (config: string): string => join(config, 'machines.yaml')
 
@@ -37,9 +36,7 @@ export async function writeMachine(
   parseMachines(text, path)
   try {
     await makeFolder(dirname(path))
-    const staged = `${path}.${randomBytes(4).toString('hex')}`
-    await writeFile(staged, text, { mode: 0o600 })
-    await rename(staged, path)
+    await replaceFile(path, text, { mode: 0o600 })
   } catch (error) {
     throw diskError(error, path, 'write', 'other')
   }

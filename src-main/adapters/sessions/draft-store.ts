@@ -1,11 +1,11 @@
 /** Edited copies on disk: one private file each, replaced atomically on every save. */
 import { randomBytes } from 'node:crypto'
-import { readFile, readdir, rename, rm, writeFile } from 'node:fs/promises'
+import { readFile, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Draft, DraftId } from '../../domain/ladder/rung'
 import { inputError } from '../../domain/errors'
 import { message } from '../../domain/messages/message'
-import { diskError, errorCode, makeFolder } from '../disk/disk'
+import { diskError, errorCode, makeFolder, replaceFile } from '../disk/disk'
 
 /** More than a person would create. */
 const maxDrafts = 500
@@ -49,7 +49,6 @@ export function draftStore(folder: string): DraftStore {
     },
     async save(draft) {
       const path = pathOf(draft.id)
-      const staged = `${path}.${randomBytes(4).toString('hex')}`
       try {
         await makeFolder(folder)
         const others = (await readdir(folder)).filter((name) => name !== `${draft.id}.json`)
@@ -58,11 +57,8 @@ export function draftStore(folder: string): DraftStore {
             message('drafts.tooMany', { count: maxDrafts }),
             message('drafts.discard', { folder }),
           )
-        // Under another name first, so that a full disk or a kill leaves the previous draft intact.
-        await writeFile(staged, JSON.stringify(draft), { mode: 0o600, flush: true })
-        await rename(staged, path)
+        await replaceFile(path, JSON.stringify(draft), { mode: 0o600, flush: true })
       } catch (error) {
-        await rm(staged, { force: true }).catch(() => undefined)
         throw diskError(error, path, 'write')
       }
     },

@@ -2,13 +2,19 @@
  * Managing saved sessions without editing them: a user-given name (`label.json` in the session folder), and a trash
  * folder in the store from which they can be restored.
  */
-import { randomBytes } from 'node:crypto'
-import { readdir, rename, rm, writeFile } from 'node:fs/promises'
+import { readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { inputError } from '../../domain/errors'
 import { message } from '../../domain/messages/message'
-import { diskError, errorCode, makeFolder, pathExists, readPlainFile } from '../disk/disk'
+import {
+  diskError,
+  errorCode,
+  makeFolder,
+  pathExists,
+  readPlainFile,
+  replaceFile,
+} from '../disk/disk'
 import { readSession } from './session-store'
 
 const labelFile = 'label.json'
@@ -27,10 +33,7 @@ export async function writeTitle(folder: string, title: string | null): Promise<
   const path = join(folder, labelFile)
   try {
     if (title === null) return await rm(path, { force: true })
-    // Under another name first, so that a full disk leaves the old name intact.
-    const staged = `${path}.${randomBytes(4).toString('hex')}`
-    await writeFile(staged, `${JSON.stringify({ schema: 1, title })}\n`)
-    await rename(staged, path)
+    await replaceFile(path, `${JSON.stringify({ schema: 1, title })}\n`)
   } catch (error) {
     throw diskError(error, path, 'write')
   }

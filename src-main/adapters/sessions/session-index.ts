@@ -3,12 +3,12 @@
  * one. An entry is valid as long as its folder and its session.json are those that it was made from.
  */
 import { createReadStream, statSync } from 'node:fs'
-import { readdir, rename, rm, writeFile } from 'node:fs/promises'
-import { createHash, randomBytes } from 'node:crypto'
+import { readdir } from 'node:fs/promises'
+import { createHash } from 'node:crypto'
 import { dirname, join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { z } from 'zod'
-import { makeFolder } from '../disk/disk'
+import { makeFolder, replaceFile } from '../disk/disk'
 import { sha256 } from '../disk/build-cache'
 import { sessionFile } from './session-store'
 
@@ -136,13 +136,11 @@ async function write<T>(
   head: string,
   entries: ReadonlyMap<string, Entry<T>>,
 ): Promise<void> {
-  const temporary = `${file}.${randomBytes(4).toString('hex')}`
   try {
     await makeFolder(dirname(file))
-    await writeFile(temporary, blocksOf(head, [...entries]))
-    await rename(temporary, file)
+    await replaceFile(file, blocksOf(head, [...entries]))
   } catch {
-    await rm(temporary, { force: true }).catch(() => undefined)
+    // The sessions are described again next time.
   }
 }
 

@@ -1,10 +1,10 @@
 /** The available labs by their refs: the shipped ones and any folder of the user's, their trust, and a student's saved work. */
 import { resolve, join, sep } from 'node:path'
-import { readFile, writeFile, rename, lstat } from 'node:fs/promises'
+import { readFile, writeFile, lstat } from 'node:fs/promises'
 import { randomBytes } from 'node:crypto'
 import { z } from 'zod'
 import type { Setup, Folders } from '../../adapters/machine/machine'
-import { pathExists, diskError, makeFolder } from '../../adapters/disk/disk'
+import { pathExists, diskError, makeFolder, replaceFile } from '../../adapters/disk/disk'
 import { readKernelLibrary } from '../../adapters/kernels/kernel-library'
 import {
   readLab,
@@ -137,7 +137,7 @@ export const readProgress = (folders: Folders, key: string): Promise<LabProgress
     .then((text) => LabProgress.parse(JSON.parse(text)))
     .catch(() => LabProgress.parse({}))
 
-/** Changes are serialized, each written to a temporary file and renamed: a crash leaves the old or the new state. */
+/** Changes are serialized; a crash leaves the old or the new state. */
 const queues = new Map<string, Promise<unknown>>()
 
 export function changeProgress(
@@ -148,11 +148,9 @@ export function changeProgress(
   const work = async (): Promise<LabProgress> => {
     const next = change(await readProgress(folders, key))
     const path = fileOf(folders, key)
-    const temporary = `${path}.${randomBytes(4).toString('hex')}`
     try {
       await makeFolder(progressDir(folders, key))
-      await writeFile(temporary, JSON.stringify(next), { mode: 0o600 })
-      await rename(temporary, path)
+      await replaceFile(path, JSON.stringify(next), { mode: 0o600 })
     } catch (error) {
       throw diskError(error, path, 'write')
     }

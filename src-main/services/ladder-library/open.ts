@@ -1,10 +1,9 @@
 /** Opens a ladder by what the user calls it, the id of a shipped one or a folder; which folders are trusted, and which were opened recently. */
-import { readFile, realpath, writeFile, rename, rm } from 'node:fs/promises'
+import { readFile, realpath, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { randomBytes } from 'node:crypto'
 import { z } from 'zod'
 import type { Folders, Setup } from '../../adapters/machine/machine'
-import { diskError, makeFolder, pathExists } from '../../adapters/disk/disk'
+import { diskError, makeFolder, pathExists, replaceFile } from '../../adapters/disk/disk'
 import {
   shownPath,
   type LadderFolder,
@@ -121,13 +120,10 @@ export const recentFolders = (folders: Folders): Promise<Recent[]> =>
 
 async function write(folders: Folders, recent: readonly Recent[]): Promise<void> {
   const path = recentPath(folders)
-  const staged = `${path}.${randomBytes(4).toString('hex')}`
   try {
     await makeFolder(folders.ladders)
-    await writeFile(staged, `${JSON.stringify(recent, null, 2)}\n`, { mode: 0o600 })
-    await rename(staged, path)
+    await replaceFile(path, `${JSON.stringify(recent, null, 2)}\n`, { mode: 0o600 })
   } catch (error) {
-    await rm(staged, { force: true }).catch(() => undefined)
     throw diskError(error, path, 'write', 'data')
   }
 }
