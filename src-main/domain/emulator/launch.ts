@@ -118,6 +118,11 @@ const newCounts = (length: number): Counts => {
     sectors: one(),
     idealSectors: one(),
     divergent: one(),
+    passes: one(),
+    conflicts: one(),
+    l1Sectors: one(),
+    intoShared: one(),
+    intoGlobal: one(),
   }
 }
 
@@ -263,6 +268,9 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
     counts.tags[index]! += times * cost.tags
     counts.sectors[index]! += times * cost.sectors
     counts.idealSectors[index]! += times * cost.idealSectors
+    counts.passes[index]! += times * cost.passes
+    counts.conflicts[index]! += times * cost.conflicts
+    counts.l1Sectors[index]! += times * cost.l1Sectors
   }
 
   // ---- The program ---------------------------------------------------------------------------------

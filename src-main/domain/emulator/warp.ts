@@ -73,6 +73,12 @@ export interface Counts {
   readonly sectors: Float64Array
   readonly idealSectors: Float64Array
   readonly divergent: Float64Array
+  readonly passes: Float64Array
+  readonly conflicts: Float64Array
+  readonly l1Sectors: Float64Array
+  /** Generic accesses that reached shared memory, and global memory. */
+  readonly intoShared: Float64Array
+  readonly intoGlobal: Float64Array
 }
 
 /** Who wrote and read what, where checks are asked for. */

@@ -179,7 +179,9 @@ export class Replay {
     const counts: Counts = {
       ...{ executed: counter(), threads: counter(), on: counter(), divergent: counter() },
       ...{ wavefronts: counter(), idealWavefronts: counter(), tags: counter() },
-      ...{ sectors: counter(), idealSectors: counter() },
+      ...{ sectors: counter(), idealSectors: counter(), l1Sectors: counter() },
+      ...{ passes: counter(), conflicts: counter() },
+      ...{ intoShared: counter(), intoGlobal: counter() },
     }
     const machine: Machine = {
       ...{ views, registers, sharedBytes, counts },
