@@ -52,7 +52,7 @@ export const checks = {
   aboutTime:
     'What this lab asks for shows in time alone ({checks}), which is not emulated: a GPU has to judge it. The other checks were judged here.',
   withNoise:
-    'The counter includes arbitration noise, because counters per instruction were not collected.',
+    'The counter includes conflicts that vary from run to run, because counters per instruction were not collected.',
   time: '{own}, {ratio}× the {theirs} of {rung}; must be at most {factor}×, with a noise margin of {noise} %.',
 
   faults: 'The kernel has {faults}.',

@@ -267,7 +267,7 @@ export const emulation = {
   notVerifiedAt:
     '{rung} was not verified at {at}, which would take about {instructions} million warp instructions.',
   about:
-    'Emulated for {gpu} at {at}, every block of every launch: results and counts are exact, times are not known. Expected results are from {reference}.',
+    'Emulated for {gpu} at {at}, every block of every launch. Times are not known. Expected results are from {reference}.',
   shrunk:
     'Emulated at {at} instead of {from}, so that it takes seconds. Waves per SM are those of the smaller size.',
   fromHost: 'the reference on this machine',
