@@ -23,6 +23,7 @@ import { createWatch, writtenBytes } from './watch'
 import {
   convergenceWords,
   Halt,
+  newCounts,
   predicateTrue,
   uniformPredicates,
   type Block,
@@ -105,26 +106,6 @@ const [tellEveryMs, lookEvery] = [1000, 100_000]
 
 /** A piece of code that is run but once takes longer to compile than to interpret. */
 const compileAfter = 1
-
-const newCounts = (length: number): Counts => {
-  const one = () => new Float64Array(length)
-  return {
-    executed: one(),
-    threads: one(),
-    on: one(),
-    wavefronts: one(),
-    idealWavefronts: one(),
-    tags: one(),
-    sectors: one(),
-    idealSectors: one(),
-    divergent: one(),
-    passes: one(),
-    conflicts: one(),
-    l1Sectors: one(),
-    intoShared: one(),
-    intoGlobal: one(),
-  }
-}
 
 const uniformRows = 64
 /** For four lanes that are rounded with care. */

@@ -81,6 +81,27 @@ export interface Counts {
   readonly intoGlobal: Float64Array
 }
 
+/** Zero counts of so many instructions. */
+export function newCounts(length: number): Counts {
+  const one = (): Float64Array => new Float64Array(length)
+  return {
+    executed: one(),
+    threads: one(),
+    on: one(),
+    wavefronts: one(),
+    idealWavefronts: one(),
+    tags: one(),
+    sectors: one(),
+    idealSectors: one(),
+    divergent: one(),
+    passes: one(),
+    conflicts: one(),
+    l1Sectors: one(),
+    intoShared: one(),
+    intoGlobal: one(),
+  }
+}
+
 /** Who wrote and read what, where checks are asked for. */
 export interface Watch {
   global(at: number, warp: Warp, lane: number, offset: number, bytes: number, write: boolean): void
