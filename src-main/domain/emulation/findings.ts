@@ -111,7 +111,11 @@ export function toRecord(
     count: 1,
     thread: triple(finding.thread, launch.block),
     block: triple(finding.block, launch.grid),
-    address: finding.kind === 'divergent-barrier' ? null : `0x${finding.address.toString(16)}`,
+    // An address that no buffer can have is not a number.
+    address:
+      finding.kind === 'divergent-barrier' || Number.isNaN(finding.address)
+        ? null
+        : `0x${finding.address.toString(16)}`,
   }
 }
 
