@@ -26,8 +26,8 @@ import {
   type ProcessResult,
 } from '../src-main/adapters/tools/process'
 import type { RawRecorder, ToolCall } from '../src-main/adapters/tools/toolbox'
-import { openCompiler, type Compiler } from '../src-main/services/run/build'
 import { root, shippedKernels, tempDir } from './services/support'
+import { openCompiler, type Compiler } from '../src-main/services/bench/compiler'
 
 const cache = join(root, '.cache', 'nvcc')
 

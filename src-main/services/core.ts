@@ -28,7 +28,6 @@ import { createDrafts, hasEditor, openInEditor } from './drafts'
 import { folderCalls, createWatchJob } from './watch-job'
 import { findHistory } from './sessions/history'
 import { measuredRungs } from './sessions/measured'
-import { resolveLadder } from './run/plan'
 import { answerReport, createReportProgress } from './report/make'
 import { createLabCalls } from './labs/lab-calls'
 import { machineCalls } from './machines/machine-calls'
@@ -50,6 +49,7 @@ import {
 } from './sessions/sessions'
 import { tuningCalls } from './tune/kept-tunings'
 import { appVersion } from './version'
+import { resolveLadder } from './catalog/resolve'
 
 export interface CoreOptions {
   host: 'electron' | 'web'

@@ -1,4 +1,5 @@
 /** Editing rungs: copies that are saved between visits and built without a GPU, and a source line in the user's own editor. */
+import { Bench } from './bench/bench'
 import { realpath } from 'node:fs/promises'
 import { join, sep } from 'node:path'
 import type { Setup } from '../adapters/machine/machine'
@@ -8,7 +9,6 @@ import {
   faultLine,
   faultText,
   readKernelLibrary,
-  readSharedFiles,
   type KernelLibrary,
 } from '../adapters/kernels/kernel-library'
 import { draftStore, newDraftId } from '../adapters/sessions/draft-store'
@@ -22,13 +22,15 @@ import type { Task } from '../domain/task/task'
 import { rungOf, type Session, type RungResult } from '../domain/session/session'
 import { withCopy } from './ladder-library/copies'
 import { folderOf } from './ladder-library/folders'
-import { buildRung, openCompiler } from './run/build'
+import { buildRung } from './bench/build-rung'
 import { builtAnswer, createCounting, gpuLike, uncounted } from './run/counters'
-import { architectureFor } from './run/device'
-import { findLadder, planRun, taskOf, type RunPlan } from './run/plan'
+import { planRun } from './run/plan'
 import type { OpenedSession } from './sessions/sessions'
 import { letGo } from '../adapters/tools/process'
 import { sourcesFolder } from '../adapters/sessions/session-sources'
+import type { RunPlan } from '../domain/run/plan'
+import { findLadder, taskOf } from './catalog/resolve'
+import { architectureFor } from './bench/architecture'
 
 // User-edited copies of rungs: saved between visits, built without a GPU, run after their original rung.
 
@@ -150,12 +152,10 @@ export function createDrafts(setup: Setup, open: (ref: string) => Promise<Opened
         : { sm: requires?.slice('sm_'.length) ?? '80' }
       if ('unsupported' in architecture)
         return refused(inputError(architecture.unsupported), draft, planned.task)
-      const compiler = await openCompiler(
-        { toolbox: machine.toolbox(null), cache: machine.cache },
-        await readSharedFiles(library.root, 'include'),
-      )
+      const tools = { toolbox: machine.toolbox(null), cache: machine.cache }
+      const bench = await Bench.open(tools, library)
       return builtAnswer(
-        await buildRung(compiler, planned, rung!, architecture.sm),
+        await buildRung(await bench.compiler(), planned, rung!, architecture.sm),
         architecture.sm,
       )
     },

@@ -10,12 +10,13 @@ import { namesIn, parseExpression } from '../../src-main/domain/task/expression'
 import { answerOf, deviceNames } from '../../src-main/domain/labs/lab'
 import { parseRungHeader } from '../../src-main/parsers/kernels/rung-header'
 import { faultsOf, isValid } from '../json-schemas'
-import type { PlannedRung } from '../../src-main/services/run/plan'
-import { buildRung, inParallel } from '../../src-main/services/run/build'
+import { buildRung } from '../../src-main/services/bench/build-rung'
 import { recordingsDir } from '../services/support'
 import { keeping, keptNvcc, orSkip } from '../kept-nvcc'
 import { said } from '../support'
 import { readSession } from '../../src-main/adapters/sessions/session-store'
+import type { PlannedRung } from '../../src-main/domain/run/plan'
+import { inParallel } from '../../src-main/services/bench/in-parallel'
 
 const kernels = join(import.meta.dirname, '../../cuda-kernels')
 const library = await readKernelLibrary(kernels)

@@ -22,13 +22,15 @@ import {
   tempDir,
   templatesDir,
 } from './support'
-import { buildReference, buildRung, inParallel } from '../../src-main/services/run/build'
+import { buildRung } from '../../src-main/services/bench/build-rung'
 import { planRun } from '../../src-main/services/run/plan'
 import { keeping, keptNvcc, orSkip, realCompiler } from '../kept-nvcc'
 import { findTool } from '../../src-main/adapters/tools/toolboxes'
 import { runProcess } from '../../src-main/adapters/tools/process'
 import { pythonHeaderFile } from '../../src-main/domain/task/python'
 import { Task } from '../../src-main/domain/task/task'
+import { buildReference } from '../../src-main/services/bench/reference'
+import { inParallel } from '../../src-main/services/bench/in-parallel'
 
 describe('a ladder folder', () => {
   /** Rungs of a vector's sum that the fake tools know by the part that they play. */

@@ -11,13 +11,13 @@ import type { RunEvent, RunRequest } from '../../src-main/contract/index'
 import type { RungResult, Session } from '../../src-main/domain/session/session'
 import { parseNcuRawCsv } from '../../src-main/parsers/ncu/ncu-csv'
 import { toMetrics } from '../../src-main/parsers/ncu/ncu-metrics'
-import { runPlan, startRun } from '../../src-main/services/targets/start-run'
+import { runLive, startRun } from '../../src-main/services/targets/start-run'
 import type { StartRunOptions, FinishedRun } from '../../src-main/services/targets/saved-run'
-import type { RunPlan } from '../../src-main/services/run/plan'
 import { afterTest } from '../support'
 import { runFake } from '../fakes/in-process'
 import { trustFolder } from '../../src-main/services/ladder-library/open'
 import { putFakes } from '../fakes/program.mjs'
+import type { RunPlan } from '../../src-main/domain/run/plan'
 
 export const root = join(import.meta.dirname, '..', '..')
 export const recordingsDir = join(root, 'resources', 'recordings')
@@ -165,7 +165,7 @@ export async function fakeMachine(
         },
         { ...usual, ...options },
       ),
-    runPlan: async (plan) => runPlan(await readKernelLibrary(assets.kernelsDir), plan, usual),
+    runPlan: async (plan) => runLive(await readKernelLibrary(assets.kernelsDir), plan, usual),
   }
 }
 

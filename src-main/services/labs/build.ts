@@ -1,9 +1,5 @@
 /** Builds a submission without running it: what a student sees after every change, and all that is possible without a GPU. */
-import {
-  type KernelLibrary,
-  type RungSource,
-  readSharedFiles,
-} from '../../adapters/kernels/kernel-library'
+import { type KernelLibrary, type RungSource } from '../../adapters/kernels/kernel-library'
 import type { LabFolder } from '../../adapters/labs/library'
 import { readHostCode, staticRungFlags } from '../../adapters/tools/nvcc'
 import { inputError, toErrorShape } from '../../domain/errors'
@@ -14,20 +10,18 @@ import { hostCodeFault } from '../../domain/labs/host-code'
 import { submissionId } from '../../domain/labs/judge'
 import { problemAt, usualProblem, type Problem } from '../../domain/task/problem'
 import type { Task } from '../../domain/task/task'
-import { planRun, taskOf, type RunPlan } from '../run/plan'
+import { planRun } from '../run/plan'
 import type { Machine } from '../../adapters/machine/machine'
 import type { LabOutcome } from '../../domain/labs/outcome'
 import { occupancy } from '../../domain/gpu/occupancy'
 import type { Build } from '../../domain/session/session'
 import { smLimits } from '../../domain/gpu/gpu'
-import {
-  builtArchitecture,
-  capabilityOf,
-  ownArchitecture,
-  buildRung,
-  type BuildOutcome,
-  openCompiler,
-} from '../run/build'
+import { buildRung } from '../bench/build-rung'
+import type { RunPlan } from '../../domain/run/plan'
+import { taskOf } from '../catalog/resolve'
+import { builtArchitecture, capabilityOf } from '../bench/architecture'
+import { Bench } from '../bench/bench'
+import type { BuildOutcome } from '../bench/compiler'
 
 // Plans a submission as a rung of its own ladder, along with the rungs that its lab compares it with.
 
@@ -154,13 +148,11 @@ export async function buildSubmission(
   signal: AbortSignal,
   flags?: (sm: string) => readonly string[],
 ): Promise<LabBuild> {
-  const compiler = await openCompiler(
-    { toolbox: machine.toolbox(null), cache: machine.cache },
-    await readSharedFiles(lab.library.root, 'include'),
-    signal,
-  )
+  const tools = { toolbox: machine.toolbox(null), cache: machine.cache }
+  const bench = await Bench.open(tools, lab.library, signal)
+  const compiler = await bench.compiler()
   const planned = lab.plan.rungs.find(({ rung }) => rung.id === submissionId)!
-  const own = await ownArchitecture(compiler, lab.library.root)
+  const own = await bench.ownArchitecture()
   const sm = builtArchitecture(planned.rung.header.requires, own)
   return {
     architecture: `sm_${sm}`,

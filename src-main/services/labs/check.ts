@@ -35,14 +35,14 @@ import {
   type LabTarget,
   type Target,
 } from '../../domain/target/targets'
-import { runPlan, emulatePlan } from '../targets/start-run'
-import { smOf } from '../run/device'
+import { runLive, emulatePlan } from '../targets/start-run'
 import { occupancyTable, refuseHostCode, tryBuild, planLab, type LabPlan } from './build'
 import { emulatedGpu } from '../run/counters'
 import { codeOf, recordedAttempt, sourceHash } from './recorded'
 import { sanitizeSubmission } from './sanitize'
 import { asRecording, replay } from '../sessions/recordings'
-import type { RunSettings } from '../run/measured-run'
+import type { RunSettings } from '../run/run-settings'
+import { smOf } from '../bench/architecture'
 
 export interface LabCheckRequest {
   lab: LabFolder
@@ -178,7 +178,7 @@ async function gatherLocal(
   const fault = await refuseHostCode(options.machine, lab, signal)
   if (fault !== null) return refused({ kind: 'live', name: 'local' }, fault)
   try {
-    const { session, missing, unsaved } = await runPlan(lab.library, lab.plan, {
+    const { session, missing, unsaved } = await runLive(lab.library, lab.plan, {
       assets: options.assets,
       machine: options.machine,
       out: sessionFolder(folder),

@@ -1,5 +1,5 @@
 /** Runs compute-sanitizer on a submission, for the lab's checks that need it. */
-import { readSharedFiles, type KernelLibrary } from '../../adapters/kernels/kernel-library'
+import type { KernelLibrary } from '../../adapters/kernels/kernel-library'
 import type { SanitizerVerdicts } from '../../adapters/labs/attempt'
 import type { Machine } from '../../adapters/machine/machine'
 import { message, together } from '../../domain/messages/message'
@@ -9,8 +9,9 @@ import type { BuildGpu } from '../../domain/gpu/gpu'
 import { submissionId } from '../../domain/labs/judge'
 import { sanitizeEmulated } from '../sanitize/emulated-sanitize'
 import { sanitize } from '../sanitize/sanitize'
+import { Bench } from '../bench/bench'
 import { labLadderId } from './build'
-import type { RunSettings } from '../run/measured-run'
+import type { RunSettings } from '../run/run-settings'
 
 export interface SanitizeOptions {
   /** The GPU to emulate; absent where compute-sanitizer watches a real one. */
@@ -29,14 +30,11 @@ async function sanitizeOne(
   { emulated, machine, signal, settings }: SanitizeOptions,
 ): Promise<Verdict> {
   try {
+    const tools = { toolbox: machine.toolbox(null), cache: machine.cache }
     const environment = {
-      toolbox: machine.toolbox(null),
-      cache: machine.cache,
+      bench: await Bench.open(tools, library, signal),
       library,
-      includes: await readSharedFiles(library.root, 'include'),
-      runnerSources: await readSharedFiles(library.root, 'runner'),
       onProgress: () => undefined,
-      signal,
       ...(settings?.idleSeconds === undefined ? {} : { secondsARung: settings.idleSeconds * 2 }),
       ...(settings?.waitForGpu === undefined ? {} : { waitForGpu: settings.waitForGpu }),
     }
@@ -48,11 +46,7 @@ async function sanitizeOne(
       params: {},
     }
     const report = emulated
-      ? await sanitizeEmulated(
-          { ...environment, probeSources: await readSharedFiles(library.root, 'probe') },
-          request,
-          emulated,
-        )
+      ? await sanitizeEmulated(environment, request, emulated)
       : await sanitize(environment, request)
     if (signal.aborted) throw new KernelLadderError('cancelled', message('labs.cancelled'))
     return report.rungs[0]?.checks ?? { reason: message('tools.noAnswer') }

@@ -11,8 +11,8 @@ import { inputError } from '../../domain/errors'
 import type { LadderEntry, LadderFile } from '../../domain/ladder/ladder'
 import { message } from '../../domain/messages/message'
 import type { Task } from '../../domain/task/task'
-import { findLadder, taskOf } from '../run/plan'
 import type { OpenedLadder } from './open'
+import { findLadder, taskOf } from '../catalog/resolve'
 
 export interface CommitsRequest {
   /** A rung of the ladder, or the path of a file. */

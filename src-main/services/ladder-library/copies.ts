@@ -7,9 +7,9 @@ import type { Draft, Parameters } from '../../domain/ladder/rung'
 import { inputError } from '../../domain/errors'
 import { message } from '../../domain/messages/message'
 import type { LadderEntry, LadderFile } from '../../domain/ladder/ladder'
-import { findLadder, taskOf } from '../run/plan'
 import { commitLadder, type CommitsRequest } from './commits'
 import { openTrustedLadder } from './open'
+import { findLadder, taskOf } from '../catalog/resolve'
 
 type Copy = Pick<Draft, 'ladder' | 'base' | 'rung' | 'params' | 'source'>
 

@@ -14,11 +14,7 @@ import {
   shownPath,
   type LadderFolder,
 } from '../../adapters/kernels/ladder-folder'
-import {
-  readKernelLibrary,
-  readSharedFiles,
-  sentenceOf,
-} from '../../adapters/kernels/kernel-library'
+import { readKernelLibrary, sentenceOf } from '../../adapters/kernels/kernel-library'
 import type {
   RungCounters,
   BuiltSource,
@@ -36,18 +32,9 @@ import { rungFileId } from '../../domain/ladder/rung'
 import type { Diagnostic } from '../../domain/session/session'
 import { referenceFile } from '../../domain/task/task'
 import { inEnglish } from '../../domain/text/text'
-import {
-  builtArchitecture,
-  ownArchitecture,
-  recordedArchitecture,
-  buildRung,
-  compileReference,
-  inParallel,
-  type BuildOutcome,
-  openCompiler,
-} from '../run/build'
+import { buildRung } from '../bench/build-rung'
 import { gpuLike, type createCounting } from '../run/counters'
-import { planRun, resolveLadder } from '../run/plan'
+import { planRun } from '../run/plan'
 import type { ProgramFolder } from '../../adapters/kernels/program-folder'
 import {
   openPrograms,
@@ -58,6 +45,12 @@ import {
   requireTrustedFolder,
   trustFolder,
 } from './open'
+import { resolveLadder } from '../catalog/resolve'
+import { builtArchitecture, recordedArchitecture } from '../bench/architecture'
+import { Bench } from '../bench/bench'
+import type { BuildOutcome } from '../bench/compiler'
+import { compileReference } from '../bench/reference'
+import { inParallel } from '../bench/in-parallel'
 
 /** Expands `~/kernels` like a shell. */
 const expanded = ({ machine }: Setup, typed: string): string =>
@@ -341,11 +334,10 @@ export async function buildFolder(
       sources: [builtSource(task.id, file, rungFileId(file) ?? file, none)],
     }
   }
-  const compiler = await openCompiler(
-    { toolbox: machine.toolbox(null), cache: machine.cache },
-    await readSharedFiles(library.root, 'include'),
-  )
-  const own = await ownArchitecture(compiler, library.root)
+  const tools = { toolbox: machine.toolbox(null), cache: machine.cache }
+  const bench = await Bench.open(tools, library)
+  const compiler = await bench.compiler()
+  const own = await bench.ownArchitecture()
   const usable = ladder.rungs.filter(({ id }) => !library.faults.has(id))
   const asked = usable.filter(({ id }) => rungFileId(file) === id && referenceFile(task) !== file)
   const reference = library.references.get(task.id)

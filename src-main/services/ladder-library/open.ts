@@ -14,7 +14,7 @@ import { inputError } from '../../domain/errors'
 import { message } from '../../domain/messages/message'
 import { readKernelLibrary, type KernelLibrary } from '../../adapters/kernels/kernel-library'
 import { readProgramFolder, type ProgramFolder } from '../../adapters/kernels/program-folder'
-import { findLadder } from '../run/plan'
+import { findLadder } from '../catalog/resolve'
 
 // Trust in a ladder folder. Its code is built and run with the user's permissions, so a folder that did not come with
 // the program is used only after the user has confirmed. The decision applies to the folder, not to its content,

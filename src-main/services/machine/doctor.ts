@@ -1,22 +1,22 @@
 /** Checks what this machine has for building, running and profiling, with a remedy for whatever is missing. */
+import { Bench } from '../bench/bench'
+import type { BuildTools } from '../bench/compiler'
 import { delimiter, join } from 'node:path'
-import { readSharedFiles } from '../../adapters/kernels/kernel-library'
 import { probeNcu } from '../../adapters/tools/ncu'
 import { type Statement, message, together } from '../../domain/messages/message'
 import { toErrorShape } from '../../domain/errors'
-import { buildRunner, openCompiler, type Bench } from '../run/build'
 import type { Assets } from '../../adapters/kernels/assets'
 import type { Machine } from '../../adapters/machine/machine'
 import { sanitizerVersionPattern } from '../../adapters/tools/compute-sanitizer'
 import type { NvidiaSmi } from '../../adapters/tools/gpus'
 import type { Toolbox } from '../../adapters/tools/toolbox'
 import type { DoctorCheck, DoctorReport } from '../../contract/index'
-import { queryDriver, remedies } from '../run/device'
+import { queryDriver, remedies } from '../bench/tools'
 
 // Asks ncu for one counter of one small kernel: the best way to know whether counters can be read is to read one.
 // ncu's error, if any, is recognized and comes with its remedy.
 
-export interface CounterProbe extends Bench {
+export interface CounterProbe extends BuildTools {
   kernelsDir: string
   ncu: string
 }
@@ -27,12 +27,8 @@ export async function probeCounters(
 ): Promise<{ message: Statement; remedy?: Statement } | null> {
   const { toolbox, cache, kernelsDir, ncu } = probe
   try {
-    const compiler = await openCompiler(
-      { toolbox, cache },
-      await readSharedFiles(kernelsDir, 'include'),
-    )
-    const runner = await buildRunner(compiler, await readSharedFiles(kernelsDir, 'runner'))
-    return await probeNcu(toolbox, ncu, runner)
+    const bench = await Bench.open({ toolbox, cache }, { root: kernelsDir, references: new Map() })
+    return await probeNcu(toolbox, ncu, await bench.runner())
   } catch (error) {
     const { message, remedy } = toErrorShape(error)
     return { message, ...(remedy ? { remedy } : {}) }

@@ -32,7 +32,6 @@ import {
 } from '../../domain/programs/choose'
 import type { DeepProfile } from '../../domain/session/deep'
 import type { Session } from '../../domain/session/session'
-import { inTurn } from '../run/measured-run'
 import { importCode, type ImportedCode } from '../import/kernel-rungs'
 import { mostTimed, toPreview, whyNothing } from './nothing'
 import {
@@ -44,6 +43,7 @@ import {
   type Profiled,
   type ProgramRequest,
 } from './program-session'
+import { inTurn } from '../bench/gpu-turn'
 
 export type ProgramEvent =
   | { type: 'preview' }

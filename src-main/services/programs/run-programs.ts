@@ -15,10 +15,10 @@ import type { Device } from '../../domain/gpu/gpu'
 import { message, together, type Statement } from '../../domain/messages/message'
 import { sessionSchemaVersion, type Session } from '../../domain/session/session'
 import { printTarget, type Target } from '../../domain/target/targets'
-import { inTurn } from '../run/measured-run'
-import { selectRungs } from '../run/plan'
 import { mostTimed, toPreview, whyNothing } from './nothing'
 import { programResult, stateOf, type ProgramState } from './program-rung'
+import { selectRungs } from '../catalog/resolve'
+import { inTurn } from '../bench/gpu-turn'
 
 export interface ProgramsJob {
   folder: ProgramFolder

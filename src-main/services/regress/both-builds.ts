@@ -8,11 +8,13 @@ import { message, type Statement } from '../../domain/messages/message'
 import type { RegressVerdict } from '../../domain/regress/verdict'
 import { flagTitle } from '../../domain/task/task'
 import { inEnglish } from '../../domain/text/text'
-import { buildRung, inParallel, type BuildOutcome, type Compiler } from '../run/build'
-import { architectureFor, smOf } from '../run/device'
-import type { PlannedRung, RunPlan } from '../run/plan'
+import { buildRung } from '../bench/build-rung'
 import type { OldRungs } from './old-code'
 import { copyId, oldId, type BuiltPair } from './rounds'
+import type { PlannedRung, RunPlan } from '../../domain/run/plan'
+import { architectureFor, smOf } from '../bench/architecture'
+import type { BuildOutcome, Compiler } from '../bench/compiler'
+import { inParallel } from '../bench/in-parallel'
 
 /** A rung with what has become of its two builds. */
 export interface Row {

@@ -21,10 +21,12 @@ import { taskHeaderFile } from '../../domain/task/layout'
 import type { Task } from '../../domain/task/task'
 import { inEnglish } from '../../domain/text/text'
 import type { OpenedLadder } from '../ladder-library/open'
-import { findLadder, planRun, type PlannedRung, type PlanRequest, type RunPlan } from '../run/plan'
+import { planRun, type PlanRequest } from '../run/plan'
 import { namesSession, openNamed, storeOf, type OpenedSession } from '../sessions/sessions'
 import { makeFolder } from '../../adapters/disk/disk'
 import type { Device } from '../../domain/gpu/gpu'
+import type { PlannedRung, RunPlan } from '../../domain/run/plan'
+import { findLadder } from '../catalog/resolve'
 
 export interface OldRungs {
   from: OldCode

@@ -2,7 +2,6 @@
  * Builds the old code of a ladder again and measures old and new in turn, on this GPU, now: what a stored time was
  * measured under does not matter then. Both builds are verified first, and what would fail is measured twice.
  */
-import { readSharedFiles } from '../../adapters/kernels/kernel-library'
 import type { Setup } from '../../adapters/machine/machine'
 import type { BuiltRung, Expected } from '../../adapters/tools/runner'
 import type { Toolbox } from '../../adapters/tools/toolbox'
@@ -33,16 +32,18 @@ import {
 } from '../../domain/regress/verdict'
 import { inEnglish } from '../../domain/text/text'
 import { openTrustedLadder } from '../ladder-library/open'
-import { buildReference, buildRunner, openCompiler } from '../run/build'
-import { toolboxOn, queryDevice, queryDriver, smOf } from '../run/device'
-import { inTurn, isShared } from '../run/measured-run'
-import { measure, type Measured } from '../run/measure'
-import { planRun, type PlanRequest, type RunPlan } from '../run/plan'
-import { wrongness } from '../run/stages'
+import { Bench } from '../bench/bench'
+import { measure } from '../run/measure'
+import type { Measured } from '../run/measured'
+import { planRun, type PlanRequest } from '../run/plan'
+import { wrongness } from '../run/wrongness'
 import { buildBoth, throwIfAborted, type Row } from './both-builds'
 import { openOldCode, type OldRungs, keepSameCode, keptSameCode } from './old-code'
 import { timeInTurn, type BuiltPair, type RoundsOutcome } from './rounds'
 import type { CacheState } from '../../domain/session/session'
+import type { RunPlan } from '../../domain/run/plan'
+import { toolboxOn } from '../bench/visible-gpu'
+import { inTurn, isShared } from '../bench/gpu-turn'
 
 export interface RegressRequest extends Omit<PlanRequest, 'profile' | 'cacheState'> {
   /** A session, or a git revision. */
@@ -97,21 +98,12 @@ export async function regress(
       trust: options.trust,
     })
     onNote('Checking the machine…')
-    const includes = await readSharedFiles(opened.library.root, 'include')
-    const compiler = await openCompiler({ toolbox, cache: machine.cache }, includes, signal)
-    const driver = await queryDriver(toolbox, signal)
-    const runnerSources = await readSharedFiles(opened.library.root, 'runner')
-    const runner = await buildRunner(compiler, runnerSources)
-    const { device, pciBusId } = await queryDevice(toolbox, runner, driver, signal)
+    const bench = await Bench.open({ toolbox, cache: machine.cache }, opened.library, signal)
+    const compiler = await bench.compiler()
+    const { device, pciBusId } = await bench.gpu()
+    const runner = await bench.runner()
     onNote('Building old and new…')
-    const source = opened.library.references.get(plan.task.id)
-    const expected: Expected | null =
-      !plan.trusted && source
-        ? {
-            library: await buildReference(compiler, plan, source, smOf(device)),
-            shown: source.shown ?? source.file,
-          }
-        : null
+    const expected = plan.trusted ? null : await bench.oracle(plan, device)
     const { against } = request
     const { rows, trusted } = await buildBoth({
       ...{ compiler, plan, old, device, against },
@@ -169,23 +161,20 @@ async function verifyBoth(own: OnGpu): Promise<void> {
   if (pairs.length === 0) return
   options.onNote('Verifying old and new…')
   const both = pairs.flatMap(({ now, before }) => [now, before])
-  const { rungs: found, halted } = await measure({
-    ...{ toolbox, runner, expected, reference: null, seed },
-    key: 'runner/regress-verify',
-    taskFolder: plan.taskFolder,
-    task: plan.task,
-    problem: plan.problem,
-    maxSeconds: verifySeconds,
-    rungs: trusted && !both.some(({ id }) => id === trusted.id) ? [trusted, ...both] : both,
-    cacheState: request.cacheState,
-    idleMs: options.idleSeconds * 1000,
-    signal: options.signal,
-    onStart: () => undefined,
-    onVerified: () => undefined,
-    onMeasured: () => undefined,
-    onCeilings: () => undefined,
-    onOutOfTurn: () => undefined,
-  })
+  const { rungs: found, halted } = await measure(
+    {
+      ...{ toolbox, runner, expected, seed, signal: options.signal },
+      ...{ task: plan.task, taskFolder: plan.taskFolder },
+      ...{ cacheState: request.cacheState, idleMs: options.idleSeconds * 1000 },
+    },
+    {
+      problem: plan.problem,
+      key: 'runner/regress-verify',
+      maxSeconds: verifySeconds,
+      rungs: trusted && !both.some(({ id }) => id === trusted.id) ? [trusted, ...both] : both,
+      reference: null,
+    },
+  )
   throwIfAborted(options.signal)
   if (halted) throw new KernelLadderError(halted.kind, halted.message, halted.remedy)
   for (const row of rows) {

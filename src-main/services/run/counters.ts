@@ -11,13 +11,7 @@ import type { MetricValue } from '../../domain/metrics/metrics'
 import { staticProfile } from '../../domain/sass/machine-code'
 import type { DeepProfile } from '../../domain/session/deep'
 import type { Launch, Session } from '../../domain/session/session'
-import {
-  type BuildOutcome,
-  buildLaunchProbe,
-  buildRung,
-  type Compiler,
-  openCompiler,
-} from './build'
+import { buildRung } from '../bench/build-rung'
 import {
   type ReadyRung,
   execute,
@@ -32,11 +26,13 @@ import { staticRungFlags } from '../../adapters/tools/nvcc'
 import { derivedMetrics } from '../../domain/analysis/derived-metrics'
 import { lookedAtProblem } from '../../domain/emulation/job'
 import { type Problem, sizesLabel } from '../../domain/task/problem'
-import { smOf } from './device'
-import type { PlannedRung, RunPlan } from './plan'
-import { readSharedFiles, type KernelLibrary } from '../../adapters/kernels/kernel-library'
+import type { KernelLibrary } from '../../adapters/kernels/kernel-library'
 import type { Machine } from '../../adapters/machine/machine'
 import type { RungBuild, RungCounters } from '../../contract/folders'
+import type { PlannedRung, RunPlan } from '../../domain/run/plan'
+import { smOf } from '../bench/architecture'
+import { Bench } from '../bench/bench'
+import type { BuildOutcome } from '../bench/compiler'
 
 // What an emulated rung comes to: a deep profile, its launches, and the metrics that do not depend on time.
 
@@ -118,8 +114,6 @@ export function countedRung(
 // What a rung would count, while it is being written: built and emulated at a size that takes about a second. No
 // session, no reference: nothing here says that its results are right.
 
-export type ProbeSources = Parameters<typeof buildLaunchProbe>[1]
-
 export interface Look {
   build: BuildOutcome
   /** At which it was emulated. */
@@ -138,34 +132,39 @@ export async function lookAt(...given: Parameters<typeof look>): Promise<Look> {
 }
 
 async function look(
-  compiler: Compiler,
+  bench: Bench,
   plan: RunPlan,
   planned: PlannedRung,
   gpu: BuildGpu,
-  sources: ProbeSources,
 ): Promise<Look> {
-  const { toolbox, signal } = compiler
+  const { toolbox, signal } = bench
   const { task, taskFolder } = plan
   const problem = lookedAtProblem(task, plan.problem)
+  const compiler = await bench.compiler()
   const build = await buildRung(compiler, plan, planned, smOf(gpu), staticRungFlags)
   const nothing = (reason: Statement): Look => ({ build, problem, counted: null, reason })
   if (build.artefact === null) return nothing(build.reason ?? message('checks.notCompiled'))
-  const probe = await buildLaunchProbe(compiler, sources)
+  const probe = await bench.launchProbe()
   if ('reason' in probe) throw missingError(probe.reason, message('tools.hostCompiler'))
   const pool = emulatorPool(signal, 1)
   try {
-    const bench: EmulationBench = {
+    const emulation: EmulationBench = {
       ...{ toolbox, pool, probe: probe.artefact, task, taskFolder, gpu },
       ...{ seed: 1, signal },
     }
-    const ready = await readyRung(bench, sharedFills(bench), planned.rung, build, problem)
+    const ready = await readyRung(emulation, sharedFills(emulation), planned.rung, build, problem)
     if ('reason' in ready) return nothing(ready.reason)
-    const answer = await execute(bench, ready, { estimated: Infinity })
+    const answer = await execute(emulation, ready, { estimated: Infinity })
     const { records, stop } = faultsOf(answer, ready)
     const fault = faultReason(records.map(({ record }) => record)) ?? stop
     if (answer.stop !== null) return nothing(fault ?? message('checks.failed'))
     const counts = answer.kernels.map((kernel) => kernel.counts)
-    const counted = countedRung(ready, build, counts, await launchedAt(bench, ready, plan, build))
+    const counted = countedRung(
+      ready,
+      build,
+      counts,
+      await launchedAt(emulation, ready, plan, build),
+    )
     const metrics = { ...counted.metrics, ...derivedMetrics([counted.longest], gpu) }
     return { build, problem, counted: { deep: counted.deep, metrics }, reason: fault }
   } finally {
@@ -228,16 +227,9 @@ export function createCounting(machine: Machine) {
     { library, gpu, plan, original }: Counting,
     signal: AbortSignal,
   ): Promise<RungCounters> => {
-    const compiler = await openCompiler(
-      { toolbox: machine.toolbox(null), cache: machine.cache },
-      await readSharedFiles(library.root, 'include'),
-      signal,
-    )
-    const sources = {
-      probeSources: await readSharedFiles(library.root, 'probe'),
-      runnerSources: await readSharedFiles(library.root, 'runner'),
-    }
-    const look = (of: RunPlan): Promise<Look> => lookAt(compiler, of, of.rungs[0]!, gpu, sources)
+    const tools = { toolbox: machine.toolbox(null), cache: machine.cache }
+    const bench = await Bench.open(tools, library, signal)
+    const look = (of: RunPlan): Promise<Look> => lookAt(bench, of, of.rungs[0]!, gpu)
     const { build, counted, reason, problem } = await look(plan)
     const [{ rung, source }] = original.rungs as [RunPlan['rungs'][number]]
     const key = JSON.stringify([rung.file, rung.params, source, problem, gpu.name])

@@ -22,7 +22,7 @@ import type { MachineCode } from '../../domain/sass/machine-code'
 import type { SanitizerRecord } from '../../domain/session/sanitizer'
 import { caseOf, type Case, type Problem } from '../../domain/task/problem'
 import type { Task } from '../../domain/task/task'
-import type { BuildOutcome } from './build'
+import type { BuildOutcome } from '../bench/compiler'
 
 /** What every rung of a run shares. */
 export interface EmulationBench {

@@ -6,9 +6,12 @@ import { availableParallelism } from 'node:os'
 import type { NotLaunched } from '../../adapters/tools/runner'
 import { shrunk, workOf } from '../../domain/emulation/job'
 import { inputError, missingError } from '../../domain/errors'
-import { message } from '../../domain/messages/message'
+import { message, type Statement } from '../../domain/messages/message'
 import { caseOf, named } from '../../domain/task/problem'
-import type { buildLaunchProbe } from './build'
+import type { LadderRung } from '../../domain/ladder/ladder'
+import type { RunPlan } from '../../domain/run/plan'
+import type { BuildOutcome } from '../bench/compiler'
+import type { buildLaunchProbe } from '../bench/own-programs'
 import {
   estimate,
   readyRung,
@@ -17,9 +20,7 @@ import {
   type EmulationBench,
   type ReadyRung,
 } from './emulate'
-import type { Measured } from './measure'
-import type { RunPlan } from './plan'
-import type { Run, RungState } from './stages'
+import type { Finding, RungBuild } from './finding'
 
 /** A rung that takes more, some ten minutes on one thread, is refused. */
 const mostInstructions = 4e9
@@ -53,31 +54,34 @@ export class PreparedRungs {
   readonly estimates = new Map<string, number>()
   readonly fills
 
+  /** What became of the rungs that launch nothing known. */
+  readonly unlaunched = new Map<string, Finding>()
+
   constructor(
-    private readonly run: Run,
+    private readonly plan: RunPlan,
     readonly tools: Promise<EmulationTools>,
-    bench: Omit<EmulationBench, 'probe'>,
+    private readonly bench: Omit<EmulationBench, 'probe'>,
   ) {
     // Whoever awaits them is told why there are none; a run that fails before ends without them.
     tools.catch(() => {})
     this.fills = sharedFills(bench)
   }
 
-  /** Of a rung that was built; one that launches nothing known has its status. Does nothing once the run is cancelled. */
-  async add(state: RungState): Promise<void> {
+  /** Takes in a rung that was built. Does nothing once the run is cancelled. */
+  async add(build: RungBuild): Promise<void> {
+    if (!build.outcome?.artefact) return
     try {
-      await this.prepare(state)
+      await this.prepare(build.planned.rung, build.outcome)
     } catch (error) {
-      if (!this.run.signal.aborted) throw error
+      if (!this.bench.signal.aborted) throw error
     }
   }
 
-  private async prepare(state: RungState): Promise<void> {
+  private async prepare(rung: LadderRung, outcome: BuildOutcome): Promise<void> {
     const { bench } = await this.tools
-    const { rung } = state.planned
-    const one = await readyRung(bench, this.fills, rung, state.build!, this.run.plan.problem)
+    const one = await readyRung(bench, this.fills, rung, outcome, this.plan.problem)
     if ('reason' in one) {
-      state.measured = { verify: null, timing: null, trouble: troubleOf(one) }
+      this.unlaunched.set(rung.id, { verify: null, timing: null, trouble: troubleOf(one) })
       return
     }
     this.ready.set(rung.id, one)
@@ -85,11 +89,10 @@ export class PreparedRungs {
   }
 
   /** Says what all will take; throws where that is too much. */
-  announce(): void {
-    const { plan, emit } = this.run
+  announce(tell: (notice: Statement) => void): void {
     for (const [rung, instructions] of this.estimates) {
       if (!Number.isFinite(instructions) || instructions <= mostInstructions) continue
-      const { task, problem } = plan
+      const { task, problem } = this.plan
       const each = instructions / workOf(task, problem)
       const less = shrunk(
         task,
@@ -111,16 +114,14 @@ export class PreparedRungs {
     const rungs = this.ready.size
     const threads = Math.min(availableParallelism(), rungs)
     if (rungs > 0)
-      emit({
-        type: 'log',
-        level: 'info',
-        message: message('emulation.announced', {
+      tell(
+        message('emulation.announced', {
           instructions: millions(total),
           rungs,
           seconds: Math.ceil(total / (instructionsPerSecond * threads)),
           threads,
         }),
-      })
+      )
   }
 }
 
@@ -137,7 +138,7 @@ export function requireFitting({
   }
 }
 
-const troubleOf = ({ reason, fault }: NotLaunched): NonNullable<Measured['trouble']> => ({
+const troubleOf = ({ reason, fault }: NotLaunched): NonNullable<Finding['trouble']> => ({
   status: fault ?? 'unsupported',
   reason: fault === undefined ? message('emulation.notLaunched', { why: reason }) : reason,
 })

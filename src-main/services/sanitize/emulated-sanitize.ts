@@ -18,8 +18,7 @@ import {
   type SanitizerCheck,
   type SanitizerTool,
 } from '../../domain/session/sanitizer'
-import { buildLaunchProbe, buildRung, inParallel, openCompiler } from '../run/build'
-import { architectureFor } from '../run/device'
+import { buildRung } from '../bench/build-rung'
 import {
   estimate,
   execute,
@@ -29,36 +28,34 @@ import {
   type EmulationBench,
   type ReadyRung,
 } from '../run/emulate'
-import type { PlannedRung } from '../run/plan'
 import { requireFitting } from '../run/prepared-rungs'
 import { locateFinding, type SourceTexts } from './sanitize-sources'
 import { planSanitize, seed, sourceTexts, type SanitizeEnvironment } from './sanitize'
-
-export interface EmulatedEnvironment extends SanitizeEnvironment {
-  /** probe/ of the kernel library, text by path. */
-  probeSources: ReadonlyMap<string, string>
-}
+import type { PlannedRung } from '../../domain/run/plan'
+import { architectureFor } from '../bench/architecture'
+import { inParallel } from '../bench/in-parallel'
 
 export async function sanitizeEmulated(
-  environment: EmulatedEnvironment,
+  environment: SanitizeEnvironment,
   request: SanitizeRequest,
   gpu: BuildGpu,
 ): Promise<SanitizeReport> {
-  const { toolbox, library, signal, onProgress } = environment
+  const { bench, library, onProgress } = environment
+  const { toolbox, signal } = bench
   const { plan, rungs } = planSanitize(library, request)
   requireFitting(plan)
   onProgress({ stage: 'prepare', done: 0, total: 0, tool: null, rung: null })
-  const compiler = await openCompiler(environment, environment.includes, signal)
-  const probe = await buildLaunchProbe(compiler, environment)
+  const compiler = await bench.compiler()
+  const probe = await bench.launchProbe()
   if ('reason' in probe) throw missingError(probe.reason, message('tools.hostCompiler'))
   const pool = emulatorPool(signal)
   try {
-    const bench: EmulationBench = {
+    const emulation: EmulationBench = {
       ...{ toolbox, pool, probe: probe.artefact, task: plan.task, gpu, seed, signal },
       taskFolder: plan.taskFolder,
     }
-    const fills = sharedFills(bench)
-    const texts = sourceTexts(plan, rungs, environment)
+    const fills = sharedFills(emulation)
+    const texts = sourceTexts(plan, rungs, bench.sources)
     const checked = new Map<string, SanitizedRung>()
     const check = async (planned: PlannedRung): Promise<Checked> => {
       const { rung } = planned
@@ -69,10 +66,10 @@ export async function sanitizeEmulated(
       if ('unsupported' in architecture) return none('unsupported', architecture.unsupported)
       const build = await buildRung(compiler, plan, planned, architecture.sm, staticRungFlags)
       if (!build.artefact) return none('failed', build.reason ?? message('checks.notCompiled'))
-      const ready = await readyRung(bench, fills, rung, build, plan.problem)
+      const ready = await readyRung(emulation, fills, rung, build, plan.problem)
       if ('reason' in ready) return none(ready.fault ?? 'unsupported', ready.reason)
-      const estimated = await estimate(bench, ready)
-      const answer = await execute(bench, ready, { estimated, checks: true })
+      const estimated = await estimate(emulation, ready)
+      const answer = await execute(emulation, ready, { estimated, checks: true })
       const printed = printedLines(rung.id, answer, ready.places)
       return {
         checks: request.tools.map((tool) => checkOf(tool, answer, ready, texts)),

@@ -1,15 +1,15 @@
 /** The current compute-sanitizer job, for a polling UI. */
-import { readSharedFiles } from '../../adapters/kernels/kernel-library'
+import { Bench } from '../bench/bench'
 import type { Setup } from '../../adapters/machine/machine'
 import type { SanitizeProgress, SanitizeRequest, SanitizeState } from '../../contract/runs'
 import { toErrorShape } from '../../domain/errors'
 import type { SanitizeReport } from '../../domain/session/sanitizer'
 import { libraryFor } from '../ladder-library/copies'
-import { toolboxOn } from '../run/device'
 import { can, parseTarget } from '../../domain/target/targets'
 import { emulatedGpu } from '../run/counters'
 import { sanitizeEmulated } from './emulated-sanitize'
 import { sanitize } from './sanitize'
+import { toolboxOn } from '../bench/visible-gpu'
 
 export interface SanitizeOptions {
   onProgress: (progress: SanitizeProgress) => void
@@ -28,18 +28,12 @@ export async function sanitizeLive(
 ): Promise<SanitizeReport> {
   const { machine } = setup
   const { library, request: own } = await libraryFor(setup, request)
-  const environment = {
-    ...options,
-    toolbox: toolboxOn(machine, null, options.gpu),
-    cache: machine.cache,
-    library,
-    includes: await readSharedFiles(library.root, 'include'),
-    runnerSources: await readSharedFiles(library.root, 'runner'),
-  }
+  const tools = { toolbox: toolboxOn(machine, null, options.gpu), cache: machine.cache }
+  const bench = await Bench.open(tools, library, options.signal)
+  const environment = { ...options, bench, library }
   const target = parseTarget(request.target ?? '')
   if (target === null || can(target).needsGpu) return sanitize(environment, own)
-  const probeSources = await readSharedFiles(library.root, 'probe')
-  return sanitizeEmulated({ ...environment, probeSources }, own, emulatedGpu(target.name).gpu)
+  return sanitizeEmulated(environment, own, emulatedGpu(target.name).gpu)
 }
 
 export interface SanitizeJob {

@@ -3,6 +3,7 @@
  * rung get its own process, so that findings are attributed to their rung, and a rung that corrupts the CUDA
  * context does not affect the others. The runner launches each rung once, untimed.
  */
+import type { Bench, SharedSources } from '../bench/bench'
 import {
   runSanitizer,
   sanitizerVersion,
@@ -29,27 +30,21 @@ import {
 } from '../../domain/session/sanitizer'
 import { taskHeader, taskHeaderFile } from '../../domain/task/layout'
 import { sizeNames, type Task } from '../../domain/task/task'
-import {
-  buildRung,
-  buildRunner,
-  inParallel,
-  type BuildOutcome,
-  type TaskInputs,
-  openCompiler,
-  type Bench,
-} from '../run/build'
-import { architectureFor, queryDevice, queryDriver, remedies } from '../run/device'
-import { inTurn } from '../run/measured-run'
-import { findLadder, planRun, taskOf, type PlannedRung, type RunPlan } from '../run/plan'
+import { buildRung, type TaskInputs } from '../bench/build-rung'
+import { planRun } from '../run/plan'
 import { locateFinding, type SourceTexts } from './sanitize-sources'
+import type { PlannedRung, RunPlan } from '../../domain/run/plan'
+import { findLadder, taskOf } from '../catalog/resolve'
+import { architectureFor } from '../bench/architecture'
+import { remedies } from '../bench/tools'
+import { type BuildOutcome } from '../bench/compiler'
+import { inParallel } from '../bench/in-parallel'
+import { inTurn } from '../bench/gpu-turn'
 
-export interface SanitizeEnvironment extends Bench {
+export interface SanitizeEnvironment {
+  bench: Bench
   library: KernelLibrary
-  /** include/ and runner/ of the kernel library, text by path. */
-  includes: ReadonlyMap<string, string>
-  runnerSources: ReadonlyMap<string, string>
   onProgress: (progress: SanitizeProgress) => void
-  signal: AbortSignal
   /** Time limit of a compute-sanitizer process, in seconds per rung. */
   secondsARung?: number
   /** false: if another run is using the GPU, throw instead of waiting. */
@@ -63,7 +58,8 @@ export async function sanitize(
   environment: SanitizeEnvironment,
   request: SanitizeRequest,
 ): Promise<SanitizeReport> {
-  const { toolbox, library, signal, onProgress } = environment
+  const { bench, library, onProgress } = environment
+  const { toolbox, signal } = bench
   if (toolbox.replays)
     throw inputError(message('asked.sanitizerNotRecorded'), message('asked.useGpu'))
   const { plan, rungs } = planSanitize(library, request)
@@ -75,10 +71,9 @@ export async function sanitize(
       message('doctor.toolMissing', { tool: 'compute-sanitizer' }),
       remedies.sanitizer,
     )
-  const compiler = await openCompiler(environment, environment.includes, signal)
-  const driver = await queryDriver(toolbox, signal)
-  const runner = await buildRunner(compiler, environment.runnerSources)
-  const { device, pciBusId } = await queryDevice(toolbox, runner, driver, signal)
+  const compiler = await bench.compiler()
+  const { device, pciBusId } = await bench.gpu()
+  const runner = await bench.runner()
 
   const built = new Map<string, BuildOutcome | { unsupported: Statement }>()
   await inParallel(rungs, async (planned) => {
@@ -112,7 +107,7 @@ export async function sanitize(
     task: plan.task,
     problem: plan.problem,
     taskFolder: plan.taskFolder,
-    texts: sourceTexts(plan, rungs, environment),
+    texts: sourceTexts(plan, rungs, bench.sources),
     total: ready.length * request.tools.length,
   })
   const checks = new Map<SanitizerTool, Map<string, SanitizerCheck>>()
@@ -180,13 +175,13 @@ function choiceOf(library: KernelLibrary, { ladder, size, at = {} }: SanitizeReq
 export const sourceTexts = (
   { task, headers }: TaskInputs,
   rungs: readonly PlannedRung[],
-  { includes, runnerSources }: Pick<SanitizeEnvironment, 'includes' | 'runnerSources'>,
+  { include, runner }: SharedSources,
 ): SourceTexts =>
   new Map([
-    ...includes,
+    ...include,
     ...headers,
     [taskHeaderFile, taskHeader(task)],
-    ...runnerSources,
+    ...runner,
     ...rungs.map(({ rung, source }): [string, string] => [rung.file, source]),
   ])
 
@@ -230,7 +225,8 @@ class Checker {
     tool: SanitizerTool,
     rungs: readonly BuiltRung[],
   ): Promise<Map<string, SanitizerCheck>> {
-    const { onProgress, signal } = this.environment
+    const { onProgress, bench } = this.environment
+    const { signal } = bench
     const verdicts = new Map<string, SanitizerCheck>()
     const report = (rung: string | null): void =>
       onProgress({ stage: 'check', done: this.done, total: this.setup.total, tool, rung })
@@ -257,7 +253,8 @@ class Checker {
     rungs: readonly BuiltRung[],
     report: (rung: string) => void,
   ): Promise<{ answer: SanitizerAnswer; events: RunnerEvent[] }> {
-    const { toolbox, signal, secondsARung = defaultSecondsARung } = this.environment
+    const { bench, secondsARung = defaultSecondsARung } = this.environment
+    const { toolbox, signal } = bench
     const { sanitizer, runner, task, problem, taskFolder } = this.setup
     const events: RunnerEvent[] = []
     const answer = await runSanitizer(toolbox, {

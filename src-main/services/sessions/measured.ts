@@ -14,9 +14,9 @@ import {
   type MeasuredRecording,
   type RungToday,
 } from '../../domain/analysis/rung-measured'
-import { resolveLadder } from '../run/plan'
 import { appVersion } from '../version'
 import { listRecordings, readRecording } from './recordings'
+import { resolveLadder } from '../catalog/resolve'
 
 /** The files that recordings are read from, and the cache that keeps what follows from them. */
 interface MeasuredSetup {

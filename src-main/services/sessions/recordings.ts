@@ -21,9 +21,13 @@ import type { Task } from '../../domain/task/task'
 import { recordedMachine } from '../../adapters/machine/machine'
 import { readSources } from '../../adapters/sessions/session-sources'
 import type { ProfileLevel } from '../../domain/metrics/metric-definition'
-import { runLadder } from '../run/measured-run'
-import type { RunOutcome } from '../run/stages'
-import { askedName, selectRungs, type RunPlan } from '../run/plan'
+import { Bench } from '../bench/bench'
+import { liveWay } from '../run/live-way'
+import { defaultSettings } from '../run/run-settings'
+import { runPlan, type RunOutcome } from '../run/run'
+import type { RunPlan } from '../../domain/run/plan'
+import { askedName } from '../catalog/parameters'
+import { selectRungs } from '../catalog/resolve'
 
 // The shipped recordings. `index.json` next to them contains what lists show and what requests are matched against, so
 // that no session is parsed before it is opened. `npm run recordings` derives it from the sessions; for a recording
@@ -306,27 +310,20 @@ export async function replay(
   }
   const { seed, cacheState = 'unknown' } = session.settings
   const machine = recordedMachine(name, folder)
-  const outcome = await runLadder(
+  const tools = { toolbox: machine.toolbox(null), cache: machine.cache }
+  const outcome = await runPlan(
     {
-      environment: {
-        toolbox: machine.toolbox(null),
-        cache: machine.cache,
-        includes: new Map(),
-        runnerSources: new Map(),
-        reference: null,
-        reportPath: null,
-        appVersion: session.appVersion,
-      },
+      bench: await Bench.open(tools, null, signal),
       plan,
       identity: {
         id: session.id,
         createdAt: session.createdAt,
         target: { kind: 'recorded', name },
+        appVersion: session.appVersion,
       },
       emit: emitWanted,
-      signal,
     },
-    { seed, cacheState, idleSeconds: 60, busyWaitsMs: [], waitForGpu: true },
+    liveWay({ ...defaultSettings, seed, cacheState, busyWaitsMs: [] }, null),
   )
   const recordedHash = new Map(session.rungs.map(({ id, sourceHash }) => [id, sourceHash]))
   outcome.session.rungs = outcome.session.rungs

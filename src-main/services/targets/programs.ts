@@ -1,6 +1,6 @@
 /** A ladder of programs on this machine: the session of what it finishes is saved like that of every run. */
+import { Bench } from '../bench/bench'
 import { join } from 'node:path'
-import { readSharedFiles } from '../../adapters/kernels/kernel-library'
 import type { ProgramFolder } from '../../adapters/kernels/program-folder'
 import { draftSession } from '../../adapters/sessions/session-store'
 import { rawRecorder } from '../../adapters/tools/raw-files'
@@ -11,8 +11,6 @@ import { message } from '../../domain/messages/message'
 import { can, isMeasuredNow, parseTarget } from '../../domain/target/targets'
 import { requireTrustedFolder } from '../ladder-library/open'
 import { runPrograms, type ProgramsJob } from '../programs/run-programs'
-import { buildRunner, openCompiler } from '../run/build'
-import { toolboxOn, queryDevice, queryDriver } from '../run/device'
 import {
   draftNew,
   saveSomewhere,
@@ -20,6 +18,7 @@ import {
   type FinishedRun,
   type StartRunOptions,
 } from './saved-run'
+import { toolboxOn } from '../bench/visible-gpu'
 
 /** Throws for what only a ladder with a task can be asked for. */
 function refuseOthers(
@@ -46,15 +45,9 @@ async function gpuOf(
   toolbox: Toolbox,
 ): Promise<ProgramsJob['gpu']> {
   try {
-    const root = assets.kernelsDir
-    const compiler = await openCompiler(
-      { toolbox, cache: machine.cache },
-      await readSharedFiles(root, 'include'),
-      signal,
-    )
-    const driver = await queryDriver(toolbox, signal)
-    const runner = await buildRunner(compiler, await readSharedFiles(root, 'runner'))
-    return await queryDevice(toolbox, runner, driver, signal)
+    const library = { root: assets.kernelsDir, references: new Map<string, never>() }
+    const bench = await Bench.open({ toolbox, cache: machine.cache }, library, signal)
+    return await bench.gpu()
   } catch (error) {
     if (error instanceof KernelLadderError && error.kind !== 'internal') return null
     throw error

@@ -2,7 +2,7 @@
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Setup } from '../../adapters/machine/machine'
-import { readSharedFiles, type KernelLibrary } from '../../adapters/kernels/kernel-library'
+import type { KernelLibrary } from '../../adapters/kernels/kernel-library'
 import { rawRecorder, type DiskRecorder, type LostOutput } from '../../adapters/tools/raw-files'
 import { draftSession, type SessionDraft } from '../../adapters/sessions/session-store'
 import { refuseTaken, takenMeanwhile } from '../../adapters/disk/staging'
@@ -16,10 +16,12 @@ import { sizesWord } from '../../domain/task/problem'
 import type { Target } from '../../domain/target/targets'
 import type { Session } from '../../domain/session/session'
 import type { CommitsRequest } from '../ladder-library/commits'
-import { toolboxOn } from '../run/device'
-import type { RunPlan } from '../run/plan'
-import type { RunSettings } from '../run/measured-run'
-import type { Run, RunOutcome } from '../run/stages'
+import type { RunSettings } from '../run/run-settings'
+import { runPlan } from '../run/run'
+import type { OpenWay } from '../run/way'
+import { Bench } from '../bench/bench'
+import type { RunPlan } from '../../domain/run/plan'
+import { toolboxOn } from '../bench/visible-gpu'
 
 export interface StartRunOptions extends Setup {
   /** Where to save instead of the store; must not exist. */
@@ -132,17 +134,16 @@ export interface SavedRun {
   library: KernelLibrary
   plan: RunPlan
   target: Target
-  /** What to do with the plan. */
-  work: (run: Run) => Promise<RunOutcome>
+  /** How to examine what was built; `reportPath` is where to save ncu's report. */
+  way: (reportPath: string) => OpenWay
 }
 
 /** Executes a plan on this machine and saves what it finishes. */
 export async function savedRun(
-  { library, plan, target, work }: SavedRun,
+  { library, plan, target, way }: SavedRun,
   options: StartRunOptions,
 ): Promise<FinishedRun> {
   const { assets, machine, signal, emit } = options
-  const includes = await readSharedFiles(library.root, 'include')
   const createdAt = new Date().toISOString()
   const id = sessionId(plan.ladder.id, sizesWord(plan.problem.sizes), createdAt)
   const draft = await (options.out === undefined
@@ -157,25 +158,23 @@ export async function savedRun(
     ...machine.aliases,
   ])
   try {
-    const reference = library.references.get(plan.task.id) ?? null
+    const tools = {
+      toolbox: toolboxOn(machine, recorder, options.settings?.gpu),
+      cache: machine.cache,
+    }
+    const bench = await Bench.open(tools, library, signal)
+    const reference = library.references.get(plan.task.id)
     for (const { rung, source, headers = [] } of plan.rungs)
       for (const [path, text] of [[rung.file, source] as const, ...headers])
         await draft.addSource(path, text)
     const taskFile = [taskHeaderFile, taskHeader(plan.task)] as const
-    for (const [path, text] of [...includes, ...plan.headers, taskFile])
+    for (const [path, text] of [...bench.sources.include, ...plan.headers, taskFile])
       await draft.addSource(path, text)
     if (reference) await draft.addSource(reference.file, reference.text)
-    const environment = {
-      toolbox: toolboxOn(machine, recorder, options.settings?.gpu),
-      cache: machine.cache,
-      includes,
-      runnerSources: await readSharedFiles(library.root, 'runner'),
-      reference,
-      reportPath: draft.reportPath,
-      appVersion: options.appVersion,
-    }
-    const identity = { id, createdAt, target }
-    const { session, deep, missing } = await work({ environment, plan, identity, emit, signal })
+    const { session, deep, missing } = await runPlan(
+      { bench, plan, identity: { id, createdAt, target, appVersion: options.appVersion }, emit },
+      way(draft.reportPath),
+    )
     if (!isFinished(session)) {
       await draft.discard()
       return { session, folder: null, missing, unsaved: null }

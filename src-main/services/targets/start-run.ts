@@ -8,10 +8,11 @@ import {
   type Runner,
   type StartRunOptions,
 } from './saved-run'
-import { type KernelLibrary, readSharedFiles } from '../../adapters/kernels/kernel-library'
+import type { KernelLibrary } from '../../adapters/kernels/kernel-library'
 import { libraryFor } from '../ladder-library/copies'
-import { defaultSettings, runLadder } from '../run/measured-run'
-import { planRun, type RunPlan } from '../run/plan'
+import { defaultSettings } from '../run/run-settings'
+import { liveWay } from '../run/live-way'
+import { planRun } from '../run/plan'
 import { diskError } from '../../adapters/disk/disk'
 import { copySources } from '../../adapters/sessions/session-sources'
 import { copyRaw } from '../../adapters/tools/raw-files'
@@ -19,20 +20,21 @@ import { KernelLadderError, inputError } from '../../domain/errors'
 import { listRecordings, readRecording, chooseRecording, replay } from '../sessions/recordings'
 import { message } from '../../domain/messages/message'
 import { buildGpu, gpus, computeCapabilities } from '../../domain/gpu/gpu'
-import { buildForGpu } from '../run/static-run'
+import { staticWay } from '../run/static-way'
 import { emulatedProblem } from '../../domain/emulation/job'
 import { chosen, sameSizes } from '../../domain/task/problem'
 import { emulatedGpu } from '../run/counters'
-import { emulateLadder, type EmulationSettings } from '../run/emulated-run'
+import { emulatedWay, type EmulationSettings } from '../run/emulated-way'
 import { parseTarget, targetUsage, type RunnableKind } from '../../domain/target/targets'
 import { openPrograms } from '../ladder-library/open'
 import { runMachine } from './machine'
 import { runProgramLadder } from './programs'
+import type { RunPlan } from '../../domain/run/plan'
 
 // Runs rungs on this machine.
 
 /** Runs a plan over a library that may differ from the one on disk. */
-export const runPlan = (
+export const runLive = (
   library: KernelLibrary,
   plan: RunPlan,
   options: StartRunOptions,
@@ -42,7 +44,7 @@ export const runPlan = (
       library,
       plan,
       target: { kind: 'live', name: options.machine.name },
-      work: (run) => runLadder(run, { ...defaultSettings, ...options.settings }),
+      way: (reportPath) => liveWay({ ...defaultSettings, ...options.settings }, reportPath),
     },
     options,
   )
@@ -53,7 +55,7 @@ export const runLocal: Runner = async (_name, request, options) => {
     ...(request.gpu === undefined ? {} : { gpu: request.gpu }),
     ...(request.cacheState === undefined ? {} : { cacheState: request.cacheState }),
   }
-  return runPlan(library, planRun(library, own), {
+  return runLive(library, planRun(library, own), {
     ...options,
     settings: { ...options.settings, ...chosen },
   })
@@ -97,13 +99,12 @@ export const runStatic: Runner = async (name, request, options) => {
       }),
     )
   const { library, request: own } = await libraryFor(options, request)
-  const probeSources = await readSharedFiles(library.root, 'probe')
   return savedRun(
     {
       library,
       plan: planRun(library, { ...own, profile: 'none' }),
       target: { kind: 'static', name },
-      work: (run) => buildForGpu(run, gpu, probeSources),
+      way: () => staticWay(gpu),
     },
     options,
   )
@@ -119,18 +120,13 @@ export async function emulatePlan(
   { launchesAt = null, shrunkFrom = null }: Omit<EmulationSettings, 'seed'> = {},
 ): Promise<FinishedRun> {
   const target = emulatedGpu(name)
-  const probeSources = await readSharedFiles(library.root, 'probe')
   return savedRun(
     {
       library,
       plan,
       target: { kind: 'emulated', name: target.name },
-      work: (run) =>
-        emulateLadder(run, target.gpu, probeSources, {
-          seed: options.settings?.seed ?? 1,
-          launchesAt,
-          shrunkFrom,
-        }),
+      way: () =>
+        emulatedWay(target.gpu, { seed: options.settings?.seed ?? 1, launchesAt, shrunkFrom }),
     },
     options,
   )

@@ -10,7 +10,7 @@ import { inputError } from '../../domain/errors'
 import { message } from '../../domain/messages/message'
 import type { TuneReport } from '../../domain/tune/report'
 import { pointKey } from '../../domain/tune/sweep'
-import type { PlannedRung } from '../run/plan'
+import type { PlannedRung } from '../../domain/run/plan'
 
 /** Checked before the sweep: a ladder that ships is the program's and is not edited. */
 export function requireOwnFolder(own: LadderFolder | null, ladder: string): LadderFolder {

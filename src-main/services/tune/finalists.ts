@@ -9,9 +9,9 @@ import { pointKey, type Point } from '../../domain/tune/sweep'
 import { inEnglish } from '../../domain/text/text'
 import { message, type Statement } from '../../domain/messages/message'
 import { copyId, oldId, timeInTurn } from '../regress/rounds'
-import { inTurn } from '../run/measured-run'
-import type { PlannedRung } from '../run/plan'
 import { measureOn, type MeasureSetup, type Worker } from './scheduler'
+import type { PlannedRung } from '../../domain/run/plan'
+import { inTurn } from '../bench/gpu-turn'
 
 /** As many as are likely to contain the true best one, given the noise of single times. */
 const finalistCount = 5

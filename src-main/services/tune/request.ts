@@ -14,8 +14,8 @@ import {
   usualStrategy,
   type StrategyName,
 } from '../../domain/tune/sweep'
-import type { PlannedRung, RunPlan } from '../run/plan'
 import type { CacheState } from '../../domain/session/session'
+import type { PlannedRung, RunPlan } from '../../domain/run/plan'
 
 export interface TuneRequest {
   ladder: string

@@ -3,21 +3,24 @@
  * takes as many at once as leaves something for the others. What is ahead is bounded, so memory does not grow with the
  * number of points. It has no clock and no disk of its own.
  */
+import type { NvidiaSmi } from '../../adapters/tools/gpus'
+import type { Bench } from '../bench/bench'
 import type { Point, Strategy } from '../../domain/tune/sweep'
 import type { Machine } from '../../adapters/machine/machine'
-import type { NvidiaSmi } from '../../adapters/tools/gpus'
 import type { BuiltRung, Expected } from '../../adapters/tools/runner'
 import type { Toolbox } from '../../adapters/tools/toolbox'
 import { inputError, KernelLadderError } from '../../domain/errors'
 import { message, says, type Statement } from '../../domain/messages/message'
 import type { Problem } from '../../domain/task/problem'
 import type { T4Row } from '../../domain/tune/report'
-import { toolboxOn, queryDevice, type OfferedGpu } from '../run/device'
-import { inTurn } from '../run/measured-run'
-import { measure, type Measured } from '../run/measure'
-import type { RunPlan } from '../run/plan'
-import { wrongness } from '../run/stages'
+import { queryDevice, type OfferedGpu } from '../bench/gpu'
+import { measure } from '../run/measure'
+import type { Measured } from '../run/measured'
+import { wrongness } from '../run/wrongness'
 import type { CacheState } from '../../domain/session/session'
+import type { RunPlan } from '../../domain/run/plan'
+import { toolboxOn } from '../bench/visible-gpu'
+import { inTurn } from '../bench/gpu-turn'
 
 export interface Ready<Built> {
   point: Point
@@ -173,8 +176,10 @@ function visibleCount(machine: Machine, driver: NvidiaSmi): number {
 export async function openWorkers(
   machine: Machine,
   asked: readonly number[] | 'all' | undefined,
-  { runner, driver, signal }: { runner: string; driver: NvidiaSmi; signal: AbortSignal },
+  bench: Bench,
 ): Promise<Worker[]> {
+  const driver = await bench.driver()
+  const runner = await bench.runner()
   const numbers =
     asked === 'all'
       ? Array.from({ length: visibleCount(machine, driver) }, (_, number) => number)
@@ -182,7 +187,7 @@ export async function openWorkers(
   const workers: Worker[] = []
   for (const number of numbers) {
     const toolbox = toolboxOn(machine, null, number)
-    const offered = await queryDevice(toolbox, runner, driver, signal)
+    const offered = await queryDevice(toolbox, runner, driver, bench.signal)
     const same = workers.find(({ pciBusId }) => pciBusId === offered.pciBusId)
     if (same) throw inputError(`GPU ${number} is named twice.`)
     const [first] = workers
@@ -258,24 +263,22 @@ export async function measureOn(
     },
     async () => {
       const started = performance.now()
-      const { halted } = await measure({
-        toolbox,
-        runner: setup.runner,
-        expected: setup.expected,
-        task: plan.task,
-        problem: over.problem ?? plan.problem,
-        taskFolder: plan.taskFolder,
-        key: `runner/${over.key ?? 'tune'}`,
-        maxSeconds: over.maxSeconds ?? setup.secondsAPoint,
-        rungs: trusted ? [trusted, ...rungs] : rungs,
-        reference: null,
-        seed: setup.seed,
-        cacheState: setup.cacheState,
-        idleMs: setup.idleMs,
-        signal,
-        onStart: () => undefined,
-        onVerified: () => undefined,
-        onMeasured(id, measured) {
+      const { halted } = await measure(
+        {
+          ...{ toolbox, runner: setup.runner, expected: setup.expected, seed: setup.seed, signal },
+          ...{ task: plan.task, taskFolder: plan.taskFolder },
+          ...{ cacheState: setup.cacheState, idleMs: setup.idleMs },
+        },
+        {
+          problem: over.problem ?? plan.problem,
+          key: `runner/${over.key ?? 'tune'}`,
+          maxSeconds: over.maxSeconds ?? setup.secondsAPoint,
+          rungs: trusted ? [trusted, ...rungs] : rungs,
+          reference: null,
+        },
+        (event) => {
+          if (event.type !== 'measured') return
+          const { rung: id, measured } = event
           if (measured.trouble?.status === 'not-run') return
           if (id === trusted?.id) {
             if (measured.trouble || !measured.timing)
@@ -284,9 +287,7 @@ export async function measureOn(
           }
           report(id, resultOf(measured, plan))
         },
-        onCeilings: () => undefined,
-        onOutOfTurn: () => undefined,
-      })
+      )
       worker.busySeconds += (performance.now() - started) / 1000
       if (halted) throw new KernelLadderError(halted.kind, halted.message, halted.remedy)
     },

@@ -8,7 +8,6 @@ import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { journalRows, openJournal } from '../../adapters/disk/journal'
 import { sha256 } from '../../adapters/disk/build-cache'
-import { readSharedFiles } from '../../adapters/kernels/kernel-library'
 import type { Setup } from '../../adapters/machine/machine'
 import { builtRung, type BuiltRung, type Expected } from '../../adapters/tools/runner'
 import { KernelLadderError } from '../../domain/errors'
@@ -18,13 +17,16 @@ import { effects, ranked, type TuneReport, type TuneRow, T4Row } from '../../dom
 import { pointKey, type Point, makeStrategy } from '../../domain/tune/sweep'
 import { inEnglish } from '../../domain/text/text'
 import { openTrustedLadder } from '../ladder-library/open'
-import { buildReference, buildRung, buildRunner, openCompiler, type Compiler } from '../run/build'
-import { architectureFor, queryDriver, smOf } from '../run/device'
-import { isShared } from '../run/measured-run'
-import { planRun, type PlannedRung, type RunPlan } from '../run/plan'
+import { buildRung } from '../bench/build-rung'
+import { planRun } from '../run/plan'
 import { timeFinalists } from './finalists'
 import { spaceOf, type TuneRequest } from './request'
 import { sweep, measureOn, noTime, openWorkers, type MeasureSetup, type Worker } from './scheduler'
+import type { PlannedRung, RunPlan } from '../../domain/run/plan'
+import { architectureFor, smOf } from '../bench/architecture'
+import { Bench } from '../bench/bench'
+import type { Compiler } from '../bench/compiler'
+import { isShared } from '../bench/gpu-turn'
 
 export interface TuneOptions {
   signal: AbortSignal
@@ -97,26 +99,17 @@ export async function tune(
   const { space, budget } = chosen
   onNote(`${spaceText(chosen)} Strategy: ${chosen.strategy}.`)
   onNote('Checking the machine…')
-  const includes = await readSharedFiles(library.root, 'include')
   const toolbox = machine.toolbox(null)
-  const compiler = await openCompiler({ toolbox, cache: machine.cache }, includes, signal)
-  const driver = await queryDriver(toolbox, signal)
-  const runnerSources = await readSharedFiles(library.root, 'runner')
-  const runner = await buildRunner(compiler, runnerSources)
-  const workers = await openWorkers(machine, request.gpus, { runner, driver, signal })
+  const bench = await Bench.open({ toolbox, cache: machine.cache }, library, signal)
+  const compiler = await bench.compiler()
+  const workers = await openWorkers(machine, request.gpus, bench)
   const [{ device }] = workers as [Worker, ...Worker[]]
-  const source = library.references.get(plan.task.id)
   const trusted = plan.trusted && (await trustedRung(compiler, plan, smOf(device)))
   const expected: Expected | null = trusted
     ? { rung: trusted.id }
-    : source
-      ? {
-          library: await buildReference(compiler, plan, source, smOf(device)),
-          shown: source.shown ?? source.file,
-        }
-      : null
+    : await bench.oracle(plan, device)
   const measureSetup: MeasureSetup = {
-    ...{ plan, runner, expected, trusted, seed, signal },
+    ...{ plan, runner: await bench.runner(), expected, trusted, seed, signal },
     secondsAPoint: request.secondsAPoint,
     cacheState: request.cacheState,
     idleMs: options.idleSeconds * 1000,
@@ -136,8 +129,15 @@ export async function tune(
     device: [device.name, device.driver],
     sources: sha256(
       JSON.stringify([
-        ...[planned.source, planned.rung.options, [...plan.headers], [...includes], plan.task],
-        ...[source?.text, plan.trusted?.source, plan.trusted?.rung.params, [...runnerSources]],
+        ...[
+          planned.source,
+          planned.rung.options,
+          [...plan.headers],
+          [...bench.sources.include],
+          plan.task,
+        ],
+        ...[bench.referenceOf(plan)?.text, plan.trusted?.source, plan.trusted?.rung.params],
+        [...bench.sources.runner],
         ...[compiler.version, plan.problem, request.secondsAPoint, request.cacheState],
       ]),
     ),

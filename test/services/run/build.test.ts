@@ -19,14 +19,7 @@ import {
   readSharedFiles,
 } from '../../../src-main/adapters/kernels/kernel-library'
 import { findTool } from '../../../src-main/adapters/tools/toolboxes'
-import {
-  buildLaunchProbe,
-  buildReference,
-  buildRung,
-  buildRunner,
-  inParallel,
-  openCompiler,
-} from '../../../src-main/services/run/build'
+import { buildRung } from '../../../src-main/services/bench/build-rung'
 import { isPythonFile } from '../../../src-main/domain/ladder/rung'
 import { planRun } from '../../../src-main/services/run/plan'
 import {
@@ -41,6 +34,10 @@ import { inEnglish } from '../../../src-main/domain/text/text'
 import { staticRungFlags } from '../../../src-main/adapters/tools/nvcc'
 import { buildGpu } from '../../../src-main/domain/gpu/gpu'
 import { caseOf } from '../../../src-main/domain/task/problem'
+import { openCompiler } from '../../../src-main/services/bench/compiler'
+import { buildReference } from '../../../src-main/services/bench/reference'
+import { buildLaunchProbe, buildRunner } from '../../../src-main/services/bench/own-programs'
+import { inParallel } from '../../../src-main/services/bench/in-parallel'
 
 /** With what was built, which is run here. */
 const keptBuilt = await keptNvcc('built', { artefacts: true })
@@ -461,8 +458,8 @@ describe('flags of a task', async () => {
       })
       const { rungs, task } = plan
       const probe = await buildLaunchProbe(compiler, {
-        runnerSources: await readSharedFiles(shippedKernels, 'runner'),
-        probeSources: await readSharedFiles(shippedKernels, 'probe'),
+        runner: await readSharedFiles(shippedKernels, 'runner'),
+        probe: await readSharedFiles(shippedKernels, 'probe'),
       })
       if (!('artefact' in probe)) throw new Error(inEnglish(probe.reason))
       const launched: Record<string, unknown> = {}

@@ -3,10 +3,11 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { readKernelLibrary } from '../../../src-main/adapters/kernels/kernel-library'
 import { maxSize } from '../../../src-main/domain/task/task'
-import { planRun, resolveLadder } from '../../../src-main/services/run/plan'
+import { planRun } from '../../../src-main/services/run/plan'
 import { fakeMachine, ladderRungs } from '../support'
 import { gemmProblem, said, saying } from '../../support'
 import { inEnglish } from '../../../src-main/domain/text/text'
+import { resolveLadder } from '../../../src-main/services/catalog/resolve'
 
 const request = { ladder: 'gemm-fp32', params: {}, target: 'local', profile: 'card' as const }
 

@@ -17,9 +17,10 @@ import { findTool, liveToolbox } from '../../../src-main/adapters/tools/toolboxe
 import { staticRungFlags } from '../../../src-main/adapters/tools/nvcc'
 import { runProcess } from '../../../src-main/adapters/tools/process'
 import { taskHeader } from '../../../src-main/domain/task/layout'
-import { buildRung, openCompiler } from '../../../src-main/services/run/build'
+import { buildRung } from '../../../src-main/services/bench/build-rung'
 import { planRun } from '../../../src-main/services/run/plan'
 import { root, shippedKernels, tempDir } from '../support'
+import { openCompiler } from '../../../src-main/services/bench/compiler'
 
 /** As the runner: fills the struct, prepares, launches on a stream, and tells what came of it. */
 const loader = `

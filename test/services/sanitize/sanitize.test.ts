@@ -1,4 +1,5 @@
 /** compute-sanitizer over rungs, on a machine of fakes that replay real reports. */
+import { Bench } from '../../../src-main/services/bench/bench'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -180,13 +181,15 @@ describe('what cannot be started', () => {
     const machine = await fakeMachine()
     const work = sanitize(
       {
-        toolbox: recordedToolbox(join(recordingsDir, 'gemm-fp32-h200-1024')),
-        cache: emptyBuildCache,
+        bench: await Bench.open(
+          {
+            toolbox: recordedToolbox(join(recordingsDir, 'gemm-fp32-h200-1024')),
+            cache: emptyBuildCache,
+          },
+          null,
+        ),
         library: await readKernelLibrary(machine.kernelsDir),
-        includes: new Map(),
-        runnerSources: new Map(),
         onProgress: () => undefined,
-        signal: new AbortController().signal,
       },
       SanitizeRequest.parse({ ladder: 'gemm-fp32' }),
     )

@@ -13,11 +13,11 @@ import {
 import { formatMs } from '../../../domain/metrics/units'
 import { problemAt, problemWord } from '../../../domain/task/problem'
 import { openLadder } from '../../../services/ladder-library/open'
-import { findLadder, taskOf } from '../../../services/run/plan'
 import { readHistory, usualPercent } from '../../../services/sessions/history'
 import { parseChoice, words, type ProblemOptions, type NamedOption } from '../arguments'
 import { historyDocument } from '../documents/jobs'
 import { note, printJson, printText } from '../output'
+import { findLadder, taskOf } from '../../../services/catalog/resolve'
 
 export interface HistoryCommandOptions extends ProblemOptions {
   ladder: string

@@ -19,7 +19,7 @@ import { sessionText } from '../describe/describe-sessions'
 import { note, printError, printText, printJson, table } from '../output'
 import { progressPrinter } from '../progress'
 import type { CommitsRequest } from '../../../services/ladder-library/commits'
-import type { RunSettings } from '../../../services/run/measured-run'
+import type { RunSettings } from '../../../services/run/run-settings'
 import { appVersion } from '../../../services/version'
 import {
   parseRunRequest,

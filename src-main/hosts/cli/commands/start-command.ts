@@ -10,7 +10,7 @@ import { recordingOf } from '../../../contract/sessions'
 import { defaultLadder, defaultRecordingRef, listAll } from '../../../services/sessions/sessions'
 import { listRecordings } from '../../../services/sessions/recordings'
 import { appVersion } from '../../../services/version'
-import { queryDriver } from '../../../services/run/device'
+import { queryDriver } from '../../../services/bench/tools'
 
 // `kernel-ladder doctor`: what this machine has for building, running and profiling.
 

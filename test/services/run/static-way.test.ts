@@ -25,8 +25,8 @@ import { caseOf, usualProblem } from '../../../src-main/domain/task/problem'
 import { pythonHeaderFile, pythonLibrary } from '../../../src-main/domain/task/python'
 import { referenceHeader, referenceHeaderFile } from '../../../src-main/domain/task/layout'
 import { Task } from '../../../src-main/domain/task/task'
-import { buildLaunchProbe } from '../../../src-main/services/run/build'
 import { realCompiler } from '../../kept-nvcc'
+import { buildLaunchProbe } from '../../../src-main/services/bench/own-programs'
 
 describe('a static run', () => {
   const noGpu = ['nvidia-smi', 'ncu']
@@ -197,12 +197,12 @@ describe('the launch probe', async () => {
   describe.skipIf(nvcc === null)('the launch probe', () => {
     let probe = ''
     beforeAll(async () => {
-      const [runnerSources, probeSources] = await Promise.all(
+      const [runner, probeSources] = await Promise.all(
         ['runner', 'probe'].map((name) => readSharedFiles(shippedKernels, name)),
       )
       const built = await buildLaunchProbe(await realCompiler(), {
-        runnerSources: runnerSources!,
-        probeSources: probeSources!,
+        runner: runner!,
+        probe: probeSources!,
       })
       expect(built).toHaveProperty('artefact')
       if ('artefact' in built) probe = built.artefact

@@ -20,89 +20,112 @@ import type { DeepProfile } from '../../domain/session/deep'
 import { derivedMetrics } from '../../domain/analysis/derived-metrics'
 import type { BuildGpu } from '../../domain/gpu/gpu'
 import { unavailable, type MetricValue } from '../../domain/metrics/metrics'
+import type { PlannedRung, RunPlan } from '../../domain/run/plan'
 import { caseOf } from '../../domain/task/problem'
-import type { Task } from '../../domain/task/task'
-import type { Launch, RungResult } from '../../domain/session/session'
-import {
-  buildLaunchProbe,
-  buildReference,
-  unusableReference,
-  type BuildOutcome,
-  type Compiler,
-} from './build'
-import { smOf } from './device'
-import type { PlannedRung, RunPlan } from './plan'
+import type { Launch } from '../../domain/session/session'
+import { smOf } from '../bench/architecture'
+import type { Bench } from '../bench/bench'
+import type { BuildOutcome } from '../bench/compiler'
+import { inParallel } from '../bench/in-parallel'
+import { buildReference, unusableReference } from '../bench/reference'
+import type { Builds } from './build-rungs'
+import type { Finding, Findings } from './finding'
 import { allUnavailable } from './profile'
-import {
-  describedRung,
-  statusOf,
-  type RungState,
-  runStages,
-  type Run,
-  type RunOutcome,
-} from './stages'
+import type { Progress } from './progress'
+import type { OpenWay } from './way'
 
 type Launches = { launches: Launch[]; kernels: readonly ProbedLaunch[] } | NotLaunched
 
 /** A rung with more is not shown by its instructions: no screen could. */
 const mostInstructions = 200_000
 
-/** `probeSources`: probe/ of the kernel library, text by path. */
-export const buildForGpu = (
-  run: Run,
-  gpu: BuildGpu,
-  probeSources: ReadonlyMap<string, string>,
-): Promise<RunOutcome> =>
-  runStages(run, async (compiler) => {
-    const { environment, plan } = run
-    // Nothing is checked against it here; that it cannot be used is better known before there is a GPU.
-    const { reference } = environment
-    const { signal, toolbox } = compiler
-    const library = reference && (await buildReference(compiler, plan, reference, smOf(gpu)))
-    const probe = await buildLaunchProbe(compiler, { ...environment, probeSources })
-    if (reference && library !== null && 'artefact' in probe) {
-      const fault = await probeReference(toolbox, { probe: probe.artefact, library, signal })
-      if (fault !== null) throw unusableReference(reference, fault)
-    }
-    const found = new Map<string, Launches>()
-    const deep = new Map<string, DeepProfile>()
-    const faults: Statement[] = []
+export const staticWay =
+  (gpu: BuildGpu): OpenWay =>
+  async ({ bench, plan }) => {
+    const { probe } = await openProbe(bench, plan, gpu)
     return {
       gpu,
       device: null,
       flags: staticRungFlags,
-      settings: {
-        seed: 0,
-        profile: 'none',
-        clockControl: null,
-        cacheControl: null,
-      },
+      settings: { seed: 0, profile: 'none', clockControl: null, cacheControl: null },
       rungs: plan.rungs,
       warnings: [
         message('records.builtOnly', { gpu: gpu.name, computeCapability: gpu.computeCapability }),
       ],
-      async onBuilt({ planned, build }) {
-        if (!build?.artefact) return
-        const { artefact } = build
-        const launches =
-          'reason' in probe
-            ? probe
-            : await launchesOf(compiler, plan, planned, gpu, probe.artefact, { ...build, artefact })
-        if (run.signal.aborted) return
-        found.set(planned.rung.id, launches)
-        if ('reason' in launches) return
-        const code = await codeOf(toolbox, planned.rung.id, artefact, launches.kernels)
-        if (code && 'rung' in code) deep.set(code.rung, code)
-        else if (code)
-          faults.push(message('records.noCode', { rung: planned.rung.id, why: code.why }))
-      },
-      afterBuild({ session }) {
-        session.warnings.push(...faults)
-        return Promise.resolve({ deep, missing: null })
-      },
-      result: (state) => staticResult(state, plan.task, gpu, found.get(state.planned.rung.id)),
+      withoutCounters: ({ status, reason }) =>
+        allUnavailable('card', status === 'failed' ? message('checks.notBuilt') : reason!),
+      examine: (builds, progress) => examine({ bench, plan, gpu, probe }, builds, progress),
     }
+  }
+
+type Probe = Awaited<ReturnType<Bench['launchProbe']>>
+
+interface Examination {
+  bench: Bench
+  plan: RunPlan
+  gpu: BuildGpu
+  probe: Probe
+}
+
+/** Nothing is checked against the reference here; that it cannot be used is better known before there is a GPU. */
+async function openProbe(bench: Bench, plan: RunPlan, gpu: BuildGpu): Promise<{ probe: Probe }> {
+  const reference = bench.referenceOf(plan)
+  const library =
+    reference && (await buildReference(await bench.compiler(), plan, reference, smOf(gpu)))
+  const probe = await bench.launchProbe()
+  if (reference && library !== null && 'artefact' in probe) {
+    const { toolbox, signal } = bench
+    const fault = await probeReference(toolbox, { probe: probe.artefact, library, signal })
+    if (fault !== null) throw unusableReference(reference, fault)
+  }
+  return { probe }
+}
+
+/** Looks at each rung as soon as it is built. */
+async function examine(
+  examination: Examination,
+  builds: Builds,
+  progress: Progress,
+): Promise<Findings> {
+  const { bench, gpu, probe } = examination
+  const rungs = new Map<string, Finding>()
+  const deep = new Map<string, DeepProfile>()
+  const warnings: Statement[] = []
+  await inParallel([...builds.each.values()], async (build) => {
+    const { planned, outcome } = await build
+    if (!outcome?.artefact) return
+    const { id } = planned.rung
+    const built = { ...outcome, artefact: outcome.artefact }
+    const launches =
+      'reason' in probe ? probe : await launchesOf(examination, planned, probe.artefact, built)
+    if (bench.signal.aborted) return
+    const finding = findingOf(launches, gpu)
+    rungs.set(id, finding)
+    progress.found(id, finding)
+    if ('reason' in launches) return
+    const code = await codeOf(bench.toolbox, id, built.artefact, launches.kernels)
+    if (code && 'rung' in code) deep.set(code.rung, code)
+    else if (code) warnings.push(message('records.noCode', { rung: id, why: code.why }))
   })
+  return { rungs, warnings, deep, missing: null }
+}
+
+/** Nothing is run, but a rung that would not launch on the GPU either has its final status. */
+const findingOf = (found: Launches, gpu: BuildGpu): Finding => ({
+  verify: null,
+  timing: null,
+  trouble: statusOf(found, gpu),
+  ...('launches' in found ? { launches: found.launches } : {}),
+  metrics: metricsOf(found, gpu),
+})
+
+function statusOf(found: Launches, gpu: BuildGpu): NonNullable<Finding['trouble']> {
+  if ('fault' in found && found.fault === 'failed')
+    return { status: 'failed', reason: message('records.cannotLaunch', { why: found.reason }) }
+  if ('fault' in found && found.fault === 'unsupported')
+    return { status: 'unsupported', reason: found.reason }
+  return { status: 'not-run', reason: message('records.builtNotRun', { gpu: gpu.name }) }
+}
 
 /** The instructions of what is launched; null where there are none to be had. */
 async function codeOf(
@@ -125,45 +148,9 @@ async function codeOf(
   }
 }
 
-/** `found` exists for rungs that were built. */
-function staticResult(
-  state: RungState,
-  task: Task,
-  gpu: BuildGpu,
-  found: Launches | undefined,
-): RungResult {
-  const { planned, build } = state
-  const { status, reason } = found ? staticStatus(found, gpu) : statusOf(state, task)
-  return {
-    ...describedRung(planned),
-    status,
-    ...(reason === undefined ? {} : { reason }),
-    diagnostics: build?.diagnostics ?? [],
-    build: build?.build ?? null,
-    verify: null,
-    timing: null,
-    ...(found && 'launches' in found ? { launches: found.launches } : {}),
-    profile: null,
-    metrics: found
-      ? staticMetrics(found, gpu)
-      : allUnavailable('card', status === 'failed' ? message('checks.notBuilt') : reason!),
-  }
-}
-
-/** Nothing is run, but a rung that would not launch on the GPU either has its final status. */
-function staticStatus(found: Launches, gpu: BuildGpu): Pick<RungResult, 'status' | 'reason'> {
-  if ('fault' in found && found.fault === 'failed')
-    return { status: 'failed', reason: message('records.cannotLaunch', { why: found.reason }) }
-  if ('fault' in found && found.fault === 'unsupported')
-    return { status: 'unsupported', reason: found.reason }
-  return { status: 'not-run', reason: message('records.builtNotRun', { gpu: gpu.name }) }
-}
-
 async function launchesOf(
-  { toolbox, signal }: Compiler,
-  { task, problem }: RunPlan,
+  { bench: { toolbox, signal }, plan: { task, problem }, gpu }: Examination,
   { rung, source }: PlannedRung,
-  gpu: BuildGpu,
   probe: string,
   built: BuildOutcome & { artefact: string },
 ): Promise<Launches> {
@@ -207,7 +194,7 @@ const notLaunched = {
   unknown: 'records.launchUnknown',
 } as const
 
-function staticMetrics(found: Launches, gpu: BuildGpu): Record<string, MetricValue> {
+function metricsOf(found: Launches, gpu: BuildGpu): Record<string, MetricValue> {
   const none = allUnavailable('card', message('records.nothingRun', { gpu: gpu.name }))
   if ('launches' in found) return { ...none, ...derivedMetrics(found.launches, gpu) }
   const { fault = 'unknown', reason: why } = found

@@ -1,0 +1,48 @@
+/** The architecture that code is compiled for. */
+import { message, type Statement } from '../../domain/messages/message'
+import type { Device } from '../../domain/gpu/gpu'
+
+/** `9.0` → `90`. */
+export const smOf = (device: Pick<Device, 'computeCapability'>): string =>
+  device.computeCapability.replace('.', '')
+
+/**
+ * The architecture a rung is compiled for on this GPU, or why it cannot run on it. A feature letter
+ * (`sm_90a`) restricts it to exactly that architecture.
+ */
+export function architectureFor(
+  requires: string | null,
+  device: Pick<Device, 'name' | 'computeCapability'>,
+): { sm: string } | { unsupported: Statement } {
+  const own = smOf(device)
+  if (requires === null) return { sm: own }
+  const [, number, feature] = /^sm_(\d+)([af]?)$/.exec(requires) ?? []
+  const fits = feature === 'a' ? number === own : Number(own) >= Number(number)
+  if (fits) return { sm: feature ? `${number}${feature}` : own }
+  return {
+    unsupported: message('records.needsArchitecture', {
+      requires,
+      gpu: device.name,
+      computeCapability: device.computeCapability,
+    }),
+  }
+}
+
+/** The architecture of the recordings' GPU. */
+export const recordedArchitecture = '90'
+
+const digits = (architecture: string): string => architecture.replace(/\D/g, '')
+
+/** `90` → `9.0`, `100` → `10.0`. */
+export const capabilityOf = (architecture: string): string =>
+  digits(architecture).replace(/^(\d+)(\d)$/, '$1.$2')
+
+/** The architecture to compile for, such as `90a` if a source requires it. */
+export function builtArchitecture(requires: string | null, own: string | null): string {
+  const chosen = architectureFor(requires, {
+    name: 'this GPU',
+    computeCapability: capabilityOf(own ?? recordedArchitecture),
+  })
+  // The code can be compiled even if the GPU is too old for it.
+  return 'sm' in chosen ? chosen.sm : requires!.replace('sm_', '')
+}

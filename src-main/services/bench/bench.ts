@@ -1,0 +1,106 @@
+/** A machine made ready to build and run the rungs of one kernel library: the same for every kind of run. */
+import { readSharedFiles, type KernelLibrary } from '../../adapters/kernels/kernel-library'
+import type { Expected } from '../../adapters/tools/runner'
+import type { Toolbox } from '../../adapters/tools/toolbox'
+import type { BuildCache } from '../../adapters/disk/build-cache'
+import type { Device } from '../../domain/gpu/gpu'
+import type { RunPlan } from '../../domain/run/plan'
+import { smOf } from './architecture'
+import { openCompiler, type BuildTools } from './compiler'
+import { queryDevice } from './gpu'
+import { buildLaunchProbe, buildRunner } from './own-programs'
+import { buildReference } from './reference'
+import { queryDriver } from './tools'
+
+type Sources = ReadonlyMap<string, string>
+
+/** The sources that all rungs of a library share, text by path. */
+export interface SharedSources {
+  readonly include: Sources
+  readonly runner: Sources
+}
+
+/** The part of a kernel library that a bench needs. */
+type Library = Pick<KernelLibrary, 'root' | 'references'>
+
+/** Makes a function whose first call does the work, and whose other calls wait for the same answer. */
+function once<T>(work: () => Promise<T>): () => Promise<T> {
+  let answer: Promise<T> | null = null
+  return () => (answer ??= work())
+}
+
+/** Opens nothing by itself: a tool is located, and a program built, when it is first asked for. */
+export class Bench implements BuildTools {
+  readonly toolbox: Toolbox
+  readonly cache: BuildCache
+
+  private constructor(
+    { toolbox, cache }: BuildTools,
+    /** null in a replay, which builds nothing and whose answers are known. */
+    private readonly library: Library | null,
+    readonly sources: SharedSources,
+    readonly signal: AbortSignal,
+  ) {
+    this.toolbox = toolbox
+    this.cache = cache
+  }
+
+  /** @param library null in a replay */
+  static async open(
+    tools: BuildTools,
+    library: Library | null,
+    signal: AbortSignal = new AbortController().signal,
+  ): Promise<Bench> {
+    const read = (folder: string): Promise<Sources> =>
+      library ? readSharedFiles(library.root, folder) : Promise.resolve(new Map())
+    const [include, runner] = await Promise.all([read('include'), read('runner')])
+    return new Bench(tools, library, { include, runner }, signal)
+  }
+
+  /** nvcc. Throws `missing` if there is none. */
+  readonly compiler = once(() => openCompiler(this, this.sources.include, this.signal))
+
+  /** The path of the runner, built. Throws `missing` if it cannot be. */
+  readonly runner = once(async () => buildRunner(await this.compiler(), this.sources.runner))
+
+  /** The path of the launch probe, built, or why there is none. */
+  readonly launchProbe = once(async () => {
+    const probe = this.library ? await readSharedFiles(this.library.root, 'probe') : new Map()
+    return buildLaunchProbe(await this.compiler(), { ...this.sources, probe })
+  })
+
+  /** What the driver says of its GPUs. Throws `missing` without a driver. */
+  readonly driver = once(() => queryDriver(this.toolbox, this.signal))
+
+  /** The GPU that CUDA offers. Throws `missing` if there is none. */
+  readonly gpu = once(async () => {
+    const driver = await this.driver()
+    return queryDevice(this.toolbox, await this.runner(), driver, this.signal)
+  })
+
+  /** The architecture of the machine's GPU; null if CUDA offers none. */
+  async ownArchitecture(): Promise<string | null> {
+    // The runner takes a minute to build and is of no use without a driver.
+    if ((await this.toolbox.locate('nvidia-smi')) === null) return null
+    try {
+      const { device } = await queryDevice(this.toolbox, await this.runner(), null, this.signal)
+      return smOf(device)
+    } catch {
+      return null
+    }
+  }
+
+  /** The source that results of a task are checked against; null if a rung is trusted, or in a replay. */
+  referenceOf(plan: Pick<RunPlan, 'task' | 'trusted'>) {
+    return plan.trusted ? null : (this.library?.references.get(plan.task.id) ?? null)
+  }
+
+  /** What the results of a plan are checked against, built; null if no reference file and no rung says it. */
+  async oracle(plan: RunPlan, device: Pick<Device, 'computeCapability'>): Promise<Expected | null> {
+    if (plan.trusted) return { rung: plan.trusted.rung.id }
+    const source = this.referenceOf(plan)
+    if (!source) return null
+    const library = await buildReference(await this.compiler(), plan, source, smOf(device))
+    return { library, shown: source.shown ?? source.file }
+  }
+}

@@ -1,0 +1,194 @@
+/** A machine's nvcc: located once, and never compiling the same sources twice. */
+import type { BuildCache } from '../../adapters/disk/build-cache'
+import type { Toolbox } from '../../adapters/tools/toolbox'
+import { readBuildOutput, type PtxasKernel } from '../../adapters/tools/nvcc'
+import type { ProcessResult } from '../../adapters/tools/process'
+import { message, together, type Statement } from '../../domain/messages/message'
+import type { Build, Diagnostic } from '../../domain/session/session'
+import { locateNvcc } from './tools'
+
+/** What rungs are built with: a machine's programs and its build cache. */
+export interface BuildTools {
+  toolbox: Toolbox
+  cache: BuildCache
+}
+
+export interface Compiler extends BuildTools {
+  nvcc: string
+  version: string
+  /** include/ of the kernel library, text by path. */
+  includes: ReadonlyMap<string, string>
+  signal: AbortSignal
+}
+
+/** Throws `missing` if the machine has no nvcc. */
+export async function openCompiler(
+  { toolbox, cache }: BuildTools,
+  includes: ReadonlyMap<string, string>,
+  signal: AbortSignal = new AbortController().signal,
+): Promise<Compiler> {
+  const nvcc = await locateNvcc(toolbox)
+  const version = await compilerVersion({ toolbox, cache }, nvcc, signal)
+  return { toolbox, cache, nvcc, version, includes, signal }
+}
+
+async function compilerVersion(
+  { toolbox, cache }: BuildTools,
+  nvcc: string,
+  signal: AbortSignal,
+): Promise<string> {
+  const call = { tool: 'nvcc', key: 'nvcc/version', file: nvcc, args: ['--version'] } as const
+  let asked = false
+  const version = await cache.compilerVersion(nvcc, async () => {
+    asked = true
+    return (await toolbox.exec({ ...call, timeoutMs: 60_000, signal })).stdout
+  })
+  // Always recorded, so that the session can be replayed.
+  if (!asked)
+    await toolbox.recorder?.record(
+      {
+        key: call.key,
+        tool: call.tool,
+        argv: [nvcc, ...call.args],
+        outcome: 'exited',
+        exitCode: 0,
+        signal: null,
+        seconds: 0,
+        startedAt: new Date().toISOString(),
+        reused: true,
+      },
+      version,
+      '',
+    )
+  return version
+}
+
+export interface BuildOutcome {
+  /** null if the build failed. */
+  artefact: string | null
+  build: Build | null
+  diagnostics: Diagnostic[]
+  /** ptxas's report per kernel; absent if the build failed. */
+  kernels?: PtxasKernel[]
+  /** Why there is no artifact; absent if the run was cancelled first. */
+  reason?: Statement
+  cancelled?: true
+}
+
+const compileTimeoutMs = 10 * 60_000
+
+interface Compilation {
+  key: string
+  sources: ReadonlyMap<string, string>
+  inputs: readonly string[]
+  flags: readonly string[]
+  output: string
+  libraries: readonly string[]
+}
+
+export async function compile(compiler: Compiler, what: Compilation): Promise<BuildOutcome> {
+  const { cache, toolbox, signal } = compiler
+  const flags = [...what.flags, ...what.inputs, ...what.libraries]
+  const slot = await cache.slot({
+    sources: what.sources,
+    flags,
+    compiler: compiler.version,
+    output: what.output,
+  })
+  if (slot.kept) {
+    const { argv, stdout, stderr, seconds } = slot.kept
+    await toolbox.recorder?.record(
+      {
+        key: what.key,
+        tool: 'nvcc',
+        argv,
+        outcome: 'exited',
+        exitCode: 0,
+        signal: null,
+        seconds,
+        startedAt: new Date().toISOString(),
+        reused: true,
+      },
+      stdout,
+      stderr,
+    )
+    return outcome(slot.artefact, slot.kept, true)
+  }
+
+  const args = [...flags, '-o', slot.pending]
+  const result = await toolbox.exec({
+    tool: 'nvcc',
+    key: what.key,
+    file: compiler.nvcc,
+    args,
+    cwd: slot.sourceDir,
+    timeoutMs: compileTimeoutMs,
+    signal,
+  })
+  if (result.outcome === 'exited' && result.exitCode === 0) {
+    const { stdout, stderr, seconds } = result
+    await slot.keep({ argv: [compiler.nvcc, ...args], stdout, stderr, seconds })
+    return outcome(slot.artefact, result, result.reused ?? false)
+  }
+  await slot.discard()
+  return failure(result)
+}
+
+function outcome(
+  artefact: string,
+  output: { stdout: string; stderr: string; seconds: number },
+  cached: boolean,
+): BuildOutcome {
+  const { resources, diagnostics, kernels } = readBuildOutput(output)
+  return {
+    artefact,
+    build: { ...resources, seconds: output.seconds, cached },
+    diagnostics,
+    kernels,
+  }
+}
+
+function failure(result: ProcessResult): BuildOutcome {
+  const { diagnostics } = readBuildOutput(result)
+  const compileError = notCompiling(diagnostics)
+  const none = { artefact: null, build: null, diagnostics }
+  switch (result.outcome) {
+    case 'cancelled':
+      return { ...none, cancelled: true }
+    case 'timeout': {
+      const minutes = compileTimeoutMs / 60_000
+      return { ...none, reason: message('tools.nvccStopped', { minutes }) }
+    }
+    case 'not-found':
+      return {
+        ...none,
+        reason: together(message('tools.nvccNotStarted'), result.stderr.trim()),
+      }
+    case 'signalled':
+      return { ...none, reason: message('tools.nvccKilled', { signal: result.signal ?? '' }) }
+    default:
+      return {
+        ...none,
+        reason:
+          compileError ??
+          message('tools.nvccEnded', {
+            exitCode: result.exitCode ?? '',
+            text: lastLine(result.stderr),
+          }),
+      }
+  }
+}
+
+/** The compiler's first error with its place, where `shown` says how a file is called; null if it has none. */
+export function notCompiling(
+  diagnostics: readonly Diagnostic[],
+  shown = (file: string): string => file,
+): Statement | null {
+  const first = diagnostics.find(({ severity }) => severity === 'error')
+  if (!first) return null
+  const { file, line } = first
+  const place = file ? `${shown(file)}${line === null ? '' : `:${line}`}: ` : ''
+  return message('records.notCompiling', { what: `${place}${first.message}` })
+}
+
+const lastLine = (text: string): string => text.trimEnd().split('\n').pop() ?? ''

@@ -1,0 +1,64 @@
+/** Exclusive use of a GPU: waits for its turn, and notices other programs that compute there. */
+import type { GpuHolder } from '../../adapters/tools/gpu-lock'
+import { askDriver } from '../../adapters/tools/gpus'
+import type { Toolbox } from '../../adapters/tools/toolbox'
+import { missingError } from '../../domain/errors'
+import { message, type AnyMessage, type Statement } from '../../domain/messages/message'
+
+export interface GpuTurn {
+  toolbox: Toolbox
+  gpu: { name: string; pciBusId: string }
+  /** false: throw instead of waiting. */
+  wait: boolean
+  signal: AbortSignal
+  /** Called with the reason for waiting and other notices. */
+  onNotice: (notice: Statement) => void
+}
+
+function inUse(gpu: GpuTurn['gpu'], by: GpuHolder | null): AnyMessage {
+  const named = `${gpu.name} (${gpu.pciBusId})`
+  return by
+    ? message('tools.gpuInUse', {
+        gpu: named,
+        pid: String(by.pid),
+        user: by.user,
+        since: new Date(by.since).toLocaleTimeString('en-GB'),
+      })
+    : message('tools.gpuInUseBySilent', { gpu: named })
+}
+
+/** Runs the work while no other run of this program uses the GPU; a replay needs none. */
+export async function inTurn<T>(turn: GpuTurn, work: () => Promise<T>): Promise<T> {
+  const { toolbox, gpu, wait, signal, onNotice } = turn
+  const claim = await toolbox.claimGpu({
+    pciBusId: gpu.pciBusId,
+    wait,
+    signal,
+    onWait: (by) => onNotice(message('tools.waitingForGpu', { why: inUse(gpu, by) })),
+  })
+  if (claim.state === 'taken')
+    throw missingError(inUse(gpu, claim.by), message('tools.waitYourself'))
+  if (claim.state === 'unavailable')
+    onNotice(message('tools.gpuNotReserved', { gpu: gpu.name, text: claim.reason }))
+  try {
+    // If cancelled while waiting, the work notices that itself, and what had finished is kept.
+    return await work()
+  } finally {
+    if (claim.state === 'held') claim.lock.release()
+  }
+}
+
+/** Whether the driver lists a program computing on the GPU; ours must have ended by then. */
+export async function isShared(
+  { toolbox, gpu, signal }: Pick<GpuTurn, 'toolbox' | 'gpu' | 'signal'>,
+  when: 'before' | 'after',
+): Promise<boolean> {
+  try {
+    const asked = await askDriver(toolbox, signal, when)
+    const own = asked?.answer?.gpus.find(({ pciBusId }) => pciBusId === gpu.pciBusId)
+    return (own?.computing ?? 0) > 0
+  } catch {
+    // A driver error here is no reason to lose a timing.
+    return false
+  }
+}

@@ -1,0 +1,41 @@
+/** Work on several items at once, at most one per core. */
+import { availableParallelism } from 'node:os'
+
+/** Starts work on each item, at most one per core at a time and in order. After a failure no further one is begun. */
+export function startInParallel<T, R>(
+  items: readonly T[],
+  work: (item: T) => Promise<R>,
+): Promise<R>[] {
+  let [running, failure]: [number, { error: unknown } | null] = [0, null]
+  const waiting: (() => void)[] = []
+  const turn = async (): Promise<void> => {
+    if (running >= availableParallelism()) await new Promise<void>((begin) => waiting.push(begin))
+    running += 1
+  }
+  return items.map(async (item) => {
+    await turn()
+    try {
+      if (failure) throw failure.error
+      return await work(item)
+    } catch (error) {
+      failure ??= { error }
+      throw error
+    } finally {
+      running -= 1
+      waiting.shift()?.()
+    }
+  })
+}
+
+/** The same, waiting for all; throws what the first failure threw. */
+export async function inParallel<T>(
+  items: readonly T[],
+  work: (item: T) => Promise<void>,
+): Promise<void> {
+  const all = startInParallel(items, work)
+  try {
+    await Promise.all(all)
+  } finally {
+    await Promise.allSettled(all)
+  }
+}

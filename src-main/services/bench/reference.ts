@@ -1,0 +1,74 @@
+/** Builds the reference that a task's results are checked against. */
+import { dirname, join } from 'node:path/posix'
+import { rungFlags } from '../../adapters/tools/nvcc'
+import { message, together } from '../../domain/messages/message'
+import { KernelLadderError } from '../../domain/errors'
+import { referenceHeader, referenceHeaderFile } from '../../domain/task/layout'
+import { isPython, pythonLibrary } from '../../domain/task/python'
+import type { TaskSource } from '../../adapters/kernels/kernel-library'
+import { type Compiler, type BuildOutcome, compile, notCompiling } from './compiler'
+import { type TaskInputs, taskFlags } from './build-rung'
+
+/** Builds what the task's rungs are checked against. */
+export async function compileReference(
+  compiler: Compiler,
+  { task, headers }: TaskInputs,
+  { file, text }: TaskSource,
+  sm: string,
+  flags: (sm: string) => readonly string[] = rungFlags,
+): Promise<BuildOutcome> {
+  const [input, source] = isPython(file) ? [`${file}.cu`, pythonLibrary(task, text)] : [file, text]
+  return compile(compiler, {
+    key: 'nvcc/reference',
+    sources: new Map([
+      ...compiler.includes,
+      ...headers,
+      [referenceHeaderFile, referenceHeader(task)],
+      [input, source],
+    ]),
+    inputs: [input],
+    flags: [...flags(sm), ...taskFlags(headers)],
+    output: 'reference.so',
+    libraries: ['-ldl'],
+  })
+}
+
+/** The same for a run: without it there is none. */
+export async function buildReference(
+  compiler: Compiler,
+  inputs: TaskInputs,
+  source: TaskSource,
+  sm: string,
+  flags: (sm: string) => readonly string[] = rungFlags,
+): Promise<string> {
+  const built = await compileReference(compiler, inputs, source, sm, flags)
+  if (built.artefact) return built.artefact
+  if (compiler.signal.aborted) throw new KernelLadderError('cancelled', message('asked.cancelled'))
+  // Sources are compiled under the name of their task, which is no folder of their author's.
+  const below = `${dirname(source.file)}/`
+  const shown = (file: string): string =>
+    source.shown !== undefined && file.startsWith(below)
+      ? join(dirname(source.shown), file.slice(below.length))
+      : file
+  throw new KernelLadderError(
+    'failed',
+    together(
+      message('tools.referenceNotBuilt', { task: inputs.task.id }),
+      notCompiling(built.diagnostics, shown) ?? built.reason,
+    ),
+    message('tools.seeFile', { file: shown(source.file) }),
+  )
+}
+
+/** A reference that was built and that no run could be checked against: `why` completes a sentence about it. */
+export function unusableReference(
+  { file, shown = file }: TaskSource,
+  why: string,
+): KernelLadderError {
+  const words = { file: shown, why }
+  return new KernelLadderError(
+    'failed',
+    message('tools.referenceUnusable', words),
+    message('tools.seeFile', { file: shown }),
+  )
+}

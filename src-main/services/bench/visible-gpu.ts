@@ -1,0 +1,27 @@
+/** The toolbox of a run that names its GPU. */
+import { visibleGpu, withVisibleGpu } from '../../adapters/tools/gpus'
+import type { Toolbox, RawRecorder } from '../../adapters/tools/toolbox'
+import { message } from '../../domain/messages/message'
+import { inputError } from '../../domain/errors'
+import type { Machine } from '../../adapters/machine/machine'
+
+/**
+ * @param gpu counts from 0 among the visible GPUs; undefined leaves the choice to CUDA
+ * @throws an input error if CUDA_VISIBLE_DEVICES lists fewer; a number that the machine lacks is noticed by `queryDevice`
+ */
+export function toolboxOn(
+  machine: Pick<Machine, 'toolbox' | 'variable'>,
+  recorder: RawRecorder | null,
+  gpu: number | undefined,
+): Toolbox {
+  const toolbox = machine.toolbox(recorder)
+  if (gpu === undefined) return toolbox
+  const listed = machine.variable('CUDA_VISIBLE_DEVICES')
+  const visible = visibleGpu(gpu, listed)
+  if (visible === null)
+    throw inputError(
+      message('asked.gpuNotListed', { gpu, listed: JSON.stringify(listed) }),
+      message('asked.gpuNumbers'),
+    )
+  return withVisibleGpu(toolbox, gpu, visible)
+}

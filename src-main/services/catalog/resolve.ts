@@ -1,0 +1,100 @@
+/** Finds ladders and rungs in the kernel library, and resolves a ladder file to rungs with headers, sources and parameters. */
+import { inputError } from '../../domain/errors'
+import type { LadderRung, Ladder, LadderEntry, LadderFile } from '../../domain/ladder/ladder'
+import { message, type Statement } from '../../domain/messages/message'
+import type { KernelLibrary, RungSource } from '../../adapters/kernels/kernel-library'
+import { problemAt } from '../../domain/task/problem'
+import type { Task } from '../../domain/task/task'
+import { meantOr } from '../../domain/text/text'
+import type { PlannedRung } from '../../domain/run/plan'
+import { list, checkParams } from './parameters'
+
+export function findLadder(library: KernelLibrary, id: string): LadderFile {
+  const ladder = library.ladders.find((candidate) => candidate.id === id)
+  if (ladder) return ladder
+  const fault = library.faults.get(id)
+  if (fault) throw inputError(message('asked.ladderFault', { ladder: id, why: fault }))
+  const ids = library.ladders.map((candidate) => candidate.id)
+  throw inputError(
+    message('asked.noLadder', { ladder: JSON.stringify(id) }),
+    meantOr(id, ids, message('asked.ladders', { ladders: list(ids) })),
+  )
+}
+
+export const entryId = (entry: LadderEntry): string => entry.as ?? entry.id
+
+function sourceOf(library: KernelLibrary, entry: LadderEntry, ladder: string): RungSource {
+  const source = library.rungs.get(entry.id)
+  if (source) return source
+  const fault = library.faults.get(entry.id)
+  throw inputError(fault ?? message('asked.noRungFile', { ladder, rung: entry.id }))
+}
+
+/** A rung of the ladder with its default parameters and those of its entry. */
+export function resolveRung(
+  library: KernelLibrary,
+  ladder: string,
+  entry: LadderEntry,
+): PlannedRung {
+  const { header, file, text, headers } = sourceOf(library, entry, ladder)
+  for (const [option, choice] of Object.entries(entry.options ?? {}))
+    if (!header.options[option]?.includes(choice))
+      throw inputError(
+        message('asked.rungAccepts', {
+          ...{ ladder, rung: entryId(entry), option, choice, file },
+          choices: list(header.options[option] ?? []),
+        }),
+      )
+  const defaults = Object.fromEntries(header.params.map((param) => [param.name, param.default]))
+  const rung: LadderRung = {
+    id: entryId(entry),
+    title: entry.title ?? header.title,
+    header,
+    params: { ...defaults, ...checkParams(entry.params ?? {}, [header], entryId(entry)) },
+    file,
+    ...(entry.options === undefined ? {} : { options: entry.options }),
+    ...(entry.negative === undefined ? {} : { negative: entry.negative }),
+    ...(entry.note === undefined ? {} : { note: entry.note }),
+  }
+  return { rung, source: text, ...(headers ? { headers } : {}) }
+}
+
+export function taskOf(library: KernelLibrary, { id, task }: LadderFile): Task {
+  const found = library.tasks.get(task)
+  if (found) return found
+  throw inputError(message('asked.noTask', { ladder: id, task }))
+}
+
+/** The ladder with its task and these rungs. */
+export function resolved(library: KernelLibrary, file: LadderFile, rungs: LadderRung[]): Ladder {
+  const { schema: _schema, order: _order, ...rest } = file
+  const task = taskOf(library, file)
+  const { scalars, options } = problemAt(task, {}, { ...file, sizes: file.sizes[0] })
+  const folder = library.own === undefined ? {} : { folder: library.own }
+  return { ...rest, ...folder, task, scalars, options, rungs }
+}
+
+/** The complete ladder, resolved; throws for the first unusable rung. */
+export const resolveLadder = (library: KernelLibrary, file: LadderFile): Ladder =>
+  resolved(
+    library,
+    file,
+    file.rungs.map((entry) => resolveRung(library, file.id, entry).rung),
+  )
+
+export function selectRungs<T extends { id: string }>(
+  all: readonly T[],
+  wanted: readonly string[] | undefined,
+  /** What they are rungs of, for messages. */
+  whole: Statement,
+): T[] {
+  if (!wanted) return [...all]
+  const unknown = wanted.filter((id) => !all.some((rung) => rung.id === id))
+  const ids = all.map(({ id }) => id)
+  if (unknown.length > 0)
+    throw inputError(
+      message('asked.noRung', { whole, rungs: list(unknown.map((id) => JSON.stringify(id))) }),
+      meantOr(unknown[0]!, ids, message('asked.rungs', { rungs: list(ids) })),
+    )
+  return all.filter(({ id }) => wanted.includes(id))
+}

@@ -1,0 +1,86 @@
+/** Compiles the rungs of a plan, each available to the next stage as soon as it is built. */
+import type { Device } from '../../domain/gpu/gpu'
+import { isPythonFile } from '../../domain/ladder/rung'
+import { message } from '../../domain/messages/message'
+import type { PlannedRung, RunPlan } from '../../domain/run/plan'
+import { architectureFor } from '../bench/architecture'
+import { buildRung } from '../bench/build-rung'
+import type { Compiler } from '../bench/compiler'
+import { startInParallel } from '../bench/in-parallel'
+import { refuseImpossible } from '../catalog/parameters'
+import type { RungBuild } from './finding'
+import type { Progress } from './progress'
+
+/** What a kind of run builds, and for which GPU. */
+export interface BuildWay {
+  /** The GPU that rungs are built for. */
+  readonly gpu: Pick<Device, 'name' | 'computeCapability'>
+  /** The GPU that they run on; null if nothing is run on one. */
+  readonly device: Device | null
+  /** nvcc's flags for an architecture, as in `sm_90a` without the prefix. */
+  readonly flags: (sm: string) => readonly string[]
+  /** The rungs of the plan, and those that are built with them. */
+  readonly rungs: readonly PlannedRung[]
+}
+
+export interface Builds {
+  /** By rung id, in the order in which they are compiled. */
+  readonly each: ReadonlyMap<string, Promise<RungBuild>>
+  /** All of them, in the order of the way's rungs. Throws an input error if requested parameters are impossible for every rung. */
+  all(): Promise<ReadonlyMap<string, RungBuild>>
+}
+
+export function buildRungs(
+  compiler: Compiler,
+  plan: RunPlan,
+  way: BuildWay,
+  progress: Progress,
+): Builds {
+  const step = progress.stage('build', way.rungs.length)
+  // Long sources first: they mostly take longest, and at the end all would wait for one.
+  const longestFirst = [...way.rungs].sort((one, other) => other.source.length - one.source.length)
+  const builds = startInParallel(longestFirst, async (planned) => {
+    if (compiler.signal.aborted) return { planned, outcome: null, unsupported: null }
+    const build = await buildOne(compiler, plan, planned, way, progress)
+    if (!compiler.signal.aborted) {
+      progress.built(build)
+      step()
+    }
+    return build
+  })
+  const each = new Map(longestFirst.map(({ rung }, index) => [rung.id, builds[index]!]))
+  // Whoever awaits one is told of its failure; nobody may be.
+  for (const one of builds) one.catch(() => undefined)
+  return {
+    each,
+    async all() {
+      await Promise.all(builds)
+      const built = new Map<string, RungBuild>()
+      for (const { rung } of way.rungs) built.set(rung.id, await each.get(rung.id)!)
+      const diagnostics = [...built].map(
+        ([id, { outcome }]) => [id, outcome?.diagnostics ?? []] as const,
+      )
+      refuseImpossible(plan, new Map(diagnostics))
+      return built
+    },
+  }
+}
+
+async function buildOne(
+  compiler: Compiler,
+  plan: RunPlan,
+  planned: PlannedRung,
+  { gpu, device, flags }: BuildWay,
+  progress: Progress,
+): Promise<RungBuild> {
+  const { rung } = planned
+  const architecture =
+    device === null && isPythonFile(rung.file)
+      ? { unsupported: message('records.compiledWhereRun') }
+      : architectureFor(rung.header.requires, gpu)
+  if ('unsupported' in architecture)
+    return { planned, outcome: null, unsupported: architecture.unsupported }
+  progress.rung(rung.id, 'build', 'running')
+  const outcome = await buildRung(compiler, plan, planned, architecture.sm, flags)
+  return { planned, outcome, unsupported: null }
+}

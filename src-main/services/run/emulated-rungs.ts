@@ -1,0 +1,223 @@
+/** Executes prepared rungs on the emulated GPU, checks their results, and keeps their counts. */
+import { availableParallelism } from 'node:os'
+import { derivedMetrics } from '../../domain/analysis/derived-metrics'
+import { faultReason, printedLines } from '../../domain/emulation/findings'
+import type { Counts } from '../../domain/emulator/warp'
+import { inputError, KernelLadderError } from '../../domain/errors'
+import { message, type Statement } from '../../domain/messages/message'
+import type { RunPlan } from '../../domain/run/plan'
+import type { DeepProfile } from '../../domain/session/deep'
+import type { VerifiedAt } from '../../domain/session/session'
+import { named, type Case, type Problem } from '../../domain/task/problem'
+import { inParallel } from '../bench/in-parallel'
+import { countedRung, type CountedRung } from './counters'
+import { estimate, execute, faultsOf, readyRung, type ReadyRung } from './emulate'
+import {
+  expectedOf,
+  sharedExpectations,
+  trustedExpectation,
+  verified,
+  type Expectation,
+} from './emulated-expectation'
+import type { Finding, Findings, RungBuild } from './finding'
+import type { Measured } from './measured'
+import { millions, type EmulationTools, type PreparedRungs } from './prepared-rungs'
+import type { Progress } from './progress'
+import { wrongness } from './wrongness'
+
+/** How often a rung that takes long says how far it is. */
+const progressMs = 10_000
+
+/** A further problem that takes more is left out. */
+const mostFurther = 5e7
+
+export interface ToEmulate {
+  plan: RunPlan
+  built: ReadonlyMap<string, RungBuild>
+  prepared: PreparedRungs
+  tools: EmulationTools
+  /** The problem whose launches, occupancy and waves are told; null for the plan's own. */
+  launchesAt: Problem | null
+}
+
+export class EmulatedRungs {
+  private readonly bench
+  private readonly expectations
+  private readonly deep = new Map<string, DeepProfile>()
+  private readonly warnings: Statement[] = []
+
+  constructor(
+    private readonly of: ToEmulate,
+    private readonly progress: Progress,
+  ) {
+    this.bench = of.tools.bench
+    this.expectations = sharedExpectations((own) => this.expect(own))
+  }
+
+  async examine(): Promise<Pick<Findings, 'rungs' | 'deep' | 'warnings'>> {
+    const { plan, prepared } = this.of
+    const { ready, estimates } = prepared
+    const found = new Map<string, Finding>(prepared.unlaunched)
+    const step = this.progress.stage('measure', ready.size)
+    let from: Statement | null = null
+    await inParallel([...ready.values()], async (rung) => {
+      if (this.bench.signal.aborted) return
+      this.progress.rung(rung.id, 'verify', 'running')
+      const expected = await this.expectations(rung.own)
+      from ??= expected.from
+      const finding = await this.one(rung, expected, estimates.get(rung.id)!)
+      found.set(rung.id, finding)
+      found.set(rung.id, { ...finding, ...(await this.elsewhere(rung)) })
+      this.progress.rung(rung.id, 'verify', finding.verify?.passed ? 'done' : 'failed')
+      this.progress.found(rung.id, found.get(rung.id)!)
+      step()
+    }).catch((error: unknown) => {
+      // What was finished before a cancellation is kept.
+      if (!(error instanceof KernelLadderError && error.kind === 'cancelled')) throw error
+    })
+    if (from)
+      this.warnings.push(
+        message('emulation.about', {
+          gpu: this.bench.gpu.name,
+          at: named(plan.problem.sizes),
+          reference: from,
+        }),
+      )
+    return { rungs: found, deep: this.deep, warnings: this.warnings }
+  }
+
+  private async expect(own: Case): Promise<Expectation> {
+    const { plan, built, prepared, tools } = this.of
+    if (tools.library !== null) {
+      const buffers = await prepared.fills(own, plan.task.id, 0)
+      if ('key' in buffers) throw inputError(buffers, message('asked.smallerWith'))
+      return expectedOf(this.bench, tools.library, own, buffers)
+    }
+    const { trusted } = plan
+    const build = trusted && built.get(trusted.rung.id)?.outcome
+    const failed = (): KernelLadderError =>
+      new KernelLadderError(
+        'failed',
+        message('records.trustedFailed', { rung: trusted?.rung.id ?? '' }),
+      )
+    if (!trusted || !build?.artefact) throw failed()
+    const ready = await readyRung(this.bench, prepared.fills, trusted.rung, build, own)
+    if ('reason' in ready) throw failed()
+    const answer = await execute(this.bench, ready, { estimated: Infinity })
+    if (answer.stop) throw failed()
+    return trustedExpectation(plan.task, ready, answer)
+  }
+
+  /** Executes a rung at the run's own problem, where `estimated` is known and its counts are kept. */
+  private async one(rung: ReadyRung, expected: Expectation, estimated: number): Promise<Finding> {
+    const { measured, answer } = await this.execute(rung, expected, estimated)
+    for (const said of printedLines(rung.id, answer, rung.places)) this.progress.note(said)
+    if (measured.trouble) return measured
+    if (answer.kernels.some(({ readsClock }) => readsClock))
+      this.warnings.push(message('emulation.clock', { rung: rung.id }))
+    const counted = await this.count(
+      rung,
+      answer.kernels.map(({ counts }) => counts),
+    )
+    this.deep.set(rung.id, counted.deep)
+    return { ...measured, ...this.counters(counted) }
+  }
+
+  private async execute(rung: ReadyRung, expected: Expectation, estimated: number) {
+    // Where rungs are fewer than threads, the blocks of one are shared among several.
+    const threads = Math.floor(availableParallelism() / this.of.prepared.ready.size)
+    const onProgress = this.progressOf(rung.id, estimated)
+    const answer = await execute(this.bench, rung, { estimated, threads, onProgress })
+    const { records, stop } = faultsOf(answer, rung)
+    const reason = faultReason(records.map(({ record }) => record)) ?? stop
+    const measured: Measured =
+      reason === null
+        ? { verify: verified(this.of.plan.task, rung, answer, expected), timing: null }
+        : { verify: null, timing: null, trouble: { status: 'failed', reason } }
+    return { measured, answer }
+  }
+
+  /** Says every ten seconds how far a rung is. */
+  private progressOf(rung: string, estimated: number): (instructions: number) => void {
+    let said = performance.now()
+    return (instructions) => {
+      if (performance.now() - said < progressMs) return
+      said = performance.now()
+      const done = millions(instructions)
+      this.progress.note(
+        Number.isFinite(estimated)
+          ? message('emulation.progress', { rung, done, total: millions(estimated) })
+          : message('emulation.progressOpen', { rung, done }),
+      )
+    }
+  }
+
+  private async count(rung: ReadyRung, counts: readonly Counts[]): Promise<CountedRung> {
+    const { built, launchesAt } = this.of
+    const { planned, outcome } = built.get(rung.id)!
+    const told = launchesAt
+      ? await readyRung(this.bench, () => Promise.resolve([]), planned.rung, outcome!, launchesAt)
+      : rung
+    return countedRung(rung, outcome!, counts, 'reason' in told ? rung.launched : told.launched)
+  }
+
+  private counters({ launches, metrics, longest }: CountedRung): Partial<Finding> {
+    return {
+      launches,
+      profile: { passes: 0, kernels: launches.map((launch) => ({ ...launch, passes: null })) },
+      metrics: { ...metrics, ...derivedMetrics([longest], this.bench.gpu) },
+    }
+  }
+
+  /** Verifies a rung at the plan's further problems. */
+  private async elsewhere(rung: ReadyRung): Promise<Pick<Finding, 'alsoVerified' | 'elsewhere'>> {
+    const { alsoVerify } = this.of.plan
+    const build = this.of.built.get(rung.id)
+    if (!alsoVerify?.rungs.includes(rung.id) || !build?.outcome?.artefact) return {}
+    const alsoVerified: VerifiedAt[] = []
+    for (const problem of alsoVerify.problems) {
+      if (this.bench.signal.aborted) break
+      const found = await this.at(build, problem)
+      if (found) alsoVerified.push(found)
+    }
+    const bad = alsoVerify.decides && alsoVerified.find(({ reason }) => reason !== undefined)
+    if (!bad) return { alsoVerified }
+    const { problem, verify, reason } = bad
+    return {
+      alsoVerified,
+      elsewhere: {
+        status: verify ? 'wrong' : 'failed',
+        reason: message('records.wrongAt', {
+          at: named({ ...problem.sizes, ...problem.scalars }),
+          why: reason!,
+        }),
+      },
+    }
+  }
+
+  /** null where it would take too long; the session says so. */
+  private async at({ planned, outcome }: RungBuild, problem: Problem): Promise<VerifiedAt | null> {
+    const { plan, prepared } = this.of
+    const ready = await readyRung(this.bench, prepared.fills, planned.rung, outcome!, problem)
+    if ('reason' in ready) return { problem, verify: null, reason: ready.reason }
+    const estimated = await estimate(this.bench, ready)
+    if (Number.isFinite(estimated) && estimated > mostFurther) {
+      this.warnings.push(
+        message('emulation.notVerifiedAt', {
+          at: named(problem.sizes),
+          rung: ready.id,
+          instructions: millions(estimated),
+        }),
+      )
+      return null
+    }
+    const expected = await this.expectations(ready.own)
+    const { verify, trouble } = (await this.execute(ready, expected, estimated)).measured
+    if (trouble) return { problem, verify: null, reason: trouble.reason }
+    return {
+      problem,
+      verify,
+      ...(verify && !verify.passed ? { reason: wrongness(verify, plan.task) } : {}),
+    }
+  }
+}

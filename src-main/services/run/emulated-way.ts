@@ -1,0 +1,110 @@
+/**
+ * A run on the emulated GPU: rungs are built, what all will take is announced, then they
+ * are executed, their results checked and their counts kept instruction by instruction. Nothing is timed.
+ */
+import { emulatorPool } from '../../adapters/emulator/pool'
+import { staticRungFlags } from '../../adapters/tools/nvcc'
+import type { BuildGpu } from '../../domain/gpu/gpu'
+import { message } from '../../domain/messages/message'
+import type { PlannedRung, RunPlan } from '../../domain/run/plan'
+import { named, type Problem } from '../../domain/task/problem'
+import { smOf } from '../bench/architecture'
+import type { Bench } from '../bench/bench'
+import { inParallel } from '../bench/in-parallel'
+import { buildReference } from '../bench/reference'
+import type { Builds } from './build-rungs'
+import { notEmulated } from './counters'
+import { EmulatedRungs } from './emulated-rungs'
+import type { Findings } from './finding'
+import { openTools, PreparedRungs, requireFitting } from './prepared-rungs'
+import { allUnavailable } from './profile'
+import type { Progress } from './progress'
+import type { OpenWay } from './way'
+
+export interface EmulationSettings {
+  seed: number
+  /** The problem whose launches, occupancy and waves are told; the plan's own by default. */
+  launchesAt?: Problem | null
+  /** The problem that the plan's was made of by halving its sizes. */
+  shrunkFrom?: Problem | null
+}
+
+export const emulatedWay =
+  (gpu: BuildGpu, { seed, launchesAt = null, shrunkFrom = null }: EmulationSettings): OpenWay =>
+  async ({ bench, plan }) => {
+    requireFitting(plan)
+    return {
+      gpu,
+      device: null,
+      flags: staticRungFlags,
+      settings: { seed, profile: 'deep', clockControl: null, cacheControl: null },
+      rungs: withTrusted(plan),
+      warnings: [
+        ...(gpu.computeCapability === '9.0'
+          ? []
+          : [
+              message('emulation.otherArchitecture', {
+                computeCapability: gpu.computeCapability,
+              }),
+            ]),
+        ...(shrunkFrom
+          ? [
+              message('emulation.shrunk', {
+                at: named(plan.problem.sizes),
+                from: named(shrunkFrom.sizes),
+              }),
+            ]
+          : []),
+      ],
+      withoutCounters: ({ status, reason }) =>
+        allUnavailable('deep', status === 'ok' ? notEmulated : (reason ?? notEmulated)),
+      examine: (builds, progress) =>
+        examine({ bench, plan, gpu, seed, launchesAt }, builds, progress),
+    }
+  }
+
+const withTrusted = ({ rungs, trusted }: RunPlan): PlannedRung[] =>
+  trusted && !rungs.includes(trusted) ? [trusted, ...rungs] : rungs
+
+interface Emulation {
+  bench: Bench
+  plan: RunPlan
+  gpu: BuildGpu
+  seed: number
+  launchesAt: Problem | null
+}
+
+async function examine(
+  { bench, plan, gpu, seed, launchesAt }: Emulation,
+  builds: Builds,
+  progress: Progress,
+): Promise<Findings> {
+  const { toolbox, signal } = bench
+  const pool = emulatorPool(signal)
+  try {
+    const emulation = {
+      ...{ toolbox, pool, task: plan.task, taskFolder: plan.taskFolder },
+      ...{ gpu, seed, signal },
+    }
+    // Both are built beside the first rungs.
+    const tools = openTools(bench.launchProbe(), libraryOf(bench, plan, gpu), emulation)
+    const prepared = new PreparedRungs(plan, tools, emulation)
+    await inParallel([...builds.each.values()], async (build) => prepared.add(await build))
+    const built = await builds.all()
+    const nothing = { rungs: prepared.unlaunched, warnings: [], deep: new Map(), missing: null }
+    if (signal.aborted) return nothing
+    const ready = await tools
+    prepared.announce((notice) => progress.note(notice))
+    const rungs = new EmulatedRungs({ plan, built, prepared, tools: ready, launchesAt }, progress)
+    return { ...nothing, ...(await rungs.examine()) }
+  } finally {
+    await pool.close()
+  }
+}
+
+/** The task's reference, built; null where a rung is trusted. */
+async function libraryOf(bench: Bench, plan: RunPlan, gpu: BuildGpu): Promise<string | null> {
+  const reference = bench.referenceOf(plan)
+  if (!reference) return null
+  return buildReference(await bench.compiler(), plan, reference, smOf(gpu), staticRungFlags)
+}

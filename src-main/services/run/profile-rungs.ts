@@ -1,0 +1,116 @@
+/** The profiling stage of a run: its estimated cost, the rungs it leaves out, and its actual cost. */
+import { builtRung } from '../../adapters/tools/runner'
+import { planProfile, type ProfilePlan } from '../../domain/analysis/pass-plan'
+import { toErrorShape } from '../../domain/errors'
+import type { Device } from '../../domain/gpu/gpu'
+import { message } from '../../domain/messages/message'
+import type { RunPlan } from '../../domain/run/plan'
+import type { Finding, RungBuild } from './finding'
+import { noProfiles, profile, type ProfileEvent, type ProfileOutcome } from './profile'
+import type { Progress } from './progress'
+import type { RunSettings } from './run-settings'
+import type { TaskRunner } from './measurement'
+
+export interface ProfileStage {
+  runner: TaskRunner
+  plan: RunPlan
+  device: Device
+  settings: Pick<RunSettings, 'idleSeconds' | 'busyWaitsMs'>
+  /** Where to save ncu's report; null discards it. */
+  reportPath: string | null
+}
+
+export interface ProfiledRungs {
+  outcome: ProfileOutcome
+  /** Rungs left out, on request or because they would have taken too long. */
+  skipped: ReadonlySet<string>
+}
+
+/** Null if no counters were requested, or the run was cancelled before. Measurements are kept: it never throws. */
+export async function profileRungs(
+  { runner, plan, device, settings, reportPath }: ProfileStage,
+  built: ReadonlyMap<string, RungBuild>,
+  findings: ReadonlyMap<string, Finding>,
+  progress: Progress,
+): Promise<ProfiledRungs | null> {
+  if (plan.profile === 'none' || runner.signal.aborted) return null
+  const level = plan.profile
+  const timed = plan.rungs.flatMap(({ rung }) => {
+    const artefact = built.get(rung.id)?.outcome?.artefact
+    const { timing, launches, prepared, loadSeconds } = findings.get(rung.id) ?? {}
+    if (!timing || !artefact) return []
+    return {
+      ...builtRung(rung, artefact),
+      medianMs: timing.medianMs,
+      kernels: launches?.length,
+      prepared: prepared && { seconds: prepared.seconds, loadSeconds },
+    }
+  })
+  const cost = planProfile({
+    level,
+    computeCapability: device.computeCapability,
+    rungs: timed,
+    skip: plan.profileSkip,
+    ...(plan.profileLimitSeconds === undefined ? {} : { limitSeconds: plan.profileLimitSeconds }),
+  })
+  const skipped = new Set(cost.rungs.filter((rung) => rung.skipped).map(({ id }) => id))
+  for (const { id } of timed) if (skipped.has(id)) progress.rung(id, 'profile', 'skipped')
+  const rungs = timed.filter(({ id }) => !skipped.has(id))
+  // A replay costs nothing.
+  const { replays } = runner.toolbox
+  if (!replays) progress.emit({ type: 'profile-plan', plan: cost })
+  const step = progress.stage('profile', rungs.length)
+  try {
+    const what = {
+      ...{ level, rungs, reportPath, problem: plan.problem },
+      ...{ idleMs: idleMs(settings, cost), busyWaitsMs: settings.busyWaitsMs },
+    }
+    const outcome = await profile(runner, what, (event) => tell(event, progress, step))
+    if (outcome.trouble) progress.warn(outcome.trouble.message)
+    if (!replays && outcome.seconds !== null)
+      progress.emit({ type: 'profile-cost', cost: actualCost(level, outcome.seconds, outcome) })
+    return { outcome, skipped }
+  } catch (error) {
+    const { message } = toErrorShape(error)
+    progress.warn(message)
+    return { outcome: noProfiles({ message, missing: false }), skipped }
+  }
+}
+
+function tell(event: ProfileEvent, progress: Progress, step: () => void): void {
+  switch (event.type) {
+    case 'busy':
+      progress.warn(message('tools.retry', { seconds: Math.ceil(event.waitMs / 1000) }))
+      break
+    case 'unknown':
+      progress.warn(message('tools.askWithout', { names: event.metrics.join(', ') }))
+      break
+    case 'start':
+      progress.rung(event.rung, 'profile', 'running')
+      break
+    case 'profiled':
+      progress.rung(event.rung, 'profile', 'done')
+      step()
+      break
+  }
+}
+
+const actualCost = (
+  level: ProfilePlan['level'],
+  seconds: number,
+  { profiles }: ProfileOutcome,
+) => ({
+  level,
+  seconds,
+  rungs: [...profiles].map(([id, own]) => ({
+    id,
+    passes: own.profile.passes,
+    seconds: own.profile.seconds ?? null,
+  })),
+})
+
+/** ncu prints nothing between rungs, so a slow rung with many passes is not a hang. */
+function idleMs({ idleSeconds }: Pick<RunSettings, 'idleSeconds'>, { rungs }: ProfilePlan): number {
+  const slowest = Math.max(0, ...rungs.map(({ seconds }) => seconds ?? 0))
+  return 1000 * Math.max(2 * idleSeconds, 5 * slowest)
+}

@@ -1,0 +1,24 @@
+/** How a run on a GPU measures, besides what its plan says. */
+import type { CacheState } from '../../domain/session/session'
+
+export interface RunSettings {
+  seed: number
+  /** What L2 is to hold when a launch is timed. */
+  cacheState: CacheState
+  /** A rung counts as hung after this long without an event. */
+  idleSeconds: number
+  /** Delays between profiling attempts while another tool is using the counters. */
+  busyWaitsMs: readonly number[]
+  /** false: if another run is using the GPU, throw instead of waiting. */
+  waitForGpu: boolean
+  /** Counts from 0 among the visible GPUs; CUDA's first if absent. */
+  gpu?: number
+}
+
+export const defaultSettings: RunSettings = {
+  seed: 1,
+  cacheState: 'cold',
+  idleSeconds: 60,
+  busyWaitsMs: [3000, 10_000],
+  waitForGpu: true,
+}

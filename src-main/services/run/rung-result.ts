@@ -1,0 +1,71 @@
+/** A rung's result in a session, from what is known of it at some point of a run. Pure. */
+import { sha256 } from '../../adapters/disk/build-cache'
+import { message } from '../../domain/messages/message'
+import type { MetricValue } from '../../domain/metrics/metrics'
+import type { PlannedRung } from '../../domain/run/plan'
+import type { RungResult } from '../../domain/session/session'
+import type { Task } from '../../domain/task/task'
+import type { Finding, RungBuild } from './finding'
+import { wrongness } from './wrongness'
+
+export type RungStatusReason = Pick<RungResult, 'status' | 'reason'>
+
+/** The metrics of a rung that has no counters, each with the reason. */
+export type MetricsWithoutCounters = (
+  status: RungStatusReason,
+  finding: Finding | null,
+) => Record<string, MetricValue>
+
+/** A rung's description in a session, before anything is done with it. */
+const described = ({ rung, source }: PlannedRung) => ({
+  id: rung.id,
+  title: rung.title,
+  after: rung.header.after,
+  idea: rung.header.idea,
+  expect: rung.header.expect,
+  flags: rung.header.flags,
+  params: rung.params,
+  file: rung.file,
+  sourceHash: sha256(source),
+})
+
+/** @param finding null before anything was found out */
+export function rungResult(
+  build: RungBuild,
+  finding: Finding | null,
+  task: Task,
+  withoutCounters: MetricsWithoutCounters,
+): RungResult {
+  const { planned, outcome } = build
+  const status = statusOf(build, finding, task)
+  return {
+    ...described(planned),
+    status: status.status,
+    ...(status.reason === undefined ? {} : { reason: status.reason }),
+    diagnostics: outcome?.diagnostics ?? [],
+    build: outcome?.build ?? null,
+    verify: finding?.verify ?? null,
+    ...(finding?.alsoVerified ? { alsoVerified: [...finding.alsoVerified] } : {}),
+    timing: finding?.timing ?? null,
+    ...(finding?.launches ? { launches: finding.launches } : {}),
+    ...(finding?.prepared ? { prepared: finding.prepared } : {}),
+    profile: finding?.profile ?? null,
+    metrics: finding?.metrics ?? withoutCounters(status, finding),
+  }
+}
+
+/** `ok` unless something failed, and `not-run` before it was measured. */
+export function statusOf(
+  { outcome, unsupported }: RungBuild,
+  finding: Finding | null,
+  task: Task,
+): RungStatusReason {
+  if (unsupported) return { status: 'unsupported', reason: unsupported }
+  if (outcome && !outcome.artefact && !outcome.cancelled)
+    return { status: 'failed', reason: outcome.reason ?? message('checks.notCompiled') }
+  if (!finding) return { status: 'not-run', reason: message('records.notReached') }
+  if (finding.trouble) return finding.trouble
+  if (finding.verify && !finding.verify.passed)
+    return { status: 'wrong', reason: wrongness(finding.verify, task) }
+  return finding.elsewhere ?? { status: 'ok' }
+}

@@ -1,0 +1,20 @@
+/** Warnings of a run, each once, told as they come. */
+import { isDeepStrictEqual } from 'node:util'
+import type { Statement } from '../../domain/messages/message'
+
+export interface WarningList {
+  readonly all: readonly Statement[]
+  add(warning: Statement): void
+}
+
+export function warningList(tell: (warning: Statement) => void): WarningList {
+  const all: Statement[] = []
+  return {
+    all,
+    add(warning) {
+      if (all.some((known) => isDeepStrictEqual(known, warning))) return
+      all.push(warning)
+      tell(warning)
+    },
+  }
+}

@@ -1,0 +1,28 @@
+/** Joins what was measured of rungs with what was profiled. Pure. */
+import { withSmallWaves } from '../../domain/analysis/derived-metrics'
+import type { Device } from '../../domain/gpu/gpu'
+import { message } from '../../domain/messages/message'
+import type { Finding } from './finding'
+import type { ProfileOutcome } from './profile'
+
+/** Each rung with its counters, or the reason why it has none. */
+export function withProfiles(
+  rungs: ReadonlyMap<string, Finding>,
+  { profiles, trouble }: Pick<ProfileOutcome, 'profiles' | 'trouble'>,
+  skipped: ReadonlySet<string>,
+  device: Device,
+): Map<string, Finding> {
+  const withProfile = (id: string, finding: Finding): Finding => {
+    const own = profiles.get(id)
+    if (own) {
+      const launches = finding.launches ?? own.profile.kernels
+      const metrics = withSmallWaves(own.metrics, launches, device)
+      return { ...finding, profile: own.profile, metrics }
+    }
+    const uncounted = skipped.has(id)
+      ? message('records.profilingSkipped')
+      : (trouble?.message ?? message('records.noLaunchReported'))
+    return { ...finding, uncounted }
+  }
+  return new Map([...rungs].map(([id, finding]) => [id, withProfile(id, finding)]))
+}
