@@ -2,7 +2,7 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { faultIn, likeOf, recorded, recordedLaunches } from './support.mjs'
+import { readLibrary, faultIn, likeOf, recorded, recordedLaunches } from './support.mjs'
 
 /** What only a process of its own can do. */
 const takesProcess = ['spawn', 'fork', 'bury', 'stay', 'eat', 'flood']
@@ -85,7 +85,7 @@ function compare({ env, options, option, path, line, die }, events) {
     options('--rung').map((word) => {
       const at = word.indexOf('=')
       const library = path(word.slice(at + 1))
-      const artefact = readFileSync(library, 'utf8')
+      const artefact = readLibrary(library)
       refused.set(word.slice(0, at), refusal(artefact, library))
       return [word.slice(0, at), artefact]
     }),
@@ -192,7 +192,7 @@ export async function runner(call) {
     // The old build of a rung plays the rung.
     const rung = word.slice(0, word.indexOf('='))
     const library = path(word.slice(word.indexOf('=') + 1))
-    const artefact = readFileSync(library, 'utf8')
+    const artefact = readLibrary(library)
     const without = refusal(artefact, library)
     if (without !== null) {
       line({ event: 'start', rung, stage: 'load' })

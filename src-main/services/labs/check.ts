@@ -37,7 +37,7 @@ import {
 } from '../../domain/target/targets'
 import { runPlan, emulatePlan } from '../targets/start-run'
 import { smOf } from '../run/device'
-import { occupancyTable, refuseHostCode, tryBuild, planLab, type LabPlan } from './build'
+import { occupancyTable, tryBuild, planLab, type LabPlan } from './build'
 import { emulatedGpu } from '../run/counters'
 import { codeOf, recordedAttempt, sourceHash } from './recorded'
 import { sanitizeSubmission } from './sanitize'
@@ -79,19 +79,6 @@ const notBuilt = (reason: Statement): BuildReport => ({
   resources: null,
   diagnostics: [],
   occupancy: [],
-})
-
-/** Nothing of it was run. */
-const refused = (target: Target, reason: Statement): Gathered => ({
-  target,
-  remedy: null,
-  build: notBuilt(reason),
-  evidence: {
-    session: null,
-    reason: null,
-    build: { ok: false, resources: null, reason },
-    sanitized: {},
-  },
 })
 
 /** Only the compiler's verdict, with the reason why there is no more. */
@@ -175,8 +162,6 @@ async function gatherLocal(
   options: LabCheckOptions,
 ): Promise<Gathered> {
   const { signal } = options
-  const fault = await refuseHostCode(options.machine, lab, signal)
-  if (fault !== null) return refused({ kind: 'live', name: 'local' }, fault)
   try {
     const { session, missing, unsaved } = await runPlan(lab.library, lab.plan, {
       assets: options.assets,
@@ -231,8 +216,6 @@ async function gatherEmulated(
   const own = planLab({ ...request.lab, lab }, request.source)
   const { library, plan } = own
   const { name, gpu } = emulatedGpu(parseTarget(request.target)!.name)
-  const fault = await refuseHostCode(options.machine, own, options.signal)
-  if (fault !== null) return { ...refused({ kind: 'emulated', name }, fault), lab }
   const { session, missing, unsaved } = await emulatePlan(
     library,
     // The ladder's reference gives ratios of times, and is mostly a library that cannot be emulated.

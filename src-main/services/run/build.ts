@@ -6,6 +6,7 @@ import type { Toolbox } from '../../adapters/tools/toolbox'
 import { locateNvcc, architectureFor, queryDevice, smOf } from './device'
 import {
   launchProbeFlags,
+  replayFlags,
   macroFlags,
   readBuildOutput,
   rungFlags,
@@ -355,6 +356,28 @@ export async function buildLaunchProbe(
   return built.artefact
     ? { artefact: built.artefact }
     : { reason: together(message('tools.probeNotBuilt'), built.reason) }
+}
+
+/** Builds the rung that replays a plan, of the judge's sources and the runner's; throws `missing` if that fails. */
+export async function buildReplay(
+  compiler: Compiler,
+  sources: ReadonlyMap<string, string>,
+): Promise<string> {
+  const built = await compile(compiler, {
+    key: 'nvcc/kl-replay',
+    sources: new Map([...compiler.includes, ...sources]),
+    inputs: ['judge/replay.cpp'],
+    flags: replayFlags,
+    output: 'replay.so',
+    libraries: ['-ldl'],
+  })
+  if (built.artefact) return built.artefact
+  if (compiler.signal.aborted) throw new KernelLadderError('cancelled', message('asked.cancelled'))
+  throw new KernelLadderError(
+    'missing',
+    together(message('tools.runnerNotBuilt'), built.reason),
+    message('tools.hostCompiler'),
+  )
 }
 
 /** Processes items in parallel, at most one per core. Where one throws, no further one is begun. */

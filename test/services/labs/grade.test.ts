@@ -27,25 +27,32 @@ import { toErrorShape } from '../../../src-main/domain/errors'
 import { addLab } from '../../../src-main/services/lab-library/library'
 import { sharedSessions, sharingSessions } from '../../../src-main/adapters/disk/journal'
 
-describe('the row of a check', () => {
-  it('has its outcome only if it ended as that says', async () => {
+describe('the row of a submission', () => {
+  it('has the outcome that its judge printed, and says why there is none where the judge ended without one', async () => {
     const machine = await fakeMachine()
     const lab = await testLab(machine)
     const { outcome } = await check(machine, lab, lab.solution)
-    const ended = (exitCode: number | null, status = outcome.status) =>
-      toRow({ lab }, 'a', {
-        stdout: JSON.stringify({ ...outcome, status }),
-        ...{ stderr: '', stopped: null, seconds: 1, exitCode: exitCode as number },
-      })
-    expect(ended(0).status).toBe('passed')
-    expect(ended(1, 'failed').status).toBe('failed')
-    expect(ended(3, 'unavailable').status).toBe('unavailable')
-    // Killed, or of another mind than what was printed in its name.
-    for (const exitCode of [null, 1, 3, 137]) {
-      const row = ended(exitCode)
+    const ended = (stdout: string, exitCode: number | null, stderr = '') =>
+      toRow({ lab }, 'a', { stdout, stderr, stopped: null, seconds: 1, exitCode: exitCode! })
+    const printed = (document: object) => JSON.stringify(document)
+    const judged = { outcome, cubin: 'c', descriptions: [] }
+    expect(ended(printed(judged), 0)).toMatchObject({ row: { status: 'passed' }, judged })
+    const error = { kind: 'input', message: 'answers.yaml is no YAML.' }
+    expect(ended(printed({ error }), 2).row).toMatchObject({
+      status: 'refused',
+      reason: error.message,
+    })
+    // It crashed, ran out of memory, or printed half of a document.
+    for (const [stdout, code, why] of [
+      ['', 137, 'exit code 137'],
+      ['', null, 'heap out of memory'],
+      [printed(judged).slice(0, -9), 1, 'exit code 1'],
+      [printed({ ...judged, outcome: { ...outcome, status: 'great' } }), 0, 'exit code 0'],
+    ] as const) {
+      const { row } = ended(stdout, code, code === null ? 'heap out of memory' : '')
       expect(row.status).toBe('stopped')
       expect(Object.values(row.checks)).not.toContain('passed')
-      expect(said(row.reason)).toContain('it printed “passed” and ended with exit code')
+      expect(said(row.reason)).toContain(why)
     }
   })
 })

@@ -24,6 +24,7 @@ export const editCommand = later(async () => (await import('./ladders-command'))
 export const historyCommand = later(async () => (await import('./history-command')).historyCommand)
 export const importCommand = later(async () => (await import('./import-command')).importCommand)
 export const initCommand = later(async () => (await import('./ladders-command')).initCommand)
+export const judgeCommand = later(async () => (await import('./judge-command')).judgeCommand)
 export const labCheckCommand = later(async () => (await import('./lab-command')).labCheckCommand)
 export const labGradeCommand = later(
   async () => (await import('./lab-grade-command')).labGradeCommand,
