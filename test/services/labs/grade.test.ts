@@ -2,8 +2,14 @@
 import { readdir, readFile, writeFile, cp, mkdir, rm, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { openFinishedRows, submissionHash } from '../../../src-main/adapters/labs/work'
+import {
+  listSubmissions,
+  openFinishedRows,
+  readHandedIn,
+  submissionHash,
+} from '../../../src-main/adapters/labs/work'
 import { emptyRow, outcomeExitCode } from '../../../src-main/domain/labs/outcome'
+import { endSentence, startSentence } from '../../../src-main/hosts/cli/commands/lab-grade-command'
 import { toRow } from '../../../src-main/services/labs/grade'
 import { said, withAsked } from '../../support'
 import { fakeMachine, tempDir, recordingsDir, root, setupIn, shippedKernels } from '../support'
@@ -54,6 +60,51 @@ describe('the row of a submission', () => {
       expect(Object.values(row.checks)).not.toContain('passed')
       expect(said(row.reason)).toContain(why)
     }
+  })
+})
+
+describe('a folder of submissions', () => {
+  it('has a row for each name, in one line, whatever bytes it is made of', async () => {
+    const dir = await tempDir()
+    const at = (bytes: string) =>
+      Buffer.concat([Buffer.from(`${dir}/`), Buffer.from(bytes, 'latin1')])
+    for (const name of ['m\xfcller', 'm\xfdller', 'one\ntwo', 'back\\slash', 'esc\x1b[2J'])
+      await writeFile(at(`${name}.cu`), 'code')
+    await mkdir(at('fold\xff'))
+    await writeFile(at('fold\xff/lab.cu'), 'code of a folder')
+    await writeFile(at('fold\xff/answers.yaml'), 'answers')
+    await writeFile(join(dir, '김민지.cu'), 'code')
+    const found = await listSubmissions(dir)
+    expect(found.map(({ student }) => student).sort()).toEqual(
+      [
+        ...['back\\slash', 'esc\\x1b[2J', 'fold\\xff', 'm\\xfcller', 'm\\xfdller'],
+        ...['one\\x0atwo', '김민지'],
+      ].sort(),
+    )
+    for (const { file } of found) expect((await readHandedIn(file!)).source).toMatch(/^code/)
+    const folder = found.find(({ student }) => student === 'fold\\xff')!
+    expect(await readHandedIn(folder.file!)).toEqual({
+      source: 'code of a folder',
+      answers: 'answers',
+    })
+  })
+
+  it('is announced and summed up as it is graded', () => {
+    const gpu = { needsGpu: true, replays: false }
+    const facts = { submissions: 1, jobs: 1, gpus: 1 }
+    expect(startSentence(facts, gpu)).toBe('1 submission, 1 at a time on 1 GPU')
+    expect(startSentence({ submissions: 20, jobs: 2, gpus: 2 }, gpu)).toBe(
+      '20 submissions, 2 at a time on 2 GPUs',
+    )
+    // A machine may have a GPU and grade on an emulated one.
+    expect(startSentence(facts, { needsGpu: false, replays: false })).toBe(
+      '1 submission, 1 at a time on the emulated GPU',
+    )
+    const rows = [{ seconds: 2 }, { seconds: 3 }]
+    expect(endSentence(rows, 0, 4)).toBe('2 graded in 4.0 s.')
+    expect(endSentence(rows, 2, 0.1)).toBe(
+      '2 graded, 0 of them now in 0.1 s; the judges of all rows took 5.0 s.',
+    )
   })
 })
 

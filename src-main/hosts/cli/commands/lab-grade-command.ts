@@ -22,6 +22,7 @@ import {
   requireTrust,
   trustLab,
 } from '../../../services/lab-library/library'
+import { can, parseTarget } from '../../../domain/target/targets'
 import { csvTable, type Cell } from '../../../domain/text/tables'
 import { parsePart, wholeNumber } from '../arguments'
 import { labTarget } from './lab-command'
@@ -176,6 +177,35 @@ const textOf = (rows: readonly GradeRow[]): string =>
     { header: 'reason', align: 'left', cell: ({ reason }) => inEnglish(reason) },
   ])
 
+const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
+
+/** What is about to be graded, and where. */
+export const startSentence = (
+  { submissions, jobs, gpus }: { submissions: number; jobs: number; gpus: number },
+  { needsGpu, replays }: { needsGpu: boolean; replays: boolean },
+): string => {
+  const where = replays
+    ? 'from recordings'
+    : needsGpu && gpus > 0
+      ? `on ${counted(gpus, 'GPU')}`
+      : needsGpu
+        ? 'without a GPU'
+        : 'on the emulated GPU'
+  return `${counted(submissions, 'submission')}, ${jobs} at a time ${where}`
+}
+
+/** The time of this command, and that of all rows, where earlier gradings or several jobs took part. */
+export function endSentence(
+  rows: readonly Pick<GradeRow, 'seconds'>[],
+  reused: number,
+  seconds: number,
+): string {
+  const all = rows.reduce((sum, row) => sum + row.seconds, 0)
+  return reused === 0
+    ? `${rows.length} graded in ${seconds.toFixed(1)} s.`
+    : `${rows.length} graded, ${rows.length - reused} of them now in ${seconds.toFixed(1)} s; the judges of all rows took ${all.toFixed(1)} s.`
+}
+
 /** Creates the output file, so that a path that cannot be written is noticed before an hour of grading. */
 async function reserve(file: string): Promise<string> {
   const path = resolve(file)
@@ -307,6 +337,7 @@ async function gradeBatches(
   const solutions: GradeRow[] = []
   let isolation = ''
   let seconds = 0
+  let reused = 0
   let allowed = false
   for (const { lab, folder } of batches) {
     const request: GradeRequest = {
@@ -319,9 +350,7 @@ async function gradeBatches(
     const grades = await gradeFolder(request, {
       onStart: async (facts) => {
         isolation = isolationSentence(facts.isolation)
-        note(
-          `${lab.id}: ${facts.submissions} submissions, ${facts.jobs} at a time on ${facts.gpus} GPUs`,
-        )
+        note(`${lab.id}: ${startSentence(facts, can(parseTarget(target)!))}`)
         note(isolation)
         if (facts.jobs > Math.max(1, facts.gpus))
           note('warning: several submissions share a GPU, which distorts their times.')
@@ -340,7 +369,10 @@ async function gradeBatches(
         )
       },
       onResumed: (count) => {
-        note(`${count} rows are of a grading of this folder that was interrupted.`)
+        reused += count
+        note(
+          `${counted(count, 'row')} of earlier gradings of these submissions ${count === 1 ? 'is' : 'are'} reused.`,
+        )
       },
       onLeft: (folder) => {
         note(`warning: ${folder} could not be removed; remove it yourself.`)
@@ -354,7 +386,7 @@ async function gradeBatches(
   else if (options.csv) process.stdout.write(csvOf(batches, rows))
   else if (options.json) printJson(labGradeDocument, { isolation, seconds, solutions, rows })
   else printText(textOf(rows))
-  note(`${rows.length} graded in ${seconds.toFixed(1)} s.`)
+  note(endSentence(rows, reused, seconds))
   const alike = rows.filter(({ similarTo }) => similarTo.length > 0).length
   if (alike > 0)
     note(`${alike} closely resemble another submission: look at both before drawing conclusions.`)
