@@ -337,6 +337,38 @@ describe('labs over recordings', () => {
       },
     )
 
+    // Of the program as one file, whose judges have the files that it unpacked.
+    it('grades a shipped lab, and repeats a row from its record', async () => {
+      const id = '02-shared-tile'
+      const folder = join(dir, 'handed-in')
+      await mkdir(folder)
+      for (const which of ['starter', 'solution'])
+        await copyFile(join(labs, id, `${which}.cu`), join(folder, `${which}.cu`))
+      const words = ['lab', 'grade', folder, '--lab', id, '--target', 'recorded', '--unisolated']
+      const graded = await runBundle([...words, '--json'], env, program)
+      expect(graded.code, graded.stderr).toBe(0)
+      const { rows } = JSON.parse(graded.stdout) as { rows: GradeRow[] }
+      expect(rows.map(({ student, status }) => [student, status])).toEqual([
+        ['solution', 'passed'],
+        ['starter', 'failed'],
+      ])
+      const record = rows[0]!.record!
+      const kept = JSON.parse(await readFile(record, 'utf8')) as Record<string, unknown>
+      expect(kept).toMatchObject({
+        ...{ student: 'solution', lab: id, target: 'recorded' },
+        row: { status: 'passed', record },
+      })
+      expect(kept['source']).toBe(await readFile(join(folder, 'solution.cu'), 'utf8'))
+      const regrade = () => runBundle(['lab', 'regrade', record, '--unisolated'], env, program)
+      const same = await regrade()
+      expect(same.code, same.stderr).toBe(0)
+      expect(same.stderr).toContain('The row is the same as then.')
+      await writeFile(record, JSON.stringify({ ...kept, row: { ...rows[0], status: 'failed' } }))
+      const other = await regrade()
+      expect(other.code, other.stderr).toBe(1)
+      expect(other.stderr).toContain('status: failed then, passed now')
+    }, 120_000)
+
     it('says in words on which GPU it was, beside what was predicted', async () => {
       const file = join(dir, 'lab.cu')
       await copyFile(join(labs, '04-coarsening', 'solution.cu'), file)

@@ -170,7 +170,7 @@ function program(
   cli
     .command('__judge', { hidden: true })
     .argument('<job>')
-    .action(async (job: string) => finish(await judgeCommand(setUp, job)))
+    .action(async (job: string) => finish(await judgeCommand(job)))
   addTune(to)
   addImport(to)
   addSanitize(to)

@@ -153,13 +153,13 @@ const judgeOptions = (): string[] => [
 ]
 
 function jobOf(
-  { lab, target, limits }: GradeRequest,
+  { setup: { assets }, lab, target, limits }: GradeRequest,
   { sandbox: { mechanism, view, readable, hidden } }: Staged,
   work: string,
   { seed, descriptions }: Pick<JudgeJob, 'seed' | 'descriptions'>,
 ): JudgeJob {
   return {
-    ...{ lab: lab.folder, labHash: lab.contentHash, target, limits, seed, descriptions },
+    ...{ assets, lab: lab.folder, labHash: lab.contentHash, target, limits, seed, descriptions },
     ...{ file: join(work, submissionFile), out: join(work, 'attempt') },
     // A kernel that hangs is found by the judge, which can then still report everything else.
     idleSeconds: Math.max(2, Math.floor(limits.seconds / 4)),
@@ -423,4 +423,45 @@ async function gradeSolution(
     signal,
   )
   return row
+}
+
+export interface Regraded {
+  row: GradeRow
+  /** What differs from the record, by name: the row's status, its checks, `cubin`. */
+  differs: string[]
+}
+
+/** Judges a graded submission again: the same code, inputs and description, without running its host code. */
+export async function regradeRecord(
+  request: Omit<GradeRequest, 'folder'>,
+  record: GradeRecord,
+  options: Pick<GradeOptions, 'onLeft' | 'signal'> & {
+    onStart: (isolation: Isolation) => Promise<void>
+  },
+): Promise<Regraded> {
+  if (request.lab.contentHash !== record.labHash) throw inputError(message('labs.changed'))
+  const whole = { ...request, folder: request.lab.folder }
+  const [gpu] = await visibleGpus(request.setup.machine, options.signal)
+  return withStaged(whole, options, async (staged) => {
+    await options.onStart(staged.sandbox.isolation)
+    const place = await preparePlace(request.setup.machine, staged, 'regraded', gpu)
+    const { row, record: again } = await gradeOne(
+      whole,
+      record,
+      staged,
+      // It also builds what gradings share.
+      { ...place, env: { ...place.env, KERNEL_LADDER_CACHE: staged.cache } },
+      record,
+      options.signal,
+    )
+    const checks = Object.keys({ ...record.row.checks, ...row.checks })
+    return {
+      row,
+      differs: [
+        ...(row.status === record.row.status ? [] : ['status']),
+        ...checks.filter((id) => row.checks[id] !== record.row.checks[id]),
+        ...(again.cubin === record.cubin ? [] : ['cubin']),
+      ],
+    }
+  })
 }

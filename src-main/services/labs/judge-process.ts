@@ -5,7 +5,8 @@
  */
 import { readFile } from 'node:fs/promises'
 import { z } from 'zod'
-import type { Setup } from '../../adapters/machine/machine'
+import type { Assets } from '../../adapters/kernels/assets'
+import type { HostMachine } from '../../adapters/machine/machine'
 import { readSubmission } from '../../adapters/labs/work'
 import { readSharedFiles } from '../../adapters/kernels/kernel-library'
 import {
@@ -26,6 +27,8 @@ import { buildLaunchProbe, buildReplay, openCompiler, type Bench } from '../run/
 import { checkLab } from './check'
 
 export const JudgeJob = z.object({
+  /** The files of the program that grades: its judge must not unpack its own. */
+  assets: z.custom<Assets>((value) => typeof value === 'object' && value !== null),
   /** The lab's folder. */
   lab: z.string(),
   labHash: z.string(),
@@ -75,8 +78,8 @@ async function buildGpuTools(bench: Bench, root: string): Promise<GpuTools> {
 }
 
 export async function judgeSubmission(
-  { assets, machine: here }: Setup,
-  { confinement, limits, ...job }: JudgeJob,
+  here: HostMachine,
+  { assets, confinement, limits, ...job }: JudgeJob,
 ): Promise<Judged> {
   const { cache } = here
   const tools = confinedTools({

@@ -30,6 +30,9 @@ export const labGradeCommand = later(
   async () => (await import('./lab-grade-command')).labGradeCommand,
 )
 export const labListCommand = later(async () => (await import('./lab-command')).labListCommand)
+export const labRegradeCommand = later(
+  async () => (await import('./lab-grade-command')).labRegradeCommand,
+)
 export const labStartCommand = later(async () => (await import('./lab-command')).labStartCommand)
 export const labTrustCommand = later(async () => (await import('./lab-command')).labTrustCommand)
 export const labValidateCommand = later(

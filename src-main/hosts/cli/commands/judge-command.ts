@@ -1,13 +1,13 @@
 /** `kernel-ladder __judge`: what `lab grade` starts for each submission. */
-import type { SetUp } from '../../../adapters/machine/machine'
+import { localMachine } from '../../../adapters/machine/machine'
 import { exitCodes, toErrorShape } from '../../../domain/errors'
 import { judgeSubmission, readJob } from '../../../services/labs/judge-process'
 
-export async function judgeCommand(setUp: SetUp, jobFile: string): Promise<number> {
+export async function judgeCommand(jobFile: string): Promise<number> {
   // Node starts its debugger on this signal where it cannot be told not to (--disable-sigusr1).
   process.on('SIGUSR1', () => undefined)
   try {
-    const judged = await judgeSubmission(await setUp(), await readJob(jobFile))
+    const judged = await judgeSubmission(localMachine(), await readJob(jobFile))
     process.stdout.write(JSON.stringify(judged))
     return 0
   } catch (error) {
