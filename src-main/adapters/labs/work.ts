@@ -145,7 +145,6 @@ const below = (folder: Path, name: Buffer): Buffer =>
 export function nameText(name: Buffer): string {
   const text = name.toString('utf8')
   const isText = Buffer.from(text, 'utf8').equals(name)
-  // eslint-disable-next-line no-control-regex -- control characters are what it looks for
   const control = /[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]/
   if (isText && !control.test(text)) return text
   const escaped = (code: number): string => `\\x${code.toString(16).padStart(2, '0')}`
