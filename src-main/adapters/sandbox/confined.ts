@@ -19,6 +19,7 @@ import { runProcess, type ProcessResult } from '../tools/process'
 import { liveToolbox } from '../tools/toolboxes'
 import type { RawRecorder, ToolCall, Toolbox } from '../tools/toolbox'
 import { caseLines, type CaseWords } from './replay-plan'
+import { emulatorsIn } from './emulator-process'
 import { Mechanism, placeOf, wrapOf, type Limits } from './sandbox'
 import { removeTree, type Place } from './view'
 
@@ -235,7 +236,18 @@ export function confinedTools(options: ConfinedOptions): Confined {
       }
     return result
   }
-  const toolbox = (recorder: RawRecorder | null): Toolbox => liveToolbox(recorder, run)
+  const startEmulator = emulatorsIn(
+    folder,
+    (command, script, work) => {
+      const shown = { ...view, readable: [...view.readable, script] }
+      return wrap({ ...placeOf(shown, work, limits), librariesOnly: true }, command)
+    },
+    variablesFor(process.env),
+  )
+  const toolbox = (recorder: RawRecorder | null): Toolbox => ({
+    ...liveToolbox(recorder, run),
+    startEmulator,
+  })
   return { toolbox, descriptions: () => described }
 }
 

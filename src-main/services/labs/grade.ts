@@ -30,6 +30,7 @@ import {
 } from '../../adapters/labs/work'
 import type { HostMachine, Setup } from '../../adapters/machine/machine'
 import { variablesFor } from '../../adapters/sandbox/confined'
+import { withoutInspector } from '../../adapters/sandbox/inspector'
 import { askDriver } from '../../adapters/tools/gpus'
 import {
   findSandbox,
@@ -149,7 +150,7 @@ const inputSeed = (): number => randomInt(2, 1_000_000)
 /** No debugger can be attached to a judge, whatever this program was started with. */
 const judgeOptions = (): string[] => [
   ...process.execArgv.filter((option) => !option.startsWith('--inspect')),
-  ...['--disable-sigusr1'].filter((option) => process.allowedNodeEnvironmentFlags.has(option)),
+  ...withoutInspector(),
 ]
 
 function jobOf(

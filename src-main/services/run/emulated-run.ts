@@ -69,7 +69,7 @@ export async function emulateLadder(
 ): Promise<RunOutcome> {
   const { environment, plan, signal } = run
   requireFitting(plan)
-  const pool = emulatorPool(signal)
+  const pool = emulatorPool(signal, { start: environment.toolbox.startEmulator })
   const open = (compiler: Compiler): RunWay => {
     const bench = {
       ...{ toolbox: compiler.toolbox, pool, task: plan.task, taskFolder: plan.taskFolder },

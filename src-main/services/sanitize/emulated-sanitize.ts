@@ -51,7 +51,7 @@ export async function sanitizeEmulated(
   const compiler = await openCompiler(environment, environment.includes, signal)
   const probe = await buildLaunchProbe(compiler, environment)
   if ('reason' in probe) throw missingError(probe.reason, message('tools.hostCompiler'))
-  const pool = emulatorPool(signal)
+  const pool = emulatorPool(signal, { start: toolbox.startEmulator })
   try {
     const bench: EmulationBench = {
       ...{ toolbox, pool, probe: probe.artefact, task: plan.task, gpu, seed, signal },
