@@ -204,6 +204,12 @@ async function gatherLocal(
   }
 }
 
+const toldOfLaunches = new Set(['wavesPerSm', 'theoreticalOccupancy'])
+
+/** Whether a check is about how launches fill the GPU, which is told of the lab's own size. */
+const judgesLaunches = ({ checks }: Lab): boolean =>
+  checks.some((check) => check.kind === 'metric' && toldOfLaunches.has(check.metric))
+
 /** On the emulated GPU: everything but what depends on time. */
 async function gatherEmulated(
   request: LabCheckRequest,
@@ -222,7 +228,12 @@ async function gatherEmulated(
     { ...plan, rungs: plan.rungs.filter((rung) => rung !== plan.reference) },
     name,
     { ...options, out: sessionFolder(folder) },
-    { launchesAt: full.problem },
+    {
+      launchesAt: {
+        problem: full.problem,
+        verified: judgesLaunches(lab) ? [submissionId] : [],
+      },
+    },
   )
   if (options.signal.aborted) throw new KernelLadderError('cancelled', message('labs.cancelled'))
   if (unsaved) throw new KernelLadderError(unsaved.kind, unsaved.message, unsaved.remedy)

@@ -10,12 +10,18 @@ import { faultReason, printedLines } from '../../domain/emulation/findings'
 import type { Counts } from '../../domain/emulator/warp'
 import { inputError, KernelLadderError } from '../../domain/errors'
 import type { BuildGpu } from '../../domain/gpu/gpu'
-import { message, type Statement } from '../../domain/messages/message'
+import { message, type AnyMessage, type Statement } from '../../domain/messages/message'
 import type { DeepProfile } from '../../domain/session/deep'
 import type { RungResult, VerifiedAt } from '../../domain/session/session'
 import { named, type Case, type Problem } from '../../domain/task/problem'
 import { countedRung, notEmulated, type CountedRung } from './counters'
-import { buildLaunchProbe, buildReference, inParallel, type Compiler } from './build'
+import {
+  buildLaunchProbe,
+  buildReference,
+  inParallel,
+  type BuildOutcome,
+  type Compiler,
+} from './build'
 import { smOf } from './device'
 import { estimate, execute, faultsOf, readyRung, type ReadyRung } from './emulate'
 import {
@@ -55,8 +61,11 @@ const mostFurther = 5e7
 
 export interface EmulationSettings {
   seed: number
-  /** The problem whose launches, occupancy and waves are told; the plan's own by default. */
-  launchesAt?: Problem | null
+  /**
+   * The problem whose launches, occupancy and waves are told; the plan's own by default. Host code knows the size, so
+   * launches of the rungs in `verified` count only if they compute the right result there.
+   */
+  launchesAt?: { problem: Problem; verified: readonly string[] } | null
   /** The problem that the plan's was made of by halving its sizes. */
   shrunkFrom?: Problem | null
 }
@@ -175,7 +184,7 @@ class EmulatedRungs {
     private readonly prepared: PreparedRungs,
     private readonly built: BuiltRungs,
     private readonly found: Map<string, CountedRung>,
-    private readonly launchesAt: Problem | null,
+    private readonly launchesAt: EmulationSettings['launchesAt'],
   ) {
     this.bench = tools.bench
     this.expectations = sharedExpectations((own) => this.expect(own))
@@ -263,11 +272,11 @@ class EmulatedRungs {
       return { verify: null, timing: null, trouble: { status: 'failed', reason: fault } }
     if (keeps && answer.kernels.some(({ readsClock }) => readsClock))
       this.built.session.warnings.push(message('emulation.clock', { rung: rung.id }))
-    if (keeps)
-      await this.keep(
-        rung,
-        answer.kernels.map(({ counts }) => counts),
-      )
+    if (keeps) {
+      const counts = answer.kernels.map((kernel) => kernel.counts)
+      const wrong = await this.keep(rung, counts)
+      if (wrong) return { verify: null, timing: null, trouble: { status: 'failed', reason: wrong } }
+    }
     return { verify: verified(task, rung, answer, expected), timing: null }
   }
 
@@ -287,16 +296,37 @@ class EmulatedRungs {
     }
   }
 
-  private async keep(rung: ReadyRung, counts: readonly Counts[]): Promise<void> {
+  /** Keeps what it launches and counts, or returns why its launches do not count. */
+  private async keep(rung: ReadyRung, counts: readonly Counts[]): Promise<Statement | null> {
     const { planned, build } = this.built.states.get(rung.id)!
     const built = build!
-    const told = this.launchesAt
-      ? await readyRung(this.bench, () => Promise.resolve([]), planned.rung, built, this.launchesAt)
-      : rung
-    const launched = 'reason' in told ? rung.launched : told.launched
-    const counted = countedRung(rung, built, counts, launched)
+    const told = await this.told(rung, planned, built)
+    if ('key' in told) return told
+    const counted = countedRung(rung, built, counts, told.launched)
     this.deep.set(rung.id, counted.deep)
     this.found.set(rung.id, counted)
+    return null
+  }
+
+  private async told(
+    rung: ReadyRung,
+    planned: PlannedRung,
+    built: BuildOutcome,
+  ): Promise<Pick<ReadyRung, 'launched'> | AnyMessage> {
+    if (!this.launchesAt) return rung
+    const { problem, verified: toVerify } = this.launchesAt
+    const verifies = toVerify.includes(rung.id)
+    const fills = verifies ? this.prepared.fills : () => Promise.resolve([])
+    const there = await readyRung(this.bench, fills, planned.rung, built, problem)
+    if (!verifies) return 'reason' in there ? rung : there
+    const wrong = (why: Statement): AnyMessage =>
+      message('records.wrongAt', { at: named({ ...problem.sizes, ...problem.scalars }), why })
+    if ('reason' in there) return wrong(there.reason)
+    const expected = await this.expectations(there.own)
+    const estimated = await estimate(this.bench, there)
+    const { verify, trouble } = await this.one(there, expected, estimated, false)
+    if (trouble) return wrong(trouble.reason)
+    return verify?.passed ? there : wrong(wrongness(verify!, this.run.plan.task))
   }
 
   /** Verifies a rung at the plan's further problems. */
