@@ -19,6 +19,7 @@ import { runProcess, type ProcessResult } from '../tools/process'
 import { liveToolbox } from '../tools/toolboxes'
 import type { RawRecorder, ToolCall, Toolbox } from '../tools/toolbox'
 import { caseLines, type CaseWords } from './replay-plan'
+import { measureBlind } from './blind-run'
 import { emulatorsIn } from './emulator-process'
 import { Mechanism, placeOf, wrapOf, type Limits } from './sandbox'
 import { removeTree, type Place } from './view'
@@ -228,7 +229,11 @@ export function confinedTools(options: ConfinedOptions): Confined {
   const run = async (call: ToolCall): Promise<ProcessResult> => {
     if (call.key === `nvcc/${submission}`) return compile(call)
     if (call.key === `runner/launches-${submission}`) return describe(call)
-    const result = await runProcess(await onGpu(call))
+    const ready = await onGpu(call)
+    const result =
+      ready !== call && ready.args[0] === 'measure'
+        ? await measureBlind(ready, submission, join(folder, `results-${plans}`))
+        : await runProcess(ready)
     if (call.key === 'runner/device')
       for (const line of result.stdout.split('\n')) {
         const event = parseRunnerLine(line)
