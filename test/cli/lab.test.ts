@@ -1,6 +1,7 @@
 /** `kernel-ladder lab`, over fake tools that act out what submissions do, and over recordings. */
-import { chmod, copyFile, mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import { chmod, copyFile, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { existsSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import Papa from 'papaparse'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -16,14 +17,18 @@ import { putFakes } from '../fakes/program.mjs'
 
 describe('labs over fake tools', () => {
   /** The fakes replay what lies in the checkout; and a machine without namespaces is no fault of a test's. */
-  const overFakes = [
-    ...[join(import.meta.dirname, '../..'), process.env['FAKE_ANSWERS']!].flatMap((path) => [
-      '--readable',
-      path,
-    ]),
-    '--unisolated',
-  ]
-  beforeAll(keepAllAnswers)
+  const overFakes: string[] = []
+  let recordings: string
+  beforeAll(async () => {
+    await keepAllAnswers()
+    recordings = await tempDir()
+    await chmod(recordings, 0o755)
+    const root = join(import.meta.dirname, '../..')
+    const name = 'gemm-fp32-h200-1024.jsonl.br'
+    await copyFile(join(root, 'resources/recordings/raw', name), join(recordings, name))
+    const readable = [root, process.env['FAKE_ANSWERS']!, recordings]
+    overFakes.push(...readable.flatMap((path) => ['--readable', path]), '--unisolated')
+  })
 
   const kernels = join(import.meta.dirname, '../../cuda-kernels/gemm')
 
@@ -49,7 +54,7 @@ describe('labs over fake tools', () => {
     await writeFile(join(lab, 'starter.cu'), starter)
     await writeFile(join(lab, 'solution.cu'), solution)
     // Graders give each submission a cache of its own, and all of them the GPU of the machine.
-    const env = { ...fakeTools(dir), FAKE_LOG: '', FAKE_BUS: nextBus() }
+    const env = { ...fakeTools(dir), FAKE_LOG: '', FAKE_BUS: nextBus(), FAKE_RECORDINGS: recordings }
     expect((await run(['lab', 'trust', lab, '--yes'], env)).code).toBe(0)
     return { dir, lab, solution, starter, env }
   }
@@ -182,9 +187,13 @@ describe('labs over fake tools', () => {
       await killed.says('2/3 b')
       killed.signal('SIGKILL')
       await killed.finished
+      const left = async (): Promise<string[]> =>
+        (await readdir(tmpdir())).filter((name) => name.includes(`partial-${killed.pid}-`))
+      expect(await left()).not.toEqual([])
 
       await writeFile(join(folder, 'c.cu'), starter)
       const resumed = await runBundle([...words, '--timeout', '400'], env)
+      expect(await left()).toEqual([])
       expect(resumed.code, resumed.stderr).toBe(0)
       expect(resumed.stderr).toContain('2 rows of earlier gradings of these submissions are reused')
       expect(resumed.stderr).not.toMatch(/\/3 [ab]:/)

@@ -1,7 +1,7 @@
 /** What a submission's host code can reach while it describes its launches: nothing but its own memory and readable files. */
 import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -129,6 +129,41 @@ describe.skipIf(toolkit === undefined)('host code that describes launches', () =
     const trusted = await library('trusted', hostile(outside, harmless))
     const words = ['--struct', '8', '--field', '0:i64:1', '--sm', '90', '--library', trusted]
     expect(gotten(execFileSync(probe, words, { encoding: 'utf8' }))).toEqual(harmless)
+  })
+
+  it('finds no solution and no other submission where it is compiled', async () => {
+    const grading = join(dir, 'grading')
+    for (const [folder, file] of [
+      ['labs/a', 'solution.cu'],
+      ['grading/cache/src/labs/a', 'solution.cu'],
+      ['grading/0/labs/b', 'other.cu'],
+      ['grading/1/labs/b', 'lab.cu'],
+    ] as const) {
+      await mkdir(join(dir, folder), { recursive: true })
+      await writeFile(join(dir, folder, file), '// code')
+    }
+    // In place of nvcc, which reads whatever the code includes: every file of code that is there.
+    const compiler = join(grading, '1', 'nvcc.sh')
+    await writeFile(
+      compiler,
+      'for word; do built=$word; done\nfind / -path /proc -prune -o -name "*.cu" -print > "$built" || true\n',
+    )
+    const { mechanism, view, readable, hidden } = sandbox
+    const { toolbox } = confinedTools({
+      confinement: { mechanism, view, readable: [...readable], hidden: [...hidden] },
+      ...{ limits, submission: 'mine', known: null, folder: join(dir, 'plans') },
+      gpuTools: () => Promise.reject(new Error('There is no GPU.')),
+    })
+    const output = join(dir, 'seen')
+    const result = await toolbox(null).exec({
+      ...{ tool: 'nvcc', key: 'nvcc/mine', file: 'sh', cwd: join(grading, '1') },
+      args: [compiler, 'labs/b/lab.cu', '-o', output],
+    })
+    expect(result.exitCode, result.stderr).toBe(0)
+    const seen = (await readFile(output, 'utf8')).split('\n').filter(Boolean)
+    const own = join(grading, '1/labs/b/lab.cu')
+    if (isIsolated(sandbox.isolation)) expect(seen).toEqual([own])
+    else expect(seen).toContain(own)
   })
 
   it('is asked once: an answer that changes is the first one', async () => {
