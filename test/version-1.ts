@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { englishTemplate, type Statement } from '../src-main/domain/messages/message'
 import { pieces, plain, type Wording } from '../src-main/domain/text/text'
+import type { MetricValue } from '../src-main/domain/metrics/metrics'
 import type { Session } from '../src-main/domain/session/session'
 import { metricLabels1, templates1 } from '../src-main/domain/session/upgrade/english-1'
 
@@ -13,13 +14,21 @@ const wording1: Wording = {
   text: (text) => text,
 }
 
+/** Waves that ncu rounded to 0, which version 1 showed as 0. */
+const wavesOf1 = (metric: MetricValue): MetricValue =>
+  metric.unit === 'waves' && metric.evidence === 'derived' && metric.value! < 0.005
+    ? { value: 0, unit: 'waves', evidence: 'measured' }
+    : metric
+
 /** With the metrics that version 1 had: one that came to the registry since is none of its figures. */
 export const withMetricsOf1 = (session: Session): Session => ({
   ...session,
   rungs: session.rungs.map((rung) => ({
     ...rung,
     metrics: Object.fromEntries(
-      Object.entries(rung.metrics).filter(([id]) => Object.hasOwn(metricLabels1, id)),
+      Object.entries(rung.metrics).flatMap(([id, metric]) =>
+        Object.hasOwn(metricLabels1, id) ? [[id, wavesOf1(metric)]] : [],
+      ),
     ),
   })),
 })

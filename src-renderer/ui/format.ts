@@ -8,7 +8,12 @@ import {
   type Problem,
   type Scalars,
 } from '../../src-main/domain/task/problem'
-import { formatCount, formatValue, type Unit } from '../../src-main/domain/metrics/units'
+import {
+  formatCount,
+  formatValue,
+  withDecimals,
+  type Unit,
+} from '../../src-main/domain/metrics/units'
 import { language } from './preferences'
 
 // Number formats for the UI, in addition to those of domain/metrics/units.ts for all outputs.
@@ -35,10 +40,9 @@ export const figureText = (value: number, unit: Unit): string =>
 /** A value for a column whose header has the unit: `134 M`, `93.8`, `198`. */
 export function bareFigure(value: number, unit: Unit): string {
   if (isCountUnit(unit)) return formatCount(value)
-  if (unit === '%') return value.toFixed(1)
-  if (unit === 'waves') return value.toFixed(2)
+  if (unit === '%') return withDecimals(value, 1)
   // A ratio: two decimals distinguish 4 sectors from 3.99.
-  if (unit === 'sectors' || unit === 'warps') return value.toFixed(2)
+  if (unit === 'waves' || unit === 'sectors' || unit === 'warps') return withDecimals(value, 2)
   if (unit === 'registers') return String(Math.round(value))
   return formatValue(value, unit)
 }
@@ -52,9 +56,7 @@ export function bareDelta(delta: number, unit: Unit): string {
   const size = Math.abs(delta)
   if (unit === '%') {
     if (size > 0 && size < 0.0005) return unitInLanguage('< 0.001 pp')
-    // A small difference must not read as zero.
-    const figure = size > 0 && size < 0.05 ? size.toPrecision(1) : size.toFixed(1)
-    return signed(delta, unitInLanguage(`${figure} pp`))
+    return signed(delta, unitInLanguage(`${withDecimals(size, 1)} pp`))
   }
   return signed(delta, bareFigure(size, unit))
 }
@@ -64,14 +66,11 @@ export function factorText(ratio: number): string {
   if (ratio >= 1000) return `×${formatCount(ratio)}`
   if (ratio === 0) return '×0'
   const digits = ratio >= 100 ? 0 : ratio >= 10 ? 1 : ratio >= 0.1 ? 2 : ratio >= 0.001 ? 4 : 6
-  return `×${ratio.toFixed(digits)}`
+  return `×${withDecimals(ratio, digits)}`
 }
 
 /** A relative spread: 0.0031 → `0.31 %`; one too small for two decimals does not read as zero. */
-export const spreadText = (spread: number): string =>
-  spread > 0 && spread < 0.0001
-    ? `${(spread * 100).toPrecision(1)} %`
-    : `${(spread * 100).toFixed(2)} %`
+export const spreadText = (spread: number): string => `${withDecimals(spread * 100, 2)} %`
 
 /** What ± is everywhere: half the interquartile range, as a share of the median. */
 export const plusMinus = (spread: number): string => `±${spreadText(spread / 2)}`

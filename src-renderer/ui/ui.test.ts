@@ -52,6 +52,9 @@ describe('figures', () => {
     [93.81, '%', '93.8'],
     [3.879, 'waves', '3.88'],
     [0, 'waves', '0.00'],
+    [0.004, 'waves', '0.004'],
+    [0.0009, 'warps', '0.0009'],
+    [0.04, '%', '0.04'],
     [128, 'registers', '128'],
   ] as const)('%d in %s is %s where a header has the unit', (value, unit, text) => {
     expect(bareFigure(value, unit)).toBe(text)
@@ -74,6 +77,7 @@ describe('figures', () => {
     [0.0219, '×0.0219'],
     [36_636, '×36.6 k'],
     [0, '×0'],
+    [0.000_000_2, '×0.0000002'],
   ])('the factor %d reads %s', (ratio, text) => {
     expect(factorText(ratio)).toBe(text)
   })

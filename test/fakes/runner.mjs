@@ -33,6 +33,7 @@ async function misbehave(fault, artefact, { env, isProcess, complain, logWords, 
     spawnSync(process.execPath, ['-e', buried], { cwd: env.TMPDIR, stdio: 'ignore' })
   if (fault === 'stay') spawn('sleep', ['300'], { detached: true, stdio: 'ignore' }).unref()
   if (fault === 'hang') await forever()
+  if (fault === 'wait') while (!existsSync(path(env.FAKE_GATE))) await pause(50)
   if (fault === 'spawn') {
     const child = spawn('sleep', ['300'], { detached: true, stdio: 'ignore' })
     complain(`child ${child.pid}\n`)
@@ -254,6 +255,7 @@ export async function runner(call) {
         event.medianMs *= slower
         event.samplesMs = event.samplesMs.map((ms) => ms * slower)
       }
+      if (event.event === 'timing' && env.FAKE_NO_CUPTI) event.busyMs = null
       if (event.event === 'timing' && env.FAKE_CLOCKS)
         Object.assign(event, {
           ...{ smClockLowMHz: 1695, smClockHighMHz: 1980, memoryClockMHz: 3201 },

@@ -5,6 +5,7 @@
 import { cp, mkdir, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import type { DeepProfile } from '../../domain/session/deep'
+import { withSmallWaves } from '../../domain/analysis/derived-metrics'
 import { inputError, type KernelLadderError, schemaFault } from '../../domain/errors'
 import { message, type Statement, says } from '../../domain/messages/message'
 import { withRegistry } from '../../domain/session/registry-figures'
@@ -69,8 +70,21 @@ export function parseSession(text: string, path: string): Session {
   if ('refused' in current) throw refuse(current.refused)
   const session = Session.safeParse(current.value)
   if (!session.success) throw refuse(schemaFault(session.error))
-  return withRegistry(session.data)
+  return withRegistry(withWaves(session.data))
 }
+
+/** A session that was saved while waves that ncu rounded to 0 were kept as 0. */
+const withWaves = (session: Session): Session => ({
+  ...session,
+  rungs: session.rungs.map((rung) => ({
+    ...rung,
+    metrics: withSmallWaves(
+      rung.metrics,
+      rung.launches ?? rung.profile?.kernels ?? [],
+      session.device,
+    ),
+  })),
+})
 
 export interface SessionDraft {
   /** The folder to fill. */

@@ -1,5 +1,5 @@
 /** What follows from what a rung launches and executes, without further counters. Pure. */
-import { message, type AnyMessage } from '../messages/message'
+import { message, says, type AnyMessage } from '../messages/message'
 import { unavailable, type MetricValue } from '../metrics/metrics'
 import { occupancy, type Occupancy, wavesOf } from '../gpu/occupancy'
 import type { ProfiledKernel, RungResult } from '../session/session'
@@ -139,6 +139,28 @@ export function derivedMetrics(
     ),
     registersPerThread: overall('registers', launches.map(registers)),
   }
+}
+
+/**
+ * Metrics with the waves of a launch so small that ncu, which prints two decimals, rounded them to 0: derived from the
+ * launch, or unavailable with that reason.
+ */
+export function withSmallWaves(
+  metrics: Record<string, MetricValue>,
+  launches: readonly LaunchLike[],
+  device: DeviceLike | null,
+): Record<string, MetricValue> {
+  const { wavesPerSm: printed } = metrics
+  if (printed?.value !== 0 && !says(printed?.reason, 'records.roundedToZero')) return metrics
+  const derived = device && derivedMetrics(launches, device)['wavesPerSm']
+  const wavesPerSm =
+    derived && derived.value !== null
+      ? derived
+      : unavailable(
+          'waves',
+          message('records.roundedToZero', { metricName: 'launch__waves_per_multiprocessor' }),
+        )
+  return { ...metrics, wavesPerSm }
 }
 
 // What a rung's threads execute, by category, as shares of 32 lanes per warp instruction. Pure.

@@ -33,6 +33,12 @@ const significant = (value: number, digits: number): string => {
   return value.toFixed(Math.max(0, digits - 1 - magnitude))
 }
 
+/** With this many decimals, or as many as the first significant digit takes: a small value never reads as zero. */
+export function withDecimals(value: number, decimals: number): string {
+  const text = value.toFixed(decimals)
+  return value !== 0 && Number(text) === 0 ? significant(value, 1) : text
+}
+
 const siPrefixes = [
   { factor: 1e12, symbol: 'T' },
   { factor: 1e9, symbol: 'G' },
@@ -76,16 +82,13 @@ export const formatGflops = (value: number | null): string =>
 
 /** A ratio or speedup: 0.0104 → `0.010×`, 1.013 → `1.01×`, 12.3 → `12.3×`. */
 export const formatRatio = (value: number): string =>
-  value < 1 ? `${value.toFixed(3)}×` : `${significant(value, 3)}×`
+  value < 1 ? `${withDecimals(value, 3)}×` : `${significant(value, 3)}×`
 
 /** A share already in percent: 93.81 → `93.8 %`. */
-export const formatPercent = (value: number): string => `${value.toFixed(1)} %`
+export const formatPercent = (value: number): string => `${withDecimals(value, 1)} %`
 
-/** A part of a whole in whole percent: 1.05 → `105 %`, and `−8 %` for one that goes against it. */
-export function formatShare(share: number): string {
-  const percent = Math.round(100 * share)
-  return `${percent < 0 ? '−' : ''}${Math.abs(percent)} %`
-}
+/** A part of a whole in whole percent: 0.253 → `25 %`, 0.003 → `0.3 %`. */
+export const formatShare = (share: number): string => `${withDecimals(100 * share, 0)} %`
 
 /** A figure in its unit, as every surface prints it. */
 export function formatValue(value: number, unit: Unit): string {

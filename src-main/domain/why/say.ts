@@ -30,7 +30,7 @@ import {
 } from './waits'
 import { message, type AnyMessage, type MessageValue, code } from '../messages/message'
 import { metricDefinition } from '../metrics/metrics'
-import { formatPercent, formatRatio, formatValue } from '../metrics/units'
+import { formatPercent, formatRatio, formatValue, withDecimals } from '../metrics/units'
 import type { Part, Split } from './parts'
 
 // The source lines that bear a cause: where warps wait for its reason, or where its work is done.
@@ -328,7 +328,7 @@ const waitsSaid = (waits: readonly Wait[], less: boolean): AnyMessage[] =>
         }),
       ]
 
-const perInstruction = (warps: number): string => warps.toFixed(warps < 10 ? 2 : 1)
+const perInstruction = (warps: number): string => withDecimals(warps, warps < 10 ? 2 : 1)
 
 /** Another cause may hold a part of what the two shares differ by; figures side by side must agree. */
 function countedFactor({ log }: Part, a: number | null, b: number | null): string | AnyMessage {

@@ -119,6 +119,9 @@ function toMetric(launches: readonly NcuLaunch[], definition: MetricDefinition):
     // A table without a units row may be in any of ncu's prefixes: 2.5 may be gigabytes.
     if (reported === '' && conversions[unit])
       return unavailable(unit, message('records.noUnit', { metricName: name }))
+    // A launch has a block, so its waves are not 0: a table of ncu has two decimals.
+    if (unit === 'waves' && result.value === 0)
+      return unavailable(unit, message('records.roundedToZero', { metricName: name }))
     const factor = conversions[unit]?.[reported] ?? 1
     return { value: result.value * factor, unit, evidence: 'measured' }
   }

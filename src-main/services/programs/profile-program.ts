@@ -15,7 +15,7 @@ import {
   type LaunchFilters,
   type ProgramCall,
 } from '../../adapters/tools/ncu-program'
-import { visibleGpu, askDriver } from '../../adapters/tools/gpus'
+import { visibleGpu, askDriver, type NvidiaSmi } from '../../adapters/tools/gpus'
 import { startable, type PassOn } from '../../adapters/tools/process'
 import { rawRecorder } from '../../adapters/tools/raw-files'
 import type { Toolbox } from '../../adapters/tools/toolbox'
@@ -104,8 +104,10 @@ export async function profileACommand(options: ProfileProgramOptions): Promise<P
       signal,
       onOutput: options.onOutput,
     }
+    const asked = await askDriver(toolbox, signal)
     const { preview, launches, kernels, totalMs, profiled } = await inGpuTurn(
       toolbox,
+      asked?.answer?.gpus ?? [],
       options,
       async () => {
         options.emit({ type: 'preview' })
@@ -145,6 +147,7 @@ export async function profileACommand(options: ProfileProgramOptions): Promise<P
       code,
       kept,
       identity: { id, createdAt, version },
+      driver: asked?.answer ?? null,
       warnings: [
         ...(preview.whole ? [] : [message('programs.firstLaunches', { count: launches.length })]),
         ...(gpus.size > 1 ? [message('records.severalGpus', { count: gpus.size })] : []),
@@ -181,12 +184,12 @@ export async function profileACommand(options: ProfileProgramOptions): Promise<P
  */
 async function inGpuTurn<T>(
   toolbox: Toolbox,
+  gpus: NvidiaSmi['gpus'],
   { machine, signal, emit, waitForGpu = true }: ProfileProgramOptions,
   work: () => Promise<T>,
 ): Promise<T> {
   const visible = visibleGpu(0, machine.variable('CUDA_VISIBLE_DEVICES'))
-  const asked = await askDriver(toolbox, signal)
-  const gpu = asked?.answer?.gpus[visible === null ? -1 : Number(visible)]
+  const gpu = gpus[visible === null ? -1 : Number(visible)]
   if (!gpu?.pciBusId) return work()
   const { name, pciBusId } = gpu
   return inTurn(

@@ -2,6 +2,7 @@
 import type { ReportFile, ReportLaunch } from '../../adapters/sessions/report-file'
 import type { CollectingLevel } from '../../adapters/tools/ncu'
 import type { LaunchFilters, Preview } from '../../adapters/tools/ncu-program'
+import type { NvidiaSmi } from '../../adapters/tools/gpus'
 import type { ErrorShape } from '../../domain/errors'
 import type { Statement } from '../../domain/messages/message'
 import { kernelKey, type PreviewKernel, distinctTitles } from '../../domain/programs/choose'
@@ -72,6 +73,8 @@ interface Parts {
   code: ImportedCode
   kept: readonly PreviewKernel[]
   identity: { id: string; createdAt: Date; version: string | null }
+  /** Of this machine, which a report of ncu does not name; null if nvidia-smi did not say. */
+  driver: Pick<NvidiaSmi, 'driver' | 'cuda'> | null
   warnings: Statement[]
   totals: { launches: number; totalMs: number }
 }
@@ -83,10 +86,12 @@ export function toSession({
   rungs,
   code,
   identity,
+  driver,
   warnings,
   totals,
 }: Parts): Session {
   const { command, filters, level, appVersion } = options
+  const device = deviceOf(profiled.launches[0])
   const name = commandWords(command)
   return {
     schema: sessionSchemaVersion,
@@ -100,7 +105,11 @@ export function toSession({
       code,
     ),
     problem: null,
-    device: deviceOf(profiled.launches[0]),
+    device: device && {
+      ...device,
+      driver: driver?.driver ?? null,
+      cudaDriver: driver?.cuda ?? null,
+    },
     tools: { nvcc: null, ncu: identity.version },
     settings: {
       nvccFlags: [],

@@ -196,6 +196,8 @@ async function workOnGpu(
     if (measured.ceilings) session.ceilings = measured.ceilings
     if (shared || (await isShared({ toolbox, gpu, signal }, 'after')))
       warn(message('records.gpuShared'))
+    if ([...states.values()].some(({ measured: found }) => found?.timing?.gpuMs === null))
+      warn(message('records.untraced'))
     const halted =
       measured.halted ??
       (await verifyFurther({

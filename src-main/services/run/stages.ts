@@ -4,7 +4,7 @@
  */
 import { sha256 } from '../../adapters/disk/build-cache'
 import { message, type Statement } from '../../domain/messages/message'
-import { derivedMetrics } from '../../domain/analysis/derived-metrics'
+import { derivedMetrics, withSmallWaves } from '../../domain/analysis/derived-metrics'
 import type { MetricValue } from '../../domain/metrics/metrics'
 import type { ProfileLevel } from '../../domain/metrics/metric-definition'
 import {
@@ -86,16 +86,16 @@ export function toResult(
     ...(measured?.launches ? { launches: measured.launches } : {}),
     ...(measured?.prepared ? { prepared: measured.prepared } : {}),
     profile: own?.profile ?? null,
-    metrics:
-      own?.metrics ??
-      withoutCounters(
-        allUnavailable(
-          level === 'none' ? 'card' : level,
-          noCounters(state, status, level, profiled),
+    metrics: own
+      ? withSmallWaves(own.metrics, measured?.launches ?? own.profile.kernels, device)
+      : withoutCounters(
+          allUnavailable(
+            level === 'none' ? 'card' : level,
+            noCounters(state, status, level, profiled),
+          ),
+          measured,
+          device,
         ),
-        measured,
-        device,
-      ),
   }
 }
 

@@ -13,7 +13,9 @@ import {
   formatCount,
   formatGflops,
   formatMs,
+  formatPercent,
   formatRatio,
+  formatShare,
   formatValue,
   units,
 } from '../../../src-main/domain/metrics/units'
@@ -106,6 +108,13 @@ describe('units', () => {
       [formatRatio(0.0098), '0.010×'],
       [formatRatio(1.013), '1.01×'],
       [formatRatio(11.82), '11.8×'],
+      [formatRatio(0.0004), '0.0004×'],
+      [formatRatio(0), '0.000×'],
+      [formatPercent(0.04), '0.04 %'],
+      [formatPercent(0), '0.0 %'],
+      [formatShare(0.253), '25 %'],
+      [formatShare(0.003), '0.3 %'],
+      [formatValue(0.004, 'waves'), '0.00400 waves'],
     ])('%s', (text, expected) => {
       expect(text).toBe(expected)
     })

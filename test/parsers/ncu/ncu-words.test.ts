@@ -241,6 +241,15 @@ describe('metric lists', () => {
       expect(toMetrics([kernel], 'card').wavesPerSm).toMatchObject({ value: null })
     })
 
+    it('a small figure was rounded to zero', () => {
+      const name = 'launch__waves_per_multiprocessor'
+      const kernel = withFigure(onlyKernel[0]!, name, 0, '')
+      expect(said(toMetrics([kernel], 'card').wavesPerSm)).toMatchObject({
+        value: null,
+        reason: `ncu printed ${name} with two decimals, which round its value to 0.`,
+      })
+    })
+
     it('a share is not in percent', () => {
       const name = 'sm__warps_active.avg.pct_of_peak_sustained_active'
       const kernel = withFigure(onlyKernel[0]!, name, 0.93, 'ratio')

@@ -51,7 +51,7 @@ const anything: [string, ...string[]] = ['sh', '-c', 'echo to stdout; echo to st
 
 describe('a program', () => {
   it('becomes a session with a row for each kernel: launches, time, share, counters, code', async () => {
-    const { profile, output } = await setUp('twelve')
+    const { profile, output, setup } = await setUp('twelve')
     const { session, folder, trouble } = await profile(anything, { level: 'deep' })
     expect(await readSession(folder)).toEqual(session)
     expect(trouble).toBeNull()
@@ -83,6 +83,10 @@ describe('a program', () => {
       (await readDeep(folder, first!.id))!.kernels[0]!.lines.map(({ text }) => text),
     ).toContain('if (first + n < count) data[first + n] *= Doubled ? 2.0f : 0.5f;')
     expect(session.device?.name).toBe('NVIDIA H200')
+    // A report of ncu names no driver; this machine's is known.
+    const { answer } = (await askDriver(setup.machine.toolbox(null)))!
+    expect(answer?.driver).toMatch(/^\d+\.\d+/)
+    expect(session.device).toMatchObject({ driver: answer!.driver, cudaDriver: answer!.cuda })
   })
 
   it('is given its arguments exactly, and its exit code is kept', async () => {

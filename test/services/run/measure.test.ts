@@ -52,6 +52,23 @@ describe('the state of the GPU', () => {
   })
 })
 
+describe('work on other streams', () => {
+  it('is warned of once where CUPTI could not tell it', async () => {
+    const machine = await fakeMachine()
+    setEnv({ FAKE_NO_CUPTI: '1' })
+    const { session } = await machine.run({ rungs: ['01_naive', '02_coalesced'], profile: 'none' })
+    expect(rung(session, '01_naive').timing!.gpuMs).toBeNull()
+    const warnings = session.warnings.map(said)
+    expect(warnings.filter((one) => one.startsWith('CUPTI is not available'))).toHaveLength(1)
+  })
+
+  it('is not warned of where CUPTI told it, or an older runner did not ask', async () => {
+    const machine = await fakeMachine()
+    const { session } = await machine.run({ rungs: ['01_naive'], profile: 'none' })
+    expect(session.warnings.map(said).join()).not.toContain('CUPTI')
+  })
+})
+
 describe('bursts', () => {
   it('are timed beside single launches where the run asks for them, and told as such', async () => {
     const machine = await fakeMachine()

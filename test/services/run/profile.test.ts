@@ -3,13 +3,27 @@ import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { rawRecorder, readRaw } from '../../../src-main/adapters/tools/raw-files'
-import { cardMetricIds } from '../../../src-main/domain/metrics/metrics'
-import { eventLog, fakeMachine, ladderRungs, rung, setEnv, tempDir } from '../support'
+import { readKernelLibrary } from '../../../src-main/adapters/kernels/kernel-library'
+import { draftSession, readSession } from '../../../src-main/adapters/sessions/session-store'
+import { message } from '../../../src-main/domain/messages/message'
+import { cardMetricIds, unavailable } from '../../../src-main/domain/metrics/metrics'
+import { planRun } from '../../../src-main/services/run/plan'
+import type { ProfileOutcome } from '../../../src-main/services/run/profile'
+import { toResult, type RungState } from '../../../src-main/services/run/stages'
+import {
+  eventLog,
+  fakeMachine,
+  ladderRungs,
+  recordingsDir,
+  root,
+  rung,
+  setEnv,
+  tempDir,
+} from '../support'
 import { said } from '../../support'
 import { readDeep } from '../../../src-main/adapters/sessions/session-sources'
 import { type NcuAnswer, runNcu } from '../../../src-main/adapters/tools/ncu'
 import { recordedToolbox } from '../../../src-main/adapters/tools/toolboxes'
-import { draftSession } from '../../../src-main/adapters/sessions/session-store'
 import { type Toolbox, type ToolCall } from '../../../src-main/adapters/tools/toolbox'
 import { ncuCapture } from '../../captures'
 
@@ -103,6 +117,37 @@ describe('profiling', () => {
       })
       expect(cost).toBeGreaterThan(first)
       expect(events[cost]).toMatchObject({ cost: { rungs: ladderRungs.map((id) => ({ id })) } })
+    })
+
+    it('derives the waves of a launch that ncu rounds to zero', async () => {
+      const library = await readKernelLibrary(join(root, 'cuda-kernels'))
+      const { rungs, task } = planRun(library, {
+        ...{ ladder: 'gemm-fp32', rungs: ['01_naive'], params: {}, profile: 'card' },
+      })
+      const { device } = await readSession(join(recordingsDir, 'gemm-fp32-h200-1024'))
+      const resources = {
+        ...{ registersPerThread: 32, staticSharedBytes: 0, dynamicSharedBytes: 0 },
+        ...{ barriers: 1, carveOutBytes: null, clusterBlocks: 0 },
+      }
+      const launch = { name: 'k', grid: [1, 1, 1], block: [64, 1, 1], resources }
+      const state = {
+        ...{ planned: rungs[0]!, build: null, unsupported: null },
+        measured: { verify: null, timing: null, launches: [launch] },
+      } as RungState
+      const rounded = message('records.roundedToZero', { metricName: 'launch__waves' })
+      const profiled = new Map([
+        [
+          '01_naive',
+          {
+            profile: { passes: 1, kernels: [] },
+            metrics: { wavesPerSm: unavailable('waves', rounded) },
+          },
+        ],
+      ])
+      const outcome = { profiles: profiled } as unknown as ProfileOutcome
+      const { metrics } = toResult(state, task, 'card', outcome, device!)
+      // 32 of these blocks fit on each of 132 SMs.
+      expect(metrics.wavesPerSm).toMatchObject({ evidence: 'derived', value: 1 / (32 * 132) })
     })
 
     it('expects a rung that imports and compiles to do so again under ncu', async () => {

@@ -28,6 +28,8 @@ export const records = {
     'While {rung} was running, lines arrived that the runner could not have sent at that point; they were ignored. The rung may be printing text that looks like a result.',
   gpuShared:
     'Another program was computing on this GPU before or after the timing, so the times may be those of a shared GPU. Check `nvidia-smi`, and run again once nothing else is computing there.',
+  untraced:
+    'CUPTI is not available on this machine, so work that a rung launches on streams of its own could not be checked for and may be missing from its time. Install the `extras/CUPTI` folder of the CUDA toolkit, and run again.',
 
   compiledWhereRun: 'Its kernels are compiled by Python on the GPU that they run on.',
   noTimeNoProfile: 'The rung has no time, so it was not profiled.',
@@ -50,6 +52,7 @@ export const records = {
   notCollected: 'The run did not collect this metric.',
   notReportedHere: 'ncu did not report {names}.',
   noFigure: 'ncu reported no value of {metricName} for the kernel {kernel}.',
+  roundedToZero: 'ncu printed {metricName} with two decimals, which round its value to 0.',
   notPercent: 'ncu reported {metricName} in {unit} instead of percent.',
   noUnit: "ncu's table does not give the unit of {metricName}.",
   importedWithout: 'Imported from {file}: {why}',
