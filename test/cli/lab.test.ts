@@ -1,10 +1,20 @@
 /** `kernel-ladder lab`, over fake tools that act out what submissions do, and over recordings. */
-import { chmod, copyFile, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import {
+  chmod,
+  copyFile,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  symlink,
+  writeFile,
+} from 'node:fs/promises'
 import { existsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import Papa from 'papaparse'
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { faultOfRow, kinds, leftProcesses, writeSubmissions } from '../gpu/submissions.mjs'
 import { faultsOf } from '../json-schemas'
 import { tempDir } from '../services/support'
@@ -21,7 +31,7 @@ describe('labs over fake tools', () => {
   let recordings: string
   beforeAll(async () => {
     await keepAllAnswers()
-    recordings = await tempDir()
+    recordings = await mkdtemp(join(tmpdir(), 'kl-recordings-'))
     await chmod(recordings, 0o755)
     const root = join(import.meta.dirname, '../..')
     const name = 'gemm-fp32-h200-1024.jsonl.br'
@@ -29,6 +39,7 @@ describe('labs over fake tools', () => {
     const readable = [root, process.env['FAKE_ANSWERS']!, recordings]
     overFakes.push(...readable.flatMap((path) => ['--readable', path]), '--unisolated')
   })
+  afterAll(() => rm(recordings, { recursive: true, force: true }))
 
   const kernels = join(import.meta.dirname, '../../cuda-kernels/gemm')
 

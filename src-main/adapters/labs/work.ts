@@ -8,6 +8,7 @@ import type { Lab } from '../../domain/labs/lab'
 import { noAnswers, type LabAnswers, GradeRow } from '../../domain/labs/outcome'
 import { answersTemplate, parseAnswers } from '../../parsers/labs/lab-answers'
 import { diskError, errorCode, makeFolder, pathExists } from '../disk/disk'
+import { nameText } from '../disk/names'
 import type { LabFolder } from './library'
 import { message, type Statement } from '../../domain/messages/message'
 import type { Folders } from '../machine/machine'
@@ -140,30 +141,6 @@ type Path = string | Buffer
 
 const below = (folder: Path, name: Buffer): Buffer =>
   Buffer.concat([Buffer.from(folder), Buffer.from('/'), name])
-
-/** Different names have different texts: where anything is escaped, so are backslashes. */
-export function nameText(name: Buffer): string {
-  const text = name.toString('utf8')
-  const isText = Buffer.from(text, 'utf8').equals(name)
-  const control = /[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]/
-  if (isText && !control.test(text)) return text
-  const escaped = (code: number): string => `\\x${code.toString(16).padStart(2, '0')}`
-  return isText
-    ? [...text]
-        .map((one) =>
-          one === '\\' ? '\\\\' : control.test(one) ? escaped(one.codePointAt(0)!) : one,
-        )
-        .join('')
-    : [...name]
-        .map((byte) =>
-          byte === 0x5c
-            ? '\\\\'
-            : byte < 0x20 || byte > 0x7e
-              ? escaped(byte)
-              : String.fromCharCode(byte),
-        )
-        .join('')
-}
 
 const hasEnding = (name: Buffer, ending: string): boolean =>
   name.subarray(-ending.length).toString('latin1') === ending
