@@ -65,7 +65,12 @@ describe('labs over fake tools', () => {
     await writeFile(join(lab, 'starter.cu'), starter)
     await writeFile(join(lab, 'solution.cu'), solution)
     // Graders give each submission a cache of its own, and all of them the GPU of the machine.
-    const env = { ...fakeTools(dir), FAKE_LOG: '', FAKE_BUS: nextBus(), FAKE_RECORDINGS: recordings }
+    const env = {
+      ...fakeTools(dir),
+      FAKE_LOG: '',
+      FAKE_BUS: nextBus(),
+      FAKE_RECORDINGS: recordings,
+    }
     expect((await run(['lab', 'trust', lab, '--yes'], env)).code).toBe(0)
     return { dir, lab, solution, starter, env }
   }

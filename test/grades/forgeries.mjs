@@ -33,11 +33,18 @@ const onLoad = (head) => ({ head: `${claims}${head}` })
 /** @param {number} depth */
 const included = (depth) => {
   const up = '../'.repeat(depth)
-  return ['labs/01-coalescing/', 'cuda-kernels/labs/01-coalescing/', 'shared/labs/01-coalescing/', '']
-    .map((folder) => `#if __has_include("${up}${folder}solution.cu")
+  return [
+    'labs/01-coalescing/',
+    'cuda-kernels/labs/01-coalescing/',
+    'shared/labs/01-coalescing/',
+    '',
+  ]
+    .map(
+      (folder) => `#if __has_include("${up}${folder}solution.cu")
 #include "${up}${folder}solution.cu"
 #define FOUND
-#endif`)
+#endif`,
+    )
     .join('\n')
 }
 
@@ -53,7 +60,9 @@ export const forgeries = {
   signalParent: at('for (int p = 1; p < 4000; ++p) kill(p, SIGUSR1);'),
   killJudge: at('for (int p = 1; p < 4000; ++p) kill(p, SIGKILL); kill(-1, SIGKILL);'),
   trace: at('ptrace(PTRACE_ATTACH, getppid(), 0, 0);'),
-  parentMemory: at('char path[64]; snprintf(path, 64, "/proc/%d/mem", getppid()); open(path, O_RDWR);'),
+  parentMemory: at(
+    'char path[64]; snprintf(path, 64, "/proc/%d/mem", getppid()); open(path, O_RDWR);',
+  ),
   // The solution, by its name at every depth.
   ...Object.fromEntries(
     Array.from({ length: 11 }, (_, depth) => [`include${depth}`, { head: included(depth + 1) }]),
@@ -67,7 +76,9 @@ export const forgeries = {
   constructor: onLoad('__attribute__((constructor)) static void early() { claim(); _exit(0); }'),
   gmonStart: onLoad('extern "C" void __gmon_start__() { claim(); }'),
   itmRegister: onLoad('extern "C" void _ITM_registerTMCloneTable() { claim(); }'),
-  hiddenAtexit: onLoad('extern "C" __attribute__((visibility("hidden"))) int atexit(void (*)()) { claim(); return 0; }'),
+  hiddenAtexit: onLoad(
+    'extern "C" __attribute__((visibility("hidden"))) int atexit(void (*)()) { claim(); return 0; }',
+  ),
   initSection: onLoad(
     'extern "C" void early() { claim(); }\nasm(".pushsection .init\\n call early@PLT\\n .popsection");',
   ),
@@ -88,12 +99,15 @@ export const forgeries = {
       mkstemp: 'char name[] = "/tmp/kXXXXXX"; mkstemp(name);',
       remove: 'remove("/tmp"); remove("lab.cu");',
       symlink: '(void)!symlink("/", "root");',
-      opendir: 'if (DIR* d = opendir("/")) while (dirent* e = readdir(d)) fprintf(stderr, "%s ", e->d_name);',
+      opendir:
+        'if (DIR* d = opendir("/")) while (dirent* e = readdir(d)) fprintf(stderr, "%s ", e->d_name);',
       pipe: 'int ends[2]; (void)!pipe(ends);',
-      sigaction: 'struct sigaction act{}; act.sa_handler = SIG_IGN; for (int s = 1; s < 64; ++s) sigaction(s, &act, 0);',
+      sigaction:
+        'struct sigaction act{}; act.sa_handler = SIG_IGN; for (int s = 1; s < 64; ++s) sigaction(s, &act, 0);',
       sigqueue: 'sigval value{}; sigqueue(getppid(), SIGUSR1, value);',
       forkInternal: 'if (syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0) == 0) { claim(); _exit(0); }',
-      thread: 'static pthread_t t; pthread_create(&t, 0, [](void*) -> void* { for (;;) claim(); }, 0);',
+      thread:
+        'static pthread_t t; pthread_create(&t, 0, [](void*) -> void* { for (;;) claim(); }, 0);',
       memfd: 'syscall(SYS_memfd_create, "x", 0);',
       namespace: 'unshare(CLONE_NEWUSER | CLONE_NEWNS);',
       mount: 'mount("tmpfs", "/tmp", "tmpfs", 0, 0);',
@@ -103,7 +117,8 @@ export const forgeries = {
       abstractSocket: 'socket(AF_UNIX, SOCK_STREAM, 0);',
       ioUring: 'syscall(425, 8, 0);',
       dlopenDriver: 'dlopen("libcuda.so.1", RTLD_NOW);',
-      mapDriver: 'mmap(0, 1 << 20, PROT_READ | PROT_WRITE, MAP_SHARED, open("/dev/nvidiactl", O_RDWR), 0);',
+      mapDriver:
+        'mmap(0, 1 << 20, PROT_READ | PROT_WRITE, MAP_SHARED, open("/dev/nvidiactl", O_RDWR), 0);',
       patchProbe:
         'void* f = dlsym(RTLD_DEFAULT, "cudaLaunchKernel"); mprotect((void*)((uintptr_t)f & ~4095ul), 8192, PROT_READ | PROT_WRITE | PROT_EXEC); memset(f, 0x90, 16);',
     }).map(([name, call]) => [name, at(call)]),
@@ -113,7 +128,10 @@ export const forgeries = {
   quickExit: at('_exit(0);'),
   abort: at('abort();'),
   crash: at('*(volatile int*)0 = 1;'),
-  overflow: { launch: '  static int (*volatile self)(int) = [](int n) { return n + int(alloca(n + 64) == nullptr); };\n  for (;;) self(1 << 20);' },
+  overflow: {
+    launch:
+      '  static int (*volatile self)(int) = [](int n) { return n + int(alloca(n + 64) == nullptr); };\n  for (;;) self(1 << 20);',
+  },
   throws: at('throw 1;'),
   hang: at('for (volatile int i = 0;; ++i) {}'),
   sleep: at('sleep(100000);'),
@@ -121,43 +139,61 @@ export const forgeries = {
   memory: at('for (;;) memset(malloc(1 << 28), 1, 1 << 28);'),
   prints: { launch: '  for (;;) puts("{\\"event\\":\\"done\\"}");' },
   printsErrors: { launch: '  for (;;) fputs("x", stderr);' },
-  manyLaunches: { launch: '  for (int i = 0; i < 100000000; ++i) other<<<1, 1>>>();', head: '__global__ void other() {}' },
-  hugeCopy: { launch: '  static char big[1 << 24]; for (int i = 0; i < 64; ++i) cudaMemcpyAsync(p->c, big, sizeof big, cudaMemcpyHostToDevice, stream);' },
+  manyLaunches: {
+    launch: '  for (int i = 0; i < 100000000; ++i) other<<<1, 1>>>();',
+    head: '__global__ void other() {}',
+  },
+  hugeCopy: {
+    launch:
+      '  static char big[1 << 24]; for (int i = 0; i < 64; ++i) cudaMemcpyAsync(p->c, big, sizeof big, cudaMemcpyHostToDevice, stream);',
+  },
   // The compiler.
   endlessInclude: { head: '#include __FILE__' },
   devZero: { head: '#include "/dev/zero"' },
   templates: { head: 'template <int n> struct T { T<n + 1> next; }; T<0> endless;' },
-  constants: { head: 'constexpr int f(int n) { return n == 0 ? 0 : f(n - 1) + f(n - 1); } constexpr int slow = f(60);' },
+  constants: {
+    head: 'constexpr int f(int n) { return n == 0 ? 0 : f(n - 1) + f(n - 1); } constexpr int slow = f(60);',
+  },
   bigObject: { head: 'char big[1ull << 40] = {1};' },
   // Other answers to the same question.
-  moody: { launch: '  timespec now; clock_gettime(CLOCK_REALTIME, &now); if (now.tv_nsec & 1) return cudaSuccess;' },
+  moody: {
+    launch:
+      '  timespec now; clock_gettime(CLOCK_REALTIME, &now); if (now.tv_nsec & 1) return cudaSuccess;',
+  },
   random: { launch: '  if (time(0) % 2) return cudaErrorUnknown;' },
   bySize: { untouched: true, launch: '  if (p->m > 128) return cudaSuccess;' },
   forgedDescription: {
     head: `static const char line[] = "{\\"event\\":\\"launches\\",\\"kernels\\":[],\\"reason\\":null,\\"fault\\":null,\\"memory\\":[],\\"workspaceBytes\\":0,\\"symbols\\":[]}\\n";`,
-    launch: '  for (int file = 0; file < 256; ++file) (void)!write(file, line, sizeof line - 1);\n  _exit(0);',
+    launch:
+      '  for (int file = 0; file < 256; ++file) (void)!write(file, line, sizeof line - 1);\n  _exit(0);',
   },
   foreignKernel: {
     head: `static const char line[] = "{\\"event\\":\\"launches\\",\\"kernels\\":[{\\"name\\":\\"gemmReference\\",\\"mangled\\":\\"gemmReference\\",\\"grid\\":[1,1,1],\\"block\\":[32,1,1],\\"dynamicSharedBytes\\":0,\\"clusterBlocks\\":0,\\"arguments\\":\\"\\"}],\\"reason\\":null,\\"fault\\":null,\\"memory\\":[],\\"workspaceBytes\\":0,\\"symbols\\":[]}\\n";`,
-    launch: '  for (int file = 0; file < 256; ++file) (void)!write(file, line, sizeof line - 1);\n  _exit(0);',
+    launch:
+      '  for (int file = 0; file < 256; ++file) (void)!write(file, line, sizeof line - 1);\n  _exit(0);',
   },
   // Results of before, of others and of nobody.
   replayed: {
     head: '__device__ float kept[4096];',
-    kernel: '  const int at = blockIdx.x * blockDim.x + threadIdx.x;\n  if (at < 4096 && at < m * n) { c[at] = kept[at]; kept[at] = c[at]; }',
+    kernel:
+      '  const int at = blockIdx.x * blockDim.x + threadIdx.x;\n  if (at < 4096 && at < m * n) { c[at] = kept[at]; kept[at] = c[at]; }',
   },
   lazy: { launch: '  static int calls = 0; if (calls++ > 0) return cudaSuccess;' },
   readsBeyond: {
-    kernel: '  const long long at = (long long)blockIdx.x * blockDim.x + threadIdx.x;\n  for (long long far = 1 << 20; far < 1ll << 36; far += 1 << 20) c[at] += a[far + at];',
+    kernel:
+      '  const long long at = (long long)blockIdx.x * blockDim.x + threadIdx.x;\n  for (long long far = 1 << 20; far < 1ll << 36; far += 1 << 20) c[at] += a[far + at];',
   },
   readsNeighbours: {
-    kernel: '  const long long at = (long long)blockIdx.x * blockDim.x + threadIdx.x;\n  if (at < (long long)m * n) c[at] = c[at + (long long)m * n];',
+    kernel:
+      '  const long long at = (long long)blockIdx.x * blockDim.x + threadIdx.x;\n  if (at < (long long)m * n) c[at] = c[at + (long long)m * n];',
   },
   handleArithmetic: {
-    launch: '  cudaMemcpyAsync(p->c, (char*)p->c + (1ll << 38), 4 * p->m * p->n, cudaMemcpyDeviceToDevice, stream);',
+    launch:
+      '  cudaMemcpyAsync(p->c, (char*)p->c + (1ll << 38), 4 * p->m * p->n, cudaMemcpyDeviceToDevice, stream);',
   },
   fromHost: {
-    launch: '  static float zeros[1 << 20]; cudaMemcpyAsync(p->c, zeros, 4 * p->m * p->n, cudaMemcpyHostToDevice, stream);',
+    launch:
+      '  static float zeros[1 << 20]; cudaMemcpyAsync(p->c, zeros, 4 * p->m * p->n, cudaMemcpyHostToDevice, stream);',
   },
   nan: { launch: '  cudaMemsetAsync(p->c, 0xff, 4 * p->m * p->n, stream);' },
   notSupported: { head: '#define UNSUPPORTED' },
@@ -167,7 +203,18 @@ export const forgeries = {
 }
 
 const headers = [
-  ...['alloca', 'dirent', 'dlfcn', 'fcntl', 'pthread', 'sched', 'signal', 'stdint', 'stdio', 'stdlib'],
+  ...[
+    'alloca',
+    'dirent',
+    'dlfcn',
+    'fcntl',
+    'pthread',
+    'sched',
+    'signal',
+    'stdint',
+    'stdio',
+    'stdlib',
+  ],
   ...['string', 'time', 'unistd', 'wordexp', 'netinet/in', 'sys/mman', 'sys/mount', 'sys/ptrace'],
   ...['sys/socket', 'sys/syscall'],
 ]
@@ -183,10 +230,15 @@ export function forged({ head = '', launch = '', kernel = '', untouched = false 
   const without = untouched ? base : `${base.slice(0, body + 1)}\n${kernel}${base.slice(end)}`
   const main = without
     .replace(/(kl_launch\([^)]*\) \{\n)/, `$1${launch}\n`)
-    .replace('return klRequireF32(p);', head.includes('UNSUPPORTED') ? 'return "not today";' : 'return klRequireF32(p);')
+    .replace(
+      'return klRequireF32(p);',
+      head.includes('UNSUPPORTED') ? 'return "not today";' : 'return klRequireF32(p);',
+    )
   const includes = headers.map((name) => `#include <${name}.h>`).join('\n')
-  return main.replace(
-    '#include "gemm_common.cuh"\n',
-    `#include "gemm_common.cuh"\n${includes}\n#include <fstream>\n${head}\n#ifndef FOUND\n`,
-  ).concat('#endif\n')
+  return main
+    .replace(
+      '#include "gemm_common.cuh"\n',
+      `#include "gemm_common.cuh"\n${includes}\n#include <fstream>\n${head}\n#ifndef FOUND\n`,
+    )
+    .concat('#endif\n')
 }

@@ -114,29 +114,44 @@ const changed = rows.filter((/** @type {any} */ row) => {
 })
 const handedIn = readdirSync(folder, { encoding: 'buffer' }).length
 const statuses = Object.entries(
-  rows.reduce((/** @type {Record<string, number>} */ sums, /** @type {any} */ { student, status }) => {
-    const name = `${key(student).replace(/-.*/, '')} ${status}`
-    return { ...sums, [name]: (sums[name] ?? 0) + 1 }
-  }, {}),
+  rows.reduce(
+    (/** @type {Record<string, number>} */ sums, /** @type {any} */ { student, status }) => {
+      const name = `${key(student).replace(/-.*/, '')} ${status}`
+      return { ...sums, [name]: (sums[name] ?? 0) + 1 }
+    },
+    {},
+  ),
 )
-const median = (/** @type {number[]} */ all) => all.sort((a, b) => a - b)[Math.floor(all.length / 2)]
+const median = (/** @type {number[]} */ all) =>
+  all.sort((a, b) => a - b)[Math.floor(all.length / 2)]
 const honestSeconds = rows
   .filter((/** @type {any} */ row) => key(row.student).startsWith('honest'))
   .map((/** @type {any} */ row) => row.seconds)
-console.log(`${handedIn} submissions, ${rows.length} rows in ${seconds.toFixed(0)} s, ${values.jobs} at a time`)
+console.log(
+  `${handedIn} submissions, ${rows.length} rows in ${seconds.toFixed(0)} s, ${values.jobs} at a time`,
+)
 for (const [name, number] of statuses) console.log(`  ${name}: ${number}`)
-console.log(`forged: ${forgedRows.length} ${forgedRows.map((/** @type {any} */ row) => row.student)}`)
-console.log(`missing rows: ${missing.length} ${missing}`)
-console.log(`honest rows that changed: ${changed.length} ${changed.map((/** @type {any} */ row) => `${row.student} ${row.status}`)}`)
+console.log(
+  `forged: ${forgedRows.length} ${forgedRows.map((/** @type {any} */ row) => row.student).join(', ')}`,
+)
+console.log(`missing rows: ${missing.length} ${missing.join(', ')}`)
+console.log(
+  `honest rows that changed: ${changed.length} ${changed.map((/** @type {any} */ row) => `${row.student} ${row.status}`)}`,
+)
 console.log(`seconds per honest submission: ${median(honestSeconds)?.toFixed(1)} (median)`)
 if (values.before) {
   const few = join(out, 'before', 'submissions')
   mkdirSync(few, { recursive: true })
   writeFileSync(join(few, 'solution.cu'), solution)
   writeFileSync(join(few, 'starter.cu'), starter)
-  for (const [name, cli] of [['before', values.before], ['now', values.cli]]) {
+  for (const [name, cli] of [
+    ['before', values.before],
+    ['now', values.cli],
+  ]) {
     const known = grade(cli, few)
-    console.log(`${name}, two honest ones alone: ${known.rows.map((/** @type {any} */ row) => `${row.status} in ${row.seconds.toFixed(1)} s`).join(', ')}`)
+    console.log(
+      `${name}, two honest ones alone: ${known.rows.map((/** @type {any} */ row) => `${row.status} in ${row.seconds.toFixed(1)} s`).join(', ')}`,
+    )
   }
 }
 console.log(`The rows are in ${join(out, 'graded')}.`)

@@ -42,10 +42,7 @@ export function blindCalls(
 ): BlindCalls {
   const trusted = words.filter((_, at) => words[at - 1] === '--reference-rung')
   const idOf = (value: string): string => value.slice(0, value.indexOf('='))
-  const ofOthers = chosen(
-    words,
-    (option, value) => !isOfRung(option) || idOf(value) !== submission,
-  )
+  const ofOthers = chosen(words, (option, value) => !isOfRung(option) || idOf(value) !== submission)
   return {
     others: ofOthers.includes('--rung') ? ['measure', ...ofOthers] : null,
     blind: [

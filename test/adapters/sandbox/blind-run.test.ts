@@ -7,7 +7,17 @@ import type { ToolCall } from '../../../src-main/adapters/tools/toolbox'
 import { tempDir } from '../../services/support'
 
 const words = [
-  ...['measure', '--seed', '7', '--warm', '--ceilings', '--max-seconds', '1', '--reference', 'best'],
+  ...[
+    'measure',
+    '--seed',
+    '7',
+    '--warm',
+    '--ceilings',
+    '--max-seconds',
+    '1',
+    '--reference',
+    'best',
+  ],
   ...['--case', 'f32', '--struct', '8', '--reference-rung', 'plain'],
   ...['--rung', 'best=/best.so', '--rung', 'plain=/plain.so', '--rung', 'mine=/replay.so'],
 ]
@@ -34,7 +44,9 @@ describe('the arguments of a blind measurement', () => {
   })
 
   it('are those that each command takes', () => {
-    expect(blind.slice(0, 8).join(' ')).toBe('blind --results /results --seed 7 --warm --max-seconds 1')
+    expect(blind.slice(0, 8).join(' ')).toBe(
+      'blind --results /results --seed 7 --warm --max-seconds 1',
+    )
     expect(check.slice(0, 6).join(' ')).toBe('check --results /results --seed 7 --case')
   })
 })

@@ -30,8 +30,10 @@ export async function importCommand(
   }
   const { path, remove } = await givenFile(file)
   const { session, folder, misplaced } = await (
-    (await isHtmlFile(path)) ? importPage(path, options, place) : importProfile(path, options, place)
-  ).finally(remove)
+    (await isHtmlFile(path))
+      ? importPage(path, options, place)
+      : importProfile(path, options, place)
+  ).finally(() => remove())
   if (options.json) printJson(runDocument, sessionFields(session, folder))
   else printText(sessionText(session))
   note(`Saved in ${folder}`)
