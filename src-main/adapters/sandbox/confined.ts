@@ -251,6 +251,7 @@ export function confinedTools(options: ConfinedOptions): Confined {
   )
   const toolbox = (recorder: RawRecorder | null): Toolbox => ({
     ...liveToolbox(recorder, run),
+    describedOnly: submission,
     startEmulator,
   })
   return { toolbox, descriptions: () => described }

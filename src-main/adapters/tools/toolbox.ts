@@ -56,6 +56,8 @@ export interface Toolbox {
   /** The program's path, or null if it is not on this machine. */
   locate(tool: Exclude<ToolName, 'runner' | 'program'>): Promise<string | null>
   exec(call: ToolCall): Promise<ProcessResult>
+  /** The rung of which only the description of its host code is executed: without one, it has failed. */
+  readonly describedOnly?: string
   /** Starts an emulator; absent if emulators are threads of this program. */
   readonly startEmulator?: StartEmulator
   scratch(): Promise<Scratch>

@@ -359,6 +359,7 @@ const Answer = z
       .max(2 ** 20)
       .optional(),
   })
+  .refine(({ kernels, reason }) => reason !== null || kernels.length > 0)
   .refine(({ kernels, memory = [] }) =>
     memory.every(
       ({ before }, index) =>

@@ -162,8 +162,8 @@ export async function readyRung(
   })
   requireRunning(signal)
   if ('reason' in launched)
-    return launched.fault === 'failed'
-      ? { ...launched, reason: message('records.cannotLaunch', { why: launched.reason }) }
+    return launched.fault === 'failed' || rung.id === toolbox.describedOnly
+      ? { fault: 'failed', reason: message('records.cannotLaunch', { why: launched.reason }) }
       : launched
   const fault = descriptionFault(modules, launched)
   if (fault) return { reason: fault, fault: 'failed' }
