@@ -11,10 +11,6 @@ export const checks = {
   noSpillsFirst: 'No spills',
 
   notCompiled: 'The code does not compile.',
-  runsUnasked:
-    'The code runs on the host without being called, when it is loaded or unloaded ({names}).',
-  hostCalls: 'Its host code uses what launching a kernel does not need ({names}).',
-  onlyLaunch: 'Host code of a submission may only launch its kernels, so nothing of it was run.',
   failed: 'The run failed.',
   nothingMeasured: 'Nothing was measured.',
   didNotRun: 'The code was not run.',

@@ -294,6 +294,10 @@ export const emulation = {
   placeAt: ' (at {address} of {kernel})',
   notLaunched: 'Its launches are not known: {why}',
   noMachineCode: 'Its library has no machine code for the emulator.',
+  noSuchKernel: 'Its host code launches {name}, which its machine code does not have.',
+  wrongArguments:
+    'Its host code passes {bytes} bytes of arguments to {name}, which takes {expected}.',
+  noSuchVariable: 'Its host code uses the variable {name}, which its machine code does not have.',
   referenceUnusable: 'The reference cannot be used here: {why}',
   referenceNaN: 'The reference leaves {place} NaN, or does not write it.',
   noFile: '{path} is not a .npy file of {bytes} bytes of data.',
