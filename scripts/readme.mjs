@@ -2,8 +2,8 @@
 /**
  * Writes the generated parts of the documents: in README.md and docs/RESULTS.md recorded runs and screenshots
  * of the UI, in docs/METRICS.md and others the tables of the registries, in docs/WHY.md the causes of recorded steps, in
- * docs/EMULATION.md what the emulator counts beside what a GPU counted.
- * `npm run readme [-- figures|pictures|reference|causes|reliability|agents|library|emulation]`.
+ * docs/EMULATION.md what the emulator counts beside what a GPU counted, and which bits of instructions have no effect.
+ * `npm run readme [-- figures|pictures|reference|causes|reliability|agents|library|emulation|bits]`.
  */
 import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -146,6 +146,15 @@ async function writeEmulation() {
   say('Wrote what the emulator counts beside what a GPU counted in docs/EMULATION.md.')
 }
 
+async function writeBits() {
+  /** @type {{ module: typeof import('./lib/flips-doc.ts') }} */
+  const { module } = await runnerImport(join(root, 'scripts/lib/flips-doc.ts'))
+  const path = 'docs/EMULATION.md'
+  const text = await documentWith(path, [['bits', module.bitsPart(module.flipAll())]])
+  writeFileSync(join(root, path), text)
+  say('Wrote the bits without effect in docs/EMULATION.md.')
+}
+
 async function writeLibrary() {
   const { libraryDoc } = await import('./lib/reference-docs.mjs')
   writeFileSync(join(root, 'docs/LIBRARY.md'), await libraryDoc())
@@ -161,6 +170,7 @@ const parts = {
   agents: writeAgents,
   library: writeLibrary,
   emulation: writeEmulation,
+  bits: writeBits,
 }
 
 await runScript(async () => {

@@ -168,6 +168,14 @@ export function compareKernels(rung: CapturedRung, launches: EmulatedLaunch[]): 
   })
 }
 
+/** What instructions count otherwise than on the GPU, outside of loops that wait. */
+export const unequalOf = (kernels: readonly KernelComparison[]): string[] =>
+  kernels.flatMap(({ kernel, totals }) =>
+    counted
+      .filter((what) => totals[what].unequal > 0)
+      .map((what) => `${kernel}: ${what} of ${JSON.stringify(totals[what])}`),
+  )
+
 // A captured rung as a job for the emulator, as a run makes it.
 
 export const capturedJob = (rung: CapturedRung, seed: number): EmulationJob => ({

@@ -6,10 +6,13 @@
 //
 //   kl-launches --struct BYTES --field OFFSET:WHAT … --sm 90 [--sms 132] [--shared-optin 232448]
 //     [--threads-per-sm 2048] [--blocks-per-sm 32] [--shared-per-sm 233472] [--kernel NAME=OFFSET+SIZE,… …]
-//     [--resources NAME=REGISTERS,SHARED …] --library rung.so
+//     [--resources NAME=REGISTERS,SHARED …] --library rung.so | --untrusted rung.so
 //   kl-launches --reference reference.so
 //   kl-launches --expect reference.so --struct BYTES --field OFFSET:WHAT … --sm 90 [--sms 132] [--kernel …]
 //     --array in:NAME=FILE … --array out:NAME=FILE … --array scale:NAME=FILE …
+//
+// --untrusted loads a library whose author is not trusted: before that, this process gives up every system call that
+// describing launches does not need (confine.hpp).
 //
 // The launch struct is described as for the runner; ../runner/README.md lists the forms of a field.
 //
@@ -29,6 +32,7 @@
 // kl_reference_device, the line "launches" says what it would launch: array i of the command line, from 1 on, is dummy i.
 #include "../runner/json.hpp"
 #include "../runner/struct.hpp"
+#include "confine.hpp"
 #include "names.hpp"
 
 #include <algorithm>
@@ -247,19 +251,20 @@ struct TensorMapRecord {
   uint32_t size[5];  // the innermost dimension first, in elements
   uint16_t box[5];
   uint8_t step[5], fill;
-  uint32_t unused;
+  uint32_t promotion;  // of L2, which the emulator has none of
   uint64_t stride[4];  // in bytes; the innermost dimension has none
 };
 static_assert(sizeof(TensorMapRecord) == 88 && sizeof(TensorMapRecord) <= sizeof(CUtensorMap));
 
 CUresult encodeTiled(CUtensorMap* map, CUtensorMapDataType type, cuuint32_t rank, void* address, const cuuint64_t* size,
                      const cuuint64_t* stride, const cuuint32_t* box, const cuuint32_t* step,
-                     CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle, CUtensorMapL2promotion,
+                     CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle, CUtensorMapL2promotion promotion,
                      CUtensorMapFloatOOBfill fill) {
   if (!map || rank < 1 || rank > 5) return CUDA_ERROR_INVALID_VALUE;
   TensorMapRecord record = {{'K', 'L', 'T', 'M'}, uint8_t(type), uint8_t(rank), uint8_t(interleave), uint8_t(swizzle)};
   record.address = reinterpret_cast<uint64_t>(address);
   record.fill = uint8_t(fill);
+  record.promotion = uint32_t(promotion);
   for (cuuint32_t i = 0; i < rank; ++i) {
     if (!size[i] || size[i] > 1ull << 32 || !box[i] || box[i] > 256 || !step[i] || step[i] > 8)
       return CUDA_ERROR_INVALID_VALUE;
@@ -636,6 +641,7 @@ int main(int count, char** words) {
   std::vector<Field> fields;
   std::vector<std::string> fieldWords;
   std::string library, reference, expected;
+  bool untrusted = false;
   std::vector<Array> arrays;
   try {
     for (int i = 1; i < count; i += 2) {
@@ -657,7 +663,10 @@ int main(int count, char** words) {
         if (parts.size() != 2) badArgument(option + ": NAME=REGISTERS,SHARED is needed, not '" + value + "'");
         resources[name] = {parseInteger(option, parts[0], 0, 65536), parseInteger(option, parts[1], 0, INT_MAX)};
       }
-      else if (option == "--library") library = value;
+      else if (option == "--library" || option == "--untrusted") {
+        library = value;
+        untrusted = option == "--untrusted";
+      }
       else if (option == "--reference") reference = value;
       else if (option == "--expect") expected = value;
       else if (option == "--array") {
@@ -673,6 +682,7 @@ int main(int count, char** words) {
         badArgument("--struct, --sm and one of --library and --expect are required");
       requireLayout("--field", bytes, fields);
     }
+    if (untrusted && !confine()) badArgument("--untrusted: this system has no seccomp filters");
     if (!expected.empty()) expect(expected, bytes, fields, arrays);
     else if (reference.empty()) printLaunches(launch(library, bytes, fields));
     else printReference(referenceFault(reference));

@@ -108,6 +108,22 @@ class TaskBuffer {
     }
   }
 
+  // Other contents of the same kind; those of a file stay. What is read alone has them at once.
+  void draw(long long seed) {
+    random_.seed = seed;
+    if (!spec.written()) reset(nullptr);
+  }
+
+  std::vector<char> contents() const {
+    std::vector<char> bytes(spec.bytes());
+    check(cudaMemcpy(bytes.data(), data(), bytes.size(), cudaMemcpyDeviceToHost), "reading a buffer");
+    return bytes;
+  }
+  void setContents(const std::vector<char>& bytes) const {
+    if (bytes.size() != spec.bytes()) badArgument("the results for " + spec.name + " have another size");
+    check(cudaMemcpy(data(), bytes.data(), bytes.size(), cudaMemcpyHostToDevice), "writing a buffer");
+  }
+
   void armGuards() const { memory_.armGuards(); }
   bool guardsIntact() const { return memory_.guardsIntact(); }
 

@@ -211,7 +211,7 @@ struct RungPair {
 };
 
 struct Arguments {
-  enum Command { kDevice, kMeasure, kCompare, kProfile, kSanitize, kProbe } command;
+  enum Command { kDevice, kMeasure, kBlind, kCheck, kCompare, kProfile, kSanitize, kProbe } command;
   long long seed = 1;
   bool cold = true;  // L2 is emptied before each timed launch
   bool ceilings = false;  // measure the GPU's ceilings first
@@ -221,6 +221,7 @@ struct Arguments {
   long long bursts = 0;    // measure: also times this many bursts of launches after a rest
   double sustainedSeconds = 0;  // measure: also times launches for this long
   long long round = 0;     // compare: decides where builds lie and which is launched first
+  std::string results;     // blind, check: the folder of the launches that another process checks
   long long ownerPid = 0;  // 0: no owner
   std::list<Case> cases;   // a list, because rungs point into it
   std::vector<RungPath> rungs;
@@ -260,10 +261,12 @@ inline void finishArguments(Arguments& args, const std::map<std::string, std::st
       badArgument("--pair " + pair.now + " names one rung twice");
   }
   if (args.command == Arguments::kCompare && args.pairs.empty()) badArgument("at least one --pair is required");
+  if ((args.command == Arguments::kBlind || args.command == Arguments::kCheck) && args.results.empty())
+    badArgument("--results is required");
   if (args.minSamples > args.maxSamples) badArgument("--min-samples is more than --max-samples");
 
   const std::vector<const Case*> used = args.usedCases();
-  const bool measuring = args.command == Arguments::kMeasure;
+  const bool measuring = args.command == Arguments::kMeasure || args.command == Arguments::kCheck;
   for (Case& one : args.cases) {
     const bool checked = measuring && std::find(used.begin(), used.end(), &one) != used.end();
     finishCase(one, checked);
@@ -279,15 +282,18 @@ inline Arguments parseArguments(int count, char** values) {
   const std::string command = count > 1 ? values[1] : "";
   if (command == "device") args.command = Arguments::kDevice;
   else if (command == "measure") args.command = Arguments::kMeasure;
+  else if (command == "blind") args.command = Arguments::kBlind;
+  else if (command == "check") args.command = Arguments::kCheck;
   else if (command == "compare") args.command = Arguments::kCompare;
   else if (command == "profile") args.command = Arguments::kProfile;
   else if (command == "sanitize") args.command = Arguments::kSanitize;
   else if (command == "probe") args.command = Arguments::kProbe;
-  else badArgument("the command must be device, probe, measure, compare, profile or sanitize, not '" + command + "'");
+  else badArgument("the command must be device, probe, measure, blind, check, compare, profile or sanitize, not '" + command + "'");
 
   const bool alone = args.command == Arguments::kDevice || args.command == Arguments::kProbe;  // without rungs
   const bool measuring = args.command == Arguments::kMeasure, comparing = args.command == Arguments::kCompare;
-  const bool timing = measuring || comparing;
+  const bool blind = args.command == Arguments::kBlind, checking = args.command == Arguments::kCheck;
+  const bool timing = measuring || comparing || blind;
   std::set<std::string> seen;
   std::map<std::string, std::string> rungCases;
   for (int i = 2; i < count; ++i) {
@@ -350,6 +356,9 @@ inline Arguments parseArguments(int count, char** values) {
     } else if (option == "--reference") {
       only(measuring);
       args.reference = next();
+    } else if (option == "--results") {
+      only(blind || checking);
+      args.results = next();
     } else if (option == "--round") {
       only(comparing);
       args.round = parseInteger(option, next(), 0, 1 << 20);
@@ -360,7 +369,7 @@ inline Arguments parseArguments(int count, char** values) {
       only(timing);
       args.maxSamples = parseInteger(option, next(), 1, 10000);
     } else if (option == "--min-samples") {
-      only(measuring);
+      only(measuring || blind);
       args.minSamples = parseInteger(option, next(), 1, 10000);
     } else badArgument("unknown option: " + option);
   }

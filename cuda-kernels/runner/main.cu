@@ -5,6 +5,7 @@
 #include "ceilings.hpp"
 #include "compare.hpp"
 #include "device.hpp"
+#include "kept-launches.hpp"
 #include "launch-reader.hpp"
 #include "problem.hpp"
 #include "rung.hpp"
@@ -174,6 +175,52 @@ void measure(const Arguments& args, const Device& device, const Nvml& nvml) {
   }
 }
 
+// Times one rung where nothing is known of what it should compute: `check` learns that from the launches written here.
+void blind(const Arguments& args, const Device& device, const Nvml& nvml) {
+  constexpr Purpose purpose{/*checked*/ false, /*guarded*/ true};
+  if (args.rungs.size() != 1) badArgument("blind takes one --rung");
+  requireMemory(bytesOf(args.usedCases(), purpose) + Stopwatch::bytes(device, args.cold), device);
+  Problems problems(args, device, purpose);
+  Rung rung(args.rungs.front(), problems[args.rungs.front().at]);
+  Stopwatch stopwatch(device, args.cold);
+  const LaunchReader launches;
+  KeptLaunches kept(rung.problem);
+  if (!stage(rung, "load", [&] { rung.load(device); })) return;
+  stage(rung, "time", [&] {
+    timeRung(rung, nullptr, args, stopwatch, nvml,
+             {[&] { kept.prepare(); }, [&] { kept.keep(); }, [&] { kept.restart(); }});
+    kept.write(args.results);
+    launches.print(rung, stopwatch.stream(), stopwatch.factsOf(rung).kernels);
+  });
+}
+
+// Checks the launches that `blind` has written. The first rung is not loaded; others are only trusted ones.
+void checkResults(const Arguments& args, const Device& device) {
+  constexpr Purpose purpose{/*checked*/ true, /*guarded*/ true};
+  requireMemory(bytesOf(args.usedCases(), purpose), device);
+  Problems problems(args, device, purpose);
+  Rungs rungs = rungsOf(args, problems);
+  const auto isTrusted = [&](const Rung& rung) { return rung.id == rung.problem.of.referenceRung; };
+  Rung& own = *std::find_if_not(rungs.begin(), rungs.end(), isTrusted);
+  cudaStream_t stream = nullptr;
+  check(cudaStreamCreate(&stream), "cudaStreamCreate");
+  Verification found;
+  size_t count = 0;
+  for (WrittenLaunch launch; found.passed() && launch.read(args.results, count, own.problem.of); ++count) {
+    own.problem.draw(launch.seed);
+    own.problem.remember();
+    for (Rung& rung : rungs)
+      if (isTrusted(rung)) rung.state = Rung::kNew;
+    if (!expect(own, rungs, device, stream)) return;
+    found.outOfBounds = launch.effects.outOfBounds, found.changedInputs = launch.effects.changedInputs;
+    own.problem.verifyResults(launch.results, found);
+    launch = {};
+  }
+  if (count == 0) throw RunnerError{kBadInput, "bad-argument", "there are no results in " + args.results};
+  printStart(own, "verify");
+  found.print(own.id);
+}
+
 // Times pairs of builds in turn. Results are not checked here: whoever asks has verified both builds.
 void compare(const Arguments& args, const Device& device, const Nvml& nvml) {
   constexpr Purpose purpose{/*checked*/ false, /*guarded*/ true};
@@ -293,6 +340,8 @@ int main(int argumentCount, char** arguments) {
 
     if (args.command == Arguments::kProbe) probe();
     if (args.command == Arguments::kMeasure) measure(args, device, nvml);
+    if (args.command == Arguments::kBlind) blind(args, device, nvml);
+    if (args.command == Arguments::kCheck) checkResults(args, device);
     if (args.command == Arguments::kCompare) compare(args, device, nvml);
     if (args.command == Arguments::kProfile) profile(args, device);
     if (args.command == Arguments::kSanitize) sanitize(args, device);

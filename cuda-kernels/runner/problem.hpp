@@ -76,6 +76,37 @@ class Problem {
     for (const auto& buffer : buffers_) buffer->armGuards();
   }
 
+  // Other inputs of the same kind. What was expected of the ones before counts no longer.
+  void draw(long long seed) {
+    for (const auto& buffer : buffers_) buffer->draw(seed);
+    if (reference_) reference_->forget();
+    check(cudaDeviceSynchronize(), "filling the inputs");
+  }
+
+  // So that `inspect` finds what the next launch changes.
+  void remember() const {
+    armGuards();
+    for (const auto& buffer : buffers_)
+      if (!buffer->spec.written()) buffer->remember();
+  }
+
+  // Buffers that hold results, by name.
+  std::map<std::string, std::vector<char>> results() const {
+    std::map<std::string, std::vector<char>> found;
+    for (const auto& buffer : buffers_)
+      if (buffer->spec.written()) found[buffer->spec.name] = buffer->contents();
+    return found;
+  }
+
+  // Holds results of another process against the expected ones and adds what is found.
+  void verifyResults(const std::map<std::string, std::vector<char>>& results, Verification& found) const {
+    for (const auto& buffer : buffers_) {
+      if (!buffer->spec.written()) continue;
+      buffer->setContents(results.at(buffer->spec.name));
+      found.add(*buffer, (*reference_)[buffer->spec.name], smCount_);
+    }
+  }
+
   bool hasExpected() const { return reference_->ready(); }
 
   // Computes the expected results with the task's reference, from the initial buffers.

@@ -78,6 +78,7 @@ class Reference {
   }
 
   bool ready() const { return ready_; }
+  void forget() { ready_ = false; }
   const ExpectedOutput& operator[](const std::string& buffer) const { return outputs_.at(buffer); }
 
   // `dataOf` returns a buffer by name, with its initial contents.

@@ -6,6 +6,7 @@
 #include "stopwatch.hpp"
 
 #include <chrono>
+#include <functional>
 
 // A failure of the reference is its own, whichever rung is being timed with it.
 struct ReferenceFailed {
@@ -43,10 +44,16 @@ inline double busyMs(const Rung& rung, Stopwatch& stopwatch, double medianMs) {
   return busy.median();
 }
 
+// What comes before and after each launch of the rung, untimed; nothing by default.
+struct AroundLaunch {
+  std::function<void()> before = [] {}, after = [] {};
+  std::function<void()> warm = [] {};  // once, when the launches begin that count
+};
+
 // Times a rung, alternating with the reference (null: none) in the same loop, so that both see the same clocks
 // and temperature.
 inline void timeRung(const Rung& rung, const Rung* reference, const Arguments& args, Stopwatch& stopwatch,
-                     const Nvml& nvml) {
+                     const Nvml& nvml, const AroundLaunch& around = {}) {
   const auto now = [] { return std::chrono::steady_clock::now(); };
   const auto secondsSince = [&](auto start) { return std::chrono::duration<double>(now() - start).count(); };
   const bool isReference = reference == &rung;
@@ -63,13 +70,22 @@ inline void timeRung(const Rung& rung, const Rung* reference, const Arguments& a
     }
   };
 
+  const auto sampleRung = [&](const std::function<void()>& meanwhile = {}) {
+    around.before();
+    const auto sample = stopwatch.sample(rung, meanwhile);
+    around.after();
+    return sample;
+  };
+
   // Warm-up: clocks ramp up, caches fill, and lazily loaded code is loaded.
   const auto warmUp = now();
   do {
     if (useReference) sampleReference();
-    stopwatch.sample(rung);
+    sampleRung();
     heartbeat.beat(timed.ms);
   } while (secondsSince(warmUp) < std::min(0.2, args.maxSeconds));
+
+  around.warm();
 
   const double clockBefore = nvml.smClock();
   GpuWatch watch(nvml);
@@ -81,11 +97,11 @@ inline void timeRung(const Rung& rung, const Rung* reference, const Arguments& a
     if (useReference && (!beside.ms.settled(args.minSamples) || beside.ms.total() <= timed.ms.total())) {
       if (const auto sample = sampleReference()) beside.add(*sample);
     }
-    if (const auto sample = stopwatch.sample(rung)) timed.add(*sample);
+    if (const auto sample = sampleRung()) timed.add(*sample);
     else ++late;
     heartbeat.beat(timed.ms);
     // While a launch runs that does not count: asking takes a while, and a GPU without work has other clocks.
-    if (timed.ms.count() == 1 || watch.due()) stopwatch.sample(rung, [&] { watch.look(); });
+    if (timed.ms.count() == 1 || watch.due()) sampleRung([&] { watch.look(); });
 
     const bool settled = timed.ms.settled(args.minSamples) && (!useReference || beside.ms.settled(args.minSamples));
     if (settled || timed.ms.count() >= args.maxSamples) break;

@@ -25,6 +25,7 @@ import {
   counted,
   emulate,
   readCapture,
+  unequalOf,
   type Capture,
   type CapturedRung,
   type Counted,
@@ -389,8 +390,12 @@ function sectionOf({ title }: Capture, rows: readonly CounterRow[]): string {
   ].join('\n')
 }
 
-const emulatedRows = (rung: CapturedRung, seed: number): CounterRow[] =>
-  rowsOf(rung.id, compareKernels(rung, emulate(rung, seed).launches))
+function emulatedRows(rung: CapturedRung, seed: number): CounterRow[] {
+  const compared = compareKernels(rung, emulate(rung, seed).launches)
+  const [unequal] = unequalOf(compared)
+  if (unequal !== undefined) throw new Error(`${rung.id} differs from the GPU: ${unequal}`)
+  return rowsOf(rung.id, compared)
+}
 
 export const emulationTable = (): string =>
   captures()

@@ -117,8 +117,8 @@ function argumentBytes(
 }
 
 /**
- * Executes kernels without a GPU and counts what ncu would: exact in instructions, shared wavefronts, sectors and tags
- * for compute capability 9.0. Nothing is timed. docs/EMULATION.md says what was held against a GPU.
+ * Executes kernels without a GPU and counts what ncu would: instructions, shared wavefronts, sectors and tags. They were
+ * checked against compute capability 9.0 only. Nothing is timed. docs/EMULATION.md says what was compared with a GPU.
  *
  * @param code a cubin (`compileCubin`, or `nvcc -arch=sm_90 -lineinfo -cubin`), or a library or program that nvcc built, with cubins in it
  * @throws {KernelLadderError} if the machine code is damaged

@@ -1,9 +1,20 @@
 /** `kernel-ladder lab`, over fake tools that act out what submissions do, and over recordings. */
-import { chmod, copyFile, mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import {
+  chmod,
+  copyFile,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  symlink,
+  writeFile,
+} from 'node:fs/promises'
 import { existsSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import Papa from 'papaparse'
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { faultOfRow, kinds, leftProcesses, writeSubmissions } from '../gpu/submissions.mjs'
 import { faultsOf } from '../json-schemas'
 import { tempDir } from '../services/support'
@@ -16,14 +27,19 @@ import { putFakes } from '../fakes/program.mjs'
 
 describe('labs over fake tools', () => {
   /** The fakes replay what lies in the checkout; and a machine without namespaces is no fault of a test's. */
-  const overFakes = [
-    ...[join(import.meta.dirname, '../..'), process.env['FAKE_ANSWERS']!].flatMap((path) => [
-      '--readable',
-      path,
-    ]),
-    '--unisolated',
-  ]
-  beforeAll(keepAllAnswers)
+  const overFakes: string[] = []
+  let recordings: string
+  beforeAll(async () => {
+    await keepAllAnswers()
+    recordings = await mkdtemp(join(tmpdir(), 'kl-recordings-'))
+    await chmod(recordings, 0o755)
+    const root = join(import.meta.dirname, '../..')
+    const name = 'gemm-fp32-h200-1024.jsonl.br'
+    await copyFile(join(root, 'resources/recordings/raw', name), join(recordings, name))
+    const readable = [root, process.env['FAKE_ANSWERS']!, recordings]
+    overFakes.push(...readable.flatMap((path) => ['--readable', path]), '--unisolated')
+  })
+  afterAll(() => rm(recordings, { recursive: true, force: true }))
 
   const kernels = join(import.meta.dirname, '../../cuda-kernels/gemm')
 
@@ -49,7 +65,12 @@ describe('labs over fake tools', () => {
     await writeFile(join(lab, 'starter.cu'), starter)
     await writeFile(join(lab, 'solution.cu'), solution)
     // Graders give each submission a cache of its own, and all of them the GPU of the machine.
-    const env = { ...fakeTools(dir), FAKE_LOG: '', FAKE_BUS: nextBus() }
+    const env = {
+      ...fakeTools(dir),
+      FAKE_LOG: '',
+      FAKE_BUS: nextBus(),
+      FAKE_RECORDINGS: recordings,
+    }
     expect((await run(['lab', 'trust', lab, '--yes'], env)).code).toBe(0)
     return { dir, lab, solution, starter, env }
   }
@@ -182,13 +203,15 @@ describe('labs over fake tools', () => {
       await killed.says('2/3 b')
       killed.signal('SIGKILL')
       await killed.finished
+      const left = async (): Promise<string[]> =>
+        (await readdir(tmpdir())).filter((name) => name.includes(`partial-${killed.pid}-`))
+      expect(await left()).not.toEqual([])
 
       await writeFile(join(folder, 'c.cu'), starter)
       const resumed = await runBundle([...words, '--timeout', '400'], env)
+      expect(await left()).toEqual([])
       expect(resumed.code, resumed.stderr).toBe(0)
-      expect(resumed.stderr).toContain(
-        '2 rows are of a grading of this folder that was interrupted',
-      )
+      expect(resumed.stderr).toContain('2 rows of earlier gradings of these submissions are reused')
       expect(resumed.stderr).not.toMatch(/\/3 [ab]:/)
       const { rows } = JSON.parse(resumed.stdout) as { rows: GradeRow[] }
       expect(rows.map(({ student, status }) => [student, status])).toEqual([
@@ -198,7 +221,7 @@ describe('labs over fake tools', () => {
       ])
       // It was complete: the next one begins with the first again.
       const anew = start([...words, '--timeout', '400'], env)
-      expect(await anew.says('1/3 a')).not.toContain('interrupted')
+      expect(await anew.says('1/3 a')).not.toContain('reused')
       anew.signal('SIGTERM')
       await anew.finished
     }, 120_000)
@@ -338,6 +361,38 @@ describe('labs over recordings', () => {
         )
       },
     )
+
+    // Of the program as one file, whose judges have the files that it unpacked.
+    it('grades a shipped lab, and repeats a row from its record', async () => {
+      const id = '02-shared-tile'
+      const folder = join(dir, 'handed-in')
+      await mkdir(folder)
+      for (const which of ['starter', 'solution'])
+        await copyFile(join(labs, id, `${which}.cu`), join(folder, `${which}.cu`))
+      const words = ['lab', 'grade', folder, '--lab', id, '--target', 'recorded', '--unisolated']
+      const graded = await runBundle([...words, '--json'], env, program)
+      expect(graded.code, graded.stderr).toBe(0)
+      const { rows } = JSON.parse(graded.stdout) as { rows: GradeRow[] }
+      expect(rows.map(({ student, status }) => [student, status])).toEqual([
+        ['solution', 'passed'],
+        ['starter', 'failed'],
+      ])
+      const record = rows[0]!.record!
+      const kept = JSON.parse(await readFile(record, 'utf8')) as Record<string, unknown>
+      expect(kept).toMatchObject({
+        ...{ student: 'solution', lab: id, target: 'recorded' },
+        row: { status: 'passed', record },
+      })
+      expect(kept['source']).toBe(await readFile(join(folder, 'solution.cu'), 'utf8'))
+      const regrade = () => runBundle(['lab', 'regrade', record, '--unisolated'], env, program)
+      const same = await regrade()
+      expect(same.code, same.stderr).toBe(0)
+      expect(same.stderr).toContain('The row is the same as then.')
+      await writeFile(record, JSON.stringify({ ...kept, row: { ...rows[0], status: 'failed' } }))
+      const other = await regrade()
+      expect(other.code, other.stderr).toBe(1)
+      expect(other.stderr).toContain('status: failed then, passed now')
+    }, 120_000)
 
     it('says in words on which GPU it was, beside what was predicted', async () => {
       const file = join(dir, 'lab.cu')

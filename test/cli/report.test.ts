@@ -1,6 +1,6 @@
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, readdir, rename, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { Session } from '../../src-main/domain/session/session'
@@ -50,6 +50,17 @@ describe('report', () => {
       expect(printed.stdout).toContain('06')
     },
   )
+
+  it('imports a file whose name is not UTF-8, which Node cannot say', async () => {
+    const dir = await tempDir()
+    const page = join(dir, 'page.html')
+    expect((await run(['report', recorded, '--format', 'html', '--out', page])).code).toBe(0)
+    const odd = Buffer.concat([Buffer.from(`${dir}/r`), Buffer.from([0xff]), Buffer.from('.html')])
+    await rename(page, odd)
+    const command = `exec "$0" "$1" import "$(printf '%s/r\\377.html' "$2")" --out "$2/out"`
+    execFileSync('sh', ['-c', command, process.execPath, bundle, dir], { stdio: 'pipe' })
+    expect((await readSession(join(dir, 'out'))).rungs.length).toBeGreaterThan(0)
+  }, 60_000)
 
   it('writes HTML that imports as the same session and prints as the same bytes', async () => {
     const dir = await tempDir()

@@ -395,7 +395,7 @@ describe.skipIf(!hasSlurm)('Slurm on a login node', () => {
     expect(document.rows.map(({ student }) => student)).toEqual(['ada', 'bob'])
     expect(stderr).toMatch(/Array \d+ on kl: 2 of 2 tasks done/)
     // The last job has no submission of its own to grade.
-    expect(stderr).toContain('2 rows are of a grading of this folder')
+    expect(stderr).toContain('2 rows of earlier gradings of these submissions are reused')
     const here = await runBundle(words.slice(0, -1), own.env)
     expect([here.code, here.stderr]).toEqual([2, expect.stringContaining('--tasks goes with')])
   })

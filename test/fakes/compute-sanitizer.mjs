@@ -1,7 +1,7 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { spawn } from 'node:child_process'
 import { dirname, join } from 'node:path'
-import { capturedCall, faultIn, recorded } from './support.mjs'
+import { readLibrary, capturedCall, faultIn, recorded } from './support.mjs'
 
 const captures = 'compute-sanitizer/2025.3.1-h200'
 // What a rung with this fault makes its checker say; the other checkers find nothing in it.
@@ -21,7 +21,7 @@ export async function computeSanitizer(call) {
   const saved = path(option('--save'))
   const rungs = options('--rung').map((word) => {
     const library = path(word.slice(word.indexOf('=') + 1))
-    const text = readFileSync(library, 'utf8')
+    const text = readLibrary(library)
     const source = /^\/\/ source: (.+)/m.exec(text)?.[1]
     return { id: word.slice(0, word.indexOf('=')), library, source, fault: faultIn(text) }
   })

@@ -9,7 +9,7 @@ export async function launches({ env, logCall, option, path, line, die }) {
     line({ event: 'reference', reason })
     return 0
   }
-  const library = readFileSync(path(option('--library')), 'utf8')
+  const library = readFileSync(path(option('--library') ?? option('--untrusted')), 'utf8')
   const fault = /^\/\/ fault: probe-(\w+)/m.exec(library)?.[1]
   if (fault) {
     line({ event: 'launches', kernels: [], reason: 'the reason', fault })

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { brotliDecompressSync } from 'node:zlib'
-import { capturedCall, likeOf, recorded } from './support.mjs'
+import { readLibrary, capturedCall, likeOf, recorded } from './support.mjs'
 
 // What ncu says when it cannot profile. No machine that does was at hand: the texts are ncu's as NVIDIA
 // documents them and users quote them.
@@ -127,7 +127,7 @@ export async function ncu(call) {
   const players = new Map()
   for (const word of options('--rung')) {
     const [rung, library] = [word.slice(0, word.indexOf('=')), word.slice(word.indexOf('=') + 1)]
-    const like = likeOf(readFileSync(path(library), 'utf8')) ?? rung
+    const like = likeOf(readLibrary(path(library))) ?? rung
     players.set(like, [...(players.get(like) ?? []), rung])
   }
   const recordedRung = (line) =>

@@ -2,7 +2,7 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { faultIn, likeOf, recorded, recordedLaunches } from './support.mjs'
+import { readLibrary, faultIn, likeOf, recorded, recordedLaunches } from './support.mjs'
 
 /** What only a process of its own can do. */
 const takesProcess = ['spawn', 'fork', 'bury', 'stay', 'eat', 'flood']
@@ -86,7 +86,7 @@ function compare({ env, options, option, path, line, die }, events) {
     options('--rung').map((word) => {
       const at = word.indexOf('=')
       const library = path(word.slice(at + 1))
-      const artefact = readFileSync(library, 'utf8')
+      const artefact = readLibrary(library)
       refused.set(word.slice(0, at), refusal(artefact, library))
       return [word.slice(0, at), artefact]
     }),
@@ -128,6 +128,16 @@ function compare({ env, options, option, path, line, die }, events) {
   return option('--max-seconds') === undefined ? 2 : 0
 }
 
+const wrongResult = {
+  passed: false,
+  mismatches: 3,
+  firstMismatch: { buffer: 'c', index: [1, 2], expected: 0.5, actual: null },
+  worstRelativeError: null,
+}
+
+const isVerifying = ({ event, stage }) =>
+  event === 'verify' || (event === 'start' && stage === 'verify')
+
 export async function runner(call) {
   const { words, env, options, path, line, say, die } = call
   call.logCall('runner')
@@ -168,7 +178,8 @@ export async function runner(call) {
       known ?? { event: 'ceilings', fp32Gflops: 60000, l1GBs: 30000, l2GBs: 6000, dramGBs: null },
     )
   }
-  const isMeasure = command === 'measure'
+  const [isBlind, isCheck] = [command === 'blind', command === 'check']
+  const isMeasure = command === 'measure' || isCheck
   for (const name of options('--case')) {
     if (
       isMeasure &&
@@ -193,7 +204,7 @@ export async function runner(call) {
     // The old build of a rung plays the rung.
     const rung = word.slice(0, word.indexOf('='))
     const library = path(word.slice(word.indexOf('=') + 1))
-    const artefact = readFileSync(library, 'utf8')
+    const artefact = readLibrary(library)
     const without = refusal(artefact, library)
     if (without !== null) {
       line({ event: 'start', rung, stage: 'load' })
@@ -203,6 +214,12 @@ export async function runner(call) {
     const fault = faultIn(artefact)
     const isWrong = fault === 'wrong' || words.includes(fault?.replace('wrong-at:', ''))
     const like = likeOf(artefact) ?? rung.replace(/@\w+$/, '')
+    if (isCheck) {
+      // It never loads the rung: all that can be wrong is what was written.
+      for (const own of events.filter((one) => one.rung === like && isVerifying(one)))
+        line({ ...own, rung, ...(isWrong && own.event === 'verify' ? wrongResult : {}) })
+      continue
+    }
     if (fault === 'garble') {
       for (const event of ['device', 'start', 'progress', 'verify', 'timing', 'launches', 'failed'])
         line({ event })
@@ -217,7 +234,7 @@ export async function runner(call) {
       line({ event: 'error', kind: 'no-device', message: 'forged' })
     } else if (fault && !isWrong && !/^(write|bury|stay|compare-crash|wrong-at:.*)$/.test(fault)) {
       line({ event: 'start', rung, stage: 'load' })
-      line({ event: 'start', rung, stage: 'verify' })
+      line({ event: 'start', rung, stage: isBlind ? 'time' : 'verify' })
     }
     await misbehave(fault, artefact, call)
     if (fault?.startsWith('gpu-lost:')) writeFileSync(goneFile, fault.slice('gpu-lost:'.length))
@@ -231,6 +248,7 @@ export async function runner(call) {
       (candidate) => candidate.rung === like && !isLaunches(candidate),
     )) {
       const event = { ...own, rung }
+      if (isBlind && isVerifying(event)) continue
       // A point of a sweep takes as long as its values say.
       const slower = /@\d+$/.test(rung) ? slownessOf(artefact) : 1
       if (event.event === 'timing') {
@@ -244,15 +262,8 @@ export async function runner(call) {
           ...{ temperatureC: 61, powerW: 698.5, powerLimitW: 700 },
           clockReasons: Number(env.FAKE_CLOCKS),
         })
-      if (isWrong && event.event === 'timing') continue
-      if (isWrong && event.event === 'verify')
-        line({
-          ...event,
-          passed: false,
-          mismatches: 3,
-          firstMismatch: { buffer: 'c', index: [1, 2], expected: 0.5, actual: null },
-          worstRelativeError: null,
-        })
+      if (isWrong && !isBlind && event.event === 'timing') continue
+      if (isWrong && event.event === 'verify') line({ ...event, ...wrongResult })
       else line(event)
       if (event.event === 'start' && event.stage === 'load') await prepare(artefact, rung, line)
       if (event.event === 'timing') tellLaunches(rung, like)

@@ -55,7 +55,7 @@ if [[ -n $capability ]]; then
   small copy copy
   small copy-wrong copy -DFAULT
   small copy-reference copy -DREFERENCE
-  faults=(right beyond before writes-input wrong-at-one reads-beyond breaks-context)
+  faults=(right beyond before writes-input wrong-at-one reads-beyond breaks-context lazy replays)
   for fault in "${!faults[@]}"; do small "axpy-${faults[fault]}" axpy "-DFAULT=$fault"; done
   small axpy-reference axpy -DREFERENCE
   small axpy-ones axpy -DREFERENCE -DONES
@@ -105,6 +105,9 @@ refuses() { # what its message holds, arguments …
 }
 one="--case one --struct 16 --field 0:buffer:x --field 8:i64:4 --buffer x:f32:in:4:zero"
 refuses 'the command must be' climb
+refuses '--results is required' blind $one --rung r=/none.so
+refuses '--results is required' check $one --buffer y:f32:out:4 --check y:exact --reference-rung r --rung r=/none.so
+refuses '--results does not apply' measure $one --results /none --rung r=/none.so
 refuses 'at least one --case is required' measure --rung r=/none.so
 refuses 'at least one --rung is required' measure $one
 refuses 'belongs to a --case' measure --struct 8
@@ -288,6 +291,22 @@ says verify axpy-reads-beyond '"passed":false' '"mismatches":1,' '"index":[36,40
 says verify axpy-right '"passed":true'
 says timing axpy-right '"medianMs":'
 says failed axpy-breaks-context '"stage":"verify"' '"fatal":true'
+
+# Timed in one process and checked in another: launches that are wrong once nobody looks are found.
+echo "# blind: results of timed launches, with inputs that change"
+for which in right lazy replays wrong-at-one writes-input beyond; do
+  passed=false
+  [[ $which != right ]] || passed=true
+  rm -rf "$build/results" && mkdir "$build/results"
+  args=(blind --results "$build/results" "${fast[@]}" "${axpy[@]}" "${reads[@]}")
+  rungs "axpy-$which"
+  run "blind $which" 0
+  says timing "axpy-$which" '"medianMs":' '"referenceMedianMs":null'
+  args=(check --results "$build/results" "${axpy[@]}" "${reads[@]}" --reference-library "$build/axpy-reference.so")
+  rungs "axpy-$which"
+  run "check $which" 0
+  says verify "axpy-$which" "\"passed\":$passed"
+done
 args=(measure "${fast[@]}" --bursts 1 "${axpy[@]}" "${reads[@]}" --reference-library "$build/axpy-reference.so")
 rungs axpy-right
 run "bursts" 0

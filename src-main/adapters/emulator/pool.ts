@@ -1,7 +1,8 @@
 /**
- * Threads for emulation, one a core. A job is a rung: results are the same on any number of threads, since the blocks of
+ * Emulators, one a core. A job is a rung: results are the same on any number of threads, since the blocks of
  * a launch run in their order on one of them.
  */
+import type { EventEmitter } from 'node:events'
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
 import { readFile } from 'node:fs/promises'
@@ -19,89 +20,118 @@ import type { Formula, Task, TaskFill } from '../../domain/task/task'
 
 export interface EmulatorPool {
   /**
-   * Throws if cancelled, or if a thread ends without an answer. `onProgress` is told how many warp instructions were
+   * Throws if cancelled, or if an emulator ends without an answer. `onProgress` is told how many warp instructions were
    * executed, at most about once a second.
    */
   run(job: EmulationJob, onProgress?: (instructions: number) => void): Promise<EmulationAnswer>
   close(): Promise<void>
 }
 
+/** What executes jobs, one at a time: a thread of this program or, for a judge, a process in a sandbox. */
+export interface Emulator {
+  /** Emits `message` for progress (a number) and answers, `error`, and `exit` with a code. */
+  readonly events: EventEmitter
+  send(job: EmulationJob): void
+  end(): Promise<unknown>
+  /** Whether it keeps this program from ending. */
+  hold(held: boolean): void
+}
+
+export type StartEmulator = () => Emulator
+
 /** Memory of a thread besides that of its emulated GPU: counts and decoded code. */
-const heapMegabytes = 1024
+export const heapMegabytes = 1024
 /** Node's own, whatever the program has been told: what several threads use makes each start of another program slow. */
 const youngMegabytes = 48
 
+const startThread: StartEmulator = () => {
+  const worker = new Worker(workerCode(), {
+    eval: true,
+    resourceLimits: {
+      maxOldGenerationSizeMb: heapMegabytes,
+      maxYoungGenerationSizeMb: youngMegabytes,
+    },
+  })
+  return {
+    events: worker,
+    send: (job) => worker.postMessage(job),
+    end: () => worker.terminate(),
+    hold: (held) => (held ? worker.ref() : worker.unref()),
+  }
+}
+
 /**
- * Threads of pools that were closed. For a while they wait for the next one: a check has several pools, and so has an
- * editor, and a thread that has run a job is warm.
+ * Emulators of pools that were closed. For a while they wait for the next one: a check has several pools, and so has an
+ * editor, and an emulator that has run a job is warm.
  */
-const spare = new Map<Worker, NodeJS.Timeout>()
+const spare = new Map<Emulator, { start: StartEmulator; leave: NodeJS.Timeout }>()
 const spareMs = 20_000
 
-function spares(worker: Worker): void {
+function spares(emulator: Emulator, start: StartEmulator): void {
   const leave = setTimeout(() => {
-    spare.delete(worker)
-    void worker.terminate()
+    spare.delete(emulator)
+    void emulator.end()
   }, spareMs)
   // Neither keeps the program from ending.
   leave.unref()
-  worker.unref()
-  spare.set(worker, leave)
+  emulator.hold(false)
+  spare.set(emulator, { start, leave })
 }
 
-function spareWorker(): Worker | undefined {
-  const [found] = spare
+function takeSpare(start: StartEmulator): Emulator | undefined {
+  const found = [...spare].find(([, other]) => other.start === start)
   if (!found) return undefined
-  const [worker, leave] = found
+  const [emulator, { leave }] = found
   clearTimeout(leave)
-  spare.delete(worker)
-  worker.ref()
-  return worker
+  spare.delete(emulator)
+  emulator.hold(true)
+  return emulator
 }
 
-export function emulatorPool(signal: AbortSignal, size = availableParallelism()): EmulatorPool {
-  const idle: Worker[] = []
-  const all = new Set<Worker>()
-  const waiting: ((worker: Worker) => void)[] = []
-  const start = (): Worker => {
-    const worker =
-      spareWorker() ??
-      new Worker(workerCode(), {
-        eval: true,
-        resourceLimits: {
-          maxOldGenerationSizeMb: heapMegabytes,
-          maxYoungGenerationSizeMb: youngMegabytes,
-        },
-      })
-    all.add(worker)
-    return worker
+export interface PoolOptions {
+  size?: number
+  /** Given where emulators are not threads of this program. */
+  start?: StartEmulator | undefined
+}
+
+export function emulatorPool(
+  signal: AbortSignal,
+  { size = availableParallelism(), start: startOne = startThread }: PoolOptions = {},
+): EmulatorPool {
+  const idle: Emulator[] = []
+  const all = new Set<Emulator>()
+  const waiting: ((emulator: Emulator) => void)[] = []
+  const start = (): Emulator => {
+    const emulator = takeSpare(startOne) ?? startOne()
+    all.add(emulator)
+    return emulator
   }
-  const take = (): Promise<Worker> => {
-    const worker = idle.pop() ?? (all.size < size ? start() : null)
-    return worker
-      ? Promise.resolve(worker)
+  const take = (): Promise<Emulator> => {
+    const emulator = idle.pop() ?? (all.size < size ? start() : null)
+    return emulator
+      ? Promise.resolve(emulator)
       : new Promise((resolve) => {
           waiting.push(resolve)
         })
   }
-  const giveBack = (worker: Worker): void => {
+  const giveBack = (emulator: Emulator): void => {
     const next = waiting.shift()
-    if (next) next(worker)
-    else idle.push(worker)
+    if (next) next(emulator)
+    else idle.push(emulator)
   }
-  const end = async (worker: Worker): Promise<void> => {
-    all.delete(worker)
-    await worker.terminate()
+  const end = async (emulator: Emulator): Promise<void> => {
+    all.delete(emulator)
+    await emulator.end()
     const next = waiting.shift()
     if (next) next(start())
   }
   return {
     async run(job, onProgress) {
-      const worker = await take()
+      const emulator = await take()
       const cancelled = (): KernelLadderError =>
         new KernelLadderError('cancelled', message('asked.cancelled'))
       if (signal.aborted) {
-        giveBack(worker)
+        giveBack(emulator)
         throw cancelled()
       }
       try {
@@ -113,27 +143,27 @@ export function emulatorPool(signal: AbortSignal, size = availableParallelism())
           }
           const failed = (error: Error): void => settle(() => reject(error))
           const ended = (code: number): void =>
-            settle(() => reject(new Error(`The emulator's thread ended with ${code}.`)))
+            settle(() => reject(new Error(`The emulator ended with ${code}.`)))
           const settle = (act: () => void): void => {
             forget()
-            worker.off('message', answered).off('error', failed).off('exit', ended)
+            emulator.events.off('message', answered).off('error', failed).off('exit', ended)
             act()
           }
           const forget = whenAborted(signal, abort)
-          worker.on('message', answered).on('error', failed).on('exit', ended)
-          worker.postMessage(job)
+          emulator.events.on('message', answered).on('error', failed).on('exit', ended)
+          emulator.send(job)
         })
-        giveBack(worker)
+        giveBack(emulator)
         return answer
       } catch (error) {
-        await end(worker)
+        await end(emulator)
         throw error
       }
     },
     async close() {
-      const busy = [...all].filter((worker) => !idle.includes(worker))
-      for (const worker of idle.splice(0)) spares(worker)
-      await Promise.all(busy.map((worker) => worker.terminate()))
+      const busy = [...all].filter((emulator) => !idle.includes(emulator))
+      for (const emulator of idle.splice(0)) spares(emulator, startOne)
+      await Promise.all(busy.map((emulator) => emulator.end()))
     },
   }
 }

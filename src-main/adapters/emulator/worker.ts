@@ -1,4 +1,7 @@
-/** A thread that emulates one rung after another. The build makes one piece of text of it: `virtual:emulator-worker`. */
+/**
+ * Emulates one rung after another, in a thread or a process of its own. The build makes one piece of text of it:
+ * `virtual:emulator-worker`.
+ */
 import { setFlagsFromString } from 'node:v8'
 import { parentPort } from 'node:worker_threads'
 import { emulate, type EmulationJob } from '../../domain/emulation/job'
@@ -6,7 +9,22 @@ import { emulate, type EmulationJob } from '../../domain/emulation/job'
 // Node 20 has relaxed SIMD, with which the emulator multiplies and adds in one step, only on request.
 if (process.versions.node.startsWith('20.')) setFlagsFromString('--experimental-wasm-relaxed-simd')
 
-parentPort!.on('message', (job: EmulationJob) => {
+const send = (message: unknown): void =>
+  parentPort ? parentPort.postMessage(message) : void process.send!(message)
+
+const onJob = (job: EmulationJob): void => {
   // A number is how far it is; the answer comes last.
-  parentPort!.postMessage(emulate(job, (instructions) => parentPort!.postMessage(instructions)))
-})
+  send(emulate(job, send))
+}
+if (parentPort) parentPort.on('message', onJob)
+else
+  process
+    .on('message', (job: EmulationJob) => {
+      // What comes through a channel begins at any byte; the emulator compares words.
+      const buffers = job.buffers.map((buffer) => ({
+        ...buffer,
+        contents: buffer.contents && new Uint8Array(buffer.contents),
+      }))
+      onJob({ ...job, buffers })
+    })
+    .on('disconnect', () => process.exit())

@@ -8,6 +8,7 @@ import type { Lab } from '../../domain/labs/lab'
 import { noAnswers, type LabAnswers, GradeRow } from '../../domain/labs/outcome'
 import { answersTemplate, parseAnswers } from '../../parsers/labs/lab-answers'
 import { diskError, errorCode, makeFolder, pathExists } from '../disk/disk'
+import { nameText } from '../disk/names'
 import type { LabFolder } from './library'
 import { message, type Statement } from '../../domain/messages/message'
 import type { Folders } from '../machine/machine'
@@ -21,10 +22,11 @@ const maxBytes = 1024 * 1024
 const maxAnswerBytes = 64 * 1024
 
 /** A student's text file: a regular file of reasonable size. */
-async function readOwn(path: string, most = maxBytes): Promise<string> {
+async function readOwn(at: Path, most = maxBytes): Promise<string> {
+  const path = typeof at === 'string' ? at : nameText(at)
   let found
   try {
-    found = await lstat(path)
+    found = await lstat(at)
   } catch (error) {
     throw inputError(
       errorCode(error) === 'ENOENT' || errorCode(error) === 'ENOTDIR'
@@ -43,7 +45,7 @@ async function readOwn(path: string, most = maxBytes): Promise<string> {
         ? 'Name the source file, not a binary built from it.'
         : 'It contains a number or a word per question.',
     )
-  const bytes = await readFile(path).catch((error: unknown) => {
+  const bytes = await readFile(at).catch((error: unknown) => {
     throw diskError(error, path, 'read')
   })
   if (bytes.includes(0)) throw inputError(`${path} is not a text file: it contains a zero byte.`)
@@ -52,11 +54,12 @@ async function readOwn(path: string, most = maxBytes): Promise<string> {
 
 /** The code and the answers beside it, as submitted and unparsed. */
 export async function readHandedIn(
-  file: string,
+  file: Path,
 ): Promise<{ source: string; answers: string | null }> {
   const source = await readOwn(file)
-  if (source.trim() === '') throw inputError(`${file} is empty.`)
-  const beside = join(dirname(file), answersFile)
+  const bytes = Buffer.from(file)
+  if (source.trim() === '') throw inputError(`${nameText(bytes)} is empty.`)
+  const beside = below(bytes.subarray(0, bytes.lastIndexOf('/')), Buffer.from(answersFile))
   const present = await lstat(beside).catch(() => null)
   return { source, answers: present === null ? null : await readOwn(beside, maxAnswerBytes) }
 }
@@ -126,21 +129,30 @@ export async function startLab(lab: LabFolder, folder: string): Promise<string[]
 // A folder of submissions: each student is a .cu file, or a folder that contains lab.cu or a single .cu file.
 
 export interface FoundSubmission {
+  /** The name as one line of text: bytes that are no UTF-8 and control characters are escaped, as in `\\xff`. */
   student: string
   /** null if there is none; `reason` says why. */
-  file: string | null
+  file: Path | null
   reason: Statement | null
 }
 
-async function inFolder(folder: string, student: string): Promise<FoundSubmission> {
-  const sources = (await readdir(folder).catch(() => [] as string[]))
-    .filter((name) => name.endsWith('.cu'))
-    .sort()
-  const chosen = sources.includes(submissionFile)
-    ? submissionFile
-    : sources.length === 1
-      ? sources[0]
-      : undefined
+/** A path may hold any bytes; text stands for those that are UTF-8. */
+type Path = string | Buffer
+
+const below = (folder: Path, name: Buffer): Buffer =>
+  Buffer.concat([Buffer.from(folder), Buffer.from('/'), name])
+
+const hasEnding = (name: Buffer, ending: string): boolean =>
+  name.subarray(-ending.length).toString('latin1') === ending
+
+const namesIn = async (folder: Path): Promise<Buffer[]> =>
+  (await readdir(folder, { encoding: 'buffer' })).sort((a, b) => Buffer.compare(a, b))
+
+async function inFolder(folder: Path, student: string): Promise<FoundSubmission> {
+  const sources = (await namesIn(folder).catch(() => [])).filter((name) => hasEnding(name, '.cu'))
+  const chosen =
+    sources.find((name) => name.equals(Buffer.from(submissionFile))) ??
+    (sources.length === 1 ? sources[0] : undefined)
   return chosen === undefined
     ? {
         student,
@@ -150,14 +162,14 @@ async function inFolder(folder: string, student: string): Promise<FoundSubmissio
             ? message('labs.noSource')
             : message('labs.severalSources', { count: sources.length, file: submissionFile }),
       }
-    : { student, file: join(folder, chosen), reason: null }
+    : { student, file: below(folder, chosen), reason: null }
 }
 
 /** Sorted by name. Hidden entries and other kinds of files are ignored. */
 export async function listSubmissions(folder: string): Promise<FoundSubmission[]> {
-  let names: string[]
+  let names: Buffer[]
   try {
-    names = (await readdir(folder)).filter((name) => !name.startsWith('.')).sort()
+    names = (await namesIn(folder)).filter((name) => !hasStart(name, '.'))
   } catch (error) {
     throw inputError(
       `${folder} cannot be read as a folder (${errorCode(error) ?? String(error)}).`,
@@ -166,16 +178,19 @@ export async function listSubmissions(folder: string): Promise<FoundSubmission[]
   }
   const found = await Promise.all(
     names.map(async (name): Promise<FoundSubmission[]> => {
-      const path = join(folder, name)
-      const entry = await lstat(path)
-      if (entry.isDirectory()) return [await inFolder(path, name)]
-      return name.endsWith('.cu')
-        ? [{ student: basename(name, '.cu'), file: path, reason: null }]
+      const path = below(folder, name)
+      const entry = await lstat(path).catch(() => null)
+      if (entry?.isDirectory()) return [await inFolder(path, nameText(name))]
+      return hasEnding(name, '.cu')
+        ? [{ student: nameText(name.subarray(0, -'.cu'.length)), file: path, reason: null }]
         : []
     }),
   )
   return found.flat()
 }
+
+const hasStart = (name: Buffer, start: string): boolean =>
+  name.subarray(0, start.length).toString('latin1') === start
 
 // Rows of a grading that was killed, so that the next one goes on from there: one JSON object per line, in the
 // cache, by what was graded and on what; those of a part of the submissions in a file of the part's own, which every

@@ -24,8 +24,6 @@ export const Findings = z.object({
   writing: z.array(z.string()),
   reading: z.array(z.string()),
   rights: z.array(z.string()),
-  /** Needed by ncu for its internal communication. */
-  loopback: z.boolean(),
   /** Whether its own folder is writable. */
   own: z.boolean(),
 })
@@ -36,7 +34,7 @@ export const probeScript = String.raw`
 const fs = require('fs'), net = require('net')
 const { spawnSync } = require('child_process')
 const tried = JSON.parse(process.argv[1])
-const found = { network: [], processes: [], writing: [], reading: [], rights: [], loopback: false, own: false }
+const found = { network: [], processes: [], writing: [], reading: [], rights: [], own: false }
 const works = (act) => { try { act(); return true } catch { return false } }
 const note = (group, what, act) => { if (works(act)) found[group].push(what) }
 const must = (value) => { if (!value) throw new Error('no') }
@@ -70,11 +68,7 @@ for (const place of ['/', '/usr', '/usr/bin', '/etc', '/opt', '/sys/kernel', '/p
   note('writing', place, () => fs.accessSync(place, fs.constants.W_OK))
 found.own = works(() => fs.writeFileSync('own', 'own'))
 
-const server = net.createServer().listen(0, '127.0.0.1')
-server.on('error', () => undefined)
-const listening = new Promise((done) => server.on('listening', () => done(true)).on('error', () => done(false)))
 const main = async () => {
-  found.loopback = (await listening) && (await connects({ host: '127.0.0.1', port: server.address().port }))
   if (await connects({ host: '127.0.0.1', port: tried.port })) found.network.push('port ' + tried.port)
   for (const path of tried.sockets)
     if (await connects({ path })) found.reading.push('socket ' + path.replace('\0', '@'))

@@ -5,10 +5,11 @@
  */
 import { randomBytes } from 'node:crypto'
 import { mkdir, mkdtemp, readdir, readFile, readlink, realpath, writeFile } from 'node:fs/promises'
-import { readFileSync, statSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { availableParallelism, homedir, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { z } from 'zod'
 import { pathExists } from '../disk/disk'
 import {
   descendants,
@@ -22,11 +23,10 @@ import { Findings, probeScript, type Attempts } from './probe'
 import {
   bare,
   bubblewrap,
-  devicesHere,
   removeTree,
   systemFolders,
   unshareWith,
-  type Identity,
+  type Place,
   type Wrap,
 } from './view'
 import { message, type Statement } from '../../domain/messages/message'
@@ -50,14 +50,7 @@ const tied = ['setpriv', '--pdeathsig', 'KILL', '--']
 const nobodies = { first: 61184, count: 65520 - 61184 }
 
 /** A different user id each time, so that concurrent submissions cannot access each other. */
-function nobody(): Identity {
-  const groups = devicesHere()
-    .map((path) => statSync(path))
-    .filter(({ mode, gid }) => (mode & 0o006) !== 0o006 && (mode & 0o060) === 0o060 && gid !== 0)
-    .map(({ gid }) => gid)
-  const uid = nobodies.first + (randomBytes(4).readUInt32LE(0) % nobodies.count)
-  return { uid, groups: [...new Set(groups)] }
-}
+const nobody = (): number => nobodies.first + (randomBytes(4).readUInt32LE(0) % nobodies.count)
 
 const run = (argv: readonly string[], call: Partial<ProcessCall> = {}): Promise<ProcessResult> =>
   runProcess({ timeoutMs: 20_000, ...call, file: argv[0]!, args: argv.slice(1) })
@@ -66,60 +59,75 @@ const run = (argv: readonly string[], call: Partial<ProcessCall> = {}): Promise<
 const works = async (limiter: readonly string[]): Promise<boolean> =>
   (await run([...limiter, 'true'])).exitCode === 0
 
-async function candidates(
-  tie: readonly string[],
-): Promise<{ by: 'unshare' | 'bubblewrap'; wrap: Wrap }[]> {
-  const asRoot = process.getuid?.() === 0
+/** How programs are isolated here; a judge is told it, since it is found once for all. */
+export const Mechanism = z.object({
+  by: z.enum(['unshare', 'bubblewrap', 'none']),
+  /** Prefix that ends a program with the process that started it. */
+  tie: z.array(z.string()),
+  /** Under a user id that nobody has, as only root can. */
+  asNobody: z.boolean(),
+  /** Further options of bubblewrap. */
+  options: z.array(z.string()),
+})
+export type Mechanism = z.infer<typeof Mechanism>
+
+export function wrapOf({ by, tie, asNobody, options }: Mechanism): Wrap {
+  if (by === 'unshare') return unshareWith(tie, asNobody ? nobody : null)
+  return by === 'bubblewrap' ? bubblewrap(options) : bare(tie)
+}
+
+async function candidates(tie: string[]): Promise<Mechanism[]> {
   const help = (await run(['bwrap', '--help'])).stdout
   const closed = /--disable-userns/.test(help) ? ['--unshare-user', '--disable-userns'] : []
-  const shared = ['--pid', '--mount', '--ipc', '--fork', '--kill-child']
+  const unshare = { by: 'unshare' as const, tie, options: [] }
   return [
-    ...(asRoot ? [{ by: 'unshare' as const, wrap: unshareWith(tie, nobody) }] : []),
-    { by: 'unshare', wrap: unshareWith(tie, null) },
-    { by: 'bubblewrap', wrap: bubblewrap(closed) },
-    // Shares the network, and with it the loopback that ncu needs.
-    { by: 'unshare', wrap: unshareWith(tie, asRoot ? nobody : null, shared) },
+    ...(process.getuid?.() === 0 ? [{ ...unshare, asNobody: true }] : []),
+    { ...unshare, asNobody: false },
+    { by: 'bubblewrap', tie, asNobody: false, options: closed },
   ]
 }
 
-export interface Limits {
-  seconds: number
+export const Limits = z.object({
+  seconds: z.number(),
   /** For all its processes together. */
-  memoryBytes: number
-  processes: number
-  outputBytes: number
+  memoryBytes: z.number(),
+  processes: z.number(),
+  outputBytes: z.number(),
   /** Maximum size of a file it writes. */
-  fileBytes: number
+  fileBytes: z.number(),
   /** Maximum total of what it writes. */
-  diskBytes: number
-}
+  diskBytes: z.number(),
+})
+export type Limits = z.infer<typeof Limits>
 
 /** Threads count, too: a compiler or profiler has several per core. */
 const tasksOf = ({ processes }: Limits): number => processes * 8
 
 export interface Sandbox {
   isolation: Isolation
-  wrap: Wrap
+  mechanism: Mechanism
   /** An empty folder of the grader, on which views are mounted. */
   view: string
   readable: readonly string[]
+  hidden: readonly string[]
   makeGroup: MakeGroup | null
 }
 
 /** Without isolation: for trusted code, or if the user allowed it. */
-export const openSandbox = (by: Wrap = bare([])): Sandbox => ({
+export const openSandbox = (tie: string[] = []): Sandbox => ({
   isolation: {
     by: 'none',
     held: { network: false, processes: false, writing: false, reading: false, rights: false },
     kernel: { memory: false, disk: false },
   },
-  wrap: by,
+  mechanism: { by: 'none', tie, asNobody: false, options: [] },
   view: '',
   readable: [],
+  hidden: [],
   makeGroup: null,
 })
 
-const tools = ['nvcc', 'ncu', 'compute-sanitizer', 'nvidia-smi', 'cuobjdump', 'node']
+const tools = ['nvcc', 'node']
 
 const isBelow = (path: string, folder: string): boolean =>
   path === folder || path.startsWith(folder === '/' ? '/' : `${folder}/`)
@@ -169,12 +177,13 @@ async function readablePaths(wanted: readonly string[]): Promise<string[]> {
   )
 }
 
-const placeOf = (
-  { view, readable }: Pick<Sandbox, 'view' | 'readable'>,
+export const placeOf = (
+  { view, readable, hidden }: Pick<Sandbox, 'view' | 'readable' | 'hidden'>,
   work: string,
   limits: Limits,
-) => ({
-  ...{ work, view, readable, diskBytes: limits.diskBytes, fileBytes: limits.fileBytes },
+): Place => ({
+  ...{ work, view, readable, hidden },
+  ...{ diskBytes: limits.diskBytes, fileBytes: limits.fileBytes },
   tasks: tasksOf(limits),
   cpuSeconds: Math.ceil(limits.seconds * availableParallelism()),
 })
@@ -223,7 +232,7 @@ async function lures(probe: string, shown: readonly string[]) {
 export async function findSandbox(
   limits: Limits,
   view: string,
-  wanted: readonly string[],
+  { readable: wanted, hidden }: Pick<Place, 'readable' | 'hidden'>,
 ): Promise<Sandbox> {
   const tie = (await works(tied)) ? tied : []
   const readable = await readablePaths(wanted)
@@ -231,28 +240,30 @@ export async function findSandbox(
   const probe = await realpath(await mkdtemp(join(tmpdir(), 'kernel-ladder-sandbox-')))
   const { attempts, close } = await lures(probe, [...readable, probe])
   let best: { sandbox: Sandbox; score: number } = {
-    sandbox: { ...openSandbox(bare(tie)), makeGroup },
+    sandbox: { ...openSandbox(tie), makeGroup },
     score: 0,
   }
   try {
     const work = join(probe, 'work')
     await mkdir(work)
-    for (const { by, wrap } of await candidates(tie)) {
+    for (const mechanism of await candidates(tie)) {
       const command = [process.execPath, '-e', probeScript, JSON.stringify(attempts)]
-      const tried = await run(wrap(placeOf({ view, readable }, work, limits), command), {
+      const place = placeOf({ view, readable, hidden }, work, limits)
+      const tried = await run(wrapOf(mechanism)(place, command), {
         ownEnv: true,
         env: { PATH: process.env.PATH ?? '', HOME: work },
       })
       const findings = readFindings(tried.stdout)
-      if (!findings?.own || !findings.loopback) continue
+      if (!findings?.own) continue
       const held = Object.fromEntries(
         safeguards.map((name) => [name, findings[name].length === 0]),
       ) as Isolation['held']
       const score = 1 + safeguards.filter((name) => held[name]).length
       if (score <= best.score) continue
       const disk = !(await pathExists(join(work, 'own')))
+      const { by } = mechanism
       const isolation: Isolation = { by, held, kernel: { memory: makeGroup !== null, disk } }
-      best = { sandbox: { isolation, wrap, view, readable, makeGroup }, score }
+      best = { sandbox: { isolation, mechanism, view, readable, hidden, makeGroup }, score }
       if (score > safeguards.length) break
     }
     const { sandbox } = best
@@ -336,7 +347,7 @@ export async function runSandboxed(
   const group = (await sandbox.makeGroup?.()) ?? null
   const argv = [
     ...(group?.prefix ?? []),
-    ...sandbox.wrap(placeOf(sandbox, call.work, limits), call.command),
+    ...wrapOf(sandbox.mechanism)(placeOf(sandbox, call.work, limits), call.command),
   ]
   try {
     const result = await run(argv, {

@@ -2,9 +2,8 @@
  * The sandboxed program's view: a file system with only what it needs, without capabilities or a way to obtain any.
  * Built as a command line for unshare or bubblewrap; what it leaves is removed.
  */
-import { readdirSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
-import { join } from 'node:path'
 import { pathExists } from '../disk/disk'
 import { runProcess } from '../tools/process'
 
@@ -13,8 +12,15 @@ export interface Place {
   work: string
   /** An empty folder on which the view is mounted. */
   view: string
+  /**
+   * For a program that confines itself (cuda-kernels/probe/confine.hpp): without a copy of its folder, devices, and
+   * anything that can be written to. It takes a third of the time.
+   */
+  librariesOnly?: boolean
   /** Files and folders that it may read, at their original paths. */
   readable: readonly string[]
+  /** Files and folders that it must not see, wherever they are: other submissions, solutions. */
+  hidden: readonly string[]
   /** Total that it may write: its folder, /tmp and /dev/shm together. */
   diskBytes: number
   /** Tasks: processes and their threads. */
@@ -36,27 +42,8 @@ const configuration = [
   ...['OpenCL', 'nvidia', 'debian_version', 'os-release'],
 ].map((name) => `/etc/${name}`)
 
-const devices = [
-  ...['/dev/null', '/dev/zero', '/dev/full', '/dev/random', '/dev/urandom'],
-  ...['/dev/nvidia*', '/dev/nvidia-caps/*', '/dev/dxg'],
-]
-
-const namesIn = (folder: string): string[] => {
-  try {
-    return readdirSync(folder)
-  } catch {
-    return []
-  }
-}
-
-/** Only the device nodes of the GPUs. */
-export const devicesHere = (): string[] =>
-  [
-    ...namesIn('/dev').filter((name) => /^nvidia|^dxg$/.test(name)),
-    ...namesIn('/dev/nvidia-caps').map((name) => join('nvidia-caps', name)),
-  ]
-    .map((name) => join('/dev', name))
-    .filter((path) => statSync(path).isCharacterDevice())
+/** No GPU: what runs here only describes or compiles. */
+const devices = ['/dev/null', '/dev/zero', '/dev/full', '/dev/random', '/dev/urandom']
 
 /** The parts of /proc that control the machine and are protected only by the user id. */
 const guarded = [
@@ -64,18 +51,13 @@ const guarded = [
   ...['abi', 'debug', 'dev', 'fs', 'kernel', 'net', 'sunrpc', 'vm'].map((n) => `/proc/sys/${n}`),
 ]
 
-/** SIOCSIFFLAGS with IFF_UP for `lo`, if there is neither ip nor ifconfig. */
-const python =
-  'import socket,fcntl,struct; fcntl.ioctl(socket.socket(), 0x8914, struct.pack("16sh14x", b"lo", 1))'
-const perl =
-  'use Socket; socket(S, AF_INET, SOCK_DGRAM, 0); ioctl(S, 0x8914, pack("Z16 s x14", "lo", 1)) or exit 1'
-
 /** As `name=value` for prlimit; limits that are already lower are kept. */
 const limitsOf = ({ tasks, fileBytes, cpuSeconds }: Place): string =>
   `--nproc=${tasks} --fsize=${fileBytes} --cpu=${cpuSeconds} --core=0 --nofile=4096`
 
-/** Removes the limits from the arguments and applies them to this process. */
-const limitSelf = 'for one in $1; do prlimit --pid $$ "$one" 2>/dev/null; done; shift'
+/** Removes the limits from the arguments and applies them to this process: all at once, or those that can be. */
+const limitSelf =
+  'prlimit --pid $$ $1 2>/dev/null || for one in $1; do prlimit --pid $$ "$one" 2>/dev/null; done; shift'
 
 /** Drops all capabilities, including those from file capabilities. */
 const drop = '--no-new-privs --bounding-set=-all --inh-caps=-all --ambient-caps=-all'
@@ -89,48 +71,67 @@ const drop = '--no-new-privs --bounding-set=-all --inh-caps=-all --ambient-caps=
  */
 const viewScript = `
 set -u
-view=$1 work=$2 size=$3 uid=$4 groups=$5; shift 5
+view=$1 work=$2 size=$3 uid=$4 kind=$5; shift 5
 fail() { echo "sandbox: $1" >&2; exit 125; }
-up() {
-  ip link set lo up || ifconfig lo up || python3 -c '${python}' || perl -e '${perl}'
-}
 # Few programs: a sandbox is made for each submission, and starting one takes as long as a mount.
 above() { [ -d "$view\${1%/*}" ] || mkdir -p "$view\${1%/*}"; }
 # At its own path. What is there already is left alone: it may be the real one.
 show() {
   if [ -e "$view$1" ] || [ -L "$view$1" ]; then return 0; fi
-  if [ -L "$1" ]; then above "$1" && ln -s "$(readlink "$1")" "$view$1"
-  elif [ -d "$1" ]; then mkdir -p "$view$1" && mount --rbind "$1" "$view$1"
-  elif [ -e "$1" ]; then above "$1" && : > "$view$1" && mount --bind "$1" "$view$1"
+  if [ -L "$1" ]; then above "$1" && cp -P "$1" "$view$1"
+  elif [ -d "$1" ]; then mkdir -p "$view$1" && mount -o rbind,ro "$1" "$view$1"
+  elif [ -e "$1" ]; then above "$1" && : > "$view$1" && mount -o bind,ro "$1" "$view$1"
   fi || fail "$1 cannot be shown"
 }
 mount --make-rprivate / || fail "mounts cannot be made private"
-up >/dev/null 2>&1
 mount -t tmpfs -o size=16m,mode=755 tmpfs "$view" || fail "no tmpfs can be mounted"
 cd "$view" && mkdir etc dev dev/shm proc tmp .old .own || fail "no folders"
-printf 'root:x:0:0::/:/bin/sh\\n' > etc/passwd
-printf 'root:x:0:\\n' > etc/group
-printf '127.0.0.1 localhost\\n' > etc/hosts
-ln -s /proc/self/fd dev/fd && ln -s fd/0 dev/stdin && ln -s fd/1 dev/stdout && ln -s fd/2 dev/stderr
-mount -t tmpfs -o "size=$size,mode=755,nosuid,nodev" tmpfs .own || fail "no tmpfs can be mounted"
-mkdir -m 1777 .own/tmp .own/shm && mkdir .own/work || fail "no folders"
-cp -R "$work/." .own/work && chmod -R u+rwX .own/work || fail "the submission cannot be copied"
-if [ -n "$uid" ]; then chown -R "$uid:$uid" .own/work || fail "its folder cannot be assigned to the user"; fi
-mount --bind .own/tmp tmp && mount --bind .own/shm dev/shm || fail "no /tmp"
-mkdir -p "$view$work" && mount --bind .own/work "$view$work" || fail "no folder"
-for path in ${devices.join(' ')}; do
-  if [ -c "$path" ]; then show "$path"; fi
+echo 'root:x:0:0::/:/bin/sh' > etc/passwd
+echo 'root:x:0:' > etc/group
+echo '127.0.0.1 localhost' > etc/hosts
+links= folders= copied=
+for path in ${systemFolders.join(' ')}; do
+  if [ -L "$path" ]; then links="$links $path"; elif [ -d "$path" ]; then folders="$folders $path"; fi
 done
-for path in ${[...systemFolders, '/sys', ...configuration].join(' ')}; do
-  if [ -e "$path" ] || [ -L "$path" ]; then show "$path"; fi
+for path in ${configuration.join(' ')}; do
+  if [ -e "$path" ]; then copied="$copied $path"; fi
 done
+# A dangling link in it is no reason to stop.
+cp -RL $copied etc 2>/dev/null
+[ -z "$links" ] || cp -P $links . || fail "no links"
+for path in $folders; do show "$path"; done
+if [ "$kind" = all ]; then
+  ln -s /proc/self/fd dev/fd && ln -s fd/0 dev/stdin && ln -s fd/1 dev/stdout && ln -s fd/2 dev/stderr
+  mount -t tmpfs -o "size=$size,mode=755,nosuid,nodev" tmpfs .own || fail "no tmpfs can be mounted"
+  mkdir -m 1777 .own/tmp .own/shm && mkdir .own/work || fail "no folders"
+  cp -R "$work/." .own/work && chmod -R u+rwX .own/work || fail "the submission cannot be copied"
+  if [ -n "$uid" ]; then chown -R "$uid:$uid" .own/work || fail "its folder cannot be assigned to the user"; fi
+  mount --bind .own/tmp tmp && mount --bind .own/shm dev/shm || fail "no /tmp"
+  mkdir -p "$view$work" && mount --bind .own/work "$view$work" || fail "no folder"
+  for path in ${devices.join(' ')}; do
+    if [ -c "$path" ]; then show "$path"; fi
+  done
+else
+  mkdir -p "$view$work" || fail "no folder"
+fi
 while [ "$1" != -- ]; do show "$1"; shift; done
 shift
-mount -t proc -o nosuid,nodev,noexec proc proc || fail "procfs cannot be mounted"
-for path in ${guarded.join(' ')}; do
-  if [ -e "$view$path" ]; then mount --bind "$view$path" "$view$path" || fail "$path cannot be protected"; fi
+while [ "$1" != -- ]; do
+  if [ -d "$view$1" ]; then mount -t tmpfs -o size=4k,mode=755 tmpfs "$view$1"
+  elif [ -e "$view$1" ]; then mount --bind /dev/null "$view$1"
+  fi || fail "$1 cannot be hidden"
+  shift
 done
+shift
 mounts=$(cat /proc/self/mountinfo)
+if [ "$kind" = all ]; then
+  mount -t proc -o nosuid,nodev,noexec proc proc || fail "procfs cannot be mounted"
+  for path in ${guarded.join(' ')}; do
+    if [ -e "$view$path" ]; then mount -o bind,ro "$view$path" "$view$path" || fail "$path cannot be protected"; fi
+  done
+else
+  mount -t proc -o ro,nosuid,nodev,noexec proc proc || fail "procfs cannot be mounted"
+fi
 while read -r _ _ _ _ point options _; do
   case "$point" in *\\\\*) point=$(printf '%b' "$point");; esac
   case "$point" in
@@ -138,6 +139,7 @@ while read -r _ _ _ _ point options _; do
     "$view"/*) ;;
     *) continue;;
   esac
+  case "$options" in ro|ro,*) continue;; esac
   # They begin with whether the mount may be written to.
   mount -o "remount,bind,ro\${options#r[ow]}" "$point" || fail "$point cannot be made read-only"
 done <<MOUNTS
@@ -145,11 +147,13 @@ $mounts
 MOUNTS
 cd "$view" || fail "no view"
 PATH="$PATH:/usr/sbin:/sbin" pivot_root . .old || fail "the root cannot be changed"
-cd / && umount -l /.own && umount -l /.old && rmdir /.own /.old || fail "the old root remains visible"
+cd /
+if [ "$kind" = all ]; then umount -l /.own || fail "the old root remains visible"; fi
+umount -l /.old && rmdir /.own /.old || fail "the old root remains visible"
 mount -o remount,bind,ro,nosuid,nodev / || fail "the root cannot be made read-only"
 cd "$work" || fail "no folder"
 if [ -n "$uid" ]; then
-  set -- setpriv "--reuid=$uid" "--regid=$uid" "$groups" ${drop} -- "$@"
+  set -- setpriv "--reuid=$uid" "--regid=$uid" --clear-groups ${drop} -- "$@"
 fi
 "$@"
 exit $?
@@ -168,13 +172,13 @@ if [ "$(id -u)" = 0 ]; then exec setpriv ${drop} -- "$@"; fi
 exec "$@"
 `
 
-export interface Identity {
-  uid: number
-  /** Groups needed to use the devices. */
-  groups: readonly number[]
-}
+const limitedScript = `
+${limitSelf}
+if [ "$(id -u)" = 0 ]; then exec setpriv ${drop} -- "$@"; fi
+exec "$@"
+`
 
-const namespaces = ['--net', '--pid', '--mount', '--ipc', '--fork', '--kill-child']
+const namespaces = ['--net', '--pid', '--mount', '--ipc', '--uts', '--fork', '--kill-child']
 
 /**
  * `tie` ends it with the grader; it is reset when a user namespace is entered, so it comes after that. Root runs
@@ -182,28 +186,32 @@ const namespaces = ['--net', '--pid', '--mount', '--ipc', '--fork', '--kill-chil
  * root of a user namespace until the view is built.
  */
 export const unshareWith =
-  (
-    tie: readonly string[],
-    identity: (() => Identity) | null,
-    own: readonly string[] = namespaces,
-  ): Wrap =>
+  (tie: readonly string[], newUser: (() => number) | null): Wrap =>
   (place, command) => {
-    const given = identity?.() ?? null
+    const uid = newUser?.() ?? null
     return [
-      ...(given === null ? ['unshare', '--user', '--map-root-user', '--'] : []),
+      ...(uid === null ? ['unshare', '--user', '--map-root-user', '--'] : []),
       ...tie,
-      ...['unshare', ...own, '--', 'sh', '-c', viewScript, 'sh'],
-      ...[place.view, place.work, String(place.diskBytes), String(given?.uid ?? '')],
-      given && given.groups.length > 0 ? `--groups=${given.groups.join(',')}` : '--clear-groups',
-      ...[...place.readable, '--', 'sh', '-c', closeScript, 'sh', limitsOf(place), ...command],
+      ...['unshare', ...namespaces, '--', 'sh', '-c', viewScript, 'sh'],
+      ...[place.view, place.work, String(place.diskBytes), String(uid ?? '')],
+      place.librariesOnly ? 'libraries' : 'all',
+      ...[...place.readable, '--', ...place.hidden, '--'],
+      ...['sh', '-c', place.librariesOnly ? limitedScript : closeScript, 'sh', limitsOf(place)],
+      ...command,
     ]
   }
 
-/** For systems where only bubblewrap may create namespaces. It brings up the loopback by itself. */
+/** What the view would show of the hidden paths. */
+const hiddenIn = ({ readable, hidden }: Place, shown: readonly string[]): string[] =>
+  hidden.filter((path) =>
+    [...readable, ...shown].some((folder) => path === folder || path.startsWith(`${folder}/`)),
+  )
+
+/** For systems where only bubblewrap may create namespaces. */
 export const bubblewrap =
   (options: readonly string[]): Wrap =>
   (place, command) => {
-    const shown = [...systemFolders, '/sys', '/etc/hosts', ...configuration]
+    const shown = [...systemFolders, '/etc/hosts', ...configuration]
     const size = (parts: number): string[] => [
       '--size',
       String(Math.floor(place.diskBytes / parts)),
@@ -211,10 +219,12 @@ export const bubblewrap =
     return [
       ...['bwrap', '--unshare-all', '--die-with-parent', '--cap-drop', 'ALL', ...options],
       ...['--proc', '/proc', '--dev', '/dev'],
-      ...devicesHere().flatMap((path) => ['--dev-bind', path, path]),
       ...[...size(4), '--tmpfs', '/tmp', ...size(4), '--tmpfs', '/dev/shm'],
       ...shown.flatMap((path) => ['--ro-bind-try', path, path]),
       ...place.readable.flatMap((path) => ['--ro-bind', path, path]),
+      ...hiddenIn(place, shown).flatMap((path) =>
+        statSync(path).isDirectory() ? ['--tmpfs', path] : ['--ro-bind', '/dev/null', path],
+      ),
       ...['--ro-bind', place.work, '/handed-in', ...size(2), '--tmpfs', place.work],
       ...['--remount-ro', '/', '--chdir', place.work, '--', 'sh', '-c'],
       ...[`cp -R /handed-in/. . && chmod -R u+rwX . || exit 125; ${limitSelf}; exec "$@"`, 'sh'],

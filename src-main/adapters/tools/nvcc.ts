@@ -5,7 +5,6 @@ import { parseNvccOutput, summarizeBuild, type PtxasKernel } from '../../parsers
 import { parameterFlags } from '../../parsers/kernels/rung-header'
 import type { MachineCode, MachineKernel, BuiltKernel } from '../../domain/sass/machine-code'
 import { readCubin, cubinsOf } from '../../parsers/cubin/cubin'
-import { hostCodeOf, type HostCode } from '../../parsers/cubin/host-code'
 import type { Toolbox } from './toolbox'
 
 // nvcc: its flags, and reading a build from its output.
@@ -55,6 +54,11 @@ export const launchProbeFlags: readonly string[] = [
   'include',
 ]
 
+/** It launches through the driver alone. */
+export const replayFlags: readonly string[] = [
+  ...['-std=c++17', '-O2', '-shared', '-cudart', 'none', '-Xcompiler', '-fPIC', '-I', 'include'],
+]
+
 export const macroFlags = (params: Parameters): string[] => parameterFlags(params)
 
 /** Generic PTX, so that one runner works on any GPU that CUDA offers and can report which one it is. */
@@ -94,12 +98,6 @@ export async function readBuiltCode(toolbox: Toolbox, library: string): Promise<
   if (!cubin) return null
   const { architecture, kernels } = readCubin(cubin)
   return { architecture, kernels: new Map(kernels.map((kernel) => [kernel.name, kernel])) }
-}
-
-/** Null where there is no library, or none that a program of this machine could load. */
-export async function readHostCode(toolbox: Toolbox, library: string): Promise<HostCode | null> {
-  const bytes = await toolbox.readBuilt(library)
-  return bytes && hostCodeOf(bytes)
 }
 
 /** Every module in a library; empty where there is no library. */

@@ -5,6 +5,7 @@
  * Failures are results: nothing is thrown if a program is missing, fails or hangs. If a listener throws, the program
  * is killed, and the error is rethrown after it has ended.
  */
+import { spawn, type ChildProcess } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { access, constants, open } from 'node:fs/promises'
 import { delimiter, join, resolve } from 'node:path'
@@ -304,6 +305,28 @@ export async function runProcess(call: ProcessCall): Promise<ProcessResult> {
     if (patience && child.pid !== undefined) signalQuietly(-child.pid, 'SIGKILL')
     forget?.()
   }
+}
+
+/**
+ * Starts a program of ours that exchanges messages with this one, through Node's channel. It is killed when this program
+ * exits.
+ */
+export function startPeer({
+  file,
+  args,
+  env,
+}: Pick<ProcessCall, 'file' | 'args'> & { env: Readonly<Record<string, string>> }): {
+  peer: ChildProcess
+  kill: () => void
+} {
+  const peer = spawn(file, [...args], {
+    ...{ env, detached: true, serialization: 'advanced' as const },
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+  })
+  const { pid } = peer
+  if (pid !== undefined) running.add(pid)
+  peer.once('exit', () => running.delete(pid!))
+  return { peer, kill: () => pid !== undefined && killTree(pid) }
 }
 
 export interface LetGo {

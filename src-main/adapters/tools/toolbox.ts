@@ -2,6 +2,7 @@
  * External programs behind one interface: run live, or answered from a recording. Callers cannot tell the
  * difference, so a replay goes through the same parsers and the same decisions.
  */
+import type { StartEmulator } from '../emulator/pool'
 import type { GpuClaim, GpuClaimCall } from './gpu-lock'
 import type { ProcessCall, ProcessResult } from './process'
 
@@ -55,6 +56,10 @@ export interface Toolbox {
   /** The program's path, or null if it is not on this machine. */
   locate(tool: Exclude<ToolName, 'runner' | 'program'>): Promise<string | null>
   exec(call: ToolCall): Promise<ProcessResult>
+  /** The rung of which only the description of its host code is executed: without one, it has failed. */
+  readonly describedOnly?: string
+  /** Starts an emulator; absent if emulators are threads of this program. */
+  readonly startEmulator?: StartEmulator
   scratch(): Promise<Scratch>
   /** The bytes of what a tool built; null if there are none, or too many to be a rung's. */
   readBuilt(path: string): Promise<Uint8Array | null>

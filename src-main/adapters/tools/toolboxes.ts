@@ -77,7 +77,10 @@ async function readEnds(
 /** A library of a rung takes some megabytes at most. */
 const mostBuiltBytes = 256 * 2 ** 20
 
-export function liveToolbox(recorder: RawRecorder | null, run = runProcess): Toolbox {
+export function liveToolbox(
+  recorder: RawRecorder | null,
+  run: (call: ToolCall) => Promise<ProcessResult> = runProcess,
+): Toolbox {
   return {
     replays: false,
     recorder,

@@ -111,7 +111,11 @@ export function toRecord(
     count: 1,
     thread: triple(finding.thread, launch.block),
     block: triple(finding.block, launch.grid),
-    address: finding.kind === 'divergent-barrier' ? null : `0x${finding.address.toString(16)}`,
+    // An address that no buffer can have is not a number.
+    address:
+      finding.kind === 'divergent-barrier' || Number.isNaN(finding.address)
+        ? null
+        : `0x${finding.address.toString(16)}`,
   }
 }
 
@@ -236,8 +240,11 @@ const copies = new Set(['LDGSTS', 'UBLKCP', 'UTMALDG', 'UTMASTG', 'UBLKRED', 'UT
 const sharedLoads = new Set<string>(sharedAccesses.loads)
 const sharedStores = new Set<string>(sharedAccesses.stores)
 const sharedCopies = new Set<string>(sharedAccesses.copies)
-const globalLoads = new Set(['LDG', 'LD', 'LDGSTS'])
-const globalStores = new Set(['STG', 'ST'])
+const globalLoads = new Set(['LDG', 'LDGSTS'])
+const globalStores = new Set(['STG'])
+/** Generic accesses, which are of shared or of global memory when they are executed. */
+const genericLoads = new Set(['LD'])
+const genericStores = new Set(['ST'])
 
 /** Of `launches`, which are a rung's: every metric that does not depend on time. */
 export function emulatedMetrics(
@@ -254,23 +261,24 @@ export function emulatedMetrics(
     return total
   }
   const only = (...opcodes: string[]): ReadonlySet<string> => new Set(opcodes)
-  const per = (of: ReadonlySet<string>): number | Statement => {
-    const requests = sum('executed', of)
-    return requests === 0 ? message('figures.noShare') : sum('sectors', of) / requests
+  const per = (of: ReadonlySet<string>, generic: ReadonlySet<string>): number | Statement => {
+    const requests = sum('executed', of) + sum('intoGlobal', generic)
+    const sectors = sum('l1Sectors', of) + sum('l1Sectors', generic)
+    return requests === 0 ? message('figures.noShare') : sectors / requests
   }
   const excess = (of: ReadonlySet<string>): number =>
     sum('wavefronts', of) - sum('idealWavefronts', of)
   const values: Record<string, number | Statement> = {
-    sharedLoads: sum('executed', only('LDS')),
-    sharedLoadBankConflicts: excess(sharedLoads),
-    sharedStoreBankConflicts: excess(sharedStores),
+    sharedLoads: sum('executed', only('LDS')) + sum('intoShared', genericLoads),
+    sharedLoadBankConflicts: sum('conflicts', sharedLoads) + sum('conflicts', genericLoads),
+    sharedStoreBankConflicts: sum('conflicts', sharedStores) + sum('conflicts', genericStores),
     sharedLoadStructuralConflicts: excess(sharedLoads),
     sharedStoreStructuralConflicts: excess(sharedStores),
     sharedCopyStructuralConflicts: excess(sharedCopies),
-    sharedLoadWavefronts: sum('wavefronts', sharedLoads),
-    sharedStoreWavefronts: sum('wavefronts', sharedStores),
-    globalLoadSectorsPerRequest: per(globalLoads),
-    globalStoreSectorsPerRequest: per(globalStores),
+    sharedLoadWavefronts: sum('passes', sharedLoads) + sum('passes', genericLoads),
+    sharedStoreWavefronts: sum('passes', sharedStores) + sum('passes', genericStores),
+    globalLoadSectorsPerRequest: per(globalLoads, genericLoads),
+    globalStoreSectorsPerRequest: per(globalStores, genericStores),
     l1Bytes:
       sum('executed', copies) > 0 ? message('emulation.copiesPastL1') : 32 * sum('sectors', null),
     instructions: sum('executed', null),

@@ -1,13 +1,13 @@
 /**
  * What one memory instruction of a warp costs: wavefronts of shared memory, and the sectors and tags of global memory.
  * The rules are those of compute capability 9.0 as ncu's source counters state them (`memory_l1_wavefronts_shared`,
- * `memory_l1_tag_requests_global`, `memory_l2_theoretical_sectors_global` and their ideals); 1,056 accesses that were
- * measured one by one are in the tests.
+ * `memory_l1_tag_requests_global`, `memory_l2_theoretical_sectors_global` and their ideals), and `sharedPasses` as the
+ * hardware counters do; 1,404 accesses that were measured one by one are in the tests.
  *
  * Addresses are byte addresses by lane; those of lanes outside the mask are not looked at.
  */
 import { warpSize } from '../gpu/gpu'
-import { lanes, type Cost } from './site'
+import { lanes, noCost, type Cost } from './site'
 
 const wordBytes = 4
 const banks = 32
@@ -128,6 +128,43 @@ export function sharedAccess(
     ideal: Math.min(wavefronts, idealWavefronts(bytes, bitsOf(mask))),
   }
 }
+
+/**
+ * What the hardware counters of shared memory state of LDS and STS: wavefronts, and those that conflicts add
+ * (`l1tex__data_pipe_lsu_wavefronts…`, `l1tex__data_bank_conflicts…`). Lanes go in groups that one wavefront could serve,
+ * twice as many in a load of 8 or 16 bytes where every lane of the warp reads what its neighbor at one distance does. Each
+ * group costs what its busiest bank does.
+ */
+export function sharedPasses(
+  kind: 'load' | 'store' | 'atomic',
+  bytes: number,
+  mask: number,
+  addresses: Addresses,
+): { passes: number; conflicts: number } {
+  const paired = kind === 'load' && bytes > wordBytes && sharesInPairs(mask, addresses)
+  const count = (paired ? 2 : 1) * lanesPerWavefront(bytes)
+  let [passes, groups] = [0, 0]
+  for (let first = 0; first < warpSize; first += count) {
+    const group = part(mask, first, count)
+    if (group === 0) continue
+    passes += busiestBank(bytes, group, addresses, kind !== 'atomic')
+    groups++
+  }
+  return { passes, conflicts: passes - groups }
+}
+
+/** Whether every lane that has its neighbor at distance 1 beside it reads the same, or every one at distance 2. */
+const sharesInPairs = (mask: number, addresses: Addresses): boolean =>
+  [1, 2].some((distance) =>
+    lanesOf(mask).every(
+      (lane) =>
+        ((mask >>> (lane ^ distance)) & 1) === 0 || addresses[lane] === addresses[lane ^ distance],
+    ),
+  )
+
+/** Sectors of shared memory that a copy past L1 fills, which is what the counter of L1's sectors states of it. */
+export const sectorsFilled = (mask: number, shared: Addresses): number =>
+  new Set(lanesOf(mask).map((lane) => Math.floor(shared[lane]! / sectorBytes))).size
 
 /** LDSM and STSM: each eight lanes name the rows of one matrix. */
 export function sharedMatrices(matrices: number, addresses: Addresses): SharedCost {
@@ -311,14 +348,7 @@ export function patternsOf(
   const startOf = ([a, b]: [number, number]): number =>
     (a & (period - 1)) * 65536 + (b & (secondPeriod - 1))
   return (mask, addresses, second) => {
-    if (mask === 0)
-      return {
-        wavefronts: 0,
-        idealWavefronts: 0,
-        tags: 0,
-        sectors: 0,
-        idealSectors: 0,
-      }
+    if (mask === 0) return noCost
     const first = lowest(mask)
     const starts: [number, number] = [addresses[first]!, second ? second[first]! : 0]
     for (let place = 0; place < patterns.length; place++) {

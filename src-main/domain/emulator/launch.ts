@@ -23,6 +23,7 @@ import { createWatch, writtenBytes } from './watch'
 import {
   convergenceWords,
   Halt,
+  newCounts,
   predicateTrue,
   uniformPredicates,
   type Block,
@@ -105,21 +106,6 @@ const [tellEveryMs, lookEvery] = [1000, 100_000]
 
 /** A piece of code that is run but once takes longer to compile than to interpret. */
 const compileAfter = 1
-
-const newCounts = (length: number): Counts => {
-  const one = () => new Float64Array(length)
-  return {
-    executed: one(),
-    threads: one(),
-    on: one(),
-    wavefronts: one(),
-    idealWavefronts: one(),
-    tags: one(),
-    sectors: one(),
-    idealSectors: one(),
-    divergent: one(),
-  }
-}
 
 const uniformRows = 64
 /** For four lanes that are rounded with care. */
@@ -263,6 +249,9 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
     counts.tags[index]! += times * cost.tags
     counts.sectors[index]! += times * cost.sectors
     counts.idealSectors[index]! += times * cost.idealSectors
+    counts.passes[index]! += times * cost.passes
+    counts.conflicts[index]! += times * cost.conflicts
+    counts.l1Sectors[index]! += times * cost.l1Sectors
   }
 
   // ---- The program ---------------------------------------------------------------------------------

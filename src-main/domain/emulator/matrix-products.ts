@@ -4,6 +4,7 @@ import { bitsOf, brainOf, floatOf, halfOf, halfBits, nanBits, smallFloats, small
 import { lanes, type Site } from './site'
 import type { Step, Warp } from './warp'
 import { swizzled, type Swizzle } from './bulk-copies'
+import { alignedSums } from './fused/aligned-sums'
 
 // The elements of matrices: how registers and shared memory hold them.
 
@@ -108,67 +109,11 @@ export const keptOfEights = 13
 export const maskOfEights = ~(2 ** (23 - keptOfEights) - 1)
 export const kept = 25
 
-/** Smaller than any product. */
-export const leastMagnitude = 2 ** -300
-
-const measured = new Float64Array(1)
-const measuredWords = new Uint32Array(measured.buffer)
-
-/** The power of two that a number's exponent stands for, 0 of 0, infinity of what is not finite. */
-function magnitudeOf(value: number, leastNormal: number): number {
-  if (value === 0) return 0
-  measured[0] = value
-  measuredWords[0] = 0
-  measuredWords[1]! &= 0x7ff00000
-  return Math.max(measured[0], leastNormal)
-}
-
-function magnitudes(values: Float64Array, leastNormal: number, into: Float64Array): void {
-  for (let place = 0; place < values.length; place++)
-    into[place] = magnitudeOf(values[place]!, leastNormal)
-}
-
-/** A matrix by rows of A or columns of B, and the magnitudes of its elements. */
-interface Matrix {
-  values: Float64Array
-  magnitudes: Float64Array
-}
-
-/** A matrix of numbers that are known; for tests. */
-export function matrixOf(values: Float64Array, leastNormal: number): Matrix {
-  const matrix = { values, magnitudes: new Float64Array(values.length) }
-  magnitudes(values, leastNormal, matrix.magnitudes)
-  return matrix
-}
-
-const newMatrix = (length: number): Matrix => ({
-  values: new Float64Array(length),
-  magnitudes: new Float64Array(length),
-})
-
-/** The sum of `before` and the products of two rows of `depth` elements, before it is cut off. */
-export function sumOf(
-  left: Matrix,
-  row: number,
-  right: Matrix,
-  column: number,
-  depth: number,
-  before: number,
-  leastNormal: number,
-  bits: number,
-): number {
-  const { values: a, magnitudes: sizesOfA } = left
-  const { values: b, magnitudes: sizesOfB } = right
-  let largest = Math.max(leastMagnitude, magnitudeOf(before, leastNormal))
-  for (let k = 0; k < depth; k++) {
-    const size = sizesOfA[row + k]! * sizesOfB[column + k]!
-    if (size > largest) largest = size
-  }
-  if (largest === Infinity) largest = 2 ** bits
-  const scale = 2 ** bits / largest
-  let sum = Math.trunc(before * scale)
-  for (let k = 0; k < depth; k++) sum += Math.trunc(a[row + k]! * b[column + k]! * scale)
-  return sum / scale
+/** Columns of numbers after one another as rows of one of each column. */
+export function transpose(from: Float64Array, columns: number, into: Float64Array): void {
+  const depth = from.length / columns
+  for (let column = 0; column < columns; column++)
+    for (let k = 0; k < depth; k++) into[k * columns + column] = from[column * depth + k]!
 }
 
 const overflow = 2 ** 128
@@ -205,36 +150,39 @@ function product(at: Site): Step {
   const dRows = cRows.map((_, part) => rowOf(at, destination, part))
   const { words, floats } = at.views
   const half = halfTable()
-  const left = newMatrix(rows * depth)
-  const right = newMatrix(columns * depth)
   const { leastNormal } = elements
-  const sums = new Float64Array(4 * lanes)
+  const leastAddend = wide ? leastFloat : leastNormal
+  const { left, right, sums, add } = alignedSums({
+    ...{ rows, columns, depth, leastNormal, leastAddend, bits: kept },
+  })
+  const byColumn = new Float64Array(columns * depth)
+  /** The element that a lane has in one of its four places. */
+  const placeOf = (lane: number, each: number): number =>
+    ((lane >> 2) + (each >= 2 ? 8 : 0)) * columns + 2 * (lane & 3) + (each & 1)
   return (warp, active) => {
     if (active !== warp.lanes) at.unknown('a part of the warp')
     const { base } = warp
-    readFragment(words, base, aRows, elements, depth, 2, left.values)
-    readFragment(words, base, bRows, elements, depth, 1, right.values)
-    magnitudes(left.values, leastNormal, left.magnitudes)
-    magnitudes(right.values, leastNormal, right.magnitudes)
+    readFragment(words, base, aRows, elements, depth, 2, left)
+    readFragment(words, base, bRows, elements, depth, 1, byColumn)
+    transpose(byColumn, columns, right)
     for (let lane = 0; lane < lanes; lane++)
       for (let each = 0; each < 4; each++) {
-        const row = ((lane >> 2) + (each >= 2 ? 8 : 0)) * depth
-        const column = (2 * (lane & 3) + (each & 1)) * depth
         const from = cRows[wide ? each : each >> 1]!
         let before = 0
         if (from >= 0)
           before = wide
             ? floats[base + from + lane]!
             : half[(words[base + from + lane]! >>> (16 * (each & 1))) & 0xffff]!
-        const least = wide ? leastFloat : leastNormal
-        sums[4 * lane + each] = sumOf(left, row, right, column, depth, before, least, kept)
+        sums[placeOf(lane, each)] = before
       }
+    add()
     for (const [part, to] of dRows.entries()) {
       if (to < 0) continue
       for (let lane = 0; lane < lanes; lane++)
         words[base + to + lane] = wide
-          ? cutFloat(sums[4 * lane + part]!)
-          : halfBits(sums[4 * lane + 2 * part]!) | (halfBits(sums[4 * lane + 2 * part + 1]!) << 16)
+          ? cutFloat(sums[placeOf(lane, part)]!)
+          : halfBits(sums[placeOf(lane, 2 * part)]!) |
+            (halfBits(sums[placeOf(lane, 2 * part + 1)]!) << 16)
     }
   }
 }
@@ -404,8 +352,6 @@ function groupProduct(at: Site): Step {
   const has = (word: string): boolean => at.suffix(descriptor, word)
   const sign = (has('negA') ? -1 : 1) * (has('negB') ? -1 : 1)
   const uniform = (place: number) => at.uniform(descriptor.uniform + place)
-  const left = newMatrix(rows * depth)
-  const right = newMatrix(columns * depth)
   const aRows = inRegisters
     ? Array.from({ length: 4 }, (_, part) => rowOf(at, registers[1]!, part))
     : null
@@ -419,49 +365,55 @@ function groupProduct(at: Site): Step {
   const half = halfTable()
   const { leastNormal, packed } = form.elements
   const [bits, cut] = packed === 4 ? [keptOfEights, maskOfEights] : [kept, -1]
-  const least = wide ? leastFloat : leastNormal
-  const sum = (row: number, column: number, before: number): number =>
-    sumOf(left, row * depth, right, column * depth, depth, before, least, bits)
+  const leastAddend = wide ? leastFloat : leastNormal
+  const { left, right, sums, add } = alignedSums({
+    ...{ rows, columns, depth, leastNormal, leastAddend, bits },
+  })
+  const byColumn = new Float64Array(columns * depth)
   const { counts } = at.machine
   // Each warp is counted a quarter of what the four read together.
   const wavefronts =
     ((inRegisters ? 0 : groupRows) + columns) *
     ((depth * elementBytes) / wavefrontBytes / warpsOfGroup)
+  // For each 8 columns a lane has two neighbors in its row, and two in the row 8 further down.
+  const placeOf = (part: number, lane: number): number => {
+    const pair = wide ? part >> 1 : part
+    const row = (pair & 1 ? 8 : 0) + (lane >> 2)
+    return row * columns + 8 * (pair >> 1) + 2 * (lane & 3) + (wide ? part & 1 : 0)
+  }
   return (warp, active) => {
     if (active !== warp.lanes) at.unknown('a part of the warp')
     const { base } = warp
     counts.wavefronts[at.index]! += wavefronts
     counts.idealWavefronts[at.index]! += wavefronts
-    if (aRows) readFragment(words, base, aRows, form.elements, depth, 2, left.values)
-    else readA(warp, rows * (warp.number % warpsOfGroup), left.values)
-    readB(warp, 0, right.values)
-    if (sign < 0) for (let place = 0; place < left.values.length; place++) left.values[place]! *= -1
-    magnitudes(left.values, leastNormal, left.magnitudes)
-    magnitudes(right.values, leastNormal, right.magnitudes)
+    if (aRows) readFragment(words, base, aRows, form.elements, depth, 2, left)
+    else readA(warp, rows * (warp.number % warpsOfGroup), left)
+    readB(warp, 0, byColumn)
+    transpose(byColumn, columns, right)
+    if (sign < 0) for (let place = 0; place < left.length; place++) left[place]! *= -1
     const keeps = adds(warp) !== 0
-    // For each 8 columns a lane has two neighbors in its row, and two in the row 8 further down.
-    for (let pair = 0; pair < columns / 4; pair++) {
-      const first = pair & 1 ? 8 : 0
-      const corner = 8 * (pair >> 1)
-      if (wide)
-        for (let each = 0; each < 2; each++) {
-          const source = keeps ? from[2 * pair + each]! : -1
-          const result = base + to[2 * pair + each]!
-          for (let lane = 0; lane < lanes; lane++) {
-            const before = source < 0 ? 0 : floats[base + source + lane]!
-            const value = sum(first + (lane >> 2), corner + each + 2 * (lane & 3), before)
-            words[result + lane] = cutFloat(value, cut)
+    if (!keeps) sums.fill(0)
+    else
+      for (let part = 0; part < perLane; part++) {
+        const source = base + from[part]!
+        for (let lane = 0; lane < lanes; lane++) {
+          const place = placeOf(part, lane)
+          if (from[part]! < 0) sums.fill(0, place, place + (wide ? 1 : 2))
+          else if (wide) sums[place] = floats[source + lane]!
+          else {
+            sums[place] = half[words[source + lane]! & 0xffff]!
+            sums[place + 1] = half[words[source + lane]! >>> 16]!
           }
         }
-      else {
-        const source = keeps ? from[pair]! : -1
-        for (let lane = 0; lane < lanes; lane++) {
-          const before = source < 0 ? 0 : words[base + source + lane]!
-          const [row, column] = [first + (lane >> 2), corner + 2 * (lane & 3)]
-          const low = sum(row, column, half[before & 0xffff]!)
-          const high = sum(row, column + 1, half[before >>> 16]!)
-          words[base + to[pair]! + lane] = halfBits(low) | (halfBits(high) << 16)
-        }
+      }
+    add()
+    for (let part = 0; part < perLane; part++) {
+      const result = base + to[part]!
+      for (let lane = 0; lane < lanes; lane++) {
+        const place = placeOf(part, lane)
+        words[result + lane] = wide
+          ? cutFloat(sums[place]!, cut)
+          : halfBits(sums[place]!) | (halfBits(sums[place + 1]!) << 16)
       }
     }
   }

@@ -5,9 +5,16 @@ import {
   zeroRegister,
   zeroUniformRegister,
 } from '../sass/instruction'
-import { globalAccess, lanesPerWavefront, sharedAccess, patternsOf, periodOf } from './accesses'
+import {
+  globalAccess,
+  lanesPerWavefront,
+  sharedAccess,
+  sharedPasses,
+  patternsOf,
+  periodOf,
+} from './accesses'
 import { deviceHigh } from './device'
-import { lanes, type Cost, type FindingKind, type Get, type Site } from './site'
+import { lanes, noCost, type Cost, type FindingKind, type Get, type Site } from './site'
 import type { Warp } from './warp'
 
 export type Space = 'global' | 'shared' | 'local'
@@ -27,14 +34,6 @@ export function widthOf(at: Site): Width {
   return { bytes: 4, signed: false }
 }
 
-export const noCost: Cost = {
-  wavefronts: 0,
-  idealWavefronts: 0,
-  tags: 0,
-  sectors: 0,
-  idealSectors: 0,
-}
-
 export function countCost(at: Site, cost: Cost): void {
   const { counts } = at.machine
   const { index } = at
@@ -43,18 +42,22 @@ export function countCost(at: Site, cost: Cost): void {
   counts.tags[index]! += cost.tags
   counts.sectors[index]! += cost.sectors
   counts.idealSectors[index]! += cost.idealSectors
+  counts.passes[index]! += cost.passes
+  counts.conflicts[index]! += cost.conflicts
+  counts.l1Sectors[index]! += cost.l1Sectors
 }
 
 const sharedPatterns = (kind: 'load' | 'store' | 'atomic', bytes: number) =>
   patternsOf([periodOf('shared')], (mask, addresses) => {
     const { wavefronts, ideal } = sharedAccess(kind, bytes, mask, addresses)
-    return { ...noCost, wavefronts, idealWavefronts: ideal }
+    const hardware = sharedPasses(kind, bytes, mask, addresses)
+    return { ...noCost, wavefronts, idealWavefronts: ideal, ...hardware }
   })
 
 const globalPatterns = (bytes: number) =>
   patternsOf([periodOf('global')], (mask, addresses) => {
     const { sectors, ideal, tags } = globalAccess(bytes, mask, addresses)
-    return { ...noCost, sectors, idealSectors: ideal, tags }
+    return { ...noCost, sectors, idealSectors: ideal, tags, l1Sectors: sectors }
   })
 
 const rowOf = (index: number | null, zero: number, first: number): number | null =>

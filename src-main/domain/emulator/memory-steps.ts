@@ -25,13 +25,12 @@ import {
   watchAll,
   widthOf,
   type Space,
-  noCost,
   highOf,
   rankShift,
 } from './memory-access'
-import { eachLane, eachLaneOf, type Get, type Put, type Site, lanes } from './site'
+import { eachLane, eachLaneOf, type Get, type Put, type Site, lanes, noCost } from './site'
 import type { Step } from './warp'
-import { copyAccess, sharedMatrices, patternsOf, periodOf } from './accesses'
+import { copyAccess, sectorsFilled, sharedMatrices, patternsOf, periodOf } from './accesses'
 import { localHigh, sharedHigh } from './device'
 
 // Atomics: lane by lane, in the order of the lanes.
@@ -221,11 +220,13 @@ export function copyToShared(at: Site): Step {
       const global = marked!.map((place) => place & ~zeroMark)
       const cost = copyAccess({ bytes, bypass }, mask, zeros, shared, global)
       return {
+        ...noCost,
         wavefronts: cost.shared.wavefronts,
         idealWavefronts: cost.shared.ideal,
         tags: cost.global.tags,
         sectors: cost.global.sectors,
         idealSectors: cost.global.ideal,
+        l1Sectors: bypass ? sectorsFilled(mask & ~zeros, shared) : cost.global.sectors,
       }
     },
   )
@@ -267,7 +268,8 @@ export function matrices(at: Site, storing: boolean): Step {
   const { halves } = at.views
   const costs = patternsOf([periodOf('shared')], (_, addresses) => {
     const { wavefronts, ideal } = sharedMatrices(count, addresses)
-    return { ...noCost, wavefronts, idealWavefronts: ideal }
+    const hardware = { passes: wavefronts, conflicts: wavefronts - count }
+    return { ...noCost, wavefronts, idealWavefronts: ideal, ...hardware }
   })
   const rows = new Int32Array(lanes)
   const used = count === 4 ? -1 : (1 << (8 * count)) - 1
@@ -379,6 +381,9 @@ function generic(at: Site, make: (at: Site, space: Space) => Step): Step {
       else if (top === localHigh) inLocal |= 1 << lane
     })(warp, active)
     const inGlobal = active & ~(inShared | inLocal)
+    const { counts } = at.machine
+    if (inShared !== 0) counts.intoShared[at.index]!++
+    if (inGlobal !== 0) counts.intoGlobal[at.index]!++
     if (inShared !== 0) shared(warp, inShared)
     if (inLocal !== 0) local(warp, inLocal)
     if (inGlobal !== 0) global(warp, inGlobal)

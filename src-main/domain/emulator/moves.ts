@@ -11,7 +11,7 @@ const codeAddress = (at: Site): Step => {
   const [low, high] = [at.put(), at.put(1)]
   return eachLane((_, base, lane) => {
     low(base, lane, operand.address)
-    high(base, lane, 0)
+    high(base, lane, Math.floor(operand.address / 2 ** 32))
   })
 }
 

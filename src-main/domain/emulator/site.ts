@@ -75,11 +75,22 @@ export interface Machine {
 
 /** What an access of a warp costs. */
 export interface Cost {
+  /** As ncu's source counters state them. */
   wavefronts: number
   idealWavefronts: number
+  /** As the hardware counters of shared memory state them: wavefronts, and those that conflicts add. */
+  passes: number
+  conflicts: number
   tags: number
   sectors: number
   idealSectors: number
+  /** Sectors of global memory as the hardware counters of L1 state them. */
+  l1Sectors: number
+}
+
+export const noCost: Cost = {
+  ...{ wavefronts: 0, idealWavefronts: 0, passes: 0, conflicts: 0 },
+  ...{ tags: 0, sectors: 0, idealSectors: 0, l1Sectors: 0 },
 }
 
 export type FindingKind =

@@ -73,6 +73,33 @@ export interface Counts {
   readonly sectors: Float64Array
   readonly idealSectors: Float64Array
   readonly divergent: Float64Array
+  readonly passes: Float64Array
+  readonly conflicts: Float64Array
+  readonly l1Sectors: Float64Array
+  /** Generic accesses that reached shared memory, and global memory. */
+  readonly intoShared: Float64Array
+  readonly intoGlobal: Float64Array
+}
+
+/** Zero counts of so many instructions. */
+export function newCounts(length: number): Counts {
+  const one = (): Float64Array => new Float64Array(length)
+  return {
+    executed: one(),
+    threads: one(),
+    on: one(),
+    wavefronts: one(),
+    idealWavefronts: one(),
+    tags: one(),
+    sectors: one(),
+    idealSectors: one(),
+    divergent: one(),
+    passes: one(),
+    conflicts: one(),
+    l1Sectors: one(),
+    intoShared: one(),
+    intoGlobal: one(),
+  }
 }
 
 /** Who wrote and read what, where checks are asked for. */

@@ -109,7 +109,6 @@ export const vector = {
   doubleTrunc: 0x7a,
   doubleAdd: 0xf0,
   doubleMul: 0xf2,
-  doubleDiv: 0xf3,
   /** The second one where it is larger, else the first one: not a NaN behind a number. */
   doubleLarger: 0xf7,
   /** Of relaxed SIMD: rounds once where the CPU can, else twice. */

@@ -159,10 +159,15 @@ export const GradeRow = z.object({
    * the solution adds too little to the starter to say.
    */
   likeSolution: z.number().nullable(),
+  /** The file from which `lab regrade` repeats the row; null if nothing was judged. */
+  record: z.string().nullable().default(null),
 })
 export type GradeRow = z.infer<typeof GradeRow>
 
-const none = { predictions: {}, questions: {}, timeMs: null, similarTo: [], likeSolution: null }
+const none = {
+  ...{ predictions: {}, questions: {}, timeMs: null, similarTo: [], likeSolution: null },
+  record: null,
+}
 
 /** Shortens text from a submission so that it fits a table cell. */
 const inBrief = (reason: Statement): Statement => {

@@ -239,14 +239,14 @@ export const conflictMetrics: readonly MetricDefinition[] = [
   }),
   noise('sharedLoadBankConflicts', 'sharedLoadStructuralConflicts', {
     id: 'sharedLoadArbitrationNoise',
-    label: 'Arbitration noise, shared loads',
+    label: 'Other conflicts, shared loads',
     meaning:
-      'What the counter of bank conflicts has beyond the structural ones: passes lost to arbitration, which vary from run to run and have no cause in the code.',
+      'What the counter of bank conflicts has beyond the structural ones. A part follows from the addresses and repeats, as the hardware counts loads of 8 and 16 bytes in other groups; the rest varies from run to run.',
   }),
   noise('sharedStoreBankConflicts', 'sharedStoreStructuralConflicts', {
     id: 'sharedStoreArbitrationNoise',
-    label: 'Arbitration noise, shared stores',
+    label: 'Other conflicts, shared stores',
     meaning:
-      'What the counter of bank conflicts has beyond the structural ones: passes lost to arbitration, which vary from run to run and have no cause in the code.',
+      'What the counter of bank conflicts has beyond the structural ones: passes that the source counters do not have. They may vary from run to run.',
   }),
 ]

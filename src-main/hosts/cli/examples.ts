@@ -45,6 +45,7 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
     'lab check 01-coalescing --file my-lab/lab.cu',
     'lab check 01-coalescing --file my-lab/lab.cu --target emulated',
   ],
+  'lab regrade': ['lab regrade record.json'],
   'lab grade': ['lab grade submissions --lab 01-coalescing --csv'],
   'lab trust': ['lab trust ./their-lab'],
   'lab validate': ['lab validate ./my-labs'],

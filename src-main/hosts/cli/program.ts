@@ -14,6 +14,7 @@ import { appVersion } from '../../services/version'
 import { json, ladderHelp, repeated, type CommandLine } from './arguments'
 import {
   agentCommand,
+  judgeCommand,
   appCommand,
   completeCommand,
   completionCommand,
@@ -166,6 +167,10 @@ function program(
     .action(async (job: string, events: string) =>
       finish(await agentCommand(setUp, [job, events], runProgram)),
     )
+  cli
+    .command('__judge', { hidden: true })
+    .argument('<job>')
+    .action(async (job: string) => finish(await judgeCommand(job)))
   addTune(to)
   addImport(to)
   addSanitize(to)

@@ -175,7 +175,7 @@ export function addWorkTools(add: AddTool, place: Workplace): void {
   add('emulate', {
     title: 'Count rungs without a GPU',
     description:
-      'Builds rungs and runs them on an emulated GPU on the processor, with the user’s permissions, and saves a session with exact counters by source line; nothing is timed. Then `source` by sharedWavefrontsExcess names the lines with bank conflicts, by globalL2SectorsExcess those with uncoalesced accesses.',
+      'Builds rungs and runs them on an emulated GPU on the processor, with the user’s permissions, and saves a session with counters by source line; nothing is timed. Then `source` by sharedWavefrontsExcess names the lines with bank conflicts, by globalL2SectorsExcess those with uncoalesced accesses.',
     input: {
       ...problemInput,
       gpu: z.string().max(40).optional().describe('such as h200 or a100; h200 by default'),

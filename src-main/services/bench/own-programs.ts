@@ -1,10 +1,10 @@
-/** Builds this program's own CUDA programs: the runner and the launch probe. */
-import { launchProbeFlags, runnerFlags } from '../../adapters/tools/nvcc'
+/** Builds this program's own CUDA programs: the runner, the launch probe, and the rung that replays a description. */
+import { launchProbeFlags, replayFlags, runnerFlags } from '../../adapters/tools/nvcc'
 import { message, together, type Statement } from '../../domain/messages/message'
 import { KernelLadderError } from '../../domain/errors'
-import { type Compiler, compile } from './compiler'
+import { type BuildOutcome, type Compiler, compile } from './compiler'
 
-/** Builds the runner; it is our own code, so a failure is a toolchain problem and not a result. */
+/** Builds the runner; throws `missing` if that fails. */
 export async function buildRunner(
   compiler: Compiler,
   runnerSources: ReadonlyMap<string, string>,
@@ -18,13 +18,7 @@ export async function buildRunner(
     output: 'kl-runner',
     libraries: ['-ldl', '-lpthread'],
   })
-  if (built.artefact) return built.artefact
-  if (compiler.signal.aborted) throw new KernelLadderError('cancelled', message('asked.cancelled'))
-  throw new KernelLadderError(
-    'missing',
-    together(message('tools.runnerNotBuilt'), built.reason),
-    message('tools.hostCompiler'),
-  )
+  return built.artefact ?? ourFault(compiler, built)
 }
 
 /** Builds the probe that stands in for the CUDA runtime; without it, a rung's launches are unknown. */
@@ -43,4 +37,30 @@ export async function buildLaunchProbe(
   return built.artefact
     ? { artefact: built.artefact }
     : { reason: together(message('tools.probeNotBuilt'), built.reason) }
+}
+
+/** Builds the rung that replays a plan, of the judge's sources and the runner's; throws `missing` if that fails. */
+export async function buildReplay(
+  compiler: Compiler,
+  sources: ReadonlyMap<string, string>,
+): Promise<string> {
+  const built = await compile(compiler, {
+    key: 'nvcc/kl-replay',
+    sources: new Map([...compiler.includes, ...sources]),
+    inputs: ['judge/replay.cpp'],
+    flags: replayFlags,
+    output: 'replay.so',
+    libraries: ['-ldl'],
+  })
+  return built.artefact ?? ourFault(compiler, built)
+}
+
+/** It is our own code, so a failure is a toolchain problem and not a result. */
+function ourFault({ signal }: Compiler, { reason }: BuildOutcome): never {
+  if (signal.aborted) throw new KernelLadderError('cancelled', message('asked.cancelled'))
+  throw new KernelLadderError(
+    'missing',
+    together(message('tools.runnerNotBuilt'), reason),
+    message('tools.hostCompiler'),
+  )
 }

@@ -1,12 +1,10 @@
 /** Builds a submission without running it: what a student sees after every change, and all that is possible without a GPU. */
 import { type KernelLibrary, type RungSource } from '../../adapters/kernels/kernel-library'
 import type { LabFolder } from '../../adapters/labs/library'
-import { readHostCode, staticRungFlags } from '../../adapters/tools/nvcc'
 import { inputError, toErrorShape } from '../../domain/errors'
 import { message, type Statement } from '../../domain/messages/message'
 import type { LadderEntry, LadderFile } from '../../domain/ladder/ladder'
 import { isLadderPath, profileLevelOf, rungsBeside, type Lab } from '../../domain/labs/lab'
-import { hostCodeFault } from '../../domain/labs/host-code'
 import { submissionId } from '../../domain/labs/judge'
 import { problemAt, usualProblem, type Problem } from '../../domain/task/problem'
 import type { Task } from '../../domain/task/task'
@@ -146,7 +144,6 @@ export async function buildSubmission(
   machine: Machine,
   lab: LabPlan,
   signal: AbortSignal,
-  flags?: (sm: string) => readonly string[],
 ): Promise<LabBuild> {
   const tools = { toolbox: machine.toolbox(null), cache: machine.cache }
   const bench = await Bench.open(tools, lab.library, signal)
@@ -157,7 +154,7 @@ export async function buildSubmission(
   return {
     architecture: `sm_${sm}`,
     own: own !== null,
-    outcome: await buildRung(compiler, lab.plan, planned, sm, flags),
+    outcome: await buildRung(compiler, lab.plan, planned, sm),
   }
 }
 
@@ -166,28 +163,12 @@ export async function tryBuild(
   machine: Machine,
   lab: LabPlan,
   signal: AbortSignal,
-  flags?: (sm: string) => readonly string[],
 ): Promise<LabBuild | { missing: Statement }> {
   try {
-    return await buildSubmission(machine, lab, signal, flags)
+    return await buildSubmission(machine, lab, signal)
   } catch (error) {
     const { kind, message } = toErrorShape(error)
     if (kind !== 'missing') throw error
     return { missing: message }
   }
-}
-
-/**
- * Why the submission must not run: host code beyond the launch of its kernels. Built without the CUDA runtime, which has such code of its
- * own, and looked at before anything of it runs. Null too where it does not compile, which whoever builds it to run says.
- */
-export async function refuseHostCode(
-  machine: Machine,
-  lab: LabPlan,
-  signal: AbortSignal,
-): Promise<Statement | null> {
-  const built = await tryBuild(machine, lab, signal, staticRungFlags)
-  if ('missing' in built || built.outcome.artefact === null) return null
-  const code = await readHostCode(machine.toolbox(null), built.outcome.artefact)
-  return code && hostCodeFault(code)
 }

@@ -36,7 +36,7 @@ import {
   type Target,
 } from '../../domain/target/targets'
 import { runLive, emulatePlan } from '../targets/start-run'
-import { occupancyTable, refuseHostCode, tryBuild, planLab, type LabPlan } from './build'
+import { occupancyTable, tryBuild, planLab, type LabPlan } from './build'
 import { emulatedGpu } from '../run/counters'
 import { codeOf, recordedAttempt, sourceHash } from './recorded'
 import { sanitizeSubmission } from './sanitize'
@@ -79,19 +79,6 @@ const notBuilt = (reason: Statement): BuildReport => ({
   resources: null,
   diagnostics: [],
   occupancy: [],
-})
-
-/** Nothing of it was run. */
-const refused = (target: Target, reason: Statement): Gathered => ({
-  target,
-  remedy: null,
-  build: notBuilt(reason),
-  evidence: {
-    session: null,
-    reason: null,
-    build: { ok: false, resources: null, reason },
-    sanitized: {},
-  },
 })
 
 /** Only the compiler's verdict, with the reason why there is no more. */
@@ -175,8 +162,6 @@ async function gatherLocal(
   options: LabCheckOptions,
 ): Promise<Gathered> {
   const { signal } = options
-  const fault = await refuseHostCode(options.machine, lab, signal)
-  if (fault !== null) return refused({ kind: 'live', name: 'local' }, fault)
   try {
     const { session, missing, unsaved } = await runLive(lab.library, lab.plan, {
       assets: options.assets,
@@ -219,6 +204,12 @@ async function gatherLocal(
   }
 }
 
+const toldOfLaunches = new Set(['wavesPerSm', 'theoreticalOccupancy'])
+
+/** Whether a check is about how launches fill the GPU, which is told of the lab's own size. */
+const judgesLaunches = ({ checks }: Lab): boolean =>
+  checks.some((check) => check.kind === 'metric' && toldOfLaunches.has(check.metric))
+
 /** On the emulated GPU: everything but what depends on time. */
 async function gatherEmulated(
   request: LabCheckRequest,
@@ -231,15 +222,18 @@ async function gatherEmulated(
   const own = planLab({ ...request.lab, lab }, request.source)
   const { library, plan } = own
   const { name, gpu } = emulatedGpu(parseTarget(request.target)!.name)
-  const fault = await refuseHostCode(options.machine, own, options.signal)
-  if (fault !== null) return { ...refused({ kind: 'emulated', name }, fault), lab }
   const { session, missing, unsaved } = await emulatePlan(
     library,
     // The ladder's reference gives ratios of times, and is mostly a library that cannot be emulated.
     { ...plan, rungs: plan.rungs.filter((rung) => rung !== plan.reference) },
     name,
     { ...options, out: sessionFolder(folder) },
-    { launchesAt: full.problem },
+    {
+      launchesAt: {
+        problem: full.problem,
+        verified: judgesLaunches(lab) ? [submissionId] : [],
+      },
+    },
   )
   if (options.signal.aborted) throw new KernelLadderError('cancelled', message('labs.cancelled'))
   if (unsaved) throw new KernelLadderError(unsaved.kind, unsaved.message, unsaved.remedy)

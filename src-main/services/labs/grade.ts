@@ -1,25 +1,23 @@
 /**
- * Grades a folder of submissions. Each is checked by this program's own `lab check` in a sandbox that sees a copy of
- * the program, the lab and the common builds; the lab's own solution goes first, to detect a machine on which
- * nothing can pass. Nothing of a submission is interpreted outside the sandbox, and each gets a row whatever it does.
+ * Grades a folder of submissions. Each has a judge, a process that runs trusted code only (judge-process.ts); the
+ * lab's own solution goes first, to detect a machine on which nothing can pass. Each submission gets a row whatever it
+ * does, and a record from which the row can be repeated.
  */
 import { createHash, randomInt } from 'node:crypto'
-import {
-  chmod,
-  copyFile,
-  cp,
-  mkdtemp,
-  readdir,
-  readFile,
-  realpath,
-  writeFile,
-} from 'node:fs/promises'
+import { chmod, copyFile, readFile, realpath, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { basename, dirname, join, relative } from 'node:path'
-import { z } from 'zod'
+import { basename, join } from 'node:path'
 import { message, type Statement } from '../../domain/messages/message'
 import { makeFolder, pathExists } from '../../adapters/disk/disk'
+import { ownFolder } from '../../adapters/disk/staging'
 import { removeTree } from '../../adapters/sandbox/view'
+import {
+  gradeRecordVersion,
+  newRecordFolder,
+  recordPath,
+  writeRecord,
+  type GradeRecord,
+} from '../../adapters/labs/grade-records'
 import type { LabFolder } from '../../adapters/labs/library'
 import {
   openFinishedRows,
@@ -31,6 +29,8 @@ import {
   submissionFile,
 } from '../../adapters/labs/work'
 import type { HostMachine, Setup } from '../../adapters/machine/machine'
+import { variablesFor } from '../../adapters/sandbox/confined'
+import { withoutInspector } from '../../adapters/sandbox/inspector'
 import { askDriver } from '../../adapters/tools/gpus'
 import {
   findSandbox,
@@ -41,17 +41,13 @@ import {
   type Sandbox,
   type SandboxResult,
 } from '../../adapters/sandbox/sandbox'
-import { exitCodes, inputError, toErrorShape, ErrorShape } from '../../domain/errors'
-import {
-  emptyRow,
-  outcomeRow,
-  type GradeRow,
-  LabOutcome,
-  outcomeExitCode,
-} from '../../domain/labs/outcome'
-import { can, parseTarget, type LabTarget } from '../../domain/target/targets'
+import { exitCodes, inputError, toErrorShape } from '../../domain/errors'
+import { emptyRow, outcomeRow, type GradeRow } from '../../domain/labs/outcome'
+import type { LabTarget } from '../../domain/target/targets'
 import { findLikenesses, likenessTo } from '../../domain/labs/similarity'
 import { isShipped, trustPath } from '../lab-library/library'
+import { appVersion } from '../version'
+import { Judged, type JudgeJob } from './judge-process'
 
 export interface GradeRequest {
   setup: Setup
@@ -63,7 +59,7 @@ export interface GradeRequest {
   target: LabTarget
   /** Grade one of several parts of the submissions alone; whoever grades them all finds its rows. */
   part?: { number: number; of: number }
-  /** This program: the single file that Node runs. */
+  /** This program: the file that Node runs. */
   program: string
   /** Folders that submissions may read, besides those of the system and of the tools found. */
   readable: readonly string[]
@@ -94,16 +90,6 @@ export interface Grades {
   seconds: number
 }
 
-/** Environment variables that a submission may see; others may contain tokens and the like. */
-const passedOn = [
-  'PATH',
-  'LANG',
-  'LD_LIBRARY_PATH',
-  'CUDA_HOME',
-  'CUDA_PATH',
-  'KERNEL_LADDER_PATH_ONLY',
-] as const
-
 /** The devices that CUDA offers, in the notation of CUDA_VISIBLE_DEVICES. */
 async function visibleGpus(machine: HostMachine, signal: AbortSignal): Promise<string[]> {
   const chosen = machine.variable('CUDA_VISIBLE_DEVICES')
@@ -118,52 +104,12 @@ async function gpuKinds(machine: HostMachine, signal: AbortSignal): Promise<stri
   return [...new Set((asked?.answer?.gpus ?? []).map(({ name }) => name))].sort()
 }
 
-/** What all submissions share, in folders of the grader that any user can read. */
+/** What all judges share, in folders of the grader. */
 interface Staged {
   root: string
-  program: string
-  /** The lab's folder. */
-  lab: string
-  /** The builds for the lab's solution and the compiled program, which are the same for all. */
+  /** The builds that are the same for all: the lab's rungs, its reference and the probe. */
   cache: string
-  view: string
-}
-
-/** Submissions run as another user, but the files they need may have been created as private. */
-async function makeReadable(path: string): Promise<void> {
-  await chmod(path, 0o755)
-  for (const entry of await readdir(path, { withFileTypes: true }))
-    if (entry.isDirectory()) await makeReadable(join(path, entry.name))
-    else await chmod(join(path, entry.name), 0o755)
-}
-
-async function stage(request: GradeRequest, root: string): Promise<Staged> {
-  const { assets } = request.setup
-  const shared = join(root, 'shared')
-  const staged: Staged = {
-    root,
-    program: join(shared, basename(await realpath(request.program))),
-    lab: '',
-    cache: join(shared, 'cache'),
-    view: join(root, 'view'),
-  }
-  for (const folder of [staged.cache, staged.view]) await makeFolder(folder)
-  await copyFile(request.program, staged.program)
-  // Next to the program, where it looks first.
-  const kernels = join(shared, 'cuda-kernels')
-  await cp(assets.kernelsDir, kernels, { recursive: true })
-  if (can(parseTarget(request.target)!).replays)
-    await cp(assets.recordingsDir, join(shared, 'resources', 'recordings'), { recursive: true })
-  if (isShipped(request.setup, request.lab))
-    staged.lab = join(kernels, relative(assets.kernelsDir, request.lab.folder))
-  else {
-    staged.lab = join(shared, 'lab', request.lab.id)
-    for (const file of request.lab.files) {
-      await makeFolder(dirname(join(staged.lab, file)))
-      await copyFile(join(request.lab.folder, file), join(staged.lab, file))
-    }
-  }
-  return staged
+  sandbox: Sandbox
 }
 
 interface Place {
@@ -179,26 +125,19 @@ async function preparePlace(
 ): Promise<Place> {
   const work = join(root, name)
   for (const folder of ['tmp', 'cache', 'data/labs']) await makeFolder(join(work, folder))
-  // The grader has allowed the lab; the sandboxed check must know that.
+  // The grader has allowed the lab; the judge must know that.
   const trust = trustPath(folders)
   if (await pathExists(trust)) await copyFile(trust, join(work, 'data/labs', basename(trust)))
   return {
     work,
     env: {
-      ...Object.fromEntries(
-        Object.entries(process.env).filter(
-          (entry): entry is [string, string] =>
-            entry[1] !== undefined &&
-            (passedOn.some((name) => name === entry[0]) || entry[0].startsWith('FAKE')),
-        ),
-      ),
+      ...variablesFor(process.env),
       HOME: work,
       TMPDIR: join(work, 'tmp'),
       CUDA_CACHE_PATH: join(work, 'tmp'),
       KERNEL_LADDER_CACHE: join(work, 'cache'),
       KERNEL_LADDER_DATA: join(work, 'data'),
       KERNEL_LADDER_SHARED_CACHE: cache,
-      // The solution's check compiles the program, once for all.
       NODE_COMPILE_CACHE: join(cache, 'compiled'),
       ...(gpu === undefined ? {} : { CUDA_VISIBLE_DEVICES: gpu }),
     },
@@ -206,18 +145,28 @@ async function preparePlace(
 }
 
 /** Inputs that no submission can know the results of. */
-const inputSeed = (): string => String(randomInt(2, 1_000_000))
+const inputSeed = (): number => randomInt(2, 1_000_000)
 
-const checkCommand = ({ target, limits }: GradeRequest, staged: Staged, work: string) => [
-  ...[process.execPath, ...process.execArgv, staged.program, 'lab', 'check', staged.lab],
-  ...['--file', join(work, submissionFile), '--out', join(work, 'attempt')],
-  ...['--target', target, '--seed', inputSeed(), '--json'],
-  // A hanging kernel should be detected by the check itself, which can then still report everything else.
-  ...['--timeout', String(Math.max(2, Math.floor(limits.seconds / 4)))],
+/** No debugger can be attached to a judge, whatever this program was started with. */
+const judgeOptions = (): string[] => [
+  ...process.execArgv.filter((option) => !option.startsWith('--inspect')),
+  ...withoutInspector(),
 ]
 
-/** What `lab check --json` prints: an outcome, or why there is none. */
-const Printed = z.union([LabOutcome, z.object({ error: ErrorShape })])
+function jobOf(
+  { setup: { assets }, lab, target, limits }: GradeRequest,
+  { sandbox: { mechanism, view, readable, hidden } }: Staged,
+  work: string,
+  { seed, descriptions }: Pick<JudgeJob, 'seed' | 'descriptions'>,
+): JudgeJob {
+  return {
+    ...{ assets, lab: lab.folder, labHash: lab.contentHash, target, limits, seed, descriptions },
+    ...{ file: join(work, submissionFile), out: join(work, 'attempt') },
+    // A kernel that hangs is found by the judge, which can then still report everything else.
+    idleSeconds: Math.max(2, Math.floor(limits.seconds / 4)),
+    confinement: { mechanism, view, readable: [...readable], hidden: [...hidden] },
+  }
+}
 
 function parsed(text: string): unknown {
   try {
@@ -227,33 +176,27 @@ function parsed(text: string): unknown {
   }
 }
 
-/** The row of a check that ended like this. */
+/** The row of a judge that ended like this. Only the judge can write to its output. */
 export function toRow(
   { lab: { lab } }: { lab: Pick<LabFolder, 'lab'> },
   student: string,
   result: Pick<SandboxResult, 'stdout' | 'stderr' | 'stopped' | 'exitCode' | 'seconds'>,
-): GradeRow {
-  if (result.stopped !== null)
-    return emptyRow(lab, student, 'stopped', result.stopped, result.seconds)
-  const printed = Printed.safeParse(parsed(result.stdout)).data
-  if (printed && 'checks' in printed) {
-    // A submission can write to the check's output; it is the outcome only if the check ended as that says.
-    if (outcomeExitCode(printed) === result.exitCode)
-      return outcomeRow(student, printed, result.seconds)
-    const why = message('labs.otherExit', {
-      status: printed.status,
-      exitCode: `${result.exitCode}`,
-    })
-    return emptyRow(lab, student, 'stopped', message('labs.notFinished', { why }), result.seconds)
-  }
+): { row: GradeRow; judged: Exclude<Judged, { error: unknown }> | null } {
+  const without = (status: 'stopped' | 'refused', reason: Statement) => ({
+    row: emptyRow(lab, student, status, reason, result.seconds),
+    judged: null,
+  })
+  if (result.stopped !== null) return without('stopped', result.stopped)
+  const printed = Judged.safeParse(parsed(result.stdout)).data
+  if (printed && 'outcome' in printed)
+    return { row: outcomeRow(student, printed.outcome, result.seconds), judged: printed }
   const error = printed?.error
-  if (error && exitCodes[error.kind] === exitCodes.input)
-    return emptyRow(lab, student, 'refused', error.message, result.seconds)
+  if (error && exitCodes[error.kind] === exitCodes.input) return without('refused', error.message)
   const why =
     error?.message ??
     (result.stderr.trim().split('\n').pop() ||
       message('labs.exitCode', { exitCode: `${result.exitCode}` }))
-  return emptyRow(lab, student, 'stopped', message('labs.notFinished', { why }), result.seconds)
+  return without('stopped', message('labs.notFinished', { why }))
 }
 
 interface HandedIn {
@@ -276,21 +219,39 @@ async function open({ lab }: GradeRequest, found: FoundSubmission): Promise<Hand
 
 async function gradeOne(
   request: GradeRequest,
-  sandbox: Sandbox,
   { student, source, answers }: HandedIn,
   staged: Staged,
   place: Place,
+  repeats: Pick<JudgeJob, 'seed' | 'descriptions'>,
   signal: AbortSignal,
-): Promise<GradeRow> {
-  await writeFile(join(place.work, submissionFile), source)
-  if (answers !== null) await writeFile(join(place.work, answersFile), answers)
+): Promise<{ row: GradeRow; record: Omit<GradeRecord, 'row'> }> {
+  const { work } = place
+  await writeFile(join(work, submissionFile), source)
+  if (answers !== null) await writeFile(join(work, answersFile), answers)
+  const jobFile = join(work, 'job.json')
+  await writeFile(jobFile, JSON.stringify(jobOf(request, staged, work, repeats)))
+  const { mechanism, makeGroup } = staged.sandbox
   const result = await runSandboxed(
-    sandbox,
-    { ...place, command: checkCommand(request, staged, place.work) },
+    // A judge runs no code of the submission's, and starts the sandboxes of what does.
+    { ...openSandbox(mechanism.tie), makeGroup },
+    {
+      ...place,
+      command: [process.execPath, ...judgeOptions(), request.program, '__judge', jobFile],
+    },
     request.limits,
     signal,
   )
-  return toRow(request, student, result)
+  const { row, judged } = toRow(request, student, result)
+  const { lab, target } = request
+  return {
+    row,
+    record: {
+      schema: gradeRecordVersion,
+      ...{ student, source, answers, target, appVersion, seed: repeats.seed },
+      ...{ lab: isShipped(request.setup, lab) ? lab.id : lab.folder, labHash: lab.contentHash },
+      ...{ cubin: judged?.cubin ?? null, descriptions: judged?.descriptions ?? [] },
+    },
+  }
 }
 
 function flagLikenesses(
@@ -325,23 +286,13 @@ export async function gradeFolder(request: GradeRequest, options: GradeOptions):
     )
   const gpus = await visibleGpus(request.setup.machine, signal)
   const jobs = Math.min(request.jobs ?? Math.max(1, gpus.length), submissions.length)
-  const root = await realpath(await mkdtemp(join(tmpdir(), 'kernel-ladder-grade-')))
-  const remove = async (folder: string): Promise<void> => {
-    if (!(await removeTree(folder))) options.onLeft(folder)
-  }
-  try {
-    const staged = await stage(request, root)
-    // Only for the sandbox: the enclosing folder stays private.
-    await makeReadable(dirname(staged.program))
-    const sandbox = await findSandbox(request.limits, staged.view, [
-      dirname(staged.program),
-      ...request.readable,
-    ])
-    const { isolation } = sandbox
+  return withStaged(request, options, async (staged, remove) => {
+    const { root } = staged
+    const { isolation } = staged.sandbox
     await options.onStart({ submissions: submissions.length, jobs, gpus: gpus.length, isolation })
     const solution = await gradeSolution(request, staged, gpus[0], signal)
-    await makeReadable(staged.cache)
     options.onSolution(solution)
+    const records = newRecordFolder(request.setup.machine.folders, request.lab.id)
     const rows: GradeRow[] = []
     const sources = new Map<string, string>()
     const finishedRows = await openFinishedRows(
@@ -379,7 +330,13 @@ export async function gradeFolder(request: GradeRequest, options: GradeOptions):
         const [index, handedIn] = next
         const row = await gradeAnyhow(request, handedIn, async () => {
           const place = await preparePlace(request.setup.machine, staged, String(index), gpu)
-          return gradeOne(request, sandbox, handedIn, staged, place, signal)
+          const repeats = { seed: inputSeed(), descriptions: null }
+          const { row, record } = await gradeOne(request, handedIn, staged, place, repeats, signal)
+          if (signal.aborted) return row
+          const path = recordPath(records, index, handedIn.student)
+          const kept = { ...row, record: path }
+          await writeRecord(path, { ...record, row: kept })
+          return kept
         })
         await remove(join(root, String(index)))
         if (signal.aborted) return
@@ -394,10 +351,47 @@ export async function gradeFolder(request: GradeRequest, options: GradeOptions):
     flagLikenesses(finished, sources, request.lab)
     const seconds = (performance.now() - started) / 1000
     return { solution, rows: finished, isolation, seconds }
+  })
+}
+
+/** The folders of a grading and its sandbox; removes the folders afterwards, and those of gradings that were killed. */
+async function withStaged<T>(
+  { setup, lab, folder, limits, program, readable }: GradeRequest,
+  { onLeft }: Pick<GradeOptions, 'onLeft'>,
+  work: (staged: Staged, remove: (folder: string) => Promise<void>) => Promise<T>,
+): Promise<T> {
+  const owned = await ownFolder(await realpath(tmpdir()), 'kernel-ladder-grade')
+  const root = owned.path
+  const remove = async (path: string): Promise<void> => {
+    if (!(await removeTree(path))) onLeft(path)
+  }
+  try {
+    // Views are mounted by root of a user namespace, which is another user to this folder.
+    await chmod(root, 0o711)
+    const [cache, view] = [join(root, 'cache'), join(root, 'view')]
+    for (const path of [cache, view]) await makeFolder(path)
+    const { folders } = setup.machine
+    const hidden = [
+      setup.assets.kernelsDir,
+      setup.assets.recordingsDir,
+      lab.folder,
+      folder,
+      program,
+    ]
+    const sandbox = await findSandbox(limits, view, {
+      readable,
+      hidden: await realPaths([...hidden, folders.labs, folders.sessions, folders.drafts]),
+    })
+    return await work({ root, cache, sandbox }, remove)
   } finally {
     await remove(root)
+    await owned.remove()
   }
 }
+
+/** Of those that exist. */
+const realPaths = async (paths: readonly string[]): Promise<string[]> =>
+  (await Promise.all(paths.map((path) => realpath(path).catch(() => [])))).flat()
 
 /** A failure around one submission affects only its own row. */
 async function gradeAnyhow(
@@ -413,25 +407,62 @@ async function gradeAnyhow(
   }
 }
 
-/** Also fills the cache with the common builds: the runner and the lab's rungs. The solution is trusted like the lab. */
+/** Also fills the cache with the common builds. The solution is judged like a submission, with more time. */
 async function gradeSolution(
   request: GradeRequest,
   staged: Staged,
   gpu: string | undefined,
   signal: AbortSignal,
 ): Promise<GradeRow> {
-  const { work, env } = await preparePlace(request.setup.machine, staged, 'solution', gpu)
-  await writeFile(join(work, submissionFile), request.lab.solution)
-  const result = await runSandboxed(
-    openSandbox(),
-    {
-      work,
-      command: checkCommand(request, staged, work),
-      env: { ...env, KERNEL_LADDER_CACHE: staged.cache },
-    },
-    // It also builds what the others reuse.
-    { ...request.limits, seconds: request.limits.seconds * 4 },
+  const place = await preparePlace(request.setup.machine, staged, 'solution', gpu)
+  const { row } = await gradeOne(
+    { ...request, limits: { ...request.limits, seconds: request.limits.seconds * 4 } },
+    { student: '(solution)', source: request.lab.solution, answers: null },
+    staged,
+    { ...place, env: { ...place.env, KERNEL_LADDER_CACHE: staged.cache } },
+    { seed: inputSeed(), descriptions: null },
     signal,
   )
-  return toRow(request, '(solution)', result)
+  return row
+}
+
+export interface Regraded {
+  row: GradeRow
+  /** What differs from the record, by name: the row's status, its checks, `cubin`. */
+  differs: string[]
+}
+
+/** Judges a graded submission again: the same code, inputs and description, without running its host code. */
+export async function regradeRecord(
+  request: Omit<GradeRequest, 'folder'>,
+  record: GradeRecord,
+  options: Pick<GradeOptions, 'onLeft' | 'signal'> & {
+    onStart: (isolation: Isolation) => Promise<void>
+  },
+): Promise<Regraded> {
+  if (request.lab.contentHash !== record.labHash) throw inputError(message('labs.changed'))
+  const whole = { ...request, folder: request.lab.folder }
+  const [gpu] = await visibleGpus(request.setup.machine, options.signal)
+  return withStaged(whole, options, async (staged) => {
+    await options.onStart(staged.sandbox.isolation)
+    const place = await preparePlace(request.setup.machine, staged, 'regraded', gpu)
+    const { row, record: again } = await gradeOne(
+      whole,
+      record,
+      staged,
+      // It also builds what gradings share.
+      { ...place, env: { ...place.env, KERNEL_LADDER_CACHE: staged.cache } },
+      record,
+      options.signal,
+    )
+    const checks = Object.keys({ ...record.row.checks, ...row.checks })
+    return {
+      row,
+      differs: [
+        ...(row.status === record.row.status ? [] : ['status']),
+        ...checks.filter((id) => row.checks[id] !== record.row.checks[id]),
+        ...(again.cubin === record.cubin ? [] : ['cubin']),
+      ],
+    }
+  })
 }

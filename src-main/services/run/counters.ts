@@ -146,7 +146,7 @@ async function look(
   if (build.artefact === null) return nothing(build.reason ?? message('checks.notCompiled'))
   const probe = await bench.launchProbe()
   if ('reason' in probe) throw missingError(probe.reason, message('tools.hostCompiler'))
-  const pool = emulatorPool(signal, 1)
+  const pool = emulatorPool(signal, { size: 1, start: toolbox.startEmulator })
   try {
     const emulation: EmulationBench = {
       ...{ toolbox, pool, probe: probe.artefact, task, taskFolder, gpu },

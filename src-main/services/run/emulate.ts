@@ -8,6 +8,7 @@ import { launchedKernels, readModules } from '../../adapters/tools/nvcc'
 import { probeLaunches, type Launched, type NotLaunched } from '../../adapters/tools/runner'
 import type { Toolbox } from '../../adapters/tools/toolbox'
 import { recordsOf, stopReason, type LaunchPlaces } from '../../domain/emulation/findings'
+import { descriptionFault } from '../../domain/emulation/description'
 import { bufferBytes, type EmulationAnswer, type EmulationJob } from '../../domain/emulation/job'
 import { joined, partsOf } from '../../domain/emulation/parts'
 import { staticShared } from '../../domain/emulator/rung'
@@ -161,9 +162,11 @@ export async function readyRung(
   })
   requireRunning(signal)
   if ('reason' in launched)
-    return launched.fault === 'failed'
-      ? { ...launched, reason: message('records.cannotLaunch', { why: launched.reason }) }
+    return launched.fault === 'failed' || rung.id === toolbox.describedOnly
+      ? { fault: 'failed', reason: message('records.cannotLaunch', { why: launched.reason }) }
       : launched
+  const fault = descriptionFault(modules, launched)
+  if (fault) return { reason: fault, fault: 'failed' }
   const places = placesOf(modules, launched)
   if (!places) return { reason: message('emulation.noMachineCode') }
   const refused = refusedBy(gpu, places, launched)

@@ -2,9 +2,8 @@
 import { availableParallelism } from 'node:os'
 import { derivedMetrics } from '../../domain/analysis/derived-metrics'
 import { faultReason, printedLines } from '../../domain/emulation/findings'
-import type { Counts } from '../../domain/emulator/warp'
 import { inputError, KernelLadderError } from '../../domain/errors'
-import { message, type Statement } from '../../domain/messages/message'
+import { message, type AnyMessage, type Statement } from '../../domain/messages/message'
 import type { RunPlan } from '../../domain/run/plan'
 import type { DeepProfile } from '../../domain/session/deep'
 import type { VerifiedAt } from '../../domain/session/session'
@@ -31,13 +30,20 @@ const progressMs = 10_000
 /** A further problem that takes more is left out. */
 const mostFurther = 5e7
 
+/** A problem other than the emulated one, at which some rungs must be right too for their launches there to count. */
+export interface LaunchesAt {
+  problem: Problem
+  /** Rung ids. */
+  verified: readonly string[]
+}
+
 export interface ToEmulate {
   plan: RunPlan
   built: ReadonlyMap<string, RungBuild>
   prepared: PreparedRungs
   tools: EmulationTools
-  /** The problem whose launches, occupancy and waves are told; null for the plan's own. */
-  launchesAt: Problem | null
+  /** Where launches, occupancy and waves are from; null for the plan's own problem. */
+  launchesAt: LaunchesAt | null
 }
 
 export class EmulatedRungs {
@@ -115,10 +121,12 @@ export class EmulatedRungs {
     if (measured.trouble) return measured
     if (answer.kernels.some(({ readsClock }) => readsClock))
       this.warnings.push(message('emulation.clock', { rung: rung.id }))
-    const counted = await this.count(
-      rung,
-      answer.kernels.map(({ counts }) => counts),
-    )
+    const launched = await this.launchesOf(rung)
+    if ('key' in launched)
+      return { verify: null, timing: null, trouble: { status: 'failed', reason: launched } }
+    const counts = answer.kernels.map((kernel) => kernel.counts)
+    const { outcome } = this.of.built.get(rung.id)!
+    const counted = countedRung(rung, outcome!, counts, launched)
     this.deep.set(rung.id, counted.deep)
     return { ...measured, ...this.counters(counted) }
   }
@@ -152,13 +160,23 @@ export class EmulatedRungs {
     }
   }
 
-  private async count(rung: ReadyRung, counts: readonly Counts[]): Promise<CountedRung> {
-    const { built, launchesAt } = this.of
+  /** What a rung launches where the run wants to know it, or why its launches do not count. */
+  private async launchesOf(rung: ReadyRung): Promise<ReadyRung['launched'] | AnyMessage> {
+    const { built, launchesAt, plan, prepared } = this.of
+    if (!launchesAt) return rung.launched
+    const { problem } = launchesAt
     const { planned, outcome } = built.get(rung.id)!
-    const told = launchesAt
-      ? await readyRung(this.bench, () => Promise.resolve([]), planned.rung, outcome!, launchesAt)
-      : rung
-    return countedRung(rung, outcome!, counts, 'reason' in told ? rung.launched : told.launched)
+    const verifies = launchesAt.verified.includes(rung.id)
+    const fills = verifies ? prepared.fills : () => Promise.resolve([])
+    const there = await readyRung(this.bench, fills, planned.rung, outcome!, problem)
+    if (!verifies) return 'reason' in there ? rung.launched : there.launched
+    const wrong = (why: Statement): AnyMessage =>
+      message('records.wrongAt', { at: named({ ...problem.sizes, ...problem.scalars }), why })
+    if ('reason' in there) return wrong(there.reason)
+    const expected = await this.expectations(there.own)
+    const { measured } = await this.execute(there, expected, await estimate(this.bench, there))
+    if (measured.trouble) return wrong(measured.trouble.reason)
+    return measured.verify?.passed ? there.launched : wrong(wrongness(measured.verify!, plan.task))
   }
 
   private counters({ launches, metrics, longest }: CountedRung): Partial<Finding> {

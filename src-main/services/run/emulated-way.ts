@@ -14,7 +14,7 @@ import { inParallel } from '../bench/in-parallel'
 import { buildReference } from '../bench/reference'
 import type { Builds } from './build-rungs'
 import { notEmulated } from './counters'
-import { EmulatedRungs } from './emulated-rungs'
+import { EmulatedRungs, type LaunchesAt } from './emulated-rungs'
 import type { Findings } from './finding'
 import { openTools, PreparedRungs, requireFitting } from './prepared-rungs'
 import { allUnavailable } from './profile'
@@ -23,8 +23,11 @@ import type { OpenWay } from './way'
 
 export interface EmulationSettings {
   seed: number
-  /** The problem whose launches, occupancy and waves are told; the plan's own by default. */
-  launchesAt?: Problem | null
+  /**
+   * The problem whose launches, occupancy and waves are told; the plan's own by default. Host code knows the size, so
+   * launches of the rungs in `verified` count only if they compute the right result there.
+   */
+  launchesAt?: LaunchesAt | null
   /** The problem that the plan's was made of by halving its sizes. */
   shrunkFrom?: Problem | null
 }
@@ -71,7 +74,7 @@ interface Emulation {
   plan: RunPlan
   gpu: BuildGpu
   seed: number
-  launchesAt: Problem | null
+  launchesAt: LaunchesAt | null
 }
 
 async function examine(
@@ -80,7 +83,7 @@ async function examine(
   progress: Progress,
 ): Promise<Findings> {
   const { toolbox, signal } = bench
-  const pool = emulatorPool(signal)
+  const pool = emulatorPool(signal, { start: toolbox.startEmulator })
   try {
     const emulation = {
       ...{ toolbox, pool, task: plan.task, taskFolder: plan.taskFolder },

@@ -48,7 +48,7 @@ export async function sanitizeEmulated(
   const compiler = await bench.compiler()
   const probe = await bench.launchProbe()
   if ('reason' in probe) throw missingError(probe.reason, message('tools.hostCompiler'))
-  const pool = emulatorPool(signal)
+  const pool = emulatorPool(signal, { start: toolbox.startEmulator })
   try {
     const emulation: EmulationBench = {
       ...{ toolbox, pool, probe: probe.artefact, task: plan.task, gpu, seed, signal },

@@ -15,7 +15,7 @@ afterEach(async () => {
 })
 
 it('answers in a thread what it answers here, as often as it is asked', async () => {
-  pool = emulatorPool(never, 2)
+  pool = emulatorPool(never, { size: 2 })
   const here = emulate(job)
   for (const { kernels, outputs } of await Promise.all([1, 2, 3].map(() => pool!.run(job)))) {
     expect(kernels.map(({ counts }) => counts)).toEqual(here.kernels.map(({ counts }) => counts))
@@ -25,7 +25,7 @@ it('answers in a thread what it answers here, as often as it is asked', async ()
 
 it('says how far it is, once a second', async () => {
   const abort = new AbortController()
-  pool = emulatorPool(abort.signal, 1)
+  pool = emulatorPool(abort.signal, { size: 1 })
   const told: number[] = []
   const { bytes } = packedRow('cubins.jsonl', 'faults.cubin')
   const extents = { grid: [1, 1, 1] as const, block: [64, 1, 1] as const, dynamicSharedBytes: 256 }
@@ -46,7 +46,7 @@ it('says how far it is, once a second', async () => {
 
 it('ends what is cancelled, and starts nothing after', async () => {
   const abort = new AbortController()
-  pool = emulatorPool(abort.signal, 1)
+  pool = emulatorPool(abort.signal, { size: 1 })
   const running = pool.run(job)
   abort.abort()
   await expect(running).rejects.toMatchObject({ kind: 'cancelled' })
@@ -54,7 +54,7 @@ it('ends what is cancelled, and starts nothing after', async () => {
 })
 
 it('leaves its threads to the next pool, which answers the same', async () => {
-  pool = emulatorPool(never, 1)
+  pool = emulatorPool(never, { size: 1 })
   const first = await pool.run(job)
   await pool.close()
   let started = 0
@@ -62,7 +62,7 @@ it('leaves its threads to the next pool, which answers the same', async () => {
     started += 1
   }
   process.on('worker', count)
-  pool = emulatorPool(never, 1)
+  pool = emulatorPool(never, { size: 1 })
   expect((await pool.run(job)).outputs).toEqual(first.outputs)
   process.off('worker', count)
   expect(started).toBe(0)

@@ -18,6 +18,7 @@ import {
   safeguards,
   type Sandbox,
   type SandboxResult,
+  wrapOf,
 } from '../../../src-main/adapters/sandbox/sandbox'
 import { removeTree, unshareWith } from '../../../src-main/adapters/sandbox/view'
 import { isAlive, setEnv, tempDir } from '../../services/support'
@@ -35,16 +36,19 @@ describe('the sandbox', async () => {
     diskBytes: 32 * MiB,
   }
 
-  async function sandboxHere(readable: readonly string[] = []): Promise<Sandbox> {
+  async function sandboxHere(
+    readable: readonly string[] = [],
+    hidden: readonly string[] = [],
+  ): Promise<Sandbox> {
     const view = join(await tempDir(), 'view')
     await mkdir(view)
-    return findSandbox(limits, view, readable)
+    return findSandbox(limits, view, { readable, hidden })
   }
 
   // Found once; the tests that change the environment find their own.
   const scratch = await mkdtemp(join(tmpdir(), 'kl-test-'))
   afterAll(() => rm(scratch, { recursive: true, force: true }))
-  const found = await findSandbox(limits, scratch, [])
+  const found = await findSandbox(limits, scratch, { readable: [], hidden: [] })
   const canIsolate = isIsolated(found.isolation)
 
   /** A shell script of a submission's, which finds what it is after in `$1` and so on. */
@@ -235,9 +239,9 @@ describe('the sandbox', async () => {
       const sandbox = found
       const work = join(dir, 'work')
       await mkdir(work)
-      const argv = sandbox.wrap(
+      const argv = wrapOf(sandbox.mechanism)(
         {
-          ...{ work, view: sandbox.view, readable: [], tasks: 512, cpuSeconds: 60 },
+          ...{ work, view: sandbox.view, readable: [], hidden: [], tasks: 512, cpuSeconds: 60 },
           ...{ diskBytes: limits.diskBytes, fileBytes: limits.fileBytes },
         },
         ['sh', '-c', 'echo started; exec sleep 60'],
@@ -268,7 +272,7 @@ child.stdout.on('data', () => process.stdout.write(String(child.pid)))`,
       for (const folder of [dir, work, view]) await chmod(folder, 0o777)
       const argv = unshareWith([], null)(
         {
-          ...{ work, view, readable: [], tasks: 512, cpuSeconds: 60 },
+          ...{ work, view, readable: [], hidden: [], tasks: 512, cpuSeconds: 60 },
           ...{ diskBytes: limits.diskBytes, fileBytes: limits.fileBytes },
         },
         [

@@ -4,7 +4,9 @@ import {
   copyAccess,
   globalAccess,
   sharedAccess,
+  sectorsFilled,
   sharedMatrices,
+  sharedPasses,
 } from '../../../src-main/domain/emulator/accesses'
 import { boxFault, boxRows } from '../../../src-main/domain/emulator/bulk-copies'
 
@@ -146,6 +148,62 @@ describe('accesses measured one by one on an H200', () => {
       .filter(({ is, row }) => is.join() !== row.measured.join())
       .map(({ name, is, row }) => `${name}: ${is.join(' ')}, measured ${row.measured.join(' ')}`)
     expect(unequal).toEqual([])
+  })
+})
+
+describe('the hardware counters of shared memory', () => {
+  const table = (file: string): Record<string, string>[] => {
+    const [names, ...all] = readFileSync(
+      new URL(`../../captures/accesses/${file}`, import.meta.url),
+      'utf8',
+    )
+      .trim()
+      .split('\n')
+      .map((line) => line.split(','))
+    return all.map((values) =>
+      Object.fromEntries(values.map((value, place) => [names![place]!, value])),
+    )
+  }
+  const measured = [...table('wavefronts-h200.csv'), ...table('patterns-h200.csv')]
+  const of = (row: Record<string, string>) => ({
+    mask: parseInt(row['mask']!, 16) | 0,
+    offsets: row['byteOffsets']!.split(' ').map(Number),
+  })
+
+  it('follow one rule in every load and store', () => {
+    const own = measured.filter(({ access }) => /^(ld|st)\d+$/.test(access!))
+    expect(own).toHaveLength(441 + 348)
+    for (const row of own) {
+      const [, kind, bits] = /^(ld|st)(\d+)$/.exec(row['access']!)!
+      const { mask, offsets } = of(row)
+      const { passes, conflicts } = sharedPasses(
+        kind === 'ld' ? 'load' : 'store',
+        Number(bits) / 8,
+        mask,
+        offsets,
+      )
+      expect([row['access'], row['mask'], passes, conflicts].join()).toBe(
+        [
+          ...[row['access'], row['mask']],
+          row[`l1tex__data_pipe_lsu_wavefronts_mem_shared_op_${kind}.sum`],
+          row[`l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_${kind}.sum`],
+        ].join(),
+      )
+    }
+  })
+
+  it('state the sectors that a copy past L1 fills', () => {
+    const own = measured.filter(({ access }) => access === 'cpa16')
+    const unequal = own.filter((row) => {
+      const { mask, offsets } = of(row)
+      const sectors = row['l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum']
+      return sectorsFilled(mask, offsets) !== Number(sectors)
+    })
+    expect(own).toHaveLength(40)
+    // Random addresses, of which several lanes write one sector from several sectors.
+    expect(unequal.map(({ pattern }) => pattern)).toEqual(
+      [1, 2, 3, 6, 7].map((each) => `random${each}`),
+    )
   })
 })
 

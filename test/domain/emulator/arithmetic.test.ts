@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import {
   brainBits,
+  brainBitsOf,
+  brainOf,
   floatOf,
   fusedMultiplyAdd,
   halfBits,
@@ -186,5 +188,26 @@ describe('the high word of a product', () => {
       const unsigned = (BigInt(a >>> 0) * BigInt(b >>> 0)) >> 32n
       expect(multiplyHigh(a >>> 0, b >>> 0) >>> 0).toBe(Number(unsigned))
     }
+  })
+})
+
+describe('a sum of bfloat16', () => {
+  it('is rounded once, however small one of its parts is', () => {
+    for (const [tie, below, even, above] of [
+      [1 + 2 ** -8, 0x3f80, 0x3f80, 0x3f81],
+      [1 + 3 * 2 ** -8, 0x3f81, 0x3f82, 0x3f82],
+      [-1 - 2 ** -8, 0xbf81, 0xbf80, 0xbf80],
+      // Between bfloat16 without a normal exponent.
+      [3 * 2 ** -134, 0x0001, 0x0002, 0x0002],
+    ] as const)
+      for (const error of [2 ** -100 * Math.abs(tie), 2 ** -60 * Math.abs(tie)])
+        expect([brainBitsOf(tie, -error), brainBitsOf(tie), brainBitsOf(tie, error)]).toEqual([
+          below,
+          even,
+          above,
+        ])
+    expect(brainBitsOf(brainOf(0x4049))).toBe(0x4049)
+    expect(brainBitsOf(2 ** 128 - 2 ** 119, -1)).toBe(0x7f7f)
+    expect(brainBitsOf(2 ** 128 - 2 ** 119)).toBe(0x7f80)
   })
 })

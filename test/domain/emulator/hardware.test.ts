@@ -5,9 +5,9 @@ import { linesOf, rowsOf } from '../../../scripts/lib/recorded-docs'
 import {
   captures,
   compareKernels,
-  counted,
   emulate,
   readCapture,
+  unequalOf,
   type CapturedRung,
   type RungRun,
 } from '../../emulated-captures'
@@ -58,24 +58,28 @@ function worstError(title: string, rung: CapturedRung, run: RungRun): number {
   return worst
 }
 
+/**
+ * Of the captures with much work, the rungs that differ most: `npm run readme -- emulation` compares all rungs and writes what
+ * it found into the docs.
+ */
+const sampled: Readonly<Record<string, readonly string[]>> = {
+  'gemm-3xtf32-512': ['61_tf32x3_cp_async'],
+  'gemm-tensor-512': ['54_mma_sync', '57_persistent'],
+  reduction: ['01_interleaved_divergent', '08_vector_loads', '10_one_launch'],
+  histogram: ['02_shared'],
+}
+
 describe.each(captures())('%s, counted on an H200 instruction by instruction', (name) => {
   const capture = readCapture(name)
+  const rungs = capture.rungs.filter(({ id }) => sampled[name]?.includes(id) ?? true)
 
-  it.each(capture.rungs.map((rung) => [rung.id, rung] as const))('%s', (_, rung) => {
+  it.each(rungs.map((rung) => [rung.id, rung] as const))('%s', (_, rung) => {
     const run = emulate(rung, capture.seed)
     const { launches } = run
     expect(launches.flatMap(({ result }) => result.findings)).toEqual([])
-    const unequal = compareKernels(rung, launches).flatMap(({ kernel, totals }) =>
-      counted.flatMap((what) =>
-        totals[what].unequal === 0
-          ? []
-          : [
-              `${kernel}: ${what} of ${totals[what].unequal} instructions, ${JSON.stringify(totals[what])}`,
-            ],
-      ),
-    )
-    expect(unequal).toEqual([])
-    const rows = linesOf(rowsOf(rung.id, compareKernels(rung, launches)))
+    const compared = compareKernels(rung, launches)
+    expect(unequalOf(compared)).toEqual([])
+    const rows = linesOf(rowsOf(rung.id, compared))
     const missing = rows.filter((row) => !documented.has(row))
     expect(missing, 'not in docs/EMULATION.md: npm run readme -- emulation').toEqual([])
     if (name.startsWith('gemm')) expect(worstError(capture.title, rung, run)).toBeLessThan(1e-6)

@@ -16,10 +16,10 @@ import { stepOf } from '../../../src-main/domain/emulator/steps'
 import {
   convergenceWords,
   Halt,
+  newCounts,
   predicateTrue,
   uniformPredicates,
   type Block,
-  type Counts,
   type Split,
   type Warp,
 } from '../../../src-main/domain/emulator/warp'
@@ -250,18 +250,7 @@ export class SingleStep {
     const { views } = this
     views.bytes.set(this.before)
     const findings: Finding[] = []
-    const counter = (): Float64Array => new Float64Array(16)
-    const counts: Counts = {
-      executed: counter(),
-      threads: counter(),
-      on: counter(),
-      wavefronts: counter(),
-      idealWavefronts: counter(),
-      tags: counter(),
-      sectors: counter(),
-      idealSectors: counter(),
-      divergent: counter(),
-    }
+    const counts = newCounts(16)
     const machine: Machine = {
       views,
       registers,

@@ -3,15 +3,15 @@ import { readFileSync } from 'node:fs'
 import { brotliDecompressSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { floatOf, smallFloats, smallOf } from '../../../src-main/domain/emulator/float'
+import { alignedSums } from '../../../src-main/domain/emulator/fused/aligned-sums'
 import {
   cutFloat,
   kept,
   keptOfEights,
   leastFloat,
   maskOfEights,
-  matrixOf,
-  sumOf,
   tensorFloatMask,
+  transpose,
 } from '../../../src-main/domain/emulator/matrix-products'
 
 const [rows, columns, rowBytes] = [64, 8, 32]
@@ -35,15 +35,14 @@ const types = [
 
 type Small = (typeof types)[number]['a']
 
-function matrix(bytes: Uint8Array, type: Small) {
+function numbers(bytes: Uint8Array, type: Small): Float64Array {
   const view = new DataView(bytes.slice().buffer)
   const size = type === null ? 4 : type.bytes
-  const values = Float64Array.from({ length: bytes.length / size }, (_, place) =>
+  return Float64Array.from({ length: bytes.length / size }, (_, place) =>
     type === null
       ? floatOf(view.getUint32(4 * place, true) & tensorFloatMask)
       : smallOf(type.bytes === 1 ? view.getUint8(place) : view.getUint16(2 * place, true), type),
   )
-  return matrixOf(values, type === null ? leastFloat : 2 ** (1 - type.excess))
 }
 
 describe('a product of a warpgroup', () => {
@@ -56,20 +55,22 @@ describe('a product of a warpgroup', () => {
         return data.slice(from - size, from)
       }) as [Uint8Array, Uint8Array, Uint8Array, Uint8Array, Uint8Array]
       if (head[0] !== index) continue
-      const [A, B] = [matrix(left, a), matrix(right, b)]
+      const [A, B] = [numbers(left, a), numbers(right, b)]
       const eights = index >= 3
-      const depth = A.values.length / rows
-      const [sums, results] = [new Float32Array(before.buffer), new Int32Array(after.buffer)]
-      for (let row = 0; row < rows; row++)
-        for (let column = 0; column < columns; column++) {
-          const place = row * columns + column
-          const sum = sumOf(
-            ...([A, row * depth, B, column * depth, depth] as const),
-            ...([sums[place]!, leastFloat, eights ? keptOfEights : kept] as const),
-          )
-          elements++
-          if (cutFloat(sum, eights ? maskOfEights : -1) !== results[place]) unequal++
-        }
+      const product = alignedSums({
+        ...{ rows, columns, depth: A.length / rows },
+        leastNormal: a === null ? leastFloat : 2 ** (1 - Math.max(a.excess, b.excess)),
+        ...{ leastAddend: leastFloat, bits: eights ? keptOfEights : kept },
+      })
+      product.left.set(A)
+      transpose(B, columns, product.right)
+      product.sums.set(new Float32Array(before.buffer))
+      product.add()
+      const results = new Int32Array(after.buffer)
+      for (const [place, sum] of product.sums.entries()) {
+        elements++
+        if (cutFloat(sum, eights ? maskOfEights : -1) !== results[place]) unequal++
+      }
     }
     expect(elements).toBe(6 * rows * columns)
     expect(unequal).toBe(0)

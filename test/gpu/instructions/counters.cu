@@ -1,5 +1,6 @@
 // Kernels whose counters settle what is not known of shared and global memory on Hopper: `counters patterns FILE`, one access of
-// one warp per line of FILE, and `counters kernels`, one launch per question. Both run under ncu; run.sh has the metrics.
+// one warp per line of FILE, and `counters kernels` and `counters tiles`, one launch per question. All run under ncu; run.sh has
+// the metrics. `counters launches` says what launches that a GPU refuses answer.
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
@@ -153,6 +154,13 @@ int patterns(const char *path) {
   return cudaDeviceSynchronize() == cudaSuccess ? 0 : 1;
 }
 
+int finished() {
+  const cudaError_t error = cudaDeviceSynchronize();
+  printf("%s\n", cudaGetErrorString(error));
+  return error == cudaSuccess ? 0 : 1;
+}
+
+// Generic accesses and copies.
 int kernels() {
   float *in, *out;
   cudaMalloc(&in, 1 << 24), cudaMalloc(&out, 1 << 24), cudaMemset(in, 0, 1 << 24);
@@ -172,6 +180,13 @@ int kernels() {
     copy(copies<4>, 4, all, 0, 32, turns), copy(copies<4>, 32, all, 0, 32, turns);
     copy(copies<4>, 4, all, 0xff00, 32, turns), copy(copies<8>, 8, all, 0, 32, turns);
   }
+  return finished();
+}
+
+// What ncu's counters say of warpgroup products and of a 2D tile: `turns`, warps and blocks tell a rule from noise.
+int tiles() {
+  float *in, *out;
+  cudaMalloc(&in, 1 << 24), cudaMalloc(&out, 1 << 24), cudaMemset(in, 0, 1 << 24);
   for (int turns : {1, 4, 16}) groupProducts<false><<<1, 128>>>(turns, out), groupProducts<true><<<1, 128>>>(turns, out);
   for (int threads : {32, 64, 128, 256}) tile<<<1, threads>>>(in, out, 4);
   tile<<<132, 256>>>(in, out, 4), tile<<<1, 256>>>(in, out, 64);
@@ -180,9 +195,7 @@ int kernels() {
       strided<<<1, threads>>>(in, out, words, 64);
       stridedStores<<<1, threads>>>(out, words, 64);
     }
-  const cudaError_t error = cudaDeviceSynchronize();
-  printf("%s\n", cudaGetErrorString(error));
-  return error == cudaSuccess ? 0 : 1;
+  return finished();
 }
 
 __global__ void large(int *out) {
@@ -212,7 +225,7 @@ int launches() {
   cudaFuncSetAttribute(large, cudaFuncAttributeMaxDynamicSharedMemorySize, 227 * 1024), said("attribute of 227 KiB");
   large<<<1, 32, 227 * 1024>>>(out), said("227 KiB with the attribute");
   cudaFuncSetAttribute(large, cudaFuncAttributeMaxDynamicSharedMemorySize, 228 * 1024), said("attribute of 228 KiB");
-  large<<<1, 1024>>>(out), said("1024 threads"), large<<<1, 1025>>>(out), said("1025 threads");
+  large<<<1, 1024, 4096>>>(out), said("1024 threads"), large<<<1, 1025, 4096>>>(out), said("1025 threads");
   large<<<1, dim3(1, 1, 64), 4096>>>(out), said("64 threads along z"), large<<<1, dim3(1, 1, 65), 4096>>>(out), said("65 threads along z");
   large<<<0, 32, 4096>>>(out), said("no blocks"), large<<<1, 0, 4096>>>(out), said("no threads");
   large<<<dim3(1, 65535, 1), 32, 4096>>>(out), said("65535 blocks along y"), large<<<dim3(1, 65536, 1), 32, 4096>>>(out), said("65536 blocks along y");
@@ -225,6 +238,7 @@ int main(int count, char **words) {
   const std::string what = count > 1 ? words[1] : "";
   if (what == "patterns" && count > 2) return patterns(words[2]);
   if (what == "kernels") return kernels();
+  if (what == "tiles") return tiles();
   if (what == "launches") return launches();
   return 2;
 }

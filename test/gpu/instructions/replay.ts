@@ -6,10 +6,10 @@ import { guardOf, type Finding, type Machine } from '../../../src-main/domain/em
 import { isNothing, stepOf } from '../../../src-main/domain/emulator/steps'
 import {
   Halt,
+  newCounts,
   predicateTrue,
   uniformPredicates,
   type Block,
-  type Counts,
   type Warp,
 } from '../../../src-main/domain/emulator/warp'
 import type { Instruction } from '../../../src-main/domain/sass/instruction'
@@ -175,12 +175,7 @@ export class Replay {
     const bank = launchBank({ architecture: 90, ...extents, parameters, localBytes: 0 })
     const constants = new DataView(bank.buffer)
     const findings: Finding[] = []
-    const counter = (): Float64Array => new Float64Array(1)
-    const counts: Counts = {
-      ...{ executed: counter(), threads: counter(), on: counter(), divergent: counter() },
-      ...{ wavefronts: counter(), idealWavefronts: counter(), tags: counter() },
-      ...{ sectors: counter(), idealSectors: counter() },
-    }
+    const counts = newCounts(1)
     const machine: Machine = {
       ...{ views, registers, sharedBytes, counts },
       ...{ localBytes: 0, growsStack: false, calls: false, clustered: false },

@@ -26,8 +26,19 @@ said "neighbors"
 ./runner template.cubin neighbors.bin "$work/neighbors.out" 40 2>&1 | tee -a "$out/log.txt"
 export TMPDIR=$work LC_ALL=C
 common="--csv --page raw --print-units base --print-metric-instances none --cache-control none --clock-control none"
+shared=l1tex__data_pipe_lsu_wavefronts_mem_shared.sum,l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum
+for what in ld st; do
+  shared=$shared,l1tex__data_pipe_lsu_wavefronts_mem_shared_op_$what.sum,l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_$what.sum
+done
+shared=$shared,memory_l1_wavefronts_shared,memory_l1_wavefronts_shared_ideal,smsp__inst_executed.sum
+said "counters of tiles"
+timeout 60 ncu $common --metrics $shared ./counters tiles >"$work/tiles.csv" 2>"$work/tiles.err" || said "ncu tiles: $?"
 said "counters of kernels"
-timeout 50 ncu $common --set full ./counters kernels >"$work/kernels.csv" 2>"$work/kernels.err" || said "ncu kernels: $?"
+global=l1tex__t_bytes_pipe_lsu_mem_global_op_ldgsts_cache_access.sum,memory_l1_tag_requests_global,memory_l2_theoretical_sectors_global
+for what in ld st; do
+  global=$global,l1tex__t_sectors_pipe_lsu_mem_global_op_$what.sum,l1tex__t_requests_pipe_lsu_mem_global_op_$what.sum
+done
+timeout 50 ncu $common --metrics $shared,$global ./counters kernels >"$work/kernels.csv" 2>"$work/kernels.err" || said "ncu kernels: $?"
 said "counters of patterns"
 metrics=l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum,l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum
 metrics=$metrics,memory_l1_wavefronts_shared,memory_l1_wavefronts_shared_ideal
@@ -37,7 +48,7 @@ timeout 60 python3 pack.py disassemble encodings.bin "$work/disassembly.txt" || 
 wait $packing
 cat "$work/pack.log" >>"$out/log.txt"
 said "packing"
-cd "$work" && tar cf - trials.out neighbors.out products.bin launches.txt kernels.csv kernels.err patterns.csv patterns.err disassembly.txt |
+cd "$work" && tar cf - trials.out neighbors.out products.bin launches.txt tiles.csv tiles.err kernels.csv kernels.err patterns.csv patterns.err disassembly.txt |
   xz -T0 -6 >"$out/results.tar.xz"
 rm -rf "$work"
 said "done"

@@ -33,7 +33,7 @@ extern "C" KL_EXPORT void kl_reference(const KlReference* p) {
 #ifndef FAULT
 #define FAULT 0
 #endif
-enum { kRight, kBeyond, kBefore, kWritesInput, kWrongAtOne, kReadsBeyond, kBreaksContext };
+enum { kRight, kBeyond, kBefore, kWritesInput, kWrongAtOne, kReadsBeyond, kBreaksContext, kLazy, kReplays };
 
 struct KlTask {
   long long rows, cols;
@@ -41,6 +41,21 @@ struct KlTask {
   float* x;
   float* y;
 };
+
+// What a kernel keeps from one launch to the next: how often it ran, and the first results.
+__device__ long long launches;
+__device__ float kept[64 * 64];
+
+__global__ void countLaunch() { ++launches; }
+
+// Right only in the launches that a grader would look at: the first ones, or those with the inputs of the first.
+__global__ void cheat(KlTask p) {
+  const long long n = p.rows * p.cols, stride = (long long)gridDim.x * blockDim.x;
+  for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += stride) {
+    if (launches <= 3) p.y[i] = kept[i] = p.y[i] + p.alpha * p.x[i];
+    else if (FAULT == kReplays) p.y[i] = kept[i];
+  }
+}
 
 __global__ void axpy(KlTask p) {
   const long long n = p.rows * p.cols, stride = (long long)gridDim.x * blockDim.x;
@@ -57,6 +72,11 @@ __global__ void axpy(KlTask p) {
 }
 
 extern "C" KL_EXPORT cudaError_t kl_launch(const KlTask* p, cudaStream_t stream) {
+  if (FAULT == kLazy || FAULT == kReplays) {
+    countLaunch<<<1, 1, 0, stream>>>();
+    cheat<<<64, 256, 0, stream>>>(*p);
+    return cudaGetLastError();
+  }
   // One thread where the order matters.
   axpy<<<FAULT == kWrongAtOne ? 1 : 64, FAULT == kWrongAtOne ? 1 : 256, 0, stream>>>(*p);
   return cudaGetLastError();

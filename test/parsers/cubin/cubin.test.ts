@@ -4,12 +4,10 @@
  */
 import { describe, expect, it } from 'vitest'
 import { KernelLadderError } from '../../../src-main/domain/errors'
-import { hostCodeFault } from '../../../src-main/domain/labs/host-code'
 import { decodeInstruction } from '../../../src-main/domain/sass/decode'
 import { placesOf, type MachineCode } from '../../../src-main/domain/sass/machine-code'
 import { inEnglish } from '../../../src-main/domain/text/text'
 import { readCubin, cubinsOf } from '../../../src-main/parsers/cubin/cubin'
-import { hostCodeOf } from '../../../src-main/parsers/cubin/host-code'
 import { packedRow } from '../../captures'
 
 const read = (name: string): Uint8Array => packedRow('cubins.jsonl', name).bytes
@@ -314,50 +312,5 @@ describe('what is damaged', () => {
       said.add(sentence(copy))
     }
     expect(said.size).toBeGreaterThan(6)
-  })
-})
-
-const hostLibrary = (name: string): Uint8Array => read(`host-${name}.so`)
-
-const faultOf = (name: string): string | null => {
-  const fault = hostCodeFault(hostCodeOf(hostLibrary(name))!)
-  return fault === null ? null : inEnglish(fault)
-}
-
-describe('the host code of a library', () => {
-  it.each(['plain', 'library'] as const)('launches kernels: %s', (name) => {
-    expect(hostCodeOf(hostLibrary(name))!.unasked).toEqual([])
-    expect(faultOf(name)).toBeNull()
-  })
-
-  it.each([
-    ['constructor', '_ZL5earlyv'],
-    ['object', '_GLOBAL__sub_I'],
-    ['destructor', '_ZL4latev'],
-    ['initArray', '.init_array'],
-    ['init', '.init'],
-    ['resolver', 'chosen'],
-    ['forged', '.init_array'],
-  ] as const)('that runs without being called is named: %s', (name, symbol) => {
-    expect(hostCodeOf(hostLibrary(name))!.unasked).toEqual([symbol])
-    expect(faultOf(name)).toBe(
-      `Host code of a submission may only launch its kernels, so nothing of it was run. The code runs on the host without being called, when it is loaded or unloaded (${symbol}).`,
-    )
-  })
-
-  it('that reaches for processes, memory, other code and files is named', () => {
-    expect(hostCodeOf(hostLibrary('calls'))!.unasked).toEqual([])
-    const said = faultOf('calls')
-    for (const word of ['dlsym', 'fork', 'mprotect', 'ptrace', 'basic_filebuf', 'St6thread'])
-      expect(said).toContain(word)
-    for (const word of ['cudaGetLastError', '__cxa_atexit', 'getppid'])
-      expect(said).not.toContain(word)
-  })
-
-  it('is none in what is no library, and damaged in a part of one', () => {
-    expect(hostCodeOf(Buffer.from('// rung: 01_naive\n'))).toBeNull()
-    const whole = hostLibrary('constructor')
-    for (const length of [8, 64, 4000, whole.length - 1])
-      expect(() => hostCodeOf(whole.subarray(0, length))).toThrow(/^The machine code is damaged/)
   })
 })

@@ -37,28 +37,6 @@ describe('checks', () => {
       .filter((said) => typeof said === 'string')
 
   describe('checking a lab', () => {
-    it.each([
-      ['constructor', '_ZL5earlyv'],
-      ['calls', 'ptrace'],
-    ])('runs nothing of host code that does more than launch: %s', async (name, symbol) => {
-      const machine = await fakeMachine()
-      const lab = await testLab(machine)
-      const source = `${lab.solution}// host-code: ${name}\n`
-      const { outcome } = await check(machine, lab, source)
-      expect(outcome.status).toBe('failed')
-      expect(new Set(outcome.checks.map(({ status }) => status))).toEqual(new Set(['failed']))
-      expect(inEnglish(outcome.build.reason!)).toContain('may only launch its kernels')
-      expect(inEnglish(outcome.build.reason!)).toContain(symbol)
-      expect(machine.calls('runner').flat()).not.toContain('measure')
-    })
-
-    it('runs host code that only launches', async () => {
-      const machine = await fakeMachine()
-      const lab = await testLab(machine)
-      const { outcome } = await check(machine, lab, `${lab.solution}// host-code: library\n`)
-      expect(outcome.status).toBe('passed')
-    })
-
     it('passes its solution, with figures and the origin of each', async () => {
       const machine = await fakeMachine()
       const lab = await testLab(machine)

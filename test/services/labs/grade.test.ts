@@ -2,8 +2,14 @@
 import { readdir, readFile, writeFile, cp, mkdir, rm, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { openFinishedRows, submissionHash } from '../../../src-main/adapters/labs/work'
+import {
+  listSubmissions,
+  openFinishedRows,
+  readHandedIn,
+  submissionHash,
+} from '../../../src-main/adapters/labs/work'
 import { emptyRow, outcomeExitCode } from '../../../src-main/domain/labs/outcome'
+import { endSentence, startSentence } from '../../../src-main/hosts/cli/commands/lab-grade-command'
 import { toRow } from '../../../src-main/services/labs/grade'
 import { said, withAsked } from '../../support'
 import { fakeMachine, tempDir, recordingsDir, root, setupIn, shippedKernels } from '../support'
@@ -27,26 +33,78 @@ import { toErrorShape } from '../../../src-main/domain/errors'
 import { addLab } from '../../../src-main/services/lab-library/library'
 import { sharedSessions, sharingSessions } from '../../../src-main/adapters/disk/journal'
 
-describe('the row of a check', () => {
-  it('has its outcome only if it ended as that says', async () => {
+describe('the row of a submission', () => {
+  it('has the outcome that its judge printed, and says why there is none where the judge ended without one', async () => {
     const machine = await fakeMachine()
     const lab = await testLab(machine)
     const { outcome } = await check(machine, lab, lab.solution)
-    const ended = (exitCode: number | null, status = outcome.status) =>
-      toRow({ lab }, 'a', {
-        stdout: JSON.stringify({ ...outcome, status }),
-        ...{ stderr: '', stopped: null, seconds: 1, exitCode: exitCode as number },
-      })
-    expect(ended(0).status).toBe('passed')
-    expect(ended(1, 'failed').status).toBe('failed')
-    expect(ended(3, 'unavailable').status).toBe('unavailable')
-    // Killed, or of another mind than what was printed in its name.
-    for (const exitCode of [null, 1, 3, 137]) {
-      const row = ended(exitCode)
+    const ended = (stdout: string, exitCode: number | null, stderr = '') =>
+      toRow({ lab }, 'a', { stdout, stderr, stopped: null, seconds: 1, exitCode: exitCode! })
+    const printed = (document: object) => JSON.stringify(document)
+    const judged = { outcome, cubin: 'c', descriptions: [] }
+    expect(ended(printed(judged), 0)).toMatchObject({ row: { status: 'passed' }, judged })
+    const error = { kind: 'input', message: 'answers.yaml is no YAML.' }
+    expect(ended(printed({ error }), 2).row).toMatchObject({
+      status: 'refused',
+      reason: error.message,
+    })
+    // It crashed, ran out of memory, or printed half of a document.
+    for (const [stdout, code, why] of [
+      ['', 137, 'exit code 137'],
+      ['', null, 'heap out of memory'],
+      [printed(judged).slice(0, -9), 1, 'exit code 1'],
+      [printed({ ...judged, outcome: { ...outcome, status: 'great' } }), 0, 'exit code 0'],
+    ] as const) {
+      const { row } = ended(stdout, code, code === null ? 'heap out of memory' : '')
       expect(row.status).toBe('stopped')
       expect(Object.values(row.checks)).not.toContain('passed')
-      expect(said(row.reason)).toContain('it printed “passed” and ended with exit code')
+      expect(said(row.reason)).toContain(why)
     }
+  })
+})
+
+describe('a folder of submissions', () => {
+  it('has a row for each name, in one line, whatever bytes it is made of', async () => {
+    const dir = await tempDir()
+    const at = (bytes: string) =>
+      Buffer.concat([Buffer.from(`${dir}/`), Buffer.from(bytes, 'latin1')])
+    for (const name of ['m\xfcller', 'm\xfdller', 'one\ntwo', 'back\\slash', 'esc\x1b[2J'])
+      await writeFile(at(`${name}.cu`), 'code')
+    await mkdir(at('fold\xff'))
+    await writeFile(at('fold\xff/lab.cu'), 'code of a folder')
+    await writeFile(at('fold\xff/answers.yaml'), 'answers')
+    await writeFile(join(dir, '김민지.cu'), 'code')
+    const found = await listSubmissions(dir)
+    expect(found.map(({ student }) => student).sort()).toEqual(
+      [
+        ...['back\\slash', 'esc\\x1b[2J', 'fold\\xff', 'm\\xfcller', 'm\\xfdller'],
+        ...['one\\x0atwo', '김민지'],
+      ].sort(),
+    )
+    for (const { file } of found) expect((await readHandedIn(file!)).source).toMatch(/^code/)
+    const folder = found.find(({ student }) => student === 'fold\\xff')!
+    expect(await readHandedIn(folder.file!)).toEqual({
+      source: 'code of a folder',
+      answers: 'answers',
+    })
+  })
+
+  it('is announced and summed up as it is graded', () => {
+    const gpu = { needsGpu: true, replays: false }
+    const facts = { submissions: 1, jobs: 1, gpus: 1 }
+    expect(startSentence(facts, gpu)).toBe('1 submission, 1 at a time on 1 GPU')
+    expect(startSentence({ submissions: 20, jobs: 2, gpus: 2 }, gpu)).toBe(
+      '20 submissions, 2 at a time on 2 GPUs',
+    )
+    // A machine may have a GPU and grade on an emulated one.
+    expect(startSentence(facts, { needsGpu: false, replays: false })).toBe(
+      '1 submission, 1 at a time on the emulated GPU',
+    )
+    const rows = [{ seconds: 2 }, { seconds: 3 }]
+    expect(endSentence(rows, 0, 4)).toBe('2 graded in 4.0 s.')
+    expect(endSentence(rows, 2, 0.1)).toBe(
+      '2 graded, 0 of them now in 0.1 s; the judges of all rows took 5.0 s.',
+    )
   })
 })
 

@@ -5,7 +5,8 @@
  */
 import { zeroRegister, type Instruction, type RegisterOperand } from '../../sass/instruction'
 import { nanBits } from '../float'
-import { kept, leastFloat, leastMagnitude, tensorFloatMask } from '../matrix-products'
+import { kept, leastFloat, tensorFloatMask } from '../matrix-products'
+import { align, beginScale, pushSum, toMagnitudes } from './aligned-sums'
 import { highPart, lowHalves, Code, i32, scalar, v128, vector } from '../wasm'
 import { lanes } from '../site'
 
@@ -65,22 +66,9 @@ function pushFloats(code: Code, type: Type, place: number, halves: number): void
   }
 }
 
-/** The bits of a double's exponent, and those that a float's mantissa does not have. */
-const exponentBits = [0, 0x7ff00000] as const
+/** The bits of a double that a float's mantissa does not have. */
 const lowBits = [0xe0000000 | 0, -1] as const
 const leastDenormal = 2 ** -149
-
-/** Turns the doubles on the stack, which are in `value` as well, into the powers of two of their exponents; 0 stays 0. */
-function toMagnitudes(code: Code, value: number, leastNormal: number): void {
-  code.words(...exponentBits, ...exponentBits)
-  code.vector(vector.and)
-  code.splatDouble(leastNormal)
-  code.vector(vector.doubleLarger)
-  code.get(value)
-  code.splat(0)
-  code.vector(vector.doubleNe)
-  code.vector(vector.and)
-}
 
 /** The function of an instruction, or null where it stays with its step. Its parameters are those of an access. */
 export function matrixProduct({ mnemonic, modifiers, operands }: Instruction): Code | null {
@@ -169,13 +157,7 @@ export function matrixProduct({ mnemonic, modifiers, operands }: Instruction): C
       code.vector(vector.promote)
       code.set(sums[2 * odd + 1]!)
     }
-    for (const [pair, scale] of scales.entries()) {
-      code.splatDouble(leastMagnitude)
-      code.get(sums[pair]!)
-      toMagnitudes(code, sums[pair]!, leastFloat)
-      code.vector(vector.doubleLarger)
-      code.set(scale)
-    }
+    for (const [pair, scale] of scales.entries()) beginScale(code, scale, sums[pair]!, leastFloat)
     for (let part = 0; part < parts; part++) {
       for (let place = 0; place < packed; place++) {
         load(pointer, a, 2 * part + half)
@@ -199,25 +181,7 @@ export function matrixProduct({ mnemonic, modifiers, operands }: Instruction): C
         }
       }
     }
-    for (const [pair, scale] of scales.entries()) {
-      // What is not finite is added as it is.
-      code.splatDouble(2 ** kept)
-      code.get(scale)
-      code.get(scale)
-      code.splatDouble(Infinity)
-      code.vector(vector.doubleEq)
-      code.vector(vector.select)
-      code.set(scale)
-      code.splatDouble(2 ** kept)
-      code.get(scale)
-      code.vector(vector.doubleDiv)
-      code.set(scale)
-      code.get(sums[pair]!)
-      code.get(scale)
-      code.vector(vector.doubleMul)
-      code.vector(vector.doubleTrunc)
-      code.set(sums[pair]!)
-    }
+    for (const [pair, scale] of scales.entries()) align(code, scale, sums[pair]!, kept)
     for (const [k, value] of factors.entries())
       for (const [pair, sum] of sums.entries()) {
         code.get(sum)
@@ -234,9 +198,7 @@ export function matrixProduct({ mnemonic, modifiers, operands }: Instruction): C
       const result = results[2 * half + odd]!
       for (const pair of [2 * odd, 2 * odd + 1]) {
         // Cut off towards zero: to a float's mantissa, and to the bits of a denormal one.
-        code.get(sums[pair]!)
-        code.get(scales[pair]!)
-        code.vector(vector.doubleDiv)
+        pushSum(code, scales[pair]!, sums[pair]!)
         code.words(...lowBits, ...lowBits)
         code.vector(vector.and)
         code.splatDouble(1 / leastDenormal)

@@ -11,10 +11,6 @@ export const checks = {
   noSpillsFirst: 'No spills',
 
   notCompiled: 'The code does not compile.',
-  runsUnasked:
-    'The code runs on the host without being called, when it is loaded or unloaded ({names}).',
-  hostCalls: 'Its host code uses what launching a kernel does not need ({names}).',
-  onlyLaunch: 'Host code of a submission may only launch its kernels, so nothing of it was run.',
   failed: 'The run failed.',
   nothingMeasured: 'Nothing was measured.',
   didNotRun: 'The code was not run.',
@@ -52,7 +48,7 @@ export const checks = {
   aboutTime:
     'What this lab asks for shows in time alone ({checks}), which is not emulated: a GPU has to judge it. The other checks were judged here.',
   withNoise:
-    'The counter includes arbitration noise, because counters per instruction were not collected.',
+    'The counter includes conflicts that vary from run to run, because counters per instruction were not collected.',
   time: '{own}, {ratio}× the {theirs} of {rung}; must be at most {factor}×, with a noise margin of {noise} %.',
 
   faults: 'The kernel has {faults}.',

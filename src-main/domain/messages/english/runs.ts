@@ -267,7 +267,7 @@ export const emulation = {
   notVerifiedAt:
     '{rung} was not verified at {at}, which would take about {instructions} million warp instructions.',
   about:
-    'Emulated for {gpu} at {at}, every block of every launch: results and counts are exact, times are not known. Expected results are from {reference}.',
+    'Emulated for {gpu} at {at}, every block of every launch. Times are not known. Expected results are from {reference}.',
   shrunk:
     'Emulated at {at} instead of {from}, so that it takes seconds. Waves per SM are those of the smaller size.',
   fromHost: 'the reference on this machine',
@@ -294,6 +294,10 @@ export const emulation = {
   placeAt: ' (at {address} of {kernel})',
   notLaunched: 'Its launches are not known: {why}',
   noMachineCode: 'Its library has no machine code for the emulator.',
+  noSuchKernel: 'Its host code launches {name}, which its machine code does not have.',
+  wrongArguments:
+    'Its host code passes {bytes} bytes of arguments to {name}, which takes {expected}.',
+  noSuchVariable: 'Its host code uses the variable {name}, which its machine code does not have.',
   referenceUnusable: 'The reference cannot be used here: {why}',
   referenceNaN: 'The reference leaves {place} NaN, or does not write it.',
   noFile: '{path} is not a .npy file of {bytes} bytes of data.',

@@ -1,5 +1,6 @@
 /** `kernel-ladder import`: makes a session from an ncu file or an HTML report. */
 import { resolve } from 'node:path'
+import { givenFile } from '../../../adapters/disk/names'
 import { isHtmlFile } from '../../../adapters/sessions/report-file'
 import type { SetUp } from '../../../adapters/machine/machine'
 import { exitCodes, inputError } from '../../../domain/errors'
@@ -27,9 +28,12 @@ export async function importCommand(
     store: machine.folders.sessions,
     ...(options.out === undefined ? {} : { out: resolve(options.out) }),
   }
-  const { session, folder, misplaced } = (await isHtmlFile(file))
-    ? await importPage(file, options, place)
-    : await importProfile(file, options, place)
+  const { path, remove } = await givenFile(file)
+  const { session, folder, misplaced } = await (
+    (await isHtmlFile(path))
+      ? importPage(path, options, place)
+      : importProfile(path, options, place)
+  ).finally(() => remove())
   if (options.json) printJson(runDocument, sessionFields(session, folder))
   else printText(sessionText(session))
   note(`Saved in ${folder}`)

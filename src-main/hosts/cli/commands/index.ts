@@ -24,11 +24,15 @@ export const editCommand = later(async () => (await import('./ladders-command'))
 export const historyCommand = later(async () => (await import('./history-command')).historyCommand)
 export const importCommand = later(async () => (await import('./import-command')).importCommand)
 export const initCommand = later(async () => (await import('./ladders-command')).initCommand)
+export const judgeCommand = later(async () => (await import('./judge-command')).judgeCommand)
 export const labCheckCommand = later(async () => (await import('./lab-command')).labCheckCommand)
 export const labGradeCommand = later(
   async () => (await import('./lab-grade-command')).labGradeCommand,
 )
 export const labListCommand = later(async () => (await import('./lab-command')).labListCommand)
+export const labRegradeCommand = later(
+  async () => (await import('./lab-grade-command')).labRegradeCommand,
+)
 export const labStartCommand = later(async () => (await import('./lab-command')).labStartCommand)
 export const labTrustCommand = later(async () => (await import('./lab-command')).labTrustCommand)
 export const labValidateCommand = later(

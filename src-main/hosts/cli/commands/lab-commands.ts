@@ -4,6 +4,7 @@ import {
   labCheckCommand,
   labGradeCommand,
   labListCommand,
+  labRegradeCommand,
   labStartCommand,
   labTrustCommand,
   labValidateCommand,
@@ -84,6 +85,19 @@ export function addLabCommands({ cli, setUp, finish, given }: CommandLine): void
     )
     .action(async (dir: string, options: LabGradeOptions) =>
       finish(await labGradeCommand(setUp, dir, options, given)),
+    )
+  lab
+    .command('regrade')
+    .description(
+      'judge a graded submission again from its record; exits 0 if the row is the same, 1 if it differs',
+    )
+    .argument('<record>', 'the file that `lab grade --json` names for the row')
+    .option('--timeout <seconds>', 'time limit (default: 120)')
+    .option('--memory <GiB>', 'memory limit (default: 8)')
+    .option('--readable <dir...>', 'folders that the compiler may read, such as a CUDA toolkit’s')
+    .option('--unisolated', 'also if this machine cannot isolate submissions')
+    .action(async (record: string, options: LabGradeOptions) =>
+      finish(await labRegradeCommand(setUp, record, options)),
     )
   lab
     .command('trust')

@@ -4,6 +4,7 @@ import { basename, join, resolve } from 'node:path'
 import type { Setup, SetUp } from '../../../adapters/machine/machine'
 import { inEnglish } from '../../../domain/text/text'
 import { diskError, errorCode } from '../../../adapters/disk/disk'
+import { readRecord, type GradeRecord } from '../../../adapters/labs/grade-records'
 import type { LabFolder } from '../../../adapters/labs/library'
 import {
   isIsolated,
@@ -13,7 +14,7 @@ import {
 } from '../../../adapters/sandbox/sandbox'
 import { exitCodes, inputError, missingError } from '../../../domain/errors'
 import type { GradeRow } from '../../../domain/labs/outcome'
-import { gradeFolder, type GradeRequest } from '../../../services/labs/grade'
+import { gradeFolder, regradeRecord, type GradeRequest } from '../../../services/labs/grade'
 import {
   isShipped,
   isTrusted,
@@ -22,8 +23,10 @@ import {
   requireTrust,
   trustLab,
 } from '../../../services/lab-library/library'
+import { can, parseTarget } from '../../../domain/target/targets'
 import { csvTable, type Cell } from '../../../domain/text/tables'
-import { parsePart, wholeNumber } from '../arguments'
+import { appVersion } from '../../../services/version'
+import { parseLabTarget, parsePart, wholeNumber } from '../arguments'
 import { labTarget } from './lab-command'
 import { confirmed, abortOnStop } from '../terminal'
 import { folderCommandThere, folderTasksThere, machineOf, withOption } from '../elsewhere'
@@ -82,7 +85,7 @@ async function batchesOf(
 
 const GiB = 2 ** 30
 
-function limitsOf(options: LabGradeOptions): Limits {
+function limitsOf(options: Pick<LabGradeOptions, 'timeout' | 'memory'>): Limits {
   return {
     seconds: wholeNumber(options.timeout ?? '120', '--timeout', 86_400, 4),
     memoryBytes: wholeNumber(options.memory ?? '8', '--memory', 4096) * GiB,
@@ -106,7 +109,7 @@ const readableFolders = (folders: readonly string[]): Promise<string[]> =>
 /** Unisolated submissions run only with explicit consent, by the option or when asked. */
 async function allowUnisolated(
   isolation: Isolation,
-  { unisolated }: LabGradeOptions,
+  { unisolated }: Pick<LabGradeOptions, 'unisolated'>,
 ): Promise<boolean> {
   if (unisolated) return true
   const refusal = missingError(
@@ -175,6 +178,35 @@ const textOf = (rows: readonly GradeRow[]): string =>
     },
     { header: 'reason', align: 'left', cell: ({ reason }) => inEnglish(reason) },
   ])
+
+const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
+
+/** What is about to be graded, and where. */
+export const startSentence = (
+  { submissions, jobs, gpus }: { submissions: number; jobs: number; gpus: number },
+  { needsGpu, replays }: { needsGpu: boolean; replays: boolean },
+): string => {
+  const where = replays
+    ? 'from recordings'
+    : needsGpu && gpus > 0
+      ? `on ${counted(gpus, 'GPU')}`
+      : needsGpu
+        ? 'without a GPU'
+        : 'on the emulated GPU'
+  return `${counted(submissions, 'submission')}, ${jobs} at a time ${where}`
+}
+
+/** The time of this command, and that of all rows, where earlier gradings or several jobs took part. */
+export function endSentence(
+  rows: readonly Pick<GradeRow, 'seconds'>[],
+  reused: number,
+  seconds: number,
+): string {
+  const all = rows.reduce((sum, row) => sum + row.seconds, 0)
+  return reused === 0
+    ? `${rows.length} graded in ${seconds.toFixed(1)} s.`
+    : `${rows.length} graded, ${rows.length - reused} of them now in ${seconds.toFixed(1)} s; the judges of all rows took ${all.toFixed(1)} s.`
+}
 
 /** Creates the output file, so that a path that cannot be written is noticed before an hour of grading. */
 async function reserve(file: string): Promise<string> {
@@ -307,6 +339,7 @@ async function gradeBatches(
   const solutions: GradeRow[] = []
   let isolation = ''
   let seconds = 0
+  let reused = 0
   let allowed = false
   for (const { lab, folder } of batches) {
     const request: GradeRequest = {
@@ -319,9 +352,7 @@ async function gradeBatches(
     const grades = await gradeFolder(request, {
       onStart: async (facts) => {
         isolation = isolationSentence(facts.isolation)
-        note(
-          `${lab.id}: ${facts.submissions} submissions, ${facts.jobs} at a time on ${facts.gpus} GPUs`,
-        )
+        note(`${lab.id}: ${startSentence(facts, can(parseTarget(target)!))}`)
         note(isolation)
         if (facts.jobs > Math.max(1, facts.gpus))
           note('warning: several submissions share a GPU, which distorts their times.')
@@ -340,11 +371,12 @@ async function gradeBatches(
         )
       },
       onResumed: (count) => {
-        note(`${count} rows are of a grading of this folder that was interrupted.`)
+        reused += count
+        note(
+          `${counted(count, 'row')} of earlier gradings of these submissions ${count === 1 ? 'is' : 'are'} reused.`,
+        )
       },
-      onLeft: (folder) => {
-        note(`warning: ${folder} could not be removed; remove it yourself.`)
-      },
+      onLeft: noteLeft,
       signal,
     })
     rows.push(...grades.rows)
@@ -354,7 +386,7 @@ async function gradeBatches(
   else if (options.csv) process.stdout.write(csvOf(batches, rows))
   else if (options.json) printJson(labGradeDocument, { isolation, seconds, solutions, rows })
   else printText(textOf(rows))
-  note(`${rows.length} graded in ${seconds.toFixed(1)} s.`)
+  note(endSentence(rows, reused, seconds))
   const alike = rows.filter(({ similarTo }) => similarTo.length > 0).length
   if (alike > 0)
     note(`${alike} closely resemble another submission: look at both before drawing conclusions.`)
@@ -370,3 +402,47 @@ async function gradeBatches(
   note('Nothing could be judged: on this machine not even the lab’s own solution passes.')
   return exitCodes.missing
 }
+
+/** `kernel-ladder lab regrade`: for appeals. Exits 0 if the row is the same, 1 if it differs. */
+export async function labRegradeCommand(
+  setUp: SetUp,
+  file: string,
+  options: Pick<LabGradeOptions, 'timeout' | 'memory' | 'unisolated' | 'readable'>,
+): Promise<number> {
+  const setup = await setUp()
+  const record = await readRecord(resolve(file))
+  const lab = await openLab(setup, record.lab)
+  await requireTrust(setup, lab)
+  if (record.appVersion !== appVersion)
+    note(`warning: it was graded by version ${record.appVersion}, and this is ${appVersion}.`)
+  const { row, differs } = await regradeRecord(
+    {
+      ...{ setup, lab, limits: limitsOf(options), target: parseLabTarget(record.target) },
+      program: process.argv[1]!,
+      readable: await readableFolders(options.readable ?? []),
+    },
+    record,
+    {
+      async onStart(isolation) {
+        note(isolationSentence(isolation))
+        if (!isIsolated(isolation)) await allowUnisolated(isolation, options)
+      },
+      onLeft: noteLeft,
+      signal: abortOnStop('stopping.'),
+    },
+  )
+  printText(textOf([{ ...row, record: null }]))
+  if (differs.length === 0) note('The row is the same as then.')
+  for (const name of differs) note(`${name}: ${differenceIn(name, record, row)}`)
+  return differs.length === 0 ? 0 : exitCodes.failed
+}
+
+const differenceIn = (name: string, { row: then }: GradeRecord, now: GradeRow): string =>
+  name === 'cubin'
+    ? 'the compiler now makes other machine code of it'
+    : name === 'status'
+      ? `${then.status} then, ${now.status} now`
+      : `${then.checks[name] ?? 'absent'} then, ${now.checks[name] ?? 'absent'} now`
+
+const noteLeft = (folder: string): void =>
+  note(`warning: ${folder} could not be removed; remove it yourself.`)

@@ -1,0 +1,76 @@
+/**
+ * What is kept of each graded submission, for appeals: everything needed to judge it again and get the same row. One
+ * JSON file per row, in a folder per grading.
+ */
+import { randomBytes } from 'node:crypto'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { z } from 'zod'
+import { inputError, errorText, schemaFault } from '../../domain/errors'
+import { GradeRow } from '../../domain/labs/outcome'
+import { message } from '../../domain/messages/message'
+import { diskError, makeFolder } from '../disk/disk'
+import type { Folders } from '../machine/machine'
+import { Description } from '../sandbox/confined'
+
+export const gradeRecordVersion = 1
+
+export const GradeRecord = z.object({
+  schema: z.literal(gradeRecordVersion),
+  student: z.string(),
+  /** Id of a shipped lab, or the folder of another one. */
+  lab: z.string(),
+  /** Hash of the lab's files at the time. */
+  labHash: z.string(),
+  source: z.string(),
+  /** answers.yaml as it was submitted; null if there was none. */
+  answers: z.string().nullable(),
+  target: z.string(),
+  /** Of the inputs. */
+  seed: z.number().int(),
+  appVersion: z.string(),
+  /** SHA-256 of the machine code that was judged; null if it did not compile. */
+  cubin: z.string().nullable(),
+  /** The work that the host code described, by problem. */
+  descriptions: z.array(Description),
+  row: GradeRow,
+})
+export type GradeRecord = z.infer<typeof GradeRecord>
+
+/** A new folder for the records of a grading. */
+export function newRecordFolder({ labs }: Pick<Folders, 'labs'>, lab: string): string {
+  const stamp = new Date().toISOString().slice(0, 19).replace(/[-:]/g, '').replace('T', '-')
+  return join(labs, 'grades', `${lab}-${stamp}-${randomBytes(2).toString('hex')}`)
+}
+
+/** A student's name may hold anything; a file name holds the harmless part of it. */
+const fileName = (student: string): string => student.replace(/[^\w.@+-]+/g, '_').slice(0, 60)
+
+export const recordPath = (folder: string, index: number, student: string): string =>
+  join(folder, `${String(index + 1).padStart(4, '0')}-${fileName(student)}.json`)
+
+export async function writeRecord(path: string, record: GradeRecord): Promise<void> {
+  try {
+    await makeFolder(join(path, '..'))
+    await writeFile(path, `${JSON.stringify(record)}\n`, { mode: 0o600 })
+  } catch (error) {
+    throw diskError(error, path, 'write')
+  }
+}
+
+export async function readRecord(path: string): Promise<GradeRecord> {
+  const refuse = (why: string) => inputError(message('files.unreadable', { file: path, why }))
+  const text = await readFile(path, 'utf8').catch((error: unknown) => {
+    throw diskError(error, path, 'read')
+  })
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (error) {
+    throw refuse(errorText(error))
+  }
+  const record = GradeRecord.safeParse(value)
+  if (!record.success)
+    throw inputError(message('files.unreadable', { file: path, why: schemaFault(record.error) }))
+  return record.data
+}

@@ -1,0 +1,297 @@
+/**
+ * The tools of a judge. Whatever handles a submission's code runs in a sandbox of its own: nvcc sees the source and its
+ * headers, the launch probe sees the library that it loads. A judge takes three things from them: a compiled library,
+ * compiler messages, and the description of launches, which is parsed like any other untrusted text.
+ */
+import { createHash } from 'node:crypto'
+import { chmod, copyFile, mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { z } from 'zod'
+import type { MachineCode } from '../../domain/sass/machine-code'
+import { cubinsOf, readCubin } from '../../parsers/cubin/cubin'
+import {
+  parseProbedLaunches,
+  parseRunnerLine,
+  type RunnerEventOf,
+} from '../../parsers/cuda/runner-events'
+import { runProcess, type ProcessResult } from '../tools/process'
+import { liveToolbox } from '../tools/toolboxes'
+import type { RawRecorder, ToolCall, Toolbox } from '../tools/toolbox'
+import { caseLines, type CaseWords } from './replay-plan'
+import { measureBlind } from './blind-run'
+import { emulatorsIn } from './emulator-process'
+import { Mechanism, placeOf, wrapOf, type Limits } from './sandbox'
+import { removeTree, type Place } from './view'
+
+export const Confinement = z.object({
+  mechanism: Mechanism,
+  /** An empty folder on which views are mounted. */
+  view: z.string(),
+  readable: z.array(z.string()),
+  hidden: z.array(z.string()),
+})
+export type Confinement = z.infer<typeof Confinement>
+
+/** What the probe said of a submission at one problem. A grade can be repeated from these without its host code. */
+export const Description = z.object({
+  /** SHA-256 of the machine code that was described. */
+  cubin: z.string(),
+  /** SHA-256 of what was asked: the launch struct, the GPU and the kernels' parameters. */
+  asked: z.string(),
+  stdout: z.string(),
+  stderr: z.string(),
+  outcome: z.enum(['exited', 'signalled', 'not-found', 'idle', 'timeout', 'flooded', 'cancelled']),
+  exitCode: z.number().nullable(),
+  signal: z.string().nullable(),
+})
+export type Description = z.infer<typeof Description>
+
+const sha256 = (bytes: string | Uint8Array): string =>
+  createHash('sha256').update(bytes).digest('hex')
+
+/** A description has kilobytes; a table that is copied from the host has megabytes. */
+const descriptionLimit = 64 * 2 ** 20
+
+/** Environment variables that tools need; others may contain tokens and the like. */
+export const toolVariables = [
+  ...['PATH', 'LANG', 'LD_LIBRARY_PATH', 'CUDA_HOME', 'CUDA_PATH', 'KERNEL_LADDER_PATH_ONLY'],
+] as const
+
+/** The variables that a program may see: those that tools need, and those of the fake tools of tests. */
+export const variablesFor = (environment: NodeJS.ProcessEnv): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(environment).filter(
+      (entry): entry is [string, string] =>
+        entry[1] !== undefined &&
+        (toolVariables.some((name) => name === entry[0]) || entry[0].startsWith('FAKE')),
+    ),
+  )
+
+/** Writes what the compiler built to stdout, since nothing else leaves the sandbox. */
+const compileScript = 'built=$(mktemp -d)/built; "$@" -o "$built" 1>&2 && base64 -w 0 "$built"'
+
+export interface Confined {
+  toolbox: (recorder: RawRecorder | null) => Toolbox
+  /** What the submission's host code described, in order. */
+  descriptions: () => Description[]
+}
+
+/** Our programs that a GPU needs. */
+export interface GpuTools {
+  /** The launch probe. */
+  probe: string
+  /** The rung that replays a plan (cuda-kernels/judge). */
+  replay: string
+}
+
+export interface ConfinedOptions {
+  confinement: Confinement
+  limits: Limits
+  /** The id of the rung that is the submission. */
+  submission: string
+  /** Descriptions of an earlier grading, which are used in place of running the host code again. */
+  known: readonly Description[] | null
+  /** A folder for plans. */
+  folder: string
+  /** Called once a submission is to run on a GPU. */
+  gpuTools: (toolbox: Toolbox) => Promise<GpuTools>
+}
+
+export function confinedTools(options: ConfinedOptions): Confined {
+  const { confinement, limits, submission, known, folder, gpuTools } = options
+  const { mechanism, ...view } = confinement
+  const described: Description[] = []
+  const wrap = wrapOf(mechanism)
+  let device: RunnerEventOf<'device'> | null = null
+  let tools: Promise<GpuTools> | null = null
+  let plans = 0
+
+  const isolated = async (
+    call: ToolCall,
+    { work, readable = [], librariesOnly = false }: Partial<Place> & Pick<Place, 'work'>,
+    command: readonly string[],
+    outputLimit: number,
+  ): Promise<ProcessResult> => {
+    const shown = { ...view, readable: [...view.readable, ...readable] }
+    const place = { ...placeOf(shown, work, limits), librariesOnly }
+    const [file, ...args] = wrap(place, command)
+    return runProcess({
+      ...{ file: file!, args, cwd: work, ownEnv: true, outputLimit },
+      env: variablesFor(process.env),
+      ...(call.timeoutMs === undefined ? {} : { timeoutMs: call.timeoutMs }),
+      ...(call.signal ? { signal: call.signal } : {}),
+    })
+  }
+
+  const compile = async (call: ToolCall): Promise<ProcessResult> => {
+    const at = call.args.indexOf('-o')
+    const output = call.args[at + 1]!
+    const args = call.args.filter((_, index) => index !== at && index !== at + 1)
+    // The probe stands in for the CUDA runtime, wherever the submission is to run.
+    const runtime = args.includes('-cudart') ? [] : ['-cudart', 'none']
+    if (mechanism.by === 'none')
+      return runProcess({ ...call, args: [...args, ...runtime, '-o', output] })
+    const result = await isolated(
+      call,
+      { work: call.cwd! },
+      ['sh', '-c', compileScript, 'sh', call.file, ...args, ...runtime],
+      2 * limits.fileBytes,
+    )
+    if (result.outcome === 'exited' && result.exitCode === 0)
+      await writeFile(output, Buffer.from(result.stdout, 'base64'), { mode: 0o755 })
+    return { ...result, stdout: '' }
+  }
+
+  const describe = async (call: ToolCall): Promise<ProcessResult> => {
+    const at = call.args.indexOf('--library')
+    const library = call.args[at + 1]!
+    const bytes = await readFile(library)
+    const asked = {
+      cubin: sha256(Buffer.concat(cubinsOf(bytes).map((cubin) => Buffer.from(cubin)))),
+      asked: sha256(JSON.stringify([...call.args.slice(0, at), ...call.args.slice(at + 2)])),
+    }
+    const same = (one: Description): boolean =>
+      one.cubin === asked.cubin && one.asked === asked.asked
+    // Asked again, host code must not answer differently.
+    const before = described.find(same) ?? known?.find(same)
+    if (before) {
+      if (!described.includes(before)) described.push(before)
+      return { ...before, seconds: 0 }
+    }
+    for (const path of [call.file, library]) await chmod(path, 0o755)
+    const args = call.args.map((word, index) => (index === at ? '--untrusted' : word))
+    const work = await mkdtemp(join(tmpdir(), 'describe-'))
+    try {
+      const result = await isolated(
+        call,
+        { work, readable: [call.file, library], librariesOnly: true },
+        [call.file, ...args],
+        descriptionLimit,
+      )
+      const { stdout, stderr, outcome, exitCode, signal } = result
+      described.push({ ...asked, stdout, stderr: stderr.slice(-4096), outcome, exitCode, signal })
+      return result
+    } finally {
+      await removeTree(work)
+    }
+  }
+
+  /** The library that replays what the submission describes for these cases. */
+  const replayOf = async (library: string, cases: readonly CaseWords[], call: ToolCall) => {
+    const { probe, replay } = await (tools ??= gpuTools(toolbox(null)))
+    const cubins = cubinsOf(await readFile(library))
+    const modules = cubins.map((cubin) => readCubin(cubin))
+    const lines = cubins.map((_, index) => `module ${index}.cubin`)
+    for (const words of cases) {
+      const result = await describe({
+        ...{ tool: 'runner', key: `runner/launches-${submission}`, file: probe },
+        args: [
+          ...['--struct', words.structBytes, ...words.fields.flatMap((word) => ['--field', word])],
+          ...(device ? deviceWords(device) : []),
+          ...kernelWords(modules),
+          ...['--library', library],
+        ],
+        timeoutMs: 30_000,
+        ...(call.signal ? { signal: call.signal } : {}),
+      })
+      const answer = parseProbedLaunches(result.stdout) ?? unanswered(result)
+      lines.push(...caseLines(modules, words, answer))
+    }
+    const own = join(folder, `plan-${(plans += 1)}`)
+    await mkdir(own, { recursive: true })
+    for (const [index, cubin] of cubins.entries())
+      await writeFile(join(own, `${index}.cubin`), cubin)
+    await writeFile(join(own, 'plan'), `# ${library}\n${lines.join('\n')}\n`)
+    const copy = join(own, 'replay.so')
+    await copyFile(replay, copy)
+    return copy
+  }
+
+  /** Whatever is run on a GPU replays a plan in place of the submission. */
+  const onGpu = async (call: ToolCall): Promise<ToolCall> => {
+    const prefix = `${submission}=`
+    const at = call.args.findIndex(
+      (word, index) => word.startsWith(prefix) && call.args[index - 1] === '--rung',
+    )
+    if (at < 0) return call
+    const named = call.args.find(
+      (word, index) => word.startsWith(prefix) && call.args[index - 1] === '--rung-case',
+    )
+    const cases = casesIn(call.args)
+    const own = named
+      ? cases.filter(({ name }) => name === named.slice(prefix.length))
+      : cases.slice(0, 1)
+    const replay = await replayOf(call.args[at]!.slice(prefix.length), own, call)
+    return { ...call, args: call.args.with(at, `${prefix}${replay}`) }
+  }
+
+  const run = async (call: ToolCall): Promise<ProcessResult> => {
+    if (call.key === `nvcc/${submission}`) return compile(call)
+    if (call.key === `runner/launches-${submission}`) return describe(call)
+    const ready = await onGpu(call)
+    const result =
+      ready !== call && ready.args[0] === 'measure'
+        ? await measureBlind(ready, submission, join(folder, `results-${plans}`))
+        : await runProcess(ready)
+    if (call.key === 'runner/device')
+      for (const line of result.stdout.split('\n')) {
+        const event = parseRunnerLine(line)
+        if (event?.event === 'device') device = event
+      }
+    return result
+  }
+  const startEmulator = emulatorsIn(
+    folder,
+    (command, script, work) => {
+      const shown = { ...view, readable: [...view.readable, script] }
+      return wrap({ ...placeOf(shown, work, limits), librariesOnly: true }, command)
+    },
+    variablesFor(process.env),
+  )
+  const toolbox = (recorder: RawRecorder | null): Toolbox => ({
+    ...liveToolbox(recorder, run),
+    describedOnly: submission,
+    startEmulator,
+  })
+  return { toolbox, descriptions: () => described }
+}
+
+/** The cases of a call of the runner. */
+function casesIn(args: readonly string[]): (CaseWords & { name: string })[] {
+  const cases: { name: string; structBytes: string; fields: string[]; buffers: string[] }[] = []
+  for (const [index, word] of args.entries()) {
+    const value = args[index + 1] ?? ''
+    if (word === '--case') cases.push({ name: value, structBytes: '', fields: [], buffers: [] })
+    const own = cases.at(-1)
+    if (word === '--struct' && own) own.structBytes = value
+    if (word === '--field') own?.fields.push(value)
+    if (word === '--buffer') own?.buffers.push(value)
+  }
+  return cases
+}
+
+const deviceWords = (device: RunnerEventOf<'device'>): string[] => [
+  ...['--sm', device.computeCapability.replace('.', ''), '--sms', String(device.smCount)],
+  ...['--shared-optin', String(device.sharedPerBlockOptinBytes)],
+  ...['--shared-per-sm', String(device.sharedPerSmBytes)],
+  ...['--threads-per-sm', String(device.maxThreadsPerSm)],
+  ...['--blocks-per-sm', String(device.maxBlocksPerSm)],
+]
+
+const kernelWords = (modules: readonly MachineCode[]): string[] =>
+  modules.flatMap(({ kernels }) =>
+    kernels.flatMap(({ name, parameters, registers, sharedBytes }) => [
+      ...[
+        '--kernel',
+        `${name}=${parameters.list.map(({ offset, size }) => `${offset}+${size}`).join(',')}`,
+      ],
+      ...(registers === null ? [] : ['--resources', `${name}=${registers},${sharedBytes}`]),
+    ]),
+  )
+
+/** The host code ended the probe, or kept it from answering. */
+const unanswered = ({ outcome, exitCode, signal }: ProcessResult) => ({
+  ...{ event: 'launches' as const, kernels: [], fault: 'failed' as const },
+  reason: `its host code ended without describing its work (${signal ?? exitCode ?? outcome})`,
+})

@@ -1,0 +1,64 @@
+/**
+ * An emulator in a process of its own, for a judge: it gets machine code, launches and inputs, and returns results. What
+ * is expected never exists there.
+ */
+import { EventEmitter } from 'node:events'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import workerCode from 'virtual:emulator-worker'
+import { heapMegabytes, type Emulator, type StartEmulator } from '../emulator/pool'
+import type { EmulationAnswer } from '../../domain/emulation/job'
+import { startPeer } from '../tools/process'
+import { withoutInspector } from './inspector'
+
+/** What comes through a channel begins at any byte; results are read as words. */
+const aligned = (answer: EmulationAnswer): EmulationAnswer => ({
+  ...answer,
+  outputs: new Map([...answer.outputs].map(([name, bytes]) => [name, new Uint8Array(bytes)])),
+})
+
+/** `wrap` makes the command line that runs a command in a sandbox where it can read this file. */
+export function emulatorsIn(
+  folder: string,
+  wrap: (command: readonly string[], readable: string, work: string) => readonly string[],
+  env: Readonly<Record<string, string>>,
+): StartEmulator {
+  let script: string | null = null
+  return (): Emulator => {
+    const work = join(folder, 'emulator')
+    if (script === null) {
+      mkdirSync(work, { recursive: true })
+      script = join(folder, 'emulator.cjs')
+      writeFileSync(script, workerCode(), { mode: 0o644 })
+    }
+    const options = [`--max-old-space-size=${heapMegabytes}`, ...withoutInspector()]
+    const [file, ...args] = wrap([process.execPath, ...options, script], script, work)
+    const { peer, kill } = startPeer({ file: file!, args, env })
+    const events = new EventEmitter()
+    for (const name of ['error', 'exit']) peer.on(name, (what) => events.emit(name, what))
+    peer.on('message', (said: number | EmulationAnswer) =>
+      events.emit('message', typeof said === 'number' ? said : aligned(said)),
+    )
+    return {
+      events,
+      send(job) {
+        // Shared memory cannot be sent to another process.
+        const buffers = job.buffers.map((buffer) => ({
+          ...buffer,
+          contents: buffer.contents && new Uint8Array(buffer.contents),
+        }))
+        peer.send({ ...job, buffers })
+      },
+      end: () => Promise.resolve(kill()),
+      hold(held) {
+        if (held) {
+          peer.ref()
+          peer.channel?.ref()
+        } else {
+          peer.unref()
+          peer.channel?.unref()
+        }
+      },
+    }
+  }
+}

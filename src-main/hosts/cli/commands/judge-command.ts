@@ -1,0 +1,18 @@
+/** `kernel-ladder __judge`: what `lab grade` starts for each submission. */
+import { localMachine } from '../../../adapters/machine/machine'
+import { exitCodes, toErrorShape } from '../../../domain/errors'
+import { judgeSubmission, readJob } from '../../../services/labs/judge-process'
+
+export async function judgeCommand(jobFile: string): Promise<number> {
+  // Node starts its debugger on this signal where it cannot be told not to (--disable-sigusr1).
+  process.on('SIGUSR1', () => undefined)
+  try {
+    const judged = await judgeSubmission(localMachine(), await readJob(jobFile))
+    process.stdout.write(JSON.stringify(judged))
+    return 0
+  } catch (error) {
+    const shape = toErrorShape(error)
+    process.stdout.write(JSON.stringify({ error: shape }))
+    return exitCodes[shape.kind]
+  }
+}

@@ -1,0 +1,100 @@
+/**
+ * The process that judges one submission (`kernel-ladder __judge`). It runs trusted code only: whatever handles the
+ * submission's code is a tool in a sandbox of its own (adapters/sandbox/confined.ts). So that a grader loses one row at
+ * most, each submission has a process, with limits on its time and memory.
+ */
+import { readFile } from 'node:fs/promises'
+import { z } from 'zod'
+import type { Assets } from '../../adapters/kernels/assets'
+import type { HostMachine } from '../../adapters/machine/machine'
+import { readSubmission } from '../../adapters/labs/work'
+import { readSharedFiles } from '../../adapters/kernels/kernel-library'
+import {
+  Confinement,
+  confinedTools,
+  Description,
+  type GpuTools,
+} from '../../adapters/sandbox/confined'
+import { Limits } from '../../adapters/sandbox/sandbox'
+import { ErrorShape, inputError, missingError } from '../../domain/errors'
+import { submissionId } from '../../domain/labs/judge'
+import { LabOutcome } from '../../domain/labs/outcome'
+import { message } from '../../domain/messages/message'
+import { LabTarget } from '../../domain/target/targets'
+import { openLab, requireTrust } from '../lab-library/library'
+import { appVersion } from '../version'
+import { Bench } from '../bench/bench'
+import type { BuildTools } from '../bench/compiler'
+import { buildReplay } from '../bench/own-programs'
+import { checkLab } from './check'
+
+export const JudgeJob = z.object({
+  /** The files of the program that grades: its judge must not unpack its own. */
+  assets: z.custom<Assets>((value) => typeof value === 'object' && value !== null),
+  /** The lab's folder. */
+  lab: z.string(),
+  labHash: z.string(),
+  /** The submission; its answers.yaml is beside it. */
+  file: z.string(),
+  out: z.string(),
+  target: LabTarget,
+  /** Of the inputs. */
+  seed: z.number().int(),
+  /** Seconds without progress after which the code counts as hung. */
+  idleSeconds: z.number().int(),
+  confinement: Confinement,
+  limits: Limits,
+  /** Of an earlier grading, to repeat it; null to run the host code. */
+  descriptions: z.array(Description).nullable(),
+})
+export type JudgeJob = z.infer<typeof JudgeJob>
+
+/** What it prints. */
+export const Judged = z.union([
+  z.object({
+    outcome: LabOutcome,
+    cubin: z.string().nullable(),
+    descriptions: z.array(Description),
+  }),
+  z.object({ error: ErrorShape }),
+])
+export type Judged = z.infer<typeof Judged>
+
+export const readJob = async (file: string): Promise<JudgeJob> =>
+  JudgeJob.parse(JSON.parse(await readFile(file, 'utf8')))
+
+/** The probe and the rung that replays a plan, from the cache after the first submission. */
+async function buildGpuTools(tools: BuildTools, root: string): Promise<GpuTools> {
+  const bench = await Bench.open(tools, { root, references: new Map() })
+  const probe = await bench.launchProbe()
+  if ('reason' in probe) throw missingError(probe.reason, message('tools.hostCompiler'))
+  const sources = new Map([...bench.sources.runner, ...(await readSharedFiles(root, 'judge'))])
+  return { probe: probe.artefact, replay: await buildReplay(await bench.compiler(), sources) }
+}
+
+export async function judgeSubmission(
+  here: HostMachine,
+  { assets, confinement, limits, ...job }: JudgeJob,
+): Promise<Judged> {
+  const { cache } = here
+  const tools = confinedTools({
+    ...{ confinement, limits, submission: submissionId, known: job.descriptions },
+    folder: `${job.out}-plans`,
+    gpuTools: (toolbox) => buildGpuTools({ toolbox, cache }, assets.kernelsDir),
+  })
+  const machine = { ...here, toolbox: tools.toolbox }
+  const lab = await openLab({ assets, machine }, job.lab)
+  if (lab.contentHash !== job.labHash) throw inputError(message('labs.changed'))
+  await requireTrust({ assets, machine }, lab)
+  const { outcome } = await checkLab(
+    { lab, ...(await readSubmission(job.file, lab.lab)), target: job.target },
+    {
+      ...{ assets, machine, appVersion, out: job.out },
+      settings: { seed: job.seed, idleSeconds: job.idleSeconds },
+      emit: () => undefined,
+      signal: new AbortController().signal,
+    },
+  )
+  const descriptions = tools.descriptions()
+  return { outcome, cubin: descriptions[0]?.cubin ?? null, descriptions }
+}

@@ -1,0 +1,209 @@
+/** What a submission's host code can reach while it describes its launches: nothing but its own memory and readable files. */
+import { execFileSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { confinedTools, type Description } from '../../../src-main/adapters/sandbox/confined'
+import { findSandbox, isIsolated, type Sandbox } from '../../../src-main/adapters/sandbox/sandbox'
+import { findTool } from '../../../src-main/adapters/tools/toolboxes'
+import { parseProbedLaunches } from '../../../src-main/parsers/cuda/runner-events'
+import { shippedKernels } from '../../services/support'
+
+const limits = {
+  ...{ seconds: 20, memoryBytes: 2 ** 30, processes: 64, outputBytes: 2 ** 20 },
+  ...{ fileBytes: 2 ** 26, diskBytes: 2 ** 26 },
+}
+
+const nvcc = await findTool('nvcc')
+/** Beside nvcc, or where NVIDIA's installer puts it: nvcc may be a script of the system's. */
+const toolkit = [nvcc === null ? '' : join(dirname(await realpath(nvcc)), '..'), '/usr/local/cuda']
+  .filter((folder) => existsSync(join(folder, 'include/cuda.h')))
+  .at(0)
+
+/** Each attempt sets a bit of the number that `kl_launch` returns, if it gets what it wants. */
+const attempts = [
+  ['a socket to the host of a virtual machine', 'socket(40, SOCK_STREAM, 0) >= 0'],
+  ['a socket to the network', 'socket(AF_INET, SOCK_STREAM, 0) >= 0'],
+  ['a socket to this machine', 'socket(AF_UNIX, SOCK_STREAM, 0) >= 0'],
+  ['a process', 'forks()'],
+  ['another program', 'posix_spawn(&child, "/bin/true", 0, 0, none, none) == 0'],
+  ['a thread', 'pthread_create(&thread, 0, idle, 0) == 0'],
+  ['a file to write to', 'open("written", O_WRONLY | O_CREAT, 0600) >= 0'],
+  ['the judge, to signal it', 'kill(getppid(), 0) == 0'],
+  ['a trace of itself', 'ptrace(PTRACE_TRACEME, 0, 0, 0) == 0'],
+  ['a namespace', 'unshare(CLONE_NEWUSER) == 0'],
+  ['executable memory shared by name', 'memfd_create("x", 0) >= 0'],
+  ['the folders of others', 'open("@outside", O_RDONLY) >= 0'],
+  ['a GPU', 'open("/dev/nvidia0", O_RDONLY) >= 0 || open("/dev/nvidiactl", O_RDONLY) >= 0'],
+] as const
+
+/** These change nothing where they succeed, so they are also tried where nothing confines them. */
+const harmless = ['a process', 'a thread', 'the folders of others']
+
+const hostile = (outside: string, tried: readonly string[]): string => `
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/socket.h>
+#include <unistd.h>
+static pid_t child;
+static pthread_t thread;
+static char* none[] = {nullptr};
+static void* idle(void*) { return nullptr; }
+static bool forks() {
+  const pid_t made = fork();
+  if (made == 0) _exit(0);
+  return made > 0;
+}
+static int got;
+// Before anything is called, when the library is loaded.
+__attribute__((constructor)) static void early() {
+${attempts
+  .map(([what, test], bit) =>
+    tried.includes(what) ? `  if (${test.replace('@outside', outside)}) got |= 1 << ${bit};` : '',
+  )
+  .join('\n')}
+}
+extern "C" int kl_launch(const void*, void*) { return 100000 + got; }
+`
+
+describe.skipIf(toolkit === undefined)('host code that describes launches', () => {
+  let dir: string
+  let probe: string
+  let sandbox: Sandbox
+  beforeAll(async () => {
+    dir = await realpath(await mkdtemp(join(tmpdir(), 'kl-test-')))
+    probe = join(dir, 'kl-launches')
+    execFileSync('c++', [
+      ...['-std=c++17', '-O0', '-rdynamic', '-I', join(toolkit!, 'include'), '-o', probe],
+      ...[join(shippedKernels, 'probe/launches.cpp'), '-ldl'],
+    ])
+    const view = join(dir, 'view')
+    await mkdir(view)
+    sandbox = await findSandbox(limits, view, { readable: [], hidden: [] })
+  }, 60_000)
+  afterAll(() => rm(dir, { recursive: true, force: true }))
+
+  const library = async (name: string, source: string): Promise<string> => {
+    const path = join(dir, `${name}.so`)
+    await writeFile(join(dir, `${name}.cpp`), source)
+    execFileSync('c++', ['-shared', '-fPIC', '-o', path, join(dir, `${name}.cpp`)])
+    return path
+  }
+
+  const described = async (path: string, known: Description[] | null = null) => {
+    const { mechanism, view, readable, hidden } = sandbox
+    const { toolbox, descriptions } = confinedTools({
+      confinement: { mechanism, view, readable: [...readable], hidden: [...hidden] },
+      ...{ limits, submission: 'mine', known, folder: join(dir, 'plans') },
+      gpuTools: () => Promise.reject(new Error('There is no GPU.')),
+    })
+    const result = await toolbox(null).exec({
+      ...{ tool: 'runner', key: 'runner/launches-mine', file: probe, timeoutMs: 10_000 },
+      args: ['--struct', '8', '--field', '0:i64:1', '--sm', '90', '--library', path],
+    })
+    return { result, answer: parseProbedLaunches(result.stdout), descriptions: descriptions() }
+  }
+
+  it('gets none of what could reach a grade, not even as it is loaded', async () => {
+    const outside = join(dir, 'other.cu')
+    await writeFile(outside, 'another submission', { mode: 0o666 })
+    const named: string[] = attempts.map(([what]) => what)
+    const path = await library('hostile', hostile(outside, named))
+    const { answer, result } = await described(path)
+    const gotten = (text: string): string[] => {
+      const got = Number(/CUDA error (\d+)/.exec(text)?.[1]) - 100_000
+      expect(got, result.stderr).toBeGreaterThanOrEqual(0)
+      return named.filter((_, bit) => (got >> bit) & 1)
+    }
+    // Without namespaces, files of others are only as safe as their permissions.
+    const always = isIsolated(sandbox.isolation) ? named : named.slice(0, 11)
+    expect(gotten(answer?.reason ?? '').filter((what) => always.includes(what))).toEqual([])
+    // Nothing confines a library that is trusted: the attempts are real.
+    const trusted = await library('trusted', hostile(outside, harmless))
+    const words = ['--struct', '8', '--field', '0:i64:1', '--sm', '90', '--library', trusted]
+    expect(gotten(execFileSync(probe, words, { encoding: 'utf8' }))).toEqual(harmless)
+  })
+
+  it('finds no solution and no other submission where it is compiled', async () => {
+    const grading = join(dir, 'grading')
+    for (const [folder, file] of [
+      ['labs/a', 'solution.cu'],
+      ['grading/cache/src/labs/a', 'solution.cu'],
+      ['grading/0/labs/b', 'other.cu'],
+      ['grading/1/labs/b', 'lab.cu'],
+    ] as const) {
+      await mkdir(join(dir, folder), { recursive: true })
+      await writeFile(join(dir, folder, file), '// code')
+    }
+    // In place of nvcc, which reads whatever the code includes: every file of code that is there.
+    const compiler = join(grading, '1', 'nvcc.sh')
+    await writeFile(
+      compiler,
+      'for word; do built=$word; done\nfind / -path /proc -prune -o -name "*.cu" -print > "$built" || true\n',
+    )
+    const { mechanism, view, readable, hidden } = sandbox
+    const { toolbox } = confinedTools({
+      confinement: { mechanism, view, readable: [...readable], hidden: [...hidden] },
+      ...{ limits, submission: 'mine', known: null, folder: join(dir, 'plans') },
+      gpuTools: () => Promise.reject(new Error('There is no GPU.')),
+    })
+    const output = join(dir, 'seen')
+    const result = await toolbox(null).exec({
+      ...{ tool: 'nvcc', key: 'nvcc/mine', file: 'sh', cwd: join(grading, '1') },
+      args: [compiler, 'labs/b/lab.cu', '-o', output],
+    })
+    expect(result.exitCode, result.stderr).toBe(0)
+    const seen = (await readFile(output, 'utf8')).split('\n').filter(Boolean)
+    const own = join(grading, '1/labs/b/lab.cu')
+    if (isIsolated(sandbox.isolation))
+      expect(seen.filter((path) => path.startsWith(dir))).toEqual([own])
+    else expect(seen).toContain(own)
+  })
+
+  it('is asked once: an answer that changes is the first one', async () => {
+    const path = await library(
+      'moody',
+      `#include <time.h>
+extern "C" int kl_launch(const void*, void*) {
+  timespec now;
+  clock_gettime(CLOCK_REALTIME, &now);
+  return 100000 + int(now.tv_nsec % 100000);
+}`,
+    )
+    const first = await described(path)
+    const again = await described(path, first.descriptions)
+    expect(again.answer).toEqual(first.answer)
+    expect(again.descriptions).toEqual(first.descriptions)
+  })
+
+  it('that ends, hangs or prints another answer costs its own description alone', async () => {
+    const ends = await library(
+      'ends',
+      '#include <unistd.h>\nextern "C" int kl_launch(const void*, void*) { _exit(0); }',
+    )
+    expect((await described(ends)).answer).toBeNull()
+    const prints = await library(
+      'prints',
+      `#include <unistd.h>
+extern "C" int kl_launch(const void*, void*) {
+  const char line[] = "{\\"event\\":\\"launches\\",\\"kernels\\":[{\\"name\\":\\"a\\\\u001b[2J\\",\\"mangled\\":\\"a b\\","
+    "\\"grid\\":[1,1,1],\\"block\\":[4096,1,1],\\"dynamicSharedBytes\\":0,\\"clusterBlocks\\":0}],"
+    "\\"reason\\":null,\\"fault\\":null,\\"verdict\\":\\"passed\\"}\\n";
+  for (int file = 0; file < 128; ++file) (void)!write(file, line, sizeof line - 1);
+  _exit(0);
+}`,
+    )
+    const { result, answer } = await described(prints)
+    expect(result.stdout).toContain('verdict')
+    expect(answer).toBeNull()
+    const nothing = { event: 'launches', kernels: [], reason: null, fault: null }
+    expect(parseProbedLaunches(JSON.stringify(nothing))).toBeNull()
+  })
+})

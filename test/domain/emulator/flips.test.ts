@@ -1,0 +1,35 @@
+/** Every bit of a sample of the forms; `npm run readme -- bits` flips those of all forms, and what it found is compared. */
+import { readFileSync } from 'node:fs'
+import { expect, it } from 'vitest'
+import { bitsPart, readFlips } from '../../../scripts/lib/flips-doc'
+import { flipForm, formsOf } from './flips'
+import { seeded } from './single-step'
+
+const sampled = 10
+
+it('a flipped bit changes what an instruction does, is refused, or has no effect for a known reason', () => {
+  const rows = readFlips()
+  const forms = formsOf()
+  expect(rows.map(({ name }) => name)).toEqual(forms.map(({ name }) => name))
+  const next = seeded(47)
+  for (let count = 0; count < sampled; count++) {
+    const place = Math.floor(next() * forms.length)
+    const { runs, quiet, refused } = flipForm(forms[place]!)
+    expect({ name: forms[place]!.name, runs, quiet, refused }).toEqual(rows[place])
+  }
+})
+
+it('the list of bits without effect is in docs/EMULATION.md', () => {
+  const page = readFileSync(new URL('../../../docs/EMULATION.md', import.meta.url), 'utf8')
+  const lines = (text: string): string[] =>
+    text.split('\n').map((line) =>
+      line
+        .replaceAll(/ *\| */g, ' | ')
+        .replaceAll(/-+/g, '-')
+        .trim(),
+    )
+  const written = lines(page)
+  // Throws where a bit has no reason.
+  const missing = lines(bitsPart(readFlips())).filter((line) => !written.includes(line))
+  expect(missing, 'not in docs/EMULATION.md: npm run readme -- bits').toEqual([])
+})
