@@ -89,7 +89,10 @@ const owners: Record<string, readonly string[]> = {
   yaml: ['src-main/parsers/'],
   commander: ['src-main/hosts/cli/'],
   electron: ['src-main/hosts/electron/'],
-  'virtual:emulator-worker': ['src-main/adapters/emulator/pool.ts'],
+  'virtual:emulator-worker': [
+    'src-main/adapters/emulator/pool.ts',
+    'src-main/adapters/sandbox/emulator-process.ts',
+  ],
   '@modelcontextprotocol/server': ['src-main/hosts/mcp/'],
   open: ['src-main/adapters/tools/desktop.ts'],
   'virtual:kernel-ladder-assets': ['src-main/adapters/kernels/assets.ts'],

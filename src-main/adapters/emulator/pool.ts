@@ -2,7 +2,6 @@
  * Emulators, one a core. A job is a rung: results are the same on any number of threads, since the blocks of
  * a launch run in their order on one of them.
  */
-import type { EventEmitter } from 'node:events'
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
 import { readFile } from 'node:fs/promises'
@@ -17,6 +16,7 @@ import { dtypeOf } from '../../domain/task/dtype'
 import { buffersOf, type CaseBuffer } from '../../domain/task/layout'
 import { hasSpecials, specialOf, valueOf, type Case } from '../../domain/task/problem'
 import type { Formula, Task, TaskFill } from '../../domain/task/task'
+import type { Emulator, StartEmulator } from '../tools/emulator'
 
 export interface EmulatorPool {
   /**
@@ -26,18 +26,6 @@ export interface EmulatorPool {
   run(job: EmulationJob, onProgress?: (instructions: number) => void): Promise<EmulationAnswer>
   close(): Promise<void>
 }
-
-/** What executes jobs, one at a time: a thread of this program or, for a judge, a process in a sandbox. */
-export interface Emulator {
-  /** Emits `message` for progress (a number) and answers, `error`, and `exit` with a code. */
-  readonly events: EventEmitter
-  send(job: EmulationJob): void
-  end(): Promise<unknown>
-  /** Whether it keeps this program from ending. */
-  hold(held: boolean): void
-}
-
-export type StartEmulator = () => Emulator
 
 /** Memory of a thread besides that of its emulated GPU: counts and decoded code. */
 export const heapMegabytes = 1024

@@ -6,10 +6,11 @@ import { EventEmitter } from 'node:events'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import workerCode from 'virtual:emulator-worker'
-import { heapMegabytes, type Emulator, type StartEmulator } from '../emulator/pool'
+import { heapMegabytes } from '../emulator/pool'
 import type { EmulationAnswer } from '../../domain/emulation/job'
 import { startPeer } from '../tools/process'
 import { withoutInspector } from './inspector'
+import type { Emulator, StartEmulator } from '../tools/emulator'
 
 /** What comes through a channel begins at any byte; results are read as words. */
 const aligned = (answer: EmulationAnswer): EmulationAnswer => ({

@@ -2,9 +2,9 @@
  * External programs behind one interface: run live, or answered from a recording. Callers cannot tell the
  * difference, so a replay goes through the same parsers and the same decisions.
  */
-import type { StartEmulator } from '../emulator/pool'
 import type { GpuClaim, GpuClaimCall } from './gpu-lock'
 import type { ProcessCall, ProcessResult } from './process'
+import type { StartEmulator } from './emulator'
 
 /** `runner` is this program's own, and `program` one of the user's. */
 export const toolNames = [
