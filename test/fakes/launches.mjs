@@ -1,8 +1,8 @@
 // The stand-in for the launch probe that nvcc builds.
 import { readFileSync } from 'node:fs'
-import { recorded, recordedLaunches } from './support.mjs'
+import { faultIn, recorded, recordedLaunches, writeElsewhere } from './support.mjs'
 
-export async function launches({ env, logCall, option, path, line, die }) {
+export async function launches({ env, logCall, option, path, line, die, complain }) {
   logCall('launches')
   if (option('--reference') !== undefined) {
     const reason = env.FAKE_PROBE === 'reference' ? 'defines neither' : null
@@ -10,6 +10,7 @@ export async function launches({ env, logCall, option, path, line, die }) {
     return 0
   }
   const library = readFileSync(path(option('--library') ?? option('--untrusted')), 'utf8')
+  if (faultIn(library) === 'write') writeElsewhere(library, path, complain)
   const fault = /^\/\/ fault: probe-(\w+)/m.exec(library)?.[1]
   if (fault) {
     line({ event: 'launches', kernels: [], reason: 'the reason', fault })

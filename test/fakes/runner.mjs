@@ -2,7 +2,15 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { readLibrary, faultIn, likeOf, recorded, recordedLaunches } from './support.mjs'
+import {
+  faultIn,
+  isReplay,
+  likeOf,
+  readLibrary,
+  recorded,
+  recordedLaunches,
+  writeElsewhere,
+} from './support.mjs'
 
 /** What only a process of its own can do. */
 const takesProcess = ['spawn', 'fork', 'bury', 'stay', 'eat', 'flood']
@@ -21,13 +29,7 @@ async function misbehave(fault, artefact, { env, isProcess, complain, logWords, 
     throw new Error(
       `The fault "${fault}" takes a machine of processes: fakeMachine({ processes: true }).`,
     )
-  if (fault === 'write')
-    for (const [, file] of artefact.matchAll(/^\/\/ path: (.+)/gm))
-      try {
-        writeFileSync(path(file), 'a submission was here\n')
-      } catch (error) {
-        complain(`${error.message}\n`)
-      }
+  if (fault === 'write') writeElsewhere(artefact, path, complain)
   // Deeper than a path is long, and at the end a folder that nobody may enter.
   if (fault === 'bury')
     spawnSync(process.execPath, ['-e', buried], { cwd: env.TMPDIR, stdio: 'ignore' })
@@ -236,7 +238,8 @@ export async function runner(call) {
       line({ event: 'start', rung, stage: 'load' })
       line({ event: 'start', rung, stage: isBlind ? 'time' : 'verify' })
     }
-    await misbehave(fault, artefact, call)
+    // What replays a plan has none of the submission's host code.
+    if (fault !== 'write' || !isReplay(library)) await misbehave(fault, artefact, call)
     if (fault?.startsWith('gpu-lost:')) writeFileSync(goneFile, fault.slice('gpu-lost:'.length))
     if (fault?.startsWith('gpu-lost:') || fault === 'crash') die('SIGSEGV')
     if (fault === 'context-lost') {

@@ -1,5 +1,5 @@
 // Shared by the fake tools: the recordings and captures that they replay.
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { brotliDecompressSync } from 'node:zlib'
 
@@ -81,10 +81,22 @@ export const faultIn = (text) => /^\/\/ fault: (\S+)/m.exec(text)?.[1]
 /** The recorded rung whose part a source plays that was never recorded: a lab's submission. */
 export const likeOf = (text) => /^\/\/ like: (\S+)/m.exec(text)?.[1]
 
+/** Whether a library replays a plan in place of the submission that described it. */
+export const isReplay = (path) => readFileSync(path, 'utf8').startsWith('// replay')
+
+/** What host code does that writes to files which are not its own: those that the library names. */
+export function writeElsewhere(library, path, complain) {
+  for (const [, file] of library.matchAll(/^\/\/ path: (.+)/gm))
+    try {
+      writeFileSync(path(file), 'a submission was here\n')
+    } catch (error) {
+      complain(`${error.message}\n`)
+    }
+}
+
 /** What a rung's library holds; one that replays a plan plays the library that was described, which the plan names. */
 export function readLibrary(path) {
-  const text = readFileSync(path, 'utf8')
-  if (!text.startsWith('// replay')) return text
+  if (!isReplay(path)) return readFileSync(path, 'utf8')
   const [first] = readFileSync(join(dirname(path), 'plan'), 'utf8').split('\n')
   return readFileSync(first.slice('# '.length), 'utf8')
 }
