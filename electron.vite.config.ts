@@ -3,8 +3,9 @@
  * packaged program needs no node_modules.
  */
 import { defineConfig } from 'electron-vite'
-import { assetPack, emulatorWorker } from './scripts/vite-plugins.ts'
+import { assetPack } from './scripts/vite/assets.ts'
 import { renderer } from './vite.renderer.config.ts'
+import { emulatorWorker } from './scripts/vite/emulator-worker.ts'
 
 // scripts/lib/build.mjs builds the UI by itself, so that a change in src-main does not rebuild it.
 const withoutRenderer = process.env['KERNEL_LADDER_BUILD'] === 'without-renderer'

@@ -4,7 +4,9 @@
  * `--mode checkout` the command line alone in such files, out/cli, which is built soonest.
  */
 import { defineConfig, type UserConfig } from 'vite'
-import { asciiOnly, assetPack, emulatorWorker } from './scripts/vite-plugins.ts'
+import { assetPack } from './scripts/vite/assets.ts'
+import { asciiOnly } from './scripts/vite/ascii.ts'
+import { emulatorWorker } from './scripts/vite/emulator-worker.ts'
 
 const cli: UserConfig = {
   publicDir: false,

@@ -6,7 +6,9 @@
 import { join } from 'node:path'
 import vue from '@vitejs/plugin-vue'
 import { defineConfig, type UserConfig } from 'vite'
-import { preloadFirstScreen, reportTemplate, yamlModules } from './scripts/vite-plugins.ts'
+import { yamlModules } from './scripts/vite/yaml-modules.ts'
+import { preloadFirstScreen } from './scripts/vite/preload.ts'
+import { reportTemplate } from './scripts/vite/report-template.ts'
 
 /** What every screen needs, and what the folder of one screen has for others. */
 const shared = new RegExp(

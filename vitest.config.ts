@@ -2,7 +2,9 @@ import { availableParallelism } from 'node:os'
 import vue from '@vitejs/plugin-vue'
 import { configDefaults, defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
-import { assetPack, yamlModules, emulatorWorker } from './scripts/vite-plugins.ts'
+import { assetPack } from './scripts/vite/assets.ts'
+import { yamlModules } from './scripts/vite/yaml-modules.ts'
+import { emulatorWorker } from './scripts/vite/emulator-worker.ts'
 
 const exclude = [
   ...configDefaults.exclude,

@@ -26,12 +26,14 @@ import { benchEmulation } from './bench/emulation.mjs'
 import { benchGpu } from './bench/gpu.mjs'
 import { benchGrids } from './bench/grids.mjs'
 import { benchCsv, benchReport } from './bench/imports.mjs'
-import { benchReports, benchStart, benchSessions } from './bench/commands.mjs'
 import { describe, median } from './bench/support.mjs'
 import { ensureBuilt } from './lib/build.mjs'
-import { obtainChromium } from './lib/programs.mjs'
 import { ensureInstalled } from './lib/install.mjs'
 import { root, runScript, say } from './lib/project.mjs'
+import { benchStart } from './bench/startup.mjs'
+import { benchSessions } from './bench/session-list.mjs'
+import { benchReports } from './bench/reports.mjs'
+import { obtainChromium } from './lib/chromium.mjs'
 
 const samples = 15
 const program = join(root, 'dist/cli/kernel-ladder.mjs')

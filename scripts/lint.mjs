@@ -7,7 +7,8 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { parse } from 'vue/compiler-sfc'
 import { runChild } from './lib/child.mjs'
-import { componentPaths, roomyHeap, toolEnv, root, runScript } from './lib/project.mjs'
+import { roomyHeap, toolEnv, root, runScript } from './lib/project.mjs'
+import { componentPaths } from './lib/package-files.mjs'
 
 const scripts = '.cache/vue-scripts'
 

@@ -12,12 +12,14 @@ import { join } from 'node:path'
 import { runnerImport } from 'vite'
 import { ensureBuilt } from './lib/build.mjs'
 import { documentWith } from './lib/document.mjs'
-import { figureDocs, reliabilityDoc, securityDoc } from './lib/measured-docs.mjs'
+import { reliabilityDoc, securityDoc } from './lib/measured-docs.mjs'
 import { ensureInstalled } from './lib/install.mjs'
 import { PlainError, root, runScript, say } from './lib/project.mjs'
-import { show, signedIn, startBrowser, startServer, smaller } from './lib/pictures.mjs'
+import { show, signedIn, startBrowser, startServer } from './lib/pictures.mjs'
 import { referenceDocs, registriesOf } from './lib/reference-docs.mjs'
 import { wordsOf } from './lib/screens.mjs'
+import { figureDocs } from './lib/figure-docs.mjs'
+import { smaller } from './lib/png.mjs'
 
 const program = join(root, 'dist/cli/kernel-ladder.mjs')
 /** @param {string[]} args @returns {Promise<string>} */
@@ -38,8 +40,8 @@ function output(args) {
 async function writeFigures() {
   await ensureBuilt(['cli'])
   for (const [path, text] of await figureDocs(output)) writeFileSync(join(root, path), text)
-  /** @type {{ module: typeof import('./lib/recorded-docs.ts') }} */
-  const { module } = await runnerImport(join(root, 'scripts/lib/recorded-docs.ts'))
+  /** @type {{ module: typeof import('./lib/recorded-ladders.ts') }} */
+  const { module } = await runnerImport(join(root, 'scripts/lib/recorded-ladders.ts'))
   const recorded = await module.recordedLadders(join(root, 'resources/recordings'))
   /** @type {{ module: typeof import('./lib/library-times.ts') }} */
   const times = await runnerImport(join(root, 'scripts/lib/library-times.ts'))
@@ -99,8 +101,8 @@ async function writeReference() {
     metrics: await load('metrics/metrics.ts'),
     definition: await load('metrics/metric-definition.ts'),
     messages: await load('messages/message.ts'),
-    wording: await load('text/text.ts'),
-    gpus: await load('gpu/gpu.ts'),
+    wording: await load('text/english.ts'),
+    gpus: await load('gpu/gpu-table.ts'),
     targets: await load('target/targets.ts'),
     problem: await load('task/problem.ts'),
   })
@@ -110,8 +112,8 @@ async function writeReference() {
 }
 
 async function writeCauses() {
-  /** @type {{ module: typeof import('./lib/recorded-docs.ts') }} */
-  const { module } = await runnerImport(join(root, 'scripts/lib/recorded-docs.ts'))
+  /** @type {{ module: typeof import('./lib/judged-causes.ts') }} */
+  const { module } = await runnerImport(join(root, 'scripts/lib/judged-causes.ts'))
   const recorded = await module.recordedSteps(join(root, 'resources/recordings'))
   const part = module.causesPart(recorded, module.readJudged(root))
   writeFileSync(join(root, 'docs/WHY.md'), await documentWith('docs/WHY.md', [['causes', part]]))
@@ -138,8 +140,8 @@ async function writeAgents() {
 }
 
 async function writeEmulation() {
-  /** @type {{ module: typeof import('./lib/recorded-docs.ts') }} */
-  const { module } = await runnerImport(join(root, 'scripts/lib/recorded-docs.ts'))
+  /** @type {{ module: typeof import('./lib/emulation-table.ts') }} */
+  const { module } = await runnerImport(join(root, 'scripts/lib/emulation-table.ts'))
   const path = 'docs/EMULATION.md'
   const text = await documentWith(path, [['counters', module.emulationTable()]])
   writeFileSync(join(root, path), text)
@@ -156,7 +158,7 @@ async function writeBits() {
 }
 
 async function writeLibrary() {
-  const { libraryDoc } = await import('./lib/reference-docs.mjs')
+  const { libraryDoc } = await import('./lib/library-doc.mjs')
   writeFileSync(join(root, 'docs/LIBRARY.md'), await libraryDoc())
   say('Wrote the pages of the library in docs/LIBRARY.md.')
 }

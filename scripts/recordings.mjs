@@ -19,8 +19,8 @@ await runScript(async () => {
     throw new PlainError(
       'Use `npm run recordings -- keep FOLDER…` to add recordings, or `npm run recordings` to index them.',
     )
-  /** @type {{ module: typeof import('./vite-plugins.ts') }} */
-  const { module: vitePlugins } = await runnerImport(join(root, 'scripts/vite-plugins.ts'))
+  /** @type {{ module: typeof import('./vite/assets.ts') }} */
+  const { module: vitePlugins } = await runnerImport(join(root, 'scripts/vite/assets.ts'))
   // What keeps recordings shares modules with the program, which finds its files through a virtual one.
   const plugins = [vitePlugins.assetPack({ root, embed: false })]
   /** @type {{ module: typeof import('./lib/keep-recording.ts') }} */

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { runnerImport } from 'vite'
 import { ensureInstalled } from './lib/install.mjs'
 import { root, runScript, say } from './lib/project.mjs'
-import { publishedSchemas } from './lib/document.mjs'
+import { publishedSchemas } from './lib/published-schemas.mjs'
 
 const folder = join(root, 'docs/schemas')
 

@@ -2,13 +2,13 @@
 /** Opens the UI in a window if possible, otherwise serves it on loopback. */
 import { ensureBuilt, targets } from './lib/build.mjs'
 import { runChild, runCli } from './lib/child.mjs'
-import { neverStarted, obtainElectron, whyServe } from './lib/programs.mjs'
+import { neverStarted, obtainElectron, whyServe } from './lib/electron.mjs'
 import { ensureInstalled } from './lib/install.mjs'
 import { root, runScript, say } from './lib/project.mjs'
 
 const args = process.argv.slice(2)
 
-/** @param {import('./lib/programs.mjs').Circumstances['electron']} electron */
+/** @param {import('./lib/electron.mjs').Circumstances['electron']} electron */
 const reason = (electron) =>
   whyServe({
     platform: process.platform,

@@ -8,10 +8,11 @@ import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { ensureBuilt } from './lib/build.mjs'
 import { runChild } from './lib/child.mjs'
-import { missingServers, obtainChromium, obtainServers } from './lib/programs.mjs'
 import { ensureInstalled } from './lib/install.mjs'
 import { roomyHeap, toolEnv, PlainError, root, runScript, say } from './lib/project.mjs'
 import { closingLine, countTests, secondTries } from './lib/test-report.mjs'
+import { missingServers, obtainServers } from './lib/servers.mjs'
+import { obtainChromium } from './lib/chromium.mjs'
 
 /** @typedef {import('./lib/test-report.mjs').Counts} Counts */
 

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, it, vi, describe } from 'vitest'
 import { askAhead, takeAhead } from './ahead'
-import { goTos } from './features/palette/shortcuts'
 import en from './locales/en/screens.json'
 import { placeOf, screens } from './screens'
 import { wordAt } from '../test/renderer/samples'
+import { goTos } from './features/palette/screen-keys'
 
 const asked: [string, unknown][] = []
 const answers: Record<string, unknown> = {

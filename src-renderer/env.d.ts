@@ -13,7 +13,7 @@ interface Window {
   }
 }
 
-/** Translations, as scripts/vite-plugins.ts imports them. */
+/** Translations, as scripts/vite/yaml-modules.ts imports them. */
 declare module '*.yaml' {
   const words: import('./ui/authored').Translations
   export default words

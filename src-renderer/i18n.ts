@@ -2,17 +2,11 @@
 import { watch } from 'vue'
 import { createI18n } from 'vue-i18n'
 import en from './locales/en/screens.json'
-import {
-  isLanguage,
-  language,
-  languages,
-  pickLanguage,
-  type Language,
-  keptChoice,
-} from './ui/preferences'
+import { keptChoice } from './ui/preferences'
 import { learn, type Translations } from './ui/authored'
 import { nameUnits } from './ui/format'
 import { settled, settleWith, type Settle } from './ui/statement'
+import { isLanguage, language, languages, pickLanguage, type Language } from './ui/language'
 
 type LanguageChoice = 'system' | Language
 export const languageChoices = [

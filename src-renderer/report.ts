@@ -4,12 +4,13 @@ import { createApp } from 'vue'
 import { z } from 'zod'
 import { createClient, provideClient } from './client/client'
 import { staticTransport } from './client/static'
-import { frozenKey, readFrozen, readFrozenDeep, createReportRouter } from './features/report/frozen'
+import { frozenKey, readFrozen, readFrozenDeep } from './features/report/frozen'
 import ReportApp from './features/report/ReportApp.vue'
 import { followLanguage, i18n } from './i18n'
 import './styles/tokens.css'
 import './styles/base.css'
 import { tip } from './ui/tip'
+import { createReportRouter } from './features/report/report-router'
 
 z.config({ jitless: true })
 

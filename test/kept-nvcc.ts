@@ -17,8 +17,8 @@ import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib'
 import type { TestContext } from 'vitest'
 import { diskBuildCache, sha256, type BuildCache } from '../src-main/adapters/disk/build-cache'
 import { readSharedFiles } from '../src-main/adapters/kernels/kernel-library'
-import { localMachine, type HostMachine } from '../src-main/adapters/machine/machine'
-import { findTool, liveToolbox } from '../src-main/adapters/tools/toolboxes'
+import { type HostMachine } from '../src-main/adapters/machine/machine'
+import { findTool, liveToolbox } from '../src-main/adapters/tools/live-toolbox'
 import { nvccRelease } from '../src-main/adapters/tools/nvcc'
 import {
   runProcess,
@@ -28,6 +28,7 @@ import {
 import type { RawRecorder, ToolCall } from '../src-main/adapters/tools/toolbox'
 import { root, shippedKernels, tempDir } from './services/support'
 import { openCompiler, type Compiler } from '../src-main/services/bench/compiler'
+import { localMachine } from '../src-main/adapters/machine/local-machine'
 
 const cache = join(root, '.cache', 'nvcc')
 

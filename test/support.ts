@@ -3,14 +3,14 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Problem } from '../src-main/domain/task/problem'
 import type { Task } from '../src-main/domain/task/task'
-import { parseTask } from '../src-main/parsers/kernels/ladder'
 import { type Statement, says } from '../src-main/domain/messages/message'
-import { inEnglish } from '../src-main/domain/text/text'
+import { inEnglish } from '../src-main/domain/text/english'
 import { metricsIn } from '../src-main/adapters/tools/ncu'
 import type { MetricDefinition, ProfileLevel } from '../src-main/domain/metrics/metric-definition'
-import { conflictMetrics } from '../src-main/domain/metrics/counted-metrics'
 import { metricDefinition, metricsAtLevel } from '../src-main/domain/metrics/metrics'
 import { rungOf, type Session } from '../src-main/domain/session/session'
+import { conflictMetrics } from '../src-main/domain/metrics/bank-conflict-metrics'
+import { parseTask } from '../src-main/parsers/kernels/task-file'
 
 /** What has to be undone when a test ends, the last first. */
 const waiting: (() => unknown)[] = []

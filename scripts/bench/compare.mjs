@@ -8,11 +8,11 @@ import { spawn } from 'node:child_process'
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { obtainChromium } from '../lib/programs.mjs'
 import { root } from '../lib/project.mjs'
 import { copySources, recordedSession } from '../lib/recordings.mjs'
 import { describe, median } from './support.mjs'
 import { openPair } from './views.mjs'
+import { obtainChromium } from '../lib/chromium.mjs'
 
 const lines = 1500
 const switches = 20

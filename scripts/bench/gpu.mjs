@@ -11,9 +11,9 @@ import { mkdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { PlainError, root, runScript } from '../lib/project.mjs'
-import { told } from '../lib/recordings.mjs'
 import { budgetTally, printBudgets } from './budgets.mjs'
 import { inScratch, median, spread } from './support.mjs'
+import { told } from '../lib/statements.mjs'
 
 const given = process.env['KERNEL_LADDER_PROGRAM']
 const program = given ? resolve(given) : join(root, 'dist/cli/kernel-ladder.mjs')
@@ -143,7 +143,7 @@ export async function benchGpu(judge, { rounds, sizes } = defaults) {
   })
   await new Promise((done) => doctor.on('close', done))
   if (text === '') throw new PlainError(`${program} doctor --json printed nothing.`)
-  /** @type {{ canProfile: boolean, checks: { status: string, label: string, detail: import('../lib/recordings.mjs').Statement }[] }} */
+  /** @type {{ canProfile: boolean, checks: { status: string, label: string, detail: import('../lib/statements.mjs').Statement }[] }} */
   const report = JSON.parse(text)
   if (report.canProfile) {
     for (const size of sizes) await compare(size, rounds, judge)

@@ -8,14 +8,15 @@ import { execFileSync, spawn } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { obtainChromium } from '../lib/programs.mjs'
 import { initialScripts } from '../lib/initial-size.mjs'
 import { root } from '../lib/project.mjs'
-import { writeLongKernels, writeSynthetic } from '../lib/recordings.mjs'
 import { slowFrameMs } from './budgets.mjs'
-import { scrollFrames, withThreadTime, rendererBytes } from './pages.mjs'
+import { scrollFrames, withThreadTime } from './scroll-frames.mjs'
 import { megabytes, quantile } from './support.mjs'
 import { grids, machineCode, openMachineCode, openView } from './views.mjs'
+import { rendererBytes } from './page-memory.mjs'
+import { obtainChromium } from '../lib/chromium.mjs'
+import { writeLongKernels, writeSynthetic } from '../lib/synthetic-sessions.mjs'
 
 const program = join(root, 'dist/cli/kernel-ladder.mjs')
 const report = join(root, 'test/captures/ncu/2025.3.1-h200/launches-two-rungs.ncu-rep')

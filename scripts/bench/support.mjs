@@ -56,13 +56,20 @@ export async function worker(job, args) {
  */
 export async function bundled(source, folder) {
   const { build, runnerImport } = await import('vite')
-  /** @type {{ module: typeof import('../vite-plugins.ts') }} */
-  const { module } = await runnerImport(join(root, 'scripts/vite-plugins.ts'))
-  const { assetPack, emulatorWorker, yamlModules } = module
+  /** @type {{ module: typeof import('../vite/assets.ts') }} */
+  const assets = await runnerImport(join(root, 'scripts/vite/assets.ts'))
+  /** @type {{ module: typeof import('../vite/emulator-worker.ts') }} */
+  const emulator = await runnerImport(join(root, 'scripts/vite/emulator-worker.ts'))
+  /** @type {{ module: typeof import('../vite/yaml-modules.ts') }} */
+  const yaml = await runnerImport(join(root, 'scripts/vite/yaml-modules.ts'))
   await build({
     root,
     configFile: false,
-    plugins: [yamlModules(), emulatorWorker({ root }), assetPack({ root, embed: false })],
+    plugins: [
+      yaml.module.yamlModules(),
+      emulator.module.emulatorWorker({ root }),
+      assets.module.assetPack({ root, embed: false }),
+    ],
     logLevel: 'error',
     publicDir: false,
     build: {

@@ -1,127 +1,13 @@
 // @ts-check
 /** Builds stale targets with one line each on stderr; a builder's output is shown only if it fails. */
-import { createHash } from 'node:crypto'
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
-import { dirname, join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import { runChild } from './child.mjs'
-import { withLock } from './install.mjs'
-import {
-  toolEnv,
-  PlainError,
-  root,
-  say,
-  packageFiles,
-  packedFolders,
-  roomyHeap,
-} from './project.mjs'
+import { toolEnv, PlainError, root, say, roomyHeap } from './project.mjs'
+import { inputState, isFresh, writeStamp, removeStamp } from './freshness.mjs'
+import { withLock } from './lock.mjs'
+import { packageFiles, packedFolders } from './package-files.mjs'
 
-// Whether a build's output is older than its inputs. A stamp next to the output holds a listing of the
-// inputs (names, sizes, times: quick to compare) and a hash of their content, which decides when the
-// listing differs, as it does after a checkout.
-
-/**
- * @typedef {object} Target
- * @property {readonly string[]} inputs files and folders
- * @property {RegExp} [except] paths within the inputs to ignore
- * @property {readonly string[]} outputs files that must exist
- * @property {string} stamp
- */
-
-/** @typedef {{ path: string, size: number, time: number }} Input */
-
-/**
- * @param {string} root
- * @param {Target} target
- * @returns {Input[]}
- */
-export function listInputs(root, target) {
-  /** @type {Input[]} */
-  const found = []
-  /** @param {string} path */
-  const visit = (path) => {
-    if (target.except?.test(path)) return
-    const stat = statSync(join(root, path), { throwIfNoEntry: false })
-    if (stat === undefined) return
-    if (stat.isFile()) found.push({ path, size: stat.size, time: stat.mtimeMs })
-    else for (const name of readdirSync(join(root, path)).sort()) visit(`${path}/${name}`)
-  }
-  for (const input of target.inputs) visit(input)
-  return found
-}
-
-/** @param {string} text */
-const sha256 = (text) => createHash('sha256').update(text).digest('hex')
-
-/** @param {Input[]} inputs */
-const listing = (inputs) => sha256(JSON.stringify(inputs))
-
-/**
- * @param {string} root
- * @param {Input[]} inputs
- */
-const content = (root, inputs) => {
-  const hash = createHash('sha256')
-  for (const { path, size } of inputs)
-    hash.update(`${path}\0${size}\0`).update(readFileSync(join(root, path)))
-  return hash.digest('hex')
-}
-
-/**
- * The state of the inputs. Take it before building, so that a file changed meanwhile makes the output stale.
- * @param {string} root
- * @param {Target} target
- */
-export function inputState(root, target) {
-  const inputs = listInputs(root, target)
-  return { listing: listing(inputs), content: content(root, inputs) }
-}
-
-/**
- * @param {string} root
- * @param {Target} target
- */
-export function isFresh(root, target) {
-  if (!target.outputs.every((output) => existsSync(join(root, output)))) return false
-  let stamp
-  try {
-    stamp = JSON.parse(readFileSync(join(root, target.stamp), 'utf8'))
-  } catch {
-    return false
-  }
-  const inputs = listInputs(root, target)
-  if (stamp.listing === listing(inputs)) return true
-  if (stamp.content !== content(root, inputs)) return false
-  writeStamp(root, target, { listing: listing(inputs), content: stamp.content })
-  return true
-}
-
-/**
- * @param {string} root
- * @param {Target} target
- * @param {{ listing: string, content: string }} state
- */
-export function writeStamp(root, target, state) {
-  mkdirSync(dirname(join(root, target.stamp)), { recursive: true })
-  writeFileSync(join(root, target.stamp), JSON.stringify(state))
-}
-
-/**
- * @param {string} root
- * @param {Target} target
- */
-export function removeStamp(root, target) {
-  rmSync(join(root, target.stamp), { force: true })
-}
-
+/** @typedef {import('./freshness.mjs').Target} Target */
 /** @typedef {'renderer' | 'report' | 'electron' | 'checkout' | 'cli' | 'package'} TargetName */
 
 const vite = 'node_modules/vite/bin/vite.js'
@@ -130,6 +16,7 @@ const always = [
   'tsconfig.base.json',
   'scripts/lib/build.mjs',
   'scripts/lib/project.mjs',
+  'scripts/lib/node.mjs',
 ]
 
 /**
@@ -144,7 +31,7 @@ export const targets = {
     inputs: [
       ...always,
       'vite.renderer.config.ts',
-      'scripts/vite-plugins.ts',
+      'scripts/vite',
       'src-renderer',
       'src-main/domain',
       'src-main/contract',
@@ -160,7 +47,7 @@ export const targets = {
     inputs: [
       ...always,
       'vite.renderer.config.ts',
-      'scripts/vite-plugins.ts',
+      'scripts/vite',
       'src-renderer',
       'src-main/domain',
       'src-main/contract',
@@ -173,13 +60,7 @@ export const targets = {
   electron: {
     what: 'the desktop app',
     needs: ['renderer', 'report'],
-    inputs: [
-      ...always,
-      'package.json',
-      'electron.vite.config.ts',
-      'scripts/vite-plugins.ts',
-      'src-main',
-    ],
+    inputs: [...always, 'package.json', 'electron.vite.config.ts', 'scripts/vite', 'src-main'],
     except: /^src-main\/hosts\/cli$/,
     outputs: ['out/main/index.js', 'out/preload/index.cjs'],
     stamp: 'out/electron.stamp.json',
@@ -189,13 +70,7 @@ export const targets = {
   checkout: {
     what: 'the program',
     needs: [],
-    inputs: [
-      ...always,
-      'package.json',
-      'vite.cli.config.ts',
-      'scripts/vite-plugins.ts',
-      'src-main',
-    ],
+    inputs: [...always, 'package.json', 'vite.cli.config.ts', 'scripts/vite', 'src-main'],
     except: /^src-main\/hosts\/electron$/,
     outputs: ['out/cli/kernel-ladder.js'],
     stamp: 'out/cli.stamp.json',
@@ -208,7 +83,7 @@ export const targets = {
       ...always,
       'package.json',
       'vite.cli.config.ts',
-      'scripts/vite-plugins.ts',
+      'scripts/vite',
       'src-main',
       ...packedFolders,
     ],
@@ -226,7 +101,7 @@ export const targets = {
       'vite.cli.config.ts',
       'tsconfig.library.json',
       'scripts/lib/npm-package.mjs',
-      'scripts/vite-plugins.ts',
+      'scripts/vite',
       'src-main',
       ...packageFiles,
     ],

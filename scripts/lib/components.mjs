@@ -8,7 +8,8 @@ import { dirname, join, resolve } from 'node:path'
 import * as vue from '@vue/language-core'
 import ts from 'typescript'
 import { runChild } from './child.mjs'
-import { componentPaths, root, toolEnv } from './project.mjs'
+import { root, toolEnv } from './project.mjs'
+import { componentPaths } from './package-files.mjs'
 
 /** @param {string} config @returns {Promise<{ code: number, output: string }>} what TypeScript says of a project, one message a line or more */
 export const checkTypes = (config) =>

@@ -1,14 +1,9 @@
 // @ts-check
-/** Generated files: parts of documents between their markers, schemas, and the look that `npm run format` leaves. */
+/** Replaces the generated parts of handwritten documents, formatted as `npm run format` does. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { format } from 'oxfmt'
-import { z } from 'zod'
 import { root, PlainError } from './project.mjs'
-
-// A document that is written by hand but for what stands between its markers.
-
-// Generated files look as `npm run format` leaves them.
 
 const { ignorePatterns: _, ...style } = JSON.parse(
   readFileSync(join(root, '.oxfmtrc.json'), 'utf8'),
@@ -41,60 +36,4 @@ export async function documentWith(path, blocks) {
   let text = readFileSync(file, 'utf8')
   for (const [name, block] of blocks) text = between(text, name, block)
   return formatted(path, text)
-}
-
-// Generates the published JSON schemas from the zod schemas that also define the documents' types.
-
-/** @typedef {import('../../src-main/hosts/cli/documents/document.ts').PublishedSchema} PublishedSchema */
-/** @typedef {import('zod').z.core.JSONSchema.BaseSchema} JsonSchema */
-
-const spoken = ['Message', 'Passage']
-
-/**
- * Adjusts the schema of a printed document: later versions may add fields and messages, so no object is
- * closed, and every message includes its English text.
- * @param {{ zodSchema: z.core.$ZodType, jsonSchema: JsonSchema }} node
- */
-function asPrinted({ zodSchema, jsonSchema }) {
-  if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties
-  if (!spoken.includes(z.globalRegistry.get(zodSchema)?.id ?? '')) return
-  const { properties = {}, required = [] } = jsonSchema
-  if (properties.key) properties.key = { type: 'string' }
-  jsonSchema.properties = { ...properties, text: { type: 'string' } }
-  jsonSchema.required = [...required, 'text']
-}
-
-/** @param {PublishedSchema} published @param {boolean} isPrinted @returns {Promise<string>} */
-async function schemaText({ name, version, title, description, schema }, isPrinted) {
-  const { $schema, ...rest } = isPrinted
-    ? z.toJSONSchema(schema, { io: 'output', override: asPrinted })
-    : // What a reader accepts: fields with a default may be left out.
-      z.toJSONSchema(schema, { io: 'input' })
-  const about = {
-    $schema,
-    $id: `urn:kernel-ladder:${name}${version === null ? '' : `:${version}`}`,
-    title: `Kernel Ladder: ${title}${version === null ? '' : `, schema ${version}`}`,
-    description,
-  }
-  return formatted(`${name}.json`, JSON.stringify({ ...about, ...rest }))
-}
-
-/**
- * The schemas by file name in docs/schemas.
- * @param {typeof import('../../src-main/hosts/cli/documents/index.ts')} documents
- * @returns {Promise<Map<string, string>>}
- */
-export async function publishedSchemas({ printedDocuments, readFiles }) {
-  const all = [
-    ...printedDocuments.map((one) => ({ one, isPrinted: true })),
-    ...readFiles.map((one) => ({ one, isPrinted: false })),
-  ]
-  return new Map(
-    await Promise.all(
-      all.map(
-        async ({ one, isPrinted }) =>
-          /** @type {const} */ ([`${one.name}.json`, await schemaText(one, isPrinted)]),
-      ),
-    ),
-  )
 }

@@ -1,106 +1,11 @@
 // @ts-check
 /** Installs dependencies that are missing or older than package-lock.json. */
-import {
-  mkdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-  existsSync,
-} from 'node:fs'
-import { hostname } from 'node:os'
-import { dirname, join } from 'node:path'
-import { setTimeout as wait } from 'node:timers/promises'
+import { mkdirSync, readFileSync, writeFileSync, existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { createHash } from 'node:crypto'
 import { root, say, PlainError, npmCommand } from './project.mjs'
 import { runChild } from './child.mjs'
-
-// A lock across processes: a folder is the lock, and the file in it names the owner.
-
-/** A lock held by another machine on a shared disk counts as abandoned after this long. */
-const foreignLimitMs = 15 * 60_000
-/** Time allowed to write the owner into a new lock. */
-const namelessLimitMs = 5_000
-
-/** @param {string} folder */
-function ownerOf(folder) {
-  try {
-    return readFileSync(join(folder, 'owner'), 'utf8')
-  } catch {
-    return ''
-  }
-}
-
-/** @param {string} folder */
-function isAbandoned(folder) {
-  let age
-  try {
-    age = Date.now() - statSync(folder).mtimeMs
-  } catch {
-    return false
-  }
-  const [pid, host] = ownerOf(folder).split(' ')
-  if (!pid) return age > namelessLimitMs
-  if (host !== hostname()) return age > foreignLimitMs
-  try {
-    process.kill(Number(pid), 0)
-    return false
-  } catch (error) {
-    return /** @type {NodeJS.ErrnoException} */ (error).code === 'ESRCH'
-  }
-}
-
-/** @param {string} folder */
-function clearAway(folder) {
-  const owner = ownerOf(folder)
-  const aside = `${folder}.${process.pid}`
-  try {
-    renameSync(folder, aside)
-  } catch {
-    return
-  }
-  // Another process may have removed it and locked again in between: restore its lock.
-  if (ownerOf(aside) === owner) rmSync(aside, { recursive: true, force: true })
-  else renameSync(aside, folder)
-}
-
-/**
- * @template T
- * @param {string} name
- * @param {() => Promise<T>} work
- * @param {string} [parent]
- * @returns {Promise<T>}
- */
-export async function withLock(name, work, parent = join(root, '.cache')) {
-  const folder = join(parent, `${name}.lock`)
-  mkdirSync(dirname(folder), { recursive: true })
-  for (let waited = 0; ; waited += 1) {
-    try {
-      mkdirSync(folder)
-      break
-    } catch (error) {
-      if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'EEXIST') throw error
-    }
-    if (isAbandoned(folder)) {
-      clearAway(folder)
-      continue
-    }
-    if (waited === 10) say(`Waiting for another ${name} to finish…`)
-    await wait(200)
-  }
-  const unlock = () => {
-    rmSync(folder, { recursive: true, force: true })
-  }
-  writeFileSync(join(folder, 'owner'), `${process.pid} ${hostname()}`)
-  process.once('exit', unlock)
-  try {
-    return await work()
-  } finally {
-    process.off('exit', unlock)
-    unlock()
-  }
-}
+import { withLock } from './lock.mjs'
 
 const stampName = 'node_modules/.kernel-ladder-lock'
 

@@ -8,8 +8,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { instructionsOf } from '../../src-main/domain/emulator/rung'
 import type { FillRule } from '../../src-main/domain/emulator/fills'
-import { readCubin, cubinsOf } from '../../src-main/parsers/cubin/cubin'
-import { parseProbedLaunches } from '../../src-main/parsers/cuda/runner-events'
+import { readCubin } from '../../src-main/parsers/cubin/cubin'
 import {
   captureFile,
   type Capture,
@@ -17,6 +16,8 @@ import {
   type CapturedRung,
 } from '../../test/emulated-captures'
 import { pack } from '../../test/captures'
+import { cubinsOf } from '../../src-main/parsers/cubin/fat-binary'
+import { parseProbedLaunches } from '../../src-main/parsers/cuda/launch-probe'
 
 interface Recorded {
   key: string

@@ -8,26 +8,10 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os'
 import { basename, dirname, join, relative, resolve, sep } from 'node:path'
 import { sha256 } from '../../src-main/adapters/disk/build-cache'
-import {
-  readAttempt,
-  sessionFolder,
-  attemptListFile,
-  listRecordedAttempts,
-  recordedLabs,
-  type AttemptRow,
-} from '../../src-main/adapters/labs/attempt'
+import { readAttempt, sessionFolder } from '../../src-main/adapters/labs/attempt'
 import { pathExists } from '../../src-main/adapters/disk/disk'
-import { sharedSessions, sharingSessions } from '../../src-main/adapters/disk/journal'
-import { openRaw, packRecordedRaw, recordedRaw } from '../../src-main/adapters/tools/raw-files'
-import {
-  copySources,
-  emptyStore,
-  readStore,
-  sourcesFolder,
-  sourceStoreFile,
-  writeStore,
-  type SourceStore,
-} from '../../src-main/adapters/sessions/session-sources'
+import { openRaw, packRecordedRaw } from '../../src-main/adapters/tools/raw-files'
+import { copySources, sourcesFolder } from '../../src-main/adapters/sessions/session-sources'
 import {
   readSession,
   readSessionText,
@@ -35,8 +19,23 @@ import {
 } from '../../src-main/adapters/sessions/session-store'
 import { inputError, KernelLadderError } from '../../src-main/domain/errors'
 import type { Session } from '../../src-main/domain/session/session'
-import { inEnglish } from '../../src-main/domain/text/text'
+import { inEnglish } from '../../src-main/domain/text/english'
 import { recordingIndex, recordingIndexFile } from '../../src-main/services/sessions/recordings'
+import { sharedSessions, sharingSessions } from '../../src-main/adapters/disk/shared-sessions'
+import {
+  attemptListFile,
+  listRecordedAttempts,
+  recordedLabs,
+  type AttemptRow,
+} from '../../src-main/adapters/labs/recorded-attempts'
+import {
+  emptyStore,
+  readStore,
+  sourceStoreFile,
+  writeStore,
+  type SourceStore,
+} from '../../src-main/adapters/sessions/source-store'
+import { recordedRaw } from '../../src-main/adapters/tools/recorded-raw'
 
 const pathFrom = (folder: string, path: string): string =>
   relative(folder, path).replaceAll(sep, '/')

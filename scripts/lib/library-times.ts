@@ -10,9 +10,9 @@ import { z } from 'zod'
 import { formatMs, formatRatio } from '../../src-main/domain/metrics/units'
 import { CacheState, RungResult } from '../../src-main/domain/session/session'
 import { Problem, problemWord } from '../../src-main/domain/task/problem'
-import { md, mdTable } from '../../src-main/domain/text/tables'
+import { md, mdTable } from '../../src-main/domain/text/markdown'
 import type { LadderFile } from '../../src-main/domain/ladder/ladder'
-import { shippedLadders } from './recorded-docs'
+import { shippedLadders } from './recorded-ladders'
 
 const Run = z.object({
   round: z.number(),

@@ -7,7 +7,8 @@ import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { build } from 'vite'
-import { root, packageFiles } from './project.mjs'
+import { root } from './project.mjs'
+import { packageFiles } from './package-files.mjs'
 
 const folder = join(root, 'dist/package')
 

@@ -1,89 +1,14 @@
 // @ts-check
 /** Takes screenshots of the UI: the real server with the shipped recordings or fake tools. */
-import { deflateSync, inflateSync, crc32 } from 'node:zlib'
 import { execFileSync, spawn } from 'node:child_process'
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { obtainChromium } from './programs.mjs'
 import { PlainError, root } from './project.mjs'
 import { recordedSession } from './recordings.mjs'
 import { putFakes } from '../../test/fakes/program.mjs'
-
-// Compresses a browser's PNG losslessly.
-
-const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])
-
-/** @param {Buffer} png */
-function chunks(png) {
-  /** @type {{ type: string, data: Buffer }[]} */
-  const found = []
-  for (let at = signature.length; at < png.length;) {
-    const length = png.readUInt32BE(at)
-    found.push({
-      type: png.toString('latin1', at + 4, at + 8),
-      data: png.subarray(at + 8, at + 8 + length),
-    })
-    at += length + 12
-  }
-  return found
-}
-
-/** @param {string} type @param {Buffer} data */
-function chunk(type, data) {
-  const body = Buffer.concat([Buffer.from(type, 'latin1'), data])
-  const whole = Buffer.alloc(body.length + 8)
-  whole.writeUInt32BE(data.length, 0)
-  body.copy(whole, 4)
-  whole.writeUInt32BE(crc32(body), body.length + 4)
-  return whole
-}
-
-/** PNG's Paeth predictor. @param {number} a @param {number} b @param {number} c */
-function paeth(a, b, c) {
-  const [left, up, corner] = [Math.abs(b - c), Math.abs(a - c), Math.abs(a + b - 2 * c)]
-  if (left <= up && left <= corner) return a
-  return up <= corner ? b : c
-}
-
-/** Undoes the filter of each row. @param {Buffer} rows @param {number} stride @param {number} step bytes per pixel */
-function unfiltered(rows, stride, step) {
-  const out = Buffer.alloc(rows.length)
-  for (let start = 0; start < rows.length; start += stride + 1) {
-    const filter = rows[start] ?? 0
-    for (let at = start + 1; at <= start + stride; at += 1) {
-      const inRow = at - start > step
-      const a = inRow ? (out[at - step] ?? 0) : 0
-      const b = out[at - stride - 1] ?? 0
-      const c = inRow && start > 0 ? (out[at - stride - 1 - step] ?? 0) : 0
-      const above = start > 0 ? b : 0
-      const guess = [0, a, above, (a + above) >> 1, paeth(a, above, c)][filter] ?? 0
-      out[at] = (rows[at] ?? 0) + guess
-    }
-  }
-  return out
-}
-
-/**
- * A UI's flat areas and repeated letters compress best without the filters that suit photos.
- * @param {Buffer} png with 8-bit channels, not interlaced, as browsers write it
- */
-export function smaller(png) {
-  const all = chunks(png)
-  const header = all.find(({ type }) => type === 'IHDR')?.data
-  const step = { 2: 3, 6: 4 }[header?.[9] ?? 0]
-  if (!header || !step || header[8] !== 8 || header[12] !== 0) return png
-  const packed = Buffer.concat(all.filter(({ type }) => type === 'IDAT').map(({ data }) => data))
-  const rows = unfiltered(inflateSync(packed), header.readUInt32BE(0) * step, step)
-  const made = Buffer.concat([
-    signature,
-    chunk('IHDR', header),
-    chunk('IDAT', deflateSync(rows, { level: 9, memLevel: 9 })),
-    chunk('IEND', Buffer.alloc(0)),
-  ])
-  return made.length < png.length ? made : png
-}
+import { obtainChromium } from './chromium.mjs'
 
 const program = join(root, 'dist/cli/kernel-ladder.mjs')
 const capture = join(root, 'test/captures/ncu/2025.3.1-h200/launches-two-rungs.ncu-rep')

@@ -5,7 +5,6 @@
  */
 import { dirname, resolve, delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { readdirSync } from 'node:fs'
 
 export const root = resolve(dirname(fileURLToPath(import.meta.url)), '../..')
 
@@ -95,31 +94,3 @@ export function npmCommand(env = process.env) {
     ? { file: 'npm.cmd', args: [], shell: true }
     : { file: 'npm', args: [], shell: false }
 }
-
-// What goes with the programs besides their code: what is packed, what is copied, and what a build is stale without.
-
-/** @param {string} base @returns {string[]} the paths of the UI's components */
-export const componentPaths = (base) =>
-  readdirSync(join(base, 'src-renderer'), { recursive: true, encoding: 'utf8' })
-    .filter((path) => path.endsWith('.vue'))
-    .map((path) => `src-renderer/${path}`)
-    .toSorted()
-
-/** Into the one-file program (vite-plugins.ts); the program looks for them by these paths everywhere. */
-export const packedFolders = [
-  'cuda-kernels',
-  'resources/recordings',
-  'resources/templates',
-  'out/renderer',
-  'out/report',
-]
-
-/** Into the npm package, read in place as in a checkout (src-main/adapters/kernels/assets.ts). */
-export const packageFiles = [
-  ...packedFolders,
-  'out/main',
-  'out/preload',
-  'docs',
-  'README.md',
-  'LICENSE',
-]

@@ -1,10 +1,9 @@
 // @ts-check
 /** Generates parts of the reference documents from the program's own registries. */
-import { readdirSync, readFileSync, mkdtempSync, rmSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { tmpdir } from 'node:os'
 import { documentWith } from './document.mjs'
-import { root, PlainError } from './project.mjs'
+import { root } from './project.mjs'
 
 /** @typedef {import('../../src-main/domain/metrics/metric-definition.ts').MetricDefinition} Metric */
 /** @typedef {{ chips: string[], names: Record<string, string[]> }} Counters metrics listed by `ncu --query-metrics`, by chip */
@@ -15,7 +14,7 @@ import { root, PlainError } from './project.mjs'
  * @property {Record<string, string>} groupTitles
  * @property {Counters} counters
  * @property {(how: string) => string} explain how a metric is derived, in words
- * @property {readonly import('../../src-main/domain/gpu/gpu.ts').Gpu[]} gpus
+ * @property {readonly import('../../src-main/domain/gpu/gpu-table.ts').Gpu[]} gpus
  * @property {readonly import('../../src-main/domain/target/kinds.ts').TargetKind[]} targetKinds
  * @property {readonly import('../../src-main/domain/ladder/ladder.ts').LadderFile[]} ladders
  * @property {Record<string, any>} recordings the shipped ones, from index.json
@@ -207,8 +206,8 @@ export async function referenceDocs(registries) {
  *   metrics: typeof import('../../src-main/domain/metrics/metrics.ts'),
  *   definition: typeof import('../../src-main/domain/metrics/metric-definition.ts'),
  *   messages: typeof import('../../src-main/domain/messages/message.ts'),
- *   wording: typeof import('../../src-main/domain/text/text.ts'),
- *   gpus: typeof import('../../src-main/domain/gpu/gpu.ts'),
+ *   wording: typeof import('../../src-main/domain/text/english.ts'),
+ *   gpus: typeof import('../../src-main/domain/gpu/gpu-table.ts'),
  *   targets: typeof import('../../src-main/domain/target/targets.ts'),
  *   problem: typeof import('../../src-main/domain/task/problem.ts'),
  * }} modules
@@ -228,45 +227,5 @@ export function registriesOf(modules) {
     ladders: ladderFiles().map(json),
     recordings: json('resources/recordings/index.json').recordings,
     sizesLabel: problem.sizesLabel,
-  }
-}
-
-// The pages of the library's API, made from its types and their comments: docs/LIBRARY.md.
-
-/** @returns {Promise<string>} the text of the document */
-export async function libraryDoc() {
-  const { Application } = await import('typedoc')
-  const out = mkdtempSync(join(tmpdir(), 'kernel-ladder-api-'))
-  try {
-    const app = await Application.bootstrapWithPlugins(
-      /** @type {any} */ ({
-        entryPoints: [join(root, 'src-main/library/index.ts')],
-        tsconfig: join(root, 'tsconfig.library.json'),
-        // The type check looks for them, and the library is built from the same files.
-        skipErrorChecking: true,
-        plugin: ['typedoc-plugin-markdown'],
-        outputs: [{ name: 'markdown', path: out }],
-        readme: 'none',
-        disableSources: true,
-        hideBreadcrumbs: true,
-        hidePageHeader: true,
-        hidePageTitle: true,
-        outputFileStrategy: 'modules',
-        entryFileName: 'api',
-        tableColumnSettings: { hideInherited: true, hideOverrides: true, hideModifiers: true },
-        parametersFormat: 'table',
-        interfacePropertiesFormat: 'table',
-        typeDeclarationFormat: 'table',
-        sort: ['source-order'],
-        logLevel: 'Warn',
-      }),
-    )
-    const project = await app.convert()
-    if (project === undefined) throw new PlainError('The types of the library do not compile.')
-    await app.generateOutputs(project)
-    const api = readFileSync(join(out, 'api.md'), 'utf8')
-    return await documentWith('docs/LIBRARY.md', [['api', api.trim()]])
-  } finally {
-    rmSync(out, { recursive: true, force: true })
   }
 }

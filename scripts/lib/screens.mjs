@@ -65,8 +65,6 @@ const complete = (page, words) =>
 /** @param {Page} page @param {string} name */
 const labStep = (page, name) => page.locator(`#lab-tab-${name}`).click()
 
-// The views of a comparison by their keys.
-
 /** @param {Page} page @param {Words} words */
 const sassBeside = async (page, words) => {
   await page.keyboard.press('s')

@@ -1,5 +1,4 @@
-// What scripts/vite-plugins.ts puts into a build.
-
+/** What scripts/vite/ puts into a build. */
 declare module 'virtual:kernel-ladder-assets' {
   /** Of the archive in the program's last line; null if files are read in place. */
   const assets: { hash: string } | null

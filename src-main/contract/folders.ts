@@ -1,45 +1,14 @@
-/** Ladder folders and copies of rungs: opened, edited, built, counted on an emulated GPU, and run again on every save. */
+/** Calls about ladder folders: opening, editing in place, building, and running again on every save. */
 import { z } from 'zod'
 import { Statement } from '../domain/messages/message'
-import { MetricValue } from '../domain/metrics/metrics'
-import { DeepProfile } from '../domain/session/deep'
 import { Build, Diagnostic } from '../domain/session/session'
 import { WatchedRung } from '../domain/analysis/watched'
 import { Ladder } from '../domain/ladder/ladder'
-import { Identifier, Draft, DraftId } from '../domain/ladder/rung'
+import { Identifier } from '../domain/ladder/rung'
 import { ErrorShape } from '../domain/errors'
 import { RunRequest } from './runs'
-import { SessionRef } from './sessions'
-
-// What a rung that is being edited is built to, and what it counts on an emulated GPU.
-
-export const RungBuild = z.object({
-  built: z.boolean(),
-  /** Why it was not built. */
-  reason: Statement.nullable(),
-  diagnostics: z.array(Diagnostic),
-  build: Build.nullable(),
-  /** The target architecture: `sm_90`. */
-  architecture: z.string().nullable(),
-})
-export type RungBuild = z.infer<typeof RungBuild>
-
-/** At a small size, so that it is a matter of seconds. */
-export const RungCounters = RungBuild.extend({
-  /** The emulated GPU. */
-  gpu: z.string(),
-  /** `256³` */
-  at: z.string(),
-  /** By metric id; null if it was not built or did not run to its end, as `reason` says. */
-  metrics: z.record(z.string(), MetricValue).nullable(),
-  /** The same of what it is edited from. */
-  before: z.record(z.string(), MetricValue).nullable(),
-  /** The machine code, with counters. */
-  profile: DeepProfile.nullable(),
-})
-export type RungCounters = z.infer<typeof RungCounters>
-
-// Ladder folders: opening, editing in place, building, and running again on every save.
+import { RungCounters } from './rung-builds'
+import { SessionRef } from '../domain/session/session-ref'
 
 /** The absolute path of a ladder folder. */
 export const FolderPath = z
@@ -188,40 +157,4 @@ export const folderCalls = {
   'watch.start': { input: RunRequest, output: none },
   'watch.stop': { input: none, output: none },
   'watch.current': { input: none, output: WatchState },
-} as const
-
-// Editable copies of rungs: opened, saved while typing, built and discarded.
-
-/** A rung of a session. */
-export const OpenDraft = z.object({ session: SessionRef, rung: Identifier })
-/** Everything except what the core sets, so that a copy that was never saved needs no other call. */
-export const SaveDraft = Draft.omit({ schema: true, savedAt: true })
-
-export const DraftSummary = Draft.omit({ schema: true, source: true, params: true })
-export type DraftSummary = z.infer<typeof DraftSummary>
-
-/** Where a session's rung is edited: as a copy, or in the ladder folder that it came from. */
-export const EditingPlace = z.discriminatedUnion('at', [
-  z.object({ at: z.literal('copy') }),
-  z.object({ at: z.literal('folder'), path: FolderPath, file: z.string() }),
-  z.object({ at: z.literal('nowhere'), reason: Statement }),
-])
-export type EditingPlace = z.infer<typeof EditingPlace>
-
-export const BuildDraft = z.object({
-  session: SessionRef,
-  draft: SaveDraft,
-})
-
-export const draftCalls = {
-  'drafts.place': { input: OpenDraft, output: EditingPlace },
-  /** The saved copy of this rung, else a new, unsaved one. */
-  'drafts.open': { input: OpenDraft, output: Draft },
-  'drafts.list': { input: z.object({}), output: z.array(DraftSummary) },
-  'drafts.save': { input: SaveDraft, output: z.object({ savedAt: z.string() }) },
-  'drafts.delete': { input: z.object({ id: DraftId }), output: z.object({}) },
-  /** Requires nvcc but no GPU. */
-  'drafts.build': { input: BuildDraft, output: RungBuild },
-  /** The same, and its counters; a later call cancels one that is under way. */
-  'drafts.counters': { input: BuildDraft, output: RungCounters },
 } as const

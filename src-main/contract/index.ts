@@ -10,28 +10,24 @@ import { ProfileCost, ProfilePlan } from '../domain/analysis/pass-plan'
 import { Problem } from '../domain/task/problem'
 import { Task } from '../domain/task/task'
 import { Ceilings } from '../domain/gpu/ceilings'
-import { Device } from '../domain/gpu/gpu'
 import { historyShape } from '../domain/history/history'
 import { Identifier } from '../domain/ladder/rung'
 import { RungMeasured } from '../domain/analysis/rung-measured'
 import { RungResult, Session } from '../domain/session/session'
-import {
-  DeletedSession,
-  ImportAnswer,
-  RefRequest,
-  RenameRequest,
-  DeepAnswer,
-  DeepRequest,
-  ReportAnswer,
-  ReportProgress,
-  ReportRequest,
-  SessionRef,
-  SessionSummary,
-  ncuReportCalls,
-} from './sessions'
-import { draftCalls, folderCalls } from './folders'
+import { DeletedSession, ImportAnswer, RefRequest, RenameRequest } from './sessions'
+import { folderCalls } from './folders'
 import { labCalls } from './labs'
-import { machineCalls, sanitizeCalls, tuningCalls, RunRequest } from './runs'
+import { RunRequest } from './runs'
+import { Device } from '../domain/gpu/device'
+import { draftCalls } from './drafts'
+import { machineCalls } from './machines'
+import { sanitizeCalls } from './sanitize'
+import { tuningCalls } from './tunings'
+import { SessionRef } from '../domain/session/session-ref'
+import { SessionSummary } from '../domain/session/session-summary'
+import { DeepAnswer, DeepRequest } from './deep-profiles'
+import { ReportAnswer, ReportProgress, ReportRequest } from './reports'
+import { ncuReportCalls } from './ncu-reports'
 
 export { RunRequest, SessionRef, SessionSummary }
 export const RunId = z.string().regex(/^run-[A-Za-z0-9-]{1,60}$/)

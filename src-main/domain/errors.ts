@@ -4,7 +4,7 @@
  */
 import { z } from 'zod'
 import { message, Statement } from './messages/message'
-import { inEnglish } from './text/text'
+import { inEnglish } from './text/english'
 
 export const errorKinds = ['usage', 'input', 'missing', 'failed', 'cancelled', 'internal'] as const
 export type ErrorKind = (typeof errorKinds)[number]

@@ -1,20 +1,18 @@
 /** Kernels on an emulated GPU: the machine code that nvcc built, executed on the processor and counted. */
 import { emulate as runJob, type EmulatedBuffer } from '../domain/emulation/job'
-import {
-  emulatedMetrics,
-  recordsOf,
-  stopReason,
-  type LaunchPlaces,
-  emulatedProfile,
-} from '../domain/emulation/findings'
+import { recordsOf, stopReason, type LaunchPlaces } from '../domain/emulation/findings'
 import type { Counts } from '../domain/emulator/warp'
 import { dummyAddress } from '../domain/emulator/rung'
-import { type MachineCode, type MachineKernel, staticProfile } from '../domain/sass/machine-code'
-import { inEnglish } from '../domain/text/text'
-import { readCubin, cubinsOf } from '../parsers/cubin/cubin'
+import { type MachineCode, type MachineKernel } from '../domain/sass/machine-code'
+import { inEnglish } from '../domain/text/english'
+import { readCubin } from '../parsers/cubin/cubin'
 import { codeOf, decodesBy, deepOf } from './decoded'
 import type { Kernel } from './report'
 import type { Finding } from './sanitizer'
+import { emulatedMetrics } from '../domain/emulation/emulated-metrics'
+import { emulatedProfile } from '../domain/emulation/emulated-profile'
+import { staticProfile } from '../domain/sass/static-profile'
+import { cubinsOf } from '../parsers/cubin/fat-binary'
 
 /** One argument of a kernel: a number of its parameter's type, or the address of a buffer. */
 export type KernelArgument =

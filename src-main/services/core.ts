@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { basename, dirname, resolve } from 'node:path'
 import type { Setup } from '../adapters/machine/machine'
-import { inEnglish } from '../domain/text/text'
+import { inEnglish } from '../domain/text/english'
 import { drawInPage, printPdf, type PdfPrinter } from '../adapters/print/chromium'
 import { readKernelLibrary } from '../adapters/kernels/kernel-library'
 import { readMachines } from '../adapters/remote/machines-store'
@@ -16,40 +16,40 @@ import type {
   RunMessage,
   SessionSummary,
 } from '../contract'
-import { recordedRef, isOwnRun } from '../contract/sessions'
-import type { SanitizeRequest } from '../contract/runs'
 import { inputError, KernelLadderError, toErrorShape } from '../domain/errors'
 import { message } from '../domain/messages/message'
 import { rungOf, type Session } from '../domain/session/session'
 import { can, type Target } from '../domain/target/targets'
 import { startRun } from './targets/start-run'
 import { diagnose } from './machine/doctor'
-import { createDrafts, hasEditor, openInEditor } from './drafts'
-import { folderCalls, createWatchJob } from './watch-job'
+import { createDrafts } from './drafts'
+import { createWatchJob } from './watch-job'
 import { findHistory } from './sessions/history'
 import { measuredRungs } from './sessions/measured'
-import { answerReport, createReportProgress } from './report/make'
+import { answerReport } from './report/make'
 import { createLabCalls } from './labs/lab-calls'
 import { machineCalls } from './machines/machine-calls'
 import { createNcuReports } from './machines/ncu-report'
 import { createSanitizeJob } from './sanitize/sanitize-job'
-import {
-  deletedSessions,
-  deleteSession,
-  importFile,
-  renameSession,
-  restoreSession,
-  defaultRecordingRef,
-  listAll,
-  mountedRef,
-  openSession,
-  storeOf,
-  type OpenedSession,
-  type SessionPlaces,
-} from './sessions/sessions'
+import { defaultRecordingRef, openSession, type OpenedSession } from './sessions/open-session'
 import { tuningCalls } from './tune/kept-tunings'
 import { appVersion } from './version'
 import { resolveLadder } from './catalog/resolve'
+import type { SanitizeRequest } from '../contract/sanitize'
+import { recordedRef } from '../domain/session/session-ref'
+import { isOwnRun } from '../domain/session/session-summary'
+import { hasEditor, openInEditor } from './editor'
+import { folderCalls } from './folder-calls'
+import { createReportProgress } from './report/report-progress'
+import { importFile } from './sessions/import-file'
+import { mountedRef, storeOf, type SessionPlaces } from './sessions/session-places'
+import {
+  deletedSessions,
+  deleteSession,
+  renameSession,
+  restoreSession,
+} from './sessions/manage-sessions'
+import { listAll } from './sessions/list-sessions'
 
 export interface CoreOptions {
   host: 'electron' | 'web'

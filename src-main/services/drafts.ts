@@ -1,38 +1,36 @@
-/** Editing rungs: copies that are saved between visits and built without a GPU, and a source line in the user's own editor. */
+/**
+ * Drafts: a user's edited copies of rungs, saved between visits and built without a GPU.
+ *
+ * A draft runs after its original rung.
+ */
 import { Bench } from './bench/bench'
-import { realpath } from 'node:fs/promises'
-import { join, sep } from 'node:path'
 import type { Setup } from '../adapters/machine/machine'
 import {
-  copiedSource,
-  draftRung,
   faultLine,
-  faultText,
   readKernelLibrary,
   type KernelLibrary,
 } from '../adapters/kernels/kernel-library'
 import { draftStore, newDraftId } from '../adapters/sessions/draft-store'
 import type { CallInput, CallOutput } from '../contract/index'
-import type { RungBuild, EditingPlace } from '../contract/folders'
-import { draftFile, editedFrom, editId, type Draft, isPythonFile } from '../domain/ladder/rung'
-import { inputError, toErrorShape, missingError } from '../domain/errors'
+import { isPythonFile } from '../domain/ladder/rung'
+import { inputError, toErrorShape } from '../domain/errors'
 import { message, together } from '../domain/messages/message'
 import type { LadderEntry } from '../domain/ladder/ladder'
 import type { Task } from '../domain/task/task'
-import { rungOf, type Session, type RungResult } from '../domain/session/session'
+import { rungOf, type Session } from '../domain/session/session'
 import { withCopy } from './ladder-library/copies'
 import { folderOf } from './ladder-library/folders'
 import { buildRung } from './bench/build-rung'
 import { builtAnswer, createCounting, gpuLike, uncounted } from './run/counters'
 import { planRun } from './run/plan'
-import type { OpenedSession } from './sessions/sessions'
-import { letGo } from '../adapters/tools/process'
-import { sourcesFolder } from '../adapters/sessions/session-sources'
+import type { OpenedSession } from './sessions/open-session'
 import type { RunPlan } from '../domain/run/plan'
 import { findLadder, taskOf } from './catalog/resolve'
 import { architectureFor } from './bench/architecture'
-
-// User-edited copies of rungs: saved between visits, built without a GPU, run after their original rung.
+import { draftFile, editedFrom, editId, type Draft } from '../domain/ladder/draft'
+import type { RungBuild } from '../contract/rung-builds'
+import type { EditingPlace } from '../contract/drafts'
+import { copiedSource, draftRung, faultText } from '../adapters/kernels/draft-rung'
 
 /** The rung's file in its ladder folder; in a session, files are under a folder named after the task. */
 const folderFile = (session: Session, rung: string): string =>
@@ -215,70 +213,4 @@ function planOf(
     return refused(error, draft, task)
   }
   return planFor(withCopy(library, draft), session, draft.ladder, draft.rung)
-}
-
-// Opens a source line in the user's editor. The command is the user's own setting, KERNEL_LADDER_EDITOR; nothing that a
-// page or a session says is part of it, and only a file of the ladder's folder, of this program or of the session is opened.
-
-const editorVariable = 'KERNEL_LADDER_EDITOR'
-
-const remedy = () => message('editor.set', { example: 'code -g {file}:{line}' })
-
-export const hasEditor = ({ variable }: Pick<Setup['machine'], 'variable'>): boolean =>
-  Boolean(variable(editorVariable)?.trim())
-
-/** `code -g {file}:{line}`; words as in a shell, without anything else of a shell. */
-export function editorCommand(setting: string, file: string, line: number): string[] {
-  const words = [...setting.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(
-    ([, double, single, plain]) => double ?? single ?? plain ?? '',
-  )
-  const named = words.some((word) => word.includes('{file}')) ? words : [...words, '{file}']
-  return named.map((word) => word.replaceAll('{line}', `${line}`).replaceAll('{file}', file))
-}
-
-/** The file without links; null if there is none inside of the folder. */
-async function inside(folder: string, file: string): Promise<string | null> {
-  try {
-    const root = await realpath(folder)
-    const path = await realpath(join(root, file))
-    return path.startsWith(root + sep) ? path : null
-  } catch {
-    return null
-  }
-}
-
-/** Where the source of a rung can be edited, else what the session kept of it; null if it has none. */
-async function sourceFile(
-  setup: Setup,
-  { session, folder }: Pick<OpenedSession, 'session' | 'folder'>,
-  { file }: RungResult,
-): Promise<string | null> {
-  const own = await folderOf(setup, session.ladder)
-  if (own !== null) return inside(own, file.replace(/^[^/]*\//, ''))
-  const shipped = session.ladder.folder === undefined ? setup.assets.kernelsDir : null
-  return (
-    (shipped && (await inside(shipped, file))) ?? (await inside(join(folder, sourcesFolder), file))
-  )
-}
-
-/** How long an editor may take to say that it cannot start; many stay until their window is closed. */
-const patienceMs = 1500
-
-export async function openInEditor(
-  setup: Setup,
-  opened: Pick<OpenedSession, 'session' | 'folder'>,
-  rung: RungResult,
-  line: number,
-): Promise<string> {
-  const setting = setup.machine.variable(editorVariable)?.trim()
-  if (!setting) throw missingError(message('editor.unset'), remedy())
-  const file = await sourceFile(setup, opened, rung)
-  if (file === null)
-    throw inputError(message('editor.noFile', { rung: rung.id }), message('editor.noFileThen'))
-  const [program = '', ...args] = editorCommand(setting, file, line)
-  const { outcome, exitCode } = await letGo(program, args, patienceMs)
-  if (outcome === 'not-found') throw missingError(message('editor.notFound', { program }), remedy())
-  if (outcome === 'exited' && exitCode !== 0)
-    throw missingError(message('editor.failed', { program, code: String(exitCode) }), remedy())
-  return file
 }

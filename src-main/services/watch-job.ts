@@ -1,4 +1,4 @@
-/** The UI's ladder folders: the contract's `folders.*` calls, and the single folder that is watched. */
+/** The single watched ladder folder, which the UI polls; every save starts a normal run. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { readKernelLibrary } from '../adapters/kernels/kernel-library'
 import type { Setup } from '../adapters/machine/machine'
@@ -9,19 +9,6 @@ import { message } from '../domain/messages/message'
 import type { Session } from '../domain/session/session'
 import { openTrustedLadder } from './ladder-library/open'
 import { watchFolder } from './run/watch'
-import {
-  buildFolder,
-  completeFolder,
-  countersIn,
-  forgetOpened,
-  listFolders,
-  openFolder,
-  saveFile,
-  trustOpened,
-} from './ladder-library/folders'
-import { createCounting } from './run/counters'
-
-// The single watched ladder folder, which the UI polls; every save starts a normal run.
 
 export interface WatchRuns {
   /** Whether the GPU is busy with something else. */
@@ -92,30 +79,5 @@ export function createWatchJob(setup: Setup, { isBusy, start }: WatchRuns) {
       },
       'watch.current': () => Promise.resolve(state),
     },
-  }
-}
-
-// Implements the contract's `folders.*` calls.
-
-export function folderCalls(setup: Setup) {
-  const counting = createCounting(setup.machine)
-  return {
-    'folders.list': async () => ({ folders: await listFolders(setup) }),
-    'folders.open': ({ path }: CallInput<'folders.open'>) => openFolder(setup, path),
-    'folders.forget': async ({ path }: CallInput<'folders.forget'>) => {
-      await forgetOpened(setup, path)
-      return {}
-    },
-    'folders.trust': async ({ path }: CallInput<'folders.trust'>) => {
-      await trustOpened(setup, path)
-      return {}
-    },
-    'folders.complete': async ({ typed }: CallInput<'folders.complete'>) => ({
-      folders: await completeFolder(setup, typed),
-    }),
-    'folders.save': (request: CallInput<'folders.save'>) => saveFile(setup, request),
-    'folders.build': (request: CallInput<'folders.build'>) => buildFolder(setup, request),
-    'folders.counters': (request: CallInput<'folders.counters'>) =>
-      countersIn(setup, counting(), request),
   }
 }

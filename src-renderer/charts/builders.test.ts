@@ -1,23 +1,17 @@
 /** Chart options as they are handed to ECharts: what is drawn, and what is left out. */
 import { describe, expect, it } from 'vitest'
 import { dotRows } from './dot-rows'
-import { historyChart, linePanels, type LinePanelsSpec } from './line-panels'
-import {
-  withZoom,
-  beyondFrame,
-  logTicks,
-  pannedSpan,
-  unzoomed,
-  valueAt,
-  wholeAxis,
-  zoomedSpan,
-} from './zoom'
+import { linePanels, type LinePanelsSpec } from './line-panels'
+import { beyondFrame, logTicks, pannedSpan, unzoomed, valueAt, wholeAxis, zoomedSpan } from './zoom'
 import { distanceToLine, legendOf, rungJoins, rungPoints, withHidden } from './chart-links'
-import { placeLabels, niceEnd, spreadLabels, widthOf } from './labels'
+import { niceEnd, spreadLabels } from './labels'
 import { labelPlaces, rooflineChart, rooflineExtent, type RooflineSpec } from './roofline-chart'
-import { inkOn, stackedBars } from './bars'
 import { waveChart, wavePlaces } from './wave-chart'
 import type { Palette } from './chart'
+import { inkOn, stackedBars } from './stacked-bars'
+import { placeLabels, widthOf } from './point-labels'
+import { historyChart } from './history-chart'
+import { withZoom } from './zoom-axes'
 
 const palette: Palette = {
   text: '#111111',

@@ -1,7 +1,7 @@
 /** Throughput over arithmetic intensity, both logarithmic, under the roofs; a line joins the rungs of the climb. */
 import { axisLines, axisName, axisText, tooltip, type ChartBuilder, type ShownPart } from './chart'
-import { crosses, overlap, placeLabels, widthOf, type Box, type Line } from './labels'
 import { logTicks } from './zoom'
+import { crosses, overlap, placeLabels, widthOf, type Box, type Line } from './point-labels'
 
 export interface RooflinePoint {
   rung: string

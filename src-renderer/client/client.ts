@@ -8,7 +8,7 @@ import {
   type CallInput,
   type CallOutput,
 } from '../../src-main/contract/index'
-import { inEnglish } from '../../src-main/domain/text/text'
+import { inEnglish } from '../../src-main/domain/text/english'
 import type { Statement } from '../../src-main/domain/messages/message'
 import type { ErrorKind, ErrorShape } from '../../src-main/domain/errors'
 import { ImportAnswer } from '../../src-main/contract/sessions'

@@ -1,6 +1,5 @@
 /** The third transport: answers from a report's frozen sessions and cannot run anything. */
 import type { CallInput, CallName, CallOutput, Reply } from '../../src-main/contract'
-import { listedKind, summaryOf } from '../../src-main/contract/sessions'
 import { KernelLadderError, toErrorShape } from '../../src-main/domain/errors'
 import { message } from '../../src-main/domain/messages/message'
 import type {
@@ -9,6 +8,7 @@ import type {
   FrozenSession,
 } from '../../src-main/domain/report/frozen-report'
 import type { Transport } from './client'
+import { listedKind, summaryOf } from '../../src-main/domain/session/session-summary'
 
 /** Refs of the report's sessions in its URLs. */
 export const frozenRefs = ({ sessions }: FrozenReport): string[] =>

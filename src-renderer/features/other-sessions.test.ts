@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { SessionSummary } from '../../src-main/contract/index'
 import { gemmProblem } from '../../test/support'
-import { deeperSession } from './other-sessions'
+import { deeperSession } from './deeper-session'
 
 const item = (ref: string, own: Partial<SessionSummary> = {}): SessionSummary => ({
   ref,

@@ -1,7 +1,7 @@
 /** Which rungs of a session tables and charts show: those that a filter leaves, numbered as in the whole ladder. */
 import { withRungs } from '../../src-main/domain/report/frozen-report'
 import type { RungResult, Session } from '../../src-main/domain/session/session'
-import { inEnglish } from '../../src-main/domain/text/text'
+import { inEnglish } from '../../src-main/domain/text/english'
 import { rungNumbers } from '../ui/format'
 
 /** What a narrowed session was made of: rungs keep the numbers that they have in the whole ladder. */

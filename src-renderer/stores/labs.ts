@@ -6,10 +6,10 @@ import type { LabAnswers } from '../../src-main/domain/labs/outcome'
 import type { LabTarget } from '../../src-main/domain/target/targets'
 import { useClient } from '../client/client'
 import { learn, type Translations } from '../ui/authored'
-import { language, type Language } from '../ui/preferences'
 import { inLanguage, labInLanguage } from './in-language'
 import { loading, mapValue, track, valueOf, type Loadable } from './loadable'
 import { useRunStore } from './run'
+import { language, type Language } from '../ui/language'
 
 const saveAfterMs = 500
 

@@ -1,4 +1,4 @@
-/** Sessions: the list, the open ones with their deep profiles, and what is done with saved ones. */
+/** Sessions: the list, and the open ones. */
 import { defineStore } from 'pinia'
 import { computed, shallowReactive, shallowRef, type ComputedRef } from 'vue'
 import type { SessionSummary } from '../../src-main/contract/index'
@@ -6,8 +6,6 @@ import type { Session } from '../../src-main/domain/session/session'
 import { useClient } from '../client/client'
 import { inLanguage, sessionInLanguage } from './in-language'
 import { loading, mapValue, track, type Loadable } from './loadable'
-import type { DeepProfile } from '../../src-main/domain/session/deep'
-import type { DeletedSession } from '../../src-main/contract/sessions'
 
 /** Sessions are immutable, so a fetched one is cached; shallowly reactive. */
 export const useSessionsStore = defineStore('sessions', () => {
@@ -76,105 +74,4 @@ export const useSessionsStore = defineStore('sessions', () => {
   }
 
   return { list, sessions, sources, currentRef, loadList, open, fetch, openSources, load, forget }
-})
-
-/** Deep profiles by session and rung, fetched on demand; null if there is none. Shallowly reactive. */
-export const useDeepStore = defineStore('deep', () => {
-  const profiles = shallowReactive(new Map<string, Loadable<DeepProfile | null>>())
-  const key = (ref: string, rung: string): string => `${ref} ${rung}`
-
-  function open(ref: string, rung: string): void {
-    const known = profiles.get(key(ref, rung))
-    if (known && known.state !== 'failed') return
-    void track(useClient().call('sessions.deep', { ref, rung }), (next) =>
-      profiles.set(key(ref, rung), next),
-    )
-  }
-
-  const of = (ref: string, rung: string): Loadable<DeepProfile | null> | undefined =>
-    profiles.get(key(ref, rung))
-
-  return { open, of }
-})
-
-// Actions on saved sessions; the list is reloaded after each change.
-
-export interface ImportFailure {
-  file: string
-  error: unknown
-}
-
-export const useSessionManagement = defineStore('session-management', () => {
-  const sessions = useSessionsStore()
-  const deleted = shallowRef<readonly DeletedSession[]>([])
-  /** Error of the last action, until the next one. */
-  const failure = shallowRef<unknown>(null)
-  /** The file being imported, and the number of files waiting. */
-  const importing = shallowRef<{ file: string; waiting: number } | null>(null)
-  const importFailures = shallowRef<readonly ImportFailure[]>([])
-
-  async function loadDeleted(): Promise<void> {
-    // A report has no trash: its list simply stays empty.
-    deleted.value = await useClient()
-      .call('sessions.deleted', {})
-      .catch(() => [])
-  }
-
-  /** True on success. */
-  async function change(work: Promise<unknown>): Promise<boolean> {
-    failure.value = null
-    const done = await work.then(
-      () => true,
-      (error: unknown) => {
-        failure.value = error
-        return false
-      },
-    )
-    await Promise.all([sessions.loadList(), loadDeleted()])
-    return done
-  }
-
-  const rename = (ref: string, title: string | null) =>
-    change(useClient().call('sessions.rename', { ref, title }))
-
-  async function remove(ref: string): Promise<boolean> {
-    const done = await change(useClient().call('sessions.delete', { ref }))
-    if (done) sessions.forget(ref)
-    return done
-  }
-
-  const restore = (ref: string) => change(useClient().call('sessions.restore', { ref }))
-
-  /** Imports files in sequence; returns the refs of the new sessions. */
-  async function importFiles(files: readonly File[]): Promise<string[]> {
-    const { importFile } = useClient()
-    if (!importFile || importing.value) return []
-    const refs: string[] = []
-    const failures: ImportFailure[] = []
-    importFailures.value = []
-    for (const [index, file] of files.entries()) {
-      importing.value = { file: file.name, waiting: files.length - index - 1 }
-      try {
-        refs.push((await importFile(file)).ref)
-      } catch (error) {
-        failures.push({ file: file.name, error })
-        importFailures.value = [...failures]
-      }
-    }
-    importing.value = null
-    await sessions.loadList()
-    return refs
-  }
-
-  return {
-    deleted,
-    failure,
-    importing,
-    importFailures,
-    loadDeleted,
-    rename,
-    remove,
-    restore,
-    importFiles,
-  }
 })

@@ -22,9 +22,10 @@ import {
   keymap,
   lineNumbers,
 } from '@codemirror/view'
-import { codeHighlighting, codeTheme, editorTheme } from './code-theme'
-import { lineBands, setBands, type LineBands } from './code-marks'
+import { codeHighlighting, codeTheme } from './code-theme'
 import { syntaxOf } from './code-syntax'
+import { lineBands, setBands, type LineBands } from './line-bands'
+import { editorTheme } from './editor-theme'
 
 /** A message at a line, from 1; a message without a line is shown at the first. */
 export interface CodeDiagnostic {

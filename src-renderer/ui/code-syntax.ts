@@ -22,9 +22,6 @@ const isYaml = (file: string): boolean => /\.ya?ml$/.test(file)
 export const syntaxOf = (file: string): Extension =>
   isPythonFile(file) ? new LanguageSupport(pythonLanguage) : isYaml(file) ? [] : cpp()
 
-// The syntax trees of whole texts are kept: a walk through a ladder shows each source twice and more, and parsing one of
-// 1,500 lines takes as long as all else together.
-
 /** Sources of the pairs around the one in view. */
 const most = 16
 

@@ -8,13 +8,13 @@ import {
   englishTemplate,
   type MessageKey,
   type Statement,
-  type Sentence,
 } from '../../src-main/domain/messages/message'
-import { paragraph, pieces, plain, type Wording } from '../../src-main/domain/text/text'
+import { paragraph, pieces, plain, type Wording } from '../../src-main/domain/text/english'
 import { metricDefinition } from '../../src-main/domain/metrics/metrics'
 import { own as ownText } from './authored'
 import { unitInLanguage } from './format'
 import { CoreError, LineError } from '../client/client'
+import type { Sentence } from '../../src-main/domain/messages/sentence'
 
 /** Makes a sentence right for the values that were set into it: particles, gaps. `before` is what stands before the text. */
 export type Settle = (text: string, before?: string) => string

@@ -13,12 +13,10 @@ import {
   rungNumbers,
   spreadText,
   unitInLanguage,
-  makeScale,
-  share,
-  ticks,
 } from './format'
-import { readLists, writeLists } from './preferences'
 import { constantRange, inSlots, type RecycledItem } from './use-recycled'
+import { makeScale, share, ticks } from './scale'
+import { readLists, writeLists } from './kept-lists'
 
 describe('figures', () => {
   it.each([

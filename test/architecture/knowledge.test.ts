@@ -66,7 +66,11 @@ describe('kinds of targets', () => {
     /speedupType === 'local'|text === 'global' \|\| text === 'local'/,
   ]
 
-  const places = ['src-main/domain/target/', 'src-main/contract/sessions.ts']
+  const places = [
+    'src-main/domain/target/',
+    'src-main/domain/session/session-ref.ts',
+    'src-main/domain/session/session-summary.ts',
+  ]
 
   describe('the source', () => {
     it('compares no kinds of targets outside of their table', () => {
@@ -126,13 +130,13 @@ describe('the task', () => {
     ],
     [/runner\/dtype\.hpp$/, /"b?f16"|\.bias\b/, 'types of elements, and the bias of an exponent'],
     [/include\/kl_hopper\.cuh$/, /"b?f16"/, 'element types, as an instruction names them'],
-    [/task\/python\.ts$/, /"b?f16"/, 'element types, as numpy names them'],
+    [/task\/python-reference\.ts$/, /"b?f16"/, 'element types, as numpy names them'],
     [
       /domain\/(?:sass|emulator|emulation)\//,
       /relu|"?b?f16/i,
       'modifiers and types of machine instructions',
     ],
-    [/sessions\/sessions\.ts$/, /'gemm-fp32'/, 'the ladder whose recording is opened first'],
+    [/sessions\/open-session\.ts$/, /'gemm-fp32'/, 'the ladder whose recording is opened first'],
   ]
 
   const filesBelow = (folder: string): string[] =>

@@ -25,7 +25,7 @@ const elsewhere: readonly [RegExp, string][] = [
   [/parsers\/(?:kernels|labs)\/|adapters\/kernels\//, 'faults in files of authors, by place'],
   [/hosts\/(?!electron\/|web\/upload)/, 'the command line, and what keeps a host from starting'],
   [
-    /report\/save\.ts|kernel-rungs\.ts|labs\/grade\.ts|init\.ts/,
+    /report\/save\.ts|group-launches\.ts|labs\/grade\.ts|init\.ts/,
     'the command line alone asks for it',
   ],
   [
@@ -34,7 +34,7 @@ const elsewhere: readonly [RegExp, string][] = [
   ],
   [/adapters\/remote\//, 'what ssh and another machine say'],
   [/report\/index\.ts/, 'an option of the command line'],
-  [/adapters\/labs\/(?:work|submissions)\.ts/, 'files that the command line names'],
+  [/adapters\/labs\/(?:workspace|submissions)\.ts/, 'files that the command line names'],
   [/contract\/index\.ts/, 'a message that no client of ours sends'],
   [
     /tools\/(?:raw-files|process)\.ts|draft-store\.ts|nvidia-smi\.ts/,

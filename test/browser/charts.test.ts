@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Session } from '../../src-main/domain/session/session'
 import { type Harness, ladderRoute, type OpenPage, ownStore, startHarness } from './support'
 import { draftSession } from '../../src-main/adapters/sessions/session-store'
-import { mixMetrics } from '../../src-main/domain/metrics/counted-metrics'
+import { mixMetrics } from '../../src-main/domain/metrics/instruction-mix-metrics'
 import { standardSession } from '../captures'
 
 describe('charts', async () => {

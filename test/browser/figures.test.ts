@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { strFromU8, unzipSync } from 'fflate'
 import { occupancy } from '../../src-main/domain/gpu/occupancy'
-import { smLimits } from '../../src-main/domain/gpu/gpu'
 import { formatPercent } from '../../src-main/domain/metrics/units'
 import {
   compareRoute,
@@ -14,10 +13,11 @@ import {
   shippedSession,
   startHarness,
 } from './support'
-import { parseReportHtml } from '../../src-main/parsers/report/report'
+import { parseReportHtml } from '../../src-main/parsers/report/report-html'
 import { readSession } from '../../src-main/adapters/sessions/session-store'
 import { type Session } from '../../src-main/domain/session/session'
 import { recordingsDir } from '../services/support'
+import { smLimits } from '../../src-main/domain/gpu/sm-limits'
 
 describe('occupancy', () => {
   let harness: Harness

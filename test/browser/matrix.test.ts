@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import Papa from 'papaparse'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { scrollFrames } from '../../scripts/bench/pages.mjs'
+import { scrollFrames } from '../../scripts/bench/scroll-frames.mjs'
 import {
   grids,
   machineCode,
@@ -12,8 +12,8 @@ import {
   openPair,
   openView,
 } from '../../scripts/bench/views.mjs'
-import { writeLongKernels, writeSynthetic } from '../../scripts/lib/recordings.mjs'
 import { ownStore, startHarness, type Harness } from './support'
+import { writeLongKernels, writeSynthetic } from '../../scripts/lib/synthetic-sessions.mjs'
 
 const report = join(import.meta.dirname, '../captures/ncu/2025.3.1-h200/launches-two-rungs.ncu-rep')
 const recorded = 'recorded:gemm-fp32-h200-4096'

@@ -12,13 +12,14 @@ import {
 } from 'playwright-core'
 import axe, { type AxeResults } from 'axe-core'
 import { onTestFailed } from 'vitest'
-import { findChromium } from '../../scripts/lib/programs.mjs'
-import { setUp, type HostMachine } from '../../src-main/adapters/machine/machine'
+import { type HostMachine } from '../../src-main/adapters/machine/machine'
 import type { Core } from '../../src-main/contract/index'
 import type { Session } from '../../src-main/domain/session/session'
 import { startWebHost, type WebHost } from '../../src-main/hosts/web/server'
 import { createCore } from '../../src-main/services/core'
 import { afterTest } from '../support'
+import { setUp } from '../../src-main/adapters/machine/local-machine'
+import { findChromium } from '../../scripts/lib/chromium.mjs'
 
 const rendererDir = join(import.meta.dirname, '../../out/renderer')
 

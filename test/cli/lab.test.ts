@@ -20,10 +20,11 @@ import { faultsOf } from '../json-schemas'
 import { tempDir } from '../services/support'
 import { labText } from '../services/labs/support'
 import { bundle, fakeTools, run, runBundle, start } from './support'
-import type { GradeRow, LabOutcome } from '../../src-main/domain/labs/outcome'
+import type { LabOutcome } from '../../src-main/domain/labs/outcome'
 import { said } from '../support'
 import { keepAllAnswers } from '../fakes/in-process'
 import { putFakes } from '../fakes/program.mjs'
+import type { GradeRow } from '../../src-main/domain/labs/grade-row'
 
 describe('labs over fake tools', () => {
   /** The fakes replay what lies in the checkout; and a machine without namespaces is no fault of a test's. */

@@ -7,7 +7,7 @@ import { basename, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { brotliDecompressSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { findTool } from '../../src-main/adapters/tools/toolboxes'
+import { findTool } from '../../src-main/adapters/tools/live-toolbox'
 import { packedRow, ncuCapture } from '../captures'
 import { root } from '../services/support'
 import { runBundle, start, type Running } from './support'
@@ -274,7 +274,7 @@ describe('its library', () => {
   })
 
   it('has the pages of today', async () => {
-    const { libraryDoc } = await import('../../scripts/lib/reference-docs.mjs')
+    const { libraryDoc } = await import('../../scripts/lib/library-doc.mjs')
     const text = await readFile(join(root, 'docs/LIBRARY.md'), 'utf8')
     expect(text, 'run `npm run readme -- library`').toBe(await libraryDoc())
   })

@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { _electron, type ElectronApplication, type Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { electronPath } from '../../scripts/lib/programs.mjs'
+import { electronPath } from '../../scripts/lib/electron.mjs'
 
 const root = join(import.meta.dirname, '../..')
 const binary = electronPath(join(root, 'node_modules/electron'))

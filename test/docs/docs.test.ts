@@ -3,16 +3,11 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, posix } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import {
-  causeKey,
-  causesPart,
-  readJudged,
-  recordedSteps,
-  stepKey,
   laddersPart,
   publishedFigures,
   publishedPart,
   recordedLadders,
-} from '../../scripts/lib/recorded-docs'
+} from '../../scripts/lib/recorded-ladders'
 import {
   isFaster,
   libraryTimesParts,
@@ -21,6 +16,13 @@ import {
 } from '../../scripts/lib/library-times'
 import { documentWith } from '../../scripts/lib/document.mjs'
 import { root } from '../services/support'
+import {
+  causeKey,
+  causesPart,
+  readJudged,
+  recordedSteps,
+  stepKey,
+} from '../../scripts/lib/judged-causes'
 
 const textOf = (path: string): string => readFileSync(join(root, path), 'utf8')
 

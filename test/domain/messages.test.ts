@@ -7,7 +7,6 @@ import {
   Statement,
   together,
   type AnyMessage,
-  code,
 } from '../../src-main/domain/messages/message'
 import {
   inEnglish,
@@ -16,7 +15,8 @@ import {
   plain,
   withText,
   type Wording,
-} from '../../src-main/domain/text/text'
+} from '../../src-main/domain/text/english'
+import { code } from '../../src-main/domain/messages/sentence'
 
 const differs = message('guard.gpu', { a: 'NVIDIA H200', b: message('guard.unknown') })
 const upsideDown: Wording = {

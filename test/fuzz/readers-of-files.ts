@@ -1,30 +1,28 @@
 /** Readers of files that people write, send and publish: ladders, labs, sessions, reports, results of tuners. */
 import { parseSession } from '../../src-main/adapters/sessions/session-store'
-import { parseDeep } from '../../src-main/adapters/sessions/session-sources'
-import { pointsOfT4, T4Results } from '../../src-main/domain/tune/report'
 import { normalizedTokens } from '../../src-main/domain/labs/similarity'
 import { parseExpression } from '../../src-main/domain/task/expression'
-import { parseParams } from '../../src-main/hosts/cli/arguments'
+import { parseParams } from '../../src-main/hosts/cli/parse-run-request'
 import { parseJsonWithin } from '../../src-main/parsers/json-within'
 import { parseConstant, parseRule } from '../../src-main/parsers/kernels/integer-constants'
 import {
-  parseLadderFile,
   parseLadderDocument,
   parseProgramLadder,
-  parseTask,
-} from '../../src-main/parsers/kernels/ladder'
-import { copyHeader, parseRungHeader } from '../../src-main/parsers/kernels/rung-header'
+} from '../../src-main/parsers/kernels/ladder-document'
+import { parseRungHeader } from '../../src-main/parsers/kernels/rung-header'
 import { parseAnswers } from '../../src-main/parsers/labs/lab-answers'
 import { ladderPathIn, parseLab, readLabText } from '../../src-main/parsers/labs/lab'
-import {
-  parseDrawnPage,
-  placesInPdf,
-  stablePdf,
-  parseReportHtml,
-} from '../../src-main/parsers/report/report'
+import { parseReportHtml } from '../../src-main/parsers/report/report-html'
 import { gemm } from '../support'
 import { alike, bytes, file, sessionText, text, type Reader } from './reader'
 import { lean } from './mutate'
+import { pointsOfT4, T4Results } from '../../src-main/domain/tune/t4'
+import { parseLadderFile } from '../../src-main/parsers/kernels/ladder-file'
+import { parseTask } from '../../src-main/parsers/kernels/task-file'
+import { copyHeader } from '../../src-main/parsers/kernels/rung-header-edit'
+import { parseDrawnPage } from '../../src-main/parsers/report/drawn-page'
+import { placesInPdf, stablePdf } from '../../src-main/parsers/report/pdf'
+import { parseDeep } from '../../src-main/adapters/sessions/deep-profiles'
 
 const labs = ['01-coalescing', '03-waves', '12-tensor-cores']
 const answersOf = {

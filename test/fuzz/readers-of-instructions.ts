@@ -1,6 +1,5 @@
 /** Single instructions with damaged bits: each is refused, or every one of its bits is consumed. */
 import { controlOf, isControl } from '../../src-main/domain/emulator/control'
-import { specialRegister } from '../../src-main/domain/emulator/launch-facts'
 import type { Machine } from '../../src-main/domain/emulator/site'
 import { isNothing, stepOf } from '../../src-main/domain/emulator/steps'
 import { Halt, type Counts } from '../../src-main/domain/emulator/warp'
@@ -9,6 +8,7 @@ import { message } from '../../src-main/domain/messages/message'
 import type { Instruction } from '../../src-main/domain/sass/instruction'
 import { decode, flipped, formsOf, lastBit, type Words } from '../domain/emulator/flips'
 import { bytes, type Reader } from './reader'
+import { specialRegister } from '../../src-main/domain/emulator/special-registers'
 
 const buffer = new ArrayBuffer(65536)
 const counts = new Proxy({} as Counts, { get: () => new Float64Array(16) })

@@ -6,7 +6,6 @@ import { RunEvent } from '../../src-main/contract'
 import {
   endOf,
   isEarly,
-  JobLine,
   parseQueueLine,
   stateOf,
   submittedId,
@@ -16,6 +15,7 @@ import { parseTarget } from '../../src-main/domain/target/targets'
 import { editMachines, parseMachines } from '../../src-main/parsers/machines-file'
 import { parseJsonWithin } from '../../src-main/parsers/json-within'
 import { alike, text, type Reader } from './reader'
+import { JobLine } from '../../src-main/domain/machines/job-protocol'
 
 /** Another machine on which every script prints this. */
 const answering = (lines: readonly string[]): Shell => ({

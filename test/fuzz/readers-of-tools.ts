@@ -3,21 +3,14 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { brotliDecompressSync } from 'node:zlib'
 import { instructionsOf } from '../../src-main/domain/emulator/rung'
-import { distinctTitles, parseKernelName, shortName } from '../../src-main/domain/programs/choose'
-import { controlFlow, liveRegisters } from '../../src-main/domain/sass/flow'
-import { listingOf } from '../../src-main/domain/sass/machine-code'
-import { readCubin, cubinsOf } from '../../src-main/parsers/cubin/cubin'
+import { controlFlow } from '../../src-main/domain/sass/control-flow'
+import { readCubin } from '../../src-main/parsers/cubin/cubin'
 import {
   lastSanitizerWord,
   parseSanitizerSummary,
   parseSanitizerXml,
 } from '../../src-main/parsers/cuda/compute-sanitizer'
-import {
-  parseExpected,
-  parseProbedLaunches,
-  parseProbedReference,
-  parseRunnerLine,
-} from '../../src-main/parsers/cuda/runner-events'
+import { parseRunnerLine } from '../../src-main/parsers/cuda/runner-events'
 import { parseNvidiaSmi, redactNvidiaSmi } from '../../src-main/parsers/cuda/nvidia-smi'
 import { parseNvccOutput } from '../../src-main/parsers/cuda/ptxas'
 import { parseNcuRawCsv, type NcuLaunch } from '../../src-main/parsers/ncu/ncu-csv'
@@ -29,12 +22,21 @@ import {
 } from '../../src-main/parsers/ncu/ncu-failure'
 import { toMetrics } from '../../src-main/parsers/ncu/ncu-metrics'
 import { parseNcuRep } from '../../src-main/parsers/ncu/ncu-rep'
-import { parseRules } from '../../src-main/parsers/ncu/ncu-details'
 import { parseSourcePage } from '../../src-main/parsers/ncu/ncu-source'
 import { parseNcuCell } from '../../src-main/parsers/ncu/ncu-values'
 import { capture, captures, ncuCapture, ncuReport } from '../captures'
 import { alike, both, bytes, file, root, text, type Reader } from './reader'
 import { fewColumns, smallReport, withoutElements } from './mutate'
+import {
+  distinctTitles,
+  parseKernelName,
+  shortName,
+} from '../../src-main/domain/programs/kernel-names'
+import { liveRegisters } from '../../src-main/domain/sass/live-registers'
+import { listingOf } from '../../src-main/domain/sass/listing'
+import { cubinsOf } from '../../src-main/parsers/cubin/fat-binary'
+import { parseRules } from '../../src-main/parsers/ncu/ncu-advice'
+import { parseExpected, parseProbedLaunches, parseProbedReference } from '../../src-main/parsers/cuda/launch-probe'
 
 const pages = ['standard-mix', 'import-five-kernels', 'import-details', 'set-full']
 

@@ -14,7 +14,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync }
 import { availableParallelism } from 'node:os'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { told } from '../../scripts/lib/recordings.mjs'
+import { told } from '../../scripts/lib/statements.mjs'
 
 const { values } = parseArgs({
   options: {

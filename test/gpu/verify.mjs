@@ -16,7 +16,7 @@ import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { told } from '../../scripts/lib/recordings.mjs'
+import { told } from '../../scripts/lib/statements.mjs'
 
 const shapes = [
   [1, 1, 1],

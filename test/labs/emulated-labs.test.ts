@@ -8,12 +8,12 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readKernelLibrary } from '../../src-main/adapters/kernels/kernel-library'
 import { labsDir, readLabs, type LabFolder } from '../../src-main/adapters/labs/library'
-import { emulatedMetrics } from '../../src-main/domain/emulation/findings'
 import { noAnswers, type LabOutcome } from '../../src-main/domain/labs/outcome'
 import { checkLab } from '../../src-main/services/labs/check'
 import { keeping, keptNvcc } from '../kept-nvcc'
 import { said } from '../support'
 import { setupIn, shippedKernels, tempDir } from '../services/support'
+import { emulatedMetrics } from '../../src-main/domain/emulation/emulated-metrics'
 
 /**
  * As on a machine of one core, which is what a worker of the tests has for itself: each further thread of the emulator

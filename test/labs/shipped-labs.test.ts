@@ -7,7 +7,6 @@ import { parse as parseYaml } from 'yaml'
 import { readKernelLibrary } from '../../src-main/adapters/kernels/kernel-library'
 import { labsDir, readLabs, type LabFolder } from '../../src-main/adapters/labs/library'
 import { namesIn, parseExpression } from '../../src-main/domain/task/expression'
-import { answerOf, deviceNames } from '../../src-main/domain/labs/lab'
 import { parseRungHeader } from '../../src-main/parsers/kernels/rung-header'
 import { faultsOf, isValid } from '../json-schemas'
 import { buildRung } from '../../src-main/services/bench/build-rung'
@@ -17,6 +16,7 @@ import { said } from '../support'
 import { readSession } from '../../src-main/adapters/sessions/session-store'
 import type { PlannedRung } from '../../src-main/domain/run/plan'
 import { inParallel } from '../../src-main/services/bench/in-parallel'
+import { answerOf, deviceNames } from '../../src-main/domain/labs/question-values'
 
 const kernels = join(import.meta.dirname, '../../cuda-kernels')
 const library = await readKernelLibrary(kernels)

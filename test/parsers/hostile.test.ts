@@ -4,7 +4,6 @@
  */
 import { describe, expect, it } from 'vitest'
 import { KernelLadderError } from '../../src-main/domain/errors'
-import { cubinsOf } from '../../src-main/parsers/cubin/cubin'
 import { parseSanitizerXml } from '../../src-main/parsers/cuda/compute-sanitizer'
 import { type NcuLaunch, parseNcuRawCsv } from '../../src-main/parsers/ncu/ncu-csv'
 import { readNcuCsv } from '../../src-main/parsers/ncu/ncu-csv-stream'
@@ -16,8 +15,9 @@ import { message } from '../../src-main/domain/messages/message'
 import { parseNvidiaSmi } from '../../src-main/parsers/cuda/nvidia-smi'
 import { capture, ncuCapture, ncuReport } from '../captures'
 import { said } from '../support'
-import { drawingElementId, drawingLabel } from '../../src-main/domain/report/report-format'
-import { parseDrawnPage } from '../../src-main/parsers/report/report'
+import { drawingElementId, drawingLabel } from '../../src-main/domain/report/chart-drawings'
+import { cubinsOf } from '../../src-main/parsers/cubin/fat-binary'
+import { parseDrawnPage } from '../../src-main/parsers/report/drawn-page'
 
 async function* once(text: string): AsyncGenerator<string> {
   yield await Promise.resolve(text)

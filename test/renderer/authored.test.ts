@@ -6,7 +6,7 @@ import { readKernelLibrary } from '../../src-main/adapters/kernels/kernel-librar
 import { readShippedLabs } from '../../src-main/adapters/labs/library'
 import type { LabView } from '../../src-main/contract/labs'
 import type { Ladder } from '../../src-main/domain/ladder/ladder'
-import { parseLadderDocument } from '../../src-main/parsers/kernels/ladder'
+import { parseLadderDocument } from '../../src-main/parsers/kernels/ladder-document'
 import { parseRungHeader } from '../../src-main/parsers/kernels/rung-header'
 import type { RungResult, Session } from '../../src-main/domain/session/session'
 import {

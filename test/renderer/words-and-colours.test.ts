@@ -12,7 +12,7 @@ import en from '../../src-renderer/locales/en/screens.json'
 import ko, { settle as withParticles } from '../../src-renderer/locales/ko'
 import zhCN, { settle as withoutGaps } from '../../src-renderer/locales/zh-CN'
 import { translationFaults, wordAt } from './samples'
-import { pickLanguage } from '../../src-renderer/ui/preferences'
+import { pickLanguage } from '../../src-renderer/ui/language'
 
 describe('words and colors', () => {
   const root = join(import.meta.dirname, '../../src-renderer')

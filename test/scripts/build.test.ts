@@ -6,12 +6,14 @@ import { dirname, join } from 'node:path'
 import { runInNewContext } from 'node:vm'
 import { brotliCompressSync, brotliDecompressSync } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { inOrder, inputState, isFresh, removeStamp, writeStamp } from '../../scripts/lib/build.mjs'
+import { inOrder } from '../../scripts/lib/build.mjs'
 import { runChild } from '../../scripts/lib/child.mjs'
 import { root as projectRoot } from '../../scripts/lib/project.mjs'
 import { closingLine, countTests, secondTries } from '../../scripts/lib/test-report.mjs'
-import { asAscii, collectAssets, packAssets } from '../../scripts/vite-plugins'
+import { collectAssets, packAssets } from '../../scripts/vite/assets'
 import { budget, budgetTally } from '../../scripts/bench/budgets.mjs'
+import { inputState, isFresh, removeStamp, writeStamp } from '../../scripts/lib/freshness.mjs'
+import { asAscii } from '../../scripts/vite/ascii'
 
 describe('builds', () => {
   describe('builds', () => {

@@ -4,15 +4,12 @@ import { hostname, tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { spawn } from 'node:child_process'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { explainFailure, isInstalled, withLock } from '../../scripts/lib/install.mjs'
+import { explainFailure, isInstalled } from '../../scripts/lib/install.mjs'
 import { isSupportedNode, npmCommand } from '../../scripts/lib/project.mjs'
-import {
-  chromiumCandidates,
-  type Circumstances,
-  neverStarted,
-  whyServe,
-} from '../../scripts/lib/programs.mjs'
+import { type Circumstances, neverStarted, whyServe } from '../../scripts/lib/electron.mjs'
 import { passesInterruptOn, runChild } from '../../scripts/lib/child.mjs'
+import { withLock } from '../../scripts/lib/lock.mjs'
+import { chromiumCandidates } from '../../scripts/lib/chromium.mjs'
 
 describe('dependencies', () => {
   describe('installed dependencies', () => {

@@ -10,20 +10,8 @@ import {
   sweepAttempts,
   sweepStore,
 } from '../../scripts/lib/keep-recording'
-import {
-  attemptListFile,
-  listRecordedAttempts,
-  recordedEvidence,
-  recordedLabs,
-  recordedOutcomeOf,
-} from '../../src-main/adapters/labs/attempt'
-import { openRaw, rawFile, recordedRaw } from '../../src-main/adapters/tools/raw-files'
-import {
-  readSources,
-  readStore,
-  sourceStoreFile,
-  writeStore,
-} from '../../src-main/adapters/sessions/session-sources'
+import { openRaw, rawFile } from '../../src-main/adapters/tools/raw-files'
+import { readSources } from '../../src-main/adapters/sessions/session-sources'
 import {
   readSession,
   shareSession,
@@ -31,11 +19,24 @@ import {
 } from '../../src-main/adapters/sessions/session-store'
 import { inputError } from '../../src-main/domain/errors'
 import { noAnswers } from '../../src-main/domain/labs/outcome'
-import { openSession } from '../../src-main/services/sessions/sessions'
+import { openSession } from '../../src-main/services/sessions/open-session'
 import { check, testLab } from '../services/labs/support'
 import { fakeMachine, recordingsDir, setupIn, tempDir } from '../services/support'
 import { said } from '../support'
-import { sharedSessions, sharingSessions } from '../../src-main/adapters/disk/journal'
+import { sharedSessions, sharingSessions } from '../../src-main/adapters/disk/shared-sessions'
+import {
+  attemptListFile,
+  listRecordedAttempts,
+  recordedEvidence,
+  recordedLabs,
+  recordedOutcomeOf,
+} from '../../src-main/adapters/labs/recorded-attempts'
+import {
+  readStore,
+  sourceStoreFile,
+  writeStore,
+} from '../../src-main/adapters/sessions/source-store'
+import { recordedRaw } from '../../src-main/adapters/tools/recorded-raw'
 
 const shipped = 'seed-t4-h200'
 

@@ -5,16 +5,16 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { checkOutRevision } from '../../src-main/adapters/kernels/git'
 import { readSources } from '../../src-main/adapters/sessions/session-sources'
 import { readSession } from '../../src-main/adapters/sessions/session-store'
 import { commitLadder } from '../../src-main/services/ladder-library/commits'
 import { openLadder } from '../../src-main/services/ladder-library/open'
 import { planRun } from '../../src-main/services/run/plan'
-import { diffSources } from '../../src-main/services/compare'
 import { startRun } from '../../src-main/services/targets/start-run'
 import { said } from '../support'
 import { fakeMachine, recordingsDir, root, rungText, sumsFolder, type Machine } from './support'
+import { checkOutRevision } from '../../src-main/adapters/kernels/check-out-revision'
+import { diffSources } from '../../src-main/services/source-diff'
 
 const git = (folder: string, ...args: string[]): string =>
   execFileSync('git', ['-c', 'user.name=n', '-c', 'user.email=n@example.org', ...args], {

@@ -13,11 +13,11 @@ import {
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createCore } from '../../src-main/services/core'
-import { placedFaults } from '../../src-main/services/ladder-library/folders'
 import { dispatch, type Core } from '../../src-main/contract'
 import { rungText, sumsFolder, sumsYaml, fakeMachine, type Machine } from './support'
 import { message, together } from '../../src-main/domain/messages/message'
 import { said, saying } from '../support'
+import { placedFaults } from '../../src-main/services/ladder-library/placed-faults'
 
 async function machineWith(options: Parameters<typeof sumsFolder>[1] = {}, without: string[] = []) {
   const machine = await fakeMachine(without)

@@ -6,12 +6,12 @@ import { diagnose } from '../../src-main/services/machine/doctor'
 import { ncuFailures } from '../fakes/ncu.mjs'
 import { fakeMachine, setEnv, type Machine, tempDir } from './support'
 import { said } from '../support'
-import { inEnglish } from '../../src-main/domain/text/text'
+import { inEnglish } from '../../src-main/domain/text/english'
 import { createCore } from '../../src-main/services/core'
 import { answer } from '../../src-main/adapters/remote/remote-host'
 import { localShell, sshShell } from '../../src-main/adapters/remote/ssh'
 import type { ProcessCall } from '../../src-main/adapters/tools/process'
-import { setUp as hostSetUp } from '../../src-main/adapters/machine/machine'
+import { setUp as hostSetUp } from '../../src-main/adapters/machine/local-machine'
 
 async function counters({ setup }: Machine): Promise<DoctorCheck> {
   const { checks } = await diagnose(setup.machine, setup.assets)

@@ -1,15 +1,11 @@
-/** Reading and creating files and folders, answers kept until a file changes, and messages for disk errors. */
+/** Reads and creates files and folders, with messages for disk errors. */
 import { constants } from 'node:fs'
-import { access, chmod, mkdir, open, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { access, chmod, mkdir, open, rename, rm, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { randomBytes } from 'node:crypto'
-import { z } from 'zod'
-import { strToU8, zipSync } from 'fflate'
 import { errorText, inputError, KernelLadderError } from '../../domain/errors'
 import type { templates } from '../../domain/messages/english/index'
 import { message } from '../../domain/messages/message'
-
-// Reading and creating files and folders, and messages for disk errors.
 
 export const errorCode = (error: unknown): string | undefined =>
   error instanceof Error && 'code' in error && typeof error.code === 'string'
@@ -128,52 +124,3 @@ export async function replaceFile(
     throw error
   }
 }
-
-// An answer that follows from files alone, kept in the cache until one of them changes.
-
-export interface Kept<T> {
-  /** A file in the cache. */
-  file: string
-  /** Equal as long as the answer is: a hash of everything that it is made from, the program's version included. */
-  key: string
-  schema: z.ZodType<T>
-  make: () => Promise<T>
-}
-
-/** Makes the answer, unless it was kept under the same key. A cache that cannot be read or written costs only time. */
-export async function keptAnswer<T>({ file, key, schema, make }: Kept<T>): Promise<T> {
-  const Entry = z.object({ key: z.literal(key), answer: schema })
-  try {
-    return Entry.parse(JSON.parse(await readFile(file, 'utf8'))).answer
-  } catch {
-    // Absent, damaged, or made from other files.
-  }
-  const answer = await make()
-  try {
-    await makeFolder(dirname(file))
-    await replaceFile(file, JSON.stringify({ key, answer }))
-  } catch {
-    // It is made again next time.
-  }
-  return answer
-}
-
-// Packs several files into one, for hosts that can deliver only a single file.
-
-export interface ZippedFile {
-  /** With `/` as separator. */
-  path: string
-  content: string | Uint8Array
-}
-
-/** The same files yield the same bytes: the date is the earliest that a zip can represent, in any time zone. */
-export const zipFiles = (files: readonly ZippedFile[]): Uint8Array =>
-  zipSync(
-    Object.fromEntries(
-      files.map(({ path, content }) => [
-        path,
-        typeof content === 'string' ? strToU8(content) : content,
-      ]),
-    ),
-    { level: 9, mtime: new Date(1980, 0, 1) },
-  )

@@ -2,7 +2,7 @@
 import { copyFile, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { diskError } from './disk'
-import { scratchFolder } from './staging'
+import { scratchFolder } from './owned-folder'
 
 /** Different names have different texts: where anything is escaped, so are backslashes. */
 export function nameText(name: Buffer): string {

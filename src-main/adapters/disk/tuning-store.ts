@@ -2,9 +2,9 @@
 import { readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { inputError } from '../../domain/errors'
-import { KeptTuning } from '../../domain/tune/report'
 import { message } from '../../domain/messages/message'
 import { diskError, errorCode, makeFolder, readPlainFile } from './disk'
+import { KeptTuning } from '../../domain/tune/kept-tuning'
 
 const ending = '.tuning.json'
 

@@ -4,18 +4,11 @@
  */
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import workerCode from 'virtual:emulator-worker'
 import { whenAborted } from '../tools/abort'
-import { KernelLadderError, inputError } from '../../domain/errors'
+import { KernelLadderError } from '../../domain/errors'
 import type { EmulationAnswer, EmulationJob } from '../../domain/emulation/job'
 import { message } from '../../domain/messages/message'
-import { fillBuffer, type FillRule } from '../../domain/emulator/fills'
-import { dtypeOf } from '../../domain/task/dtype'
-import { buffersOf, type CaseBuffer } from '../../domain/task/layout'
-import { hasSpecials, specialOf, valueOf, type Case } from '../../domain/task/problem'
-import type { Formula, Task, TaskFill } from '../../domain/task/task'
 import type { Emulator, StartEmulator } from '../tools/emulator'
 
 export interface EmulatorPool {
@@ -154,84 +147,4 @@ export function emulatorPool(
       await Promise.all(busy.map((emulator) => emulator.end()))
     },
   }
-}
-
-// The buffers of a case as the runner fills them, in memory that threads share.
-
-export interface FilledBuffer extends CaseBuffer {
-  bytes: number
-  /** null for what is only written, and NaN until then. */
-  contents: Uint8Array | null
-}
-
-function ruleOf(
-  task: Task,
-  own: Case,
-  fill: Exclude<TaskFill, { kind: 'file' }>,
-  shape: readonly number[],
-): FillRule {
-  const number = (formula: Formula): number => valueOf(task, own, formula)!
-  const every = specialOf(task, own, fill)
-  const special = every > 0 ? { special: { every, length: shape.at(-1)! } } : {}
-  switch (fill.kind) {
-    case 'uniform':
-      return { kind: 'uniform', low: number(fill.lo), high: number(fill.hi), ...special }
-    case 'normal':
-      return { kind: 'normal', mean: number(fill.mean), deviation: number(fill.sd), ...special }
-    case 'constant':
-      return { kind: 'constant', value: number(fill.value) }
-    case 'zero':
-      return { kind: 'constant', value: 0 }
-    default:
-      return { kind: fill.kind }
-  }
-}
-
-/**
- * Bytes of an element that nobody wrote, where NaN may be right: in every floating-point type a number, far from
- * what is computed. The runner has the same.
- */
-const unwritten = 0x7b
-
-const headerAt = 8
-
-/** What follows the header of a .npy file, whose type and shape were checked when the ladder was read. */
-async function npyContents(path: string, bytes: number): Promise<Uint8Array> {
-  const file = await readFile(path).catch(() => null)
-  const start =
-    file && file.length > 12
-      ? file[6]! < 2
-        ? headerAt + 2 + file.readUInt16LE(headerAt)
-        : headerAt + 4 + file.readUInt32LE(headerAt)
-      : 0
-  if (!file || file.length - start !== bytes)
-    throw inputError(message('emulation.noFile', { path, bytes }), message('asked.saveAnew'))
-  return file.subarray(start)
-}
-
-/** `folder` has the files that fill buffers. */
-export async function fillCase(
-  task: Task,
-  own: Case,
-  folder: string | null,
-  seed: number,
-): Promise<FilledBuffer[]> {
-  return Promise.all(
-    buffersOf(task, own).map(async (buffer): Promise<FilledBuffer> => {
-      const { dtype, shape, fill, stream } = buffer
-      const bytes = shape.reduce((count, extent) => count * extent, dtypeOf(dtype).bytes)
-      if (!fill && !hasSpecials(task, own)) return { ...buffer, bytes, contents: null }
-      const contents = new Uint8Array(new SharedArrayBuffer(bytes))
-      if (!fill) return { ...buffer, bytes, contents: contents.fill(unwritten) }
-      if (fill.kind === 'file')
-        contents.set(await npyContents(join(folder ?? '', fill.path), bytes))
-      else
-        try {
-          fillBuffer(contents, dtype, ruleOf(task, own, fill, shape), seed, stream)
-        } catch {
-          throw inputError(message('emulation.unknownType', { dtype }))
-        }
-      return { ...buffer, bytes, contents }
-    }),
-  )
 }

@@ -51,7 +51,7 @@ function checkoutRoot(): string | null {
 const packAgain = (bytes: Buffer): Buffer =>
   brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 3 } })
 
-/** The archive of scripts/vite-plugins.ts, the last line of this very program, file by file. */
+/** The archive of scripts/vite/assets.ts, the last line of this very program, file by file. */
 async function* unpack(): AsyncGenerator<{ path: string; bytes: Buffer }> {
   const program = (await readFile(import.meta.filename, 'latin1')).trimEnd()
   const packed = program.slice(program.lastIndexOf('\n') + '\n//'.length)

@@ -1,21 +1,16 @@
 /** The kernels on disk: every task, its rungs' headers and sources, and its ladders. Only reads them. */
 import { readFile, readdir } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { inEnglish } from '../../domain/text/text'
 import { together, type Statement } from '../../domain/messages/message'
-import { toErrorShape, inputError } from '../../domain/errors'
+import { toErrorShape } from '../../domain/errors'
 import type { LadderFile } from '../../domain/ladder/ladder'
-import {
-  isPythonFile,
-  rungFileId,
-  type RungHeader,
-  draftFile,
-  type Draft,
-} from '../../domain/ladder/rung'
-import { pythonRungFiles } from '../../domain/task/python'
+import { isPythonFile, rungFileId, type RungHeader } from '../../domain/ladder/rung'
 import { referenceFile, type Task } from '../../domain/task/task'
-import { parseLadderFile, parseTask } from '../../parsers/kernels/ladder'
-import { parseRungHeader, copyHeader, faultLine } from '../../parsers/kernels/rung-header'
+import { parseRungHeader } from '../../parsers/kernels/rung-header'
+import { pythonRungFiles } from '../../domain/task/python-rung'
+import { parseLadderFile } from '../../parsers/kernels/ladder-file'
+import { parseTask } from '../../parsers/kernels/task-file'
+import { faultLine } from '../../parsers/kernels/rung-header-edit'
 
 export interface RungSource {
   header: RungHeader
@@ -206,42 +201,7 @@ async function readTexts(root: string, files: readonly string[]): Promise<Map<st
   return new Map(files.map((file, index) => [file, texts[index]!]))
 }
 
-// Turns a draft's source into a rung of the library, and a rung's source into that of a copy.
-
 export { faultLine }
-
-/** The initial text of a rung's copy. */
-export const copiedSource = (
-  source: string,
-  { rung, base, title }: { rung: string; base: string; title: string },
-): string =>
-  copyHeader(source, {
-    rung,
-    title: `${title} (${rung.slice(rung.lastIndexOf('-') + 1)})`,
-    after: base,
-    idea: `a copy of ${base}; describe here what changes and why it should pay off`,
-  })
-
-/** Throws a sentence beginning with file and line if the header is invalid. */
-export function draftRung(
-  { rung, source }: Pick<Draft, 'rung' | 'source'>,
-  task: Task,
-): RungSource {
-  const file = draftFile(rung, task.id)
-  const header = parseRungHeader(source, file, task)
-  if (header.id === rung) return { header, file, text: source }
-  const line = source.split('\n').findIndex((text) => /^\/\/\s*@rung\b/.test(text)) + 1
-  throw inputError(
-    `${file}:${line}: @rung is ${header.id}, but this copy is ${rung}.`,
-    `Write "// @rung ${rung}".`,
-  )
-}
-
-/** The message of such a sentence, without its location. */
-export const faultText = (error: unknown): string => {
-  const { message, remedy } = toErrorShape(error)
-  return inEnglish(together(message, remedy)).replace(/^\S+\.cu:(?:\d+:)? /, '')
-}
 
 /** What a rung's source says about its compile-time parameters. */
 export { parseRule, rulesOf } from '../../parsers/kernels/integer-constants'

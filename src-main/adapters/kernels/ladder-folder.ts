@@ -3,27 +3,27 @@
  * outside it is followed and nothing large is read; only the files that it names are, and its headers.
  */
 import { lstat, readdir, readFile, realpath, stat } from 'node:fs/promises'
-import { basename, join, posix, relative, resolve, sep, dirname } from 'node:path'
-import { createHash } from 'node:crypto'
+import { basename, join, posix, relative, resolve, sep } from 'node:path'
 import { inputError } from '../../domain/errors'
 import { message, type AnyMessage } from '../../domain/messages/message'
 import type { LadderFile } from '../../domain/ladder/ladder'
 import { rungEndings } from '../../domain/ladder/rung'
-import { referenceHeaderFile, taskHeaderFile } from '../../domain/task/layout'
-import { isPython, pythonHeaderFile } from '../../domain/task/python'
+import { isPython } from '../../domain/task/python'
 import { fillFiles, referenceFile, type Task } from '../../domain/task/task'
 import {
   parseLadderDocument,
   parseProgramLadder,
   type ParsedLadder,
-} from '../../parsers/kernels/ladder'
+} from '../../parsers/kernels/ladder-document'
 import { parseRungHeader } from '../../parsers/kernels/rung-header'
-import { errorCode, pathExists, diskError, replaceFile } from '../disk/disk'
+import { errorCode, pathExists } from '../disk/disk'
 import { builtWith, sentenceOf, type KernelLibrary } from './kernel-library'
+import { referenceHeaderFile, taskHeaderFile } from '../../domain/task/task-headers'
+import { pythonHeaderFile } from '../../domain/task/python-reference'
 
 /** Edits that add a variant of a rung to a folder's ladder. */
-export { addVariant } from '../../parsers/kernels/ladder'
-export { allowValues } from '../../parsers/kernels/rung-header'
+export { addVariant } from '../../parsers/kernels/ladder-edit'
+export { allowValues } from '../../parsers/kernels/rung-header-edit'
 
 export interface LadderFolder {
   /** Absolute. */
@@ -288,91 +288,4 @@ async function readRung(
     throw inputError(message('header.otherName', { file: join(shown, name), rung: header.id }))
   const file = `${task.id}/${basename(name)}`
   library.rungs.set(id, { header, file, text, ...(await builtWith(library.root, file)) })
-}
-
-// Edits a file of a ladder folder in place: reads it with its version, and writes it atomically.
-
-export interface ReadFile {
-  /** With `\n` line ends, as in the editor. */
-  text: string
-  /** SHA-256 of the bytes, in hex. */
-  version: string
-  /** Why saving would lose data, as a sentence. */
-  locked: string | null
-}
-
-const versionOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')
-
-function decode(bytes: Buffer, name: string): Pick<ReadFile, 'text' | 'locked'> {
-  try {
-    return {
-      text: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes),
-      locked: null,
-    }
-  } catch {
-    return {
-      text: bytes.toString('utf8'),
-      locked: `${name} is not UTF-8 text, so saving it here would lose some of its contents.`,
-    }
-  }
-}
-
-/** null if there is no such file; throws if it cannot be used. */
-export async function readFolderFile(folder: string, name: string): Promise<ReadFile | null> {
-  const why = await refusalOf(folder, name)
-  if (why !== null) {
-    if (await isAbsent(join(folder, name))) return null
-    throw inputError(message('written.fault', { place: shownPath(join(folder, name)), fault: why }))
-  }
-  const bytes = await readFile(join(folder, name))
-  const { text, locked } = decode(bytes, name)
-  return { text: text.replaceAll('\r\n', '\n'), version: versionOf(bytes), locked }
-}
-
-const isAbsent = (path: string): Promise<boolean> =>
-  stat(path).then(
-    () => false,
-    (error: unknown) => errorCode(error) === 'ENOENT',
-  )
-
-/** Only files of a ladder are written: its ladder file, sources and headers. */
-const isEditable = (name: string): boolean =>
-  (ladderFileNames.some((known) => known === name) ||
-    /\.(cu|py)$/.test(name) ||
-    headerName.test(name)) &&
-  !name.split('/').some((part) => part.startsWith('.'))
-
-const isCrlf = (text: string): boolean => /\r\n/.test(text) && !/(^|[^\r])\n/.test(text)
-
-export type Saved = { saved: true; version: string } | { saved: false; now: ReadFile | null }
-
-/** Writes nothing if the file is no longer at `version`, which is null if there was none. */
-export async function saveFolderFile(
-  folder: string,
-  name: string,
-  text: string,
-  version: string | null,
-): Promise<Saved> {
-  const shown = shownPath(join(folder, name))
-  if (!isEditable(name))
-    throw inputError(message('folders.notOfLadder', { file: shown }), message('folders.whatIs'))
-  const now = await readFolderFile(folder, name)
-  if ((now?.version ?? null) !== version) return { saved: false, now }
-  if (now?.locked) throw inputError(now.locked, 'Convert it with another editor first.')
-  try {
-    const root = await realpath(folder)
-    // A link within the folder stays a link: write its target.
-    const target = now ? await realpath(join(root, name)) : join(root, name)
-    const above = await realpath(dirname(target))
-    if (above !== root && !above.startsWith(`${root}/`) && !above.startsWith(`${root}\\`))
-      throw inputError(message('folders.notInFolder', { file: shown }))
-    const bytes = Buffer.from(
-      now && isCrlf(await readFile(target, 'utf8')) ? text.replace(/\r?\n/g, '\r\n') : text,
-    )
-    const kept = now ? { mode: (await stat(target)).mode & 0o7777 } : {}
-    await replaceFile(target, bytes, { flush: true, ...kept })
-    return { saved: true, version: versionOf(bytes) }
-  } catch (error) {
-    throw diskError(error, shown, 'write', 'other')
-  }
 }

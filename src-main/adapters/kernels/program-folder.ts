@@ -3,7 +3,7 @@ import { basename, join } from 'node:path'
 import { inputError } from '../../domain/errors'
 import type { Ladder } from '../../domain/ladder/ladder'
 import { programLadder, type ProgramSettings } from '../../domain/ladder/program-ladder'
-import { parseProgramLadder } from '../../parsers/kernels/ladder'
+import { parseProgramLadder } from '../../parsers/kernels/ladder-document'
 import { message } from '../../domain/messages/message'
 import { readLadderText, readTextIn, refusalOf, shownPath } from './ladder-folder'
 

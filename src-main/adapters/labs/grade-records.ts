@@ -7,11 +7,11 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { inputError, errorText, schemaFault } from '../../domain/errors'
-import { GradeRow } from '../../domain/labs/outcome'
 import { message } from '../../domain/messages/message'
 import { diskError, makeFolder } from '../disk/disk'
 import type { Folders } from '../machine/machine'
 import { Description } from '../sandbox/confined'
+import { GradeRow } from '../../domain/labs/grade-row'
 
 export const gradeRecordVersion = 1
 

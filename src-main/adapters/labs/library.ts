@@ -7,9 +7,8 @@ import { lstat, readdir, readFile } from 'node:fs/promises'
 import { basename, join, posix } from 'node:path'
 import { inputError } from '../../domain/errors'
 import { message } from '../../domain/messages/message'
-import { inEnglish } from '../../domain/text/text'
+import { inEnglish } from '../../domain/text/english'
 import {
-  withInputs,
   faultSentence,
   findCycle,
   isLadderPath,
@@ -29,6 +28,7 @@ import {
 import { errorCode } from '../disk/disk'
 import { sentenceOf, type KernelLibrary } from '../kernels/kernel-library'
 import { readLadderFolder } from '../kernels/ladder-folder'
+import { withInputs } from '../../domain/labs/lab-inputs'
 
 export interface LabFolder {
   id: string

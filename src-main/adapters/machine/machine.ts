@@ -1,16 +1,12 @@
 /**
- * Where rungs are built and run: this machine, or a recording of one. Programs, build results and files are
- * accessed only through it, so that a remote machine is just another implementation.
+ * A machine that rungs are built and run on: this one, or a recording of one.
+ *
+ * Programs, build results and files are accessed only through it.
  */
-import { readFile } from 'node:fs/promises'
-import { homedir, hostname, tmpdir, userInfo } from 'node:os'
-import { type BuildCache, diskBuildCache, emptyBuildCache } from '../disk/build-cache'
-import { type Assets, assets } from '../kernels/assets'
+import { type BuildCache } from '../disk/build-cache'
+import { type Assets } from '../kernels/assets'
 import type { PathAlias } from '../tools/raw-files'
 import type { RawRecorder, Toolbox } from '../tools/toolbox'
-import { pathExists } from '../disk/disk'
-import { userFolders } from '../disk/paths'
-import { liveToolbox, recordedToolbox } from '../tools/toolboxes'
 
 export interface Machine {
   /** `local`, or the machine's name. */
@@ -54,59 +50,3 @@ export interface Setup {
 
 /** Called when a command first needs it: finding the files may unpack them. */
 export type SetUp = () => Promise<Setup>
-
-// The machine that this program runs on.
-
-export function localMachine(): HostMachine {
-  const folders = userFolders()
-  return {
-    name: 'local',
-    toolbox: liveToolbox,
-    cache: diskBuildCache(folders.cache),
-    aliases: [
-      { path: folders.cache, alias: '<cache>' },
-      { path: folders.home, alias: '~' },
-    ],
-    readText: (path) => readFile(path, 'utf8').catch(() => null),
-    exists: pathExists,
-    variable: (name) => process.env[name] ?? null,
-    folders,
-  }
-}
-
-/** The setup of every host. */
-export const setUp: SetUp = async () => ({
-  assets: await assets(),
-  machine: localMachine(),
-})
-
-// The machine of a recording: its tools repeat their recorded output, and nothing is on disk.
-
-export const recordedMachine = (name: string, folder: string): Machine => ({
-  name,
-  toolbox: () => recordedToolbox(folder),
-  cache: emptyBuildCache,
-  aliases: [],
-  readText: () => Promise.resolve(null),
-  exists: () => Promise.resolve(false),
-  variable: () => null,
-})
-
-// What identifies this machine and its user; a session may have been made here, and a report reveals neither.
-
-export interface Privates {
-  folders: readonly string[]
-  words: readonly string[]
-}
-
-export function machinePrivates(): Privates {
-  const name = hostname()
-  const [short = ''] = name.split('.')
-  let user = ''
-  try {
-    user = userInfo().username
-  } catch {
-    // A container may run with a user id that has no name.
-  }
-  return { folders: [homedir(), tmpdir()], words: [name, short, user] }
-}

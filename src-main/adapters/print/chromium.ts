@@ -3,14 +3,13 @@ import { access, constants, mkdtemp, readFile, rm, writeFile } from 'node:fs/pro
 import { homedir, tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { placesInPdf, stablePdf, parseDrawnPage, type DrawnPage } from '../../parsers/report/report'
 import { KernelLadderError, missingError } from '../../domain/errors'
 import { message, together } from '../../domain/messages/message'
-import { drawingAddress } from '../../domain/report/report-format'
 import { diskError } from '../disk/disk'
 import { runProcess, type ProcessResult } from '../tools/process'
-
-// Printing a document as a PDF; a host may bring its own printer.
+import { drawingAddress } from '../../domain/report/chart-drawings'
+import { parseDrawnPage, type DrawnPage } from '../../parsers/report/drawn-page'
+import { placesInPdf, stablePdf } from '../../parsers/report/pdf'
 
 export interface PrintOptions {
   /** Only for locating headings: without tags and outline, which take half of the time. */

@@ -9,20 +9,18 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { z } from 'zod'
 import type { MachineCode } from '../../domain/sass/machine-code'
-import { cubinsOf, readCubin } from '../../parsers/cubin/cubin'
-import {
-  parseProbedLaunches,
-  parseRunnerLine,
-  type RunnerEventOf,
-} from '../../parsers/cuda/runner-events'
+import { readCubin } from '../../parsers/cubin/cubin'
+import { parseRunnerLine, type RunnerEventOf } from '../../parsers/cuda/runner-events'
 import { runProcess, type ProcessResult } from '../tools/process'
-import { liveToolbox } from '../tools/toolboxes'
+import { liveToolbox } from '../tools/live-toolbox'
 import type { RawRecorder, ToolCall, Toolbox } from '../tools/toolbox'
 import { caseLines, type CaseWords } from './replay-plan'
 import { measureBlind } from './blind-run'
 import { emulatorsIn } from './emulator-process'
 import { Mechanism, placeOf, wrapOf, type Limits } from './sandbox'
 import { removeTree, type Place } from './view'
+import { cubinsOf } from '../../parsers/cubin/fat-binary'
+import { parseProbedLaunches } from '../../parsers/cuda/launch-probe'
 
 export const Confinement = z.object({
   mechanism: Mechanism,

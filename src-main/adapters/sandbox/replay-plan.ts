@@ -1,8 +1,8 @@
 /** A description as a plan that cuda-kernels/judge executes; plan.hpp there has the format. */
 import type { MachineCode } from '../../domain/sass/machine-code'
 import { descriptionFault } from '../../domain/emulation/description'
-import { inEnglish } from '../../domain/text/text'
-import type { parseProbedLaunches } from '../../parsers/cuda/runner-events'
+import { inEnglish } from '../../domain/text/english'
+import type { parseProbedLaunches } from '../../parsers/cuda/launch-probe'
 
 type Answer = NonNullable<ReturnType<typeof parseProbedLaunches>>
 

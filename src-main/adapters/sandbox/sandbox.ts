@@ -11,13 +11,7 @@ import { availableParallelism, homedir, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { z } from 'zod'
 import { pathExists } from '../disk/disk'
-import {
-  descendants,
-  processIds,
-  runProcess,
-  type ProcessCall,
-  type ProcessResult,
-} from '../tools/process'
+import { runProcess, type ProcessCall, type ProcessResult } from '../tools/process'
 import { findGroups, type MakeGroup } from './cgroup'
 import { Findings, probeScript, type Attempts } from './probe'
 import {
@@ -30,6 +24,7 @@ import {
   type Wrap,
 } from './view'
 import { message, type Statement } from '../../domain/messages/message'
+import { descendants, processIds } from '../tools/process-tree'
 
 /** What a submission is prevented from; each is tested. */
 export const safeguards = ['network', 'processes', 'writing', 'reading', 'rights'] as const

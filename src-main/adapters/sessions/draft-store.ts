@@ -2,10 +2,10 @@
 import { randomBytes } from 'node:crypto'
 import { readFile, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Draft, DraftId } from '../../domain/ladder/rung'
 import { inputError } from '../../domain/errors'
 import { message } from '../../domain/messages/message'
 import { diskError, errorCode, makeFolder, replaceFile } from '../disk/disk'
+import { Draft, DraftId } from '../../domain/ladder/draft'
 
 /** More than a person would create. */
 const maxDrafts = 500

@@ -5,12 +5,11 @@ import { message, together, type Statement } from '../../domain/messages/message
 import { inputError, KernelLadderError, errorText } from '../../domain/errors'
 import type { MetricValue } from '../../domain/metrics/metrics'
 import type { ProfileLevel } from '../../domain/metrics/metric-definition'
-import { profiledTime } from '../../domain/programs/compare-sessions'
 import type { Instruction } from '../../domain/session/deep'
 import type { NcuMetrics, Profile, ProfiledTime } from '../../domain/session/session'
 import type { NcuLaunch } from '../../parsers/ncu/ncu-csv'
 import { readNcuCsv } from '../../parsers/ncu/ncu-csv-stream'
-import { launchResources, launchMs, toMetrics } from '../../parsers/ncu/ncu-metrics'
+import { launchMs, toMetrics } from '../../parsers/ncu/ncu-metrics'
 import type { LaunchCode } from '../../parsers/ncu/ncu-rep-code'
 import {
   isSourcePage,
@@ -20,7 +19,9 @@ import {
 } from '../../parsers/ncu/ncu-source'
 import { toDeepProfiles } from '../../parsers/ncu/ncu-deep'
 import { errorCode } from '../disk/disk'
-import { parseReportHtml, type ReadReport } from '../../parsers/report/report'
+import { type ReadReport } from '../../parsers/report/report-html'
+import { profiledTime } from '../../domain/programs/profiled-time'
+import { launchResources } from '../../parsers/ncu/ncu-launch-resources'
 
 export type ReportLaunch = NcuLaunch
 export { launchMs }
@@ -267,34 +268,6 @@ export function profileLaunches(
     metrics: toMetrics(launches, level, undefined, instructions),
     ...(only ? { ncuMetrics: only.metrics } : {}),
   }
-}
-
-// HTML reports on disk.
-
-/** Far more than a report of hundreds of rungs needs. */
-const maxBytes = 512 * 1024 * 1024
-
-/** Whether a file begins like an HTML page; false also for an unreadable one, which its reader will report. */
-export async function isHtmlFile(path: string): Promise<boolean> {
-  const found = await stat(path).catch(() => null)
-  // Reading a pipe or a device may never end.
-  if (!found?.isFile()) return false
-  const handle = await open(path, 'r').catch(() => null)
-  if (!handle) return false
-  try {
-    const { buffer, bytesRead } = await handle.read(Buffer.alloc(256), 0, 256, 0)
-    return /^\uFEFF?\s*<!doctype html/i.test(buffer.toString('utf8', 0, bytesRead))
-  } finally {
-    await handle.close()
-  }
-}
-
-/** Throws an input error that names the file if it contains no readable report. */
-export async function readFrozenReport(path: string): Promise<ReadReport> {
-  const { size } = await stat(path)
-  if (size > maxBytes)
-    throw inputError(message('pages.tooLarge', { file: path, size: maxBytes / 1024 / 1024 }))
-  return parseReportHtml(await readFile(path, 'utf8'), path)
 }
 
 export type { ReadReport }

@@ -1,93 +1,15 @@
-/** What lies beside a session's file: its sources, and deep profiles of its rungs. */
-import { cp, mkdir, readdir, realpath, stat, writeFile } from 'node:fs/promises'
+/** The sources of a session: in its folder `sources/`, or in the store of shipped recordings. */
+import { cp, mkdir, readdir, realpath, writeFile } from 'node:fs/promises'
 import { dirname, join, relative, resolve, sep } from 'node:path'
-import { z } from 'zod'
 import { inputError } from '../../domain/errors'
 import type { Session } from '../../domain/session/session'
 import { sha256 } from '../disk/build-cache'
-import { errorCode, pathExists, readPlainBytes, readPlainFile, diskError } from '../disk/disk'
+import { errorCode, pathExists, readPlainBytes } from '../disk/disk'
 import { message, type Statement } from '../../domain/messages/message'
-import { distinct } from '../../domain/text/text'
-import { DeepProfile } from '../../domain/session/deep'
-import { formats, upgraded } from '../../domain/session/upgrade/index'
-import { Identifier } from '../../domain/ladder/rung'
-import { parseJsonWithin } from '../../parsers/json-within'
-
-// The sources of a session: in its folder `sources/`, as written by a run, or, for a shipped recording, in a store that
-// recordings share. The store is one file, `sources.jsonl`, in a folder above the session. It has each content once, as
-// a line `{"sha256", "text"}`, and for each session which path of `sources/` has which content, as a line
-// `{"session", "files"}`.
+import { distinct } from '../../domain/text/english'
+import { SourceList, findStore, openStore, type SourceStore } from './source-store'
 
 export const sourcesFolder = 'sources'
-export const sourceStoreFile = 'sources.jsonl'
-
-const Hash = z.string().regex(/^[0-9a-f]{64}$/)
-
-/** SHA-256 by path relative to `sources/`. */
-const SourceList = z.record(z.string(), Hash)
-export type SourceList = z.infer<typeof SourceList>
-
-const StoreLine = z.union([
-  /** `session`: its folder relative to the store's, with `/`. */
-  z.object({ session: z.string(), files: SourceList }),
-  z.object({ sha256: Hash, text: z.string() }),
-])
-
-export interface SourceStore {
-  /** By session. */
-  lists: Map<string, SourceList>
-  /** By SHA-256. */
-  contents: Map<string, string>
-}
-
-export const emptyStore = (): SourceStore => ({ lists: new Map(), contents: new Map() })
-
-/** Throws if the file cannot be read or is damaged. */
-export async function readStore(file: string): Promise<SourceStore> {
-  const store = emptyStore()
-  for (const text of (await readPlainFile(file)).split('\n').filter(Boolean)) {
-    const line = StoreLine.parse(JSON.parse(text))
-    if ('session' in line) store.lists.set(line.session, line.files)
-    else store.contents.set(line.sha256, line.text)
-  }
-  return store
-}
-
-const sorted = <T>(entries: ReadonlyMap<string, T>): [string, T][] =>
-  [...entries].sort(([a], [b]) => (a < b ? -1 : 1))
-
-/** Writes a store, sorted, so that adding an entry adds one line. */
-export async function writeStore(file: string, { lists, contents }: SourceStore): Promise<void> {
-  const lines: z.infer<typeof StoreLine>[] = [
-    ...sorted(lists).map(([session, files]) => ({ session, files })),
-    ...sorted(contents).map(([sha256, text]) => ({ sha256, text })),
-  ]
-  await writeFile(file, lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
-}
-
-/** How many folders above a session its store can be. */
-const storeDistance = 3
-
-/** The nearest store above a session; null if there is none. */
-async function findStore(folder: string): Promise<string | null> {
-  let above = dirname(folder)
-  for (let up = 1; up <= storeDistance; up += 1) {
-    const file = join(above, sourceStoreFile)
-    if (await pathExists(file)) return file
-    above = dirname(above)
-  }
-  return null
-}
-
-/** The most recently read store, because a list of recordings opens many sessions of one store. */
-let lastStore: { key: string; store: Promise<SourceStore> } | null = null
-
-async function openStore(file: string): Promise<SourceStore> {
-  const { mtimeMs, size } = await stat(file)
-  const key = `${file}\0${mtimeMs}\0${size}`
-  if (lastStore?.key !== key) lastStore = { key, store: readStore(file) }
-  return lastStore.store
-}
 
 /** A source's bytes, or why they are missing; null if the session does not have the file. */
 type Found = { bytes: Buffer } | { why: Statement } | null
@@ -222,42 +144,3 @@ export async function copySources(folder: string, target: string): Promise<State
   }
   return faults
 }
-
-// Deep profiles on disk: `deep/<rung>.json` in a session folder, each validated when read.
-
-export const deepFile = (rung: string): string => join('deep', `${Identifier.parse(rung)}.json`)
-
-/** The stored deep profile of a rung, or null if there is none; throws an input error if it is damaged. */
-export async function readDeep(folder: string, rung: string): Promise<DeepProfile | null> {
-  const path = join(folder, deepFile(rung))
-  let text: string
-  try {
-    text = await readPlainFile(path)
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT' || errorCode(error) === 'ENOTDIR') return null
-    throw diskError(error, path, 'read')
-  }
-  return parseDeep(text, path)
-}
-
-export function parseDeep(text: string, path: string): DeepProfile {
-  const refuse = (why: Statement) =>
-    inputError(
-      message('sessions.deepUnreadable', { file: path, why }),
-      message('sessions.profileAgain'),
-    )
-  const parsed = parseJsonWithin(text)
-  if ('refused' in parsed) throw refuse(parsed.refused)
-  const current = upgraded(formats.deep, parsed.value)
-  if ('refused' in current) throw refuse(current.refused)
-  const profile = DeepProfile.safeParse(current.value)
-  if (!profile.success) throw refuse(firstFaults(profile.error))
-  return profile.data
-}
-
-/** A file with thousands of instructions may have as many faults. */
-const firstFaults = (error: z.ZodError): string =>
-  error.issues
-    .slice(0, 3)
-    .map(({ path, message }) => `${path.join('.') || 'the file'}: ${message}`)
-    .join('; ')

@@ -3,10 +3,10 @@ import { readFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { KernelLadderError, missingError } from '../../domain/errors'
 import { message } from '../../domain/messages/message'
-import { scratchFolder } from '../disk/staging'
-import { findTool } from './toolboxes'
+import { findTool } from './live-toolbox'
 import { readBuildOutput } from './nvcc'
 import { runProcess } from './process'
+import { scratchFolder } from '../disk/owned-folder'
 
 const timeoutMs = 10 * 60_000
 

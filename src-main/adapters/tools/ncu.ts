@@ -1,5 +1,4 @@
 /** Runs ncu: one process that profiles the launches marked by a program, and its table by rung. */
-import { distinct } from '../../domain/text/text'
 import { message, type Statement } from '../../domain/messages/message'
 import type { DeepProfiles } from '../../domain/session/deep'
 import {
@@ -9,73 +8,19 @@ import {
   unknownMetrics,
   type NcuFailure,
 } from '../../parsers/ncu/ncu-csv'
-import { type ReportProfiles, toDeepProfiles } from '../../parsers/ncu/ncu-deep'
-import { parseRules } from '../../parsers/ncu/ncu-details'
-import { parseSourcePage } from '../../parsers/ncu/ncu-source'
-import { sourceName } from '../disk/build-cache'
+import { type ReportProfiles } from '../../parsers/ncu/ncu-deep'
 import type { ProcessResult } from './process'
 import type { Toolbox, Scratch } from './toolbox'
 import { metricsAtLevel, type MetricValue } from '../../domain/metrics/metrics'
 import type { ProfileLevel } from '../../domain/metrics/metric-definition'
 import type { Profile } from '../../domain/session/session'
-import { launchResources, toMetrics } from '../../parsers/ncu/ncu-metrics'
+import { toMetrics } from '../../parsers/ncu/ncu-metrics'
 import { eventLines, type RunnerEvent } from './runner'
-
-// Prints pages of ncu's report: the source counters and advice of its launches.
+import { launchResources } from '../../parsers/ncu/ncu-launch-resources'
+import { readDeepPages } from './ncu-pages'
 
 /** What the deep level collects besides the metrics requested by name; its sections contain the source counters. */
 export const deepOptions = ['--set', 'full', '--import-source', 'yes'] as const
-
-const pages = {
-  'ncu/source-sass': ['--page', 'source', '--print-source', 'sass'],
-  'ncu/source-lines': ['--page', 'source', '--print-source', 'cuda,sass'],
-  'ncu/details': ['--page', 'details', '--print-units', 'base'],
-} as const
-type PageKey = keyof typeof pages
-
-export interface DeepAnswer {
-  byRung: ReportProfiles
-  /** Pages that could not be printed. */
-  troubles: Statement[]
-}
-
-/** Printing takes seconds for a few rungs, and longer for hundreds of launches. */
-const printTimeoutMs = 10 * 60_000
-
-export async function readDeepPages(
-  toolbox: Toolbox,
-  call: { ncu: string; reportPath: string; env: Record<string, string>; signal: AbortSignal },
-  launches: readonly NcuLaunch[],
-): Promise<DeepAnswer> {
-  const troubles: Statement[] = []
-  const print = async (key: PageKey): Promise<string> => {
-    const result = await toolbox.exec({
-      tool: 'ncu',
-      key,
-      file: call.ncu,
-      args: ['--import', call.reportPath, '--csv', ...pages[key]],
-      env: call.env,
-      timeoutMs: printTimeoutMs,
-      signal: call.signal,
-    })
-    if (result.outcome !== 'exited' || result.exitCode !== 0)
-      troubles.push(message('imports.noPage', { page: pages[key][1], text: failureOf(result) }))
-    return result.stdout
-  }
-  // One after the other, because each keeps the whole report in memory.
-  const sass = parseSourcePage(await print('ncu/source-sass'))
-  const lines = parseSourcePage(await print('ncu/source-lines'))
-  const rules = parseRules(await print('ncu/details'))
-  return {
-    byRung: toDeepProfiles(launches, { sass, lines, rules, nameOf: sourceName }),
-    troubles: distinct(troubles),
-  }
-}
-
-function failureOf({ outcome, exitCode, stdout, stderr }: ProcessResult): string {
-  const said = /==ERROR== ?(.*)/.exec(`${stdout}\n${stderr}`)?.[1] ?? stderr.trim().split('\n')[0]
-  return said || (outcome === 'exited' ? `exit code ${exitCode}` : outcome)
-}
 
 export const clockControl = 'none'
 export const cacheControl = 'all'

@@ -1,13 +1,8 @@
-/** nvcc: its flags, reading a build from its output, and the machine code in the library that it built. */
+/** nvcc: its flags, and its output as a build result. */
 import type { Parameters } from '../../domain/ladder/rung'
 import type { Build, Diagnostic } from '../../domain/session/session'
 import { parseNvccOutput, summarizeBuild, type PtxasKernel } from '../../parsers/cuda/ptxas'
 import { parameterFlags } from '../../parsers/kernels/rung-header'
-import type { MachineCode, MachineKernel, BuiltKernel } from '../../domain/sass/machine-code'
-import { readCubin, cubinsOf } from '../../parsers/cubin/cubin'
-import type { Toolbox } from './toolbox'
-
-// nvcc: its flags, and reading a build from its output.
 
 export type { PtxasKernel }
 
@@ -81,41 +76,4 @@ export function readBuildOutput(output: { stdout: string; stderr: string }): {
 } {
   const { kernels, diagnostics } = parseNvccOutput(`${output.stderr}\n${output.stdout}`)
   return { resources: summarizeBuild(kernels), diagnostics, kernels }
-}
-
-// The machine code in a rung's library.
-
-export interface BuiltCode {
-  architecture: number
-  /** By mangled name. */
-  kernels: ReadonlyMap<string, MachineKernel>
-}
-
-/** Null where there is no library, as in a replay, or no machine code in it. */
-export async function readBuiltCode(toolbox: Toolbox, library: string): Promise<BuiltCode | null> {
-  const bytes = await toolbox.readBuilt(library)
-  const [cubin] = bytes ? cubinsOf(bytes) : []
-  if (!cubin) return null
-  const { architecture, kernels } = readCubin(cubin)
-  return { architecture, kernels: new Map(kernels.map((kernel) => [kernel.name, kernel])) }
-}
-
-/** Every module in a library; empty where there is no library. */
-export async function readModules(toolbox: Toolbox, library: string): Promise<MachineCode[]> {
-  const bytes = await toolbox.readBuilt(library)
-  return bytes ? cubinsOf(bytes).map((cubin) => readCubin(cubin)) : []
-}
-
-/** What is launched, in order; null if a kernel is not in this code. */
-export function launchedKernels(
-  { architecture, kernels }: BuiltCode,
-  launches: readonly { mangled: string; name: string }[],
-): BuiltKernel[] | null {
-  const found: BuiltKernel[] = []
-  for (const { mangled, name } of launches) {
-    const code = kernels.get(mangled)
-    if (!code) return null
-    found.push({ name, code, architecture })
-  }
-  return found
 }

@@ -6,12 +6,10 @@
  * is killed, and the error is rethrown after it has ended.
  */
 import { spawn, type ChildProcess } from 'node:child_process'
-import { readdirSync, readFileSync } from 'node:fs'
-import { access, constants, open } from 'node:fs/promises'
-import { delimiter, join, resolve } from 'node:path'
 import { execa } from 'execa'
 import { KernelLadderError } from '../../domain/errors'
 import { whenAborted } from './abort'
+import { descendants, nameOf, signalQuietly, killTree } from './process-tree'
 
 export type PassOn = (stream: 'stdout' | 'stderr', text: string) => void | Promise<void>
 
@@ -93,65 +91,6 @@ function lineSplitter(onLine: (line: string) => void) {
       parts = []
     },
   }
-}
-
-/** What is read, or `otherwise` where the system refuses: processes come and go, and not every system has /proc. */
-function quietly<T>(read: () => T, otherwise: T): T {
-  try {
-    return read()
-  } catch {
-    return otherwise
-  }
-}
-
-/** All processes that are seen from here; none without /proc. */
-export const processIds = (): string[] =>
-  quietly(() => readdirSync('/proc'), []).filter((name) => /^\d+$/.test(name))
-
-/**
- * Descendants of a process, found through /proc: a child that started its own session is not in its parent's process
- * group and would survive a signal to the group. Read at once, because a file there costs microseconds and passing it
- * to another thread a multiple of that, and since a process that forks must not get ahead.
- */
-export function descendants(pid: number): number[] {
-  const children = new Map<number, number[]>()
-  for (const name of processIds()) {
-    const stat = quietly(() => readFileSync(`/proc/${name}/stat`, 'utf8'), '')
-    // The command name, in parentheses, may contain anything, so count the fields after the last parenthesis.
-    const parent = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1])
-    if (!parent) continue
-    const known = children.get(parent)
-    if (known) known.push(Number(name))
-    else children.set(parent, [Number(name)])
-  }
-  const found: number[] = []
-  const visit = (parent: number): void => {
-    for (const child of children.get(parent) ?? []) {
-      found.push(child)
-      visit(child)
-    }
-  }
-  visit(pid)
-  return found
-}
-
-/** The name of a process as the kernel has it, at most 15 characters. */
-const nameOf = (pid: number): string =>
-  quietly(() => readFileSync(`/proc/${pid}/comm`, 'utf8').trim(), '')
-
-function signalQuietly(pid: number, signal: NodeJS.Signals): void {
-  try {
-    process.kill(pid, signal)
-  } catch {
-    // It is already gone.
-  }
-}
-
-/** Kills a process, its group and its descendants. SIGKILL also destroys its GPU context, so nothing gentler is needed. */
-function killTree(pid: number): void {
-  const tree = descendants(pid)
-  signalQuietly(-pid, 'SIGKILL')
-  for (const member of [pid, ...tree]) signalQuietly(member, 'SIGKILL')
 }
 
 /** Process groups that must not outlive this program, however it exits. */
@@ -356,40 +295,4 @@ export async function letGo(
   return ended.code === 'ENOENT' || ended.code === 'EACCES'
     ? { outcome: 'not-found', exitCode: null }
     : { outcome: 'exited', exitCode: ended.exitCode ?? null }
-}
-
-// Programs that are scripts: ncu starts binaries alone.
-
-async function pathOf(program: string, cwd: string): Promise<string | null> {
-  const places = program.includes('/')
-    ? [resolve(cwd, program)]
-    : (process.env.PATH ?? '').split(delimiter).map((folder) => join(folder, program))
-  for (const place of places)
-    if (
-      await access(place, constants.X_OK).then(
-        () => true,
-        () => false,
-      )
-    )
-      return place
-  return null
-}
-
-async function isScript(path: string): Promise<boolean> {
-  const file = await open(path, 'r').catch(() => null)
-  try {
-    const start = await file?.read(Buffer.alloc(2), 0, 2, 0).catch(() => null)
-    return start?.buffer.toString('latin1') === '#!'
-  } finally {
-    await file?.close()
-  }
-}
-
-/** A script is started through `env`, which leaves it to the system to find the interpreter. */
-export async function startable(
-  command: readonly [string, ...string[]],
-  cwd = process.cwd(),
-): Promise<readonly [string, ...string[]]> {
-  const path = await pathOf(command[0], cwd)
-  return path !== null && (await isScript(path)) ? ['env', ...command] : command
 }

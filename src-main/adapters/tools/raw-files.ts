@@ -1,85 +1,22 @@
 /**
- * The raw output of a session's tools on disk: `raw.jsonl`, one row per call with its key, argv, outcome and both
- * streams. A row is appended as a whole when its call has ended. A stream of more than 256 KiB (a page of a full
- * report has megabytes) is stored gzipped. A recording has the same rows in one compressed file (`recordedRaw`); older
- * sessions have a folder instead (`rowsOfFolder`).
+ * The raw output of a session's tools on disk: `raw.jsonl`, one row per call.
+ *
+ * A row has the key, argv, outcome and both streams, and is appended as a whole when its call has ended. A stream of
+ * more than 256 KiB (a page of a full report has megabytes) is stored gzipped. A recording has the same rows in one
+ * compressed file (./recorded-raw.ts); older sessions have a folder instead (./raw-folder.ts).
  */
-import { readdir, readFile, open, writeFile } from 'node:fs/promises'
-import { basename, dirname, join } from 'node:path'
-import { promisify } from 'node:util'
-import { brotliCompress, brotliDecompress, constants, gunzip, gzip } from 'node:zlib'
-import { z } from 'zod'
-import { inputError, schemaFault } from '../../domain/errors'
+import { open, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { inputError } from '../../domain/errors'
 import { message, type Statement } from '../../domain/messages/message'
-import { sha256 } from '../disk/build-cache'
-import { diskError, errorCode, mebibyte, readPlainBytes } from '../disk/disk'
-import { rowsIn, type RowText, rowsOf } from '../disk/journal'
-import { outputLimitBytes } from './process'
-import { toolNames, type RawCall, type RawRecorder } from './toolbox'
-
-// The format of raw output before `raw.jsonl`: for a call with key `nvcc/01_naive`, the files
-// `raw/nvcc/01_naive.json` (argv, outcome, exit code), `.stdout.txt` and `.stderr.txt`, with long streams gzipped as
-// `.stdout.txt.gz`. Converted to current rows; nothing writes these files anymore.
-
-/** An empty stream has no file. */
-async function streamOf(base: string, stream: 'stdout' | 'stderr') {
-  const path = `${base}.${stream}.txt`
-  const plain = await readFile(path, 'utf8').catch(() => null)
-  if (plain !== null) return plain
-  const gzipped = await readFile(`${path}.gz`).catch(() => null)
-  return gzipped === null ? '' : { gzip: gzipped.toString('base64') }
-}
-
-async function rowOf(path: string): Promise<RowText & { startedAt: string }> {
-  const base = path.slice(0, -'.json'.length)
-  let call: Record<string, unknown>
-  try {
-    call = JSON.parse(await readFile(path, 'utf8')) as Record<string, unknown>
-  } catch {
-    throw inputError(
-      message('files.rawDamaged', { file: path, why: message('files.noJson') }),
-      message('files.rawLeft'),
-    )
-  }
-  const row = {
-    ...call,
-    stdout: await streamOf(base, 'stdout'),
-    stderr: await streamOf(base, 'stderr'),
-  }
-  return { text: JSON.stringify(row), place: path, startedAt: String(call.startedAt) }
-}
-
-/** The calls in a session's `raw/` in the order they were started; none if there is no such folder. */
-export async function rowsOfFolder(folder: string): Promise<RowText[]> {
-  const root = join(folder, 'raw')
-  const entries = await readdir(root, { recursive: true, encoding: 'utf8' }).catch(() => [])
-  const paths = entries.filter((path) => path.endsWith('.json')).sort()
-  const rows = await Promise.all(paths.map((path) => rowOf(join(root, path))))
-  return rows.sort((a, b) => (a.startedAt < b.startedAt ? -1 : Number(a.startedAt > b.startedAt)))
-}
+import { errorCode } from '../disk/disk'
+import { type RawCall, type RawRecorder } from './toolbox'
+import { rowsOf, type RowText } from '../disk/json-lines'
+import { rowsOfFolder } from './raw-folder'
+import { Stream, plainLimit, smallest, packed, textOf, parseRow, type Method } from './raw-rows'
+import { checksumLine, recordedRows } from './recorded-raw'
 
 export const rawFile = 'raw.jsonl'
-
-const Stream = z.union([
-  z.string(),
-  z.object({ gzip: z.string() }),
-  z.object({ brotli: z.string() }),
-])
-type Stream = z.infer<typeof Stream>
-
-const RawRow = z.object({
-  key: z.string(),
-  tool: z.enum(toolNames),
-  argv: z.array(z.string()),
-  outcome: z.enum(['exited', 'signalled', 'not-found', 'idle', 'timeout', 'flooded', 'cancelled']),
-  exitCode: z.number().nullable(),
-  signal: z.string().nullable(),
-  seconds: z.number(),
-  startedAt: z.string(),
-  reused: z.boolean().optional(),
-  stdout: Stream.default(''),
-  stderr: Stream.default(''),
-})
 
 const keyPattern = /^[A-Za-z0-9_.-]+\/[A-Za-z0-9_.-]+$/
 
@@ -97,29 +34,6 @@ export interface PathAlias {
 /** Replaces folders of this machine by placeholders, so that stored text names no home and no user. */
 export function aliasPaths(text: string, aliases: readonly PathAlias[]): string {
   return aliases.reduce((result, { path, alias }) => result.replaceAll(path, alias), text)
-}
-
-const plainLimit = 256 * 1024
-
-/** Smaller and slower than gzip, for what is packed once and shipped. */
-const smallest = (text: string): Promise<Buffer> =>
-  promisify(brotliCompress)(text, {
-    params: {
-      [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY,
-      [constants.BROTLI_PARAM_LGWIN]: constants.BROTLI_MAX_WINDOW_BITS,
-      [constants.BROTLI_PARAM_SIZE_HINT]: Buffer.byteLength(text),
-    },
-  })
-
-const zip = promisify(gzip)
-
-type Method = 'gzip' | 'brotli'
-
-async function packed(text: string, method: Method = 'gzip'): Promise<Stream> {
-  if (text.length <= plainLimit) return text
-  return method === 'gzip'
-    ? { gzip: (await zip(text)).toString('base64') }
-    : { brotli: (await smallest(text)).toString('base64') }
 }
 
 /** A partially written row is removed again, so that later rows stay readable. */
@@ -206,79 +120,6 @@ export interface RawOutputs {
   readonly keys: readonly string[]
   /** The stored output of a call, or null if the session has none under that key. */
   get(key: string): Promise<RawOutput | null>
-}
-
-const damaged = (file: string, why: Statement) =>
-  inputError(message('files.rawDamaged', { file, why }), message('files.rawLeft'))
-
-const decompress = { gzip: promisify(gunzip), brotli: promisify(brotliDecompress) }
-
-/** Unpacks bytes to text; rejects damaged ones and those that expand to more than `limit` bytes. `what` names them. */
-async function unpacked(
-  method: Method,
-  bytes: Buffer,
-  limit: number,
-  what: string,
-): Promise<string> {
-  // With Node's chunks of 16 KiB, a page of megabytes takes twice as long.
-  const options = { maxOutputLength: limit, chunkSize: 256 * 1024 }
-  try {
-    return (await decompress[method](bytes, options)).toString('utf8')
-  } catch (error) {
-    const isTooLarge = errorCode(error) === 'ERR_BUFFER_TOO_LARGE'
-    const why = isTooLarge
-      ? message('files.unpacksTooLarge', { most: limit / mebibyte })
-      : message('files.notUnpacked')
-    throw damaged(what, why)
-  }
-}
-
-/** A tool cannot have printed more than the limit. */
-async function textOf(stream: Stream, what: string): Promise<string> {
-  if (typeof stream === 'string') return stream
-  const [method, base64] =
-    'gzip' in stream ? (['gzip', stream.gzip] as const) : (['brotli', stream.brotli] as const)
-  return unpacked(method, Buffer.from(base64, 'base64'), outputLimitBytes, what)
-}
-
-function parseRow(text: string, what: string): z.infer<typeof RawRow> {
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch {
-    throw damaged(what, message('files.noJson'))
-  }
-  const row = RawRow.safeParse(value)
-  if (!row.success) throw damaged(what, schemaFault(row.error))
-  return row.data
-}
-
-// The raw output of a recording: `raw/<name>.jsonl.br` beside where its folder would be. It is one Brotli stream: a line
-// with a SHA-256, and the rows of a raw.jsonl. Brotli has no checksum, so without that line a changed byte could become
-// another figure. Long streams of a row are compressed by themselves, so that they are unpacked only on demand.
-
-/** The compressed file for the session whose folder would be `folder`. */
-export const recordedRaw = (folder: string): string =>
-  join(dirname(folder), 'raw', `${basename(folder)}.jsonl.br`)
-
-/** Sixty times the rows of the largest recording. */
-const recordedLimitBytes = 64 * mebibyte
-
-const checksumLine = (rows: string): string => `${JSON.stringify({ sha256: sha256(rows) })}\n`
-
-/** The rows of a recording; null if there is no file for it. */
-async function recordedRows(folder: string): Promise<readonly RowText[] | null> {
-  const path = recordedRaw(folder)
-  const bytes = await readPlainBytes(path).catch((error: unknown) => {
-    if (['ENOENT', 'ENOTDIR'].includes(errorCode(error) ?? '')) return null
-    throw diskError(error, path, 'read')
-  })
-  if (bytes === null) return null
-  const text = await unpacked('brotli', bytes, recordedLimitBytes, path)
-  const rowsAt = text.indexOf('\n') + 1
-  if (text.slice(0, rowsAt) !== checksumLine(text.slice(rowsAt)))
-    throw damaged(path, message('files.wrongChecksum'))
-  return rowsIn(text, path).slice(1)
 }
 
 /** The rows of a session; none if nothing was stored. */

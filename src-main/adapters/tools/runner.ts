@@ -1,4 +1,8 @@
-/** kl-runner and kl-launches: their arguments and what they answer. cuda-kernels/runner/README.md documents the protocol. */
+/**
+ * Runs kl-runner: its arguments and its events.
+ *
+ * cuda-kernels/runner/README.md documents the protocol.
+ */
 import { caseName } from '../../domain/task/layout'
 import { caseOf, type Case, type Problem } from '../../domain/task/problem'
 import type { Task } from '../../domain/task/task'
@@ -7,21 +11,12 @@ import {
   parseRunnerLine,
   type RunnerEvent,
   type RunnerStage,
-  parseExpected,
-  parseProbedLaunches,
-  parseProbedReference,
-  type ProbedLaunch,
-  type ProbedMemory,
 } from '../../parsers/cuda/runner-events'
-import { caseWords, type Expected, expectationWords, launchWords } from './case-words'
+import { caseWords, type Expected } from './case-words'
 import type { ProcessResult } from './process'
 import type { ToolCall, Toolbox } from './toolbox'
-import { message, type Statement } from '../../domain/messages/message'
-import { type BuildGpu, smLimits } from '../../domain/gpu/gpu'
 import type { CacheState } from '../../domain/session/session'
-import type { PtxasKernel } from './nvcc'
-
-// kl-runner: its arguments and its events. cuda-kernels/runner/README.md documents the protocol.
+import type { ProbedLaunch, ProbedMemory } from '../../parsers/cuda/launch-probe'
 
 export type { Expected, RunnerEvent, RunnerStage }
 
@@ -166,176 +161,4 @@ export const runRunner = (
     onStdoutLine: eventLines(onEvent),
   })
 
-// kl-launches: what a rung would launch and what is wrong with a reference, without a GPU. See cuda-kernels/probe.
-
 export type { ProbedLaunch, ProbedMemory }
-
-export interface LaunchProbeCall {
-  probe: string
-  rung: string
-  /** The rung's library, built without a CUDA runtime. */
-  library: string
-  task: Task
-  /** The rung's case of the problem. */
-  own: Case
-  gpu: BuildGpu
-  /** How parameters are laid out, by mangled name, for kernels whose arguments are wanted. */
-  layouts?: ReadonlyMap<string, readonly { offset: number; size: number }[]>
-  /** What the compiler gave each kernel, for rungs that ask how many of their blocks an SM holds. */
-  resources?: readonly Pick<PtxasKernel, 'name' | 'registers' | 'staticSharedBytes'>[]
-  signal: AbortSignal
-}
-
-export interface NotLaunched {
-  reason: Statement
-  /** Whether it would not launch on the GPU either; absent if that is unknown. */
-  fault?: 'failed' | 'unsupported'
-}
-
-export interface Launched {
-  kernels: ProbedLaunch[]
-  /** Empty unless `layouts` were given. */
-  memory: ProbedMemory[]
-  workspaceBytes: number
-  /** Variables that the host knows, in the order of their dummy addresses. */
-  symbols: string[]
-  /** What it asked for a thread's stack; null where it did not. */
-  stackBytes: number | null
-}
-
-const gpuWords = (gpu: BuildGpu): string[] => {
-  const { threadsPerSm, blocksPerSm, sharedPerSm, sharedPerBlock } = smLimits(
-    gpu.computeCapability,
-  )!
-  return [
-    ...['--sm', gpu.computeCapability.replace('.', '')],
-    ...(gpu.smCount === null ? [] : ['--sms', String(gpu.smCount)]),
-    ...['--shared-optin', String(sharedPerBlock), '--shared-per-sm', String(sharedPerSm)],
-    ...['--threads-per-sm', String(threadsPerSm), '--blocks-per-sm', String(blocksPerSm)],
-  ]
-}
-
-const layoutWords = (layouts: LaunchProbeCall['layouts']): string[] =>
-  [...(layouts ?? [])].flatMap(([name, list]) => [
-    '--kernel',
-    `${name}=${list.map(({ offset, size }) => `${offset}+${size}`).join(',')}`,
-  ])
-
-const launchedOf = (result: ProcessResult): Launched | NotLaunched => {
-  const answer = parseProbedLaunches(result.stdout)
-  if (!answer) return unfinished(result)
-  const { kernels, reason, fault, memory = [], workspaceBytes = 0, symbols = [] } = answer
-  return reason === null
-    ? { kernels, memory, workspaceBytes, symbols, stackBytes: answer.stackBytes ?? null }
-    : { reason, ...(fault === null ? {} : { fault }) }
-}
-
-const probeTimeoutMs = 30_000
-
-export async function probeLaunches(
-  toolbox: Toolbox,
-  { probe, rung, library, task, own, gpu, layouts, resources = [], signal }: LaunchProbeCall,
-): Promise<Launched | NotLaunched> {
-  const result = await toolbox.exec({
-    tool: 'runner',
-    key: `runner/launches-${rung}`,
-    file: probe,
-    args: [
-      ...launchWords(task, own),
-      ...gpuWords(gpu),
-      ...layoutWords(layouts),
-      ...resources.flatMap(({ name, registers, staticSharedBytes }) =>
-        registers === null ? [] : ['--resources', `${name}=${registers},${staticSharedBytes ?? 0}`],
-      ),
-      ...['--library', library],
-    ],
-    timeoutMs: probeTimeoutMs,
-    signal,
-  })
-  return launchedOf(result)
-}
-
-export interface ExpectationCall extends Pick<
-  LaunchProbeCall,
-  'probe' | 'library' | 'task' | 'own' | 'gpu' | 'layouts' | 'signal'
-> {
-  /** Files of its arrays, by what they are: `in:a`, `out:c`, `scale:c`. */
-  arrays: readonly { what: string; path: string }[]
-}
-
-/** A reference has minutes for what a GPU takes seconds for. */
-const expectationTimeoutMs = 10 * 60_000
-
-/**
- * Has a reference compute what is expected, into the files: null when it has. One that runs on a GPU alone is not run;
- * its launches are, then, over dummy addresses in the order of `arrays`.
- */
-export async function probeExpectation(
-  toolbox: Toolbox,
-  { probe, library, task, own, gpu, layouts, arrays, signal }: ExpectationCall,
-): Promise<Launched | NotLaunched | null> {
-  const result = await toolbox.exec({
-    tool: 'runner',
-    key: 'runner/expected',
-    file: probe,
-    args: [
-      ...expectationWords(task, own),
-      ...gpuWords(gpu),
-      ...layoutWords(layouts),
-      ...arrays.flatMap(({ what, path }) => ['--array', `${what}=${path}`]),
-      ...['--expect', library],
-    ],
-    timeoutMs: expectationTimeoutMs,
-    signal,
-  })
-  return parseExpected(result.stdout) ? null : launchedOf(result)
-}
-
-/** What is wrong with a reference, as the rest of a sentence about it; null if nothing is, or if that stays unknown. */
-export async function probeReference(
-  toolbox: Toolbox,
-  { probe, library, signal }: Pick<LaunchProbeCall, 'probe' | 'library' | 'signal'>,
-): Promise<string | null> {
-  const result = await toolbox.exec({
-    tool: 'runner',
-    key: 'runner/reference-probe',
-    file: probe,
-    args: ['--reference', library],
-    timeoutMs: 30_000,
-    signal,
-  })
-  return parseProbedReference(result.stdout)?.reason ?? null
-}
-
-/** The loader's word for a function of the CUDA runtime that the probe does not stand in for. */
-const lacking = /symbol lookup error: .*undefined symbol: (cuda?[A-Z]\w*)/
-
-/** Why the probe did not answer. Its process runs the rung's host code, which would end the runner as well. */
-function unfinished(result: ProcessResult): NotLaunched {
-  const { outcome, exitCode, stderr, stdout, signal } = result
-  const [, name] = lacking.exec(stderr) ?? []
-  if (name !== undefined)
-    return {
-      reason: /Malloc|Free|Alloc/.test(name)
-        ? message('tools.probeAllocates', { name })
-        : message('tools.probeLacks', { name }),
-    }
-  const last = stderr.trim().split('\n').pop() ?? ''
-  const text = last === '' ? '' : `: ${last}`
-  if (outcome === 'signalled')
-    return { reason: message('tools.hostCrashed', { signal: signal ?? '', text }), fault: 'failed' }
-  if (outcome === 'timeout')
-    return {
-      reason: message('tools.hostSilent', { seconds: probeTimeoutMs / 1000 }),
-      fault: 'failed',
-    }
-  if (outcome !== 'exited')
-    return { reason: message('tools.probeUnfinished', { signal: signal ?? outcome }) }
-  // The probe names its own errors.
-  if (stdout.includes('"event":"error"'))
-    return { reason: message('tools.probeEnded', { exitCode: exitCode ?? '', text: last }) }
-  return {
-    reason: message('tools.hostExited', { exitCode: exitCode ?? '', text }),
-    fault: 'failed',
-  }
-}

@@ -13,7 +13,6 @@ import {
 } from '../session/session'
 import { clocksDiffer, comparability, otherwiseComputed } from './comparability'
 import {
-  type Interval,
   changeOf,
   clockOf,
   driftOf,
@@ -26,6 +25,7 @@ import {
   type Change,
   type Drift,
 } from './time-change'
+import type { Interval } from './confidence-intervals'
 
 /**
  * slower, faster: the whole interval is beyond the threshold. same: not slower by more than the threshold.

@@ -4,7 +4,7 @@ import { checkVerdicts, rungVerdicts, type BaselineCheck, type RungCheck } from 
 import type { Change } from './time-change'
 import { exitCodes } from '../errors'
 import type { AnyMessage } from '../messages/message'
-import { inEnglish } from '../text/text'
+import { inEnglish } from '../text/english'
 import { Problem } from '../task/problem'
 import { CacheState, RungStatus, type Session } from '../session/session'
 

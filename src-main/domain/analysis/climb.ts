@@ -1,8 +1,9 @@
 /** The chain of steps that leads to a session's fastest rung. Pure. */
-import { code, message, type AnyMessage, type Statement } from '../messages/message'
+import { message, type AnyMessage, type Statement } from '../messages/message'
 import { formatRatio } from '../metrics/units'
 import { speedup } from './compare'
 import { climbs, rungBefore, type RungResult, type Session } from '../session/session'
+import { code } from '../messages/sentence'
 
 export interface Climb {
   /** Each rung builds on the one before it; at least two, all timed. */

@@ -1,17 +1,12 @@
-/** Whether figures of two sessions can be compared, and one ladder on several machines. Pure. */
-import { z } from 'zod'
-import { code, message, type AnyMessage, Statement } from '../messages/message'
-import { inEnglish } from '../text/text'
+/** Whether figures of two sessions can be compared, and what the reader should know. */
+import { message, type AnyMessage, Statement } from '../messages/message'
+import { inEnglish } from '../text/english'
 import { named, problemLabel } from '../task/problem'
 import { flagTitle, resultOf, type Task } from '../task/task'
 import { can } from '../target/targets'
-import { CacheState, rungOf, type RungResult, type Session, RungStatus } from '../session/session'
-import { Identifier } from '../ladder/rung'
-import { MetricValue } from '../metrics/metrics'
+import { rungOf, type RungResult, type Session } from '../session/session'
 import { measureColdCommand } from '../session/commands'
-import { leadFigure, leadOf, leadPipe } from './lead-figure'
-
-// Whether figures of two sessions can be compared, and what the reader should know when they are. Pure.
+import { code } from '../messages/sentence'
 
 export interface Comparability {
   /** Why a comparison would be meaningless; empty if the sessions can be compared. */
@@ -197,79 +192,3 @@ export function comparability(a: Session, b: Session): Comparability {
     ],
   }
 }
-
-// One ladder on several machines: its rungs with what each machine found, and what may be compared. Times of different
-// GPUs are not: counters are, and the share that a rung reaches of its own GPU's peak. Pure.
-
-const Side = z.object({
-  status: RungStatus,
-  /** Median in milliseconds; null without a time. */
-  timeMs: z.number().nullable(),
-  /** What L2 held when it was timed; null without a time. */
-  cacheState: CacheState.nullable(),
-  /** Operations or bytes per second, as the task is bound on this GPU; null without a time. */
-  rate: MetricValue.nullable(),
-  /** Percentage of this GPU's own peak that the rate is; null if the peak is unknown. */
-  share: z.number().nullable(),
-  /** Counters of the launch, by their ids. */
-  metrics: z.record(z.string(), MetricValue),
-})
-
-export const Across = z.object({
-  rungs: z.array(
-    z.object({
-      id: Identifier,
-      title: z.string(),
-      /** A machine each, in their order; null where the session has no such rung. */
-      on: z.array(Side.nullable()),
-    }),
-  ),
-  /** Whether times may be compared: all ran on GPUs of one kind, with the same in L2. */
-  timesComparable: z.boolean(),
-  /** Between the first machine and each other one: what besides the code may explain a difference. */
-  reasons: z.array(Statement),
-})
-export type Across = z.infer<typeof Across>
-export type AcrossSide = z.infer<typeof Side>
-
-export function across(sessions: readonly Session[]): Across {
-  const ids = [...new Set(sessions.flatMap(({ rungs }) => rungs.map(({ id }) => id)))]
-  const [first, ...others] = sessions
-  const reasons = others.flatMap((other) => {
-    const { refusals, warnings } = comparability(first!, other)
-    return [...refusals, ...warnings]
-  })
-  const texts = new Set<string>()
-  return {
-    rungs: ids.map((id) => ({
-      id,
-      title: sessions.map((session) => rungOf(session, id)?.title).find(Boolean) ?? id,
-      on: sessions.map((session) => sideOf(session, id)),
-    })),
-    timesComparable:
-      new Set(
-        sessions.map(({ device, settings }) => `${device?.name} ${settings.cacheState ?? 'cold'}`),
-      ).size === 1,
-    reasons: reasons.filter((reason) => {
-      const text = JSON.stringify(reason)
-      return !texts.has(text) && texts.add(text)
-    }),
-  }
-}
-
-function sideOf(session: Session, id: string): AcrossSide | null {
-  const rung = rungOf(session, id)
-  if (!rung) return null
-  const figure = leadFigure(session, rung, leadOf(session))
-  return {
-    status: rung.status,
-    timeMs: rung.timing?.medianMs ?? null,
-    cacheState: rung.timing?.cacheState ?? null,
-    rate: figure?.rate ?? null,
-    share: figure?.share ?? null,
-    metrics: rung.metrics,
-  }
-}
-
-/** The counter that tables show beside the share. */
-export const acrossPipe = (sessions: readonly Session[]): string => leadPipe(sessions[0]!)

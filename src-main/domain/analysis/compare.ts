@@ -4,7 +4,6 @@ import { expectDirections } from '../ladder/rung'
 import { metricDefinition, metricDefinitions, MetricValue } from '../metrics/metrics'
 import { CacheState, type RungResult, type Session } from '../session/session'
 import { units, type Unit } from '../metrics/units'
-import type { LadderRung } from '../ladder/ladder'
 
 /**
  * better, worse: by the metric's better-direction. changed: it moved, and neither direction is better in itself.
@@ -226,50 +225,3 @@ export const speedup = (a: RungResult | undefined, b: RungResult): number | null
   a?.timing && b.timing && a.timing.cacheState === b.timing.cacheState
     ? a.timing.medianMs / b.timing.medianMs
     : null
-
-// A rung that is slower than the previous one, and the counter that shows why. Pure.
-
-export interface Slowdown {
-  /** The ladder declares it slower on purpose. */
-  deliberate: boolean
-  /** Whether it was measured to be slower, beyond the spread of both; null if either rung has no time. */
-  slower: boolean | null
-  /** The ladder's note. */
-  note: string | null
-  /** The counter that got worse by the largest factor; null if none did. */
-  metric: MetricDelta | null
-}
-
-/** How far two values are apart as a factor; from zero to nonzero exceeds any factor. */
-const distance = ({ a, b }: MetricDelta): number => {
-  const [left, right] = [a?.value ?? 0, b?.value ?? 0]
-  if (left === right) return 0
-  return left === 0 || right === 0 ? Number.MAX_VALUE : Math.abs(Math.log(right / left))
-}
-
-const farthest = (deltas: readonly MetricDelta[]): MetricDelta | null =>
-  deltas.reduce<MetricDelta | null>(
-    (best, delta) => (best === null || distance(delta) > distance(best) ? delta : best),
-    null,
-  )
-
-/**
- * Null for a rung that is neither meant to be slower nor measured slower. A counter with a better-direction
- * takes precedence over one without; counters that moved within their noise are ignored.
- */
-export function slowdownOf(
-  entry: Pick<LadderRung, 'negative' | 'note'> | undefined,
-  comparison: RungComparison | undefined,
-): Slowdown | null {
-  const verdict = comparison?.time.verdict ?? 'unknown'
-  const deliberate = entry?.negative === true
-  if (!deliberate && verdict !== 'worse') return null
-  const moved = (wanted: MetricDelta['verdict']) =>
-    comparison?.metrics.filter((delta) => delta.verdict === wanted) ?? []
-  return {
-    deliberate,
-    slower: verdict === 'unknown' ? null : verdict === 'worse',
-    note: entry?.note ?? null,
-    metric: farthest(moved('worse')) ?? farthest(moved('changed')),
-  }
-}

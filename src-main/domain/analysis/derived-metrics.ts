@@ -1,13 +1,12 @@
-/** What follows from what a rung launches and executes, without further counters. Pure. */
+/** Metrics that need no counters: derived from a launch and the limits of its GPU. */
 import { message, says, type AnyMessage } from '../messages/message'
 import { unavailable, type MetricValue } from '../metrics/metrics'
-import { occupancy, type Occupancy, wavesOf } from '../gpu/occupancy'
+import { occupancy, type Occupancy } from '../gpu/occupancy'
 import type { ProfiledKernel, RungResult } from '../session/session'
-import { type Device, smLimits } from '../gpu/gpu'
 import type { Unit } from '../metrics/units'
-import { instructionKinds, lanes } from '../metrics/counted-metrics'
-
-// Metrics that need no counters: derived from what a rung launches and what its GPU can hold. Pure.
+import type { Device } from '../gpu/device'
+import { smLimits } from '../gpu/sm-limits'
+import { wavesOf } from '../gpu/waves'
 
 /** The parts of a launch that determine how many of its blocks an SM holds. */
 export type LaunchLike = Pick<ProfiledKernel, 'grid' | 'block' | 'resources'>
@@ -161,29 +160,4 @@ export function withSmallWaves(
           message('records.roundedToZero', { metricName: 'launch__waves_per_multiprocessor' }),
         )
   return { ...metrics, wavesPerSm }
-}
-
-// What a rung's threads execute, by category, as shares of 32 lanes per warp instruction. Pure.
-
-export interface Mix {
-  rung: RungResult
-  /** Thread instructions by category. */
-  kinds: Readonly<Record<string, number>>
-  /** Inactive lanes, and instructions without a category. */
-  none: number
-  /** 32 lanes per warp instruction. */
-  whole: number
-}
-
-/** Null if a category or the number of instructions is unknown, since the parts would not add up. */
-export function mixOf(rung: RungResult): Mix | null {
-  const value = (id: string): number | null => rung.metrics[id]?.value ?? null
-  const counted = instructionKinds.map((id) => [id, value(id)] as const)
-  const instructions = value('instructions')
-  if (instructions === null || instructions <= 0) return null
-  if (!counted.every((entry): entry is readonly [string, number] => entry[1] !== null)) return null
-  const whole = lanes * instructions
-  const sum = counted.reduce((so, [, count]) => so + count, 0)
-  // Instructions of a spin loop differ between the passes in which the two are counted.
-  return { rung, kinds: Object.fromEntries(counted), none: Math.max(0, whole - sum), whole }
 }

@@ -7,7 +7,7 @@ import { message, type AnyMessage, type Statement } from '../messages/message'
 import type { MetricValue } from '../metrics/metrics'
 import { flops, isTensor, leastBytes, type Problem } from '../task/problem'
 import { formatPercent, formatValue } from '../metrics/units'
-import { inEnglish } from '../text/text'
+import { inEnglish } from '../text/english'
 import type { RungResult, Session } from '../session/session'
 
 /** What of a session, or of a run so far, decides it. */

@@ -2,9 +2,10 @@
  * Whether a rung may be called faster than the reference. Interleaved launches run in each other's heat, bursts on a
  * rested GPU, sustained ones at the clock that their own power allows: only where all three agree is it the code. Pure.
  */
-import { code, message, type AnyMessage, type Statement } from '../messages/message'
+import { message, type AnyMessage, type Statement } from '../messages/message'
 import { formatRatio } from '../metrics/units'
 import type { RungResult, Session, Timing } from '../session/session'
+import { code } from '../messages/sentence'
 
 export const claims = ['faster', 'slower', 'mixed', 'incomplete'] as const
 export type Claim = (typeof claims)[number]

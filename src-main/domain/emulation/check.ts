@@ -2,9 +2,9 @@
  * Holds results against what is expected, as the runner does on a GPU (`cuda-kernels/runner/reference.hpp`): the same
  * bounds, the same words.
  */
-import { smallFloats, smallOf } from '../emulator/float'
 import type { Mismatch, Verify } from '../session/session'
 import { dtypeOf, type Dtype } from '../task/dtype'
+import { smallFloats, smallOf } from '../emulator/small-floats'
 
 export type CheckRule =
   | { kind: 'exact' }

@@ -3,121 +3,21 @@
  * is issued; its bytes count towards the barrier that it names. ncu counts no sectors for them by instruction.
  */
 import type { MemoryOperand } from '../sass/instruction'
-import { barrierAt, change, type BarrierPlace } from './barriers'
+import { barrierAt, change, type BarrierPlace } from './mbarriers'
 import { deviceHigh } from './device'
 import { offsetMask, rankShift } from './memory-access'
 import { firstLane, lanes, type Site } from './site'
 import type { Block, Step, Warp } from './warp'
-
-// Tensor maps, which tell the copy engine of an array: `CUtensorMap`, 128 bytes. How the driver encodes one is not
-// documented; the probe writes down what it was asked for instead (`cuda-kernels/probe/launches.cpp`, TensorMapRecord).
-
-export interface TensorMap {
-  elementBytes: number
-  /** Of the array, the innermost dimension first, in elements. */
-  sizes: number[]
-  /** Of what one copy moves. */
-  box: number[]
-  /** Bytes from one element of a dimension to the next. */
-  strides: number[]
-  /** Generic address of the array. */
-  low: number
-  high: number
-  swizzle: Swizzle
-}
-
-/** Bits of the row number that chunks of 16 bytes are permuted by: rows of 32, 64 or 128 bytes. */
-export type Swizzle = 0 | 1 | 2 | 3
-
-/** Where a byte of shared memory lies that is swizzled: its chunk number, by the number of its 128 bytes. */
-export const swizzled = (offset: number, swizzle: Swizzle): number =>
-  offset ^ (((offset >>> 7) & ((1 << swizzle) - 1)) << 4)
-
-export const tensorMapBytes = 128
-
-/** `KLTM` */
-const magic = 0x4d544c4b
-/** By CUtensorMapDataType; 0 for those that are converted on the way. */
-const elementBytes = [1, 2, 4, 4, 8, 8, 2, 4, 8, 2, 0, 0, 0]
-
-/** The map in these bytes, or why it is none that is known. */
-export function readTensorMap(view: DataView): TensorMap | string {
-  if (view.getUint32(0, true) !== magic) return 'a tensor map of this kind'
-  const rank = view.getUint8(5)
-  const bytes = elementBytes[view.getUint8(4)] ?? 0
-  if (bytes === 0) return 'a tensor map of this element type'
-  if (view.getUint8(6) !== 0) return 'a tensor map with interleaving'
-  const swizzle = view.getUint8(7)
-  if (swizzle > 3) return 'a tensor map with this swizzle'
-  if (view.getUint8(51) !== 0) return 'a tensor map that fills with NaN'
-  const places = Array.from({ length: rank }, (_, place) => place)
-  if (places.some((place) => view.getUint8(46 + place) !== 1))
-    return 'a tensor map with steps between elements'
-  return {
-    elementBytes: bytes,
-    sizes: places.map((place) => view.getUint32(16 + 4 * place, true)),
-    box: places.map((place) => view.getUint16(36 + 2 * place, true)),
-    strides: places.map((place) =>
-      place === 0 ? bytes : Number(view.getBigUint64(56 + 8 * (place - 1), true)),
-    ),
-    low: view.getUint32(8, true),
-    high: view.getInt32(12, true),
-    swizzle: swizzle as Swizzle,
-  }
-}
-
-/** A row of a box: its bytes lie together in global memory, and in shared memory but for the swizzle. */
-export interface BoxRow {
-  /** Bytes from the beginning of the array, and in how many of the row's bytes it has elements. */
-  from: number
-  /** Bytes of the row before its first element. */
-  before: number
-  inside: number
-}
-
-/**
- * The rows of a box at these coordinates, in the order in which they lie in shared memory. Of what lies beyond the array the
- * engine reads nothing, but what it writes is whole chunks (H200: a map of 2 floats, and a store of 4 to it).
- */
-export function boxRows(
-  map: TensorMap,
-  coordinates: readonly number[],
-  toShared: boolean,
-): BoxRow[] {
-  const { box, sizes, strides, elementBytes: bytes } = map
-  const first = coordinates[0]!
-  const low = Math.max(0, -first)
-  const high = Math.min(box[0]!, sizes[0]! - first)
-  const rows: BoxRow[] = []
-  const count = box.slice(1).reduce((product, extent) => product * extent, 1)
-  for (let row = 0; row < count; row++) {
-    let rest = row
-    let from = (first + low) * bytes
-    let inside = high > low
-    for (let place = 1; place < box.length; place++) {
-      const at = coordinates[place]! + (rest % box[place]!)
-      rest = Math.floor(rest / box[place]!)
-      if (at < 0 || at >= sizes[place]!) inside = false
-      from += at * strides[place]!
-    }
-    const length = inside ? (high - low) * bytes : 0
-    rows.push({ from, before: low * bytes, inside: toShared ? length : wholeChunks(length) })
-  }
-  return rows
-}
-
-const chunk = 16
-
-const wholeChunks = (bytes: number): number => Math.ceil(bytes / chunk) * chunk
-
-/**
- * Why a box may not begin at this byte of a row, where an H200 stops at an illegal instruction: it begins at a chunk, and one
- * that is stored not before the row.
- */
-export function boxFault(bytes: number, toShared: boolean): 'misaligned' | 'outside-global' | null {
-  if (bytes % chunk !== 0) return 'misaligned'
-  return toShared || bytes >= 0 ? null : 'outside-global'
-}
+import {
+  swizzled,
+  tensorMapBytes,
+  readTensorMap,
+  boxRows,
+  chunk,
+  boxFault,
+  type TensorMap,
+  type BoxRow,
+} from './tensor-map'
 
 /** The registers from the one on that an operand names. */
 function registersOf(at: Site, operand: MemoryOperand | undefined): (place: number) => Value {

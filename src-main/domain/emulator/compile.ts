@@ -11,8 +11,8 @@ import { bitsOf, fusedMultiplyAdd } from './float'
 import { fuse } from './fused'
 import { matrixProduct } from './fused/matrix-product'
 import type { FusedSetting } from './fused/run-writer'
-import { guardOf } from './site'
 import { Code, encodeModule, i32, scalar, vector, type WasmFunction } from './wasm'
+import { guardOf } from './guard'
 
 /** Parameters: byte address of the warp's registers, the lanes that are on, byte of the block's shared memory. */
 export type Segment = (warp: number, mask: number, shared: number) => void

@@ -1,20 +1,11 @@
 /** Instructions that decide where a warp goes on: branches, calls, and all that waits. */
 import type { Instruction } from '../sass/instruction'
-import { phaseControl, barrierControl, completeBarrier } from './barriers'
-import {
-  branch,
-  converge,
-  convergenceOf,
-  giveWay,
-  scatter,
-  setConvergence,
-  type Cluster,
-  type Control,
-  type Split,
-  type Warp,
-} from './warp'
+import { phaseControl } from './mbarriers'
+import { type Cluster, type Control, type Split, type Warp } from './warp'
 import { lanes, Site, type Machine } from './site'
 import { systemCall } from './system-calls'
+import { barrierControl, completeBarrier } from './block-barriers'
+import { branch, converge, convergenceOf, giveWay, scatter, setConvergence } from './divergence'
 
 /** Instructions that decide where a warp goes on. */
 const controls = new Set([

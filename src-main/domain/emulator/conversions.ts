@@ -11,12 +11,13 @@ import {
   isNaNDouble,
   wordsOf,
   type Rounding,
-  smallFloats,
-  smallOf,
 } from './float'
-import { double, doubleWords, roundingOf, type Table } from './floating'
+import { type Table } from './floating'
 import { eachLane, type Get, type Site } from './site'
 import type { Step } from './warp'
+import { smallFloats, smallOf } from './small-floats'
+import { roundingOf } from './rounding-modes'
+import { double, doubleWords } from './fp64'
 
 const roundTo: Record<string, (value: number) => number> = {
   TRUNC: Math.trunc,

@@ -13,7 +13,6 @@ import {
 } from '../sass/instruction'
 import { deviceHigh } from './device'
 import { offsetMask, storeOrder } from './memory-access'
-import { periodOf } from './accesses'
 import {
   evenWords,
   highHalves,
@@ -28,6 +27,7 @@ import {
   vector,
 } from './wasm'
 import { lanes, predicateIndex, type Cost } from './site'
+import { periodOf } from './access-patterns'
 
 const rowBytes = 4 * lanes
 const ways = 32

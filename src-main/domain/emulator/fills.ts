@@ -2,7 +2,8 @@
  * The contents that the runner gives a buffer before a rung runs, computed here: the same function of seed, stream and
  * index as `cuda-kernels/runner/fill.hpp`.
  */
-import { brainBits, halfBits, multiplyHigh, eightBits, smallFloats } from './float'
+import { brainBits, halfBits, multiplyHigh } from './float'
+import { eightBits, smallFloats } from './small-floats'
 
 export type FillRule =
   | { kind: 'uniform'; low: number; high: number; special?: Special }

@@ -12,20 +12,11 @@ import {
   multiplyAdd,
   shiftAdd,
 } from './fused/arithmetic'
-import {
-  compareFloats,
-  compareInts,
-  logic,
-  predicateLogic,
-  constants,
-  halfConstant,
-  permute,
-  predicatesToRegister,
-  zeros,
-} from './fused/logic'
+import { compareFloats, compareInts, logic, predicateLogic } from './fused/logic'
 import { RunWriter, unsupported, type FusedSetting } from './fused/run-writer'
 import { sortOperands } from './site'
 import { vector, type Code } from './wasm'
+import { constants, halfConstant, permute, predicatesToRegister, zeros } from './fused/moves'
 
 function emit(run: RunWriter, instruction: Instruction): void {
   const { mnemonic } = instruction

@@ -4,20 +4,12 @@
  * depend on the order.
  */
 import { type Instruction, truePredicate } from '../sass/instruction'
-import { growsStack, isNarrow, registersOf, specialRegister, type Extent } from './launch-facts'
+import { growsStack, isNarrow, registersOf } from './code-facts'
 import { segmentCompiler, type Segment } from './compile'
 import { controlOf, isControl } from './control'
 import { deviceHigh, parameterHigh, type Allocation, type Device } from './device'
 import { keepPattern, setBounds, siteBytes, takeCounts, type FastSite } from './fast-memory'
-import {
-  guardOf,
-  countLanes,
-  lanes,
-  type Cost,
-  type Finding,
-  type Machine,
-  type Views,
-} from './site'
+import { countLanes, lanes, type Cost, type Finding, type Machine, type Views } from './site'
 import { isNothing, stepOf } from './steps'
 import { createWatch, writtenBytes } from './watch'
 import {
@@ -34,8 +26,11 @@ import {
   type Step,
   type Warp,
 } from './warp'
+import { specialRegister, type Extent } from './special-registers'
+import { guardOf } from './guard'
 
-export { launchBank, type Extent, type LaunchBank } from './launch-facts'
+export { launchBank, type LaunchBank } from './constant-bank'
+export { type Extent } from './special-registers'
 
 export interface Launch {
   readonly kernel: string

@@ -5,17 +5,11 @@ import {
   zeroRegister,
   zeroUniformRegister,
 } from '../sass/instruction'
-import {
-  globalAccess,
-  lanesPerWavefront,
-  sharedAccess,
-  sharedPasses,
-  patternsOf,
-  periodOf,
-} from './accesses'
+import { globalAccess, lanesPerWavefront, sharedAccess, sharedPasses } from './accesses'
 import { deviceHigh } from './device'
 import { lanes, noCost, type Cost, type FindingKind, type Get, type Site } from './site'
 import type { Warp } from './warp'
+import { patternsOf, periodOf } from './access-patterns'
 
 export type Space = 'global' | 'shared' | 'local'
 

@@ -17,7 +17,7 @@ import {
   type LaunchOptions,
   type LaunchResult,
 } from './launch'
-import { growsStack } from './launch-facts'
+import { growsStack } from './code-facts'
 import { systemFunction } from './system-calls'
 import { Halt } from './warp'
 import { writtenBytes } from './watch'

@@ -449,19 +449,3 @@ export function countLanes(mask: number): number {
   count = (count & 0x33333333) + ((count >>> 2) & 0x33333333)
   return Math.imul((count + (count >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24
 }
-
-// The predicate in front of an instruction.
-
-export interface Guard {
-  /** Of the warp's predicates. */
-  readonly index: number
-  /** What its mask is to be joined with by exclusive or: -1 where it is negated. */
-  readonly flip: number
-}
-
-/** null where an instruction is for all lanes. */
-export function guardOf({ guard }: Instruction): Guard | null {
-  const flip = guard.negated ? -1 : 0
-  if (guard.index === truePredicate) return guard.negated ? { index: predicateTrue, flip } : null
-  return { index: guard.kind === 'predicate' ? guard.index : uniformPredicates + guard.index, flip }
-}

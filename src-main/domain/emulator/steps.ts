@@ -1,6 +1,6 @@
 /** The step of an instruction: by its mnemonic, or for the uniform datapath by that of the lanes' instruction. */
 import type { Instruction } from '../sass/instruction'
-import { barrierSteps } from './barriers'
+import { barrierSteps } from './mbarriers'
 import { bulkCopySteps } from './bulk-copies'
 import { conversionSteps } from './conversions'
 import { floatingSteps } from './floating'
@@ -9,8 +9,9 @@ import { memorySteps } from './memory-steps'
 import { moveSteps } from './moves'
 import { packedSteps } from './packed'
 import { Site, type Machine } from './site'
-import { tensorSteps, warpgroupSteps } from './matrix-products'
+import { warpgroupSteps } from './hgmma'
 import { Halt, type Step } from './warp'
+import { tensorSteps } from './hmma'
 
 /** What has no effect here: memory is one, in order, and nothing takes time. */
 const nothing = new Set([

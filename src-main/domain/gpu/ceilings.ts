@@ -1,10 +1,11 @@
 /** The ceilings of a roofline: what a GPU was measured to reach, and what its clocks allow. */
 import { z } from 'zod'
-import { type Device, isComputeCapability, type ComputeCapability } from './gpu'
 import { message, type AnyMessage } from '../messages/message'
 import { unavailable, type MetricValue } from '../metrics/metrics'
 import { dtypeOf, isDtype } from '../task/dtype'
 import type { Problem } from '../task/problem'
+import type { Device } from './device'
+import { isComputeCapability, type ComputeCapability } from './sm-limits'
 
 const reached = z.number().positive().nullable()
 

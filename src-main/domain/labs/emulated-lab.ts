@@ -2,11 +2,12 @@
  * A lab as the emulator can check it within seconds: the same checks at smaller sizes. Bounds that are relative to a rung
  * hold at any size; one that is a count shrinks with the work. Pure.
  */
-import { flops, leastBytes, type Sizes, problemAt } from '../task/problem'
-import { shrunk, workOf } from '../emulation/job'
+import { flops, leastBytes, type Sizes } from '../task/problem'
 import { metricDefinition } from '../metrics/metrics'
 import type { Task } from '../task/task'
 import type { Lab, LabCheck } from './lab'
+import { shrunk, workOf } from '../emulation/emulated-problem'
+import { problemAt } from '../task/problem-request'
 
 /** A product of 170³: a lab emulates some twenty launches, a part of them with checks. */
 const mostFlops = 1e7

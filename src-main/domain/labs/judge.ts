@@ -12,9 +12,9 @@ import type { CheckResult, LabFigure } from './outcome'
 import { message, together, type AnyMessage, type Statement } from '../messages/message'
 import { metricDefinition, unavailable, type MetricValue } from '../metrics/metrics'
 import { sameSizes, sizesLabel, type Sizes } from '../task/problem'
-import { withoutNoise } from '../session/registry-figures'
 import { rungOf, type Build, type RungResult, type Session } from '../session/session'
 import { formatMs, formatValue, type Unit } from '../metrics/units'
+import { withoutNoise } from '../session/noisy-counters'
 
 /** The submission's id among the rungs of its session. */
 export const submissionId = 'submission'

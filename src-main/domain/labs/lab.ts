@@ -6,14 +6,9 @@ import { z } from 'zod'
 import { metricDefinition } from '../metrics/metrics'
 import { profileLevels, type ProfileLevel } from '../metrics/metric-definition'
 import { Options, Scalars, Sizes } from '../task/problem'
-import { Name, TaskFill, type Task } from '../task/task'
+import { Name, TaskFill } from '../task/task'
 import { Identifier } from '../ladder/rung'
 import { SanitizerTool } from '../session/sanitizer'
-import { message } from '../messages/message'
-import { taskFaults, type TaskFault } from '../task/faults'
-import { evaluate, parseExpression } from '../task/expression'
-import type { RungResult } from '../session/session'
-import type { Device } from '../gpu/gpu'
 
 /** Author's prose: inline Markdown, formulas between `$`. */
 const Prose = z.string().trim().min(1).max(4000)
@@ -270,109 +265,3 @@ export function findCycle(needs: ReadonlyMap<string, readonly string[]>): string
   }
   return null
 }
-
-// What the buffers of a lab hold where it says so, in place of the task's own fills. Pure.
-
-export type LabInputs = Readonly<Record<string, TaskFill>>
-
-/** The task with these fills, and what is wrong with them; a fault's path begins with the buffer's name. */
-export function withInputs(task: Task, inputs: LabInputs): { task: Task; faults: TaskFault[] } {
-  const filled = Object.entries(inputs)
-  if (filled.length === 0) return { task, faults: [] }
-  const unknown = filled.flatMap(([name, { kind }]): TaskFault[] => {
-    const buffer = task.buffers[name]
-    if (!buffer || buffer.access === 'out')
-      return [{ path: [name], message: message('task.labNoBuffer', { task: task.id, name }) }]
-    // The files of a fill lie in the task's folder, where a lab has none.
-    if (kind === 'file') return [{ path: [name, 'kind'], message: message('task.labFile') }]
-    return []
-  })
-  if (unknown.length > 0) return { task, faults: unknown }
-  const buffers = Object.fromEntries(
-    Object.entries(task.buffers).map(([name, buffer]) => [
-      name,
-      Object.hasOwn(inputs, name) ? { ...buffer, fill: inputs[name]! } : buffer,
-    ]),
-  )
-  const own = { ...task, buffers }
-  return {
-    task: own,
-    faults: taskFaults(own).map((fault) => ({
-      ...fault,
-      path: fault.path[0] === 'buffers' ? fault.path.slice(1) : fault.path,
-    })),
-  }
-}
-
-// The numbers that a question's answer can be computed from, and where each comes from.
-
-/** Properties of the student's GPU; units as in the session format. */
-export const deviceNames = [
-  'smCount',
-  'smClockMaxMHz',
-  'l2Bytes',
-  'sharedPerSmBytes',
-  'sharedPerBlockOptinBytes',
-  'registersPerSm',
-  'maxThreadsPerSm',
-  'maxBlocksPerSm',
-] as const satisfies readonly (keyof Device)[]
-
-/** The same on every GPU that this program supports. */
-const constants: Readonly<Record<string, number>> = { warpSize: 32 }
-
-/** Prefixes of a rung's figures: `your.` is the submission, `before.` the rung before it. */
-const sides = ['your', 'before'] as const
-const sideFigures = ['timeMs', 'registers', 'sharedBytes'] as const
-
-export const questionNames: readonly string[] = [...deviceNames, ...Object.keys(constants)]
-
-/**
- * Whether an answer may use the name: one of `questionNames`, a size of the task, or `your.` or `before.` followed
- * by a figure or metric.
- */
-export function isQuestionName(name: string, sizes: readonly string[]): boolean {
-  const [side, figure, more] = name.split('.')
-  if (figure === undefined) return questionNames.includes(name) || sizes.includes(name)
-  return (
-    more === undefined &&
-    sides.some((known) => known === side) &&
-    (sideFigures.some((known) => known === figure) || metricDefinition(figure) !== undefined)
-  )
-}
-
-export interface QuestionFacts {
-  /** What is known of the GPU; null where nothing is. */
-  device: Partial<Device> | null
-  sizes: Sizes
-  your: RungResult | null
-  before: RungResult | null
-}
-
-function figureOf(rung: RungResult | null, figure: string): number | null {
-  if (!rung) return null
-  if (figure === 'timeMs') return rung.timing?.medianMs ?? null
-  if (figure === 'registers') return rung.build?.registersPerThread ?? null
-  if (figure === 'sharedBytes') return rung.build?.staticSharedBytes ?? null
-  return rung.metrics[figure]?.value ?? null
-}
-
-function valueOf(facts: QuestionFacts, name: string): number | null {
-  const [side = '', figure] = name.split('.')
-  if (figure !== undefined) return figureOf(side === 'your' ? facts.your : facts.before, figure)
-  const size = facts.sizes[name]
-  if (size !== undefined) return size
-  const ofDevice = deviceNames.find((known) => known === name)
-  if (ofDevice) return facts.device?.[ofDevice] ?? null
-  return constants[name] ?? null
-}
-
-/** Whether an answer is made from counts, which go with the size that they were counted at. */
-export const usesCounts = (answer: string): boolean =>
-  [...answer.matchAll(/\b(?:your|before)\.(\w+)/g)].some(
-    ([, figure]) => metricDefinition(figure!)?.aggregate === 'sum',
-  )
-
-/** The answer for these facts; null if one of them is unknown. */
-export const answerOf = (answer: string, facts: QuestionFacts): number | null =>
-  evaluate(parseExpression(answer), (name) => valueOf(facts, name))

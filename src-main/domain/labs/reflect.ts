@@ -2,19 +2,20 @@
  * Compares predictions with measurements and explains them: sentences made from the counters of this attempt
  * and of the rung it is compared with. Pure.
  */
-import { type Lab, type LabPrediction, type LabQuestion, answerOf, usesCounts } from './lab'
+import { type Lab, type LabPrediction, type LabQuestion } from './lab'
 import { figureOf, metricLabel, submissionId, type LabEvidence } from './judge'
 import type { Direction, LabAnswers, PredictionResult, QuestionResult } from './outcome'
-import { tableDevice } from '../gpu/gpu'
+import { tableDevice } from '../gpu/gpu-table'
 import { gpuOfTarget } from '../target/targets'
 import { type Sizes, flops, isTensor } from '../task/problem'
 import { message, together, type AnyMessage, type Statement } from '../messages/message'
 import { threadsOf } from '../analysis/derived-metrics'
 import { resultOf } from '../task/task'
 import { metricDefinition } from '../metrics/metrics'
-import { withoutNoise } from '../session/registry-figures'
 import { rungOf, type RungResult, type Session } from '../session/session'
 import { formatValue } from '../metrics/units'
+import { answerOf, usesCounts } from './question-values'
+import { withoutNoise } from '../session/noisy-counters'
 
 export function directionOf(before: number, after: number, tolerance: number): Direction {
   const scale = Math.max(Math.abs(before), Math.abs(after))

@@ -3,11 +3,11 @@
  * After `ladderOf` it is treated like any shipped ladder.
  */
 import { z } from 'zod'
-import { At } from '../task/problem'
 import { Name, Task, TaskSize } from '../task/task'
 import { LadderEntry, type LadderFile } from './ladder'
 import { Identifier } from './rung'
 import { ProgramLadderDocument } from './program-ladder'
+import { At } from '../task/problem-request'
 
 const Size = z.number().int().min(1)
 /** Index types are the rung author's responsibility here. */
@@ -86,8 +86,6 @@ export function ladderOf({
     },
   }
 }
-
-// The JSON Schema of ladder.yaml, for completion and validation in editors.
 
 /** A ladder of kernels, or one of programs. */
 export const AnyLadderDocument = z.union([LadderDocument, ProgramLadderDocument])

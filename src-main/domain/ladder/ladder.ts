@@ -1,11 +1,9 @@
 /** A ladder: an ordered list of rungs with their task and sizes. */
 import { z } from 'zod'
-import { Options, Scalars, Sizes, caseOf, type Problem, At, problemAt } from '../task/problem'
-import { Task, flagsOf } from '../task/task'
+import { Options, Scalars, Sizes } from '../task/problem'
+import { Task } from '../task/task'
 import { Identifier, Parameters, RungHeader } from './rung'
-import { toErrorShape } from '../errors'
-import { message, type Statement } from '../messages/message'
-import { problemFaults } from '../task/faults'
+import { At } from '../task/problem-request'
 
 /** One entry of a ladder file: a rung and, for a variant, its parameters and name. */
 export const LadderEntry = z.object({
@@ -99,69 +97,3 @@ export const Ladder = LadderFile.omit({ schema: true, order: true, rungs: true }
   rungs: z.array(LadderRung),
 })
 export type Ladder = z.infer<typeof Ladder>
-
-// Semantic faults of a ladder: values that its task does not accept, duplicate or unknown names.
-
-export interface LadderFault {
-  path: readonly (string | number)[]
-  message: Exclude<Statement, string>
-  /** Whether the ladder or its task has the fault. */
-  of: 'ladder' | 'task'
-}
-
-/** In file order. */
-export function ladderFaults(task: Task, ladder: LadderFile): LadderFault[] {
-  const faults: LadderFault[] = []
-  const report = (path: LadderFault['path'], fault: LadderFault['message']): void => {
-    faults.push({ path, message: fault, of: 'ladder' })
-  }
-  const problem = (path: LadderFault['path'], at: At): Problem | null => {
-    try {
-      return problemAt(task, { at: { ...ladder.scalars, ...ladder.options, ...at } }, {})
-    } catch (error) {
-      const { message: fault, remedy } = toErrorShape(error)
-      report(path, { sentences: remedy ? [fault, remedy] : [fault] })
-      return null
-    }
-  }
-  // A fault of the first entry is its own, and not one of those that inherit from it.
-  const first = Object.fromEntries(
-    Object.entries(ladder.sizes[0] ?? {}).filter(
-      ([name, value]) => Object.hasOwn(task.sizes, name) && value <= task.sizes[name]!.max,
-    ),
-  )
-  const problems = [
-    ...ladder.sizes.map((sizes, index) => problem(['sizes', index], sizes)),
-    ...(ladder.testAt ?? []).map((at, index) => problem(['testAt', index], { ...first, ...at })),
-  ]
-  for (const [index, { options }] of ladder.rungs.entries())
-    if (options) {
-      problem(['rungs', index, 'options'], { ...first, ...options })
-      if (typeof task.reference === 'object')
-        report(['rungs', index, 'options'], message('task.noRungToCheck'))
-    }
-  if (ladder.published) problem(['published', 'size'], ladder.published.size)
-
-  const flags = flagsOf(task).map(([flag]) => flag)
-  for (const one of problems.flatMap((found) => found ?? []))
-    for (const own of [caseOf(one), caseOf(one, { flags })])
-      for (const fault of problemFaults(task, own))
-        if (!faults.some(({ path, of }) => of === 'task' && String(path) === String(fault.path)))
-          faults.push({ ...fault, of: 'task' })
-
-  const names = ladder.rungs.map(({ id, as }) => as ?? id)
-  for (const [index, name] of names.entries())
-    if (names.indexOf(name) < index)
-      report(['rungs', index], message('task.repeatedVariant', { name }))
-  const noRung = (rung: string) =>
-    message('task.noRung', { rung, rungs: [...new Set(names)].join(', ') })
-  if (ladder.reference !== null && !names.includes(ladder.reference))
-    report(['reference'], noRung(ladder.reference))
-  if (typeof task.reference === 'object' && !names.includes(task.reference.rung))
-    faults.push({
-      of: 'task',
-      path: ['reference', 'rung'],
-      message: noRung(task.reference.rung),
-    })
-  return faults
-}

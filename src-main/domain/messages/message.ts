@@ -1,25 +1,11 @@
 /**
  * The program's messages as data: a key and its values. Sessions, lab outcomes, reports and events store them
- * this way; they become text where a person reads them (../text/text). The templates in ./english define
+ * this way; they become text where a person reads them (../text/english). The templates in ./english define
  * the keys and the values of each. Pure.
  */
 import { z } from 'zod'
 import { templates } from './english/index'
-
-// Sentences made from figures, before a screen or printer formats them. Pure.
-
-/** A piece of a sentence: text, or a name to be set as code. */
-export type Piece = string | { code: string }
-export type Sentence = Piece[]
-
-/** A sentence template; inserted objects are kept as pieces. */
-export const say = (words: TemplateStringsArray, ...pieces: Piece[]): Sentence =>
-  words.flatMap((text, index) => {
-    const piece = pieces[index]
-    return piece === undefined ? [text] : [text, piece]
-  })
-
-export const code = (text: string): Piece => ({ code: text })
+import type { Piece } from './sentence'
 
 type Templates = typeof templates
 

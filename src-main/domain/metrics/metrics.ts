@@ -4,10 +4,11 @@
  */
 import { z } from 'zod'
 import { Statement } from '../messages/message'
-import { conflictMetrics, mixMetrics } from './counted-metrics'
+import { mixMetrics } from './instruction-mix-metrics'
 import type { MetricDefinition, ProfileLevel } from './metric-definition'
 import { standardMetrics } from './standard-metrics'
 import { units, type Unit } from './units'
+import { conflictMetrics } from './bank-conflict-metrics'
 
 export const evidences = ['measured', 'emulated', 'derived', 'unavailable'] as const
 

@@ -1,6 +1,6 @@
 /**
  * What the standard level adds to the card level: memory traffic and utilization of each memory level,
- * issue slots, and stall reasons. Its instruction mix is in ./counted-metrics.
+ * issue slots, and stall reasons. Its instruction mix is in ./instruction-mix-metrics.
  */
 import type { MetricDefinition } from './metric-definition'
 

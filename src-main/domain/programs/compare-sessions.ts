@@ -2,11 +2,10 @@
 import { z } from 'zod'
 import { comparability } from '../analysis/comparability'
 import { message, Statement } from '../messages/message'
-import { CacheState, type Session, type ProfiledTime, type RungResult } from '../session/session'
+import { CacheState, type Session } from '../session/session'
 import { can } from '../target/targets'
 import { changesOf, marks, pairUnits, type PairReason } from './pairing'
 import { unitsOf, type Unit, type UnitTime } from './units'
-import { ascending, quantile } from '../analysis/time-change'
 
 const verdicts = ['faster', 'slower', 'same', 'unresolved'] as const
 export type SessionVerdict = (typeof verdicts)[number]
@@ -186,39 +185,4 @@ export function compareSessions(
       }
     }),
   }
-}
-
-// Times of launches under ncu, summed up. Pure.
-
-/** undefined without any launch. */
-export function profiledTime(launchesMs: readonly number[]): ProfiledTime | undefined {
-  if (launchesMs.length === 0) return undefined
-  const sorted = ascending(launchesMs)
-  const medianMs = quantile(sorted, 0.5)
-  return {
-    launches: sorted.length,
-    totalMs: sorted.reduce((sum, ms) => sum + ms, 0),
-    medianMs,
-    minMs: sorted[0]!,
-    maxMs: sorted.at(-1)!,
-    spread:
-      sorted.length < 2 || medianMs === 0
-        ? null
-        : (quantile(sorted, 0.75) - quantile(sorted, 0.25)) / medianMs,
-  }
-}
-
-/** All kernels of a session together, in ms; null if none was timed by ncu. */
-export function totalProfiledMs({
-  rungs,
-  program,
-}: Pick<Session, 'rungs' | 'program'>): number | null {
-  if (program) return program.totalMs
-  const times = rungs.flatMap(({ profiledTime: time }) => (time ? [time.totalMs] : []))
-  return times.length === 0 ? null : times.reduce((sum, ms) => sum + ms, 0)
-}
-
-/** A kernel's share of the GPU time of its session, from 0 to 1; null if it is not known. */
-export function shareOfTotal(rung: RungResult, total: number | null): number | null {
-  return rung.profiledTime && total ? rung.profiledTime.totalMs / total : null
 }

@@ -8,7 +8,7 @@ import type {
   Session,
   Timing,
 } from '../session/session'
-import { parseKernelName } from './choose'
+import { parseKernelName } from './kernel-names'
 
 /** How a time was taken: by ncu, or by the runner with this in L2. Times of different kinds are never compared. */
 export type Clock = CacheState | 'ncu'

@@ -1,80 +1,13 @@
 /** Where a session's figures come from, as named facts, and the command that reproduces them. Pure. */
-import type { Device, ClockReason, GpuState } from '../gpu/gpu'
 import { message, type Statement } from '../messages/message'
 import { reproduceCommand } from '../session/commands'
 import { isOfPrograms, type Session } from '../session/session'
 import type { templates } from '../messages/english/index'
-import { inEnglish } from '../text/text'
+import { inEnglish } from '../text/english'
 import { named, optionsLabel, optionsWord, problemLabel } from '../task/problem'
 import { can } from '../target/targets'
 import { formatBytes } from '../metrics/units'
-
-// The state of the GPU while rungs were timed, in words. Pure.
-
-const reasonWords = (reasons: readonly ClockReason[]): Statement =>
-  reasons
-    .map((reason): Statement => message(`clockReason.${reason}`))
-    .reduceRight((rest, part) => message('checks.and', { part, rest }))
-
-/** What held the clocks down, so that the time says less of the code; null where nothing did, as far as is known. */
-export function heldDown(state: GpuState | undefined): Statement | null {
-  const reasons = state?.heldDownBy ?? []
-  return reasons.length === 0
-    ? null
-    : message('gpuState.heldDown', { reasons: reasonWords(reasons) })
-}
-
-const whole = (value: number | null): string => (value === null ? '–' : value.toFixed(0))
-
-/** Power, temperature and clocks over one or more timings; null if none of them says anything. */
-function stateWords(states: readonly GpuState[]): Statement | null {
-  const most = (
-    which: 'temperatureC' | 'powerW' | 'powerLimitW' | 'smClockHighMHz',
-  ): number | null => {
-    const known = states.flatMap((state) => state[which] ?? [])
-    return known.length === 0 ? null : Math.max(...known)
-  }
-  const low = states.flatMap(({ smClockLowMHz }) => smClockLowMHz ?? [])
-  if (low.length === 0 && most('powerW') === null) return null
-  return message('gpuState.figures', {
-    low: whole(low.length === 0 ? null : Math.min(...low)),
-    high: whole(most('smClockHighMHz')),
-    power: whole(most('powerW')),
-    limit: whole(most('powerLimitW')),
-    temperature: whole(most('temperatureC')),
-  })
-}
-
-/** Of one rung's timing. */
-export const gpuStateWords = (state: GpuState | undefined): Statement | null =>
-  state ? stateWords([state]) : null
-
-/** Over all timings of a session, and in how many the clocks were held down by what. */
-export function sessionGpuWords({ rungs }: Pick<Session, 'rungs'>): Statement | null {
-  const states = rungs.flatMap(({ timing }) => timing?.gpu ?? [])
-  const words = stateWords(states)
-  if (words === null) return null
-  const held = states.filter(({ heldDownBy }) => (heldDownBy?.length ?? 0) > 0)
-  if (held.length === 0)
-    return states.every(({ heldDownBy }) => heldDownBy === null)
-      ? words
-      : message('gpuState.free', { figures: words })
-  const reasons = [...new Set(held.flatMap(({ heldDownBy }) => heldDownBy ?? []))]
-  return message('gpuState.heldDownIn', {
-    figures: words,
-    reasons: reasonWords(reasons),
-    count: held.length,
-    all: states.length,
-  })
-}
-
-/** ECC and MIG; null if neither is known. */
-export function gpuModeWords(device: Pick<Device, 'ecc' | 'mig'> | null): Statement | null {
-  const word = (mode: boolean | null | undefined): Statement =>
-    mode == null ? message('provenance.unknown') : message(mode ? 'gpuState.on' : 'gpuState.off')
-  if (device?.ecc == null && device?.mig == null) return null
-  return message('gpuState.modes', { ecc: word(device.ecc), mig: word(device.mig) })
-}
+import { sessionGpuWords, gpuModeWords } from './gpu-state-words'
 
 export interface Fact {
   /** A machine-readable name: the column of a wide CSV, and the key of the fact's label in the messages. */

@@ -3,12 +3,14 @@ import { leadWords } from '../analysis/lead-figure'
 import { climbWords } from '../analysis/climb'
 import { claimWords } from '../analysis/library-claim'
 import { compareRungs, type RungComparison } from '../analysis/compare'
-import { message, type AnyMessage, type Statement, code, type Sentence } from '../messages/message'
-import { paragraph, pieces } from '../text/text'
+import { message, type AnyMessage, type Statement } from '../messages/message'
+import { paragraph, pieces } from '../text/english'
 import { rungOf, type RungResult, type Session } from '../session/session'
 import { formatMs, formatPercent, formatRatio, formatValue } from '../metrics/units'
-import { totalProfiledMs } from '../programs/compare-sessions'
-import { whyOfSteps, type Why } from '../why/why'
+import { type Why } from '../why/why'
+import { code, type Sentence } from '../messages/sentence'
+import { totalProfiledMs } from '../programs/profiled-time'
+import { whyOfSteps } from '../why/why-steps'
 
 export interface Step {
   from: RungResult

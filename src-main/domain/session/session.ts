@@ -4,7 +4,6 @@
  */
 import { z } from 'zod'
 import { Ceilings } from '../gpu/ceilings'
-import { Device, GpuState } from '../gpu/gpu'
 import { Ladder } from '../ladder/ladder'
 import { Statement } from '../messages/message'
 import { MetricValue } from '../metrics/metrics'
@@ -12,6 +11,8 @@ import { ProfileLevel } from '../metrics/metric-definition'
 import { can, Target } from '../target/targets'
 import { Problem } from '../task/problem'
 import { Expectation, Identifier, Parameters } from '../ladder/rung'
+import { Device } from '../gpu/device'
+import { GpuState } from '../gpu/gpu-state'
 
 export const sessionSchemaVersion = 3
 
@@ -403,43 +404,4 @@ export function rungBefore(session: Session, id: string): RungResult | undefined
   const { after } = session.rungs[index] ?? {}
   const before = (after ? rungOf(session, after) : undefined) ?? session.rungs[index - 1]
   return before && before.id !== session.ladder.reference ? before : undefined
-}
-
-// What the rungs of two sessions were built from. Pure.
-
-/** `TM=8 TN=8`; `none` for a rung without parameters. */
-export const paramWords = ({ params }: RungResult): string =>
-  Object.entries(params)
-    .map(([name, value]) => `${name}=${value}`)
-    .sort()
-    .join(' ') || 'none'
-
-export interface RungOrigin {
-  id: string
-  which: 'both' | 'first' | 'second'
-  file: string
-  sourceHash: string
-  /** `TM=8 TN=8`. */
-  params: string
-}
-
-/** What each rung was built from; one entry for both sessions if they built the same. */
-export function rungOrigins(a: Session, b: Session): RungOrigin[] {
-  const origin = (rung: RungResult, which: RungOrigin['which']): RungOrigin => {
-    const { id, file, sourceHash } = rung
-    return { id, which, file, sourceHash, params: paramWords(rung) }
-  }
-  const shared = a.rungs.flatMap((left): RungOrigin[] => {
-    const right = rungOf(b, left.id)
-    if (!right) return [origin(left, 'first')]
-    const same =
-      left.sourceHash === right.sourceHash &&
-      left.file === right.file &&
-      paramWords(left) === paramWords(right)
-    return same ? [origin(left, 'both')] : [origin(left, 'first'), origin(right, 'second')]
-  })
-  return [
-    ...shared,
-    ...b.rungs.filter(({ id }) => !rungOf(a, id)).map((right) => origin(right, 'second')),
-  ]
 }

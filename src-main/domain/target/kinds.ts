@@ -1,8 +1,6 @@
 /** The kinds of targets: how each is written, what it can do, and how its sessions are listed. */
 import { isMachineName } from '../machines/machine-file'
 
-// Everything that defines a target kind: its syntax, its capabilities and its labels.
-
 /** How a kind is written after `--target`. */
 export interface TargetSyntax {
   /** Without a name: `local`; null if a name is required. */
@@ -86,8 +84,7 @@ export const namedSyntax = (
     print: (name: string | null) => (name === null ? word : `${word}:${name}`),
   }) as const satisfies TargetSyntax
 
-// A run on the GPU of this machine. Its sessions have used the kind `live` since the first version.
-
+/** A run on the GPU of this machine. Its sessions have used the kind `live` since the first version. */
 export const local = {
   syntax: wordSyntax('local'),
   help: 'run on the GPU of this machine',
@@ -108,8 +105,7 @@ export const local = {
     `measured ${createdAt.slice(0, 16).replace('T', ' ')} UTC`,
 } as const satisfies TargetKind
 
-// Rungs built for a GPU of the built-in table, on a machine that may have no GPU; nothing is run.
-
+/** Rungs built for a GPU of the built-in table, on a machine that may have no GPU; nothing is run. */
 export const built = {
   syntax: namedSyntax('static', 'gpu', /^[a-z0-9][a-z0-9_-]{0,39}$/, 'gpus', false),
   help: 'build for a known GPU without running',
@@ -129,8 +125,6 @@ export const built = {
   origin: (name: string, createdAt: string) =>
     `built for ${name} on ${createdAt.slice(0, 10)}, not run`,
 } as const satisfies TargetKind
-
-// Rungs that run on an emulated GPU: their results and what code and shape determine, without a GPU and without times.
 
 /** Where none is named: the GPU that the emulator was held against. */
 export const defaultEmulatedGpu = 'h200'
@@ -154,8 +148,7 @@ export const emulated = {
   origin: (name: string, createdAt: string) => `emulated for ${name}, ${createdAt.slice(0, 10)}`,
 } as const satisfies TargetKind
 
-// A recording that ships with the program, replayed through the same parsers.
-
+/** A recording that ships with the program, replayed through the same parsers. */
 export const recorded = {
   syntax: namedSyntax('recorded', 'name', /^[A-Za-z0-9][A-Za-z0-9_.-]{0,119}$/, 'recordings', true),
   help: 'replay a shipped recording',
@@ -187,8 +180,7 @@ const onlyProfiled = {
   knowsRun: false,
 } as const satisfies Capabilities
 
-// Counters imported from an ncu file. No run produces such a session, and the file does not say what was run.
-
+/** Counters imported from an ncu file. No run produces such a session, and the file does not say what was run. */
 export const imported = {
   syntax: null,
   help: '',
@@ -200,8 +192,9 @@ export const imported = {
   origin: (name: string, createdAt: string) => `imported from ${name}, ${createdAt.slice(0, 10)}`,
 } as const satisfies TargetKind
 
-// A program of the user's own under ncu, kernel by kernel. `profile -- COMMAND` makes such a session, and no run does.
-
+/**
+ * A program of the user's own under ncu, kernel by kernel. `profile -- COMMAND` makes such a session, and no run does.
+ */
 export const program = {
   syntax: null,
   help: '',
@@ -213,8 +206,7 @@ export const program = {
   origin: (name: string, createdAt: string) => `profile of ${name}, ${createdAt.slice(0, 10)}`,
 } as const satisfies TargetKind
 
-// A run on a machine of the user's machines.yaml, over ssh or as a job of Slurm.
-
+/** A run on a machine of the user's machines.yaml, over ssh or as a job of Slurm. */
 export const machine = {
   syntax: {
     bare: null,

@@ -3,7 +3,7 @@
  * messages; other code asks only what a target can do, never which kind it is.
  */
 import { z } from 'zod'
-import { buildGpu, type BuildGpu } from '../gpu/gpu'
+import { buildGpu, type BuildGpu } from '../gpu/gpu-table'
 import {
   emulated,
   imported,

@@ -2,10 +2,10 @@
 import { z } from 'zod'
 import { Identifier, Parameters } from '../ladder/rung'
 import { Statement } from '../messages/message'
-import { median } from '../regress/verdict'
 import { CacheState } from '../session/session'
 import { Problem } from '../task/problem'
-import { strategyNames, type Point } from './sweep'
+import { strategyNames } from './search-strategy'
+import { median } from '../regress/statistics'
 
 export const tuneStatuses = ['ok', 'wrong', 'failed', 'hung', 'not-built', 'unsupported'] as const
 export type TuneStatus = (typeof tuneStatuses)[number]
@@ -124,125 +124,3 @@ export function effects(
     ]),
   )
 }
-
-// T4, the results format that autotuners exchange (Kernel Tuner's results-schema.json 1.0.0): a configuration, its
-// times in milliseconds and why it is invalid, one entry per point. Pure.
-
-export const t4Version = '1.0.0'
-
-const invalidities = [
-  'timeout',
-  'compile',
-  'runtime',
-  'correctness',
-  'constraints',
-  'correct',
-] as const
-type Invalidity = (typeof invalidities)[number]
-
-export const T4Results = z.object({
-  schema_version: z.string().regex(/^\d+\.\d+\.\d+$/),
-  results: z.array(
-    z.looseObject({
-      timestamp: z.string().optional(),
-      configuration: z.record(z.string(), z.unknown()),
-      times: z.looseObject({ runtimes: z.array(z.unknown()).optional() }),
-      invalidity: z.enum(invalidities),
-      correctness: z.number(),
-      measurements: z
-        .array(z.looseObject({ name: z.string(), value: z.unknown(), unit: z.string().optional() }))
-        .optional(),
-      objectives: z.array(z.unknown()).optional(),
-    }),
-  ),
-})
-export type T4Results = z.infer<typeof T4Results>
-
-const invalidityOf: Record<TuneStatus, Invalidity> = {
-  ok: 'correct',
-  wrong: 'correctness',
-  failed: 'runtime',
-  hung: 'timeout',
-  'not-built': 'compile',
-  unsupported: 'constraints',
-}
-
-/** A row with what only the journal keeps. */
-export const T4Row = TuneRow.extend({
-  /** When it finished. */
-  at: z.iso.datetime(),
-  samplesMs: z.array(z.number()),
-})
-export type T4Row = z.infer<typeof T4Row>
-
-export const toT4 = (rows: readonly T4Row[]): T4Results => ({
-  schema_version: t4Version,
-  results: rows.map(({ at, params, status, medianMs, buildSeconds, samplesMs }) => ({
-    timestamp: at,
-    configuration: params,
-    times: {
-      ...(buildSeconds === null ? {} : { compilation_time: buildSeconds * 1000 }),
-      runtimes: [...samplesMs],
-    },
-    invalidity: invalidityOf[status],
-    correctness: status === 'ok' ? 1 : 0,
-    measurements: medianMs === null ? [] : [{ name: 'time', value: medianMs, unit: 'ms' }],
-    objectives: ['time'],
-  })),
-})
-
-const timeOf = (result: T4Results['results'][number]): number => {
-  const own = result.measurements?.find(({ name }) => name === 'time')?.value
-  const runtimes = (result.times.runtimes ?? []).filter((ms) => typeof ms === 'number')
-  if (typeof own === 'number') return own
-  return runtimes.length > 0 ? Math.min(...runtimes) : Infinity
-}
-
-/** The valid configurations of a T4 file with these parameters, the fastest first; others cannot be tried. */
-export const pointsOfT4 = ({ results }: T4Results, names: readonly string[]): Point[] =>
-  results
-    .filter(({ invalidity }) => invalidity === 'correct')
-    .sort((a, b) => timeOf(a) - timeOf(b))
-    .flatMap(({ configuration }) => {
-      const values = names.map((name) => [name, configuration[name]] as const)
-      return values.every(([, value]) => Number.isSafeInteger(value))
-        ? [Object.fromEntries(values) as Point]
-        : []
-    })
-
-// A finished sweep as it is kept, so that its ranking opens again.
-
-export const TuningId = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,199}$/)
-
-export const KeptTuning = z.object({
-  schema: z.literal(1),
-  id: TuningId,
-  createdAt: z.iso.datetime(),
-  /** The machine of machines.yaml that it ran on; null for this one. */
-  machine: z.string().nullable(),
-  /** The user's own ladder folder, here; null for a ladder that ships. */
-  folder: z.string().nullable(),
-  report: z.object(tuneShape),
-})
-export type KeptTuning = z.infer<typeof KeptTuning>
-
-/** What a list shows of one. */
-export const ListedTuning = z.object({
-  id: TuningId,
-  createdAt: z.string(),
-  ladder: Identifier,
-  rung: Identifier,
-  gpu: z.string(),
-  points: z.number().int(),
-})
-export type ListedTuning = z.infer<typeof ListedTuning>
-
-/** Sorts by ladder, rung and time: `gemm-fp32-11_warp_tile-20261122-133107`. */
-export const tuningId = ({ ladder, rung }: KeptTuning['report'], createdAt: string): string =>
-  `${ladder.slice(0, 80)}-${rung.slice(0, 80)}-${createdAt.slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '-')}`
-
-export const listed = ({ id, createdAt, report }: KeptTuning): ListedTuning => ({
-  ...{ id, createdAt, ladder: report.ladder, rung: report.rung },
-  gpu: report.gpus[0]?.name ?? '',
-  points: report.rows.length,
-})

@@ -4,7 +4,8 @@
  * the sum of these cycles: fewer cycles of waiting are busier slots.
  */
 import { isBelowFloor } from '../analysis/compare'
-import { valueOf, type Side, type Unit } from './units'
+import { type Unit } from './units'
+import { valueOf, type Side } from './side'
 
 export const waitIds = [
   'stallLongScoreboard',

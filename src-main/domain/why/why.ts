@@ -7,14 +7,17 @@ import { z } from 'zod'
 import type { Hunk } from '../analysis/chain'
 import { comparability } from '../analysis/comparability'
 import { dynamicMetricNoise, timesAreSame, Verdict } from '../analysis/compare'
-import { message, Statement, code } from '../messages/message'
+import { message, Statement } from '../messages/message'
 import { profileLevels, ProfileLevel } from '../metrics/metric-definition'
-import { CauseLines, linesThatBear, namedBy, sayPart } from './say'
-import { partIds, splitOf, type Split, Unimportant, unimportantMoves } from './parts'
-import { activeCycles, timesOf, type Side, unitIds } from './units'
-import { climbs, rungBefore, type RungResult, type Session } from '../session/session'
+import { namedBy, sayPart } from './say'
+import { partIds, splitOf, type Split } from './parts'
+import { unitIds } from './units'
+import { code } from '../messages/sentence'
+import { Unimportant, unimportantMoves } from './unimportant-moves'
+import { CauseLines, linesThatBear } from './cause-lines'
+import { activeCycles, timesOf, type Side } from './side'
 
-export type { Side } from './units'
+export type { Side } from './side'
 
 export const Cause = z.object({
   id: z.enum(partIds),
@@ -194,50 +197,4 @@ function needsOf(a: Side, b: Side): Why['needs'] {
   if (level < profileLevels.indexOf('standard'))
     return { level: 'standard', statement: message('why.needsStandard') }
   return a.deep && b.deep ? null : { level: 'deep', statement: message('why.needsDeep') }
-}
-
-// Why each rung of a session is faster or slower than the one before.
-
-export interface WhyStep {
-  a: RungResult
-  b: RungResult
-  why: Why
-}
-
-/** The reference is compared with no rung, and no launch of an import or program with the one before it: they do other work. */
-export const whyOfSteps = (session: Session): WhyStep[] =>
-  (climbs(session) ? session.rungs : []).flatMap((b): WhyStep[] => {
-    const a = rungBefore(session, b.id)
-    if (!a || b.id === session.ladder.reference) return []
-    return [{ a, b, why: whyOf({ session, rung: a }, { session, rung: b }) }]
-  })
-
-// Causes that made the step what it is, and those that worked against it.
-
-/** A cause, or what no cause covers, with its share as it is shown: always from 0 to 1. */
-export interface Contribution {
-  /** null for what is unexplained. */
-  cause: Cause | null
-  share: number
-}
-
-/** Half a percent, which is printed as none. */
-const leastShown = 0.005
-
-/** `along`: what saved time in a faster step, or added time in a slower one. `against`: the opposite, relative to the same. */
-export function contributionsOf({ causes, unexplainedContribution }: Why): {
-  along: Contribution[]
-  against: Contribution[]
-} {
-  const rest = causes.length > 0 ? (unexplainedContribution ?? 0) : 0
-  const all: Contribution[] = [
-    ...causes.map((cause) => ({ cause, share: cause.contribution })),
-    ...(Math.abs(rest) >= leastShown ? [{ cause: null, share: rest }] : []),
-  ]
-  return {
-    along: all.filter(({ share }) => share > 0),
-    against: all
-      .filter(({ share }) => share <= 0)
-      .map(({ cause, share }) => ({ cause, share: -share })),
-  }
 }

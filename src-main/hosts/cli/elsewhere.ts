@@ -4,12 +4,12 @@ import { sendFolder, sendLadder, sendTree } from '../../adapters/remote/remote-h
 import type { Setup } from '../../adapters/machine/machine'
 import type { Statement } from '../../domain/messages/message'
 import { can, parseTarget } from '../../domain/target/targets'
-import { inEnglish } from '../../domain/text/text'
+import { inEnglish } from '../../domain/text/english'
 import { openTrustedLadder } from '../../services/ladder-library/open'
 import { runTasks } from '../../services/machines/remote-array'
 import { runWords, type CommandThere } from '../../services/machines/remote-job'
 import { note } from './output'
-import { askTrust } from './terminal'
+import { askTrust } from './ask'
 
 /** The machine that a target names; null if it is none. */
 export function machineOf(target: string | undefined): string | null {

@@ -1,7 +1,7 @@
 /** Where the command line begins. */
-import { setUp } from '../../adapters/machine/machine'
 import { outliveReaders } from './output'
 import { runProgram } from './program'
+import { setUp } from '../../adapters/machine/local-machine'
 
 outliveReaders()
 process.exitCode = await runProgram(process.argv.slice(2), setUp)

@@ -1,7 +1,7 @@
 /** Terminal output: one JSON document or text on stdout, everything else on stderr. */
 import { stripVTControlCharacters } from 'node:util'
 import type { z } from 'zod'
-import { inEnglish, withText } from '../../domain/text/text'
+import { inEnglish, withText } from '../../domain/text/english'
 import { errorCode } from '../../adapters/disk/disk'
 import { KernelLadderError, type ErrorShape } from '../../domain/errors'
 import type { DocumentKind, FieldsOf } from './documents/document'

@@ -9,9 +9,7 @@ import {
   type ErrorShape,
 } from '../../domain/errors'
 import type { Task } from '../../domain/task/task'
-import { nearest } from '../../domain/text/text'
 import { appVersion } from '../../services/version'
-import { json, ladderHelp, repeated, type CommandLine } from './arguments'
 import {
   agentCommand,
   judgeCommand,
@@ -43,6 +41,8 @@ import { shellNames } from './completion/scripts'
 import { addExamples } from './examples'
 import { checkOutput, note, printError, printJson } from './output'
 import type { MachineAddOptions } from './commands/machine-command'
+import { nearest } from '../../domain/text/nearest'
+import { json, ladderHelp, repeated, type CommandLine } from './shared-options'
 
 function program(
   { setUp, finish, tasks, given }: Omit<CommandLine, 'cli'>,
@@ -294,7 +294,7 @@ export async function runProgram(words: readonly string[], setUp: SetUp): Promis
     const shape = sayError(error)
     // A failed command has not printed a document yet.
     if (words.includes('--json')) {
-      const { errorDocument } = await import('./documents/document')
+      const { errorDocument } = await import('./documents/error')
       printJson(errorDocument, { error: shape })
     }
     code = exitCodes[shape.kind]

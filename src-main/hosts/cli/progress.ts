@@ -1,6 +1,6 @@
 /** Prints a run's events to stderr: the stage, the rung and the progress. */
 import { leadText, type Told } from '../../domain/analysis/lead-figure'
-import { inEnglish } from '../../domain/text/text'
+import { inEnglish } from '../../domain/text/english'
 import type { RunEvent } from '../../contract'
 import type { ProfileCost, ProfilePlan } from '../../domain/analysis/pass-plan'
 import { formatMs } from '../../domain/metrics/units'

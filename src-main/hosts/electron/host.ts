@@ -1,25 +1,16 @@
-/** The life of the desktop program: one instance, one window, one core. */
-import { resolve, basename } from 'node:path'
+/** The lifecycle of the desktop program: one instance, one window, one core. */
+import { basename } from 'node:path'
 import { app, type BrowserWindow, dialog, session } from 'electron'
 import type { Setup } from '../../adapters/machine/machine'
-import { inEnglish } from '../../domain/text/text'
+import { inEnglish } from '../../domain/text/english'
 import type { Core } from '../../contract/index'
 import { toErrorShape } from '../../domain/errors'
 import { RendererFiles } from '../shared/renderer-files'
-import { registerSchemes, serveAppScheme, connectIpc } from './page'
-import { confine, denyPermissions, createWindow, loadUi, setMenu } from './window'
-
-// Files that the desktop asks the program to open: its own arguments, a second start's, or an event of macOS.
-
-/** What `import` reads and electron-builder.yml associates; HTML is other people's, so it only comes by hand. */
-const readable = /\.(ncu-rep|html)$/i
-
-/** The files among a command line's words, which hold Electron's own switches as well. */
-export const filesOf = (argv: readonly string[], folder: string): string[] =>
-  argv
-    .slice(1)
-    .filter((word) => !word.startsWith('-') && readable.test(word))
-    .map((word) => resolve(folder, word))
+import { registerSchemes, serveAppScheme } from './app-scheme'
+import { createWindow, loadUi, setMenu } from './window'
+import { filesOf } from './opened-files'
+import { connectIpc } from './ipc'
+import { confine, denyPermissions } from './window-security'
 
 export interface ElectronHostOptions {
   /** Both are called once, and only by the instance that stays: a second one must not touch the sessions. */

@@ -1,9 +1,9 @@
 /** Entry of the desktop program: what belongs together is put together here, and nothing more. */
 import { fileURLToPath } from 'node:url'
-import { setUp } from '../../adapters/machine/machine'
 import { createCore } from '../../services/core'
 import { startElectronHost } from './host'
-import { printPdf } from './window'
+import { setUp } from '../../adapters/machine/local-machine'
+import { printPdf } from './print-pdf'
 
 startElectronHost({
   setUp,

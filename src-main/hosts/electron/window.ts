@@ -1,58 +1,7 @@
-/** The windows: the one that is seen, what no page in it may do, and a hidden one that prints. */
-import { randomUUID } from 'node:crypto'
-import {
-  type Session,
-  type WebContents,
-  type WebPreferences,
-  app,
-  BrowserWindow,
-  dialog,
-  Menu,
-  nativeTheme,
-  session,
-} from 'electron'
-import { appUrl, printScheme } from './page'
-import type { PrintOptions } from '../../adapters/print/chromium'
-
-// The one window.
-
-// What no page may do, set once for every page that this program ever shows.
-
-/** Spelled out although most are defaults: a default can change, and a reader looks here. */
-export const securePreferences = {
-  sandbox: true,
-  contextIsolation: true,
-  nodeIntegration: false,
-  nodeIntegrationInWorker: false,
-  nodeIntegrationInSubFrames: false,
-  webviewTag: false,
-  webSecurity: true,
-  allowRunningInsecureContent: false,
-  navigateOnDragDrop: false,
-  // Its dictionaries would be fetched from the network.
-  spellcheck: false,
-} as const satisfies WebPreferences
-
-/** Writing text to the clipboard, for the button beside a remedy. Reading it is not asked for. */
-const isNeeded = (permission: string): boolean => permission === 'clipboard-sanitized-write'
-
-/** The UI needs no camera, location or the like. Electron grants all of it unless told. */
-export function denyPermissions(session: Session): void {
-  session.setPermissionRequestHandler((_contents, permission, callback) =>
-    callback(isNeeded(permission)),
-  )
-  session.setPermissionCheckHandler((_contents, permission) => isNeeded(permission))
-  session.setDevicePermissionHandler(() => false)
-}
-
-/** One page, one window: it leads nowhere else, and its own router moves within it. */
-export function confine(contents: WebContents): void {
-  contents.on('will-navigate', (event) => event.preventDefault())
-  contents.on('will-frame-navigate', (event) => event.preventDefault())
-  contents.on('will-redirect', (event) => event.preventDefault())
-  contents.on('will-attach-webview', (event) => event.preventDefault())
-  contents.setWindowOpenHandler(() => ({ action: 'deny' }))
-}
+/** The one window of the desktop program. */
+import { app, BrowserWindow, dialog, Menu, nativeTheme } from 'electron'
+import { appUrl } from './app-scheme'
+import { securePreferences } from './window-security'
 
 export function createWindow(preloadPath: string): BrowserWindow {
   nativeTheme.themeSource = 'system'
@@ -108,38 +57,4 @@ async function offerReload(window: BrowserWindow, reason: string): Promise<void>
   })
   if (response === 1) app.quit()
   else if (!window.isDestroyed()) window.webContents.reload()
-}
-
-// Pages from a document, by the Chromium that the program carries: a hidden window without scripts.
-
-/** The document has what it shows in itself. A page of file: could read every file of the person. */
-const headers = {
-  'Content-Type': 'text/html; charset=utf-8',
-  'Content-Security-Policy':
-    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:",
-}
-
-export async function printPdf(
-  html: string,
-  { draft = false }: PrintOptions = {},
-): Promise<Uint8Array> {
-  // In memory, and gone with the window.
-  const own = session.fromPartition(`print-${randomUUID()}`)
-  denyPermissions(own)
-  own.protocol.handle(printScheme, () => new Response(html, { headers }))
-  const window = new BrowserWindow({
-    show: false,
-    webPreferences: { ...securePreferences, javascript: false, session: own },
-  })
-  try {
-    await window.loadURL(`${printScheme}://report/`)
-    return await window.webContents.printToPDF({
-      preferCSSPageSize: true,
-      printBackground: true,
-      generateTaggedPDF: !draft,
-      generateDocumentOutline: !draft,
-    })
-  } finally {
-    window.destroy()
-  }
 }

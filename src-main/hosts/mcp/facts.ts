@@ -8,11 +8,13 @@ import { metricDefinition } from '../../domain/metrics/metrics'
 import { formatMs, formatShare, formatValue } from '../../domain/metrics/units'
 import { lineHeat, type DeepProfile, type HeatKind, type Work } from '../../domain/session/deep'
 import { rungOf, type RungResult, type Session } from '../../domain/session/session'
-import { nearest, inEnglish } from '../../domain/text/text'
+import { inEnglish } from '../../domain/text/english'
 import { isEmulated } from '../../domain/target/targets'
-import { contributionsOf, type Cause, type Contribution, type Why } from '../../domain/why/why'
+import { type Cause, type Why } from '../../domain/why/why'
 import type { SessionSummary } from '../../contract'
-import { rounded } from './tool'
+import { nearest } from '../../domain/text/nearest'
+import { contributionsOf, type Contribution } from '../../domain/why/contributions'
+import { rounded } from './answers'
 
 export const sessionFacts = (one: SessionSummary) => ({
   session: one.ref,

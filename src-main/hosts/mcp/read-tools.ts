@@ -4,24 +4,21 @@ import { claimWords } from '../../domain/analysis/library-claim'
 import { z } from 'zod'
 import { readKernelLibrary } from '../../adapters/kernels/kernel-library'
 import { SessionRef } from '../../contract'
-import { recordedRef } from '../../contract/sessions'
 import { inputError } from '../../domain/errors'
 import { formatMs, formatRatio } from '../../domain/metrics/units'
 import { compareSessions } from '../../domain/programs/compare-sessions'
 import { heatKinds, sassOfLine, type DeepProfile } from '../../domain/session/deep'
 import { can, parseTarget } from '../../domain/target/targets'
-import { nearest, inEnglish } from '../../domain/text/text'
+import { inEnglish } from '../../domain/text/english'
 import { openLadder } from '../../services/ladder-library/open'
 import { measuredRungs } from '../../services/sessions/measured'
 import {
   defaultRecordingRef,
-  listAll,
-  mountedRef,
   openSession,
   type OpenedSession,
-} from '../../services/sessions/sessions'
+} from '../../services/sessions/open-session'
 import { comparedWith, whyBetween } from '../../services/compare'
-import { counted, page, pageInput, rounded, type AddTool, type Workplace } from './tool'
+import { type AddTool, type Workplace } from './tool'
 import {
   adviceFacts,
   causeSummary,
@@ -34,6 +31,11 @@ import {
   sessionFacts,
   whyFacts,
 } from './facts'
+import { nearest } from '../../domain/text/nearest'
+import { recordedRef } from '../../domain/session/session-ref'
+import { mountedRef } from '../../services/sessions/session-places'
+import { listAll } from '../../services/sessions/list-sessions'
+import { counted, page, pageInput, rounded } from './answers'
 
 const sessionInput = z
   .string()

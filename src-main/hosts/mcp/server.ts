@@ -6,12 +6,13 @@ import { McpServer, ResourceTemplate } from '@modelcontextprotocol/server'
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
 import type { Setup } from '../../adapters/machine/machine'
 import { inputError } from '../../domain/errors'
-import { listAll } from '../../services/sessions/sessions'
 import { appVersion } from '../../services/version'
 import { rungFacts } from './facts'
-import { fenceOf, addTools, type Workplace } from './tool'
+import { addTools, type Workplace } from './tool'
 import { addReadTools, opened } from './read-tools'
 import { addWorkTools } from './work-tools'
+import { listAll } from '../../services/sessions/list-sessions'
+import { fenceOf } from './fence'
 
 const instructions =
   'Answers why CUDA kernels are slow, with hardware counters of Nsight Compute instead of guesses. ' +

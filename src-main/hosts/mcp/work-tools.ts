@@ -1,32 +1,31 @@
 /** Tools that import, build or run: inside of the fence, and on a GPU only where the user allowed it. */
 import { basename } from 'node:path'
 import { z } from 'zod'
-import { isHtmlFile } from '../../adapters/sessions/report-file'
-import { readSubmission } from '../../adapters/labs/work'
+import { readSubmission } from '../../adapters/labs/workspace'
 import type { RunEvent } from '../../contract'
-import { recordedRef } from '../../contract/sessions'
 import { inputError, KernelLadderError } from '../../domain/errors'
 import { profileLevels, type ProfileLevel } from '../../domain/metrics/metric-definition'
 import type { Diagnostic, Session } from '../../domain/session/session'
 import { can, labTargets, parseTarget, targetUsage } from '../../domain/target/targets'
-import { inEnglish } from '../../domain/text/text'
-import { importHtml, importReport } from '../../services/import/import-report'
-import { trustFolder } from '../../services/ladder-library/open'
+import { inEnglish } from '../../domain/text/english'
+import { importReport } from '../../services/import/import-ncu'
 import { checkLab } from '../../services/labs/check'
-import {
-  openLab,
-  newAttemptFolder,
-  attemptSession,
-  isShipped,
-  requireTrust,
-} from '../../services/lab-library/library'
-import { storeOf } from '../../services/sessions/sessions'
+import { openLab } from '../../services/lab-library/find-lab'
 import type { FinishedRun } from '../../services/targets/saved-run'
 import { startRun } from '../../services/targets/start-run'
 import { appVersion } from '../../services/version'
-import { counted, page, type Answer, type AddTool, type Call, type Workplace } from './tool'
+import { type AddTool, type Call, type Workplace } from './tool'
 import { rungFacts } from './facts'
 import { openedLadder } from './read-tools'
+import { recordedRef } from '../../domain/session/session-ref'
+import { isHtmlFile } from '../../adapters/sessions/html-report-file'
+import { importHtml } from '../../services/import/import-html'
+import { isShipped, requireTrust } from '../../services/lab-library/trust'
+import { newAttemptFolder } from '../../services/lab-library/progress'
+import { attemptSession } from '../../services/lab-library/attempt-sessions'
+import { trustFolder } from '../../services/ladder-library/folder-trust'
+import { storeOf } from '../../services/sessions/session-places'
+import { counted, page, type Answer } from './answers'
 
 const mostRungs = 50
 

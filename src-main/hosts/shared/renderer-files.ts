@@ -2,36 +2,7 @@
 import { realpath, stat } from 'node:fs/promises'
 import { extname, join, sep } from 'node:path'
 import { KernelLadderError } from '../../domain/errors'
-
-// The headers that every answer of either host carries; the one place to loosen or tighten them.
-
-/**
- * Nothing from anywhere but our own origin. `data:` and `blob:` images are the charts' exports.
- * Scripts are files only: no inline script, no eval.
- */
-export const contentSecurityPolicy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data: blob:",
-  "font-src 'self'",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ')
-
-export const securityHeaders = {
-  'Content-Security-Policy': contentSecurityPolicy,
-  'X-Content-Type-Options': 'nosniff',
-  'Referrer-Policy': 'no-referrer',
-  'Cross-Origin-Opener-Policy': 'same-origin',
-  'Cross-Origin-Resource-Policy': 'same-origin',
-} as const
-
-/** For a file whose name holds a hash of its content. */
-export const cacheForever = 'public, max-age=31536000, immutable'
-export const cacheNever = 'no-store'
+import { cacheForever, cacheNever } from './response-headers'
 
 interface FileType {
   contentType: string

@@ -4,11 +4,8 @@ import type { AddressInfo } from 'node:net'
 import type { Core } from '../../contract'
 import { maxUploadBytes } from '../../contract/sessions'
 import { inputError } from '../../domain/errors'
-import { securityHeaders, pathSegments, RendererFiles } from '../shared/renderer-files'
+import { pathSegments, RendererFiles } from '../shared/renderer-files'
 import {
-  Auth,
-  limitConnections,
-  type Connections,
   checkFetchMetadata,
   checkHost,
   checkOrigin,
@@ -16,20 +13,14 @@ import {
   isForeignNavigation,
   isPrefetch,
 } from './request-guard'
-import {
-  createEventStreams,
-  type EventStreams,
-  answerCall,
-  answerUpload,
-  type UploadLimits,
-} from './rpc'
-import {
-  sendEntry,
-  sendEntryRefused,
-  sendFault,
-  createStaticFiles,
-  type StaticFiles,
-} from './respond'
+import { answerCall } from './calls'
+import { sendEntry, sendEntryRefused, sendFault } from './respond'
+import { securityHeaders } from '../shared/response-headers'
+import { Auth } from './auth'
+import { limitConnections, type Connections } from './connection-limit'
+import { createStaticFiles, type StaticFiles } from './static-files'
+import { createEventStreams, type EventStreams } from './events'
+import { answerUpload, type UploadLimits } from './uploads'
 
 export interface WebHostLimits extends UploadLimits {
   maxBodyBytes: number

@@ -1,9 +1,12 @@
-/** A cubin, NVIDIA's ELF of a GPU's machine code, as `MachineCode`. What is damaged is named by its part. */
-import { Cursor, damaged, readElf, type Elf, type Section, isElf } from './elf'
+/**
+ * Parses a cubin, NVIDIA's ELF of a GPU's machine code, as `MachineCode`.
+ *
+ * Errors name the damaged part.
+ */
+import { readElf, type Elf, type Section } from './elf'
 import type {
   ConstantBank,
   GlobalVariable,
-  LineRow,
   MachineCode,
   MachineFunction,
   MachineKernel,
@@ -14,56 +17,9 @@ import { instructionBytes } from '../../domain/sass/decode'
 import { inputError } from '../../domain/errors'
 import { message } from '../../domain/messages/message'
 import { readLineTable } from './line-table'
-
-// `.nv.info` sections: a list of attributes, each of a format byte, a number (EIATTR_*) and a value: none, a byte, a
-// half word, or a block with its length. Numbers that are not looked for are passed over.
-
-export const attribute = {
-  maxThreads: 0x05,
-  parameterBank: 0x0a,
-  externs: 0x0f,
-  requiredThreads: 0x10,
-  frameSize: 0x11,
-  minStackSize: 0x12,
-  parameter: 0x17,
-  parameterBytes: 0x19,
-  maxStackSize: 0x23,
-  registers: 0x2f,
-  clusterBlocks: 0x3d,
-  barriers: 0x4c,
-} as const
-
-export interface Attribute {
-  readonly number: number
-  /** The half word or byte; 0 with a block. */
-  readonly value: number
-  readonly block: Uint8Array
-}
-
-const empty = new Uint8Array()
-
-export function readAttributes(bytes: Uint8Array): Attribute[] {
-  const cursor = new Cursor(bytes, 'attributes')
-  const attributes: Attribute[] = []
-  while (cursor.left > 0) {
-    const format = cursor.u8()
-    const number = cursor.u8()
-    const value = cursor.u16()
-    if (format < 1 || format > 4) throw damaged('attributes')
-    attributes.push(
-      format === 4
-        ? { number, value: 0, block: cursor.take(value) }
-        : { number, value, block: empty },
-    )
-  }
-  return attributes
-}
-
-/** The 32-bit words of an attribute's block. */
-export function wordsOf({ block }: Attribute, count: number): number[] {
-  const cursor = new Cursor(block, 'attributes')
-  return Array.from({ length: count }, () => cursor.u32())
-}
+import type { LineRow } from '../../domain/sass/line-table'
+import { attribute, readAttributes, wordsOf, type Attribute } from './nv-info'
+import { Cursor, damaged } from './byte-cursor'
 
 const cuda = 190
 const functionType = 2
@@ -272,70 +228,4 @@ function readCalls({ sections, symbols }: Elf): { caller: string; callee: string
     calls.push({ caller, callee })
   }
   return calls
-}
-
-// The cubins in a library or program that nvcc built, or in a file of its own. A fat binary is a header and a list of
-// entries, one an architecture; each is a cubin or PTX, whole or compressed.
-
-const magic = 0xba55ed50
-const headerBytes = 16
-const cubinKind = 2
-/** Flags of an entry: compressed by LZ4, and by zstd. */
-const compressed = 0x2000 | 0x8000
-const cudaMachine = 190
-
-/** Each as bytes for `readCubin`, in the order of the file; none of a file that is neither. */
-export function cubinsOf(file: Uint8Array): Uint8Array[] {
-  if (!isElf(file)) return isContainer(file) ? readContainer(file) : []
-  const { machine, sections } = readElf(file)
-  if (machine === cudaMachine) return [file]
-  return sections
-    .filter(({ name }) => name === '.nv_fatbin' || name === '__nv_relfatbin')
-    .flatMap(({ bytes }) => readContainer(bytes))
-}
-
-const isContainer = (bytes: Uint8Array): boolean =>
-  bytes.length >= headerBytes && new Cursor(bytes, 'container').u32() === magic
-
-function readContainer(bytes: Uint8Array): Uint8Array[] {
-  const cursor = new Cursor(bytes, 'container')
-  const cubins: Uint8Array[] = []
-  while (cursor.left >= headerBytes) {
-    const start = cursor.at
-    if (cursor.u32() !== magic) throw damaged('container')
-    cursor.u16()
-    const header = cursor.u16()
-    const size = cursor.u64()
-    // Of no length, it would be read again and again.
-    if (header < headerBytes) throw damaged('container')
-    cursor.at = start
-    cursor.take(header)
-    cubins.push(...readEntries(cursor.take(size)))
-    // Containers begin at multiples of 8 bytes.
-    cursor.at += Math.min((8 - (cursor.at % 8)) % 8, cursor.left)
-  }
-  return cubins
-}
-
-function readEntries(bytes: Uint8Array): Uint8Array[] {
-  const cursor = new Cursor(bytes, 'container')
-  const cubins: Uint8Array[] = []
-  while (cursor.left > 0) {
-    const start = cursor.at
-    const kind = cursor.u16()
-    cursor.u16()
-    const header = cursor.u32()
-    const size = cursor.u64()
-    cursor.at = start + 40
-    const flags = cursor.u32()
-    if (header < 64) throw damaged('container')
-    cursor.at = start
-    cursor.take(header)
-    const content = cursor.take(size)
-    if (kind !== cubinKind) continue
-    if (flags & compressed)
-      throw inputError(message('machineCode.compressed'), message('machineCode.dontCompress'))
-    cubins.push(content)
-  }
-  return cubins
 }

@@ -3,8 +3,9 @@
  * was inlined: the row of the call, counted from 1 within the sequence, and where in `.debug_str` the name of the
  * function is; row 0 is the end of it. A sequence belongs to the function that its first address is relocated to.
  */
-import type { LineRow } from '../../domain/sass/machine-code'
-import { Cursor, textAt, damaged, type RawRelocation } from './elf'
+import { type RawRelocation } from './elf'
+import type { LineRow } from '../../domain/sass/line-table'
+import { Cursor, textAt, damaged } from './byte-cursor'
 
 /** A kernel of 100,000 instructions has about as many. */
 const maxRows = 4_000_000

@@ -20,7 +20,7 @@ import {
   type Statement,
 } from '../../domain/messages/message'
 import { place } from '../../domain/task/faults'
-import { meant } from '../../domain/text/text'
+import { meant } from '../../domain/text/nearest'
 
 export interface PlacedFault {
   /** From 1. */

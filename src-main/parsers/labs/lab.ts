@@ -13,21 +13,18 @@ import {
 } from 'yaml'
 import type { z } from 'zod'
 import { together, type Statement } from '../../domain/messages/message'
-import { inEnglish, askMeant } from '../../domain/text/text'
-import { problemAt, type Sizes } from '../../domain/task/problem'
+import { inEnglish } from '../../domain/text/english'
+import { type Sizes } from '../../domain/task/problem'
 import { sizeNames, type Task } from '../../domain/task/task'
 import { toErrorShape } from '../../domain/errors'
 import { ExpressionError, namesIn, parseExpression } from '../../domain/task/expression'
-import {
-  withInputs,
-  isLadderPath,
-  isPredictable,
-  LabFile,
-  type LabFault,
-  isQuestionName,
-} from '../../domain/labs/lab'
+import { isLadderPath, isPredictable, LabFile, type LabFault } from '../../domain/labs/lab'
 import { metricDefinition, metricIds } from '../../domain/metrics/metrics'
 import { tooMuch } from '../kernels/yaml-places'
+import { withInputs } from '../../domain/labs/lab-inputs'
+import { isQuestionName } from '../../domain/labs/question-values'
+import { problemAt } from '../../domain/task/problem-request'
+import { askMeant } from '../../domain/text/nearest'
 
 /** What a lab can refer to. */
 export interface LabReferences {

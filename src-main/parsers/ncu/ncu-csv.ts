@@ -14,11 +14,11 @@ import { ncuMessages, type NcuMessage } from './ncu-failure'
 import {
   hasDecimalComma,
   parseNcuCell,
-  toBaseUnit,
   type Columns,
   type MetricColumn,
   type ReadCell,
 } from './ncu-values'
+import { toBaseUnit } from './ncu-base-units'
 
 export { ncuMessages, recognizeNcuFailure, unknownMetrics } from './ncu-failure'
 export type { NcuFailure, NcuFailureKind, NcuMessage } from './ncu-failure'

@@ -1,5 +1,4 @@
 /** Converts ncu's pages of one report to a deep profile per rung. */
-import { withoutCasts } from '../../domain/programs/choose'
 import { message, type Statement } from '../../domain/messages/message'
 import {
   deepSchemaVersion,
@@ -14,6 +13,7 @@ import {
 import { type Counted, listedInAll } from '../../domain/session/registry-figures'
 import type { NcuLaunch } from './ncu-csv'
 import { unreadableNotes, type SassRow, type SourcePage, type SourceSection } from './ncu-source'
+import { withoutCasts } from '../../domain/programs/kernel-names'
 
 export interface DeepPages {
   /** Every instruction of every kernel, including kernels without line information. */

@@ -3,14 +3,9 @@
  * several kernels; the registry's `aggregate` says how they combine. Unknown values are `unavailable`, with the
  * reason.
  */
-import type { LaunchResources } from '../../domain/session/session'
 import type { NcuLaunch } from './ncu-csv'
 import { message, type Statement } from '../../domain/messages/message'
-import {
-  metricParts,
-  type MetricDefinition,
-  type ProfileLevel,
-} from '../../domain/metrics/metric-definition'
+import { type MetricDefinition, type ProfileLevel } from '../../domain/metrics/metric-definition'
 import { metricsAtLevel, unavailable, type MetricValue } from '../../domain/metrics/metrics'
 import {
   type Counted,
@@ -19,30 +14,7 @@ import {
   withDerived,
 } from '../../domain/session/registry-figures'
 import type { Unit } from '../../domain/metrics/units'
-
-// The resources of one block of a launch, which ncu reports for every launch.
-
-const names = {
-  registersPerThread: 'launch__registers_per_thread',
-  staticSharedBytes: 'launch__shared_mem_per_block_static',
-  dynamicSharedBytes: 'launch__shared_mem_per_block_dynamic',
-  barriers: 'launch__barrier_count',
-  carveOutBytes: 'launch__shared_mem_config_size',
-  clusterBlocks: 'launch__cluster_size',
-} as const satisfies Record<keyof LaunchResources, string>
-
-/** undefined if the file has none of them, as with a details page. */
-export function launchResources({
-  metrics,
-}: Pick<NcuLaunch, 'metrics'>): LaunchResources | undefined {
-  const entries = Object.entries(names).map(([key, name]): [string, number | null] => {
-    const value = metrics[name]?.value
-    return [key, typeof value === 'number' ? value : null]
-  })
-  return entries.some(([, value]) => value !== null)
-    ? (Object.fromEntries(entries) as LaunchResources)
-    : undefined
-}
+import { metricParts } from '../../domain/metrics/metric-parts'
 
 const durationName = 'gpu__time_duration.sum'
 

@@ -6,12 +6,13 @@
  * A truncated file yields the launches before the cut and a note that says what is missing. Lengths are checked
  * against the available bytes before anything is read, so that foreign bytes cost nothing.
  */
-import { withoutCasts } from '../../domain/programs/choose'
 import { message, type Statement } from '../../domain/messages/message'
 import { inputError } from '../../domain/errors'
 import type { Extent, NcuLaunch, NcuValue } from './ncu-csv'
-import { launchCode, type LaunchCode, unitOf } from './ncu-rep-code'
+import { launchCode, type LaunchCode } from './ncu-rep-code'
 import { countMetrics, decode, type MessageOf } from './ncu-rep-messages'
+import { withoutCasts } from '../../domain/programs/kernel-names'
+import { unitOf } from './ncu-rep-units'
 
 export interface NcuRep {
   launches: NcuLaunch[]

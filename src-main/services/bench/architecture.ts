@@ -1,6 +1,6 @@
 /** The architecture that code is compiled for. */
 import { message, type Statement } from '../../domain/messages/message'
-import type { Device } from '../../domain/gpu/gpu'
+import type { Device } from '../../domain/gpu/device'
 
 /** `9.0` → `90`. */
 export const smOf = (device: Pick<Device, 'computeCapability'>): string =>

@@ -3,7 +3,6 @@ import { readSharedFiles, type KernelLibrary } from '../../adapters/kernels/kern
 import type { Expected } from '../../adapters/tools/runner'
 import type { Toolbox } from '../../adapters/tools/toolbox'
 import type { BuildCache } from '../../adapters/disk/build-cache'
-import type { Device } from '../../domain/gpu/gpu'
 import type { RunPlan } from '../../domain/run/plan'
 import { smOf } from './architecture'
 import { openCompiler, type BuildTools } from './compiler'
@@ -11,6 +10,7 @@ import { queryDevice } from './gpu'
 import { buildLaunchProbe, buildRunner } from './own-programs'
 import { buildReference } from './reference'
 import { queryDriver } from './tools'
+import type { Device } from '../../domain/gpu/device'
 
 type Sources = ReadonlyMap<string, string>
 

@@ -1,11 +1,11 @@
 /** Compiles a rung to a shared library. */
 import { dirname } from 'node:path/posix'
 import { macroFlags, rungFlags } from '../../adapters/tools/nvcc'
-import { taskHeader, taskHeaderFile } from '../../domain/task/layout'
 import { isPythonFile } from '../../domain/ladder/rung'
-import { pythonRungLibrary } from '../../domain/task/python'
 import type { PlannedRung, RunPlan } from '../../domain/run/plan'
 import { type Compiler, type BuildOutcome, compile } from './compiler'
+import { taskHeader, taskHeaderFile } from '../../domain/task/task-headers'
+import { pythonRungLibrary } from '../../domain/task/python-rung'
 
 /** Inputs for building a task's sources, besides the shared headers. */
 export type TaskInputs = Pick<RunPlan, 'task' | 'headers'>

@@ -4,7 +4,7 @@ import { runRunner, type RunnerEvent } from '../../adapters/tools/runner'
 import type { Toolbox } from '../../adapters/tools/toolbox'
 import { message } from '../../domain/messages/message'
 import { inputError, KernelLadderError, missingError } from '../../domain/errors'
-import type { Device } from '../../domain/gpu/gpu'
+import type { Device } from '../../domain/gpu/device'
 
 type DeviceEvent = Extract<RunnerEvent, { event: 'device' }>
 

@@ -3,11 +3,12 @@ import { dirname, join } from 'node:path/posix'
 import { rungFlags } from '../../adapters/tools/nvcc'
 import { message, together } from '../../domain/messages/message'
 import { KernelLadderError } from '../../domain/errors'
-import { referenceHeader, referenceHeaderFile } from '../../domain/task/layout'
-import { isPython, pythonLibrary } from '../../domain/task/python'
+import { isPython } from '../../domain/task/python'
 import type { TaskSource } from '../../adapters/kernels/kernel-library'
 import { type Compiler, type BuildOutcome, compile, notCompiling } from './compiler'
 import { type TaskInputs, taskFlags } from './build-rung'
+import { referenceHeader, referenceHeaderFile } from '../../domain/task/task-headers'
+import { pythonLibrary } from '../../domain/task/python-reference'
 
 /** Builds what the task's rungs are checked against. */
 export async function compileReference(

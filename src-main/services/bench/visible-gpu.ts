@@ -1,9 +1,9 @@
 /** The toolbox of a run that names its GPU. */
-import { visibleGpu, withVisibleGpu } from '../../adapters/tools/gpus'
 import type { Toolbox, RawRecorder } from '../../adapters/tools/toolbox'
 import { message } from '../../domain/messages/message'
 import { inputError } from '../../domain/errors'
 import type { Machine } from '../../adapters/machine/machine'
+import { visibleGpu, withVisibleGpu } from '../../adapters/tools/visible-gpu'
 
 /**
  * @param gpu counts from 0 among the visible GPUs; undefined leaves the choice to CUDA

@@ -3,11 +3,11 @@ import { inputError } from '../../domain/errors'
 import type { LadderRung, Ladder, LadderEntry, LadderFile } from '../../domain/ladder/ladder'
 import { message, type Statement } from '../../domain/messages/message'
 import type { KernelLibrary, RungSource } from '../../adapters/kernels/kernel-library'
-import { problemAt } from '../../domain/task/problem'
 import type { Task } from '../../domain/task/task'
-import { meantOr } from '../../domain/text/text'
 import type { PlannedRung } from '../../domain/run/plan'
 import { list, checkParams } from './parameters'
+import { problemAt } from '../../domain/task/problem-request'
+import { meantOr } from '../../domain/text/nearest'
 
 export function findLadder(library: KernelLibrary, id: string): LadderFile {
   const ladder = library.ladders.find((candidate) => candidate.id === id)

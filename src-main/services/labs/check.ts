@@ -11,7 +11,6 @@ import {
   writeAttempt,
   type LabAttempt,
   type SanitizerVerdicts,
-  recordedEvidence,
 } from '../../adapters/labs/attempt'
 import type { LabFolder } from '../../adapters/labs/library'
 import type { RunEvent } from '../../contract'
@@ -35,14 +34,17 @@ import {
   type LabTarget,
   type Target,
 } from '../../domain/target/targets'
-import { runLive, emulatePlan } from '../targets/start-run'
 import { occupancyTable, tryBuild, planLab, type LabPlan } from './build'
 import { emulatedGpu } from '../run/counters'
 import { codeOf, recordedAttempt, sourceHash } from './recorded'
 import { sanitizeSubmission } from './sanitize'
-import { asRecording, replay } from '../sessions/recordings'
+import { asRecording } from '../sessions/recordings'
 import type { RunSettings } from '../run/run-settings'
 import { smOf } from '../bench/architecture'
+import { recordedEvidence } from '../../adapters/labs/recorded-attempts'
+import { replay } from '../sessions/replay-recording'
+import { runLive } from '../targets/run-local'
+import { emulatePlan } from '../targets/run-emulated'
 
 export interface LabCheckRequest {
   lab: LabFolder

@@ -9,7 +9,6 @@ import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { message, type Statement } from '../../domain/messages/message'
 import { makeFolder, pathExists } from '../../adapters/disk/disk'
-import { ownFolder } from '../../adapters/disk/staging'
 import { removeTree } from '../../adapters/sandbox/view'
 import {
   gradeRecordVersion,
@@ -19,15 +18,7 @@ import {
   type GradeRecord,
 } from '../../adapters/labs/grade-records'
 import type { LabFolder } from '../../adapters/labs/library'
-import {
-  openFinishedRows,
-  submissionHash,
-  listSubmissions,
-  type FoundSubmission,
-  answersFile,
-  readHandedIn,
-  submissionFile,
-} from '../../adapters/labs/work'
+import { readHandedIn } from '../../adapters/labs/workspace'
 import type { HostMachine, Setup } from '../../adapters/machine/machine'
 import { variablesFor } from '../../adapters/sandbox/confined'
 import { withoutInspector } from '../../adapters/sandbox/inspector'
@@ -42,12 +33,16 @@ import {
   type SandboxResult,
 } from '../../adapters/sandbox/sandbox'
 import { exitCodes, inputError, toErrorShape } from '../../domain/errors'
-import { emptyRow, outcomeRow, type GradeRow } from '../../domain/labs/outcome'
 import type { LabTarget } from '../../domain/target/targets'
 import { findLikenesses, likenessTo } from '../../domain/labs/similarity'
-import { isShipped, trustPath } from '../lab-library/library'
 import { appVersion } from '../version'
 import { Judged, type JudgeJob } from './judge-process'
+import { emptyRow, outcomeRow, type GradeRow } from '../../domain/labs/grade-row'
+import { ownFolder } from '../../adapters/disk/owned-folder'
+import { listSubmissions, type FoundSubmission } from '../../adapters/labs/submissions'
+import { openFinishedRows, submissionHash } from '../../adapters/labs/grading-journal'
+import { isShipped, trustPath } from '../lab-library/trust'
+import { answersFile, submissionFile } from '../../adapters/labs/submission-path'
 
 export interface GradeRequest {
   setup: Setup

@@ -16,22 +16,17 @@ import { noAnswers, outcomeTimeMs } from '../../domain/labs/outcome'
 import { buildSubmission, occupancyTable, planLab } from './build'
 import { checkLab } from './check'
 import { codeOf, recordedOutcomes, sourceHash } from './recorded'
+import { addLab, allLabs, findLab } from '../lab-library/find-lab'
+import { appVersion } from '../version'
+import { isShipped, isTrusted, requireTrust, trustLab } from '../lab-library/trust'
 import {
   attemptsDir,
   changeProgress,
   newAttemptFolder,
   readProgress,
   type LabProgress,
-  addLab,
-  allLabs,
-  attemptSession,
-  findLab,
-  isShipped,
-  isTrusted,
-  requireTrust,
-  trustLab,
-} from '../lab-library/library'
-import { appVersion } from '../version'
+} from '../lab-library/progress'
+import { attemptSession } from '../lab-library/attempt-sessions'
 
 /** The input after validation by the contract's schema, with defaults filled in. */
 type ParsedInput<N extends CallName> = z.output<Calls[N]['input']>

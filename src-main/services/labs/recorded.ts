@@ -2,12 +2,12 @@
 import type { Assets } from '../../adapters/kernels/assets'
 import { sha256 } from '../../adapters/disk/build-cache'
 import type { LabFolder } from '../../adapters/labs/library'
+import { recordable, type LabCode, type RecordedOutcome } from '../../contract/labs'
 import {
   listRecordedAttempts,
   recordedOutcomeOf,
   type RecordedAttempt,
-} from '../../adapters/labs/attempt'
-import { recordable, type LabCode, type RecordedOutcome } from '../../contract/labs'
+} from '../../adapters/labs/recorded-attempts'
 
 /** Different line ends do not make a different solution. */
 export const sourceHash = (text: string): string => sha256(text.replaceAll('\r\n', '\n'))

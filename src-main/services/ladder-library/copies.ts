@@ -1,15 +1,17 @@
 /** The library for a request: its ladder's, plus the edited copies that it names. */
-import { draftRung, type KernelLibrary } from '../../adapters/kernels/kernel-library'
+import { type KernelLibrary } from '../../adapters/kernels/kernel-library'
 import type { Setup } from '../../adapters/machine/machine'
 import { draftStore } from '../../adapters/sessions/draft-store'
 import type { RunRequest } from '../../contract'
-import type { Draft, Parameters } from '../../domain/ladder/rung'
+import type { Parameters } from '../../domain/ladder/rung'
 import { inputError } from '../../domain/errors'
 import { message } from '../../domain/messages/message'
 import type { LadderEntry, LadderFile } from '../../domain/ladder/ladder'
 import { commitLadder, type CommitsRequest } from './commits'
 import { openTrustedLadder } from './open'
 import { findLadder, taskOf } from '../catalog/resolve'
+import type { Draft } from '../../domain/ladder/draft'
+import { draftRung } from '../../adapters/kernels/draft-rung'
 
 type Copy = Pick<Draft, 'ladder' | 'base' | 'rung' | 'params' | 'source'>
 

@@ -4,21 +4,15 @@ import { basename, dirname, isAbsolute, join, resolve, sep } from 'node:path'
 import type { Setup } from '../../adapters/machine/machine'
 import { errorCode, pathExists } from '../../adapters/disk/disk'
 import {
-  readFolderFile,
-  saveFolderFile,
   headersBelow,
   ladderFileIn,
   ladderFileNames,
   readLadderFolder,
   rungFile,
-  shownPath,
   type LadderFolder,
 } from '../../adapters/kernels/ladder-folder'
 import { readKernelLibrary, sentenceOf } from '../../adapters/kernels/kernel-library'
 import type {
-  RungCounters,
-  BuiltSource,
-  FolderBuild,
   FolderFault,
   FolderFile,
   FolderView,
@@ -26,31 +20,17 @@ import type {
   SaveAnswer,
 } from '../../contract/folders'
 import { inputError } from '../../domain/errors'
-import { message, says, together, type Statement } from '../../domain/messages/message'
+import { message } from '../../domain/messages/message'
 import type { Ladder } from '../../domain/ladder/ladder'
-import { rungFileId } from '../../domain/ladder/rung'
-import type { Diagnostic } from '../../domain/session/session'
 import { referenceFile } from '../../domain/task/task'
-import { inEnglish } from '../../domain/text/text'
-import { buildRung } from '../bench/build-rung'
-import { gpuLike, type createCounting } from '../run/counters'
-import { planRun } from '../run/plan'
+import { inEnglish } from '../../domain/text/english'
 import type { ProgramFolder } from '../../adapters/kernels/program-folder'
-import {
-  openPrograms,
-  forgetFolder,
-  recentFolders,
-  rememberFolder,
-  isTrustedFolder,
-  requireTrustedFolder,
-  trustFolder,
-} from './open'
+import { openPrograms } from './open'
 import { resolveLadder } from '../catalog/resolve'
-import { builtArchitecture, recordedArchitecture } from '../bench/architecture'
-import { Bench } from '../bench/bench'
-import type { BuildOutcome } from '../bench/compiler'
-import { compileReference } from '../bench/reference'
-import { inParallel } from '../bench/in-parallel'
+import { readFolderFile, saveFolderFile } from '../../adapters/kernels/folder-file'
+import { isTrustedFolder, trustFolder } from './folder-trust'
+import { forgetFolder, recentFolders, rememberFolder } from './recent-folders'
+import { placedFaults } from './placed-faults'
 
 /** Expands `~/kernels` like a shell. */
 const expanded = ({ machine }: Setup, typed: string): string =>
@@ -67,62 +47,6 @@ async function locate(setup: Setup, typed: string): Promise<string> {
   if ((await ladderFileIn(real)) === null)
     throw inputError(message('folders.noLadder', { folder: path }), message('folders.giveLadder'))
   return real
-}
-
-/** What an error says, fault by fault; advice belongs to the fault before it. */
-function eachFault(faults: Statement): Statement[] {
-  if (typeof faults === 'string') return faults.split('\n')
-  if ('sentences' in faults)
-    return faults.sentences.reduce<Statement[]>((found, sentence) => {
-      const last = found.at(-1)
-      return last === undefined ||
-        says(sentence, 'written.fault') ||
-        says(sentence, 'written.lines')
-        ? [...found, ...eachFault(sentence)]
-        : [...found.slice(0, -1), together(last, sentence)]
-    }, [])
-  if (!says(faults, 'written.lines')) return [faults]
-  return [faults.values.first, faults.values.more].flatMap((part) => eachFault(part as Statement))
-}
-
-const location = /^(.+?\.(?:ya?ml|json|cu|cuh|h|hh|hpp|inl|py))(?::(\d+))?(?::(\d+))?$/
-
-/** A fault's location and the fault itself; null if it begins with no location. */
-function located(fault: Statement): { place: RegExpExecArray; fault: Statement } | null {
-  if (typeof fault === 'object' && 'sentences' in fault) {
-    const [first, ...more] = fault.sentences
-    const found = first === undefined ? null : located(first)
-    return found && { ...found, fault: together(found.fault, ...more) }
-  }
-  if (says(fault, 'written.fault')) {
-    const { place: at, fault: own } = fault.values
-    const place = typeof at === 'string' ? location.exec(at) : null
-    return place && { place, fault: own as Statement }
-  }
-  const [, at = '', rest = ''] = /^(\S.*?): (.+)$/s.exec(inEnglish(fault)) ?? []
-  const place = location.exec(at)
-  return place && { place, fault: rest }
-}
-
-/** The faults that our parsers found, each with its location; file paths are relative to the folder. */
-export function placedFaults(faults: Statement, folder: string): FolderFault[] {
-  const shown = shownPath(folder)
-  const own = (file: string): string =>
-    [`${shown}/`, `${folder}/`].reduce(
-      (name, prefix) => (name.startsWith(prefix) ? name.slice(prefix.length) : name),
-      file.replaceAll('\\', '/'),
-    )
-  return eachFault(faults).map((one) => {
-    const found = located(one)
-    if (!found) return { file: null, line: null, column: null, message: one }
-    const [, file = '', line, column] = found.place
-    return {
-      file: own(file),
-      line: line === undefined ? null : Number(line),
-      column: column === undefined ? null : Number(column),
-      message: found.fault,
-    }
-  })
 }
 
 interface ReadFolder {
@@ -235,7 +159,7 @@ export const forgetOpened = ({ machine }: Setup, path: string): Promise<void> =>
   forgetFolder(machine.folders, path)
 
 /** A page can only use folders that the user has opened. */
-async function requireOpened({ machine }: Setup, path: string): Promise<string> {
+export async function requireOpened({ machine }: Setup, path: string): Promise<string> {
   if ((await recentFolders(machine.folders)).some(({ folder }) => folder === path)) return path
   throw inputError(message('folders.notOpen', { folder: path }), message('folders.openFirst'))
 }
@@ -286,123 +210,4 @@ export async function saveFile(
   return answer.saved
     ? { state: 'saved', version: answer.version }
     : { state: 'changed', version: answer.now?.version ?? null, text: answer.now?.text ?? null }
-}
-
-/** Build paths are relative to the library, where the folder is named after its task. */
-const inFolder = (task: string, diagnostics: readonly Diagnostic[]): Diagnostic[] =>
-  diagnostics.map(({ file, ...rest }) => ({
-    ...rest,
-    file: file?.startsWith(`${task}/`) ? file.slice(task.length + 1) : file,
-  }))
-
-const builtSource = (
-  task: string,
-  file: string,
-  rung: string | null,
-  { artefact, build, diagnostics, reason }: BuildOutcome,
-): BuiltSource => ({
-  file,
-  rung,
-  built: artefact !== null,
-  reason: reason ?? null,
-  diagnostics: inFolder(task, diagnostics),
-  build,
-})
-
-export async function buildFolder(
-  setup: Setup,
-  { path, file }: { path: string; file: string },
-): Promise<FolderBuild> {
-  const { assets, machine } = setup
-  await requireOpened(setup, path)
-  const { library, ladder, task } = await readLadderFolder(
-    path,
-    await readKernelLibrary(assets.kernelsDir),
-  )
-  await requireTrustedFolder(machine.folders, { folder: path })
-  const broken = library.faults.get(rungFileId(file) ?? file)
-  if (broken !== undefined) {
-    const [fault] = placedFaults(broken, path)
-    const { line, message: reason } = fault!
-    const diagnostics: Diagnostic[] = [
-      { severity: 'error', file, line, message: inEnglish(reason) },
-    ]
-    const none = { artefact: null, build: null, diagnostics, reason }
-    return {
-      architecture: `sm_${recordedArchitecture}`,
-      ownGpu: false,
-      sources: [builtSource(task.id, file, rungFileId(file) ?? file, none)],
-    }
-  }
-  const tools = { toolbox: machine.toolbox(null), cache: machine.cache }
-  const bench = await Bench.open(tools, library)
-  const compiler = await bench.compiler()
-  const own = await bench.ownArchitecture()
-  const usable = ladder.rungs.filter(({ id }) => !library.faults.has(id))
-  const asked = usable.filter(({ id }) => rungFileId(file) === id && referenceFile(task) !== file)
-  const reference = library.references.get(task.id)
-  const ofReference = reference !== undefined && referenceFile(task) === file
-  // For a header or the ladder file itself, everything may have changed.
-  const entries = asked.length > 0 || ofReference ? asked : usable
-  const sources: BuiltSource[] = []
-  if (reference && (ofReference || asked.length === 0)) {
-    const inputs = { task, headers: library.headers.get(task.id) ?? new Map<string, string>() }
-    const sm = builtArchitecture(null, own)
-    const outcome = await compileReference(compiler, inputs, reference, sm)
-    sources.push(builtSource(task.id, referenceFile(task)!, null, outcome))
-  }
-  if (entries.length > 0) {
-    const plan = planRun(library, {
-      ladder: ladder.id,
-      rungs: entries.map(({ as, id }) => as ?? id),
-      params: {},
-      profile: 'none',
-    })
-    const built = new Map<string, BuiltSource>()
-    await inParallel(plan.rungs, async (planned) => {
-      const { id, file: source, header } = planned.rung
-      const outcome = await buildRung(
-        compiler,
-        plan,
-        planned,
-        builtArchitecture(header.requires, own),
-      )
-      built.set(id, builtSource(task.id, source.slice(task.id.length + 1), id, outcome))
-    })
-    sources.push(...plan.rungs.map(({ rung }) => built.get(rung.id)!))
-  }
-  return {
-    architecture: `sm_${builtArchitecture(null, own)}`,
-    ownGpu: own !== null,
-    sources,
-  }
-}
-
-/** What a rung counts as it is typed; `text` stands in place of its file. */
-export async function countersIn(
-  setup: Setup,
-  count: ReturnType<ReturnType<typeof createCounting>>,
-  { path, file, text }: { path: string; file: string; text: string },
-): Promise<RungCounters> {
-  await requireOpened(setup, path)
-  const { library, ladder } = await readLadderFolder(
-    path,
-    await readKernelLibrary(setup.assets.kernelsDir),
-  )
-  await requireTrustedFolder(setup.machine.folders, { folder: path })
-  const id = rungFileId(file)
-  const entry = ladder.rungs.find((one) => one.id === id && !library.faults.has(one.id))
-  if (!entry) throw inputError(message('folders.notCounted', { file }))
-  const original = planRun(library, {
-    ladder: ladder.id,
-    rungs: [entry.as ?? entry.id],
-    params: {},
-    profile: 'none',
-  })
-  const plan = {
-    ...original,
-    rungs: original.rungs.map((planned) => ({ ...planned, source: text })),
-  }
-  const counters = await count({ library, gpu: gpuLike(null), plan, original })
-  return { ...counters, diagnostics: inFolder(plan.task.id, counters.diagnostics) }
 }

@@ -13,7 +13,7 @@ import {
 import { inputError } from '../../domain/errors'
 import { ladderSchema, ladderSchemaFile } from '../../domain/ladder/ladder-document'
 import { Identifier } from '../../domain/ladder/rung'
-import { trustFolder } from './open'
+import { trustFolder } from './folder-trust'
 
 export const templateNames = async ({ assets }: Setup): Promise<string[]> =>
   (await readdir(assets.templatesDir)).sort()

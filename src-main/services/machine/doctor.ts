@@ -1,8 +1,5 @@
 /** Checks what this machine has for building, running and profiling, with a remedy for whatever is missing. */
-import { Bench } from '../bench/bench'
-import type { BuildTools } from '../bench/compiler'
 import { delimiter, join } from 'node:path'
-import { probeNcu } from '../../adapters/tools/ncu'
 import { type Statement, message, together } from '../../domain/messages/message'
 import { toErrorShape } from '../../domain/errors'
 import type { Assets } from '../../adapters/kernels/assets'
@@ -12,28 +9,7 @@ import type { NvidiaSmi } from '../../adapters/tools/gpus'
 import type { Toolbox } from '../../adapters/tools/toolbox'
 import type { DoctorCheck, DoctorReport } from '../../contract/index'
 import { queryDriver, remedies } from '../bench/tools'
-
-// Asks ncu for one counter of one small kernel: the best way to know whether counters can be read is to read one.
-// ncu's error, if any, is recognized and comes with its remedy.
-
-export interface CounterProbe extends BuildTools {
-  kernelsDir: string
-  ncu: string
-}
-
-/** Null if a counter was read; else the reason and the remedy. */
-export async function probeCounters(
-  probe: CounterProbe,
-): Promise<{ message: Statement; remedy?: Statement } | null> {
-  const { toolbox, cache, kernelsDir, ncu } = probe
-  try {
-    const bench = await Bench.open({ toolbox, cache }, { root: kernelsDir, references: new Map() })
-    return await probeNcu(toolbox, ncu, await bench.runner())
-  } catch (error) {
-    const { message, remedy } = toErrorShape(error)
-    return { message, ...(remedy ? { remedy } : {}) }
-  }
-}
+import { probeCounters } from './counter-probe'
 
 const check = (
   id: DoctorCheck['id'],

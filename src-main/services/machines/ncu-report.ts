@@ -10,7 +10,7 @@ import type { CallInput, CallOutput } from '../../contract'
 import { inputError, KernelLadderError, missingError, toErrorShape } from '../../domain/errors'
 import type { ErrorShape } from '../../domain/errors'
 import { message, type Statement } from '../../domain/messages/message'
-import type { OpenedSession } from '../sessions/sessions'
+import type { OpenedSession } from '../sessions/open-session'
 import { openMachine } from './remote-job'
 
 export interface FoundReport {

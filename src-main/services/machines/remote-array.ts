@@ -10,9 +10,10 @@ import {
 } from '../../adapters/remote/slurm-array'
 import type { Folders } from '../../adapters/machine/machine'
 import { inputError, KernelLadderError } from '../../domain/errors'
-import { JobLine, endOf } from '../../domain/machines/slurm-job'
+import { endOf } from '../../domain/machines/slurm-job'
 import { message, type Statement } from '../../domain/messages/message'
 import { openMachine, prepare, type CommandThere, type RemoteOptions } from './remote-job'
+import { JobLine } from '../../domain/machines/job-protocol'
 
 export interface TasksThere extends Omit<CommandThere, 'file'> {
   tasks: number

@@ -20,10 +20,10 @@ import { stateNotice, submitJob, submittedJob, type OnState } from '../../adapte
 import { localShell, quoted, sshShell, type Shell } from '../../adapters/remote/ssh'
 import type { Folders } from '../../adapters/machine/machine'
 import { inputError, KernelLadderError } from '../../domain/errors'
-import { JobLine, type Job, type JobEnd } from '../../domain/machines/slurm-job'
 import type { MachineEntry } from '../../domain/machines/machine-file'
 import type { SessionHost } from '../../domain/session/session'
 import { message, together, type Statement } from '../../domain/messages/message'
+import { JobLine, type Job, type JobEnd } from '../../domain/machines/job-protocol'
 
 export interface NamedMachine {
   name: string

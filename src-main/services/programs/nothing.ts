@@ -11,7 +11,7 @@ import type { Toolbox } from '../../adapters/tools/toolbox'
 import { inputError, KernelLadderError } from '../../domain/errors'
 import { message } from '../../domain/messages/message'
 import { functionOf, type PreviewLaunch } from '../../domain/programs/choose'
-import { nearest } from '../../domain/text/text'
+import { nearest } from '../../domain/text/nearest'
 
 /** A launch costs some milliseconds under ncu, so a million of them would take hours. */
 export const mostTimed = 5000

@@ -7,7 +7,7 @@ import type { Setup } from '../../adapters/machine/machine'
 import { draftSession, type SessionDraft } from '../../adapters/sessions/session-store'
 import { refuseTaken, takenMeanwhile } from '../../adapters/disk/staging'
 import { readReportFile } from '../../adapters/sessions/report-file'
-import { ncuVersion, readDeepPages } from '../../adapters/tools/ncu'
+import { ncuVersion } from '../../adapters/tools/ncu'
 import {
   asError,
   previewProgram,
@@ -15,8 +15,8 @@ import {
   type LaunchFilters,
   type ProgramCall,
 } from '../../adapters/tools/ncu-program'
-import { visibleGpu, askDriver, type NvidiaSmi } from '../../adapters/tools/gpus'
-import { startable, type PassOn } from '../../adapters/tools/process'
+import { askDriver, type NvidiaSmi } from '../../adapters/tools/gpus'
+import { type PassOn } from '../../adapters/tools/process'
 import { rawRecorder } from '../../adapters/tools/raw-files'
 import type { Toolbox } from '../../adapters/tools/toolbox'
 import { inputError, missingError, type ErrorShape } from '../../domain/errors'
@@ -32,7 +32,6 @@ import {
 } from '../../domain/programs/choose'
 import type { DeepProfile } from '../../domain/session/deep'
 import type { Session } from '../../domain/session/session'
-import { importCode, type ImportedCode } from '../import/kernel-rungs'
 import { mostTimed, toPreview, whyNothing } from './nothing'
 import {
   commandWords,
@@ -44,6 +43,10 @@ import {
   type ProgramRequest,
 } from './program-session'
 import { inTurn } from '../bench/gpu-turn'
+import { visibleGpu } from '../../adapters/tools/visible-gpu'
+import { readDeepPages } from '../../adapters/tools/ncu-pages'
+import { startable } from '../../adapters/tools/script-programs'
+import { importCode, type ImportedCode } from '../import/imported-code'
 
 export type ProgramEvent =
   | { type: 'preview' }

@@ -1,11 +1,9 @@
 /** What a run knows of one rung that is a program, and its result from that. */
 import { createHash } from 'node:crypto'
 import type { ProgramFolder } from '../../adapters/kernels/program-folder'
-import { medianInterval, ascending, quantile } from '../../domain/analysis/time-change'
 import type { LadderRung } from '../../domain/ladder/ladder'
 import type { Statement } from '../../domain/messages/message'
 import { previewKernels, type PreviewLaunch } from '../../domain/programs/choose'
-import { profiledTime } from '../../domain/programs/compare-sessions'
 import type {
   ProgramRun,
   RungResult,
@@ -13,6 +11,8 @@ import type {
   Timing,
   Verify,
 } from '../../domain/session/session'
+import { medianInterval, ascending, quantile } from '../../domain/analysis/confidence-intervals'
+import { profiledTime } from '../../domain/programs/profiled-time'
 
 export interface ProgramState {
   rung: LadderRung

@@ -5,17 +5,14 @@ import type { LaunchFilters, Preview } from '../../adapters/tools/ncu-program'
 import type { NvidiaSmi } from '../../adapters/tools/gpus'
 import type { ErrorShape } from '../../domain/errors'
 import type { Statement } from '../../domain/messages/message'
-import { kernelKey, type PreviewKernel, distinctTitles } from '../../domain/programs/choose'
-import { profiledTime } from '../../domain/programs/compare-sessions'
+import { kernelKey, type PreviewKernel } from '../../domain/programs/choose'
 import { sessionSchemaVersion, type Session } from '../../domain/session/session'
-import {
-  type ImportedCode,
-  kernelId,
-  type ImportedRung,
-  kernelLadder,
-  kernelResult,
-} from '../import/kernel-rungs'
-import { deviceOf } from '../import/import-report'
+import { kernelLadder, kernelResult } from '../import/kernel-rungs'
+import { deviceOf } from '../import/import-ncu'
+import { distinctTitles } from '../../domain/programs/kernel-names'
+import { profiledTime } from '../../domain/programs/profiled-time'
+import type { ImportedCode } from '../import/imported-code'
+import { kernelId, type ImportedRung } from '../import/group-launches'
 
 export interface Profiled {
   report: ReportFile | null

@@ -1,7 +1,5 @@
 /** The old code of a ladder, ready to be built again: from a session, which keeps its sources, or a git revision. */
-import { resolve, sep, join } from 'node:path'
-import { readFile, writeFile } from 'node:fs/promises'
-import { z } from 'zod'
+import { resolve, sep } from 'node:path'
 import {
   builtWith,
   readKernelLibrary,
@@ -9,24 +7,24 @@ import {
   type KernelLibrary,
 } from '../../adapters/kernels/kernel-library'
 import { headerName, readLadderFolder } from '../../adapters/kernels/ladder-folder'
-import { checkOutRevision } from '../../adapters/kernels/git'
-import type { Setup, Folders } from '../../adapters/machine/machine'
+import type { Setup } from '../../adapters/machine/machine'
 import { isImported } from '../../adapters/sessions/session-store'
 import { readAllSources } from '../../adapters/sessions/session-sources'
 import { inputError, toErrorShape } from '../../domain/errors'
-import { otherwiseDefined, type OldCode, SameCode } from '../../domain/regress/report'
+import { type OldCode } from '../../domain/regress/report'
 import type { Session } from '../../domain/session/session'
 import { named, problemWord, type Problem } from '../../domain/task/problem'
-import { taskHeaderFile } from '../../domain/task/layout'
 import type { Task } from '../../domain/task/task'
-import { inEnglish } from '../../domain/text/text'
+import { inEnglish } from '../../domain/text/english'
 import type { OpenedLadder } from '../ladder-library/open'
 import { planRun, type PlanRequest } from '../run/plan'
-import { namesSession, openNamed, storeOf, type OpenedSession } from '../sessions/sessions'
-import { makeFolder } from '../../adapters/disk/disk'
-import type { Device } from '../../domain/gpu/gpu'
+import { namesSession, openNamed, type OpenedSession } from '../sessions/open-session'
 import type { PlannedRung, RunPlan } from '../../domain/run/plan'
 import { findLadder } from '../catalog/resolve'
+import { otherwiseDefined } from '../../domain/regress/task-compatibility'
+import { taskHeaderFile } from '../../domain/task/task-headers'
+import { checkOutRevision } from '../../adapters/kernels/check-out-revision'
+import { storeOf } from '../sessions/session-places'
 
 export interface OldRungs {
   from: OldCode
@@ -197,37 +195,4 @@ async function ofRevision({
     if (kind !== 'input') throw error
     throw inputError(`At ${against}: ${inEnglish(message)}`, remedy)
   }
-}
-
-// How far the same code seems to differ from itself on this machine, kept per GPU and driver in the cache: a change
-// below that is none. It is measured like any change, with the old build against a copy of itself.
-
-/** By GPU and driver. */
-const Kept = z.record(z.string(), SameCode)
-
-const fileOf = ({ cache }: Pick<Folders, 'cache'>): string => join(cache, 'same-code.json')
-
-const keyOf = ({ name, driver }: Pick<Device, 'name' | 'driver'>): string =>
-  `${name}, driver ${driver ?? 'unknown'}`
-
-const readKept = (folders: Pick<Folders, 'cache'>): Promise<z.infer<typeof Kept>> =>
-  readFile(fileOf(folders), 'utf8')
-    .then((text) => Kept.parse(JSON.parse(text)))
-    // Absent or damaged: it is measured again.
-    .catch(() => ({}))
-
-export const keptSameCode = async (
-  folders: Pick<Folders, 'cache'>,
-  device: Pick<Device, 'name' | 'driver'>,
-): Promise<SameCode | null> => (await readKept(folders))[keyOf(device)] ?? null
-
-/** A cache that cannot be written to costs only time. */
-export async function keepSameCode(
-  folders: Pick<Folders, 'cache'>,
-  device: Pick<Device, 'name' | 'driver'>,
-  found: SameCode,
-): Promise<void> {
-  const all = { ...(await readKept(folders)), [keyOf(device)]: found }
-  await makeFolder(folders.cache).catch(() => undefined)
-  await writeFile(fileOf(folders), `${JSON.stringify(all, null, 2)}\n`).catch(() => undefined)
 }

@@ -4,8 +4,9 @@ import { formatMs } from '../../domain/metrics/units'
 import { roundPercent, type RegressReport, type RegressRung } from '../../domain/regress/report'
 import type { RegressVerdict } from '../../domain/regress/verdict'
 import { problemWord } from '../../domain/task/problem'
-import { md, mdCode, mdCodeCell, mdTable } from '../../domain/text/tables'
-import { visible, inEnglish } from '../../domain/text/text'
+import { md, mdCode, mdCodeCell, mdTable } from '../../domain/text/markdown'
+import { inEnglish } from '../../domain/text/english'
+import { visible } from '../../domain/text/hidden-characters'
 
 /** Worse rungs first, then undecided ones, because a long table is read from its top. */
 const order: readonly RegressVerdict[] = ['slower', 'broken', 'unresolved']

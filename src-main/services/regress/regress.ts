@@ -6,7 +6,6 @@ import type { Setup } from '../../adapters/machine/machine'
 import type { BuiltRung, Expected } from '../../adapters/tools/runner'
 import type { Toolbox } from '../../adapters/tools/toolbox'
 import { KernelLadderError } from '../../domain/errors'
-import type { Device } from '../../domain/gpu/gpu'
 import { message, together, type Statement } from '../../domain/messages/message'
 import {
   headlineOf,
@@ -19,7 +18,6 @@ import {
   confirmed,
   cycleRatio,
   exitCodeOf,
-  median,
   judged,
   sameCodeRatio,
   spreadOfSameCode,
@@ -30,7 +28,7 @@ import {
   type MeasuredVerdict,
   type Round,
 } from '../../domain/regress/verdict'
-import { inEnglish } from '../../domain/text/text'
+import { inEnglish } from '../../domain/text/english'
 import { openTrustedLadder } from '../ladder-library/open'
 import { Bench } from '../bench/bench'
 import { measure } from '../run/measure'
@@ -38,12 +36,15 @@ import type { Measured } from '../run/measured'
 import { planRun, type PlanRequest } from '../run/plan'
 import { wrongness } from '../run/wrongness'
 import { buildBoth, throwIfAborted, type Row } from './both-builds'
-import { openOldCode, type OldRungs, keepSameCode, keptSameCode } from './old-code'
+import { openOldCode, type OldRungs } from './old-code'
 import { timeInTurn, type BuiltPair, type RoundsOutcome } from './rounds'
 import type { CacheState } from '../../domain/session/session'
 import type { RunPlan } from '../../domain/run/plan'
 import { toolboxOn } from '../bench/visible-gpu'
 import { inTurn, isShared } from '../bench/gpu-turn'
+import type { Device } from '../../domain/gpu/device'
+import { median } from '../../domain/regress/statistics'
+import { keepSameCode, keptSameCode } from './same-code'
 
 export interface RegressRequest extends Omit<PlanRequest, 'profile' | 'cacheState'> {
   /** A session, or a git revision. */

@@ -3,9 +3,7 @@
  * The charts on screen are drawn by the screen's own library.
  */
 import { formatCount } from '../../domain/metrics/units'
-import { html } from './markup'
-
-// The size of a drawing.
+import { html } from './html-markup'
 
 /** In CSS pixels, as stated in the drawing. */
 export function sizeOfSvg(svg: string): { width: number; height: number } {

@@ -2,15 +2,16 @@
 import { type BaselineCheck, type RungCheck } from '../../domain/analysis/baseline-check'
 import { percentChange } from '../../domain/analysis/time-change'
 import { message } from '../../domain/messages/message'
-import { inEnglish, pieces } from '../../domain/text/text'
+import { inEnglish, pieces } from '../../domain/text/english'
 import { headline } from '../../domain/report/provenance'
 import type { Session } from '../../domain/session/session'
-import { details, md, mdCode, mdCodeCell, mdSentence, mdTable } from '../../domain/text/tables'
+import { details, md, mdCode, mdCodeCell, mdSentence, mdTable } from '../../domain/text/markdown'
 import { formatMs } from '../../domain/metrics/units'
 import { factsOf, parameterChanges } from './comparison'
 import { list } from './printers/markdown'
-import { originTable, printMdTable, comparedFactTable } from './tables'
+import { comparedFactTable } from './tables'
 import { dash } from './model'
+import { originTable, printMdTable } from './markdown-tables'
 
 const signs: Record<RungCheck['verdict'], string> = {
   slower: '▼',

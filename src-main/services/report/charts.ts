@@ -3,7 +3,7 @@ import { cardMetricIds, metricDefinition } from '../../domain/metrics/metrics'
 import { areTimesRanked } from '../../domain/analysis/comparability'
 import { numberOfId } from '../../domain/ladder/rung'
 import type { RungResult, Session } from '../../domain/session/session'
-import { md } from '../../domain/text/tables'
+import { md } from '../../domain/text/markdown'
 import {
   leadFigure,
   leadMetric,
@@ -24,9 +24,9 @@ import {
 } from './bars-svg'
 import type { Picture } from './save'
 import type { ComparisonModel } from './comparison'
-import type { Drawing } from '../../domain/report/report-format'
-import { html } from './markup'
+import { html } from './html-markup'
 import type { ReportModel } from './model'
+import type { Drawing } from '../../domain/report/chart-drawings'
 
 /** `05 2D thread tile`; only the title if the id has no leading number. */
 const numbered = ({ id, title }: RungResult): string =>

@@ -2,83 +2,21 @@
  * Compares two sessions of one ladder and problem: before and after, or two GPUs. Incomparable sessions are
  * rejected; differences besides the code are stated.
  */
-import { z } from 'zod'
-import { inEnglish, pieces, visibleJson, withText } from '../../domain/text/text'
-import {
-  type Sentence,
-  message,
-  together,
-  Statement,
-  code,
-  say,
-} from '../../domain/messages/message'
-import { formatShare } from '../../domain/metrics/units'
-import { type Contribution, type Why, contributionsOf, whyOf, Cause } from '../../domain/why/why'
+import { inEnglish, pieces } from '../../domain/text/english'
+import { message, together, Statement } from '../../domain/messages/message'
+import { type Why, whyOf } from '../../domain/why/why'
 import { areTimesRanked, comparability } from '../../domain/analysis/comparability'
 import { leadFigure, leadOf, rateText } from '../../domain/analysis/lead-figure'
 import { compareRungs, RungComparison } from '../../domain/analysis/compare'
 import { inputError } from '../../domain/errors'
 import type { ReportSection } from '../../domain/report/frozen-report'
-import { paramWords, rungOf, type RungResult, Session } from '../../domain/session/session'
-import { diffSources, Hunk } from '../compare'
+import { rungOf, type RungResult, Session } from '../../domain/session/session'
 import { noReason, type ReportInput } from './model'
 import { headline, printedProvenance } from '../../domain/report/provenance'
 import { scrubSession } from './scrub'
-
-// Why a step is faster or slower, as a report prints it.
-
-export interface PrintedCause {
-  /** null for what is unexplained. */
-  cause: Cause | null
-  share: string
-  sentence: Sentence
-}
-
-export interface PrintedCauses {
-  /** What made the step what it is, and then what worked against it; neither if there are no causes. */
-  groups: { heading: string; causes: PrintedCause[] }[]
-  /** What moved and did not matter, under its heading; null if nothing did. */
-  unimportant: { heading: string; sentences: Sentence[] } | null
-  /** What else there is to say: why there are no causes, and which level would tell more. */
-  notes: string[]
-}
-
-const headings: Record<Why['verdict'], string> = {
-  better: 'Worse, and it did not matter:',
-  worse: 'Better, and it did not matter:',
-  same: 'What moved:',
-  changed: 'What moved:',
-  unknown: 'What moved:',
-}
-
-const printedCause = ({ cause, share }: Contribution): PrintedCause => ({
-  cause,
-  share: formatShare(share),
-  sentence: cause ? pieces(cause.statement) : ['Unexplained.'],
-})
-
-export function printedCauses(why: Why): PrintedCauses {
-  const { verdict, unimportant, needs, reason } = why
-  const { along, against } = contributionsOf(why)
-  const [done, undone] = verdict === 'worse' ? ['added', 'saved'] : ['saved', 'added']
-  const groups = [
-    { heading: `Why, with the share of the time ${done}:`, causes: along },
-    { heading: `What ${undone} time, relative to the time ${done}:`, causes: against },
-  ]
-  return {
-    groups: groups
-      .filter(({ causes }) => causes.length > 0)
-      .map(({ heading, causes }) => ({ heading, causes: causes.map(printedCause) })),
-    unimportant:
-      unimportant.length === 0
-        ? null
-        : {
-            heading: headings[verdict],
-            sentences: unimportant.map(({ statement }) => pieces(statement)),
-          },
-    notes: [...(reason ? [inEnglish(reason)] : []), ...(needs ? [inEnglish(needs.statement)] : [])],
-  }
-}
+import { code, say, type Sentence } from '../../domain/messages/sentence'
+import { paramWords } from '../../domain/session/rung-origins'
+import { diffSources, Hunk } from '../source-diff'
 
 export interface ComparedRung {
   a: RungResult
@@ -220,45 +158,3 @@ export const comparisonTitle = (model: ComparisonModel): string =>
 
 export const comparisonLegend =
   'Times are measured (CUDA events, the median); ○ is derived from them. ± is half the sum of both relative interquartile ranges; a change within the full sum, or below half a percent, is = same.'
-
-// A comparison of two sessions as JSON: what `report A --compare B --format json` writes.
-
-export const comparisonJsonVersion = 4
-
-export const ComparisonJson = z.object({
-  schema: z.literal(comparisonJsonVersion),
-  /** The date of the report, if one was given. */
-  reportDate: z.string().optional(),
-  /** What the reader should know in addition to the figures, including the warnings of both sessions. */
-  warnings: z.array(Statement),
-  a: Session,
-  b: Session,
-  /** The rungs in both sessions. */
-  rungs: z.array(
-    RungComparison.extend({
-      id: z.string(),
-      /** Why it is faster or slower in b; empty if it is the same or unknown. */
-      causes: z.array(Cause),
-      /** null if the source is the same or missing. */
-      source: z.object({ hunks: z.array(Hunk).nullable() }),
-    }),
-  ),
-})
-export type ComparisonJson = z.infer<typeof ComparisonJson>
-
-const documentOf = ({ a, b, date, warnings, rungs }: ComparisonModel): ComparisonJson => ({
-  schema: comparisonJsonVersion,
-  ...(date === null ? {} : { reportDate: date }),
-  warnings,
-  a,
-  b,
-  rungs: rungs.map(({ a: { id }, comparison, why, hunks }) => ({
-    id,
-    ...comparison,
-    causes: why.causes,
-    source: { hunks },
-  })),
-})
-
-export const comparisonJson = (model: ComparisonModel): string =>
-  visibleJson(withText(documentOf(model)))

@@ -3,7 +3,14 @@
  * this machine, so that they are identical to the pictures that the screen saves.
  */
 import type { PageDrawer } from '../../adapters/print/chromium'
-import { firstChoice, sweepCandidates, summaryOf } from '../../contract/sessions'
+import { inputError } from '../../domain/errors'
+import { message } from '../../domain/messages/message'
+import { problemLabel } from '../../domain/task/problem'
+import { roofline } from '../../domain/analysis/roofline'
+import type { Session } from '../../domain/session/session'
+import { openSession, type OpenedSession } from '../sessions/open-session'
+import { readTemplate } from './html'
+import { drawingPage, type Choice } from './index'
 import {
   chartIds,
   chartWord,
@@ -14,16 +21,12 @@ import {
   sweepMeasures,
   type ChartId,
   type Drawing,
-} from '../../domain/report/report-format'
-import { inputError } from '../../domain/errors'
-import { message } from '../../domain/messages/message'
-import { problemLabel } from '../../domain/task/problem'
-import { roofline } from '../../domain/analysis/roofline'
-import type { Session } from '../../domain/session/session'
-import { meantOr } from '../../domain/text/text'
-import { listAll, openSession, type OpenedSession, type SessionPlaces } from '../sessions/sessions'
-import { readTemplate } from './html'
-import { drawingPage, type Choice } from './index'
+} from '../../domain/report/chart-drawings'
+import { meantOr } from '../../domain/text/nearest'
+import { summaryOf } from '../../domain/session/session-summary'
+import { firstChoice, sweepCandidates } from '../../domain/session/size-series'
+import type { SessionPlaces } from '../sessions/session-places'
+import { listAll } from '../sessions/list-sessions'
 
 /** The possible settings of a chart's controls for a session; null if it has none. */
 function choicesOf(chart: ChartId, session: Session): readonly string[] | null {

@@ -12,9 +12,9 @@ import {
   type FrozenDeep,
   type FrozenReport,
 } from '../../domain/report/frozen-report'
-import { html, htmlSentence } from './markup'
+import { html, htmlSentence } from './html-markup'
 import type { ReportModel } from './model'
-import { escapeHidden } from '../../domain/text/text'
+import { escapeHidden } from '../../domain/text/hidden-characters'
 
 /** The built page with its script, compressed. */
 export async function readTemplate({ reportTemplate }: Assets): Promise<string> {

@@ -1,5 +1,4 @@
 /** From opened sessions to the text of a report. Pure, except that it scrubs the names of this machine. */
-import { machinePrivates, type Privates } from '../../adapters/machine/machine'
 import { checkAgainst, type CheckVerdict } from '../../domain/analysis/baseline-check'
 import { ciDocument } from '../../domain/analysis/baseline-document'
 import { DeepProfile } from '../../domain/session/deep'
@@ -14,25 +13,29 @@ import {
   type FrozenSession,
   type ReportSection,
 } from '../../domain/report/frozen-report'
-import { inEnglish, visibleJson } from '../../domain/text/text'
+import { inEnglish } from '../../domain/text/english'
 import {
   reportFormats,
   type ReportFormat,
   type TextFormat,
 } from '../../domain/report/report-format'
 import { rungOf, Session } from '../../domain/session/session'
-import type { OpenedSession } from '../sessions/sessions'
+import type { OpenedSession } from '../sessions/open-session'
 import { buildComparison } from './comparison'
 import { baselineMarkdown } from './baseline-print'
 import { comparisonPictures, pictures } from './charts'
-import { comparisonDocument, sessionDocument } from './documents'
+import { sessionDocument } from './session-document'
 import { printHtml } from './html'
 import { buildReport, type Authored, type ReportInput, type ReportModel } from './model'
-import { printPdfReport, type PdfTools } from './print'
 import { printers } from './printers'
 import type { PrintOptions } from './printers/printer'
 import type { Picture } from './save'
-import { scrubber, scrubSession, scrubDeep } from './scrub'
+import { scrubber, scrubSession } from './scrub'
+import { visibleJson } from '../../domain/text/hidden-characters'
+import { machinePrivates, type Privates } from '../../adapters/machine/machine-identity'
+import { comparisonDocument } from './comparison-document'
+import { printPdfReport, type PdfTools } from './print-pdf'
+import { scrubDeep } from './scrub-deep'
 
 export function parseFormat(word: string): ReportFormat {
   const format = reportFormats.find((known) => known === word)

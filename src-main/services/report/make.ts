@@ -1,17 +1,10 @@
 /** From a request to the content of a report in any format; finds whatever a format needs besides the session. */
-import type { ReportStage, ReportAnswer, ReportRequest } from '../../contract/sessions'
 import type { Assets } from '../../adapters/kernels/assets'
-import { zipFiles } from '../../adapters/disk/disk'
 import type { PageDrawer } from '../../adapters/print/chromium'
 import { inputError, KernelLadderError } from '../../domain/errors'
 import { message } from '../../domain/messages/message'
-import {
-  formatFacts,
-  hasChosenCharts,
-  type ReportFormat,
-  type Drawing,
-} from '../../domain/report/report-format'
-import type { OpenedSession, SessionPlaces } from '../sessions/sessions'
+import { formatFacts, hasChosenCharts, type ReportFormat } from '../../domain/report/report-format'
+import type { OpenedSession } from '../sessions/open-session'
 import { usualBars, usualDrawings } from './charts'
 import { checkCharts, drawCharts, isDrawnWord } from './drawing'
 import { readTemplate } from './html'
@@ -25,33 +18,12 @@ import {
   type HtmlSource,
 } from './index'
 import type { Authored } from './model'
-import type { PdfTools } from './print'
 import type { Picture } from './save'
-
-// Progress of reports being made, for a polling UI.
-
-export interface ReportProgress {
-  /** The stage of the most recently started one; null if none is in progress. */
-  readonly stage: ReportStage | null
-  make<T>(work: (onStage: (stage: ReportStage) => void) => Promise<T>): Promise<T>
-}
-
-export function createReportProgress(): ReportProgress {
-  const stages = new Map<symbol, ReportStage>()
-  return {
-    get stage() {
-      return [...stages.values()].at(-1) ?? null
-    },
-    async make(work) {
-      const own = Symbol('report')
-      try {
-        return await work((stage) => stages.set(own, stage))
-      } finally {
-        stages.delete(own)
-      }
-    },
-  }
-}
+import type { Drawing } from '../../domain/report/chart-drawings'
+import type { ReportAnswer, ReportRequest } from '../../contract/reports'
+import { zipFiles } from '../../adapters/disk/zip'
+import type { PdfTools } from './print-pdf'
+import type { SessionPlaces } from '../sessions/session-places'
 
 export interface MakeOptions extends Choice, Omit<Authored, 'drawn'> {
   format: ReportFormat

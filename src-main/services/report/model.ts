@@ -2,12 +2,9 @@
  * A report before formatting: every text scrubbed, every figure with unit and evidence, nothing that depends on when
  * or where it is made. The same session yields the same model.
  */
-import { threadsPerBlock } from '../../domain/analysis/derived-metrics'
 import { metricDefinitions, cardMetricIds, type MetricValue } from '../../domain/metrics/metrics'
-import { sizesLabel } from '../../domain/task/problem'
 import type { Session, RungResult } from '../../domain/session/session'
 import {
-  formatGflops,
   formatValue,
   formatMs,
   formatPercent,
@@ -19,11 +16,8 @@ import type { ReportSection } from '../../domain/report/frozen-report'
 import { leadMetric, leadText } from '../../domain/analysis/lead-figure'
 import { stepWords } from '../../domain/analysis/climb'
 import { timeNotes } from '../../domain/analysis/time-notes'
-import type { Drawing } from '../../domain/report/report-format'
-import { diffBelowHeaders, type Hunk } from '../compare'
-import { shareOfTotal, totalProfiledMs } from '../../domain/programs/compare-sessions'
 import { can, gpuOfTarget } from '../../domain/target/targets'
-import { inEnglish } from '../../domain/text/text'
+import { inEnglish } from '../../domain/text/english'
 import { headline, printedProvenance, type PrintedFact } from '../../domain/report/provenance'
 import { scrubSession, type Scrubber } from './scrub'
 import {
@@ -33,66 +27,10 @@ import {
   type PrintedSummary,
   type Step,
 } from '../../domain/report/summary'
-
-// The author's published figures beside ours.
-
-export interface PublishedFigures {
-  /** Whose figures they are, the GPU, and where to read them. */
-  origin: string
-  conclusion: string
-  /** Throughput, threads per block if the author varied them, then all published metrics. */
-  columns: string[]
-  /** Rungs with published figures, each above ours; a dash if there is none. */
-  rows: { id: string; theirs: string[]; ours: string[] }[]
-}
-
-const none = '–'
-
-export function publishedFigures({ ladder, rungs }: Session): PublishedFigures | null {
-  const { published } = ladder
-  if (!published) return null
-  const metrics = metricDefinitions.filter(({ id }) =>
-    Object.values(published.metrics).some((figures) => figures[id] !== undefined),
-  )
-  const { author, title, gpu, size, url, threadsPerBlock: threads } = published
-  const where = gpu === undefined ? 'no figures are given' : `on ${gpu} at ${sizesLabel(size)}`
-  return {
-    origin: `${title}${author === undefined ? '' : ` (${author})`}, ${where}${url === undefined ? '' : `, ${url}`}. It is a different GPU: compare the steps, not the absolute figures.`,
-    conclusion: published.conclusion,
-    columns: [
-      'Throughput',
-      ...(threads ? ['Threads per block'] : []),
-      ...metrics.map(({ label }) => label),
-    ],
-    rows: rungs
-      .filter(({ id }) => published.gflops[id] !== undefined || published.metrics[id])
-      .map((rung) => {
-        const { id, timing, metrics: own } = rung
-        const gflops = published.gflops[id]
-        const theirs = metrics.map((metric) => {
-          const figure = published.metrics[id]?.[metric.id]
-          return figure === undefined ? none : formatValue(figure, metric.unit)
-        })
-        const ours = metrics.map((metric) => {
-          const figure = own[metric.id]?.value
-          return figure == null ? none : formatValue(figure, metric.unit)
-        })
-        return {
-          id,
-          theirs: [
-            gflops === undefined ? none : formatGflops(gflops),
-            ...(threads ? [String(threads[id] ?? none)] : []),
-            ...theirs,
-          ],
-          ours: [
-            timing ? formatGflops(timing.gflops) : none,
-            ...(threads ? [String(threadsPerBlock(rung) ?? none)] : []),
-            ...ours,
-          ],
-        }
-      }),
-  }
-}
+import { shareOfTotal, totalProfiledMs } from '../../domain/programs/profiled-time'
+import type { Drawing } from '../../domain/report/chart-drawings'
+import { diffBelowHeaders, type Hunk } from '../source-diff'
+import { publishedFigures, type PublishedFigures } from './published-figures'
 
 /** A formatted figure. `note` is the 1-based index of the model's note that says why there is no value. */
 export interface Figure {

@@ -3,12 +3,11 @@
  * this removes what tools wrote into their messages: paths, hosts, users, identifiers. It errs on the side of
  * removing too much.
  */
-import type { Privates } from '../../adapters/machine/machine'
 import { isMessageKey, type Statement } from '../../domain/messages/message'
 import { can } from '../../domain/target/targets'
 import type { Session } from '../../domain/session/session'
 import { units } from '../../domain/metrics/units'
-import type { DeepProfile } from '../../domain/session/deep'
+import type { Privates } from '../../adapters/machine/machine-identity'
 
 /** Names that are too common: as words they would be removed from ordinary prose. */
 const commonNames = new Set(
@@ -176,43 +175,5 @@ export function scrubSession(session: Session, scrub: (text: string) => string):
           }
         : {}),
     },
-  }
-}
-
-// Scrubs a deep profile: sources, names and advice; counters and machine code are unchanged.
-
-export function scrubDeep(profile: DeepProfile, { sentence, source }: Scrubber): DeepProfile {
-  // The same few texts are repeated for thousands of instructions.
-  const known = new Map<string, string>()
-  const word = <T extends string | null>(text: T): T => {
-    if (text === null) return text
-    const scrubbed = known.get(text) ?? sentence(text)
-    known.set(text, scrubbed)
-    return scrubbed as T
-  }
-  return {
-    ...profile,
-    kernels: profile.kernels.map((kernel) => ({
-      ...kernel,
-      name: source(kernel.name),
-      instructions: kernel.instructions.map((instruction) => ({
-        ...instruction,
-        text: source(instruction.text),
-        opcode: word(instruction.opcode),
-        file: word(instruction.file),
-      })),
-      lines: kernel.lines.map((line) => ({
-        ...line,
-        file: word(line.file),
-        text: line.text === null ? null : source(line.text),
-      })),
-      rules: kernel.rules.map((rule) => ({
-        ...rule,
-        section: word(rule.section),
-        name: word(rule.name),
-        text: sentence(rule.text),
-      })),
-    })),
-    notes: profile.notes.map((note) => scrubStatement(note, sentence)),
   }
 }

@@ -13,8 +13,6 @@ import {
   type ReportModel,
   type ReportStep,
 } from './model'
-import { rungOrigins, type Session } from '../../domain/session/session'
-import { details, md, mdCodeCell, mdTable } from '../../domain/text/tables'
 
 export interface Cell {
   text: string
@@ -219,38 +217,3 @@ export const comparedFactTable = (facts: readonly ComparedFact[]): Table => ({
   columns: ['What', 'First', 'Second'].map(words),
   rows: facts.map((fact) => [plain(fact.label), ...[fact.a, fact.b].map(fact.code ? code : plain)]),
 })
-
-// A report's tables as Markdown.
-
-const cell = ({ text, code, mark = '', note }: Cell): string =>
-  `${code ? mdCodeCell(text) : md(text)}${mark}${note === undefined ? '' : ` <sup>${note}</sup>`}`
-
-export const printMdTable = ({ columns, rows }: Table): string =>
-  mdTable(
-    columns.map(({ align, ...header }) => ({
-      header: cell(header),
-      ...(align === undefined ? {} : { align }),
-    })),
-    rows.map((row) => row.map(cell)),
-  )
-
-export const originTable = (a: Session, b: Session): string =>
-  details(
-    'Sources and parameters of each rung',
-    mdTable(
-      [
-        { header: 'Rung', align: 'left' },
-        { header: 'In', align: 'left' },
-        { header: 'Source', align: 'left' },
-        { header: 'SHA-256', align: 'left' },
-        { header: 'Parameters', align: 'left' },
-      ],
-      rungOrigins(a, b).map(({ id, which, file, sourceHash, params }) => [
-        mdCodeCell(id),
-        which,
-        mdCodeCell(file),
-        mdCodeCell(sourceHash),
-        mdCodeCell(params),
-      ]),
-    ),
-  )

@@ -1,5 +1,4 @@
 /** Compiles the rungs of a plan, each available to the next stage as soon as it is built. */
-import type { Device } from '../../domain/gpu/gpu'
 import { isPythonFile } from '../../domain/ladder/rung'
 import { message } from '../../domain/messages/message'
 import type { PlannedRung, RunPlan } from '../../domain/run/plan'
@@ -10,6 +9,7 @@ import { startInParallel } from '../bench/in-parallel'
 import { refuseImpossible } from '../catalog/parameters'
 import type { RungBuild } from './finding'
 import type { Progress } from './progress'
+import type { Device } from '../../domain/gpu/device'
 
 /** What a kind of run builds, and for which GPU. */
 export interface BuildWay {

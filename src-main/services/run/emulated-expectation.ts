@@ -5,9 +5,6 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { sourceName } from '../../adapters/disk/build-cache'
-import type { FilledBuffer } from '../../adapters/emulator/pool'
-import { readModules } from '../../adapters/tools/nvcc'
-import { probeExpectation, type Launched } from '../../adapters/tools/runner'
 import {
   firstNan,
   toDoubles,
@@ -33,6 +30,9 @@ import {
   type EmulationBench,
   type ReadyRung,
 } from './emulate'
+import type { FilledBuffer } from '../../adapters/emulator/fill-case'
+import { readModules } from '../../adapters/tools/built-code'
+import { probeExpectation, type Launched } from '../../adapters/tools/launch-probe'
 
 export interface Expectation {
   values: ReadonlyMap<string, Uint8Array>

@@ -4,7 +4,7 @@
  */
 import { emulatorPool } from '../../adapters/emulator/pool'
 import { staticRungFlags } from '../../adapters/tools/nvcc'
-import type { BuildGpu } from '../../domain/gpu/gpu'
+import type { BuildGpu } from '../../domain/gpu/gpu-table'
 import { message } from '../../domain/messages/message'
 import type { PlannedRung, RunPlan } from '../../domain/run/plan'
 import { named, type Problem } from '../../domain/task/problem'

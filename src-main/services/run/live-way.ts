@@ -3,7 +3,6 @@ import { cacheControl, clockControl } from '../../adapters/tools/ncu'
 import { rungFlags } from '../../adapters/tools/nvcc'
 import { derivedMetrics } from '../../domain/analysis/derived-metrics'
 import type { ErrorShape } from '../../domain/errors'
-import type { Device } from '../../domain/gpu/gpu'
 import { message, type Statement, together } from '../../domain/messages/message'
 import type { PlannedRung, RunPlan } from '../../domain/run/plan'
 import { inTurn, isShared } from '../bench/gpu-turn'
@@ -19,6 +18,7 @@ import { warningList } from './warning-list'
 import { withProfiles } from './with-profiles'
 import type { OpenWay } from './way'
 import type { TaskRunner } from './measurement'
+import type { Device } from '../../domain/gpu/device'
 
 /** @param reportPath where to save ncu's report; null discards it */
 export const liveWay =

@@ -2,13 +2,13 @@
 import { builtRung } from '../../adapters/tools/runner'
 import type { ErrorShape } from '../../domain/errors'
 import type { Ceilings } from '../../domain/gpu/ceilings'
-import type { Device } from '../../domain/gpu/gpu'
 import type { RunPlan } from '../../domain/run/plan'
 import type { RungBuild } from './finding'
 import { measure } from './measure'
 import type { Measured } from './measured'
 import type { Progress } from './progress'
 import type { TaskRunner } from './measurement'
+import type { Device } from '../../domain/gpu/device'
 
 export interface MeasuredRungs {
   rungs: ReadonlyMap<string, Measured>

@@ -2,11 +2,12 @@
 import { message } from '../../domain/messages/message'
 import type { KernelLibrary } from '../../adapters/kernels/kernel-library'
 import type { RunRequest } from '../../contract/index'
-import { problemAt, caseOf } from '../../domain/task/problem'
-import { requireProblem } from '../../domain/task/faults'
+import { caseOf } from '../../domain/task/problem'
 import type { PlannedRung, RunPlan } from '../../domain/run/plan'
 import { giveParams } from '../catalog/parameters'
 import { findLadder, entryId, resolveRung, taskOf, resolved, selectRungs } from '../catalog/resolve'
+import { requireProblem } from '../../domain/task/problem-faults'
+import { problemAt } from '../../domain/task/problem-request'
 
 /** A run request, independent of its target. */
 export type PlanRequest = Omit<RunRequest, 'target'>

@@ -3,8 +3,6 @@
  * it will take. A rung is prepared while the next ones are compiled.
  */
 import { availableParallelism } from 'node:os'
-import type { NotLaunched } from '../../adapters/tools/runner'
-import { shrunk, workOf } from '../../domain/emulation/job'
 import { inputError, missingError } from '../../domain/errors'
 import { message, type Statement } from '../../domain/messages/message'
 import { caseOf, named } from '../../domain/task/problem'
@@ -21,6 +19,8 @@ import {
   type ReadyRung,
 } from './emulate'
 import type { Finding, RungBuild } from './finding'
+import { shrunk, workOf } from '../../domain/emulation/emulated-problem'
+import type { NotLaunched } from '../../adapters/tools/launch-probe'
 
 /** A rung that takes more, some ten minutes on one thread, is refused. */
 const mostInstructions = 4e9

@@ -2,7 +2,6 @@
 import { builtRung } from '../../adapters/tools/runner'
 import { planProfile, type ProfilePlan } from '../../domain/analysis/pass-plan'
 import { toErrorShape } from '../../domain/errors'
-import type { Device } from '../../domain/gpu/gpu'
 import { message } from '../../domain/messages/message'
 import type { RunPlan } from '../../domain/run/plan'
 import type { Finding, RungBuild } from './finding'
@@ -10,6 +9,7 @@ import { noProfiles, profile, type ProfileEvent, type ProfileOutcome } from './p
 import type { Progress } from './progress'
 import type { RunSettings } from './run-settings'
 import type { TaskRunner } from './measurement'
+import type { Device } from '../../domain/gpu/device'
 
 export interface ProfileStage {
   runner: TaskRunner

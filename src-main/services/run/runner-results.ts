@@ -2,7 +2,6 @@
 import type { RunnerEvent } from '../../adapters/tools/runner'
 import { caseOf, gflops } from '../../domain/task/problem'
 import { outputsOf, type Task } from '../../domain/task/task'
-import { reasonsIn, type GpuState } from '../../domain/gpu/gpu'
 import type {
   BurstTiming,
   Launch,
@@ -11,6 +10,7 @@ import type {
   Verify,
 } from '../../domain/session/session'
 import type { MeasureRequest } from './measurement'
+import { reasonsIn, type GpuState } from '../../domain/gpu/gpu-state'
 
 type LaunchedKernel = Extract<RunnerEvent, { event: 'launches' }>['kernels'][number]
 

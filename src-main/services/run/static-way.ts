@@ -3,22 +3,16 @@
  * records what they would launch, from which occupancy and waves are derived. Nothing is run, verified or timed,
  * and the session says so.
  */
-import { staticRungFlags, launchedKernels, readBuiltCode } from '../../adapters/tools/nvcc'
+import { staticRungFlags } from '../../adapters/tools/nvcc'
 import { sourceName } from '../../adapters/disk/build-cache'
-import {
-  probeLaunches,
-  probeReference,
-  type NotLaunched,
-  type ProbedLaunch,
-} from '../../adapters/tools/runner'
+import { type ProbedLaunch } from '../../adapters/tools/runner'
 import type { Toolbox } from '../../adapters/tools/toolbox'
 import { KernelLadderError } from '../../domain/errors'
 import { message, type Statement } from '../../domain/messages/message'
 import { instructionBytes } from '../../domain/sass/decode'
-import { staticProfile } from '../../domain/sass/machine-code'
 import type { DeepProfile } from '../../domain/session/deep'
 import { derivedMetrics } from '../../domain/analysis/derived-metrics'
-import type { BuildGpu } from '../../domain/gpu/gpu'
+import type { BuildGpu } from '../../domain/gpu/gpu-table'
 import { unavailable, type MetricValue } from '../../domain/metrics/metrics'
 import type { PlannedRung, RunPlan } from '../../domain/run/plan'
 import { caseOf } from '../../domain/task/problem'
@@ -33,6 +27,9 @@ import type { Finding, Findings } from './finding'
 import { allUnavailable } from './profile'
 import type { Progress } from './progress'
 import type { OpenWay } from './way'
+import { staticProfile } from '../../domain/sass/static-profile'
+import { launchedKernels, readBuiltCode } from '../../adapters/tools/built-code'
+import { probeLaunches, probeReference, type NotLaunched } from '../../adapters/tools/launch-probe'
 
 type Launches = { launches: Launch[]; kernels: readonly ProbedLaunch[] } | NotLaunched
 

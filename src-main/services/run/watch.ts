@@ -17,7 +17,7 @@ import { toErrorShape, type ErrorShape } from '../../domain/errors'
 import type { Session } from '../../domain/session/session'
 import { fillFiles } from '../../domain/task/task'
 import { message, type Statement } from '../../domain/messages/message'
-import { distinct, inEnglish } from '../../domain/text/text'
+import { distinct, inEnglish } from '../../domain/text/english'
 
 export type WatchPhase = 'waiting' | 'running' | 'gone' | 'faulty' | 'failed'
 

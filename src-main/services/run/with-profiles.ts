@@ -1,9 +1,9 @@
 /** Joins what was measured of rungs with what was profiled. Pure. */
 import { withSmallWaves } from '../../domain/analysis/derived-metrics'
-import type { Device } from '../../domain/gpu/gpu'
 import { message } from '../../domain/messages/message'
 import type { Finding } from './finding'
 import type { ProfileOutcome } from './profile'
+import type { Device } from '../../domain/gpu/device'
 
 /** Each rung with its counters, or the reason why it has none. */
 export function withProfiles(

@@ -7,9 +7,8 @@ import { staticRungFlags } from '../../adapters/tools/nvcc'
 import { printedLines, toolOf, toolOfStop } from '../../domain/emulation/findings'
 import type { EmulationAnswer } from '../../domain/emulation/job'
 import { missingError } from '../../domain/errors'
-import type { BuildGpu } from '../../domain/gpu/gpu'
+import type { BuildGpu } from '../../domain/gpu/gpu-table'
 import { message, type Statement } from '../../domain/messages/message'
-import type { SanitizeRequest } from '../../contract/runs'
 import {
   groupRecords,
   sanitizeReportVersion,
@@ -34,6 +33,7 @@ import { planSanitize, seed, sourceTexts, type SanitizeEnvironment } from './san
 import type { PlannedRung } from '../../domain/run/plan'
 import { architectureFor } from '../bench/architecture'
 import { inParallel } from '../bench/in-parallel'
+import type { SanitizeRequest } from '../../contract/sanitize'
 
 export async function sanitizeEmulated(
   environment: SanitizeEnvironment,

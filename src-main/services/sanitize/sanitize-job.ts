@@ -1,7 +1,6 @@
 /** The current compute-sanitizer job, for a polling UI. */
 import { Bench } from '../bench/bench'
 import type { Setup } from '../../adapters/machine/machine'
-import type { SanitizeProgress, SanitizeRequest, SanitizeState } from '../../contract/runs'
 import { toErrorShape } from '../../domain/errors'
 import type { SanitizeReport } from '../../domain/session/sanitizer'
 import { libraryFor } from '../ladder-library/copies'
@@ -10,6 +9,7 @@ import { emulatedGpu } from '../run/counters'
 import { sanitizeEmulated } from './emulated-sanitize'
 import { sanitize } from './sanitize'
 import { toolboxOn } from '../bench/visible-gpu'
+import type { SanitizeProgress, SanitizeRequest, SanitizeState } from '../../contract/sanitize'
 
 export interface SanitizeOptions {
   onProgress: (progress: SanitizeProgress) => void

@@ -16,7 +16,6 @@ import {
   type BuiltRung,
   type RunnerEvent,
 } from '../../adapters/tools/runner'
-import type { SanitizeProgress, SanitizeRequest } from '../../contract/runs'
 import { message, type Statement } from '../../domain/messages/message'
 import { inputError, KernelLadderError, missingError } from '../../domain/errors'
 import {
@@ -28,7 +27,6 @@ import {
   defaultSecondsARung,
   type SanitizerTool,
 } from '../../domain/session/sanitizer'
-import { taskHeader, taskHeaderFile } from '../../domain/task/layout'
 import { sizeNames, type Task } from '../../domain/task/task'
 import { buildRung, type TaskInputs } from '../bench/build-rung'
 import { planRun } from '../run/plan'
@@ -40,6 +38,8 @@ import { remedies } from '../bench/tools'
 import { type BuildOutcome } from '../bench/compiler'
 import { inParallel } from '../bench/in-parallel'
 import { inTurn } from '../bench/gpu-turn'
+import { taskHeader, taskHeaderFile } from '../../domain/task/task-headers'
+import type { SanitizeProgress, SanitizeRequest } from '../../contract/sanitize'
 
 export interface SanitizeEnvironment {
   bench: Bench

@@ -7,7 +7,7 @@ import { kindOf } from '../../domain/target/targets'
 import { sameSizes, type Sizes } from '../../domain/task/problem'
 import { z } from 'zod'
 import { appVersion } from '../version'
-import { storeOf, type SessionPlaces } from './sessions'
+import { storeOf, type SessionPlaces } from './session-places'
 
 const Found = z.object({ points: SessionPoints.nullable(), readable: z.boolean() })
 type Found = z.infer<typeof Found>

@@ -3,7 +3,6 @@ import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { sha256 } from '../../adapters/disk/build-cache'
-import { keptAnswer } from '../../adapters/disk/disk'
 import type { KernelLibrary } from '../../adapters/kernels/kernel-library'
 import type { Setup } from '../../adapters/machine/machine'
 import { readSources } from '../../adapters/sessions/session-sources'
@@ -17,6 +16,7 @@ import {
 import { appVersion } from '../version'
 import { listRecordings, readRecording } from './recordings'
 import { resolveLadder } from '../catalog/resolve'
+import { keptAnswer } from '../../adapters/disk/cached-answer'
 
 /** The files that recordings are read from, and the cache that keeps what follows from them. */
 interface MeasuredSetup {

@@ -13,7 +13,6 @@ import {
 } from '../../adapters/sessions/session-store'
 import { RunEvent, type RunRequest } from '../../contract'
 import { inputError, KernelLadderError } from '../../domain/errors'
-import { Job } from '../../domain/machines/slurm-job'
 import { message } from '../../domain/messages/message'
 import type { Session } from '../../domain/session/session'
 import { printTarget, type Target } from '../../domain/target/targets'
@@ -36,6 +35,7 @@ import {
   type Runner,
   type StartRunOptions,
 } from './saved-run'
+import { Job } from '../../domain/machines/job-protocol'
 
 export const runMachine: Runner = async (name, request, options) => {
   const target = { kind: 'machine' as const, name: name! }

@@ -9,7 +9,6 @@ import type { RunRequest } from '../../contract'
 import { inputError, KernelLadderError } from '../../domain/errors'
 import { message } from '../../domain/messages/message'
 import { can, isMeasuredNow, parseTarget } from '../../domain/target/targets'
-import { requireTrustedFolder } from '../ladder-library/open'
 import { runPrograms, type ProgramsJob } from '../programs/run-programs'
 import {
   draftNew,
@@ -19,6 +18,7 @@ import {
   type StartRunOptions,
 } from './saved-run'
 import { toolboxOn } from '../bench/visible-gpu'
+import { requireTrustedFolder } from '../ladder-library/folder-trust'
 
 /** Throws for what only a ladder with a task can be asked for. */
 function refuseOthers(

@@ -11,7 +11,6 @@ import type { DeepProfiles } from '../../domain/session/deep'
 import type { ErrorShape } from '../../domain/errors'
 import { toErrorShape } from '../../domain/errors'
 import { message, type Statement } from '../../domain/messages/message'
-import { taskHeader, taskHeaderFile } from '../../domain/task/layout'
 import { sizesWord } from '../../domain/task/problem'
 import type { Target } from '../../domain/target/targets'
 import type { Session } from '../../domain/session/session'
@@ -22,6 +21,7 @@ import type { OpenWay } from '../run/way'
 import { Bench } from '../bench/bench'
 import type { RunPlan } from '../../domain/run/plan'
 import { toolboxOn } from '../bench/visible-gpu'
+import { taskHeader, taskHeaderFile } from '../../domain/task/task-headers'
 
 export interface StartRunOptions extends Setup {
   /** Where to save instead of the store; must not exist. */

@@ -1,16 +1,11 @@
 /** Writes the winner of a sweep into a ladder folder, as a variant after its rung. */
-import {
-  addVariant,
-  allowValues,
-  readFolderFile,
-  saveFolderFile,
-  type LadderFolder,
-} from '../../adapters/kernels/ladder-folder'
+import { addVariant, allowValues, type LadderFolder } from '../../adapters/kernels/ladder-folder'
 import { inputError } from '../../domain/errors'
 import { message } from '../../domain/messages/message'
 import type { TuneReport } from '../../domain/tune/report'
-import { pointKey } from '../../domain/tune/sweep'
 import type { PlannedRung } from '../../domain/run/plan'
+import { pointKey } from '../../domain/tune/search-space'
+import { readFolderFile, saveFolderFile } from '../../adapters/kernels/folder-file'
 
 /** Checked before the sweep: a ladder that ships is the program's and is not edited. */
 export function requireOwnFolder(own: LadderFolder | null, ladder: string): LadderFolder {

@@ -2,16 +2,18 @@
 import { join } from 'node:path'
 import { copyBuilt } from '../../adapters/disk/build-cache'
 import type { BuiltRung } from '../../adapters/tools/runner'
-import { median, timeRatio } from '../../domain/regress/verdict'
+import { timeRatio } from '../../domain/regress/verdict'
 import { named } from '../../domain/task/problem'
-import type { Finalist, T4Row } from '../../domain/tune/report'
-import { pointKey, type Point } from '../../domain/tune/sweep'
-import { inEnglish } from '../../domain/text/text'
+import type { Finalist } from '../../domain/tune/report'
+import { inEnglish } from '../../domain/text/english'
 import { message, type Statement } from '../../domain/messages/message'
 import { copyId, oldId, timeInTurn } from '../regress/rounds'
-import { measureOn, type MeasureSetup, type Worker } from './scheduler'
 import type { PlannedRung } from '../../domain/run/plan'
 import { inTurn } from '../bench/gpu-turn'
+import { median } from '../../domain/regress/statistics'
+import type { T4Row } from '../../domain/tune/t4'
+import { pointKey, type Point } from '../../domain/tune/search-space'
+import { measureOn, type MeasureSetup, type Worker } from './workers'
 
 /** As many as are likely to contain the true best one, given the noise of single times. */
 const finalistCount = 5

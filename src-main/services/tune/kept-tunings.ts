@@ -4,10 +4,11 @@ import type { Setup } from '../../adapters/machine/machine'
 import type { CallInput } from '../../contract'
 import { inputError } from '../../domain/errors'
 import { message } from '../../domain/messages/message'
-import { listed, tuningId, type ListedTuning, type TuneReport } from '../../domain/tune/report'
+import { type TuneReport } from '../../domain/tune/report'
 import { openTrustedLadder } from '../ladder-library/open'
 import { applyWinner } from './apply'
 import { plannedRung } from './tune'
+import { listed, tuningId, type ListedTuning } from '../../domain/tune/kept-tuning'
 
 /** Keeps a sweep for the UI; returns its id. */
 export function keepReport(

@@ -1,7 +1,14 @@
 /** What a sweep is asked for, and the space that follows from it and from the rung. */
 import { mentionsMacro, parseRule, rulesOf } from '../../adapters/kernels/kernel-library'
 import { inputError } from '../../domain/errors'
-import type { At } from '../../domain/task/problem'
+import {
+  exhaustiveLimit,
+  usualStrategy,
+  type StrategyName,
+} from '../../domain/tune/search-strategy'
+import type { CacheState } from '../../domain/session/session'
+import type { PlannedRung, RunPlan } from '../../domain/run/plan'
+import type { At } from '../../domain/task/problem-request'
 import {
   combinations,
   countAllowed,
@@ -10,12 +17,7 @@ import {
   type Axis,
   type Point,
   type Space,
-  exhaustiveLimit,
-  usualStrategy,
-  type StrategyName,
-} from '../../domain/tune/sweep'
-import type { CacheState } from '../../domain/session/session'
-import type { PlannedRung, RunPlan } from '../../domain/run/plan'
+} from '../../domain/tune/search-space'
 
 export interface TuneRequest {
   ladder: string

@@ -1,6 +1,5 @@
 /** The component that draws each chart. */
 import type { Component } from 'vue'
-import type { ChartId } from '../../../src-main/domain/report/report-format'
 import MixChart from './MixChart.vue'
 import OccupancyChart from './OccupancyChart.vue'
 import RooflineChart from './RooflineChart.vue'
@@ -9,6 +8,7 @@ import StudyChart from './StudyChart.vue'
 import SweepChart from './SweepChart.vue'
 import TrafficChart from './TrafficChart.vue'
 import WaveChart from './WaveChart.vue'
+import type { ChartId } from '../../../src-main/domain/report/chart-drawings'
 
 export const chartComponents: Record<ChartId, Component> = {
   roofline: RooflineChart,

@@ -3,28 +3,15 @@ import { describe, expect, it } from 'vitest'
 import type { SessionSummary } from '../../../src-main/contract'
 import { leadFigure } from '../../../src-main/domain/analysis/lead-figure'
 import { otherSizes, runCommand } from '../../../src-main/domain/session/commands'
-import { absence, commandFor } from './use-chart'
-import {
-  drawnLimits,
-  isKnown,
-  rungOccupancy,
-  rungWaves,
-  stallFigures,
-  stallReasons,
-  stallTotal,
-  publishedFigure,
-  studies,
-  studyFigure,
-  studyMetrics,
-  sweep,
-  toggleChoice,
-  leastBytes,
-  trafficMetrics,
-  trafficRungs,
-} from './figures'
-import { firstChoice, sweepCandidates } from '../../../src-main/contract/sessions'
 import { rung, session, recording } from '../../../test/renderer/samples'
 import { gemmProblem } from '../../../test/support'
+import { firstChoice, sweepCandidates } from '../../../src-main/domain/session/size-series'
+import { stallFigures, stallReasons, stallTotal } from './stall-figures'
+import { leastBytes, trafficMetrics, trafficRungs } from './traffic-figures'
+import { drawnLimits, isKnown, rungOccupancy, rungWaves } from './occupancy-figures'
+import { publishedFigure, studies, studyFigure, studyMetrics } from './study-figures'
+import { sweep, toggleChoice } from './sweep-figures'
+import { absence, commandFor } from './absence'
 
 const deep = recording('gemm-fp32-h200-4096-deep')
 const card = recording('gemm-fp32-h200-8192')

@@ -3,135 +3,19 @@
  * CodeMirror adopts style sheets; in the document it would add a <style> element, which the content
  * security policy blocks.
  */
-import { SearchCursor } from '@codemirror/search'
-import { StateEffect, StateField, type Text, EditorState, type Extension } from '@codemirror/state'
-import {
-  Decoration,
-  EditorView,
-  type DecorationSet,
-  drawSelection,
-  lineNumbers,
-} from '@codemirror/view'
-import {
-  uncollapseUnchanged,
-  type Chunk,
-  getChunks,
-  MergeView,
-  unifiedMergeView,
-} from '@codemirror/merge'
+import { type Text, EditorState, type Extension } from '@codemirror/state'
+import { EditorView, drawSelection, lineNumbers } from '@codemirror/view'
+import { type Chunk, getChunks, MergeView, unifiedMergeView } from '@codemirror/merge'
 import { syntaxHighlighting } from '@codemirror/language'
 import type { Hunk } from '../../../src-main/domain/analysis/chain'
 import { codeHighlighting, codeTheme } from '../../ui/code-theme'
 import { keptSyntaxOf } from '../../ui/code-syntax'
-import { heatGutter, setHeat, type Heat, markedLines, markLines } from '../../ui/code-marks'
+import { markedLines, markLines } from '../../ui/marked-lines'
 import { diffConfig, linesOf, looseDiffConfig, textOf } from './source-hunks'
 import { shownLine, type SourceText } from './source-text'
-
-// Marks each place of a text in an editor. CodeMirror's own search does so only behind its panel, one per editor.
-
-interface Place {
-  from: number
-  to: number
-}
-interface Found {
-  text: string
-  places: readonly Place[]
-  marks: DecorationSet
-}
-
-/** The text, whatever its case, and which of its places is the current one. */
-export const setFound = StateEffect.define<{ text: string; current: number | null }>()
-
-const nothing: Found = { text: '', places: [], marks: Decoration.none }
-const mark = Decoration.mark({ class: 'cm-found' })
-const currentMark = Decoration.mark({ class: 'cm-found cm-foundCurrent' })
-
-export const finder = StateField.define<Found>({
-  create: () => nothing,
-  update(value, { effects, state }) {
-    const wanted = effects.find((effect) => effect.is(setFound))?.value
-    if (!wanted) return value
-    const { text, current } = wanted
-    if (text === '') return nothing
-    const places: readonly Place[] =
-      text === value.text
-        ? value.places
-        : [...new SearchCursor(state.doc, text, 0, state.doc.length, (own) => own.toLowerCase())]
-    return {
-      text,
-      places,
-      marks: Decoration.set(
-        places.map(({ from, to }, index) =>
-          (index === current ? currentMark : mark).range(from, to),
-        ),
-      ),
-    }
-  },
-  provide: (field) => [
-    EditorView.decorations.from(field, ({ marks }) => marks),
-    EditorView.theme({
-      '.cm-found': { outline: '1px solid var(--caution)' },
-      '.cm-foundCurrent': { backgroundColor: 'var(--caution-surface)', outlineWidth: '2px' },
-    }),
-  ],
-})
-
-// Unfolds unchanged lines: a hot line behind "8 unchanged lines" would go unseen.
-
-/** The merge view's folding: lines kept around a change, and the fewest lines worth folding. */
-export const collapseUnchanged = { margin: 3, minSize: 4 }
-
-export interface Fold {
-  /** Lines of a and b, from 1 and inclusive, that one fold may hide. */
-  a: { from: number; to: number }
-  b: { from: number; to: number }
-}
-
-/** Unchanged ranges that are long enough to be folded. */
-export function folds(chunks: readonly Chunk[], a: Text, b: Text): Fold[] {
-  const found: Fold[] = []
-  let [pastA, pastB] = [1, 1]
-  for (let index = 0; index <= chunks.length; index += 1) {
-    const chunk = chunks[index]
-    const margin = index === 0 ? 0 : collapseUnchanged.margin
-    const end = (doc: Text, at: number | undefined) =>
-      at === undefined
-        ? doc.lines
-        : doc.lineAt(Math.min(at, doc.length)).number - 1 - collapseUnchanged.margin
-    const fold = {
-      a: { from: pastA + margin, to: end(a, chunk?.fromA) },
-      b: { from: pastB + margin, to: end(b, chunk?.fromB) },
-    }
-    if (fold.b.to - fold.b.from + 1 >= collapseUnchanged.minSize) found.push(fold)
-    if (!chunk) break
-    pastA = a.lineAt(Math.min(a.length, chunk.toA)).number
-    pastB = b.lineAt(Math.min(b.length, chunk.toB)).number
-  }
-  return found
-}
-
-/** Unfolds the folds that contain any of the lines and are not open yet. */
-export function unfold(
-  editors: { a: EditorView | undefined; b: EditorView },
-  original: Text,
-  chunks: readonly Chunk[],
-  lines: { a: ReadonlySet<number>; b: ReadonlySet<number> },
-): void {
-  const holds = ({ from, to }: { from: number; to: number }, wanted: ReadonlySet<number>) =>
-    [...wanted].some((line) => line >= from && line <= to)
-  const chosen = folds(chunks, original, editors.b.state.doc).filter(
-    (fold) => holds(fold.a, lines.a) || holds(fold.b, lines.b),
-  )
-  for (const side of ['a', 'b'] as const) {
-    const editor = editors[side]
-    if (!editor || chosen.length === 0) continue
-    editor.dispatch({
-      effects: chosen.map((fold) =>
-        uncollapseUnchanged.of(editor.state.doc.line(fold[side].from).from),
-      ),
-    })
-  }
-}
+import { setFound, finder } from './editor-finder'
+import { collapseUnchanged, unfold } from './unchanged-folds'
+import { heatGutter, setHeat, type Heat } from '../../ui/heat-gutter'
 
 export type SourceLayout = 'split' | 'unified'
 export type SideName = 'a' | 'b'

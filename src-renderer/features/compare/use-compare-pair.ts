@@ -2,17 +2,12 @@
 import { computed, watch } from 'vue'
 import { compareRungs } from '../../../src-main/domain/analysis/compare'
 import type { DeepProfile } from '../../../src-main/domain/session/deep'
-import {
-  rungOf,
-  type RungResult,
-  type Session,
-  rungBefore,
-} from '../../../src-main/domain/session/session'
-import { useDeepStore, useSessionsStore } from '../../stores/sessions'
+import { rungOf, type RungResult, type Session } from '../../../src-main/domain/session/session'
+import { useSessionsStore } from '../../stores/sessions'
 import { valueOf } from '../../stores/loadable'
 import type { MachineRung } from '../machine/machine'
-import { guardOf, withoutVerdicts } from '../other-sessions'
-import type { SessionComparison } from '../../../src-main/domain/programs/compare-sessions'
+import { guardOf, withoutVerdicts } from '../comparison-guard'
+import { useDeepStore } from '../../stores/deep-profiles'
 
 export interface PairAddress {
   sessionRef: string
@@ -152,64 +147,4 @@ export function useComparePair(address: () => PairAddress) {
     deepA,
     deepB,
   }
-}
-
-// Which rungs are compared: steps along a ladder, and pairs of rungs of two sessions.
-
-// Steps along the ladder: each compares a rung with the one it builds on.
-
-export interface Step {
-  a: string
-  b: string
-}
-
-export const steps = (session: Session): Step[] =>
-  session.rungs.flatMap((rung) => {
-    if (rung.id === session.ladder.reference) return []
-    const before = rungBefore(session, rung.id)
-    return before ? [{ a: before.id, b: rung.id }] : []
-  })
-
-/** The step before or after the current pair, which need not be a step itself. */
-export function stepFrom(session: Session, b: string, by: 1 | -1): Step | undefined {
-  const order = session.rungs.map(({ id }) => id)
-  const here = order.indexOf(b)
-  const candidates = steps(session).filter((step) => (order.indexOf(step.b) - here) * by > 0)
-  return by > 0 ? candidates[0] : candidates.at(-1)
-}
-
-// Pairs of rungs of two sessions, side by side.
-
-type Pairs = Pick<SessionComparison, 'pairs'>
-
-/** Rungs in pairs, in the order of a's; of a rung of several kernels, the pair of the first. */
-function rungPairs({ pairs }: Pairs): Step[] {
-  const seen = new Set<string>()
-  return pairs.flatMap(({ sideA, sideB }) => {
-    if (seen.has(sideA.rung)) return []
-    seen.add(sideA.rung)
-    return [{ a: sideA.rung, b: sideB.rung }]
-  })
-}
-
-/** The pair before or after the rung of a. */
-export function pairedStep(
-  a: Session,
-  compared: Pairs,
-  from: string,
-  by: 1 | -1,
-): Step | undefined {
-  const order = a.rungs.map(({ id }) => id)
-  const here = order.indexOf(from)
-  const further = rungPairs(compared).filter((pair) => (order.indexOf(pair.a) - here) * by > 0)
-  return by > 0 ? further[0] : further.at(-1)
-}
-
-/** The last pair that was timed in both, or if there is none, the last rung of each. */
-export function pairAcross(a: Session, b: Session, compared: Pairs): [string, string] | null {
-  const timed = compared.pairs.filter(({ ratio }) => ratio !== null)
-  const last = rungPairs({ pairs: timed.length > 0 ? timed : compared.pairs }).at(-1)
-  if (last) return [last.a, last.b]
-  const [left, right] = [a.rungs.at(-1), b.rungs.at(-1)]
-  return left && right ? [left.id, right.id] : null
 }

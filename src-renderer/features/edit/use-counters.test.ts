@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { effectScope, ref, type EffectScope } from 'vue'
-import type { RungCounters } from '../../../src-main/contract/folders'
 import { KernelLadderError } from '../../../src-main/domain/errors'
 import { useCounters } from './use-counters'
+import type { RungCounters } from '../../../src-main/contract/rung-builds'
 
 /** Questions that were asked, and how to answer each. */
 let asked: { source: string; answer: (value: RungCounters) => void; fail: (e: unknown) => void }[]

@@ -1,7 +1,7 @@
 /** What a rung would count: asked anew at each pause in typing, in the background. */
 import { computed, onBeforeUnmount, ref, shallowRef, watch, type Ref } from 'vue'
-import type { RungCounters } from '../../../src-main/contract/folders'
 import { toErrorShape, type ErrorShape } from '../../../src-main/domain/errors'
+import type { RungCounters } from '../../../src-main/contract/rung-builds'
 
 /** Milliseconds without a keystroke: longer than for saving, since each question starts a compiler. */
 const pauseMs = 1000

@@ -1,9 +1,9 @@
 /** The edited copy of a rung: opens it, saves it while the user types, builds and discards it. */
 import { computed, onBeforeUnmount, ref, shallowRef, watch } from 'vue'
 import type { CallOutput } from '../../../src-main/contract'
-import type { Draft } from '../../../src-main/domain/ladder/rung'
 import { useClient } from '../../client/client'
 import { loading, track, valueOf, type Loadable } from '../../stores/loadable'
+import type { Draft } from '../../../src-main/domain/ladder/draft'
 
 /** Milliseconds without a keystroke before the text is saved. */
 const pauseMs = 700

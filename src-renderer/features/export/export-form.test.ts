@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { ReportRequest } from '../../../src-main/contract/sessions'
 import {
   answerFile,
   canBeDated,
@@ -9,6 +8,7 @@ import {
   type ExportForm,
 } from './export-form'
 import { recording } from '../../../test/services/report/samples'
+import { ReportRequest } from '../../../src-main/contract/reports'
 
 const { session } = recording()
 const request = (change: Partial<ExportForm>) => {

@@ -1,7 +1,4 @@
 /** The export form's choices, and the request made from them. */
-import { computed, onScopeDispose, ref, watch, type Ref } from 'vue'
-import { useI18n } from 'vue-i18n'
-import type { ReportRequest, ReportAnswer, ReportStage } from '../../../src-main/contract/sessions'
 import { reportSections, type ReportSection } from '../../../src-main/domain/report/frozen-report'
 import {
   hasChosenCharts,
@@ -11,7 +8,7 @@ import {
   type ReportFormat,
 } from '../../../src-main/domain/report/report-format'
 import type { Session } from '../../../src-main/domain/session/session'
-import { useClient } from '../../client/client'
+import type { ReportRequest, ReportAnswer } from '../../../src-main/contract/reports'
 
 export interface ExportForm {
   format: ReportFormat
@@ -108,37 +105,4 @@ export function answerFile({ content, encoding, mediaType }: ReportAnswer): Blob
       ? content
       : Uint8Array.from(atob(content), (character) => character.charCodeAt(0))
   return new Blob([part], { type: mediaType })
-}
-
-// A report's progress and elapsed time, polled from the core twice a second.
-
-export function useReportProgress(making: Ref<boolean>) {
-  const { t } = useI18n()
-  const stage = ref<ReportStage>('content')
-  const seconds = ref(0)
-  let timer: ReturnType<typeof setInterval> | undefined
-
-  async function ask(startedAt: number): Promise<void> {
-    seconds.value = Math.floor((performance.now() - startedAt) / 1000)
-    // A failed poll changes nothing: the report's own call will report the error.
-    const answer = await useClient()
-      .call('report.current', {})
-      .catch(() => null)
-    if (answer?.stage) stage.value = answer.stage
-  }
-
-  watch(making, (isMaking) => {
-    clearInterval(timer)
-    if (!isMaking) return
-    stage.value = 'content'
-    seconds.value = 0
-    const startedAt = performance.now()
-    timer = setInterval(() => void ask(startedAt), 500)
-  })
-  onScopeDispose(() => clearInterval(timer))
-
-  const progress = computed(() =>
-    making.value ? t(`export.stage.${stage.value}`, { seconds: seconds.value }) : '',
-  )
-  return { progress }
 }

@@ -1,23 +1,19 @@
 import { describe, expect, it } from 'vitest'
-import { steps, stepFrom } from '../compare/use-compare-pair'
 import {
-  columnGroups,
   defaultPair,
   errorsDiffer,
   ladderRows,
-  metricScale,
-  metricsOf,
   rateOf,
   referenceThroughput,
   togglePick,
-  usualColumns,
-  arrangeRows,
-  type LadderView,
 } from './ladder-rows'
 import { inLadderOrder } from '../shown-rungs'
-import { groupMetrics } from '../metrics'
 import { cardMetricIds } from '../../../src-main/domain/metrics/metrics'
 import { rung, session, recording } from '../../../test/renderer/samples'
+import { groupMetrics } from '../metric-groups'
+import { steps, stepFrom } from '../compare/ladder-steps'
+import { arrangeRows, type LadderView } from './arrange-rows'
+import { columnGroups, metricScale, metricsOf, usualColumns } from './metric-columns'
 
 const climb = session([
   rung('00_ref', 1),

@@ -3,25 +3,12 @@ import {
   compareRungs,
   speedup,
   type RungComparison,
-  slowdownOf,
-  type Slowdown,
 } from '../../../src-main/domain/analysis/compare'
 import { stepTo, type TakenStep } from '../../../src-main/domain/analysis/climb'
 import { libraryClaim } from '../../../src-main/domain/analysis/library-claim'
 import { timeNotes } from '../../../src-main/domain/analysis/time-notes'
 import type { AnyMessage } from '../../../src-main/domain/messages/message'
-import {
-  leadFigure,
-  leadMetric,
-  leadOf,
-  type Lead,
-} from '../../../src-main/domain/analysis/lead-figure'
-import {
-  cardMetricIds,
-  metricDefinition,
-  type MetricValue,
-} from '../../../src-main/domain/metrics/metrics'
-import { columnFor } from '../../../src-main/domain/session/registry-figures'
+import { leadFigure, leadOf, type Lead } from '../../../src-main/domain/analysis/lead-figure'
 import { gflops } from '../../../src-main/domain/task/problem'
 import {
   climbs,
@@ -30,17 +17,9 @@ import {
   type Session,
   type Timing,
 } from '../../../src-main/domain/session/session'
-import {
-  columnDecimals,
-  rungNumbers,
-  bareFigure,
-  makeScale,
-  type Scale,
-  type ScaleKind,
-  share,
-} from '../../ui/format'
-import { groupMetrics, type MetricGroupId } from '../metrics'
-import { foundBy } from '../shown-rungs'
+import { columnDecimals, rungNumbers } from '../../ui/format'
+import { slowdownOf, type Slowdown } from '../../../src-main/domain/analysis/slowdown'
+import { makeScale, type Scale, type ScaleKind } from '../../ui/scale'
 
 export interface LadderRow {
   rung: RungResult
@@ -108,45 +87,6 @@ export const errorText = (error: number): string => error.toExponential(1)
 export function errorsDiffer({ rungs }: Session): boolean {
   const errors = rungs.map(errorOf).filter((error) => error !== null)
   return new Set(errors.map(errorText)).size > 1
-}
-
-export interface ColumnGroup {
-  id: MetricGroupId
-  metrics: readonly string[]
-}
-
-/** What says more of a task that memory bounds than conflicts in shared memory which no rung has. */
-const ofMemory = ['dramBytes', 'l2HitRate'] as const
-const conflicts = ['sharedLoadBankConflicts', 'sharedStoreBankConflicts'] as const
-
-/**
- * The card's metrics and the registers; of a deep session the structural conflicts in place of the noisy counters. What bounds the task stands in place of FMA's pipe; where that is memory and no
- * rung has a bank conflict, the bytes that it moves stand in place of the conflicts.
- */
-export function usualColumns(session: Session): string[] {
-  const lead = leadMetric(session)
-  const has = (id: string) => session.rungs.some(({ metrics }) => (metrics[id]?.value ?? 0) > 0)
-  const isMemory = lead === 'dramUtilization' && !conflicts.some(has)
-  const moved = isMemory ? ofMemory.filter(has) : []
-  return [...cardMetricIds, 'registersPerThread']
-    .filter((id) => moved.length === 0 || !conflicts.some((one) => one === id))
-    .map((id): string => (id === 'fmaUtilization' ? lead : columnFor(id, session.rungs)))
-    .concat(moved)
-}
-
-/** Metrics grouped as columns. */
-export const columnGroups = (ids: readonly string[]): ColumnGroup[] => groupMetrics(ids)
-
-export const metricsOf = (groups: readonly ColumnGroup[]): string[] =>
-  groups.flatMap(({ metrics }) => metrics)
-
-/** The scale of a metric's bars: percentages run to 100 %, others to the largest in the ladder. */
-export function metricScale(session: Session, id: string): Scale {
-  if (metricDefinition(id)?.unit === '%') return { kind: 'linear', min: 0, max: 100 }
-  return makeScale(
-    'linear',
-    session.rungs.map((rung) => rung.metrics[id]?.value ?? 0),
-  )
 }
 
 /** The columns of times, besides which a session may have others. */
@@ -219,83 +159,3 @@ export function defaultPair(session: Session): [string, string] | null {
   const [first, second] = session.rungs
   return first && second ? [first.id, second.id] : null
 }
-
-// Which of the ladder's rows are shown and in which order: search, sorting and pinned rows.
-
-export const ladderSorts = ['order', 'time', 'step', 'metric'] as const
-export type LadderSort = (typeof ladderSorts)[number]
-
-export interface LadderView {
-  search: string
-  sort: LadderSort
-  /** The metric to sort by, if `sort` is `metric`. */
-  metric: string
-  pinned: readonly string[]
-}
-
-/** A row's sort key, largest first; null comes last. */
-function sortValue(row: LadderRow, { sort, metric }: LadderView): number | null {
-  switch (sort) {
-    case 'order':
-      return null
-    case 'time':
-      return row.rung.timing ? -row.rung.timing.medianMs : null
-    case 'step':
-      return row.step?.factor ?? null
-    case 'metric':
-      return row.rung.metrics[metric]?.value ?? null
-  }
-}
-
-/** Pinned rows stay whatever the search; both parts default to ladder order. */
-export function arrangeRows(
-  rows: readonly LadderRow[],
-  view: LadderView,
-): { pinned: LadderRow[]; rows: LadderRow[] } {
-  const isFound = foundBy(view.search, rows) ?? (() => true)
-  const isPinned = ({ rung }: LadderRow) => view.pinned.includes(rung.id)
-  const shown = rows.filter((row) => !isPinned(row) && isFound(row))
-  if (view.sort !== 'order')
-    shown.sort((a, b) => {
-      const [left, right] = [sortValue(a, view), sortValue(b, view)]
-      if (left === null || right === null) return Number(left === null) - Number(right === null)
-      return right - left
-    })
-  return { pinned: rows.filter(isPinned), rows: shown }
-}
-
-// A rung's metric cells, calculated before rendering: there are thousands, and most are never looked at.
-
-export interface MetricCell {
-  id: string
-  /** The text shown, and its origin for screen readers; null if there is no value. */
-  text: string | null
-  evidence: MetricValue['evidence'] | 'absent'
-  /** The bar's length, as a percentage of the track. */
-  width: string
-  isZero: boolean
-  expected: { met: boolean; direction: string } | null
-}
-
-export const metricCells = (
-  { rung, comparison }: LadderRow,
-  scales: ReadonlyMap<string, Scale>,
-): MetricCell[] =>
-  [...scales.keys()].map((id) => {
-    const figure = rung.metrics[id]
-    const value = figure?.value ?? null
-    const scale = scales.get(id)
-    const expected = comparison?.metrics.find((metric) => metric.id === id)?.expected
-    return {
-      id,
-      text: figure && value !== null ? bareFigure(value, figure.unit) : null,
-      evidence: !figure ? 'absent' : value === null ? 'unavailable' : figure.evidence,
-      width: `${((scale ? share(scale, value ?? 0) : 0) * 100).toFixed(1)}%`,
-      isZero: value === 0,
-      // If either value is missing there is nothing to mark; the row's details say so.
-      expected:
-        expected && expected.met !== null
-          ? { met: expected.met, direction: expected.direction }
-          : null,
-    }
-  })

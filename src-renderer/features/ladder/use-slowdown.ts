@@ -1,10 +1,10 @@
 /** Explains why a rung is slower than the one before: the ladder's note, and the counter that shows it. */
 import { useI18n } from 'vue-i18n'
 import { figureText, factorText } from '../../ui/format'
-import type { Slowdown } from '../../../src-main/domain/analysis/compare'
 import { formatRatio } from '../../../src-main/domain/metrics/units'
-import { useMetricWords } from '../metrics'
 import type { LadderRow } from './ladder-rows'
+import type { Slowdown } from '../../../src-main/domain/analysis/slowdown'
+import { useMetricWords } from '../use-metric-words'
 
 export function useSlowdown() {
   const { t } = useI18n()

@@ -1,11 +1,5 @@
 /** A kernel's machine code as the view shows it: figures as heat, links to source lines, filters. Pure. */
-import {
-  arrowLanes,
-  controlFlow,
-  type Arrow,
-  liveRegisters,
-  type Live,
-} from '../../../src-main/domain/sass/flow'
+import { arrowLanes, controlFlow, type Arrow } from '../../../src-main/domain/sass/control-flow'
 import {
   counted,
   opcodeFamily,
@@ -15,7 +9,8 @@ import {
   type Place,
   type Work,
 } from '../../../src-main/domain/session/deep'
-import { bandCount, type LineBands } from '../../ui/code-marks'
+import { liveRegisters, type Live } from '../../../src-main/domain/sass/live-registers'
+import { bandCount, type LineBands } from '../../ui/line-bands'
 
 /** What there is of a rung; each part may be missing. */
 export interface MachineRung {

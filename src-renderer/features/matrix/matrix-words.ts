@@ -1,74 +1,10 @@
 /** Texts of the matrix: row names, and a cell's exact value and origin. */
 import { useI18n } from 'vue-i18n'
-import { csvTable, type Cell, md, mdTable } from '../../../src-main/domain/text/tables'
-import type { MatrixCell, MatrixItem, MatrixRow, MatrixGroup } from './matrix'
+import type { MatrixCell, MatrixRow, MatrixGroup } from './matrix'
 import type { RungResult, Session } from '../../../src-main/domain/session/session'
-import { useMetricWords, useProvenance } from '../metrics'
-
-// The matrix as text for a spreadsheet or document; session contents never become a formula or markup.
-
-export interface CopyWords {
-  metric: string
-  unit: string
-  label(row: MatrixRow): string
-  unavailable: string
-  absent: string
-}
-
-const rowsOf = (items: readonly MatrixItem[]): MatrixRow[] =>
-  items.filter((item) => item.type === 'metric')
-
-/** Numbers at full precision, so that a spreadsheet can calculate with them. */
-function csvCell(cell: MatrixCell, words: CopyWords): Cell {
-  switch (cell.kind) {
-    case 'value':
-      return cell.value
-    case 'text':
-      return cell.text
-    case 'several':
-      return cell.texts.join(' / ')
-    case 'unavailable':
-      return words.unavailable
-    case 'absent':
-      return words.absent
-  }
-}
-
-export const matrixCsv = (
-  titles: readonly string[],
-  items: readonly MatrixItem[],
-  words: CopyWords,
-): string =>
-  csvTable(
-    // Header cells are escaped like the others: a title may contain anything.
-    [words.metric, words.unit, ...titles],
-    rowsOf(items).map((row) => [
-      row.source === 'ncu' ? row.id : words.label(row),
-      row.unit,
-      ...row.cells.map((cell) => csvCell(cell, words)),
-    ]),
-  )
-
-/** Figures formatted as on screen. */
-export const matrixMarkdown = (
-  titles: readonly string[],
-  items: readonly MatrixItem[],
-  words: CopyWords,
-): string =>
-  mdTable(
-    [
-      { header: md(words.metric), align: 'left' },
-      { header: md(words.unit), align: 'left' },
-      ...titles.map((title) => ({ header: md(title) })),
-    ],
-    rowsOf(items).map((row) => [
-      md(row.source === 'ncu' ? row.id : words.label(row)),
-      md(row.unit),
-      ...row.cells.map((cell) =>
-        cell.kind === 'value' ? md(cell.text) : md(String(csvCell(cell, words))),
-      ),
-    ]),
-  )
+import { useProvenance } from '../use-provenance'
+import { useMetricWords } from '../use-metric-words'
+import type { CopyWords } from './matrix-copy'
 
 export function useMatrixWords() {
   const { t, te, locale } = useI18n()

@@ -1,17 +1,10 @@
 /** Rungs × metrics: the cells, the copied text, and how a spreadsheet reads it. */
 import Papa from 'papaparse'
 import { describe, expect, it } from 'vitest'
-import {
-  againstBaseline,
-  rungsByRow,
-  chosenRungs,
-  filterItems,
-  matrixItems,
-  ncuNames,
-  type MatrixRow,
-} from './matrix'
-import { matrixCsv, matrixMarkdown } from './matrix-words'
+import { chosenRungs, filterItems, matrixItems, ncuNames, type MatrixRow } from './matrix'
 import { rung, session, recording } from '../../../test/renderer/samples'
+import { matrixCsv, matrixMarkdown } from './matrix-copy'
+import { againstBaseline, rungsByRow } from './against-baseline'
 
 const recorded = recording('gemm-fp32-h200-4096')
 const rowOf = (items: ReturnType<typeof matrixItems>, id: string): MatrixRow =>

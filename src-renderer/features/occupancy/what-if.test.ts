@@ -3,9 +3,9 @@ import { recording } from '../../../test/renderer/samples'
 import { threadsOf } from '../../../src-main/domain/analysis/derived-metrics'
 import { occupancy } from '../../../src-main/domain/gpu/occupancy'
 import { rungOf } from '../../../src-main/domain/session/session'
-import { isKnown, rungOccupancy } from '../charts/figures'
-import { smLimits } from '../../../src-main/domain/gpu/gpu'
 import { defaultFields, fieldsFrom, fieldsOf, kernelOf, parseField, rangeOf } from './what-if'
+import { smLimits } from '../../../src-main/domain/gpu/sm-limits'
+import { isKnown, rungOccupancy } from '../charts/occupancy-figures'
 
 describe("the what-if screen's address", () => {
   it('fills the fields, with defaults for what it leaves out', () => {

@@ -7,7 +7,7 @@ import {
   threadsPerBlockMax,
   type ComputeCapability,
   type SmLimits,
-} from '../../../src-main/domain/gpu/gpu'
+} from '../../../src-main/domain/gpu/sm-limits'
 
 export const resources = ['threads', 'registers', 'shared'] as const
 export type Resource = (typeof resources)[number]

@@ -1,19 +1,6 @@
-/** Keys: those that work on every screen, screens by the letter that follows g, and the help sheet's list. */
+/** Keys that work on every screen: the palette, the help sheet, and g plus a letter. */
 import { onBeforeUnmount, onMounted } from 'vue'
-import { screens, type Screen } from '../../screens'
-
-// Screens by the letter that follows g.
-
-export interface GoTo {
-  key: string
-  screen: Screen
-}
-
-export const goTos: readonly GoTo[] = screens.flatMap((screen) =>
-  screen.meta?.key === undefined ? [] : [{ key: screen.meta.key, screen }],
-)
-
-// Keys that work on every screen: the palette, the help sheet, and g plus a letter for a screen.
+import { goTos, type GoTo } from './screen-keys'
 
 export interface ShortcutActions {
   palette(): void

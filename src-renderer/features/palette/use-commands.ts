@@ -1,18 +1,18 @@
 /** Commands available on every screen: screens, sessions, steps of the session, language, theme. */
 import { useI18n } from 'vue-i18n'
 import { useRouter } from 'vue-router'
-import { chartIds } from '../../../src-main/domain/report/report-format'
 import { rungBefore, type Session } from '../../../src-main/domain/session/session'
 import { languageChoice, languageChoices } from '../../i18n'
 import { placeOf } from '../../screens'
 import { valueOf } from '../../stores/loadable'
 import { useSessionsStore } from '../../stores/sessions'
 import { rungNumbers } from '../../ui/format'
-import { languages } from '../../ui/preferences'
 import { themeChoice, themeChoices } from '../../ui/theme'
 import { sessionTitle } from '../sessions/session-list'
 import { screenCommands, type Command } from './commands'
-import { goTos } from './shortcuts'
+import { chartIds } from '../../../src-main/domain/report/chart-drawings'
+import { goTos } from './screen-keys'
+import { languages } from '../../ui/language'
 
 export function useCommands(help: () => void): () => Command[] {
   const { t } = useI18n()

@@ -1,18 +1,9 @@
-/** What the forms of this screen offer and ask for: a run, and another machine to run on. Pure. */
-import type { SessionSummary, CallInput, CallOutput } from '../../../src-main/contract/index'
-import { isImport, isOwnRun, isRecording } from '../../../src-main/contract/sessions'
-import type { Statement } from '../../../src-main/domain/messages/message'
+/** The run form: what it offers, and the request made from it. */
+import type { SessionSummary, CallInput } from '../../../src-main/contract/index'
 import type { ProfileLevel } from '../../../src-main/domain/metrics/metric-definition'
-import { planProfile, type ProfilePlan } from '../../../src-main/domain/analysis/pass-plan'
-import {
-  sameSizes,
-  type Sizes,
-  sizesLabel,
-  usualProblem,
-} from '../../../src-main/domain/task/problem'
-import type { Session, TimingWay } from '../../../src-main/domain/session/session'
+import { type Sizes, sizesLabel, usualProblem } from '../../../src-main/domain/task/problem'
+import type { TimingWay } from '../../../src-main/domain/session/session'
 import type { Ladder, LadderRung } from '../../../src-main/domain/ladder/ladder'
-import { emulatedProblem } from '../../../src-main/domain/emulation/job'
 import { maxSize, sizeNames } from '../../../src-main/domain/task/task'
 import type { Capabilities } from '../../../src-main/domain/target/kinds'
 import {
@@ -22,49 +13,13 @@ import {
   runnableKinds,
   type RunnableKind,
 } from '../../../src-main/domain/target/targets'
-
-// Estimates the cost of profiling from the times of a session of the same ladder and size.
-
-/** The session whose times are used for the estimate: this machine's newest, else a recording. */
-export function timesFrom(
-  sessions: readonly SessionSummary[],
-  ladder: string,
-  size: Sizes | null,
-): SessionSummary | undefined {
-  const usable = sessions.filter(
-    (session) =>
-      size !== null &&
-      !session.damaged &&
-      !isImport(session) &&
-      session.ladder.id === ladder &&
-      session.problem !== null &&
-      sameSizes(session.problem.sizes, size),
-  )
-  return usable.find(isOwnRun) ?? usable[0]
-}
+import { emulatedProblem } from '../../../src-main/domain/emulation/emulated-problem'
+import { isRecording } from '../../../src-main/domain/session/session-summary'
 
 /** Parses seconds as typed; null if invalid. */
 export function parseSeconds(text: string): number | null {
   const value = /^\s*\d{1,6}([.,]\d{1,3})?\s*$/.test(text) ? Number(text.replace(',', '.')) : NaN
   return value > 0 ? value : null
-}
-
-export function estimate(
-  session: Session,
-  level: ProfileLevel,
-  rungs: readonly string[],
-  limitSeconds: number | null,
-): ProfilePlan | null {
-  if (level === 'none') return null
-  return planProfile({
-    level,
-    computeCapability: session.device?.computeCapability ?? null,
-    rungs: rungs.map((id) => {
-      const { timing, launches, prepared } = session.rungs.find((rung) => rung.id === id) ?? {}
-      return { id, medianMs: timing?.medianMs ?? null, kernels: launches?.length, prepared }
-    }),
-    ...(limitSeconds === null ? {} : { limitSeconds }),
-  })
 }
 
 export const customSize = 'custom'
@@ -327,33 +282,3 @@ export function runRequest(form: RunForm, ladder: Ladder): CallInput<'run.start'
     params: Object.fromEntries(params.map(([name, value]) => [name, Number(value)])),
   }
 }
-
-// The form that adds a machine, and the state of one.
-
-export interface MachineFields {
-  name: string
-  host: string
-  slurm: boolean
-  partition: string
-}
-
-export interface MachineState {
-  state: 'checking' | 'ok' | 'unreachable'
-  /** Why it is not reached. */
-  why?: Statement
-}
-
-/** The answer of a check, or the error of the call. */
-export const stateOf = (answer: CallOutput<'machines.check'>): MachineState =>
-  answer.error === null ? { state: 'ok' } : { state: 'unreachable', why: answer.error.message }
-
-/** A key that ssh does not know is trusted as it was shown. */
-export const machineRequest = (
-  { name, host, slurm, partition }: MachineFields,
-  { known, fingerprint }: CallOutput<'machines.look'>,
-): CallInput<'machines.add'> => ({
-  name: name.trim(),
-  host: host.trim(),
-  slurm: slurm ? (partition.trim() === '' ? {} : { partition: partition.trim() }) : null,
-  fingerprint: known ? null : fingerprint,
-})

@@ -10,11 +10,7 @@ import {
   parseExtent,
   parseScalar,
   runRequest,
-  estimate,
   parseSeconds,
-  timesFrom,
-  machineRequest,
-  stateOf,
 } from './run-form'
 import { ladder, messages } from '../../../test/renderer/samples'
 import { readSession } from '../../../src-main/adapters/sessions/session-store'
@@ -23,6 +19,8 @@ import { leadFigure, rateText, shareText } from '../../../src-main/domain/analys
 import { replay } from '../../stores/run-state'
 import { eventLog, fakeMachine } from '../../../test/services/support'
 import { runColumns } from './run-columns'
+import { machineRequest, stateOf } from './machine-form'
+import { estimate, timesFrom } from './profile-estimate'
 
 const fresh = (target = 'local') => freshForm(ladder, target)
 

@@ -1,12 +1,10 @@
 /** The session list: titles, search, and the pair of rungs that comparing two sessions opens with. */
 import { useI18n } from 'vue-i18n'
-import { useRouter } from 'vue-router'
 import type { SessionSummary } from '../../../src-main/contract/index'
 import { compareSessions } from '../../../src-main/domain/programs/compare-sessions'
 import { rungOf, type RungResult, type Session } from '../../../src-main/domain/session/session'
 import { can, gpuOfTarget } from '../../../src-main/domain/target/targets'
 import { problemText } from '../../ui/format'
-import { useSessionManagement } from '../../stores/sessions'
 
 /** The user's name for it, else ladder and problem; an unreadable folder only has its own name. */
 export function sessionTitle(item: SessionSummary): string {
@@ -70,20 +68,4 @@ export function pairAcross(a: Session, b: Session): [string, string] | null {
   const left = timed(a)[0] ?? a.rungs.at(-1)
   const right = timed(b)[0] ?? b.rungs.at(-1)
   return left && right ? [left.id, right.id] : null
-}
-
-// Imports files and leads to what came of them: one session's ladder, else the list with what went wrong.
-
-export function useImport(): (files: readonly File[]) => Promise<void> {
-  const router = useRouter()
-  const management = useSessionManagement()
-  return async (files) => {
-    if (files.length === 0) return
-    const started = management.importFiles(files)
-    // Where its progress stands; a file takes a while.
-    await router.push({ name: 'sessions' })
-    const [first, ...more] = await started
-    if (files.length === 1 && first !== undefined && more.length === 0)
-      await router.push({ name: 'ladder', params: { sessionRef: first } })
-  }
 }

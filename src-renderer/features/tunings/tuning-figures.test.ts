@@ -2,10 +2,10 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { heightsOf } from '../../charts/parallel-chart'
-import { KeptTuning } from '../../../src-main/domain/tune/report'
 import { barOf, paramWords, sameValues, timedInTurn, timesAsFast } from './tuning-figures'
-import { strategyNames } from '../../../src-main/domain/tune/sweep'
+import { strategyNames } from '../../../src-main/domain/tune/search-strategy'
 import en from '../../locales/en/screens.json'
+import { KeptTuning } from '../../../src-main/domain/tune/kept-tuning'
 
 const file = new URL('../../../test/captures/tune-h200.json', import.meta.url)
 const { report } = KeptTuning.parse(JSON.parse(readFileSync(file, 'utf8')))

@@ -1,5 +1,6 @@
 /** A sweep's ranking as the screen shows it. Pure. */
-import type { KeptTuning, Finalist, TuneRow } from '../../../src-main/domain/tune/report'
+import type { Finalist, TuneRow } from '../../../src-main/domain/tune/report'
+import type { KeptTuning } from '../../../src-main/domain/tune/kept-tuning'
 
 type Report = KeptTuning['report']
 

@@ -4,9 +4,10 @@ import { mkdir, readdir, readFile, stat, utimes, writeFile } from 'node:fs/promi
 import { basename, join } from 'node:path'
 import { homedir } from 'node:os'
 import { describe, expect, it } from 'vitest'
-import { ownFolder, sweepAbandoned, stageFolder } from '../../../src-main/adapters/disk/staging'
+import { stageFolder } from '../../../src-main/adapters/disk/staging'
 import { setEnv, tempDir } from '../../services/support'
 import { cacheDir, sharedCacheDir, userFolders } from '../../../src-main/adapters/disk/paths'
+import { ownFolder, sweepAbandoned } from '../../../src-main/adapters/disk/owned-folder'
 
 describe('an owned folder', () => {
   const ownerOf = (folder: string): string => join(folder, '.owner.json')

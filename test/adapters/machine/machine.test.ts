@@ -2,16 +2,14 @@
 import { mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import {
-  localMachine,
-  type Machine,
-  recordedMachine,
-} from '../../../src-main/adapters/machine/machine'
+import { type Machine } from '../../../src-main/adapters/machine/machine'
 import { runNcu } from '../../../src-main/adapters/tools/ncu'
 import { measureArgs, profileArgs, sanitizeArgs } from '../../../src-main/adapters/tools/runner'
 import { diagnose } from '../../../src-main/services/machine/doctor'
 import { gemm, gemmProblem } from '../../support'
 import { fakeMachine, recordingsDir, setEnv, tempDir } from '../../services/support'
+import { recordedMachine } from '../../../src-main/adapters/machine/recorded-machine'
+import { localMachine } from '../../../src-main/adapters/machine/local-machine'
 
 const recording = (): Machine => recordedMachine('x', join(recordingsDir, 'gemm-fp32-h200-1024'))
 

@@ -7,9 +7,9 @@ import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { confinedTools, type Description } from '../../../src-main/adapters/sandbox/confined'
 import { findSandbox, isIsolated, type Sandbox } from '../../../src-main/adapters/sandbox/sandbox'
-import { findTool } from '../../../src-main/adapters/tools/toolboxes'
-import { parseProbedLaunches } from '../../../src-main/parsers/cuda/runner-events'
+import { findTool } from '../../../src-main/adapters/tools/live-toolbox'
 import { shippedKernels } from '../../services/support'
+import { parseProbedLaunches } from '../../../src-main/parsers/cuda/launch-probe'
 
 const limits = {
   ...{ seconds: 20, memoryBytes: 2 ** 30, processes: 64, outputBytes: 2 ** 20 },

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { existsSync } from 'node:fs'
 import { afterAll, describe, expect, it } from 'vitest'
-import { descendants, runProcess } from '../../../src-main/adapters/tools/process'
+import { runProcess } from '../../../src-main/adapters/tools/process'
 import {
   findSandbox,
   isIsolated,
@@ -24,6 +24,7 @@ import { removeTree, unshareWith } from '../../../src-main/adapters/sandbox/view
 import { isAlive, setEnv, tempDir } from '../../services/support'
 import { said } from '../../support'
 import { findGroups } from '../../../src-main/adapters/sandbox/cgroup'
+import { descendants } from '../../../src-main/adapters/tools/process-tree'
 
 describe('the sandbox', async () => {
   const MiB = 2 ** 20

@@ -6,14 +6,10 @@ import { describe, expect, it, beforeEach } from 'vitest'
 import { z } from 'zod'
 import { indexed } from '../../../src-main/adapters/sessions/session-index'
 import { tempDir } from '../../services/support'
-import {
-  copySources,
-  emptyStore,
-  readSources,
-  writeStore,
-} from '../../../src-main/adapters/sessions/session-sources'
+import { copySources, readSources } from '../../../src-main/adapters/sessions/session-sources'
 import { message } from '../../../src-main/domain/messages/message'
 import { said } from '../../support'
+import { emptyStore, writeStore } from '../../../src-main/adapters/sessions/source-store'
 
 interface Store {
   root: string

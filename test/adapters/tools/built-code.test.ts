@@ -3,12 +3,13 @@ import { mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { launchedKernels, readBuiltCode } from '../../../src-main/adapters/tools/nvcc'
-import { liveToolbox, recordedToolbox } from '../../../src-main/adapters/tools/toolboxes'
-import { staticProfile } from '../../../src-main/domain/sass/machine-code'
+import { liveToolbox } from '../../../src-main/adapters/tools/live-toolbox'
 import { DeepProfile, lineHeat, sassOfLine } from '../../../src-main/domain/session/deep'
 import { packedRow } from '../../captures'
 import { said } from '../../support'
+import { staticProfile } from '../../../src-main/domain/sass/static-profile'
+import { launchedKernels, readBuiltCode } from '../../../src-main/adapters/tools/built-code'
+import { recordedToolbox } from '../../../src-main/adapters/tools/recorded-toolbox'
 
 const kept = packedRow('cubins.jsonl', 'kernels.so')
 const toolbox = liveToolbox(null)

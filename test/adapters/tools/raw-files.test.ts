@@ -16,11 +16,11 @@ import {
   packRecordedRaw,
   rawRecorder,
   readRaw,
-  recordedRaw,
 } from '../../../src-main/adapters/tools/raw-files'
 import type { RawCall } from '../../../src-main/adapters/tools/toolbox'
 import { tempDir } from '../../services/support'
 import { message } from '../../../src-main/domain/messages/message'
+import { recordedRaw } from '../../../src-main/adapters/tools/recorded-raw'
 
 const call = (key: string, startedAt = '2026-11-21T02:45:00.000Z'): RawCall => ({
   key,

@@ -7,11 +7,11 @@ import {
   type BaselineCheck,
   type RungVerdict,
 } from '../../../src-main/domain/analysis/baseline-check'
-import { inEnglish } from '../../../src-main/domain/text/text'
+import { inEnglish } from '../../../src-main/domain/text/english'
 import { rungOf, rungStatuses, type Session } from '../../../src-main/domain/session/session'
 import { editRung, recording, slowed, stretched, type Sample } from '../../services/report/samples'
-import { across } from '../../../src-main/domain/analysis/comparability'
 import { standardSession } from '../../captures'
+import { across } from '../../../src-main/domain/analysis/across-machines'
 
 const check = (now: Sample, threshold = 3, baseline = recording()): BaselineCheck =>
   checkAgainst(baseline.session, now.session, threshold)

@@ -1,16 +1,13 @@
 /** Times with different contents of L2 are never ranked, wherever two sessions meet. */
 import { describe, expect, it } from 'vitest'
-import {
-  across,
-  areTimesRanked,
-  comparability,
-} from '../../../src-main/domain/analysis/comparability'
+import { areTimesRanked, comparability } from '../../../src-main/domain/analysis/comparability'
 import { compareRungs, speedup } from '../../../src-main/domain/analysis/compare'
 import { compareSessions } from '../../../src-main/domain/programs/compare-sessions'
 import type { CacheState, Session } from '../../../src-main/domain/session/session'
-import { inEnglish } from '../../../src-main/domain/text/text'
+import { inEnglish } from '../../../src-main/domain/text/english'
 import { whyOf } from '../../../src-main/domain/why/why'
 import { rung, session } from '../../renderer/samples'
+import { across } from '../../../src-main/domain/analysis/across-machines'
 
 /** With times of this state. */
 function inState(cacheState: CacheState, ms = 2): Session {

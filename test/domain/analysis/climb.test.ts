@@ -1,7 +1,7 @@
 /** The climb: one chain of steps, whose product is the factor that is claimed. */
 import { describe, expect, it } from 'vitest'
 import { climbOf, climbWords, stepTo, stepWords } from '../../../src-main/domain/analysis/climb'
-import { inEnglish } from '../../../src-main/domain/text/text'
+import { inEnglish } from '../../../src-main/domain/text/english'
 import { recording, rung, session } from '../../renderer/samples'
 
 describe('the climb of gemm-fp32', () => {

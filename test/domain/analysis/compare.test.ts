@@ -16,7 +16,7 @@ import {
   ratioWarnings,
   rungWarnings,
 } from '../../../src-main/domain/analysis/comparability'
-import { inEnglish } from '../../../src-main/domain/text/text'
+import { inEnglish } from '../../../src-main/domain/text/english'
 import {
   chain,
   type ChainSide,

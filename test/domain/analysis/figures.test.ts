@@ -8,13 +8,13 @@ import { said, gemm, gemmProblem } from '../../support'
 import { leadFigure, leadOf, leadText } from '../../../src-main/domain/analysis/lead-figure'
 import { Task } from '../../../src-main/domain/task/task'
 import { usualProblem } from '../../../src-main/domain/task/problem'
+import { planProfile, profileSeconds } from '../../../src-main/domain/analysis/pass-plan'
 import {
   fewestSamples,
   medianInterval,
   quantile,
   ratioInterval,
-} from '../../../src-main/domain/analysis/time-change'
-import { planProfile, profileSeconds } from '../../../src-main/domain/analysis/pass-plan'
+} from '../../../src-main/domain/analysis/confidence-intervals'
 
 describe('derived metrics', () => {
   /** What the runner saw by capturing a launch, beside what ncu said of the same rung on the same GPU. */

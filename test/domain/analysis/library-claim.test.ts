@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { claimWords, libraryClaim } from '../../../src-main/domain/analysis/library-claim'
 import { summarize } from '../../../src-main/domain/report/summary'
-import { inEnglish } from '../../../src-main/domain/text/text'
+import { inEnglish } from '../../../src-main/domain/text/english'
 import { beside } from '../../renderer/samples'
 
 type Ratios = Parameters<typeof beside>[0]

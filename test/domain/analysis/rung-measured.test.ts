@@ -11,11 +11,11 @@ import {
   type MeasuredRecording,
   type RungToday,
 } from '../../../src-main/domain/analysis/rung-measured'
-import { copyHeader } from '../../../src-main/parsers/kernels/rung-header'
 import { measuredRungs } from '../../../src-main/services/sessions/measured'
 import { listRecordings, readRecordings } from '../../../src-main/services/sessions/recordings'
 import { recordingsDir, root, rung, tempDir } from '../../services/support'
 import { resolveLadder } from '../../../src-main/services/catalog/resolve'
+import { copyHeader } from '../../../src-main/parsers/kernels/rung-header-edit'
 
 const kernelsDir = join(root, 'cuda-kernels')
 const library = await readKernelLibrary(kernelsDir)

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { ownGpuMs, timeNotes } from '../../../src-main/domain/analysis/time-notes'
 import type { Timing } from '../../../src-main/domain/session/session'
-import { inEnglish } from '../../../src-main/domain/text/text'
+import { inEnglish } from '../../../src-main/domain/text/english'
 import { rung } from '../../renderer/samples'
 
 const timing = (over: Partial<Timing>): Timing => ({

@@ -1,19 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import { verify, type CheckedOutput } from '../../../src-main/domain/emulation/check'
-import {
-  emulatedMetrics,
-  faultReason,
-  recordsOf,
-  stopReason,
-  emulatedProfile,
-} from '../../../src-main/domain/emulation/findings'
+import { faultReason, recordsOf, stopReason } from '../../../src-main/domain/emulation/findings'
 import { emulate as emulateJob } from '../../../src-main/domain/emulation/job'
 import { joined, partsOf } from '../../../src-main/domain/emulation/parts'
-import { emulatedProblem, shrunk } from '../../../src-main/domain/emulation/job'
-import { staticProfile } from '../../../src-main/domain/sass/machine-code'
 import { lineHeat, opcodeHistogram } from '../../../src-main/domain/session/deep'
-import { inEnglish } from '../../../src-main/domain/text/text'
+import { inEnglish } from '../../../src-main/domain/text/english'
 import { readCapture, capturedJob, placesOf } from '../../emulated-captures'
+import { emulatedMetrics } from '../../../src-main/domain/emulation/emulated-metrics'
+import { emulatedProfile } from '../../../src-main/domain/emulation/emulated-profile'
+import { emulatedProblem, shrunk } from '../../../src-main/domain/emulation/emulated-problem'
+import { staticProfile } from '../../../src-main/domain/sass/static-profile'
 
 const capture = readCapture('transpose')
 const rung = capture.rungs.find(({ id }) => id === '03_square_tile')!

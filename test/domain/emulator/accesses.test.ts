@@ -8,7 +8,7 @@ import {
   sharedMatrices,
   sharedPasses,
 } from '../../../src-main/domain/emulator/accesses'
-import { boxFault, boxRows } from '../../../src-main/domain/emulator/bulk-copies'
+import { boxFault, boxRows } from '../../../src-main/domain/emulator/tensor-map'
 
 const columns = [
   'memory_l1_wavefronts_shared',

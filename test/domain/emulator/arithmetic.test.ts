@@ -9,11 +9,9 @@ import {
   halfOf,
   multiplyHigh,
   multiplyHighSigned,
-  eightBits,
-  smallFloats,
-  smallOf,
 } from '../../../src-main/domain/emulator/float'
 import { fillBuffer } from '../../../src-main/domain/emulator/fills'
+import { eightBits, smallFloats, smallOf } from '../../../src-main/domain/emulator/small-floats'
 
 /** Whole numbers that a test can check with: a float as mantissa and exponent. */
 function exact(value: number): [bigint, number] {

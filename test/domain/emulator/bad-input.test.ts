@@ -1,7 +1,7 @@
 /** Machine code and launches that no GPU could run, through the library: a sentence each, with what to do. */
 import { describe, expect, it } from 'vitest'
 import { KernelLadderError } from '../../../src-main/domain/errors'
-import { inEnglish } from '../../../src-main/domain/text/text'
+import { inEnglish } from '../../../src-main/domain/text/english'
 import {
   emulate,
   type EmulationRequest,

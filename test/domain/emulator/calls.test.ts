@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest'
 import { placeOf, printedLines, stopReason } from '../../../src-main/domain/emulation/findings'
 import { emulate, type EmulationJob } from '../../../src-main/domain/emulation/job'
 import { dummyAddress, firstSymbol } from '../../../src-main/domain/emulator/rung'
-import { isToolkitHeader } from '../../../src-main/domain/sass/machine-code'
-import { inEnglish } from '../../../src-main/domain/text/text'
+import { inEnglish } from '../../../src-main/domain/text/english'
 import { readCubin } from '../../../src-main/parsers/cubin/cubin'
 import { packedRow } from '../../captures'
 import { placesOf } from '../../emulated-captures'
-import { printf } from '../../../src-main/domain/emulator/system-calls'
+import { printf } from '../../../src-main/domain/emulator/printf'
+import { isToolkitHeader } from '../../../src-main/domain/sass/line-table'
 
 const kept = packedRow('cubins.jsonl', 'calls.cubin')
 const machineCode = [readCubin(kept.bytes)]

@@ -2,9 +2,10 @@ import { describe, expect, it } from 'vitest'
 import { createDevice } from '../../../src-main/domain/emulator/device'
 import { dummyAddress, runRung } from '../../../src-main/domain/emulator/rung'
 import { Halt } from '../../../src-main/domain/emulator/warp'
-import { placesOf, type MachineCode } from '../../../src-main/domain/sass/machine-code'
+import { type MachineCode } from '../../../src-main/domain/sass/machine-code'
 import { readCubin } from '../../../src-main/parsers/cubin/cubin'
 import { packedRow } from '../../captures'
+import { placesOf } from '../../../src-main/domain/sass/line-table'
 
 const kept = packedRow('cubins.jsonl', 'faults.cubin')
 const machineCode = readCubin(kept.bytes)

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { setFlagsFromString } from 'node:v8'
 import { describe, expect, it } from 'vitest'
-import { linesOf, rowsOf } from '../../../scripts/lib/recorded-docs'
 import {
   captures,
   compareKernels,
@@ -11,6 +10,7 @@ import {
   type CapturedRung,
   type RungRun,
 } from '../../emulated-captures'
+import { linesOf, rowsOf } from '../../../scripts/lib/emulation-table'
 
 // As the worker does: newer ones have it without.
 if (process.version.startsWith('v20.')) setFlagsFromString('--experimental-wasm-relaxed-simd')

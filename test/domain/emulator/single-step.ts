@@ -4,9 +4,7 @@
  */
 import { controlOf, isControl } from '../../../src-main/domain/emulator/control'
 import { deviceHigh, parameterHigh } from '../../../src-main/domain/emulator/device'
-import { specialRegister } from '../../../src-main/domain/emulator/launch-facts'
 import {
-  guardOf,
   lanes,
   type Finding,
   type Machine,
@@ -24,6 +22,8 @@ import {
   type Warp,
 } from '../../../src-main/domain/emulator/warp'
 import type { Instruction, MemoryOperand } from '../../../src-main/domain/sass/instruction'
+import { specialRegister } from '../../../src-main/domain/emulator/special-registers'
+import { guardOf } from '../../../src-main/domain/emulator/guard'
 
 /** Numbers from 0 up to 1 that depend on the seed alone (mulberry32). */
 export function seeded(seed: number): () => number {

@@ -2,17 +2,17 @@
 import { readFileSync } from 'node:fs'
 import { brotliDecompressSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { floatOf, smallFloats, smallOf } from '../../../src-main/domain/emulator/float'
+import { floatOf } from '../../../src-main/domain/emulator/float'
 import { alignedSums } from '../../../src-main/domain/emulator/fused/aligned-sums'
+import { smallFloats, smallOf } from '../../../src-main/domain/emulator/small-floats'
+import { leastFloat, tensorFloatMask } from '../../../src-main/domain/emulator/matrix-layout'
 import {
   cutFloat,
   kept,
   keptOfEights,
-  leastFloat,
   maskOfEights,
-  tensorFloatMask,
   transpose,
-} from '../../../src-main/domain/emulator/matrix-products'
+} from '../../../src-main/domain/emulator/tensor-core-sums'
 
 const [rows, columns, rowBytes] = [64, 8, 32]
 const sizes = [8, rows * rowBytes, columns * rowBytes, 4 * rows * columns, 4 * rows * columns]

@@ -3,21 +3,19 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { readRaw } from '../../../src-main/adapters/tools/raw-files'
-import { inEnglish } from '../../../src-main/domain/text/text'
+import { inEnglish } from '../../../src-main/domain/text/english'
+import { type KernelResources, occupancy } from '../../../src-main/domain/gpu/occupancy'
+import { type NcuLaunch, parseNcuRawCsv } from '../../../src-main/parsers/ncu/ncu-csv'
+import { ncuCapture } from '../../captures'
+import { computeCapabilities, smLimits } from '../../../src-main/domain/gpu/sm-limits'
+import { scheduleOf, wavesOf } from '../../../src-main/domain/gpu/waves'
 import {
-  type KernelResources,
-  occupancy,
   occupancyAdvice,
   occupancyCurve,
   sharedOf,
   withShared,
-  scheduleOf,
-  wavesOf,
-} from '../../../src-main/domain/gpu/occupancy'
-import { computeCapabilities, smLimits } from '../../../src-main/domain/gpu/gpu'
-import { type NcuLaunch, parseNcuRawCsv } from '../../../src-main/parsers/ncu/ncu-csv'
-import { ncuCapture } from '../../captures'
-import { sharedSessions, sharingSessions } from '../../../src-main/adapters/disk/journal'
+} from '../../../src-main/domain/gpu/occupancy-advice'
+import { sharedSessions, sharingSessions } from '../../../src-main/adapters/disk/shared-sessions'
 
 describe('occupancy', async () => {
   const root = join(import.meta.dirname, '../../..')

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { changePoints } from '../../../src-main/domain/history/history'
+import { changePoints } from '../../../src-main/domain/history/change-points'
 
 /** Seeded noise with a normal distribution. */
 function noise(seed: number): () => number {

@@ -2,10 +2,10 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { inEnglish } from '../../../src-main/domain/text/text'
+import { inEnglish } from '../../../src-main/domain/text/english'
 import { readKernelLibrary } from '../../../src-main/adapters/kernels/kernel-library'
 import { readShippedLabs } from '../../../src-main/adapters/labs/library'
-import { withInputs, profileLevelOf, type Lab } from '../../../src-main/domain/labs/lab'
+import { profileLevelOf, type Lab } from '../../../src-main/domain/labs/lab'
 import {
   findLikenesses,
   likenessTo,
@@ -18,7 +18,9 @@ import type { MetricValue } from '../../../src-main/domain/metrics/metrics'
 import type { Session } from '../../../src-main/domain/session/session'
 import { said } from '../../support'
 import { emulatedLab } from '../../../src-main/domain/labs/emulated-lab'
-import { flops, leastBytes, problemAt } from '../../../src-main/domain/task/problem'
+import { flops, leastBytes } from '../../../src-main/domain/task/problem'
+import { withInputs } from '../../../src-main/domain/labs/lab-inputs'
+import { problemAt } from '../../../src-main/domain/task/problem-request'
 
 const library = await readKernelLibrary(new URL('../../../cuda-kernels', import.meta.url).pathname)
 const softmax = library.tasks.get('softmax')!

@@ -1,7 +1,7 @@
 /** Sessions of kernels under ncu, as a program or an import makes them. */
 import { describe, expect, it } from 'vitest'
 import { readSession } from '../../../src-main/adapters/sessions/session-store'
-import { profiledTime, compareSessions } from '../../../src-main/domain/programs/compare-sessions'
+import { compareSessions } from '../../../src-main/domain/programs/compare-sessions'
 import type { RungResult, Session } from '../../../src-main/domain/session/session'
 import {
   functionOf,
@@ -10,12 +10,15 @@ import {
   previewKernels,
   shortestWindow,
   type PreviewLaunch,
+} from '../../../src-main/domain/programs/choose'
+import { inEnglish } from '../../../src-main/domain/text/english'
+import {
   distinctTitles,
   parseKernelName,
   shortened,
   shortName,
-} from '../../../src-main/domain/programs/choose'
-import { inEnglish } from '../../../src-main/domain/text/text'
+} from '../../../src-main/domain/programs/kernel-names'
+import { profiledTime } from '../../../src-main/domain/programs/profiled-time'
 
 export interface SampleKernel {
   name: string

@@ -1,13 +1,7 @@
 /** Whether new code is slower than old. */
 import { describe, expect, it } from 'vitest'
-import { otherwiseDefined } from '../../../src-main/domain/regress/report'
 import { Task } from '../../../src-main/domain/task/task'
 import {
-  meanInterval,
-  pBeyond,
-  rejected,
-  studentCritical,
-  studentTail,
   confirmed,
   cycleRatio,
   exitCodeOf,
@@ -20,6 +14,14 @@ import {
   timeRatio,
   verdicts,
 } from '../../../src-main/domain/regress/verdict'
+import { otherwiseDefined } from '../../../src-main/domain/regress/task-compatibility'
+import {
+  meanInterval,
+  pBeyond,
+  rejected,
+  studentCritical,
+  studentTail,
+} from '../../../src-main/domain/regress/statistics'
 
 describe('two versions of a task', () => {
   const rows = (fill: object, scalars: object = {}): Task =>

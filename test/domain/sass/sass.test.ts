@@ -1,15 +1,16 @@
 import { basename } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { arrowLanes, controlFlow, liveRegisters } from '../../../src-main/domain/sass/flow'
+import { arrowLanes, controlFlow } from '../../../src-main/domain/sass/control-flow'
 import { registerFiles, registersOf } from '../../../src-main/domain/sass/operands'
 import { decodeInstruction } from '../../../src-main/domain/sass/decode'
 import type { Instruction } from '../../../src-main/domain/sass/instruction'
-import { placesOf } from '../../../src-main/domain/sass/machine-code'
 import { printOpcode } from '../../../src-main/domain/sass/print'
 import { readCubin } from '../../../src-main/parsers/cubin/cubin'
-import { openSession } from '../../../src-main/services/sessions/sessions'
+import { openSession } from '../../../src-main/services/sessions/open-session'
 import { packedRow } from '../../captures'
 import { setupIn, tempDir } from '../../services/support'
+import { liveRegisters } from '../../../src-main/domain/sass/live-registers'
+import { placesOf } from '../../../src-main/domain/sass/line-table'
 
 const code = (...lines: string[]) =>
   lines.map((text, index) => ({

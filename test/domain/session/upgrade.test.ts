@@ -5,12 +5,12 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { readAttempt, readAttemptEvidence } from '../../../src-main/adapters/labs/attempt'
-import { readDeep } from '../../../src-main/adapters/sessions/session-sources'
 import { parseSession, readSession } from '../../../src-main/adapters/sessions/session-store'
 import { message } from '../../../src-main/domain/messages/message'
 import { formats, upgraded } from '../../../src-main/domain/session/upgrade'
 import { root, tempDir } from '../../services/support'
 import { saying } from '../../support'
+import { readDeep } from '../../../src-main/adapters/sessions/deep-profiles'
 
 const captured = (name: string): string =>
   readFileSync(join(root, 'test/captures/sessions', name), 'utf8')

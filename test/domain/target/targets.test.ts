@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { RunRequest } from '../../../src-main/contract'
-import { SessionRef, recordingOf } from '../../../src-main/contract/sessions'
 import { templates } from '../../../src-main/domain/messages/english'
 import {
   gpuOfTarget,
@@ -15,6 +14,7 @@ import {
   targetKinds,
   targetUsage,
 } from '../../../src-main/domain/target/targets'
+import { SessionRef, recordingOf } from '../../../src-main/domain/session/session-ref'
 
 describe('a target', () => {
   it.each([

@@ -4,8 +4,6 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { evaluate, namesIn, parseExpression } from '../../../src-main/domain/task/expression'
 import {
-  chosen,
-  problemAt,
   caseOf,
   flops,
   gflops,
@@ -16,10 +14,13 @@ import {
   sizesWord,
 } from '../../../src-main/domain/task/problem'
 import { gemm, gemmProblem, saying } from '../../support'
-import { problemFaults, taskFaults } from '../../../src-main/domain/task/faults'
-import { inEnglish } from '../../../src-main/domain/text/text'
-import { referenceHeader, taskHeader, launchLayout } from '../../../src-main/domain/task/layout'
+import { taskFaults } from '../../../src-main/domain/task/faults'
+import { inEnglish } from '../../../src-main/domain/text/english'
+import { launchLayout } from '../../../src-main/domain/task/layout'
 import { Task } from '../../../src-main/domain/task/task'
+import { problemFaults } from '../../../src-main/domain/task/problem-faults'
+import { referenceHeader, taskHeader } from '../../../src-main/domain/task/task-headers'
+import { chosen, problemAt } from '../../../src-main/domain/task/problem-request'
 
 describe('expressions', () => {
   const valueOf = (text: string, names: Record<string, number> = {}): number | null =>

@@ -3,6 +3,16 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import {
+  makeStrategy,
+  strategyNames,
+  usualStrategy,
+} from '../../../src-main/domain/tune/search-strategy'
+import {
+  parseConstant,
+  parseRule,
+  rulesOf,
+} from '../../../src-main/parsers/kernels/integer-constants'
+import {
   combinations,
   countAllowed,
   emptyingRule,
@@ -11,15 +21,7 @@ import {
   pointsOf,
   type Point,
   type Space,
-  makeStrategy,
-  strategyNames,
-  usualStrategy,
-} from '../../../src-main/domain/tune/sweep'
-import {
-  parseConstant,
-  parseRule,
-  rulesOf,
-} from '../../../src-main/parsers/kernels/integer-constants'
+} from '../../../src-main/domain/tune/search-space'
 
 const source = (rung: string): string =>
   readFileSync(join(import.meta.dirname, `../../../cuda-kernels/gemm/${rung}.cu`), 'utf8')

@@ -10,16 +10,11 @@ import {
   type RungResult,
   type Session,
 } from '../../../src-main/domain/session/session'
-import { inEnglish } from '../../../src-main/domain/text/text'
-import {
-  contributionsOf,
-  whyOf,
-  Why,
-  type Cause,
-  type Side,
-} from '../../../src-main/domain/why/why'
-import { printedCauses } from '../../../src-main/services/report/comparison'
+import { inEnglish } from '../../../src-main/domain/text/english'
+import { whyOf, Why, type Cause, type Side } from '../../../src-main/domain/why/why'
 import { readRecordings } from '../../../src-main/services/sessions/recordings'
+import { contributionsOf } from '../../../src-main/domain/why/contributions'
+import { printedCauses } from '../../../src-main/services/report/printed-causes'
 
 const recordings = join(import.meta.dirname, '../../../resources/recordings')
 const read = (name: string): Promise<Session> => readSession(join(recordings, name))

@@ -1,8 +1,7 @@
 /** Executes trials in the emulator, each on one warp that is set as runner.cu sets one, and reads what a GPU answered. */
 import { segmentCompiler } from '../../../src-main/domain/emulator/compile'
 import { createDevice, deviceHigh } from '../../../src-main/domain/emulator/device'
-import { launchBank, specialRegister } from '../../../src-main/domain/emulator/launch-facts'
-import { guardOf, type Finding, type Machine } from '../../../src-main/domain/emulator/site'
+import { type Finding, type Machine } from '../../../src-main/domain/emulator/site'
 import { isNothing, stepOf } from '../../../src-main/domain/emulator/steps'
 import {
   Halt,
@@ -28,6 +27,9 @@ import {
   uniformCount,
   type Trial,
 } from './state'
+import { specialRegister } from '../../../src-main/domain/emulator/special-registers'
+import { launchBank } from '../../../src-main/domain/emulator/constant-bank'
+import { guardOf } from '../../../src-main/domain/emulator/guard'
 
 /** The words of the state and of global memory. */
 export const allWords = stateWords + globalWords

@@ -2,7 +2,6 @@
 import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { publishedSchemas } from '../../../scripts/lib/document.mjs'
 import * as documents from '../../../src-main/hosts/cli/documents'
 import { fakeTools } from '../../cli/support'
 import { faultsOf, isValid, publishedNames, publishedText, schemasDir } from '../../json-schemas'
@@ -10,6 +9,7 @@ import { ncuCapture, ncuReportFile } from '../../captures'
 import { labText } from '../../services/labs/support'
 import { root, setEnv, tempDir } from '../../services/support'
 import { runHere, type Finished } from './support'
+import { publishedSchemas } from '../../../scripts/lib/published-schemas.mjs'
 
 const { printedDocuments, readFiles } = documents
 const deep = 'recorded:gemm-fp32-h200-4096-deep'

@@ -3,11 +3,11 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { writeFile } from 'node:fs/promises'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { figureDocs } from '../../../scripts/lib/measured-docs.mjs'
 import { root, tempDir, sumsFiles, sumsYaml } from '../../services/support'
 import { runHere } from './support'
 import { type RunEvent } from '../../../src-main/contract'
 import { progressPrinter } from '../../../src-main/hosts/cli/progress'
+import { figureDocs } from '../../../scripts/lib/figure-docs.mjs'
 
 describe('recorded figures', () => {
   it('README.md and docs/RESULTS.md are what `npm run readme -- figures` writes', async () => {

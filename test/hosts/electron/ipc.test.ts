@@ -1,16 +1,16 @@
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
 import type { RunMessage } from '../../../src-main/contract'
+import type { KernelLadderBridge } from '../../../src-main/hosts/electron/preload'
+import { appInfo, logMessage } from '../support'
+import { type FakeFrame, FakeWebContents } from './fake-electron'
+import { useDesktop } from './harness'
 import {
   callChannel,
   eventChannel,
   folderChannel,
   importChannel,
-} from '../../../src-main/hosts/electron/page'
-import type { KernelLadderBridge } from '../../../src-main/hosts/electron/preload'
-import { appInfo, logMessage } from '../support'
-import { type FakeFrame, FakeWebContents } from './fake-electron'
-import { useDesktop } from './harness'
+} from '../../../src-main/hosts/electron/ipc'
 
 vi.mock('electron', async () => (await import('./fake-electron')).electronModule())
 

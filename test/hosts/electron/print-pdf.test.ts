@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { electronModule, resetElectron, type FakeElectron } from './fake-electron'
 
 vi.mock('electron', () => electronModule())
-const { printPdf } = await import('../../../src-main/hosts/electron/window')
+const { printPdf } = await import('../../../src-main/hosts/electron/print-pdf')
 
 let electron: FakeElectron
 beforeEach(() => {

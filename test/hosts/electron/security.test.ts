@@ -1,9 +1,9 @@
 import { describe, expect, it, vi } from 'vitest'
 import { FakeEvent, FakeWebContents } from './fake-electron'
 import { useDesktop } from './harness'
-import { isAppUrl } from '../../../src-main/hosts/electron/page'
-import { contentSecurityPolicy } from '../../../src-main/hosts/shared/renderer-files'
+import { isAppUrl } from '../../../src-main/hosts/electron/app-scheme'
 import { indexHtml, script, secret } from '../support'
+import { contentSecurityPolicy } from '../../../src-main/hosts/shared/response-headers'
 
 vi.mock('electron', async () => (await import('./fake-electron')).electronModule())
 

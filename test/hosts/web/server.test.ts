@@ -8,7 +8,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { startWebHost } from '../../../src-main/hosts/web/server'
 import { createFakeCore, indexHtml, script, secret } from '../support'
 import { type Answer, type Harness, json, startHarness } from './harness'
-import { contentSecurityPolicy } from '../../../src-main/hosts/shared/renderer-files'
+import { contentSecurityPolicy } from '../../../src-main/hosts/shared/response-headers'
 
 describe('its life', () => {
   let at: Harness

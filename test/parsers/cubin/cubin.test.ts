@@ -5,10 +5,12 @@
 import { describe, expect, it } from 'vitest'
 import { KernelLadderError } from '../../../src-main/domain/errors'
 import { decodeInstruction } from '../../../src-main/domain/sass/decode'
-import { placesOf, type MachineCode } from '../../../src-main/domain/sass/machine-code'
-import { inEnglish } from '../../../src-main/domain/text/text'
-import { readCubin, cubinsOf } from '../../../src-main/parsers/cubin/cubin'
+import { type MachineCode } from '../../../src-main/domain/sass/machine-code'
+import { inEnglish } from '../../../src-main/domain/text/english'
+import { readCubin } from '../../../src-main/parsers/cubin/cubin'
 import { packedRow } from '../../captures'
+import { placesOf } from '../../../src-main/domain/sass/line-table'
+import { cubinsOf } from '../../../src-main/parsers/cubin/fat-binary'
 
 const read = (name: string): Uint8Array => packedRow('cubins.jsonl', name).bytes
 

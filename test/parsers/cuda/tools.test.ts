@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { type Launch } from '../../../src-main/domain/session/session'
-import { parseProbedLaunches, parseRunnerLine } from '../../../src-main/parsers/cuda/runner-events'
+import { parseRunnerLine } from '../../../src-main/parsers/cuda/runner-events'
 import {
   normalizePciBusId,
   parseNvidiaSmi,
@@ -17,6 +17,7 @@ import {
   parseSanitizerSummary,
   parseSanitizerXml,
 } from '../../../src-main/parsers/cuda/compute-sanitizer'
+import { parseProbedLaunches } from '../../../src-main/parsers/cuda/launch-probe'
 
 describe('tools', () => {
   describe('the launch probe', () => {

@@ -5,16 +5,16 @@ import { describe, expect, it } from 'vitest'
 import { Ajv2020 } from 'ajv/dist/2020'
 import { parse } from 'yaml'
 import {
-  parseLadderFile,
   parseLadderDocument,
   parseProgramLadder,
-} from '../../../src-main/parsers/kernels/ladder'
+} from '../../../src-main/parsers/kernels/ladder-document'
 import { type KernelLadderError } from '../../../src-main/domain/errors'
-import { inEnglish } from '../../../src-main/domain/text/text'
+import { inEnglish } from '../../../src-main/domain/text/english'
 import { gemm } from '../../support'
 import { Task } from '../../../src-main/domain/task/task'
 import { parseRungHeader } from '../../../src-main/parsers/kernels/rung-header'
 import { ladderSchema } from '../../../src-main/domain/ladder/ladder-document'
+import { parseLadderFile } from '../../../src-main/parsers/kernels/ladder-file'
 
 describe('ladders that ship', () => {
   const tasks = new Map([['gemm', gemm]])

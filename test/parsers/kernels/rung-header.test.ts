@@ -3,10 +3,10 @@ import { basename, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parameterFlags, parseRungHeader } from '../../../src-main/parsers/kernels/rung-header'
 import type { Statement } from '../../../src-main/domain/messages/message'
-import { inEnglish } from '../../../src-main/domain/text/text'
+import { inEnglish } from '../../../src-main/domain/text/english'
 import { gemm } from '../../support'
 import { Task } from '../../../src-main/domain/task/task'
-import { parseTask } from '../../../src-main/parsers/kernels/ladder'
+import { parseTask } from '../../../src-main/parsers/kernels/task-file'
 
 const header = `// @rung    05_thread_tile_2d
 // @title   2D thread tile

@@ -4,7 +4,7 @@ import { type NcuLaunch, parseNcuRawCsv } from '../../../src-main/parsers/ncu/nc
 import { ncuCapture } from '../../captures'
 import { said, saying } from '../../support'
 import { readNcuCsv } from '../../../src-main/parsers/ncu/ncu-csv-stream'
-import { parseRules } from '../../../src-main/parsers/ncu/ncu-details'
+import { parseRules } from '../../../src-main/parsers/ncu/ncu-advice'
 
 describe('whole tables', () => {
   const twoRungs = ncuCapture('launches-two-rungs')

@@ -11,10 +11,10 @@ import {
 import { type Counted, instructionsOf } from '../../../src-main/domain/session/registry-figures'
 import { parseNcuRawCsv } from '../../../src-main/parsers/ncu/ncu-csv'
 import { toDeepProfiles } from '../../../src-main/parsers/ncu/ncu-deep'
-import { parseRules } from '../../../src-main/parsers/ncu/ncu-details'
 import { parseSourcePage, type SourceSection } from '../../../src-main/parsers/ncu/ncu-source'
 import { said } from '../../support'
 import { ncuCapture } from '../../captures'
+import { parseRules } from '../../../src-main/parsers/ncu/ncu-advice'
 
 const nothing = { sections: [], unreadable: 0 }
 const page = ncuCapture('source-cuda-sass')

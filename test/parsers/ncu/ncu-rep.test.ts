@@ -4,8 +4,8 @@ import { parseNcuRep } from '../../../src-main/parsers/ncu/ncu-rep'
 import { ncuCapture, ncuReport, programCapture } from '../../captures'
 import { decode } from '../../../src-main/parsers/ncu/ncu-rep-messages'
 import { said } from '../../support'
-import { parseRules } from '../../../src-main/parsers/ncu/ncu-details'
 import { parseSourcePage } from '../../../src-main/parsers/ncu/ncu-source'
+import { parseRules } from '../../../src-main/parsers/ncu/ncu-advice'
 
 const bytes = ncuReport('launches-two-rungs')
 // What the ncu that wrote the report printed of it.

@@ -4,15 +4,16 @@ import {
   hasDecimalComma,
   parseNcuCell,
   plainNumber,
-  toBaseUnit,
 } from '../../../src-main/parsers/ncu/ncu-values'
 import { type NcuLaunch, parseNcuRawCsv } from '../../../src-main/parsers/ncu/ncu-csv'
-import { launchResources, toMetrics } from '../../../src-main/parsers/ncu/ncu-metrics'
+import { toMetrics } from '../../../src-main/parsers/ncu/ncu-metrics'
 import { ncuCapture } from '../../captures'
 import { metricsAtLevel } from '../../../src-main/domain/metrics/metrics'
 import { said } from '../../support'
 import { ncuFailures } from '../../fakes/ncu.mjs'
 import { recognizeNcuFailure, unknownMetrics } from '../../../src-main/parsers/ncu/ncu-failure'
+import { launchResources } from '../../../src-main/parsers/ncu/ncu-launch-resources'
+import { toBaseUnit } from '../../../src-main/parsers/ncu/ncu-base-units'
 
 describe('cells', () => {
   describe("a cell of ncu's table", () => {

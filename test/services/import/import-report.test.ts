@@ -1,25 +1,24 @@
 import { chmod, mkdir, open, readFile, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { readDeep, readSources } from '../../../src-main/adapters/sessions/session-sources'
+import { readSources } from '../../../src-main/adapters/sessions/session-sources'
 import { roofline } from '../../../src-main/domain/analysis/roofline'
 import { compareSessions } from '../../../src-main/domain/programs/compare-sessions'
 import { lineHeat } from '../../../src-main/domain/session/deep'
 import type { RungResult } from '../../../src-main/domain/session/session'
 import { readSession } from '../../../src-main/adapters/sessions/session-store'
 import { parseNcuRawCsv } from '../../../src-main/parsers/ncu/ncu-csv'
-import {
-  importReport,
-  type ImportOptions,
-  importHtml,
-} from '../../../src-main/services/import/import-report'
-import { listAll, openNamed } from '../../../src-main/services/sessions/sessions'
+import { importReport, type ImportOptions } from '../../../src-main/services/import/import-ncu'
+import { openNamed } from '../../../src-main/services/sessions/open-session'
 import { ncuCapture, ncuReport, programCapture } from '../../captures'
 import { setupIn, tempDir } from '../support'
 import { said } from '../../support'
-import { isHtmlFile } from '../../../src-main/adapters/sessions/report-file'
 import { reportHtml } from '../../../src-main/services/report/index'
 import { noPrivates, recording, template, withTroubles, type Sample } from '../report/samples'
+import { isHtmlFile } from '../../../src-main/adapters/sessions/html-report-file'
+import { readDeep } from '../../../src-main/adapters/sessions/deep-profiles'
+import { importHtml } from '../../../src-main/services/import/import-html'
+import { listAll } from '../../../src-main/services/sessions/list-sessions'
 
 const captured = join(
   import.meta.dirname,

@@ -7,13 +7,8 @@ import { type LabFolder, readLab, readLabs } from '../../../src-main/adapters/la
 import { faultSentence } from '../../../src-main/domain/labs/lab'
 import { type LabOutcome, outcomeExitCode } from '../../../src-main/domain/labs/outcome'
 import { message, type Statement } from '../../../src-main/domain/messages/message'
-import { inEnglish } from '../../../src-main/domain/text/text'
-import {
-  isTrusted,
-  requireTrust,
-  trustLab,
-  openLab,
-} from '../../../src-main/services/lab-library/library'
+import { inEnglish } from '../../../src-main/domain/text/english'
+import { openLab } from '../../../src-main/services/lab-library/find-lab'
 import {
   fakeMachine,
   type Machine,
@@ -28,6 +23,7 @@ import { said } from '../../support'
 import { check, labText, statusesOf, testLab } from './support'
 import { sessionFolder } from '../../../src-main/adapters/labs/attempt'
 import { readSession } from '../../../src-main/adapters/sessions/session-store'
+import { isTrusted, requireTrust, trustLab } from '../../../src-main/services/lab-library/trust'
 
 describe('checks', () => {
   /** Sentences of an outcome that a screen could not say in another language. */

@@ -2,13 +2,8 @@
 import { readdir, readFile, writeFile, cp, mkdir, rm, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import {
-  listSubmissions,
-  openFinishedRows,
-  readHandedIn,
-  submissionHash,
-} from '../../../src-main/adapters/labs/work'
-import { emptyRow, outcomeExitCode } from '../../../src-main/domain/labs/outcome'
+import { readHandedIn } from '../../../src-main/adapters/labs/workspace'
+import { outcomeExitCode } from '../../../src-main/domain/labs/outcome'
 import { endSentence, startSentence } from '../../../src-main/hosts/cli/commands/lab-grade-command'
 import { toRow } from '../../../src-main/services/labs/grade'
 import { said, withAsked } from '../../support'
@@ -16,22 +11,26 @@ import { fakeMachine, tempDir, recordingsDir, root, setupIn, shippedKernels } fr
 import { check, testLab, statusesOf } from './support'
 import { readKernelLibrary } from '../../../src-main/adapters/kernels/kernel-library'
 import { readShippedLabs } from '../../../src-main/adapters/labs/library'
-import {
-  attemptListFile,
-  listRecordedAttempts,
-  recordedLabs,
-  recordedOutcomeOf,
-} from '../../../src-main/adapters/labs/attempt'
 import { openRaw } from '../../../src-main/adapters/tools/raw-files'
 import { readSources } from '../../../src-main/adapters/sessions/session-sources'
 import { readSession, readSessionText } from '../../../src-main/adapters/sessions/session-store'
 import { submissionId } from '../../../src-main/domain/labs/judge'
 import { says, type Statement } from '../../../src-main/domain/messages/message'
-import { asRecording, listRecordings, replay } from '../../../src-main/services/sessions/recordings'
+import { asRecording, listRecordings } from '../../../src-main/services/sessions/recordings'
 import { recordedOutcomes } from '../../../src-main/services/labs/recorded'
 import { toErrorShape } from '../../../src-main/domain/errors'
-import { addLab } from '../../../src-main/services/lab-library/library'
-import { sharedSessions, sharingSessions } from '../../../src-main/adapters/disk/journal'
+import { addLab } from '../../../src-main/services/lab-library/find-lab'
+import { emptyRow } from '../../../src-main/domain/labs/grade-row'
+import { sharedSessions, sharingSessions } from '../../../src-main/adapters/disk/shared-sessions'
+import {
+  attemptListFile,
+  listRecordedAttempts,
+  recordedLabs,
+  recordedOutcomeOf,
+} from '../../../src-main/adapters/labs/recorded-attempts'
+import { listSubmissions } from '../../../src-main/adapters/labs/submissions'
+import { openFinishedRows, submissionHash } from '../../../src-main/adapters/labs/grading-journal'
+import { replay } from '../../../src-main/services/sessions/replay-recording'
 
 describe('the row of a submission', () => {
   it('has the outcome that its judge printed, and says why there is none where the judge ended without one', async () => {

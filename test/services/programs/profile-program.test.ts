@@ -3,7 +3,6 @@ import { chmod, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { askDriver } from '../../../src-main/adapters/tools/gpus'
-import { readDeep } from '../../../src-main/adapters/sessions/session-sources'
 import { readSession } from '../../../src-main/adapters/sessions/session-store'
 import { compareSessions } from '../../../src-main/domain/programs/compare-sessions'
 import {
@@ -12,6 +11,7 @@ import {
 } from '../../../src-main/services/programs/profile-program'
 import { said } from '../../support'
 import { fakeMachine, setEnv } from '../support'
+import { readDeep } from '../../../src-main/adapters/sessions/deep-profiles'
 
 async function setUp(
   program: string | null,

@@ -5,12 +5,12 @@ import { describe, expect, it } from 'vitest'
 import { readSession } from '../../../src-main/adapters/sessions/session-store'
 import type { RunEvent, RunRequest } from '../../../src-main/contract'
 import { toErrorShape } from '../../../src-main/domain/errors'
-import { describePrograms } from '../../../src-main/hosts/cli/describe/describe-kernels'
 import { openFolder } from '../../../src-main/services/ladder-library/folders'
-import { trustFolder } from '../../../src-main/services/ladder-library/open'
 import type { StartRunOptions } from '../../../src-main/services/targets/saved-run'
 import { said } from '../../support'
 import { fakeMachine, setEnv, statuses } from '../support'
+import { trustFolder } from '../../../src-main/services/ladder-library/folder-trust'
+import { describePrograms } from '../../../src-main/hosts/cli/describe/describe-programs'
 
 type Rungs = Record<string, readonly string[]>
 

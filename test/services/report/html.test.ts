@@ -9,7 +9,7 @@ import {
   FrozenReport,
   reportSections,
 } from '../../../src-main/domain/report/frozen-report'
-import { parseReportHtml } from '../../../src-main/parsers/report/report'
+import { parseReportHtml } from '../../../src-main/parsers/report/report-html'
 import {
   report,
   reportCi,
@@ -38,9 +38,10 @@ import { textFormats } from '../../../src-main/domain/report/report-format'
 import { Session } from '../../../src-main/domain/session/session'
 import { buildReport } from '../../../src-main/services/report/model'
 import { buildComparison } from '../../../src-main/services/report/comparison'
-import { comparisonDocument, sessionDocument } from '../../../src-main/services/report/documents'
-import { printPage } from '../../../src-main/services/report/print'
+import { sessionDocument } from '../../../src-main/services/report/session-document'
+import { printPage } from '../../../src-main/services/report/print-document'
 import { scrubber } from '../../../src-main/services/report/scrub'
+import { comparisonDocument } from '../../../src-main/services/report/comparison-document'
 
 describe('HTML', () => {
   const page = (sample: Sample, options: Parameters<typeof reportHtml>[1] = {}): string =>

@@ -3,11 +3,9 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { printPdf } from '../../../src-main/adapters/print/chromium'
 import { readSession } from '../../../src-main/adapters/sessions/session-store'
-import { placesInPdf, stablePdf } from '../../../src-main/parsers/report/report'
 import { reportPdf } from '../../../src-main/services/report'
 import { barsSvg } from '../../../src-main/services/report/bars-svg'
 import { chartFigures } from '../../../src-main/services/report/charts'
-import { htmlDiff } from '../../../src-main/services/report/print'
 import { recordingsDir, setEnv, tempDir } from '../support'
 import {
   noPrivates,
@@ -17,6 +15,8 @@ import {
   withTroubles,
   type Sample,
 } from './samples'
+import { placesInPdf, stablePdf } from '../../../src-main/parsers/report/pdf'
+import { htmlDiff } from '../../../src-main/services/report/print-parts'
 
 /** What would be printed first, and what then: a printer that keeps the documents and lays each heading on a page. */
 async function printed(

@@ -10,8 +10,7 @@ import {
   reportComparison,
   reportPictures,
 } from '../../../src-main/services/report'
-import { csvTable, fenced, md, mdCode } from '../../../src-main/domain/text/tables'
-import { tex } from '../../../src-main/services/report/markup'
+import { fenced, md, mdCode } from '../../../src-main/domain/text/markdown'
 import {
   hostile,
   noPrivates,
@@ -23,10 +22,12 @@ import {
 } from './samples'
 import { readSession } from '../../../src-main/adapters/sessions/session-store'
 import { withRungs } from '../../../src-main/domain/report/frozen-report'
-import { publishedFigures } from '../../../src-main/services/report/model'
 import { scrubSession } from '../../../src-main/services/report/scrub'
 import { recordingsDir } from '../support'
 import { isValid } from '../../json-schemas'
+import { csvTable } from '../../../src-main/domain/text/csv'
+import { tex } from '../../../src-main/services/report/latex-markup'
+import { publishedFigures } from '../../../src-main/services/report/published-figures'
 
 describe('printers', () => {
   describe('Markdown', () => {

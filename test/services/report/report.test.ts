@@ -5,11 +5,11 @@ import { describe, expect, it } from 'vitest'
 import { parse } from 'csv-parse/sync'
 import { strFromU8, unzipSync } from 'fflate'
 import { readSession } from '../../../src-main/adapters/sessions/session-store'
-import { inEnglish } from '../../../src-main/domain/text/text'
+import { inEnglish } from '../../../src-main/domain/text/english'
 import { recordingsDir, tempDir } from '../support'
 import { cardMetricIds } from '../../../src-main/domain/metrics/metrics'
 import { Session } from '../../../src-main/domain/session/session'
-import { parseChoice } from '../../../src-main/hosts/cli/arguments'
+import { parseChoice } from '../../../src-main/hosts/cli/parse-run-request'
 import { textFormats } from '../../../src-main/domain/report/report-format'
 import { report, reportComparison } from '../../../src-main/services/report'
 import { buildReport, type ReportModel } from '../../../src-main/services/report/model'
@@ -17,7 +17,6 @@ import { reportSections } from '../../../src-main/domain/report/frozen-report'
 import { headline } from '../../../src-main/domain/report/provenance'
 import { reproduceCommand } from '../../../src-main/domain/session/commands'
 import { scrubber } from '../../../src-main/services/report/scrub'
-import { type Sentence } from '../../../src-main/domain/messages/message'
 import {
   editRung,
   noPrivates,
@@ -32,9 +31,10 @@ import {
 import { gemmProblem } from '../../support'
 import { isValid } from '../../json-schemas'
 import { comparability } from '../../../src-main/domain/analysis/comparability'
-import { ReportAnswer } from '../../../src-main/contract/sessions'
 import { answerReport, makeReport } from '../../../src-main/services/report/make'
-import { type OpenedSession } from '../../../src-main/services/sessions/sessions'
+import { type OpenedSession } from '../../../src-main/services/sessions/open-session'
+import type { Sentence } from '../../../src-main/domain/messages/sentence'
+import { ReportAnswer } from '../../../src-main/contract/reports'
 
 describe('one session', () => {
   const model = (sample: Sample): ReportModel =>

@@ -3,14 +3,14 @@ import { join } from 'node:path'
 import { readSources } from '../../../src-main/adapters/sessions/session-sources'
 import { readSession } from '../../../src-main/adapters/sessions/session-store'
 import type { RungResult, Session, Timing } from '../../../src-main/domain/session/session'
-import type { Privates } from '../../../src-main/adapters/machine/machine'
 import { root } from '../support'
 import type { DeepProfile, Instruction, Work } from '../../../src-main/domain/session/deep'
 import { parseNcuRawCsv } from '../../../src-main/parsers/ncu/ncu-csv'
 import { toDeepProfiles } from '../../../src-main/parsers/ncu/ncu-deep'
-import { parseRules } from '../../../src-main/parsers/ncu/ncu-details'
 import { parseSourcePage } from '../../../src-main/parsers/ncu/ncu-source'
 import { ncuCapture } from '../../captures'
+import { parseRules } from '../../../src-main/parsers/ncu/ncu-advice'
+import type { Privates } from '../../../src-main/adapters/machine/machine-identity'
 
 const folder = join(root, 'test/captures/sessions/gemm-fp32-h200-4096')
 const session = await readSession(folder)

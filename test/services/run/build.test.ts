@@ -18,26 +18,22 @@ import {
   readKernelLibrary,
   readSharedFiles,
 } from '../../../src-main/adapters/kernels/kernel-library'
-import { findTool } from '../../../src-main/adapters/tools/toolboxes'
+import { findTool } from '../../../src-main/adapters/tools/live-toolbox'
 import { buildRung } from '../../../src-main/services/bench/build-rung'
 import { isPythonFile } from '../../../src-main/domain/ladder/rung'
 import { planRun } from '../../../src-main/services/run/plan'
-import {
-  measureArgs,
-  profileArgs,
-  sanitizeArgs,
-  probeLaunches,
-} from '../../../src-main/adapters/tools/runner'
+import { measureArgs, profileArgs, sanitizeArgs } from '../../../src-main/adapters/tools/runner'
 import { runProcess } from '../../../src-main/adapters/tools/process'
 import { keeping, keptNvcc, keptRunsHere, orSkip, realCompiler } from '../../kept-nvcc'
-import { inEnglish } from '../../../src-main/domain/text/text'
+import { inEnglish } from '../../../src-main/domain/text/english'
 import { staticRungFlags } from '../../../src-main/adapters/tools/nvcc'
-import { buildGpu } from '../../../src-main/domain/gpu/gpu'
+import { buildGpu } from '../../../src-main/domain/gpu/gpu-table'
 import { caseOf } from '../../../src-main/domain/task/problem'
 import { openCompiler } from '../../../src-main/services/bench/compiler'
 import { buildReference } from '../../../src-main/services/bench/reference'
 import { buildLaunchProbe, buildRunner } from '../../../src-main/services/bench/own-programs'
 import { inParallel } from '../../../src-main/services/bench/in-parallel'
+import { probeLaunches } from '../../../src-main/adapters/tools/launch-probe'
 
 /** With what was built, which is run here. */
 const keptBuilt = await keptNvcc('built', { artefacts: true })

@@ -13,11 +13,12 @@ import {
   statuses,
   type Machine,
 } from '../support'
-import { heldDown, sessionGpuWords, provenance } from '../../../src-main/domain/report/provenance'
-import { sessionText } from '../../../src-main/hosts/cli/describe/describe-sessions'
+import { provenance } from '../../../src-main/domain/report/provenance'
 import { said } from '../../support'
 import { cardMetricIds } from '../../../src-main/domain/metrics/metrics'
 import { type Session } from '../../../src-main/domain/session/session'
+import { heldDown, sessionGpuWords } from '../../../src-main/domain/report/gpu-state-words'
+import { sessionText } from '../../../src-main/hosts/cli/describe/describe-static'
 
 describe('the state of the GPU', () => {
   it('is kept with each time, and what held the clocks down is told', async () => {

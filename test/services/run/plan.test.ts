@@ -6,7 +6,7 @@ import { maxSize } from '../../../src-main/domain/task/task'
 import { planRun } from '../../../src-main/services/run/plan'
 import { fakeMachine, ladderRungs } from '../support'
 import { gemmProblem, said, saying } from '../../support'
-import { inEnglish } from '../../../src-main/domain/text/text'
+import { inEnglish } from '../../../src-main/domain/text/english'
 import { resolveLadder } from '../../../src-main/services/catalog/resolve'
 
 const request = { ladder: 'gemm-fp32', params: {}, target: 'local', profile: 'card' as const }

@@ -18,11 +18,11 @@ import {
   tempDir,
 } from '../support'
 import { said } from '../../support'
-import { readDeep } from '../../../src-main/adapters/sessions/session-sources'
 import { type NcuAnswer, runNcu } from '../../../src-main/adapters/tools/ncu'
-import { recordedToolbox } from '../../../src-main/adapters/tools/toolboxes'
 import { type Toolbox, type ToolCall } from '../../../src-main/adapters/tools/toolbox'
 import { ncuCapture } from '../../captures'
+import { readDeep } from '../../../src-main/adapters/sessions/deep-profiles'
+import { recordedToolbox } from '../../../src-main/adapters/tools/recorded-toolbox'
 
 describe('profiling', () => {
   describe('profiling', () => {

@@ -13,14 +13,14 @@ import {
 } from '../../../src-main/adapters/kernels/kernel-library'
 import { readLadderFolder } from '../../../src-main/adapters/kernels/ladder-folder'
 import { diskBuildCache, copyBuilt } from '../../../src-main/adapters/disk/build-cache'
-import { findTool, liveToolbox } from '../../../src-main/adapters/tools/toolboxes'
+import { findTool, liveToolbox } from '../../../src-main/adapters/tools/live-toolbox'
 import { staticRungFlags } from '../../../src-main/adapters/tools/nvcc'
 import { runProcess } from '../../../src-main/adapters/tools/process'
-import { taskHeader } from '../../../src-main/domain/task/layout'
 import { buildRung } from '../../../src-main/services/bench/build-rung'
 import { planRun } from '../../../src-main/services/run/plan'
 import { root, shippedKernels, tempDir } from '../support'
 import { openCompiler } from '../../../src-main/services/bench/compiler'
+import { taskHeader } from '../../../src-main/domain/task/task-headers'
 
 /** As the runner: fills the struct, prepares, launches on a stream, and tells what came of it. */
 const loader = `

@@ -16,8 +16,8 @@ import { openRaw } from '../../../src-main/adapters/tools/raw-files'
 import { readTitle } from '../../../src-main/adapters/sessions/labels-and-trash'
 import { said, saying } from '../../support'
 import { eventLog, fakeMachine, ladderRungs, setEnv, setupIn, tempDir } from '../support'
-import { listAll } from '../../../src-main/services/sessions/sessions'
 import { message } from '../../../src-main/domain/messages/message'
+import { listAll } from '../../../src-main/services/sessions/list-sessions'
 
 const shipped = 'resources/recordings/gemm-fp32-h200-1024'
 

@@ -8,10 +8,10 @@ import { nothingWatched, watchRound, type Watched } from '../../../src-main/doma
 import { message } from '../../../src-main/domain/messages/message'
 import type { RungResult, Session } from '../../../src-main/domain/session/session'
 import { toErrorShape } from '../../../src-main/domain/errors'
-import { inEnglish } from '../../../src-main/domain/text/text'
-import { describeChange } from '../../../src-main/hosts/cli/commands/run-command'
+import { inEnglish } from '../../../src-main/domain/text/english'
 import { watchFolder, type WatchNews } from '../../../src-main/services/run/watch'
 import { recordingsDir, root, tempDir, rungText, sumsFiles, sumsYaml } from '../support'
+import { describeChange } from '../../../src-main/hosts/cli/commands/watch-run'
 
 const recorded = await readSession(join(recordingsDir, 'gemm-fp32-h200-1024'))
 const shipped = await readKernelLibrary(join(root, 'cuda-kernels'))

@@ -3,10 +3,8 @@ import { Bench } from '../../../src-main/services/bench/bench'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { recordedToolbox } from '../../../src-main/adapters/tools/toolboxes'
 import { emptyBuildCache } from '../../../src-main/adapters/disk/build-cache'
 import { readKernelLibrary } from '../../../src-main/adapters/kernels/kernel-library'
-import { SanitizeRequest, type SanitizeProgress } from '../../../src-main/contract/runs'
 import type { SanitizeReport, SanitizerCheck } from '../../../src-main/domain/session/sanitizer'
 import { sanitize } from '../../../src-main/services/sanitize/sanitize'
 import {
@@ -15,6 +13,8 @@ import {
 } from '../../../src-main/services/sanitize/sanitize-job'
 import { fakeMachine, isAlive, recordingsDir, type Machine } from '../support'
 import { said } from '../../support'
+import { SanitizeRequest, type SanitizeProgress } from '../../../src-main/contract/sanitize'
+import { recordedToolbox } from '../../../src-main/adapters/tools/recorded-toolbox'
 
 const start = (
   { setup }: Machine,

@@ -3,7 +3,6 @@ import { existsSync } from 'node:fs'
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { recordedToolbox } from '../../../src-main/adapters/tools/toolboxes'
 import { bottleneckOf, type BottleneckClass } from '../../../src-main/domain/analysis/bottleneck'
 import {
   DeepProfile,
@@ -16,14 +15,16 @@ import {
   stallHistogram,
 } from '../../../src-main/domain/session/deep'
 import { metricDefinition } from '../../../src-main/domain/metrics/metrics'
-import { liveRegisters } from '../../../src-main/domain/sass/flow'
 import { planProfile } from '../../../src-main/domain/analysis/pass-plan'
-import { readRaw, recordedRaw } from '../../../src-main/adapters/tools/raw-files'
+import { readRaw } from '../../../src-main/adapters/tools/raw-files'
 import { createCore } from '../../../src-main/services/core'
-import { setUp } from '../../../src-main/adapters/machine/machine'
-import { openNamed, openSession } from '../../../src-main/services/sessions/sessions'
+import { openNamed, openSession } from '../../../src-main/services/sessions/open-session'
 import { said } from '../../support'
 import { fakeMachine, recordingsDir, rung, setupIn, tempDir } from '../support'
+import { liveRegisters } from '../../../src-main/domain/sass/live-registers'
+import { setUp } from '../../../src-main/adapters/machine/local-machine'
+import { recordedRaw } from '../../../src-main/adapters/tools/recorded-raw'
+import { recordedToolbox } from '../../../src-main/adapters/tools/recorded-toolbox'
 
 const ref = 'recorded:gemm-fp32-h200-4096-deep'
 const folder = join(recordingsDir, 'gemm-fp32-h200-4096-deep')

@@ -4,8 +4,7 @@ import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { sharedSessions } from '../../../src-main/adapters/disk/journal'
-import { openRaw, readRaw, recordedRaw } from '../../../src-main/adapters/tools/raw-files'
+import { openRaw, readRaw } from '../../../src-main/adapters/tools/raw-files'
 import {
   readSession,
   readSessionText,
@@ -23,9 +22,11 @@ import {
 } from '../../../src-main/services/sessions/recordings'
 import { metricsAsked, withAsked, saying } from '../../support'
 import { eventLog, fakeMachine, recordingsDir, root, rung, tempDir } from '../support'
-import { instructionKinds, lanes } from '../../../src-main/domain/metrics/counted-metrics'
+import { instructionKinds, lanes } from '../../../src-main/domain/metrics/instruction-mix-metrics'
 import { planProfile } from '../../../src-main/domain/analysis/pass-plan'
 import { roofline } from '../../../src-main/domain/analysis/roofline'
+import { sharedSessions } from '../../../src-main/adapters/disk/shared-sessions'
+import { recordedRaw } from '../../../src-main/adapters/tools/recorded-raw'
 
 const ofCommits = ({ ladder }: Session): boolean => ladder.id.endsWith('-commits')
 

@@ -8,11 +8,11 @@ import { findHistory, readHistory } from '../../../src-main/services/sessions/hi
 import { isValid } from '../../json-schemas'
 import { runIn } from '../../hosts/cli/support'
 import { recordingsDir, setEnv, setupIn, tempDir } from '../support'
-import { setUp as hostSetUp } from '../../../src-main/adapters/machine/machine'
 import { listDeleted, sweepTrash } from '../../../src-main/adapters/sessions/labels-and-trash'
 import { createCore } from '../../../src-main/services/core'
 import { reportHtml } from '../../../src-main/services/report/index'
 import { noPrivates, recording, template } from '../report/samples'
+import { setUp as hostSetUp } from '../../../src-main/adapters/machine/local-machine'
 
 const recorded = await readSession(join(recordingsDir, 'gemm-fp32-h200-1024'))
 const usual = ['00_cublas', '01_naive', '02_coalesced']

@@ -7,16 +7,16 @@ import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { readFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
+import { readSession } from '../../../src-main/adapters/sessions/session-store'
+import type { RungResult, Session } from '../../../src-main/domain/session/session'
+import { openSession } from '../../../src-main/services/sessions/open-session'
+import { recordingsDir, root, setupIn } from '../support'
+import { sharedSessions, sharingSessions } from '../../../src-main/adapters/disk/shared-sessions'
 import {
   listRecordedAttempts,
   recordedEvidence,
   recordedOutcomeOf,
-} from '../../../src-main/adapters/labs/attempt'
-import { readSession } from '../../../src-main/adapters/sessions/session-store'
-import type { RungResult, Session } from '../../../src-main/domain/session/session'
-import { openSession } from '../../../src-main/services/sessions/sessions'
-import { recordingsDir, root, setupIn } from '../support'
-import { sharedSessions, sharingSessions } from '../../../src-main/adapters/disk/journal'
+} from '../../../src-main/adapters/labs/recorded-attempts'
 
 /** Keys in order, so that equal content is equal text. */
 function canonical(value: unknown): unknown {

@@ -1,7 +1,8 @@
 /** Workers that take virtual seconds: how busy they are kept, and what is lost when one ends. */
 import { describe, expect, it } from 'vitest'
-import { pointKey, type Point, makeStrategy } from '../../../src-main/domain/tune/sweep'
+import { makeStrategy } from '../../../src-main/domain/tune/search-strategy'
 import { sweep, type SweepRequest } from '../../../src-main/services/tune/scheduler'
+import { pointKey, type Point } from '../../../src-main/domain/tune/search-space'
 
 /** Time passes when nothing else can happen. */
 class VirtualClock {

@@ -2,7 +2,7 @@
 import { readFile, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { type TuneRow, pointsOfT4, T4Results, toT4 } from '../../../src-main/domain/tune/report'
+import { type TuneRow } from '../../../src-main/domain/tune/report'
 import type { TuneRequest } from '../../../src-main/services/tune/request'
 import { createCore } from '../../../src-main/services/core'
 import { tune, type Tuned, type TuneOptions } from '../../../src-main/services/tune/tune'
@@ -10,6 +10,7 @@ import { said } from '../../support'
 import { faultsOf } from '../../json-schemas'
 import { runHere } from '../../hosts/cli/support'
 import { rungText, sumsFolder, sumsYaml, fakeMachine, setEnv, type Machine } from '../support'
+import { pointsOfT4, T4Results, toT4 } from '../../../src-main/domain/tune/t4'
 
 const rung = '04_thread_tile_1d'
 const axes = [

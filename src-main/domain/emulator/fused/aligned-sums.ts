@@ -1,4 +1,4 @@
-/** Sums as the tensor cores add (`matrix-products.ts`), as WebAssembly over a memory of its own: two columns at a time. */
+/** Sums as the tensor cores add (`tensor-core-sums.ts`), as WebAssembly over a memory of its own: two columns at a time. */
 import { Code, encodeModule, i32, scalar, v128, vector } from '../wasm'
 
 export interface SumForm {

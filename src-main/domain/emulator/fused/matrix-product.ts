@@ -1,14 +1,15 @@
 /**
- * HMMA of a whole warp as WebAssembly: its step's arithmetic (`matrix-products.ts`), two columns at a time. A lane's row of the
+ * HMMA of a whole warp as WebAssembly: its step's arithmetic (`hmma.ts`), two columns at a time. A lane's row of the
  * fragments is its number over 4, so that four words of a register are a row of the matrix. All that a sum adds is aligned to
  * the largest magnitude first, which takes a pass of its own.
  */
 import { zeroRegister, type Instruction, type RegisterOperand } from '../../sass/instruction'
 import { nanBits } from '../float'
-import { kept, leastFloat, tensorFloatMask } from '../matrix-products'
 import { align, beginScale, pushSum, toMagnitudes } from './aligned-sums'
 import { highPart, lowHalves, Code, i32, scalar, v128, vector } from '../wasm'
 import { lanes } from '../site'
+import { leastFloat, tensorFloatMask } from '../matrix-layout'
+import { kept } from '../tensor-core-sums'
 
 const registerBytes = 4 * lanes
 const rowBytes = 16

@@ -5,9 +5,10 @@ import {
   zeroRegister,
   zeroUniformRegister,
 } from '../../sass/instruction'
-import { lanes, predicateIndex, type Operands, guardOf } from '../site'
+import { lanes, predicateIndex, type Operands } from '../site'
 import { predicateTrue } from '../warp'
 import { Code, i32, scalar, v128, vector } from '../wasm'
+import { guardOf } from '../guard'
 
 /** What is the same for all runs of a launch. */
 export interface FusedSetting {

@@ -16,27 +16,14 @@ import {
   status,
   summary,
   timeNote,
-  unit,
-  unitWithin,
-  wait,
-  why,
 } from './verdicts'
 import { commits, folders, drafts, editor, doing, elsewhere, files, header, task } from './folders'
-import {
-  deep,
-  imports,
-  fact,
-  origin,
-  provenance,
-  doctor,
-  records,
-  reports,
-  pages,
-  sessions,
-} from './sessions'
+import { deep, imports, doctor, records, reports, pages, sessions } from './sessions'
 import { checks, labs, reflect } from './labs'
 import { machines, programs, slurm } from './machines'
 import { tunings, written } from './machines'
+import { fact, origin, provenance } from './provenance'
+import { unit, unitWithin, wait, why } from './causes'
 
 export const templates = {
   cacheState,

@@ -1,4 +1,4 @@
-/** Sessions: where they came from, what was recorded, imported, listed and reported. */
+/** Texts about sessions: recorded, imported, listed and reported. */
 
 /** What a session records about its run: why a rung has no result or no counters, and warnings for the reader. */
 export const records = {
@@ -244,70 +244,6 @@ export const imports = {
   noSpace: 'The file does not fit into {folder}: the disk is full.',
   notKept: 'The file could not be stored in {folder}: {text}',
   useCommand: 'Free some space, or import it on the command line: kernel-ladder import FILE',
-} as const
-
-// Where a session's figures come from.
-
-/** By the id of the fact, which is also its CSV column name. */
-export const fact = {
-  session: 'Session',
-  origin: 'Origin',
-  date: 'Measured on',
-  ladder: 'Ladder',
-  problem: 'Problem',
-  seed: 'Input seed',
-  gpu: 'GPU',
-  driver: 'Driver',
-  cuda: 'CUDA version of the driver',
-  timing: 'Timed as',
-  smClock: 'SM clock during timing',
-  gpuState: 'GPU during timing',
-  gpuModes: 'Modes of the GPU',
-  cacheState: 'L2 cache before each launch',
-  nvcc: 'nvcc',
-  nvccFlags: 'nvcc flags',
-  ncu: 'ncu',
-  appVersion: 'Kernel Ladder',
-  completion: 'Run',
-  reproduce: 'To reproduce',
-} as const
-
-export const origin = {
-  live: 'measured live',
-  recorded: 'replayed from the recording {name}',
-  imported: 'imported from {name}',
-  program: 'profile of {name}',
-  emulated: 'emulated for {name} without a GPU',
-  static: 'built for {name} without a GPU, not run',
-  machine: 'measured on {name}',
-} as const
-
-export const provenance = {
-  unknown: 'unknown',
-  none: 'none',
-  notUsed: 'not used',
-  singleLaunches: 'single launches between CUDA events',
-  bursts: 'bursts of {launches} launches, each after {seconds} s of rest',
-  sustained: 'each rung alone for {seconds} s',
-  processes: 'wall time of whole processes, from start to exit',
-  ladder: '{id} ({title})',
-  ladderFolder: '{id} ({title}), the ladder folder {folder}',
-  headline: '{ladder} at {problem} {options}',
-  headlineAlone: '{ladder} at {problem}',
-  problem: '{what}, {problem}, {rest}',
-  problemAlone: '{what}, {problem}',
-  sizes: '{label} ({sizes})',
-  gpu: '{name}, compute capability {computeCapability}, {smCount} SMs, {memory} memory, {l2} L2',
-  clock: '{clock} MHz',
-  clockRange: '{low} to {high} MHz',
-  clocks: 'before {before}, after {after}',
-  clocksAtMost: 'before {before}, after {after}, at most {most} MHz',
-  profiler:
-    '{ncu}, level {level}, up to {passes} passes per kernel, clock control {clock}, cache control {cache}',
-  profilerOnce:
-    '{ncu}, level {level}, up to {passes} pass per kernel, clock control {clock}, cache control {cache}',
-  complete: 'complete, {seconds} s',
-  cancelled: 'cancelled, {seconds} s',
 } as const
 
 /** What is missing from a deep profile. */

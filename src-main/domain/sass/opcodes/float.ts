@@ -24,8 +24,6 @@ import {
   fixed,
 } from '../parts'
 
-// FP32, FP64 and packed 16-bit arithmetic.
-
 const f32: SourceOptions = { neg: true, abs: true, imm: 'f32' }
 const f64: SourceOptions = { neg: true, abs: true, imm: 'f64' }
 
@@ -181,8 +179,6 @@ export const floatOpcodes: Opcode[] = [
   alu(0x034, 'HSETP2', ac, ...halfSetParts([pd(81), pd(84), a(h2set), c32(h2set), selector])),
   alu(0x033, 'HSET2', ac, ...halfSetParts([d, a(h2set), c32(h2set), selector], [flag(71, 'BF')])),
 ]
-
-// Between number formats.
 
 const floatSource = { neg: true, abs: true, imm: 'f32' } as const
 const toNearest = choice(78, 2, ['', 'RM', 'RP', 'RZ'])

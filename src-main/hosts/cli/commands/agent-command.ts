@@ -4,11 +4,11 @@ import { hostname } from 'node:os'
 import type { SetUp } from '../../../adapters/machine/machine'
 import { RunRequest } from '../../../contract'
 import { exitCodes, toErrorShape } from '../../../domain/errors'
-import { Job, type JobLine } from '../../../domain/machines/slurm-job'
-import { trustFolder } from '../../../services/ladder-library/open'
 import { startRun } from '../../../services/targets/start-run'
 import { appVersion } from '../../../services/version'
-import { onStop } from '../terminal'
+import { onStop } from '../stop-signals'
+import { Job, type JobLine } from '../../../domain/machines/job-protocol'
+import { trustFolder } from '../../../services/ladder-library/folder-trust'
 
 type RunProgram = (words: readonly string[], setUp: SetUp) => Promise<number>
 

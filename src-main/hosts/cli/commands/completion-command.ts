@@ -2,11 +2,13 @@
 import type { Command } from 'commander'
 import type { SetUp } from '../../../adapters/machine/machine'
 import { inputError } from '../../../domain/errors'
-import { nearest } from '../../../domain/text/text'
 import { appVersion } from '../../../services/version'
-import { complete, unquoted, namesOn } from '../completion/complete'
-import { manPage, shellNames, shells, type Shell } from '../completion/scripts'
+import { complete, unquoted } from '../completion/complete'
+import { shellNames, shells, type Shell } from '../completion/scripts'
 import { printable } from '../output'
+import { nearest } from '../../../domain/text/nearest'
+import { namesOn } from '../completion/names'
+import { manPage } from '../completion/man-page'
 
 const isShell = (word: string): word is Shell => Object.hasOwn(shells, word)
 

@@ -1,23 +1,22 @@
 /** `kernel-ladder history`: how the times of a ladder's rungs moved over its sessions. */
-import { inEnglish } from '../../../domain/text/text'
+import { inEnglish } from '../../../domain/text/english'
 import { message } from '../../../domain/messages/message'
 import type { SetUp } from '../../../adapters/machine/machine'
 import { percentChange } from '../../../domain/analysis/time-change'
 import { inputError } from '../../../domain/errors'
-import {
-  fewestPoints,
-  type Change,
-  type History,
-  type Series,
-} from '../../../domain/history/history'
+import { type Change, type History, type Series } from '../../../domain/history/history'
 import { formatMs } from '../../../domain/metrics/units'
-import { problemAt, problemWord } from '../../../domain/task/problem'
+import { problemWord } from '../../../domain/task/problem'
 import { openLadder } from '../../../services/ladder-library/open'
 import { readHistory, usualPercent } from '../../../services/sessions/history'
-import { parseChoice, words, type ProblemOptions, type NamedOption } from '../arguments'
-import { historyDocument } from '../documents/jobs'
+import { parseChoice, type ProblemOptions } from '../parse-run-request'
 import { note, printJson, printText } from '../output'
 import { findLadder, taskOf } from '../../../services/catalog/resolve'
+import { fewestPoints } from '../../../domain/history/change-points'
+import { problemAt } from '../../../domain/task/problem-request'
+import type { NamedOption } from '../task-options'
+import { words } from '../option-values'
+import { historyDocument } from '../documents/history'
 
 export interface HistoryCommandOptions extends ProblemOptions {
   ladder: string

@@ -1,14 +1,15 @@
 /** `kernel-ladder import`: makes a session from an ncu file or an HTML report. */
 import { resolve } from 'node:path'
 import { givenFile } from '../../../adapters/disk/names'
-import { isHtmlFile } from '../../../adapters/sessions/report-file'
 import type { SetUp } from '../../../adapters/machine/machine'
 import { exitCodes, inputError } from '../../../domain/errors'
-import { importReport, type ImportResult, importHtml } from '../../../services/import/import-report'
+import { importReport, type ImportResult } from '../../../services/import/import-ncu'
 import { appVersion } from '../../../services/version'
-import { sessionText } from '../describe/describe-sessions'
-import { runDocument, sessionFields } from '../documents/sessions'
+import { runDocument, sessionFields } from '../documents/run'
 import { note, printError, printJson, printText } from '../output'
+import { isHtmlFile } from '../../../adapters/sessions/html-report-file'
+import { importHtml } from '../../../services/import/import-html'
+import { sessionText } from '../describe/describe-static'
 
 export interface ImportOptions {
   out?: string
@@ -33,7 +34,7 @@ export async function importCommand(
     (await isHtmlFile(path))
       ? importPage(path, options, place)
       : importProfile(path, options, place)
-  ).finally(() => remove())
+  ).finally(remove)
   if (options.json) printJson(runDocument, sessionFields(session, folder))
   else printText(sessionText(session))
   note(`Saved in ${folder}`)

@@ -10,20 +10,20 @@ const later =
     (await load())(...given)
 
 export const agentCommand = later(async () => (await import('./agent-command')).agentCommand)
-export const appCommand = later(async () => (await import('./serve-command')).appCommand)
-export const compareCommand = later(async () => (await import('./show-command')).compareCommand)
+export const appCommand = later(async () => (await import('./app-command')).appCommand)
+export const compareCommand = later(async () => (await import('./compare-command')).compareCommand)
 export const completeCommand = later(
   async () => (await import('./completion-command')).completeCommand,
 )
 export const completionCommand = later(
   async () => (await import('./completion-command')).completionCommand,
 )
-export const diffCommand = later(async () => (await import('./show-command')).diffCommand)
-export const doctorCommand = later(async () => (await import('./start-command')).doctorCommand)
-export const editCommand = later(async () => (await import('./ladders-command')).editCommand)
+export const diffCommand = later(async () => (await import('./diff-command')).diffCommand)
+export const doctorCommand = later(async () => (await import('./doctor-command')).doctorCommand)
+export const editCommand = later(async () => (await import('./edit-command')).editCommand)
 export const historyCommand = later(async () => (await import('./history-command')).historyCommand)
 export const importCommand = later(async () => (await import('./import-command')).importCommand)
-export const initCommand = later(async () => (await import('./ladders-command')).initCommand)
+export const initCommand = later(async () => (await import('./init-command')).initCommand)
 export const judgeCommand = later(async () => (await import('./judge-command')).judgeCommand)
 export const labCheckCommand = later(async () => (await import('./lab-command')).labCheckCommand)
 export const labGradeCommand = later(
@@ -67,7 +67,7 @@ export const regressCommand = later(async () => (await import('./regress-command
 export const reportCommand = later(async () => (await import('./report-command')).reportCommand)
 export const runCommand = later(async () => (await import('./run-command')).runCommand)
 export const runSeveralCommand = later(
-  async () => (await import('./run-command')).runSeveralCommand,
+  async () => (await import('./run-several-command')).runSeveralCommand,
 )
 export const sanitizeCommand = later(
   async () => (await import('./sanitize-command')).sanitizeCommand,

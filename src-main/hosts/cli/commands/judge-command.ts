@@ -1,7 +1,7 @@
 /** `kernel-ladder __judge`: what `lab grade` starts for each submission. */
-import { localMachine } from '../../../adapters/machine/machine'
 import { exitCodes, toErrorShape } from '../../../domain/errors'
 import { judgeSubmission, readJob } from '../../../services/labs/judge-process'
+import { localMachine } from '../../../adapters/machine/local-machine'
 
 export async function judgeCommand(jobFile: string): Promise<number> {
   // Node starts its debugger on this signal where it cannot be told not to (--disable-sigusr1).

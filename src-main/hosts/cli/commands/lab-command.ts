@@ -4,29 +4,26 @@ import { join, resolve } from 'node:path'
 import type { SetUp, Setup } from '../../../adapters/machine/machine'
 import { readKernelLibrary } from '../../../adapters/kernels/kernel-library'
 import { labsDir, readLab, readLabs, readShippedLabs } from '../../../adapters/labs/library'
-import { readSubmission, startLab } from '../../../adapters/labs/work'
+import { readSubmission, startLab } from '../../../adapters/labs/workspace'
 import { refuseTaken, takenMeanwhile } from '../../../adapters/disk/staging'
 import { exitCodes, inputError } from '../../../domain/errors'
 import { faultSentence, profileLevelOf } from '../../../domain/labs/lab'
 import { usualLabTarget, type LabTarget } from '../../../domain/target/targets'
 import { outcomeExitCode } from '../../../domain/labs/outcome'
 import { checkLab } from '../../../services/labs/check'
-import {
-  newAttemptFolder,
-  isShipped,
-  isTrusted,
-  requireTrust,
-  trustLab,
-  listLabs,
-  openLab,
-} from '../../../services/lab-library/library'
+import { listLabs, openLab } from '../../../services/lab-library/find-lab'
 import { appVersion } from '../../../services/version'
-import { parseLabTarget, wholeNumber } from '../arguments'
-import { confirmed, abortOnStop } from '../terminal'
+import { parseLabTarget } from '../parse-run-request'
+import { abortOnStop } from '../stop-signals'
 import { describeOutcome } from '../describe/describe-lab'
-import { labCheckDocument, labListDocument } from '../documents/ladders'
 import { note, printError, printJson, printText, problemText, table } from '../output'
 import { progressPrinter } from '../progress'
+import { isShipped, isTrusted, requireTrust, trustLab } from '../../../services/lab-library/trust'
+import { newAttemptFolder } from '../../../services/lab-library/progress'
+import { wholeNumber } from '../option-values'
+import { confirmed } from '../ask'
+import { labListDocument } from '../documents/lab-list'
+import { labCheckDocument } from '../documents/lab-check'
 
 export async function labValidateCommand(
   setUp: SetUp,

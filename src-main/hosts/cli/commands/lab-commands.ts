@@ -9,9 +9,9 @@ import {
   labTrustCommand,
   labValidateCommand,
 } from '.'
-import { json, noWait, type CommandLine } from '../arguments'
 import type { LabCheckOptions } from './lab-command'
 import type { LabGradeOptions } from './lab-grade-command'
+import { json, noWait, type CommandLine } from '../shared-options'
 
 const labName = 'the id of a lab in `lab list`, or a lab’s folder'
 

@@ -2,7 +2,7 @@
 import { readdir, realpath, rm, stat, writeFile } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
 import type { Setup, SetUp } from '../../../adapters/machine/machine'
-import { inEnglish } from '../../../domain/text/text'
+import { inEnglish } from '../../../domain/text/english'
 import { diskError, errorCode } from '../../../adapters/disk/disk'
 import { readRecord, type GradeRecord } from '../../../adapters/labs/grade-records'
 import type { LabFolder } from '../../../adapters/labs/library'
@@ -13,25 +13,21 @@ import {
   type Limits,
 } from '../../../adapters/sandbox/sandbox'
 import { exitCodes, inputError, missingError } from '../../../domain/errors'
-import type { GradeRow } from '../../../domain/labs/outcome'
 import { gradeFolder, regradeRecord, type GradeRequest } from '../../../services/labs/grade'
-import {
-  isShipped,
-  isTrusted,
-  listLabs,
-  openLab,
-  requireTrust,
-  trustLab,
-} from '../../../services/lab-library/library'
+import { listLabs, openLab } from '../../../services/lab-library/find-lab'
 import { can, parseTarget } from '../../../domain/target/targets'
-import { csvTable, type Cell } from '../../../domain/text/tables'
 import { appVersion } from '../../../services/version'
-import { parseLabTarget, parsePart, wholeNumber } from '../arguments'
+import { parseLabTarget } from '../parse-run-request'
 import { labTarget } from './lab-command'
-import { confirmed, abortOnStop } from '../terminal'
+import { abortOnStop } from '../stop-signals'
 import { folderCommandThere, folderTasksThere, machineOf, withOption } from '../elsewhere'
-import { labGradeDocument } from '../documents/ladders'
 import { note, printJson, printText, table } from '../output'
+import type { GradeRow } from '../../../domain/labs/grade-row'
+import { csvTable, type Cell } from '../../../domain/text/csv'
+import { isShipped, isTrusted, requireTrust, trustLab } from '../../../services/lab-library/trust'
+import { parsePart, wholeNumber } from '../option-values'
+import { confirmed } from '../ask'
+import { labGradeDocument } from '../documents/lab-grade'
 
 export interface LabGradeOptions {
   lab?: string

@@ -1,24 +1,18 @@
-/** `kernel-ladder ladders`, `init` and `edit`: what ladders there are, a folder to begin one's own with, and a rung in the editor. */
+/** `kernel-ladder ladders`: lists ladders, their rungs, and what the shipped recordings measured for each. */
 import type { SetUp } from '../../../adapters/machine/machine'
 import type { ProgramFolder } from '../../../adapters/kernels/program-folder'
 import { readKernelLibrary } from '../../../adapters/kernels/kernel-library'
 import { exitCodes } from '../../../domain/errors'
-import { namesOf, problemAt, sizesLabel } from '../../../domain/task/problem'
+import { sizesLabel } from '../../../domain/task/problem'
 import type { RungMeasured } from '../../../domain/analysis/rung-measured'
 import { formatMs, formatRatio } from '../../../domain/metrics/units'
-import { inEnglish } from '../../../domain/text/text'
+import { inEnglish } from '../../../domain/text/english'
 import { measuredRungs } from '../../../services/sessions/measured'
 import { laddersDocument } from '../documents/ladders'
 import { copiesOf } from '../../../services/ladder-library/copies'
 import { openLadder, openPrograms } from '../../../services/ladder-library/open'
 import { note, printJson, printText, problemText, table } from '../output'
-import { shownPath } from '../../../adapters/kernels/ladder-folder'
-import { initLadder } from '../../../services/ladder-library/init'
-import { openInEditor } from '../../../services/drafts'
-import { openNamed } from '../../../services/sessions/sessions'
-import { namedRung } from './show-command'
-
-// `kernel-ladder ladders`: the ladders, their rungs, and what the shipped recordings measured for each.
+import { namesOf, problemAt } from '../../../domain/task/problem-request'
 
 /** `4.44 ms, 0.605× of 00_cublas` */
 function timeCell(measured: RungMeasured | null): string {
@@ -153,30 +147,4 @@ export async function laddersCommand(
     }
   for (const problem of problems) note(problemText(problem))
   return problems.length > 0 ? exitCodes.input : 0
-}
-
-// `kernel-ladder init`: creates a ladder folder that builds and runs, as a starting point.
-
-export async function initCommand(
-  setUp: SetUp,
-  folder: string,
-  { template }: { template: string },
-): Promise<number> {
-  const { folder: path, files } = await initLadder(await setUp(), folder, template)
-  const shown = shownPath(path)
-  printText(`${shown}: ${files.join(', ')}`)
-  note(`Then: kernel-ladder run --ladder ${shown}`)
-  note(`Without a GPU: kernel-ladder run --ladder ${shown} --target static:h200`)
-  return 0
-}
-
-// `kernel-ladder edit`: a rung's source in the user's editor.
-
-export async function editCommand(setUp: SetUp, name: string, where: string): Promise<number> {
-  const setup = await setUp()
-  const [, rung = where, line = '1'] = /^(.+):(\d{1,9})$/.exec(where) ?? []
-  const opened = await openNamed(setup, name)
-  const file = await openInEditor(setup, opened, namedRung(opened.session, rung), Number(line))
-  note(`Opened ${file}:${line}`)
-  return 0
 }

@@ -6,15 +6,13 @@ import type { SetUp } from '../../../adapters/machine/machine'
 import { DoctorReport, RunRequest } from '../../../contract'
 import { exitCodes, inputError, KernelLadderError } from '../../../domain/errors'
 import { MachineEntry } from '../../../domain/machines/machine-file'
-import { Job, submittedId } from '../../../domain/machines/slurm-job'
-import { inEnglish } from '../../../domain/text/text'
+import { submittedId } from '../../../domain/machines/slurm-job'
+import { inEnglish } from '../../../domain/text/english'
 import { findRuns, openMachine, prepare, runWords } from '../../../services/machines/remote-job'
-import { addMachine, lookAtHost, refuseName } from '../../../services/machines/machine-calls'
 import { bringReport, findReport, openInNsight } from '../../../services/machines/ncu-report'
-import { openNamed } from '../../../services/sessions/sessions'
+import { openNamed } from '../../../services/sessions/open-session'
 import { resumeRun } from '../../../services/targets/machine'
-import { confirmed, abortOnStop } from '../terminal'
-import { doctorText } from './start-command'
+import { abortOnStop } from '../stop-signals'
 import {
   machineCheckDocument,
   machineRunsDocument,
@@ -24,6 +22,10 @@ import {
 import { note, printJson, printText, table } from '../output'
 import { progressPrinter } from '../progress'
 import { printRun } from './run-command'
+import { Job } from '../../../domain/machines/job-protocol'
+import { addMachine, lookAtHost, refuseName } from '../../../services/machines/add-machine'
+import { confirmed } from '../ask'
+import { doctorText } from './doctor-command'
 
 export interface MachineAddOptions {
   ssh?: string

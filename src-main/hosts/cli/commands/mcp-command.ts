@@ -2,7 +2,7 @@
 import type { SetUp } from '../../../adapters/machine/machine'
 import { serveMcp } from '../../mcp/server'
 import { note } from '../output'
-import { abortOnStop } from '../terminal'
+import { abortOnStop } from '../stop-signals'
 
 export interface McpCommandOptions {
   allowRun?: boolean

@@ -9,13 +9,13 @@ import {
   type ProfiledProgram,
   type ProgramEvent,
 } from '../../../services/programs/profile-program'
-import { inEnglish } from '../../../domain/text/text'
+import { inEnglish } from '../../../domain/text/english'
 import { appVersion } from '../../../services/version'
-import { wholeNumber } from '../arguments'
-import { sessionText } from '../describe/describe-sessions'
-import { runDocument, sessionFields } from '../documents/sessions'
+import { runDocument, sessionFields } from '../documents/run'
 import { note, printError, printJson, printText, passOn } from '../output'
-import { abortOnStop } from '../terminal'
+import { abortOnStop } from '../stop-signals'
+import { wholeNumber } from '../option-values'
+import { sessionText } from '../describe/describe-static'
 
 export interface ProfileOptions {
   kernels?: string

@@ -7,7 +7,7 @@ import { Identifier } from '../../../domain/ladder/rung'
 import type { RegressReport } from '../../../domain/regress/report'
 import { leastPercent } from '../../../domain/regress/verdict'
 import { problemWord } from '../../../domain/task/problem'
-import { inEnglish } from '../../../domain/text/text'
+import { inEnglish } from '../../../domain/text/english'
 import { regress } from '../../../services/regress/regress'
 import {
   againstOf,
@@ -20,19 +20,14 @@ import {
   time,
 } from '../../../services/regress/print'
 import { checkPlace, saveReport } from '../../../services/report/save'
-import {
-  gpuNumber,
-  parseChoice,
-  parseParams,
-  wholeNumber,
-  words,
-  type ProblemOptions,
-  type NamedOption,
-  cacheStateOf,
-} from '../arguments'
-import { regressDocument } from '../documents/jobs'
+import { parseChoice, parseParams, type ProblemOptions } from '../parse-run-request'
 import { note, printJson, printText, table } from '../output'
-import { abortOnStop, askTrust } from '../terminal'
+import { abortOnStop } from '../stop-signals'
+import type { NamedOption } from '../task-options'
+import { cacheStateOf } from '../shared-options'
+import { gpuNumber, wholeNumber, words } from '../option-values'
+import { askTrust } from '../ask'
+import { regressDocument } from '../documents/regress'
 
 export interface RegressCommandOptions extends ProblemOptions {
   ladder: string

@@ -2,10 +2,8 @@
 import { basename, extname } from 'node:path'
 import type { SetUp } from '../../../adapters/machine/machine'
 import { drawInPage, drawPng, printPdf } from '../../../adapters/print/chromium'
-import type { ReportStage } from '../../../contract/sessions'
 import { checkExitCodes } from '../../../domain/analysis/baseline-document'
 import {
-  chartIds,
   hasChosenCharts,
   hasSections,
   isAuthored,
@@ -14,15 +12,17 @@ import {
   type ReportFormat,
 } from '../../../domain/report/report-format'
 import { inputError } from '../../../domain/errors'
-import { meantOr } from '../../../domain/text/text'
 import type { ReportSection } from '../../../domain/report/frozen-report'
 import { parseFormat, reportCi, reportPictures } from '../../../services/report'
 import { drawChart, isDrawnWord } from '../../../services/report/drawing'
 import { makeReport } from '../../../services/report/make'
 import { sizeOfSvg } from '../../../services/report/bars-svg'
 import { checkPlace, picturesFolder, saveReport, type Picture } from '../../../services/report/save'
-import { openNamed, type OpenedSession } from '../../../services/sessions/sessions'
+import { openNamed, type OpenedSession } from '../../../services/sessions/open-session'
 import { note } from '../output'
+import { chartIds } from '../../../domain/report/chart-drawings'
+import { meantOr } from '../../../domain/text/nearest'
+import type { ReportStage } from '../../../contract/reports'
 
 export interface ReportCommandOptions {
   format?: string

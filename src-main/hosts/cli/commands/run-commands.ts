@@ -3,7 +3,7 @@ import { profileLevels, programLevels } from '../../../domain/metrics/metric-def
 import { timingWays } from '../../../domain/session/session'
 import { defaultSecondsARung, sanitizerTools } from '../../../domain/session/sanitizer'
 import { targetHelp } from '../../../domain/target/targets'
-import { exhaustiveLimit, strategyNames } from '../../../domain/tune/sweep'
+import { exhaustiveLimit, strategyNames } from '../../../domain/tune/search-strategy'
 import {
   profileCommand,
   regressCommand,
@@ -12,6 +12,11 @@ import {
   sanitizeCommand,
   tuneCommand,
 } from '.'
+import { type RunOptions } from '../parse-run-request'
+import type { ProfileOptions } from './profile-command'
+import type { RegressCommandOptions } from './regress-command'
+import type { SanitizeCommandOptions } from './sanitize-command'
+import type { TuneCommandOptions } from './tune-command'
 import {
   addProblemOptions,
   warm,
@@ -23,12 +28,7 @@ import {
   rungTimeout,
   trust,
   type CommandLine,
-  type RunOptions,
-} from '../arguments'
-import type { ProfileOptions } from './profile-command'
-import type { RegressCommandOptions } from './regress-command'
-import type { SanitizeCommandOptions } from './sanitize-command'
-import type { TuneCommandOptions } from './tune-command'
+} from '../shared-options'
 
 export function addRun({ cli, setUp, finish, tasks }: CommandLine): void {
   const run = cli

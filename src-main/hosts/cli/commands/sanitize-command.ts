@@ -1,7 +1,6 @@
 /** `kernel-ladder sanitize`: runs compute-sanitizer on the rungs of a ladder. */
 import type { SetUp } from '../../../adapters/machine/machine'
-import { inEnglish } from '../../../domain/text/text'
-import { SanitizeRequest } from '../../../contract/runs'
+import { inEnglish } from '../../../domain/text/english'
 import { exitCodes, inputError } from '../../../domain/errors'
 import { problemWord } from '../../../domain/task/problem'
 import {
@@ -13,19 +12,15 @@ import {
   type SanitizerFinding,
 } from '../../../domain/session/sanitizer'
 import { sanitizeLive } from '../../../services/sanitize/sanitize-job'
-import {
-  gpuNumber,
-  parseChoice,
-  parseParams,
-  wholeNumber,
-  words,
-  type ProblemOptions,
-  type NamedOption,
-} from '../arguments'
+import { parseChoice, parseParams, type ProblemOptions } from '../parse-run-request'
 import { ladderCommandThere, machineOf } from '../elsewhere'
-import { sanitizeDocument } from '../documents/jobs'
+import { sanitizeDocument } from '../documents/sanitize'
 import { note, printJson, printText, table } from '../output'
-import { abortOnStop, askTrust } from '../terminal'
+import { abortOnStop } from '../stop-signals'
+import { SanitizeRequest } from '../../../contract/sanitize'
+import type { NamedOption } from '../task-options'
+import { gpuNumber, wholeNumber, words } from '../option-values'
+import { askTrust } from '../ask'
 
 export interface SanitizeCommandOptions extends ProblemOptions {
   ladder: string

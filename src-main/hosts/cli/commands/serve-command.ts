@@ -1,16 +1,13 @@
-/** `kernel-ladder serve` and `app`: the UI in the browser, or in a window of its own. */
-import { fstatSync, existsSync } from 'node:fs'
+/** `kernel-ladder serve`: serves the UI on loopback until interrupted. */
+import { fstatSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { SetUp } from '../../../adapters/machine/machine'
 import { readSession } from '../../../adapters/sessions/session-store'
 import { createCore } from '../../../services/core'
 import { startWebHost } from '../../web/server'
-import { wholeNumber } from '../arguments'
 import { note, printText } from '../output'
-import { onStop, abortOnStop } from '../terminal'
-import { findElectron, hasDisplay, openInBrowser, runWindow } from '../../../adapters/tools/desktop'
-
-// `kernel-ladder serve`: serves the UI on loopback until interrupted.
+import { onStop } from '../stop-signals'
+import { wholeNumber } from '../option-values'
 
 export interface ServeOptions {
   port?: string
@@ -67,30 +64,4 @@ export async function serveCommand(
   } finally {
     await core.close()
   }
-}
-
-// `kernel-ladder app`: the UI in a window of its own where Electron is installed, else in the browser.
-
-/** The exit code of the window's program, or the reason why there was no window. */
-async function openWindow(setUp: SetUp): Promise<number | string> {
-  const { desktopMain } = (await setUp()).assets
-  if (!existsSync(desktopMain)) return 'This copy of the program has no desktop app.'
-  if (process.getuid?.() === 0) return 'Electron does not run as root with its sandbox on.'
-  const electron = findElectron()
-  if (electron === null) return 'Electron is not installed: `npm i -g electron`.'
-  const code = await runWindow(electron, desktopMain, abortOnStop('closing the window.'))
-  return code ?? `${electron} could not open a window.`
-}
-
-export async function appCommand(setUp: SetUp, options: ServeOptions): Promise<number> {
-  if (!hasDisplay(process.platform, process.env)) {
-    note('No display was found, so the UI is served here.')
-    return serveCommand(setUp, options)
-  }
-  // A port and a session are asked of the server.
-  const isServed = options.port !== undefined || options.session !== undefined
-  const outcome = isServed ? null : await openWindow(setUp)
-  if (typeof outcome === 'number') return outcome
-  if (outcome !== null) note(`${outcome} The UI opens in the browser.`)
-  return serveCommand(setUp, options, openInBrowser)
 }

@@ -9,11 +9,12 @@ import {
   reportCommand,
   showCommand,
 } from '.'
-import { addProblemOptions, json, ladderHelp, repeated, type CommandLine } from '../arguments'
 import type { HistoryCommandOptions } from './history-command'
 import type { ImportOptions } from './import-command'
 import type { ReportCommandOptions } from './report-command'
-import type { CompareOptions, ShowOptions } from './show-command'
+import type { ShowOptions } from './show-command'
+import { addProblemOptions, json, ladderHelp, repeated, type CommandLine } from '../shared-options'
+import type { CompareOptions } from './compare-command'
 
 /** `show`, and `diff` and `compare` of two. */
 export function addShow({ cli, setUp, finish }: CommandLine): void {

@@ -1,36 +1,22 @@
-/** `kernel-ladder show`, `diff` and `compare`: a session, one of its rungs in depth, or two side by side. */
+/** `kernel-ladder show`: prints a session, or one of its rungs in depth. */
 import { readKernelLibrary } from '../../../adapters/kernels/kernel-library'
 import { bottleneckOf } from '../../../domain/analysis/bottleneck'
-import { rungWarnings } from '../../../domain/analysis/comparability'
-import { compareRungs } from '../../../domain/analysis/compare'
-import { identicalSass, opcodeDelta, stallDelta } from '../../../domain/session/deep'
-import { inputError } from '../../../domain/errors'
-import { message } from '../../../domain/messages/message'
-import { inEnglish, meantOr, nearest } from '../../../domain/text/text'
 import { measuredWords, type RungMeasured } from '../../../domain/analysis/rung-measured'
-import { rungOf, type RungResult, type Session } from '../../../domain/session/session'
+import { type Session } from '../../../domain/session/session'
 import { can } from '../../../domain/target/targets'
 import { measuredRungs } from '../../../services/sessions/measured'
-import { openNamed, type SessionPlaces } from '../../../services/sessions/sessions'
-import { diffSources, comparedWith, whyBetween } from '../../../services/compare'
-import { whyOfSteps } from '../../../domain/why/why'
-import { describeComparison } from '../describe/describe-ladder'
-import { sessionText, describeSessions } from '../describe/describe-sessions'
+import { openNamed } from '../../../services/sessions/open-session'
+import { comparedWith, whyBetween } from '../../../services/compare'
 import { describeSteps, describeWhy } from '../describe/describe-why'
-import { describeMachineCode, describeRung } from '../describe/describe-rung'
-import {
-  diffDocument,
-  runDocument,
-  sessionFields,
-  showRungDocument,
-  whyFields,
-  compareDocument,
-} from '../documents/sessions'
+import { describeRung } from '../describe/describe-rung'
+import { runDocument, sessionFields } from '../documents/run'
 import { printJson, printText } from '../output'
-import { compareSessions } from '../../../domain/programs/compare-sessions'
-import { unitsOf, type Unit } from '../../../domain/programs/units'
-
-// `kernel-ladder show` and `diff`: a session, one of its rungs in depth, or two side by side.
+import { whyOfSteps } from '../../../domain/why/why-steps'
+import type { SessionPlaces } from '../../../services/sessions/session-places'
+import { namedRung } from './named-rung'
+import { sessionText } from '../describe/describe-static'
+import { whyFields } from '../documents/why-fields'
+import { showRungDocument } from '../documents/show-rung'
 
 export interface ShowOptions {
   rung?: string
@@ -83,106 +69,5 @@ export async function showCommand(
       printText(['', `Compared with ${before.id}:`, ...describeWhy(why)].join('\n'))
     if (measured) printText(`\nRecorded: ${measuredWords(measured)}`)
   }
-  return 0
-}
-
-export async function diffCommand(
-  places: SessionPlaces,
-  name: string,
-  a: string,
-  b: string,
-  { json }: { json?: boolean },
-): Promise<number> {
-  const opened = await openNamed(places, name)
-  const { session, sources, deep } = opened
-  const [rungA, rungB] = [namedRung(session, a), namedRung(session, b)]
-  const comparison = compareRungs({ session, rung: rungA }, { session, rung: rungB })
-  const why = await whyBetween(opened, rungA, rungB)
-  const warnings = rungWarnings(session.ladder.task, rungA, rungB)
-  const [before, after] = [sources[a], sources[b]]
-  const hunks = before === undefined || after === undefined ? null : diffSources(before, after)
-  const [left, right] = [await deep(a), await deep(b)]
-  const machineCode =
-    left && right
-      ? {
-          identicalSass: identicalSass(left, right),
-          opcodes: opcodeDelta(left, right),
-          stalls: stallDelta(left, right),
-        }
-      : null
-  if (json)
-    printJson(diffDocument, {
-      ...comparison,
-      ...whyFields(why),
-      warnings,
-      source: { hunks: hunks ?? [] },
-      deep: machineCode,
-    })
-  else {
-    printText(describeComparison(comparison, hunks, why))
-    for (const warning of warnings) printText(`warning: ${inEnglish(warning)}`)
-    if (machineCode) printText(describeMachineCode(machineCode))
-  }
-  return 0
-}
-
-export function namedRung(session: Session, id: string): RungResult {
-  const rung = rungOf(session, id)
-  if (rung) return rung
-  const ids = session.rungs.map((one) => one.id)
-  throw inputError(
-    message('sessions.noRung', { rung: JSON.stringify(id) }),
-    meantOr(id, ids, message('sessions.rungs', { rungs: ids.join(', ') })),
-  )
-}
-
-// `kernel-ladder compare`: two sessions of any kind, their kernels in pairs.
-
-export interface CompareOptions {
-  pair?: string[]
-  json?: boolean
-}
-
-/** `A=B`: ids of the two sessions, which may have an equals sign themselves. */
-function parsePair(word: string, left: readonly Unit[], right: readonly Unit[]): [string, string] {
-  for (let at = word.indexOf('='); at >= 0; at = word.indexOf('=', at + 1)) {
-    const [a, b] = [word.slice(0, at).trim(), word.slice(at + 1).trim()]
-    if (left.some(({ id }) => id === a) && right.some(({ id }) => id === b)) return [a, b]
-  }
-  const [, a, b] = /^([^=]+)=(.+)$/.exec(word) ?? []
-  if (a === undefined || b === undefined)
-    throw inputError(
-      `--pair ${JSON.stringify(word)} is not of the form A=B.`,
-      'Name a kernel of the first session and one of the second, as `compare` lists them.',
-    )
-  const isLeft = !left.some(({ id }) => id === a.trim())
-  const [missing, units] = isLeft ? [a.trim(), left] : [b.trim(), right]
-  const near = nearest(
-    missing,
-    units.map(({ id }) => id),
-  )
-  throw inputError(
-    `The ${isLeft ? 'first' : 'second'} session has no kernel ${JSON.stringify(missing)}.`,
-    near === null
-      ? `It has: ${units
-          .slice(0, 10)
-          .map(({ id }) => id)
-          .join(', ')}.`
-      : `Did you mean ${near}?`,
-  )
-}
-
-export async function compareCommand(
-  places: SessionPlaces,
-  first: string,
-  second: string,
-  { pair = [], json }: CompareOptions,
-): Promise<number> {
-  const [a, b] = [await openNamed(places, first), await openNamed(places, second)]
-  const [left, right] = [unitsOf(a.session), unitsOf(b.session)]
-  const byHand = pair.map((word) => parsePair(word, left, right))
-  const comparison = compareSessions(a.session, b.session, { byHand })
-  if (json) printJson(compareDocument, comparison)
-  else printText(describeSessions(a.session, b.session, comparison))
   return 0
 }

@@ -1,39 +1,12 @@
-/** `kernel-ladder` alone, and `doctor`: what is here, and what one can do next. */
+/** `kernel-ladder` without a command: shows what is installed and suggests next steps, in ten lines. */
 import type { SetUp } from '../../../adapters/machine/machine'
-import type { DoctorReport } from '../../../contract/index'
-import { exitCodes } from '../../../domain/errors'
-import { inEnglish } from '../../../domain/text/text'
-import { diagnose } from '../../../services/machine/doctor'
-import { doctorDocument } from '../documents/jobs'
-import { printJson, printText } from '../output'
-import { recordingOf } from '../../../contract/sessions'
-import { defaultLadder, defaultRecordingRef, listAll } from '../../../services/sessions/sessions'
+import { printText } from '../output'
+import { defaultLadder, defaultRecordingRef } from '../../../services/sessions/open-session'
 import { listRecordings } from '../../../services/sessions/recordings'
 import { appVersion } from '../../../services/version'
 import { queryDriver } from '../../../services/bench/tools'
-
-// `kernel-ladder doctor`: what this machine has for building, running and profiling.
-
-const signs = { ok: '✓', warning: '!', missing: '✗', unknown: '?' } as const
-
-/** A check per line, and what to do below those that need it. */
-export const doctorText = ({ checks }: DoctorReport): string =>
-  checks
-    .flatMap(({ status, label, detail, remedy }) => [
-      `${signs[status]} ${label}: ${inEnglish(detail)}`,
-      ...(remedy ? [`    ${inEnglish(remedy)}`] : []),
-    ])
-    .join('\n')
-
-export async function doctorCommand(setUp: SetUp, { json }: { json?: boolean }): Promise<number> {
-  const { assets, machine } = await setUp()
-  const report = await diagnose(machine, assets)
-  if (json) printJson(doctorDocument, report)
-  else printText(doctorText(report))
-  return report.canProfile ? 0 : exitCodes.missing
-}
-
-// `kernel-ladder` alone: what is here, and what one can do next, in ten lines.
+import { recordingOf } from '../../../domain/session/session-ref'
+import { listAll } from '../../../services/sessions/list-sessions'
 
 const lastSessions = 3
 

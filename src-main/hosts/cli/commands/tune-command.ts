@@ -16,36 +16,26 @@ import { formatMs } from '../../../domain/metrics/units'
 import { problemWord } from '../../../domain/task/problem'
 import { maxSize } from '../../../domain/task/task'
 import { timesOnGpu } from '../../../domain/target/targets'
-import { inEnglish } from '../../../domain/text/text'
-import {
-  tuneShape,
-  type TuneReport,
-  type TuneRow,
-  pointsOfT4,
-  T4Results,
-  toT4,
-} from '../../../domain/tune/report'
-import { type Axis, type Point, strategyNames, type StrategyName } from '../../../domain/tune/sweep'
+import { inEnglish } from '../../../domain/text/english'
+import { tuneShape, type TuneReport, type TuneRow } from '../../../domain/tune/report'
+import { strategyNames, type StrategyName } from '../../../domain/tune/search-strategy'
 import { openLadder } from '../../../services/ladder-library/open'
 import { checkPlace, saveReport } from '../../../services/report/save'
 import { applyWinner, requireOwnFolder } from '../../../services/tune/apply'
 import type { TuneRequest } from '../../../services/tune/request'
 import { keepReport } from '../../../services/tune/kept-tunings'
 import { plannedRung, tune, type TuneOptions } from '../../../services/tune/tune'
-import {
-  gpuNumber,
-  parseChoice,
-  parsePart,
-  wholeNumber,
-  words,
-  type ProblemOptions,
-  type NamedOption,
-  cacheStateOf,
-} from '../arguments'
+import { parseChoice, type ProblemOptions } from '../parse-run-request'
 import { ladderCommandThere, ladderTasksThere, machineOf, withOption } from '../elsewhere'
-import { tuneDocument } from '../documents/jobs'
 import { note, printJson, printText, table } from '../output'
-import { abortOnStop, askTrust } from '../terminal'
+import { abortOnStop } from '../stop-signals'
+import { pointsOfT4, T4Results, toT4 } from '../../../domain/tune/t4'
+import type { Axis, Point } from '../../../domain/tune/search-space'
+import type { NamedOption } from '../task-options'
+import { cacheStateOf } from '../shared-options'
+import { gpuNumber, parsePart, wholeNumber, words } from '../option-values'
+import { askTrust } from '../ask'
+import { tuneDocument } from '../documents/tune'
 
 export interface TuneCommandOptions extends ProblemOptions {
   ladder: string

@@ -1,5 +1,5 @@
 /** A lab outcome as terminal text. */
-import { inEnglish } from '../../../domain/text/text'
+import { inEnglish } from '../../../domain/text/english'
 import type { LabOutcome } from '../../../domain/labs/outcome'
 import { can } from '../../../domain/target/targets'
 import { table } from '../output'

@@ -1,7 +1,5 @@
-/** A session and a comparison as terminal text. */
-import { join, relative } from 'node:path'
+/** Prints a session as terminal text. */
 import {
-  type Diagnostic,
   type RungResult,
   type Session,
   type BurstTiming,
@@ -9,12 +7,6 @@ import {
   type Timing,
 } from '../../../domain/session/session'
 import { ratioWarnings } from '../../../domain/analysis/comparability'
-import {
-  type MetricDelta,
-  type RungComparison,
-  type Verdict,
-  parameterWords,
-} from '../../../domain/analysis/compare'
 import { climbOf, stepWords } from '../../../domain/analysis/climb'
 import { claimWords } from '../../../domain/analysis/library-claim'
 import { ownGpuMs, timeNotes } from '../../../domain/analysis/time-notes'
@@ -27,7 +19,7 @@ import {
   rateText,
   shareText,
 } from '../../../domain/analysis/lead-figure'
-import { inEnglish } from '../../../domain/text/text'
+import { inEnglish } from '../../../domain/text/english'
 import {
   cardMetricIds,
   metricDefinition,
@@ -35,7 +27,6 @@ import {
   type MetricValue,
 } from '../../../domain/metrics/metrics'
 import { named, problemWord, sizesLabel } from '../../../domain/task/problem'
-import { columnFor } from '../../../domain/session/registry-figures'
 import { can, kindOf } from '../../../domain/target/targets'
 import {
   formatGflops,
@@ -44,33 +35,11 @@ import {
   formatValue,
   type Unit,
 } from '../../../domain/metrics/units'
-import type { Hunk } from '../../../services/compare'
-import type { Why } from '../../../domain/why/why'
 import { table, type Column } from '../output'
-import { describeWhy } from './describe-why'
+import { columnFor } from '../../../domain/session/noisy-counters'
+import { describeErrors } from './describe-errors'
 
-// What compilers said of a rung, in the form that they write and editors read: `my-ladder/02_tile.cu:12: error: …`.
-
-/** Where the user has a source: in the ladder's folder, if it has one, as seen from here. */
-function shown({ folder }: Session['ladder'], file: string): string {
-  if (folder === undefined) return file
-  const path = join(folder, file.replace(/^[^/]*\//, ''))
-  const near = relative(process.cwd(), path)
-  return near.startsWith('..') ? path : near
-}
-
-const place = (ladder: Session['ladder'], { file, line }: Diagnostic): string =>
-  file === null ? '' : `${shown(ladder, file)}:${line === null ? '' : `${line}:`} `
-
-export const describeErrors = (
-  { ladder }: Pick<Session, 'ladder'>,
-  { diagnostics }: Pick<RungResult, 'diagnostics'>,
-): string[] =>
-  diagnostics
-    .filter(({ severity }) => severity === 'error')
-    .map((one) => `${place(ladder, one)}error: ${one.message}`)
-
-const none = '–'
+export const none = '–'
 
 const passesWord = (passes: number): string => `${passes} ${passes === 1 ? 'pass' : 'passes'}`
 
@@ -395,70 +364,4 @@ const preparedLines = ({ rungs }: Session): string[] => {
   return took.length === 0
     ? []
     : [`compiled before timing${most[0] === undefined ? '' : ` (${most[0]})`}: ${took.join(', ')}`]
-}
-
-const verdictWords: Record<Verdict, string> = {
-  better: '▲ better',
-  worse: '▼ worse',
-  changed: '◆ changed',
-  same: '= same',
-  unknown: '? unknown',
-}
-
-/** What the later rung's header expected of a metric, and whether it came true. */
-export function describeExpectation({ expected }: MetricDelta): string {
-  if (!expected) return ''
-  const outcome = expected.met === null ? 'unknown' : expected.met ? '✓' : '✗'
-  return `expected ${expected.direction}: ${outcome}`
-}
-
-export function describeComparison(
-  comparison: RungComparison,
-  /** null where a source is unknown. */
-  hunks: readonly Hunk[] | null,
-  why: Why,
-): string {
-  const { a, b, parameters, time, metrics } = comparison
-  const rows = [
-    {
-      label: 'Time',
-      a: time.aMs === null ? none : formatMs(time.aMs),
-      b: time.bMs === null ? none : formatMs(time.bMs),
-      change: time.speedup === null ? none : `${formatRatio(time.speedup)} as fast`,
-      verdict: verdictWords[time.verdict],
-      expected: '',
-    },
-    ...metrics.map((delta) => ({
-      label: delta.label,
-      a: metric(delta.a ?? undefined),
-      b: metric(delta.b ?? undefined),
-      change: delta.ratio === null ? none : formatRatio(delta.ratio),
-      verdict: verdictWords[delta.verdict],
-      expected: describeExpectation(delta),
-    })),
-  ]
-  type Row = (typeof rows)[number]
-  const columns: Column<Row>[] = [
-    { header: '', align: 'left', cell: ({ label }) => label },
-    { header: a.rung, cell: (row) => row.a },
-    { header: b.rung, cell: (row) => row.b },
-    { header: 'b / a', cell: ({ change }) => change },
-    { header: '', align: 'left', cell: ({ verdict }) => verdict },
-    { header: '', align: 'left', cell: ({ expected }) => expected },
-  ]
-  const patch = (hunks ?? []).flatMap(({ oldStart, oldLines, newStart, newLines, lines }) => [
-    `@@ -${oldStart},${oldLines} +${newStart},${newLines} @@`,
-    ...lines,
-  ])
-  return [
-    `${a.rung} (${a.title}) → ${b.rung} (${b.title})`,
-    '',
-    ...describeWhy(why),
-    '',
-    table(rows, columns),
-    ...(parameters.length > 0 ? ['', `Parameters: ${parameterWords(parameters)}`] : []),
-    '',
-    ...(hunks === null ? ['The session does not contain both sources.'] : []),
-    ...(hunks?.length === 0 ? ['The sources are the same.'] : patch),
-  ].join('\n')
 }

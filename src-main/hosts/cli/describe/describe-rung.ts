@@ -16,16 +16,17 @@ import {
   type LineHeat,
   type Rule,
 } from '../../../domain/session/deep'
-import { mixOf } from '../../../domain/analysis/derived-metrics'
 import { leadText } from '../../../domain/analysis/lead-figure'
-import { inEnglish } from '../../../domain/text/text'
+import { inEnglish } from '../../../domain/text/english'
 import { metricDefinition } from '../../../domain/metrics/metrics'
 import { worksOnTensor } from '../../../domain/analysis/roofline'
 import { rungBefore, type RungResult, type Session } from '../../../domain/session/session'
 import { formatCount, formatMs, formatPercent, formatValue } from '../../../domain/metrics/units'
 import { isEmulated } from '../../../domain/target/targets'
-import { describeExpectation, describeOrigin, metric } from './describe-ladder'
+import { describeOrigin, metric } from './describe-ladder'
 import { table } from '../output'
+import { mixOf } from '../../../domain/analysis/executed-mix'
+import { describeExpectation } from './describe-comparison'
 
 const shownLines = 10
 const shownOpcodes = 12

@@ -1,9 +1,10 @@
 /** Why one rung is faster than another, as terminal text. */
-import { inEnglish, plain } from '../../../domain/text/text'
+import { inEnglish, plain } from '../../../domain/text/english'
 import { formatRatio, formatShare } from '../../../domain/metrics/units'
-import type { CauseLine, CauseLines } from '../../../domain/why/say'
-import type { WhyStep, Why } from '../../../domain/why/why'
-import { printedCauses } from '../../../services/report/comparison'
+import type { Why } from '../../../domain/why/why'
+import type { CauseLine, CauseLines } from '../../../domain/why/cause-lines'
+import type { WhyStep } from '../../../domain/why/why-steps'
+import { printedCauses } from '../../../services/report/printed-causes'
 
 const width = 6
 const indent = ' '.repeat(width + 2)

@@ -1,6 +1,5 @@
 /** JSON documents: the schema that defines the type, and its published form in docs/schemas. */
 import { z } from 'zod'
-import { ErrorShape } from '../../../domain/errors'
 
 export interface PublishedSchema {
   /** docs/schemas/<name>.json */
@@ -27,15 +26,4 @@ export const documentKind = <Fields extends z.ZodRawShape>(
 ): DocumentKind<Fields> => ({
   ...kind,
   schema: z.object({ schema: z.literal(kind.version), ...kind.fields }),
-})
-
-// What a command prints with `--json` if it fails before it has its own document.
-
-export const errorDocument = documentKind({
-  name: 'error',
-  version: 1,
-  title: 'error',
-  description:
-    'What any command prints with --json if it ends without a result: bad usage or input, or something missing on this machine. The sentence is also on stderr.',
-  fields: { error: ErrorShape },
 })

@@ -4,29 +4,29 @@ import { LabFile } from '../../../domain/labs/lab'
 import { AnyLadderDocument } from '../../../domain/ladder/ladder-document'
 import { Session, sessionSchemaVersion } from '../../../domain/session/session'
 import { MachinesFile } from '../../../domain/machines/machine-file'
-import { ComparisonJson, comparisonJsonVersion } from '../../../services/report/comparison'
-import {
-  compareDocument,
-  diffDocument,
-  runDocument,
-  runSeveralDocument,
-  showRungDocument,
-} from './sessions'
-import { type PublishedSchema, errorDocument } from './document'
-import {
-  doctorDocument,
-  historyDocument,
-  regressDocument,
-  sanitizeDocument,
-  tuneDocument,
-} from './jobs'
-import { labCheckDocument, labGradeDocument, labListDocument, laddersDocument } from './ladders'
+import { runDocument } from './run'
+import { type PublishedSchema } from './document'
+import { sanitizeDocument } from './sanitize'
+import { laddersDocument } from './ladders'
 import {
   machineCheckDocument,
   machineRunsDocument,
   machinesDocument,
   machineFetchDocument,
 } from './machines'
+import { ComparisonJson, comparisonJsonVersion } from '../../../services/report/comparison-json'
+import { errorDocument } from './error'
+import { doctorDocument } from './doctor'
+import { historyDocument } from './history'
+import { regressDocument } from './regress'
+import { tuneDocument } from './tune'
+import { labGradeDocument } from './lab-grade'
+import { labListDocument } from './lab-list'
+import { labCheckDocument } from './lab-check'
+import { showRungDocument } from './show-rung'
+import { diffDocument } from './diff'
+import { compareDocument } from './compare'
+import { runSeveralDocument } from './run-several'
 
 const ciDocument: PublishedSchema = {
   name: 'ci',

@@ -4,15 +4,16 @@
  * `verify.…` and `build.…` are names of the session schema.
  */
 import { message, type Statement } from '../../../domain/messages/message'
-import { inEnglish } from '../../../domain/text/text'
-import { climbs, rungOrigins, type RungResult, type Timing } from '../../../domain/session/session'
+import { inEnglish } from '../../../domain/text/english'
+import { climbs, type RungResult, type Timing } from '../../../domain/session/session'
 import { stepTo } from '../../../domain/analysis/climb'
 import { leadFigure, leadOf } from '../../../domain/analysis/lead-figure'
 import { metricDefinition } from '../../../domain/metrics/metrics'
-import { csvTable, type Cell } from '../../../domain/text/tables'
 import type { ComparisonModel } from '../comparison'
 import type { ReportModel } from '../model'
 import type { Printer } from './printer'
+import { rungOrigins } from '../../../domain/session/rung-origins'
+import { csvTable, type Cell } from '../../../domain/text/csv'
 
 interface Field {
   id: string

@@ -1,9 +1,8 @@
 /** A report as GitHub Markdown: tables, and collapsible source diffs. */
 import { ratioWarnings } from '../../../domain/analysis/comparability'
-import { inEnglish } from '../../../domain/text/text'
+import { inEnglish } from '../../../domain/text/english'
 import type { ReportSection } from '../../../domain/report/frozen-report'
 import { formatMs, formatRatio } from '../../../domain/metrics/units'
-import type { Hunk } from '../../compare'
 import {
   details,
   fenced,
@@ -13,10 +12,8 @@ import {
   mdHtml,
   mdSentence,
   mdTable,
-} from '../../../domain/text/tables'
+} from '../../../domain/text/markdown'
 import {
-  originTable,
-  printMdTable,
   comparedFactTable,
   counterTables,
   movedCounters,
@@ -30,7 +27,6 @@ import {
   waysTable,
 } from '../tables'
 import {
-  printedCauses,
   comparisonLegend,
   comparisonSubject,
   comparisonTitle,
@@ -49,8 +45,11 @@ import {
   type ReportStep,
 } from '../model'
 import { halfSpread } from '../../../domain/report/summary'
-import type { Sentence } from '../../../domain/messages/message'
 import type { Printer } from './printer'
+import type { Sentence } from '../../../domain/messages/sentence'
+import type { Hunk } from '../../source-diff'
+import { printedCauses } from '../printed-causes'
+import { originTable, printMdTable } from '../markdown-tables'
 
 export const list = (sentences: readonly Sentence[]): string =>
   sentences.map((sentence) => `- ${mdSentence(sentence)}`).join('\n')

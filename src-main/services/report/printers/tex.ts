@@ -3,21 +3,21 @@
  * further tables, and the causes of each step as text.
  */
 import { ratioWarnings } from '../../../domain/analysis/comparability'
-import { inEnglish } from '../../../domain/text/text'
+import { inEnglish } from '../../../domain/text/english'
 import type { ReportSection } from '../../../domain/report/frozen-report'
 import { formatRatio } from '../../../domain/metrics/units'
-import { rungOrigins } from '../../../domain/session/session'
 import {
-  printedCauses,
   comparisonLegend,
   comparisonTitle,
   type ComparedRung,
   type ComparisonModel,
 } from '../comparison'
 import { dash, legendOf, type Figure, type LadderRow, type ReportModel, noReason } from '../model'
-import { tex, texCode, texComment, texSentence } from '../markup'
 import { counterTables, timeTexts, waysTable, type Cell } from '../tables'
 import type { Printer } from './printer'
+import { rungOrigins } from '../../../domain/session/rung-origins'
+import { printedCauses } from '../printed-causes'
+import { tex, texCode, texComment, texSentence } from '../latex-markup'
 
 /** The columns of figures, of kernels under ncu or of rungs. */
 const figureHeadings = (rows: readonly LadderRow[]): string[] =>

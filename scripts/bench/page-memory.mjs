@@ -1,0 +1,30 @@
+// @ts-check
+/** The memory of a page's process, as the OS counts it. */
+import { readFileSync } from 'node:fs'
+
+/**
+ * Proportional set size of the largest renderer process, in bytes: its private pages plus its share of
+ * those shared with other processes, from /proc/<pid>/smaps_rollup. The browser keeps a spare renderer,
+ * which is the smaller one. null if there is no such file (not Linux).
+ * @param {import('playwright-core').Browser} browser
+ */
+export async function rendererBytes(browser) {
+  const devtools = await browser.newBrowserCDPSession()
+  const { processInfo } = await devtools.send('SystemInfo.getProcessInfo')
+  await devtools.detach()
+  const sizes = processInfo
+    .filter(({ type }) => type === 'renderer')
+    .map(({ id }) => proportionalBytes(id))
+    .filter((size) => size !== null)
+  return sizes.length > 0 ? Math.max(...sizes) : null
+}
+
+/** @param {number} pid */
+function proportionalBytes(pid) {
+  try {
+    const kib = /^Pss:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1]
+    return kib === undefined ? null : Number(kib) * 1024
+  } catch {
+    return null
+  }
+}

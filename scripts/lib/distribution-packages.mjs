@@ -1,0 +1,32 @@
+// @ts-check
+/** Installs packages of the Linux distribution. */
+import { existsSync } from 'node:fs'
+import { runChild } from './child.mjs'
+import { say } from './project.mjs'
+
+export const isCi = () => process.env['CI'] === 'true'
+
+export const isRoot = () => process.getuid?.() === 0
+
+export const isDebianRoot = () => isRoot() && existsSync('/etc/debian_version')
+
+/**
+ * @param {readonly string[]} packages
+ * @returns {Promise<string | undefined>} what failed
+ */
+export async function installFromDistribution(packages) {
+  say(`Installing ${packages.join(', ')} with apt-get…`)
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
+  // An index of manual pages takes a fifth of the time, and nobody reads them on a machine of CI.
+  const brief = isCi() ? ['-o', 'Dpkg::Options::=--path-exclude=/usr/share/man/*'] : []
+  const install = [...brief, 'install', '-y', '--no-install-recommends', ...packages]
+  for (const args of [['update'], install]) {
+    const told = await runChild('apt-get', ['-q', ...args], {
+      output: 'kept',
+      env,
+      timeoutMs: 180_000,
+    })
+    if (told.code !== 0) return `apt-get ${args[0]} ended with ${told.code}`
+  }
+  return undefined
+}

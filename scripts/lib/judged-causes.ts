@@ -1,0 +1,127 @@
+/** The generated part of docs/WHY.md: the causes of every recorded step, and how they were judged. */
+import { join } from 'node:path'
+import { readFileSync } from 'node:fs'
+import { readSession } from '../../src-main/adapters/sessions/session-store'
+import { formatRatio } from '../../src-main/domain/metrics/units'
+import { md, mdTable, details, mdHtml, mdSentence } from '../../src-main/domain/text/markdown'
+import { code } from '../../src-main/domain/messages/sentence'
+import { whyOfSteps, type WhyStep } from '../../src-main/domain/why/why-steps'
+import { sharedSessions, sharingSessions } from '../../src-main/adapters/disk/shared-sessions'
+import { printedCauses } from '../../src-main/services/report/printed-causes'
+
+/**
+ * right: the first cause is what the source change does, by its header and by reading it. effect: it is true and names no
+ * reason for it. wrong: it is something else. empty: no cause is told. same: the times are the same, so that there is none.
+ */
+const judgements = ['right', 'effect', 'wrong', 'empty', 'same'] as const
+
+type Judgement = (typeof judgements)[number]
+
+/** A first cause that was judged: which it was, so that another one is not taken for judged. */
+interface Judged {
+  cause: string
+  verdict: 'right' | 'effect' | 'wrong'
+  /** Why it is wrong. */
+  because?: string
+}
+
+/** By recording and `a → b`. */
+export type JudgedCauses = Readonly<Record<string, Readonly<Record<string, Judged>>>>
+
+export const judgedPath = 'test/domain/why/judged-causes.json'
+
+export const readJudged = (root: string): JudgedCauses =>
+  JSON.parse(readFileSync(join(root, judgedPath), 'utf8')) as JudgedCauses
+
+/** What a first cause is, without its figures: `busy: fmaUtilization, stallLongScoreboard`. */
+export const causeKey = ({ why }: WhyStep): string | null => {
+  const [cause] = why.causes
+  return cause ? `${cause.id}: ${cause.metrics.map(({ id }) => id).join(', ')}` : null
+}
+
+export const stepKey = ({ a, b }: WhyStep): string => `${a.id} → ${b.id}`
+
+export interface RecordedSteps {
+  recording: string
+  title: string
+  level: string
+  steps: WhyStep[]
+}
+
+export async function recordedSteps(recordings: string): Promise<RecordedSteps[]> {
+  const names = (await sharingSessions(join(recordings, sharedSessions))).sort()
+  return Promise.all(
+    names.map(async (recording) => {
+      const session = await readSession(join(recordings, recording))
+      return {
+        recording,
+        title: session.ladder.title,
+        level: session.settings.profile,
+        steps: whyOfSteps(session),
+      }
+    }),
+  )
+}
+
+function judgementOf(step: WhyStep, judged: Judged | undefined): Judgement | 'unjudged' {
+  const cause = causeKey(step)
+  if (step.why.verdict === 'same') return 'same'
+  if (cause === null) return 'empty'
+  return judged?.cause === cause ? judged.verdict : 'unjudged'
+}
+
+function stepText(step: WhyStep, judged: Judged | undefined): string {
+  const { a, b, why } = step
+  const factor =
+    a.timing && b.timing ? `, ${formatRatio(a.timing.medianMs / b.timing.medianMs)} as fast` : ''
+  const { groups, notes } = printedCauses(why)
+  const [along, against] = groups.map(({ causes }) => causes)
+  const judgement = judgementOf(step, judged)
+  const because = judgement === 'wrong' && judged?.because ? `: ${judged.because}` : ''
+  return [
+    `${mdSentence([code(a.id), ' → ', code(b.id)])}${factor} (${judgement}${md(because)})`,
+    ...(along ?? []).map(({ share, sentence }) => `- **${share}** ${mdSentence(sentence)}`),
+    ...(against ?? []).map(
+      ({ share, sentence }) => `- Against it, **${share}**: ${mdSentence(sentence)}`,
+    ),
+    ...(groups.length === 0 && notes[0] ? [`- ${md(notes[0])}`] : []),
+  ].join('\n')
+}
+
+/** The counts by recording, then every step. */
+export function causesPart(recorded: readonly RecordedSteps[], judged: JudgedCauses): string {
+  const all = recorded.map(({ recording, level, steps }) => {
+    const found = steps.map((step) => judgementOf(step, judged[recording]?.[stepKey(step)]))
+    const count = (wanted: Judgement | 'unjudged'): number =>
+      found.filter((one) => one === wanted).length
+    return { recording, level, counts: [...judgements, 'unjudged' as const].map(count) }
+  })
+  const sums = all[0]!.counts.map((_, index) =>
+    all.reduce((sum, { counts }) => sum + counts[index]!, 0),
+  )
+  const hasUnjudged = sums.at(-1)! > 0
+  const columns = hasUnjudged ? [...judgements, 'unjudged'] : judgements
+  const row = (name: string, level: string, counts: readonly number[]): string[] => [
+    name,
+    level,
+    ...counts.slice(0, columns.length).map(String),
+  ]
+  const table = mdTable(
+    [
+      { header: 'recording', align: 'left' },
+      { header: 'level', align: 'left' },
+      ...columns.map((header) => ({ header, align: 'right' as const })),
+    ],
+    [
+      ...all.map(({ recording, level, counts }) => row(`\`${recording}\``, level, counts)),
+      row('all', '', sums),
+    ],
+  )
+  const blocks = recorded.map(({ recording, title, steps }) =>
+    details(
+      `<code>${mdHtml(recording)}</code>: ${mdHtml(title)}`,
+      steps.map((step) => stepText(step, judged[recording]?.[stepKey(step)])).join('\n\n'),
+    ),
+  )
+  return [table, ...blocks].join('\n\n')
+}

@@ -1,0 +1,58 @@
+// @ts-check
+/** Generates the published JSON schemas from the zod schemas that define the documents' types. */
+import { z } from 'zod'
+import { formatted } from './document.mjs'
+
+/** @typedef {import('../../src-main/hosts/cli/documents/document.ts').PublishedSchema} PublishedSchema */
+/** @typedef {import('zod').z.core.JSONSchema.BaseSchema} JsonSchema */
+
+const spoken = ['Message', 'Passage']
+
+/**
+ * Adjusts the schema of a printed document: later versions may add fields and messages, so no object is
+ * closed, and every message includes its English text.
+ * @param {{ zodSchema: z.core.$ZodType, jsonSchema: JsonSchema }} node
+ */
+function asPrinted({ zodSchema, jsonSchema }) {
+  if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties
+  if (!spoken.includes(z.globalRegistry.get(zodSchema)?.id ?? '')) return
+  const { properties = {}, required = [] } = jsonSchema
+  if (properties.key) properties.key = { type: 'string' }
+  jsonSchema.properties = { ...properties, text: { type: 'string' } }
+  jsonSchema.required = [...required, 'text']
+}
+
+/** @param {PublishedSchema} published @param {boolean} isPrinted @returns {Promise<string>} */
+async function schemaText({ name, version, title, description, schema }, isPrinted) {
+  const { $schema, ...rest } = isPrinted
+    ? z.toJSONSchema(schema, { io: 'output', override: asPrinted })
+    : // What a reader accepts: fields with a default may be left out.
+      z.toJSONSchema(schema, { io: 'input' })
+  const about = {
+    $schema,
+    $id: `urn:kernel-ladder:${name}${version === null ? '' : `:${version}`}`,
+    title: `Kernel Ladder: ${title}${version === null ? '' : `, schema ${version}`}`,
+    description,
+  }
+  return formatted(`${name}.json`, JSON.stringify({ ...about, ...rest }))
+}
+
+/**
+ * The schemas by file name in docs/schemas.
+ * @param {typeof import('../../src-main/hosts/cli/documents/index.ts')} documents
+ * @returns {Promise<Map<string, string>>}
+ */
+export async function publishedSchemas({ printedDocuments, readFiles }) {
+  const all = [
+    ...printedDocuments.map((one) => ({ one, isPrinted: true })),
+    ...readFiles.map((one) => ({ one, isPrinted: false })),
+  ]
+  return new Map(
+    await Promise.all(
+      all.map(
+        async ({ one, isPrinted }) =>
+          /** @type {const} */ ([`${one.name}.json`, await schemaText(one, isPrinted)]),
+      ),
+    ),
+  )
+}

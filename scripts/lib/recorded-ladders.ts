@@ -1,0 +1,170 @@
+/** The table of all ladders in docs/RESULTS.md: the best rung of each recording. */
+import { join } from 'node:path'
+import { readdirSync, readFileSync } from 'node:fs'
+import { readSession } from '../../src-main/adapters/sessions/session-store'
+import { leadFigure, leadOf, leadPipe, rateText } from '../../src-main/domain/analysis/lead-figure'
+import { metricDefinition } from '../../src-main/domain/metrics/metrics'
+import {
+  formatMs,
+  formatPercent,
+  formatRatio,
+  formatValue,
+} from '../../src-main/domain/metrics/units'
+import type { Session } from '../../src-main/domain/session/session'
+import { LadderFile, type Published } from '../../src-main/domain/ladder/ladder'
+import { problemWord, sameSizes } from '../../src-main/domain/task/problem'
+import { md, mdTable } from '../../src-main/domain/text/markdown'
+import { inEnglish } from '../../src-main/domain/text/english'
+import { sharedSessions, sharingSessions } from '../../src-main/adapters/disk/shared-sessions'
+
+export interface RecordedSession {
+  recording: string
+  session: Session
+}
+
+/** Every recording of a ladder of kernels, in the order of names; the deep ones show what their others show. */
+export async function recordedLadders(recordings: string): Promise<RecordedSession[]> {
+  const names = (await sharingSessions(join(recordings, sharedSessions))).sort()
+  const all = await Promise.all(
+    names.map(async (recording) => ({
+      recording,
+      session: await readSession(join(recordings, recording)),
+    })),
+  )
+  return all.filter(
+    ({ session }) => session.problem !== null && session.settings.profile !== 'deep',
+  )
+}
+
+/** The fastest rung that is not the reference: a library is what a ladder climbs to. */
+const bestOf = ({ ladder, rungs }: Session): Session['rungs'][number] | undefined =>
+  rungs
+    .filter(({ id, status, timing }) => status === 'ok' && timing && id !== ladder.reference)
+    .sort((a, b) => a.timing!.medianMs - b.timing!.medianMs)[0]
+
+/** `, causal 1`: scalars that are not the task's own, as two recordings of one size may differ by. */
+const unusual = ({ problem, ladder }: Session): string =>
+  Object.entries(problem?.scalars ?? {})
+    .filter(([name, value]) => ladder.task?.scalars[name]?.value !== value)
+    .map(([name, value]) => `, ${name} ${value}`)
+    .join('')
+
+const usesTensorCores = ({ metrics }: Session['rungs'][number]): boolean =>
+  (metrics['tensorUtilization']?.value ?? 0) >= 1
+
+/** `onTensorCores` has the ids of rungs that ran there in any recording: not every level of counters tells. */
+function cells(
+  { recording, session }: RecordedSession,
+  onTensorCores: ReadonlySet<string>,
+): string[] {
+  const best = bestOf(session)
+  if (!best?.timing || !session.problem) throw new Error(`${recording} has no rung with a time.`)
+  const figure = leadFigure(session, best)
+  const { value: roof } = leadOf(session).roof
+  // FP32 results may come from tensor cores, which the FP32 pipe's peak says nothing of.
+  const pipe = onTensorCores.has(best.id) ? 'tensorUtilization' : leadPipe(session)
+  const hasRoof = pipe === leadPipe(session)
+  const busy = best.metrics[pipe]?.value
+  const { ratioToReference } = best.timing
+  const { reference } = session.ladder
+  return [
+    md(`${session.ladder.title}, ${problemWord(session.problem)}${unusual(session)}`),
+    `\`${best.id}\``,
+    formatMs(best.timing.medianMs),
+    best.timing.cacheState,
+    rateText(figure),
+    ratioToReference != null
+      ? formatRatio(ratioToReference)
+      : reference === null
+        ? 'none recorded'
+        : '–',
+    !hasRoof
+      ? 'FP32 from tensor cores'
+      : figure?.share == null || roof.value === null
+        ? figure?.aboveRoof
+          ? inEnglish(figure.aboveRoof)
+          : '–'
+        : `${formatPercent(figure.share)} of ${formatValue(roof.value, roof.unit)}, ${roof.evidence}`,
+    busy == null ? '–' : `${metricDefinition(pipe)!.label} ${formatPercent(busy)}`,
+    `\`recorded:${recording}\``,
+  ]
+}
+
+const headers = [
+  'ladder',
+  'best rung',
+  'time',
+  'L2',
+  'rate',
+  'to its library',
+  'of the limit',
+  'busy',
+  'shown by',
+]
+
+/** The table of all recordings, for docs/RESULTS.md. */
+export function laddersPart(recorded: readonly RecordedSession[]): string {
+  const onTensorCores = new Set(
+    recorded.flatMap(({ session }) => session.rungs.filter(usesTensorCores).map(({ id }) => id)),
+  )
+  return mdTable(
+    headers.map((header, at) => ({
+      header,
+      align: at >= 2 && at <= 6 ? ('right' as const) : ('left' as const),
+    })),
+    recorded.map((one) => cells(one, onTensorCores)),
+  )
+}
+
+/** The ladders that ship. */
+export function shippedLadders(root: string): LadderFile[] {
+  const kernels = join(root, 'cuda-kernels')
+  return readdirSync(kernels, { recursive: true, encoding: 'utf8' })
+    .filter((file) => /\/ladders\/[^/]+\.json$/.test(file))
+    .map((file) => LadderFile.parse(JSON.parse(readFileSync(join(kernels, file), 'utf8'))))
+}
+
+/** What authors published, by ladder, as the ladders that ship have it now; recordings have it as it was then. */
+export const publishedFigures = (root: string): Map<string, Published> =>
+  new Map(
+    shippedLadders(root).flatMap(({ id, published }) =>
+      published ? [[id, published] as const] : [],
+    ),
+  )
+
+/** Each published figure, and what the rung reached here at the same size; never a ratio of the two, whose GPUs differ. */
+export function publishedPart(
+  recorded: readonly RecordedSession[],
+  published: ReadonlyMap<string, Published>,
+): string {
+  const rows = recorded.flatMap(({ session }) => {
+    const { ladder, problem, device } = session
+    const theirs = published.get(ladder.id)
+    if (!theirs || !problem || !device || !sameSizes(theirs.size, problem.sizes)) return []
+    return session.rungs.flatMap((rung) => {
+      const gflops = theirs.gflops[rung.id]
+      const { timing } = rung
+      if (gflops === undefined || !timing?.gflops) return []
+      // In the unit of our own rate: bytes are to operations as they are in the task.
+      const own = leadFigure(session, rung)!.rate
+      const rate = { ...own, value: (own.value! * gflops) / timing.gflops }
+      return [
+        [
+          md(
+            `${theirs.author ?? 'no author named'}, ${theirs.gpu ?? 'GPU not named'}, ${problemWord(problem)}`,
+          ),
+          `\`${rung.id}\``,
+          formatValue(rate.value, rate.unit),
+          formatValue(own.value!, own.unit),
+        ],
+      ]
+    })
+  })
+  return mdTable(
+    ['author, GPU, size', 'rung', 'published', 'here, NVIDIA H200'].map((header, at) => ({
+      header,
+      align: at >= 2 ? ('right' as const) : ('left' as const),
+    })),
+    rows,
+  )
+}

@@ -1,0 +1,104 @@
+/**
+ * The virtual module `virtual:kernel-ladder-assets`: the files that the command-line program needs besides its code.
+ *
+ * With them a single copied file can run ladders, replay recordings and serve the UI.
+ *
+ * Its default export is `null` (tests, the desktop build: files are read in place) or `{ hash }`, and then the last
+ * line of the program is a comment, out of the way of whatever compiles the code before it: `//` and, in base64, a
+ * Brotli stream of an archive in this format: 4 bytes, the length of the index in bytes, unsigned, little endian; the
+ * index, JSON in UTF-8: [{ "path": "cuda-kernels/gemm/01_naive.cu", "size": 1234 }, …]; the contents, every file's
+ * bytes, concatenated in index order.
+ *
+ * `path` is relative to the repository root, with `/`; paths are sorted. `hash` is the SHA-256 of the archive before
+ * compression, in hex: equal content has an equal hash, so it can name the folder that the archive is unpacked into.
+ */
+import { join } from 'node:path'
+import { createHash } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib'
+import { type Plugin } from 'vite'
+import { packedFolders } from '../lib/package-files.mjs'
+
+const moduleId = 'virtual:kernel-ladder-assets'
+
+/** Profiler reports are large, and their numbers are already in the recording's raw output. */
+const isLeftOut = (path: string): boolean => /\.(ncu-rep|map)$|(^|\/)\.[^/]*$/.test(path)
+
+/** Sessions of recordings, and the two builds of the UI, repeat each other beyond gzip's window; this window spans them. */
+const compression = {
+  [constants.BROTLI_PARAM_QUALITY]: 9,
+  [constants.BROTLI_PARAM_LGWIN]: constants.BROTLI_MAX_WINDOW_BITS,
+}
+
+export interface AssetPack {
+  hash: string
+  base64: string
+}
+
+export interface PackedFile {
+  path: string
+  /** The content, unpacked if the file is a Brotli stream. */
+  bytes: Uint8Array
+  brotli: boolean
+}
+
+function readPacked(root: string, path: string): PackedFile {
+  const bytes = readFileSync(join(root, path))
+  const brotli = path.endsWith('.br')
+  return { path, bytes: brotli ? brotliDecompressSync(bytes) : bytes, brotli }
+}
+
+export function collectAssets(
+  root: string,
+  folders: readonly string[] = packedFolders,
+): PackedFile[] {
+  return folders
+    .filter((folder) => existsSync(join(root, folder)))
+    .flatMap((folder) =>
+      readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile())
+        .map((entry) =>
+          join(entry.parentPath, entry.name)
+            .slice(root.length + 1)
+            .replaceAll('\\', '/'),
+        ),
+    )
+    .filter((path) => !isLeftOut(path))
+    .sort()
+    .map((path) => readPacked(root, path))
+}
+
+export function packAssets(files: readonly PackedFile[]): AssetPack {
+  const index = Buffer.from(
+    JSON.stringify(files.map(({ path, bytes, brotli }) => ({ path, size: bytes.length, brotli }))),
+  )
+  const length = Buffer.alloc(4)
+  length.writeUInt32LE(index.length)
+  const archive = Buffer.concat([length, index, ...files.map(({ bytes }) => bytes)])
+  return {
+    hash: createHash('sha256').update(archive).digest('hex'),
+    base64: brotliCompressSync(archive, { params: compression }).toString('base64'),
+  }
+}
+
+export function assetPack(options: { root: string; embed: boolean }): Plugin {
+  let lastLine = ''
+  return {
+    name: 'kernel-ladder:asset-pack',
+    enforce: 'post',
+    resolveId: (id) => (id === moduleId ? `\0${moduleId}` : undefined),
+    load(id) {
+      if (id !== `\0${moduleId}`) return undefined
+      if (!options.embed) return 'export default null'
+      if (!existsSync(join(options.root, 'out/renderer/index.html')))
+        this.warn('The UI has not been built, so the program will not be able to serve it.')
+      const { hash, base64 } = packAssets(collectAssets(options.root))
+      lastLine = `\n//${base64}\n`
+      return `export default { hash: '${hash}' }`
+    },
+    generateBundle(_options, bundle) {
+      for (const chunk of Object.values(bundle))
+        if (chunk.type === 'chunk' && chunk.isEntry) chunk.code += lastLine
+    },
+  }
+}

@@ -1,0 +1,55 @@
+/**
+ * The virtual module `virtual:emulator-worker`: the emulator's worker thread, bundled into one compressed script.
+ *
+ * The first user unpacks it. So the command-line program stays one file, and tests and the desktop program start the
+ * very same worker. Its text is the value of a call: a bundler would write out a constant at each use.
+ */
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { build, type Plugin, type Rolldown } from 'vite'
+
+const workerId = 'virtual:emulator-worker'
+
+const entry = 'src-main/adapters/emulator/worker.ts'
+
+async function bundled(root: string): Promise<string> {
+  const made = (await build({
+    configFile: false,
+    root,
+    logLevel: 'warn',
+    publicDir: false,
+    ssr: { noExternal: true },
+    build: {
+      ssr: entry,
+      target: 'node20',
+      minify: false,
+      write: false,
+      rolldownOptions: {
+        output: {
+          format: 'cjs',
+          codeSplitting: false,
+          // Names stay, for stack traces.
+          minify: { compress: false, mangle: false, codegen: true },
+        },
+      },
+    },
+  })) as Rolldown.RolldownOutput
+  return made.output[0].code
+}
+
+export function emulatorWorker(options: { root: string }): Plugin {
+  return {
+    name: 'kernel-ladder:emulator-worker',
+    resolveId: (id) => (id === workerId ? `\0${workerId}` : undefined),
+    async load(id) {
+      if (id !== `\0${workerId}`) return undefined
+      this.addWatchFile(join(options.root, entry))
+      const packed = gzipSync(await bundled(options.root), { level: 9 }).toString('base64')
+      return [
+        `import { gunzipSync } from 'node:zlib'`,
+        `let code`,
+        `export default () => (code ??= gunzipSync(Buffer.from('${packed}', 'base64')).toString('utf8'))`,
+      ].join('\n')
+    },
+  }
+}

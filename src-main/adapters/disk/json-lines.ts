@@ -1,0 +1,25 @@
+/** Reads files of JSON lines row by row. */
+import { diskError, errorCode, readPlainFile } from './disk'
+
+/** A row and its location, for error messages. */
+export interface RowText {
+  text: string
+  place: string
+}
+
+/** The rows of a file's text. */
+export const rowsIn = (text: string, path: string): RowText[] =>
+  text
+    .split('\n')
+    .map((row, index) => ({ text: row, place: `${path}:${index + 1}` }))
+    .filter((row) => row.text !== '')
+
+/** The rows of a file; null if there is no such file. */
+export async function rowsOf(path: string): Promise<RowText[] | null> {
+  try {
+    return rowsIn(await readPlainFile(path), path)
+  } catch (error) {
+    if (errorCode(error) !== 'ENOENT') throw diskError(error, path, 'read')
+    return null
+  }
+}

@@ -1,0 +1,66 @@
+/**
+ * The file that sessions share: `session.json` of shipped recordings, as rows of one file.
+ *
+ * Lab attempts among the recordings are rows there, too. A row begins with the name of its session:
+ * `{"session":"gemm-fp32-h200-4096",…}`. A `session.json` in a folder of that name takes precedence.
+ */
+import { mkdir, stat, writeFile } from 'node:fs/promises'
+import { dirname, basename, join, resolve } from 'node:path'
+import { rowsOf, type RowText } from './json-lines'
+
+export const sharedSessions = 'sessions.jsonl'
+
+const beginning = (name: string): string => `{"session":${JSON.stringify(name)},`
+
+const nameOf = (row: string): string => /^\{"session":"([^"\\]*)",/.exec(row)?.[1] ?? ''
+
+type BySession = ReadonlyMap<string, RowText>
+
+/** The rows by session, each as if in a file of its own. */
+async function readBySession(file: string): Promise<BySession> {
+  const found = new Map<string, RowText>()
+  for (const { text, place } of (await rowsOf(file)) ?? []) {
+    const name = nameOf(text)
+    found.set(name, { text: `{${text.slice(beginning(name).length)}`, place })
+  }
+  return found
+}
+
+/** Each file as it was last read, because a list of recordings opens many sessions of one file. */
+const lastRead = new Map<string, { version: string; rows: Promise<BySession> }>()
+
+async function bySession(file: string): Promise<BySession> {
+  const path = resolve(file)
+  const found = await stat(path).catch(() => null)
+  if (found === null) return new Map()
+  const version = `${found.mtimeMs} ${found.size}`
+  const known = lastRead.get(path)
+  if (known?.version === version) return known.rows
+  const rows = readBySession(path)
+  lastRead.set(path, { version, rows })
+  rows.catch(() => lastRead.delete(path))
+  return rows
+}
+
+/** The shared `session.json` of the session whose folder would be `folder`. */
+export const sharedSession = async (folder: string): Promise<RowText | null> =>
+  (await bySession(join(dirname(folder), sharedSessions))).get(basename(folder)) ?? null
+
+/** The sessions that have a row in a file. */
+export const sharingSessions = async (file: string): Promise<string[]> => [
+  ...(await bySession(file)).keys(),
+]
+
+/**
+ * Adds a session's row to those of the sessions beside it, or replaces it. Rows are sorted by name, so that one more
+ * session is one more line.
+ */
+export async function shareSessionRow(folder: string, row: string): Promise<void> {
+  const file = join(dirname(folder), sharedSessions)
+  const name = basename(folder)
+  const rows = new Map(((await rowsOf(file)) ?? []).map(({ text }) => [nameOf(text), text]))
+  rows.set(name, `${beginning(name)}${row.slice(1)}`)
+  const sorted = [...rows].sort(([a], [b]) => (a < b ? -1 : 1))
+  await mkdir(dirname(file), { recursive: true })
+  await writeFile(file, sorted.map(([, text]) => `${text}\n`).join(''))
+}

@@ -1,0 +1,55 @@
+/** Writes a folder as it was at a git revision; neither work tree nor index is touched. */
+import { join } from 'node:path'
+import { inputError } from '../../domain/errors'
+import { makeFolder } from '../disk/disk'
+import { shownPath } from './ladder-folder'
+import { gitIn } from './git'
+
+export interface Revision {
+  /** The full hash of the commit. */
+  commit: string
+  /** The folder's files as of then. */
+  folder: string
+}
+
+/** `into`: an empty folder for the files and git's index of them. */
+export async function checkOutRevision(
+  folder: string,
+  revision: string,
+  into: string,
+  signal: AbortSignal,
+): Promise<Revision> {
+  const git = gitIn(folder, revision, signal)
+  const top = await git(['rev-parse', '--show-toplevel'])
+  if (!top.ok || top.text === '')
+    throw inputError(
+      `${revision} is not a session, and ${shownPath(folder)} is not in a git repository that could have such a revision. ${top.said}`.trim(),
+      'Name a session folder, or a revision of the repository of the ladder.',
+    )
+  const found = await git([
+    ...['rev-parse', '--verify', '--quiet', '--end-of-options'],
+    `${revision}^{commit}`,
+  ])
+  if (!found.ok)
+    throw inputError(
+      `${revision} is neither a session nor a revision of ${top.text}.`,
+      'A shallow clone lacks older revisions: fetch them, or name a session.',
+    )
+  const commit = found.text
+  const { text: prefix } = await git(['rev-parse', '--show-prefix'])
+  const tree = await git(['rev-parse', '--verify', '--quiet', `${commit}:${prefix}`])
+  if (!tree.ok)
+    throw inputError(
+      `${revision} has no folder ${prefix}.`,
+      'Name a revision in which the ladder exists.',
+    )
+  const atTop = { env: { GIT_INDEX_FILE: join(into, 'index') }, cwd: top.text }
+  const target = join(into, 'tree')
+  await makeFolder(target)
+  const read = await git(['read-tree', tree.text], atTop)
+  const written = read.ok
+    ? await git(['checkout-index', '--all', `--prefix=${target}/`], atTop)
+    : read
+  if (!written.ok) throw inputError(`git could not write the files of ${revision}: ${written.said}`)
+  return { commit, folder: target }
+}

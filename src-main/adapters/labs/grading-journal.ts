@@ -1,0 +1,93 @@
+/**
+ * The rows of an interrupted grading, so that the next one resumes from there.
+ *
+ * The journal has one JSON object per line, in the cache, by what was graded and on what. The rows of a part of the
+ * submissions are in a file of their own, which every grading of the same folder reads. A complete grading removes them
+ * all.
+ */
+import { readFile, readdir, appendFile, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { createHash } from 'node:crypto'
+import { z } from 'zod'
+import { makeFolder } from '../disk/disk'
+import type { Folders } from '../machine/machine'
+import { GradeRow } from '../../domain/labs/grade-row'
+
+const Finished = z.object({ submission: z.string(), row: GradeRow })
+
+/** What a row depends on: rows of anything else are no rows of this grading. */
+export interface Grading {
+  /** The folder of the submissions. */
+  folder: string
+  /** The lab's content and the program that judges, by hash. */
+  lab: string
+  program: string
+  target: string
+  limits: unknown
+  /** The names of the GPUs. */
+  gpus: readonly string[]
+  isolated: unknown
+}
+
+/** What was handed in, by hash. */
+export const submissionHash = (source: string, answers: string | null): string =>
+  createHash('sha256')
+    .update(JSON.stringify([source, answers]))
+    .digest('hex')
+
+export interface FinishedRows {
+  /** The row of this student for this very submission, if an earlier grading finished it. */
+  find: (student: string, submission: string) => GradeRow | undefined
+  /** A cache that cannot be written to costs only grading again. */
+  add: (submission: string, row: GradeRow) => Promise<void>
+  /** Once everything is graded. */
+  forget: () => Promise<void>
+}
+
+const parsed = (line: string): unknown => {
+  try {
+    return JSON.parse(line)
+  } catch {
+    // The line that was being written when the grader was killed.
+    return null
+  }
+}
+
+export async function openFinishedRows(
+  { cache }: Pick<Folders, 'cache'>,
+  grading: Grading,
+  part: { number: number; of: number } | null = null,
+): Promise<FinishedRows> {
+  const name = createHash('sha256').update(JSON.stringify(grading)).digest('hex').slice(0, 32)
+  const folder = join(cache, 'grades')
+  const file = join(folder, part ? `${name}.${part.number}-of-${part.of}.jsonl` : `${name}.jsonl`)
+  const all = async (): Promise<string[]> =>
+    (await readdir(folder).catch(() => []))
+      .filter((other) => other.startsWith(`${name}.`))
+      .map((other) => join(folder, other))
+  const text = (
+    await Promise.all((await all()).map((other) => readFile(other, 'utf8').catch(() => '')))
+  ).join('\n')
+  const known = new Map(
+    text.split('\n').flatMap((line): [string, GradeRow][] => {
+      const { data } = Finished.safeParse(parsed(line))
+      return data ? [[JSON.stringify([data.row.student, data.submission]), data.row]] : []
+    }),
+  )
+  const quietly = (work: Promise<unknown>): Promise<void> =>
+    work.then(
+      () => undefined,
+      () => undefined,
+    )
+  return {
+    find: (student, submission) => known.get(JSON.stringify([student, submission])),
+    async add(submission, row) {
+      await quietly(makeFolder(dirname(file)))
+      // On a line of its own, also after one that was cut off.
+      await quietly(appendFile(file, `\n${JSON.stringify({ submission, row })}`, { mode: 0o600 }))
+    },
+    forget: async () => {
+      for (const other of await all()) await quietly(rm(other, { force: true }))
+    },
+  }
+}

@@ -1,0 +1,63 @@
+/**
+ * The lab attempts that ship, in `labs/` of the recordings.
+ *
+ * `attempts.jsonl` has a row for each, the attempt with its name, which is its session's in the files beside it
+ * (disk/shared-sessions.ts).
+ */
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { z } from 'zod'
+import { diskError, errorCode } from '../disk/disk'
+import { readSession } from '../sessions/session-store'
+import {
+  LabAttempt,
+  parseAs,
+  parseJson,
+  parseAttempt,
+  parseVerdicts,
+  type AttemptEvidence,
+} from './attempt'
+
+export const recordedLabs = (recordings: string): string => join(recordings, 'labs')
+
+export const attemptListFile = (recordings: string): string =>
+  join(recordedLabs(recordings), 'attempts.jsonl')
+
+/** The name is a folder's, so it leads to no other place. */
+const Row = z.looseObject({ name: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_.-]*$/) })
+
+export type AttemptRow = z.infer<typeof Row>
+
+export interface RecordedAttempt {
+  name: string
+  /** What its session is read by. */
+  folder: string
+  row: AttemptRow
+  /** File and row, for messages. */
+  place: string
+}
+
+/** By name; throws if a row is damaged. What is in a row is checked when it is asked for. */
+export async function listRecordedAttempts(recordings: string): Promise<RecordedAttempt[]> {
+  const file = attemptListFile(recordings)
+  const text = await readFile(file, 'utf8').catch((error: unknown) => {
+    if (errorCode(error) === 'ENOENT') return ''
+    throw diskError(error, file, 'read')
+  })
+  return text
+    .split('\n')
+    .map((line, index) => ({ line, place: `${file}:${index + 1}` }))
+    .filter(({ line }) => line !== '')
+    .map(({ line, place }) => {
+      const row = parseAs(parseJson(line, place), place, Row)
+      return { name: row.name, folder: join(recordedLabs(recordings), row.name), row, place }
+    })
+}
+
+export const recordedOutcomeOf = ({ row, place }: RecordedAttempt): LabAttempt =>
+  parseAttempt(row, place)
+
+export const recordedEvidence = async (attempt: RecordedAttempt): Promise<AttemptEvidence> => ({
+  session: await readSession(attempt.folder),
+  sanitized: parseVerdicts(attempt.row, attempt.place),
+})

@@ -1,0 +1,31 @@
+/** The machine that this program runs on. */
+import { readFile } from 'node:fs/promises'
+import { diskBuildCache } from '../disk/build-cache'
+import { assets } from '../kernels/assets'
+import { pathExists } from '../disk/disk'
+import { userFolders } from '../disk/paths'
+import { liveToolbox } from '../tools/live-toolbox'
+import type { HostMachine, SetUp } from './machine'
+
+export function localMachine(): HostMachine {
+  const folders = userFolders()
+  return {
+    name: 'local',
+    toolbox: liveToolbox,
+    cache: diskBuildCache(folders.cache),
+    aliases: [
+      { path: folders.cache, alias: '<cache>' },
+      { path: folders.home, alias: '~' },
+    ],
+    readText: (path) => readFile(path, 'utf8').catch(() => null),
+    exists: pathExists,
+    variable: (name) => process.env[name] ?? null,
+    folders,
+  }
+}
+
+/** The setup of every host. */
+export const setUp: SetUp = async () => ({
+  assets: await assets(),
+  machine: localMachine(),
+})

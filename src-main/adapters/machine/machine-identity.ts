@@ -1,0 +1,19 @@
+/** What identifies this machine and its user; reports reveal neither. */
+import { homedir, hostname, tmpdir, userInfo } from 'node:os'
+
+export interface Privates {
+  folders: readonly string[]
+  words: readonly string[]
+}
+
+export function machinePrivates(): Privates {
+  const name = hostname()
+  const [short = ''] = name.split('.')
+  let user = ''
+  try {
+    user = userInfo().username
+  } catch {
+    // A container may run with a user id that has no name.
+  }
+  return { folders: [homedir(), tmpdir()], words: [name, short, user] }
+}

@@ -1,0 +1,14 @@
+/** The machine of a recording: its tools repeat their recorded output, and nothing is on disk. */
+import { emptyBuildCache } from '../disk/build-cache'
+import type { Machine } from './machine'
+import { recordedToolbox } from '../tools/recorded-toolbox'
+
+export const recordedMachine = (name: string, folder: string): Machine => ({
+  name,
+  toolbox: () => recordedToolbox(folder),
+  cache: emptyBuildCache,
+  aliases: [],
+  readText: () => Promise.resolve(null),
+  exists: () => Promise.resolve(false),
+  variable: () => null,
+})

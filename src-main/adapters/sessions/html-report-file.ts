@@ -1,0 +1,31 @@
+/** HTML reports on disk. */
+import { open, readFile, stat } from 'node:fs/promises'
+import { message } from '../../domain/messages/message'
+import { inputError } from '../../domain/errors'
+import { parseReportHtml, type ReadReport } from '../../parsers/report/report-html'
+
+/** Far more than a report of hundreds of rungs needs. */
+const maxBytes = 512 * 1024 * 1024
+
+/** Whether a file begins like an HTML page; false also for an unreadable one, which its reader will report. */
+export async function isHtmlFile(path: string): Promise<boolean> {
+  const found = await stat(path).catch(() => null)
+  // Reading a pipe or a device may never end.
+  if (!found?.isFile()) return false
+  const handle = await open(path, 'r').catch(() => null)
+  if (!handle) return false
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(256), 0, 256, 0)
+    return /^\uFEFF?\s*<!doctype html/i.test(buffer.toString('utf8', 0, bytesRead))
+  } finally {
+    await handle.close()
+  }
+}
+
+/** Throws an input error that names the file if it contains no readable report. */
+export async function readFrozenReport(path: string): Promise<ReadReport> {
+  const { size } = await stat(path)
+  if (size > maxBytes)
+    throw inputError(message('pages.tooLarge', { file: path, size: maxBytes / 1024 / 1024 }))
+  return parseReportHtml(await readFile(path, 'utf8'), path)
+}

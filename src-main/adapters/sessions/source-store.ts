@@ -1,0 +1,82 @@
+/**
+ * The source store that shipped recordings share.
+ *
+ * The store is one file, `sources.jsonl`, in a folder above the sessions. It has each content once, as a line
+ * `{"sha256", "text"}`, and for each session which path of `sources/` has which content, as a line `{"session",
+ * "files"}`.
+ */
+import { stat, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { z } from 'zod'
+import { pathExists, readPlainFile } from '../disk/disk'
+
+export const sourceStoreFile = 'sources.jsonl'
+
+const Hash = z.string().regex(/^[0-9a-f]{64}$/)
+
+/** SHA-256 by path relative to `sources/`. */
+export const SourceList = z.record(z.string(), Hash)
+
+export type SourceList = z.infer<typeof SourceList>
+
+const StoreLine = z.union([
+  /** `session`: its folder relative to the store's, with `/`. */
+  z.object({ session: z.string(), files: SourceList }),
+  z.object({ sha256: Hash, text: z.string() }),
+])
+
+export interface SourceStore {
+  /** By session. */
+  lists: Map<string, SourceList>
+  /** By SHA-256. */
+  contents: Map<string, string>
+}
+
+export const emptyStore = (): SourceStore => ({ lists: new Map(), contents: new Map() })
+
+/** Throws if the file cannot be read or is damaged. */
+export async function readStore(file: string): Promise<SourceStore> {
+  const store = emptyStore()
+  for (const text of (await readPlainFile(file)).split('\n').filter(Boolean)) {
+    const line = StoreLine.parse(JSON.parse(text))
+    if ('session' in line) store.lists.set(line.session, line.files)
+    else store.contents.set(line.sha256, line.text)
+  }
+  return store
+}
+
+const sorted = <T>(entries: ReadonlyMap<string, T>): [string, T][] =>
+  [...entries].sort(([a], [b]) => (a < b ? -1 : 1))
+
+/** Writes a store, sorted, so that adding an entry adds one line. */
+export async function writeStore(file: string, { lists, contents }: SourceStore): Promise<void> {
+  const lines: z.infer<typeof StoreLine>[] = [
+    ...sorted(lists).map(([session, files]) => ({ session, files })),
+    ...sorted(contents).map(([sha256, text]) => ({ sha256, text })),
+  ]
+  await writeFile(file, lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
+}
+
+/** How many folders above a session its store can be. */
+const storeDistance = 3
+
+/** The nearest store above a session; null if there is none. */
+export async function findStore(folder: string): Promise<string | null> {
+  let above = dirname(folder)
+  for (let up = 1; up <= storeDistance; up += 1) {
+    const file = join(above, sourceStoreFile)
+    if (await pathExists(file)) return file
+    above = dirname(above)
+  }
+  return null
+}
+
+/** The most recently read store, because a list of recordings opens many sessions of one store. */
+let lastStore: { key: string; store: Promise<SourceStore> } | null = null
+
+export async function openStore(file: string): Promise<SourceStore> {
+  const { mtimeMs, size } = await stat(file)
+  const key = `${file}\0${mtimeMs}\0${size}`
+  if (lastStore?.key !== key) lastStore = { key, store: readStore(file) }
+  return lastStore.store
+}

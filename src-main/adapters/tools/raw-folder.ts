@@ -1,0 +1,48 @@
+/**
+ * The format of raw output before `raw.jsonl`, converted to current rows; nothing writes it anymore.
+ *
+ * For a call with key `nvcc/01_naive` there are the files `raw/nvcc/01_naive.json` (argv, outcome, exit code),
+ * `.stdout.txt` and `.stderr.txt`, with long streams gzipped as `.stdout.txt.gz`.
+ */
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { inputError } from '../../domain/errors'
+import { message } from '../../domain/messages/message'
+import type { RowText } from '../disk/json-lines'
+
+/** An empty stream has no file. */
+async function streamOf(base: string, stream: 'stdout' | 'stderr') {
+  const path = `${base}.${stream}.txt`
+  const plain = await readFile(path, 'utf8').catch(() => null)
+  if (plain !== null) return plain
+  const gzipped = await readFile(`${path}.gz`).catch(() => null)
+  return gzipped === null ? '' : { gzip: gzipped.toString('base64') }
+}
+
+async function rowOf(path: string): Promise<RowText & { startedAt: string }> {
+  const base = path.slice(0, -'.json'.length)
+  let call: Record<string, unknown>
+  try {
+    call = JSON.parse(await readFile(path, 'utf8')) as Record<string, unknown>
+  } catch {
+    throw inputError(
+      message('files.rawDamaged', { file: path, why: message('files.noJson') }),
+      message('files.rawLeft'),
+    )
+  }
+  const row = {
+    ...call,
+    stdout: await streamOf(base, 'stdout'),
+    stderr: await streamOf(base, 'stderr'),
+  }
+  return { text: JSON.stringify(row), place: path, startedAt: String(call.startedAt) }
+}
+
+/** The calls in a session's `raw/` in the order they were started; none if there is no such folder. */
+export async function rowsOfFolder(folder: string): Promise<RowText[]> {
+  const root = join(folder, 'raw')
+  const entries = await readdir(root, { recursive: true, encoding: 'utf8' }).catch(() => [])
+  const paths = entries.filter((path) => path.endsWith('.json')).sort()
+  const rows = await Promise.all(paths.map((path) => rowOf(join(root, path))))
+  return rows.sort((a, b) => (a.startedAt < b.startedAt ? -1 : Number(a.startedAt > b.startedAt)))
+}

@@ -1,0 +1,99 @@
+/** A row of raw output: one call with its streams, packed and unpacked. */
+import { promisify } from 'node:util'
+import { brotliCompress, brotliDecompress, constants, gunzip, gzip } from 'node:zlib'
+import { z } from 'zod'
+import { inputError, schemaFault } from '../../domain/errors'
+import { message, type Statement } from '../../domain/messages/message'
+import { errorCode, mebibyte } from '../disk/disk'
+import { outputLimitBytes } from './process'
+import { toolNames } from './toolbox'
+
+export const Stream = z.union([
+  z.string(),
+  z.object({ gzip: z.string() }),
+  z.object({ brotli: z.string() }),
+])
+
+export type Stream = z.infer<typeof Stream>
+
+const RawRow = z.object({
+  key: z.string(),
+  tool: z.enum(toolNames),
+  argv: z.array(z.string()),
+  outcome: z.enum(['exited', 'signalled', 'not-found', 'idle', 'timeout', 'flooded', 'cancelled']),
+  exitCode: z.number().nullable(),
+  signal: z.string().nullable(),
+  seconds: z.number(),
+  startedAt: z.string(),
+  reused: z.boolean().optional(),
+  stdout: Stream.default(''),
+  stderr: Stream.default(''),
+})
+
+export const plainLimit = 256 * 1024
+
+/** Smaller and slower than gzip, for what is packed once and shipped. */
+export const smallest = (text: string): Promise<Buffer> =>
+  promisify(brotliCompress)(text, {
+    params: {
+      [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY,
+      [constants.BROTLI_PARAM_LGWIN]: constants.BROTLI_MAX_WINDOW_BITS,
+      [constants.BROTLI_PARAM_SIZE_HINT]: Buffer.byteLength(text),
+    },
+  })
+
+const zip = promisify(gzip)
+
+export type Method = 'gzip' | 'brotli'
+
+export async function packed(text: string, method: Method = 'gzip'): Promise<Stream> {
+  if (text.length <= plainLimit) return text
+  return method === 'gzip'
+    ? { gzip: (await zip(text)).toString('base64') }
+    : { brotli: (await smallest(text)).toString('base64') }
+}
+
+export const damaged = (file: string, why: Statement) =>
+  inputError(message('files.rawDamaged', { file, why }), message('files.rawLeft'))
+
+const decompress = { gzip: promisify(gunzip), brotli: promisify(brotliDecompress) }
+
+/** Unpacks bytes to text; rejects damaged ones and those that expand to more than `limit` bytes. `what` names them. */
+export async function unpacked(
+  method: Method,
+  bytes: Buffer,
+  limit: number,
+  what: string,
+): Promise<string> {
+  // With Node's chunks of 16 KiB, a page of megabytes takes twice as long.
+  const options = { maxOutputLength: limit, chunkSize: 256 * 1024 }
+  try {
+    return (await decompress[method](bytes, options)).toString('utf8')
+  } catch (error) {
+    const isTooLarge = errorCode(error) === 'ERR_BUFFER_TOO_LARGE'
+    const why = isTooLarge
+      ? message('files.unpacksTooLarge', { most: limit / mebibyte })
+      : message('files.notUnpacked')
+    throw damaged(what, why)
+  }
+}
+
+/** A tool cannot have printed more than the limit. */
+export async function textOf(stream: Stream, what: string): Promise<string> {
+  if (typeof stream === 'string') return stream
+  const [method, base64] =
+    'gzip' in stream ? (['gzip', stream.gzip] as const) : (['brotli', stream.brotli] as const)
+  return unpacked(method, Buffer.from(base64, 'base64'), outputLimitBytes, what)
+}
+
+export function parseRow(text: string, what: string): z.infer<typeof RawRow> {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    throw damaged(what, message('files.noJson'))
+  }
+  const row = RawRow.safeParse(value)
+  if (!row.success) throw damaged(what, schemaFault(row.error))
+  return row.data
+}

@@ -1,0 +1,38 @@
+/**
+ * The raw output of a recording: `raw/<name>.jsonl.br` beside where its folder would be.
+ *
+ * It is one Brotli stream: a line with a SHA-256, and the rows of a raw.jsonl. Brotli has no checksum, so without that
+ * line a changed byte could become another figure. Long streams of a row are compressed by themselves, so that they are
+ * unpacked only on demand.
+ */
+import { basename, dirname, join } from 'node:path'
+import { message } from '../../domain/messages/message'
+import { sha256 } from '../disk/build-cache'
+import { diskError, errorCode, mebibyte, readPlainBytes } from '../disk/disk'
+import { rowsIn, type RowText } from '../disk/json-lines'
+import { damaged, unpacked } from './raw-rows'
+
+/** The compressed file for the session whose folder would be `folder`. */
+export const recordedRaw = (folder: string): string =>
+  join(dirname(folder), 'raw', `${basename(folder)}.jsonl.br`)
+
+/** Sixty times the rows of the largest recording. */
+const recordedLimitBytes = 64 * mebibyte
+
+export const checksumLine = (rows: string): string =>
+  `${JSON.stringify({ sha256: sha256(rows) })}\n`
+
+/** The rows of a recording; null if there is no file for it. */
+export async function recordedRows(folder: string): Promise<readonly RowText[] | null> {
+  const path = recordedRaw(folder)
+  const bytes = await readPlainBytes(path).catch((error: unknown) => {
+    if (['ENOENT', 'ENOTDIR'].includes(errorCode(error) ?? '')) return null
+    throw diskError(error, path, 'read')
+  })
+  if (bytes === null) return null
+  const text = await unpacked('brotli', bytes, recordedLimitBytes, path)
+  const rowsAt = text.indexOf('\n') + 1
+  if (text.slice(0, rowsAt) !== checksumLine(text.slice(rowsAt)))
+    throw damaged(path, message('files.wrongChecksum'))
+  return rowsIn(text, path).slice(1)
+}

@@ -1,0 +1,45 @@
+/** Calls about drafts: editable copies of rungs, saved while typing, built and discarded. */
+import { z } from 'zod'
+import { Statement } from '../domain/messages/message'
+import { Identifier } from '../domain/ladder/rung'
+import { Draft, DraftId } from '../domain/ladder/draft'
+import { RungBuild, RungCounters } from './rung-builds'
+import { FolderPath } from './folders'
+import { SessionRef } from '../domain/session/session-ref'
+
+/** A rung of a session. */
+export const OpenDraft = z.object({ session: SessionRef, rung: Identifier })
+
+/** Everything except what the core sets, so that a copy that was never saved needs no other call. */
+export const SaveDraft = Draft.omit({ schema: true, savedAt: true })
+
+export const DraftSummary = Draft.omit({ schema: true, source: true, params: true })
+
+export type DraftSummary = z.infer<typeof DraftSummary>
+
+/** Where a session's rung is edited: as a copy, or in the ladder folder that it came from. */
+export const EditingPlace = z.discriminatedUnion('at', [
+  z.object({ at: z.literal('copy') }),
+  z.object({ at: z.literal('folder'), path: FolderPath, file: z.string() }),
+  z.object({ at: z.literal('nowhere'), reason: Statement }),
+])
+
+export type EditingPlace = z.infer<typeof EditingPlace>
+
+export const BuildDraft = z.object({
+  session: SessionRef,
+  draft: SaveDraft,
+})
+
+export const draftCalls = {
+  'drafts.place': { input: OpenDraft, output: EditingPlace },
+  /** The saved copy of this rung, else a new, unsaved one. */
+  'drafts.open': { input: OpenDraft, output: Draft },
+  'drafts.list': { input: z.object({}), output: z.array(DraftSummary) },
+  'drafts.save': { input: SaveDraft, output: z.object({ savedAt: z.string() }) },
+  'drafts.delete': { input: z.object({ id: DraftId }), output: z.object({}) },
+  /** Requires nvcc but no GPU. */
+  'drafts.build': { input: BuildDraft, output: RungBuild },
+  /** The same, and its counters; a later call cancels one that is under way. */
+  'drafts.counters': { input: BuildDraft, output: RungCounters },
+} as const

@@ -1,0 +1,61 @@
+/** Calls about compute-sanitizer: one job at a time, observed by polling. */
+import { z } from 'zod'
+import { Identifier, Parameters } from '../domain/ladder/rung'
+import { SanitizeTarget } from '../domain/target/targets'
+import { ErrorShape } from '../domain/errors'
+import { Statement } from '../domain/messages/message'
+import { SanitizeReport, SanitizerTool, sanitizerTools } from '../domain/session/sanitizer'
+import { At } from '../domain/task/problem-request'
+import { LadderName } from './runs'
+
+export const SanitizeRequest = z.object({
+  ladder: LadderName,
+  /** Rung ids; by default all but the reference. */
+  rungs: z.array(Identifier).min(1).optional(),
+  tools: z
+    .array(SanitizerTool)
+    .min(1)
+    .default([...sanitizerTools]),
+  /** Every size of the ladder's task; by default, without sizes in `at`, its small ragged shape. */
+  size: z.number().int().optional(),
+  /** Its sizes, scalars and options by name; by default the ladder's. */
+  at: At.optional(),
+  params: Parameters.default({}),
+  /** This machine's GPU by default. */
+  target: SanitizeTarget.optional(),
+})
+
+export type SanitizeRequest = z.infer<typeof SanitizeRequest>
+
+export const SanitizeProgress = z.object({
+  stage: z.enum(['prepare', 'build', 'check']),
+  /** In the stage's own steps; total is 0 while unknown. */
+  done: z.number().int(),
+  total: z.number().int(),
+  tool: SanitizerTool.nullable(),
+  rung: Identifier.nullable(),
+  /** Why it is currently waiting, as a sentence. */
+  notice: Statement.optional(),
+})
+
+export type SanitizeProgress = z.infer<typeof SanitizeProgress>
+
+/** The current or last job; `idle` before the first. */
+export const SanitizeState = z.discriminatedUnion('state', [
+  z.object({ state: z.literal('idle') }),
+  z.object({
+    state: z.literal('running'),
+    request: SanitizeRequest,
+    progress: SanitizeProgress,
+  }),
+  z.object({ state: z.literal('done'), request: SanitizeRequest, report: SanitizeReport }),
+  z.object({ state: z.literal('failed'), request: SanitizeRequest, error: ErrorShape }),
+])
+
+export type SanitizeState = z.infer<typeof SanitizeState>
+
+export const sanitizeCalls = {
+  'sanitize.start': { input: SanitizeRequest, output: z.object({}) },
+  'sanitize.cancel': { input: z.object({}), output: z.object({}) },
+  'sanitize.current': { input: z.object({}), output: SanitizeState },
+} as const

@@ -1,0 +1,88 @@
+/**
+ * One ladder on several machines: what each measured per rung, and what may be compared.
+ *
+ * Times on different GPUs are not compared. Counters are, and so is the share of each GPU's own peak that a rung
+ * reaches.
+ */
+import { z } from 'zod'
+import { Statement } from '../messages/message'
+import { CacheState, rungOf, RungStatus, type Session } from '../session/session'
+import { Identifier } from '../ladder/rung'
+import { MetricValue } from '../metrics/metrics'
+import { leadFigure, leadOf, leadPipe } from './lead-figure'
+import { comparability } from './comparability'
+
+const Side = z.object({
+  status: RungStatus,
+  /** Median in milliseconds; null without a time. */
+  timeMs: z.number().nullable(),
+  /** What L2 held when it was timed; null without a time. */
+  cacheState: CacheState.nullable(),
+  /** Operations or bytes per second, as the task is bound on this GPU; null without a time. */
+  rate: MetricValue.nullable(),
+  /** Percentage of this GPU's own peak that the rate is; null if the peak is unknown. */
+  share: z.number().nullable(),
+  /** Counters of the launch, by their ids. */
+  metrics: z.record(z.string(), MetricValue),
+})
+
+export const Across = z.object({
+  rungs: z.array(
+    z.object({
+      id: Identifier,
+      title: z.string(),
+      /** A machine each, in their order; null where the session has no such rung. */
+      on: z.array(Side.nullable()),
+    }),
+  ),
+  /** Whether times may be compared: all ran on GPUs of one kind, with the same in L2. */
+  timesComparable: z.boolean(),
+  /** Between the first machine and each other one: what besides the code may explain a difference. */
+  reasons: z.array(Statement),
+})
+
+export type Across = z.infer<typeof Across>
+
+export type AcrossSide = z.infer<typeof Side>
+
+export function across(sessions: readonly Session[]): Across {
+  const ids = [...new Set(sessions.flatMap(({ rungs }) => rungs.map(({ id }) => id)))]
+  const [first, ...others] = sessions
+  const reasons = others.flatMap((other) => {
+    const { refusals, warnings } = comparability(first!, other)
+    return [...refusals, ...warnings]
+  })
+  const texts = new Set<string>()
+  return {
+    rungs: ids.map((id) => ({
+      id,
+      title: sessions.map((session) => rungOf(session, id)?.title).find(Boolean) ?? id,
+      on: sessions.map((session) => sideOf(session, id)),
+    })),
+    timesComparable:
+      new Set(
+        sessions.map(({ device, settings }) => `${device?.name} ${settings.cacheState ?? 'cold'}`),
+      ).size === 1,
+    reasons: reasons.filter((reason) => {
+      const text = JSON.stringify(reason)
+      return !texts.has(text) && texts.add(text)
+    }),
+  }
+}
+
+function sideOf(session: Session, id: string): AcrossSide | null {
+  const rung = rungOf(session, id)
+  if (!rung) return null
+  const figure = leadFigure(session, rung, leadOf(session))
+  return {
+    status: rung.status,
+    timeMs: rung.timing?.medianMs ?? null,
+    cacheState: rung.timing?.cacheState ?? null,
+    rate: figure?.rate ?? null,
+    share: figure?.share ?? null,
+    metrics: rung.metrics,
+  }
+}
+
+/** The counter that tables show beside the share. */
+export const acrossPipe = (sessions: readonly Session[]): string => leadPipe(sessions[0]!)

@@ -1,0 +1,26 @@
+/** What a rung's threads execute by category, as shares of 32 lanes per warp instruction. */
+import type { RungResult } from '../session/session'
+import { instructionKinds, lanes } from '../metrics/instruction-mix-metrics'
+
+export interface Mix {
+  rung: RungResult
+  /** Thread instructions by category. */
+  kinds: Readonly<Record<string, number>>
+  /** Inactive lanes, and instructions without a category. */
+  none: number
+  /** 32 lanes per warp instruction. */
+  whole: number
+}
+
+/** Null if a category or the number of instructions is unknown, since the parts would not add up. */
+export function mixOf(rung: RungResult): Mix | null {
+  const value = (id: string): number | null => rung.metrics[id]?.value ?? null
+  const counted = instructionKinds.map((id) => [id, value(id)] as const)
+  const instructions = value('instructions')
+  if (instructions === null || instructions <= 0) return null
+  if (!counted.every((entry): entry is readonly [string, number] => entry[1] !== null)) return null
+  const whole = lanes * instructions
+  const sum = counted.reduce((so, [, count]) => so + count, 0)
+  // Instructions of a spin loop differ between the passes in which the two are counted.
+  return { rung, kinds: Object.fromEntries(counted), none: Math.max(0, whole - sum), whole }
+}

@@ -1,0 +1,94 @@
+/**
+ * Registry metrics computed from the emulator's counts.
+ *
+ * Which instructions a counter of ncu covers was read off deep profiles of an H200: see docs/EMULATION.md.
+ */
+import type { Counts } from '../emulator/warp'
+import { message, type Statement } from '../messages/message'
+import { metricsAtLevel, unavailable, type MetricValue } from '../metrics/metrics'
+import { withDerived } from '../session/registry-figures'
+import { opcodeFamily } from '../session/deep'
+import { sharedAccesses } from '../metrics/bank-conflict-metrics'
+
+/** One launch: its counts, and the opcode of each instruction, with modifiers. */
+export interface CountedLaunch {
+  opcodes: readonly string[]
+  counts: Counts
+}
+
+type Column = Exclude<keyof Counts, never>
+
+/** Instructions that look addresses up in L1; what bulk copies move passes it by. */
+const copies = new Set(['LDGSTS', 'UBLKCP', 'UTMALDG', 'UTMASTG', 'UBLKRED', 'UTMAREDG'])
+
+const sharedLoads = new Set<string>(sharedAccesses.loads)
+
+const sharedStores = new Set<string>(sharedAccesses.stores)
+
+const sharedCopies = new Set<string>(sharedAccesses.copies)
+
+const globalLoads = new Set(['LDG', 'LDGSTS'])
+
+const globalStores = new Set(['STG'])
+
+/** Generic accesses, which are of shared or of global memory when they are executed. */
+const genericLoads = new Set(['LD'])
+
+const genericStores = new Set(['ST'])
+
+/** Of `launches`, which are a rung's: every metric that does not depend on time. */
+export function emulatedMetrics(
+  launches: readonly CountedLaunch[],
+  notEmulated: Statement,
+): Record<string, MetricValue> {
+  const sum = (column: Column, of: ReadonlySet<string> | null): number => {
+    let total = 0
+    for (const { opcodes, counts } of launches) {
+      const values = counts[column]
+      for (let index = 0; index < opcodes.length; index++)
+        if (of === null || of.has(opcodeFamily(opcodes[index]!))) total += values[index]!
+    }
+    return total
+  }
+  const only = (...opcodes: string[]): ReadonlySet<string> => new Set(opcodes)
+  const per = (of: ReadonlySet<string>, generic: ReadonlySet<string>): number | Statement => {
+    const requests = sum('executed', of) + sum('intoGlobal', generic)
+    const sectors = sum('l1Sectors', of) + sum('l1Sectors', generic)
+    return requests === 0 ? message('figures.noShare') : sectors / requests
+  }
+  const excess = (of: ReadonlySet<string>): number =>
+    sum('wavefronts', of) - sum('idealWavefronts', of)
+  const values: Record<string, number | Statement> = {
+    sharedLoads: sum('executed', only('LDS')) + sum('intoShared', genericLoads),
+    sharedLoadBankConflicts: sum('conflicts', sharedLoads) + sum('conflicts', genericLoads),
+    sharedStoreBankConflicts: sum('conflicts', sharedStores) + sum('conflicts', genericStores),
+    sharedLoadStructuralConflicts: excess(sharedLoads),
+    sharedStoreStructuralConflicts: excess(sharedStores),
+    sharedCopyStructuralConflicts: excess(sharedCopies),
+    sharedLoadWavefronts: sum('passes', sharedLoads) + sum('passes', genericLoads),
+    sharedStoreWavefronts: sum('passes', sharedStores) + sum('passes', genericStores),
+    globalLoadSectorsPerRequest: per(globalLoads, genericLoads),
+    globalStoreSectorsPerRequest: per(globalStores, genericStores),
+    l1Bytes:
+      sum('executed', copies) > 0 ? message('emulation.copiesPastL1') : 32 * sum('sectors', null),
+    instructions: sum('executed', null),
+    ffmaInstructions: sum('on', only('FFMA')),
+    faddInstructions: sum('on', only('FADD')),
+    fmulInstructions: sum('on', only('FMUL')),
+  }
+  const metrics = Object.fromEntries(
+    metricsAtLevel('deep').flatMap(({ id, unit, derived }): [string, MetricValue][] => {
+      const value = values[id]
+      if (value === undefined) return derived ? [] : [[id, unavailable(unit, notEmulated)]]
+      return [
+        [
+          id,
+          typeof value === 'number'
+            ? { value, unit, evidence: 'emulated' }
+            : unavailable(unit, value),
+        ],
+      ]
+    }),
+  )
+  return withDerived('standard', metrics)
+}

@@ -1,0 +1,163 @@
+/** Divergence: lanes of a warp split at a branch and converge where they wait. */
+import { warpLanes, type Wait, type Split, type Counts, type Warp } from './warp'
+
+/** Sends the lanes in `active` elsewhere; the others go on. */
+export function branch(
+  warp: Warp,
+  split: Split,
+  active: number,
+  target: number,
+  counts: Counts,
+): void {
+  const rest = split.mask & ~active
+  if (rest === 0) {
+    split.at = target
+    return
+  }
+  split.at++
+  if (active === 0) return
+  counts.divergent[split.at - 1]!++
+  split.mask = rest
+  warp.splits.push({ at: target, mask: active, waits: null })
+}
+
+/** Sends each lane in `active` to a goal of its own; the others go on behind the instruction at `index`. */
+export function scatter(
+  warp: Warp,
+  split: Split,
+  active: number,
+  index: number,
+  counts: Counts,
+  goalOf: (lane: number) => number,
+): void {
+  const goals = new Map<number, number>()
+  for (let rest = active; rest !== 0; rest &= rest - 1) {
+    const lane = 31 - Math.clz32(rest & -rest)
+    const goal = goalOf(lane)
+    goals.set(goal, (goals.get(goal) ?? 0) | (1 << lane))
+  }
+  if (goals.size > 1) counts.divergent[index]!++
+  const rest = split.mask & ~active
+  const [only] = goals.keys()
+  if (goals.size === 1 && rest === 0) {
+    split.at = only!
+    return
+  }
+  warp.splits = warp.splits.filter((each) => each !== split)
+  for (const [goal, mask] of goals) warp.splits.push({ at: goal, mask, waits: null })
+  if (rest !== 0) warp.splits.push({ at: index + 1, mask: rest, waits: null })
+}
+
+/** The union of what the lanes in `mask` have in a convergence barrier. */
+export function convergenceOf({ convergence }: Warp, barrier: number, mask: number): number {
+  let union = 0
+  for (let rest = mask; rest !== 0; rest &= rest - 1)
+    union |= convergence[barrier * warpLanes + (31 - Math.clz32(rest & -rest))]!
+  return union
+}
+
+/** Sets a convergence barrier of the lanes in `mask` to what `valueOf` makes of its value. */
+export function setConvergence(
+  { convergence }: Warp,
+  barrier: number,
+  mask: number,
+  valueOf: (before: number, lane: number) => number,
+): void {
+  for (let rest = mask; rest !== 0; rest &= rest - 1) {
+    const lane = 31 - Math.clz32(rest & -rest)
+    const place = barrier * warpLanes + lane
+    convergence[place] = valueOf(convergence[place]!, lane)
+  }
+}
+
+/** Ends the wait of the lanes that meet at a convergence barrier, if all that should have arrived; false otherwise. */
+function convergeAt(warp: Warp, barrier: number): boolean {
+  const waiting = warp.splits.filter(
+    ({ waits }) => waits?.kind === 'convergence' && waits.barrier === barrier,
+  )
+  const wantedBy = waiting.map(({ mask }) => convergenceOf(warp, barrier, mask) | mask)
+  for (const [place, first] of waiting.entries()) {
+    // Lanes at other depths of a recursion wait at this barrier for lanes of their own.
+    const group = waiting.filter(
+      ({ mask }, other) => mask & wantedBy[place]! && first.mask & wantedBy[other]!,
+    )
+    const arrived = group.reduce((mask, split) => mask | split.mask, 0)
+    const all = wantedBy[place]! & warp.live
+    const wanted = all & ~yieldedLanes(warp)
+    if ((arrived & wanted) !== wanted) continue
+    // Those that gave way will meet without them.
+    if ((arrived & all) !== all)
+      setConvergence(warp, barrier, all & ~arrived, (before) => before & ~arrived)
+    join(warp, group, arrived)
+    return true
+  }
+  return false
+}
+
+/** Ends the wait of lanes that have all come together. */
+export function converge(warp: Warp): void {
+  let [barriers, others] = [0, false]
+  for (const { waits } of warp.splits) {
+    if (waits?.kind === 'convergence') barriers |= 1 << waits.barrier
+    if (waits?.kind === 'warp') others = true
+  }
+  for (let index = 0; barriers >>> index !== 0; index++)
+    if ((barriers >>> index) & 1) while (convergeAt(warp, index));
+  if (!others) return
+  const waiting = warp.splits.filter(({ waits }) => waits?.kind === 'warp')
+  for (const { waits } of waiting) {
+    if (waits?.kind !== 'warp') continue
+    const { mask } = waits
+    // A mask that leaves out the lanes that wait is undefined in CUDA; they wait for the others alone.
+    const all = waiting.filter((split) => split.mask & mask || split.waits === waits)
+    const arrived = all.reduce((union, split) => union | split.mask, 0)
+    const wanted = mask & warp.live
+    if ((arrived & wanted) !== wanted) continue
+    for (const split of all) split.waits = null
+    // Lanes that wait at one place go on together.
+    const first = all[0]!
+    if (all.every((split) => split.at === first.at)) join(warp, all, arrived)
+    break
+  }
+}
+
+const yieldedLanes = ({ splits }: Warp): number =>
+  splits.reduce((mask, split) => (split.yielded ? mask | split.mask : mask), 0)
+
+const nextTurn: Wait = { kind: 'until', over: () => true, end: () => {}, timesOut: false }
+
+/**
+ * YIELD or NANOSLEEP, which loops have that may wait for other lanes: the others have their turn, and those that wait for these lanes
+ * to meet them again go on without them. Else a lane that holds a lock would wait for those that want it.
+ */
+export function giveWay(warp: Warp, split: Split): void {
+  split.waits = nextTurn
+  split.yielded = true
+  converge(warp)
+}
+
+function join(warp: Warp, waiting: Split[], mask: number): void {
+  const first = waiting[0]!
+  first.mask = mask
+  first.waits = null
+  if (waiting.length > 1)
+    warp.splits = warp.splits.filter((split) => split === first || !waiting.includes(split))
+}
+
+/** Lanes that a barrier let go at one place go on together. */
+export function mergeSame(warp: Warp): void {
+  if (warp.splits.length < 2) return
+  for (const split of warp.splits) {
+    const same = warp.splits.filter(
+      (each) => each.at === split.at && each.waits === null && split.waits === null,
+    )
+    if (same.length > 1) {
+      join(
+        warp,
+        same,
+        same.reduce((mask, each) => mask | each.mask, 0),
+      )
+      return mergeSame(warp)
+    }
+  }
+}

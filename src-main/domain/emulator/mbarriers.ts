@@ -1,0 +1,227 @@
+/**
+ * Barriers in shared memory (`mbarrier`): SYNCS and ARRIVES.
+ *
+ * Their 64 bits are as the code of nvcc builds and reads them: the expected threads, less than 2^20, at bit 1, and the
+ * missing threads at bit 43, both as what is left to 2^20; above that the parity of the phase at bit 63. Where the
+ * hardware keeps the count of outstanding bytes is unknown, and no code reads it: bits 21 to 42 here.
+ */
+import { type Block, type Control, type Step, type Warp } from './warp'
+import { lanes, type Site, eachLane } from './site'
+import { addressOf, offsetMask, rankShift } from './memory-access'
+
+const full = 1 << 20
+const barrierBytes = 8
+
+interface State {
+  expected: number
+  missing: number
+  /** Announced and not yet there; below 0 where they came before they were announced. */
+  bytes: number
+  parity: number
+}
+
+function readState(words: Int32Array, word: number): State {
+  const low = words[word]! >>> 0
+  const high = words[word + 1]! >>> 0
+  return {
+    expected: (full - (low >>> 1)) & (full - 1),
+    missing: (full - (high >>> 11)) & (full - 1),
+    bytes: ((((high & 0x7ff) << 11) | (low >>> 21)) << 10) >> 10,
+    parity: high >>> 31,
+  }
+}
+
+function writeState(words: Int32Array, word: number, { expected, missing, bytes, parity }: State) {
+  words[word] = (((full - expected) & (full - 1)) << 1) | ((bytes & 0x7ff) << 21)
+  words[word + 1] =
+    (parity << 31) | (((full - missing) & (full - 1)) << 11) | ((bytes >> 11) & 0x7ff)
+}
+
+interface Change {
+  arrivals: number
+  bytes: number
+  /** The arrivals will not be expected in later phases. */
+  leaves?: boolean
+}
+
+/** Changes the barrier at a byte of the memory; its phase ends when nobody is missing and no byte is to come. */
+export function change(words: Int32Array, place: number, by: Change): void {
+  const state = readState(words, place >>> 2)
+  state.missing -= by.arrivals
+  state.bytes += by.bytes
+  if (by.leaves) state.expected -= by.arrivals
+  if (state.missing <= 0 && state.bytes === 0) {
+    state.parity ^= 1
+    state.missing = state.expected
+  }
+  writeState(words, place >>> 2, state)
+}
+
+/** A barrier by its address, which has the rank of the block in it. */
+export interface BarrierPlace {
+  block: Block
+  offset: number
+  /** Byte of the memory. */
+  place: number
+}
+
+/** Finds the barrier of an address; null, with a finding, where there is none. */
+export function barrierAt(
+  at: Site,
+  warp: Warp,
+  lane: number,
+  address: number,
+): BarrierPlace | null {
+  const offset = address & offsetMask
+  const block = warp.block.cluster.blocks[address >>> rankShift]
+  const aligned = offset % barrierBytes === 0
+  if (block && aligned && offset + barrierBytes <= at.machine.sharedBytes)
+    return { block, offset, place: block.shared + offset }
+  at.machine.report({
+    kind: aligned ? 'outside-shared' : 'misaligned',
+    at: at.index,
+    write: true,
+    bytes: barrierBytes,
+    thread: warp.number * lanes + lane,
+    block: 0,
+    address,
+  })
+  return null
+}
+
+/** The address of SYNCS by lane, the rank of a block included. */
+const addressesOf = (at: Site) => addressOf(at, at.memory(), 'generic-shared')
+
+const valueOf = (at: Site) => {
+  const operand = at.all('register', 'uniform-register').at(-1)
+  return operand ?? at.unknown('it has no value')
+}
+
+/** SYNCS.EXCH.64: sets a barrier up. */
+function exchange(at: Site): Step {
+  at.expect('64')
+  const value = valueOf(at)
+  const address = addressesOf(at)
+  const [low, high] = [at.raw(value, 0), at.raw(value, 1)]
+  const puts = at.destinationIsZero ? [] : [at.put(0), at.put(1)]
+  const { words } = at.views
+  return (warp) => {
+    const found = barrierAt(at, warp, 0, address(warp.base, 0))
+    if (!found) return
+    const { block, offset, place } = found
+    const word = place >>> 2
+    const old = [words[word]!, words[word + 1]!]
+    words[word] = low(warp.base, 0)
+    words[word + 1] = high(warp.base, 0)
+    block.watch?.shared(at.index, warp, 0, offset, barrierBytes, true, false)
+    for (const [part, put] of puts.entries())
+      for (let lane = 0; lane < lanes; lane++) put(warp.base, lane, old[part]!)
+  }
+}
+
+/** What an arrival changes, by its modifier; `value` is what the register holds. */
+const changes: Record<string, (value: number) => Change> = {
+  '': (bytes) => ({ arrivals: 1, bytes }),
+  A1T0: () => ({ arrivals: 1, bytes: 0 }),
+  ART0: (arrivals) => ({ arrivals, bytes: 0 }),
+  A0TR: (bytes) => ({ arrivals: 0, bytes }),
+  A0TX: (bytes) => ({ arrivals: 0, bytes: -bytes }),
+}
+
+/** SYNCS.ARRIVE: gives back what the barrier was before. */
+function arrive(at: Site): Step {
+  at.expect('TRANS64')
+  const kind = at.matching(/^A[01R]T[01RX]$/)[0] ?? ''
+  const changeOf = changes[kind] ?? at.unknown()
+  // Who does not arrive cannot leave.
+  const leaves = !kind.startsWith('A0') && at.has('OPTOUT')
+  const value = at.raw(valueOf(at))
+  const address = addressesOf(at)
+  const puts = at.has('RED') || at.destinationIsZero ? [] : [at.put(0), at.put(1)]
+  const { words } = at.views
+  return (warp, active) =>
+    eachLane((_, base, lane) => {
+      const found = barrierAt(at, warp, lane, address(base, lane))
+      if (!found) return
+      const word = found.place >>> 2
+      puts[0]?.(base, lane, words[word]!)
+      puts[1]?.(base, lane, words[word + 1]!)
+      // Another block's warps have clocks of their own.
+      if (found.block === warp.block) found.block.watch?.release(found.offset, warp.number)
+      change(words, found.place, { ...changeOf(value(base, lane)), leaves })
+    })(warp, active)
+}
+
+/**
+ * ARRIVES.LDGSTSBAR: arrives when the copies of the thread have landed, which they have. Without ARVCNT the arrival is
+ * expected in addition, so that nothing changes.
+ */
+function arriveAfterCopies(at: Site): Step {
+  at.expect('LDGSTSBAR', '64')
+  const address = addressesOf(at)
+  const counts = at.has('ARVCNT')
+  const { words } = at.views
+  return (warp, active) =>
+    eachLane((_, base, lane) => {
+      const found = barrierAt(at, warp, lane, address(base, lane))
+      if (!found) return
+      found.block.watch?.release(found.offset, warp.number)
+      if (counts) change(words, found.place, { arrivals: 1, bytes: 0 })
+    })(warp, active)
+}
+
+/**
+ * SYNCS.PHASECHK: whether the phase is over that the register's highest bit names. TRYWAIT waits for that here as long
+ * as others can run; a GPU gives up after a time of its own choice, so that how often such a loop goes round is chance.
+ */
+export function phaseControl(at: Site): Control {
+  const address = addressesOf(at)
+  const token = at.raw(valueOf(at))
+  const out = at.putPredicate(at.operands.outs[0])
+  const { words } = at.views
+  at.expect('PHASECHK', 'TRANS64')
+  const waits = at.has('TRYWAIT')
+  return (warp, split, active) => {
+    split.at++
+    if (active === 0) return
+    const ended = (): number => {
+      let mask = 0
+      eachLane((_, base, lane) => {
+        const found = barrierAt(at, warp, lane, address(base, lane))
+        if (!found) return
+        if (words[(found.place >>> 2) + 1]! >>> 31 !== token(base, lane) >>> 31) mask |= 1 << lane
+      })(warp, active)
+      return mask
+    }
+    const end = (): void => {
+      const mask = ended()
+      out(warp, active, mask)
+      eachLane((_, base, lane) => {
+        warp.block.watch?.acquire(address(base, lane) & offsetMask, warp.number)
+      })(warp, mask)
+    }
+    if (ended() === active) end()
+    // Who only asks has had its turn, so that others can bring about what it asks for.
+    else if (waits)
+      split.waits = { kind: 'until', over: () => ended() === active, end, timesOut: true }
+    else split.waits = { kind: 'until', over: () => true, end: () => {}, timesOut: false }
+    if (!waits) end()
+  }
+}
+
+function syncs(at: Site): Step {
+  if (at.has('EXCH')) return exchange(at)
+  if (at.has('ARRIVE')) return arrive(at)
+  // mbarrier.inval
+  if (at.has('CCTL')) {
+    at.expect('IV')
+    addressesOf(at)
+    return () => {}
+  }
+  return at.unknown()
+}
+
+export const barrierSteps: Record<string, (at: Site) => Step> = {
+  SYNCS: syncs,
+  ARRIVES: arriveAfterCopies,
+}

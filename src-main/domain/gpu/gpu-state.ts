@@ -1,0 +1,42 @@
+/** The state of a GPU during timing, as its driver (NVML) reports it. */
+import { z } from 'zod'
+
+/**
+ * Why clocks were held down, by the bits of nvmlClocksThrottleReasons (nvml.h). An idle GPU is no reason: it lowers its
+ * clocks because there is nothing to do.
+ */
+const reasonBits = {
+  applicationClocks: 0x02,
+  powerCap: 0x04,
+  hardwareSlowdown: 0x08,
+  syncBoost: 0x10,
+  softwareThermal: 0x20,
+  hardwareThermal: 0x40,
+  powerBrake: 0x80,
+  displayClocks: 0x100,
+} as const
+
+export type ClockReason = keyof typeof reasonBits
+
+export const clockReasons = Object.keys(reasonBits) as [ClockReason, ...ClockReason[]]
+
+const figure = z.number().nullable()
+
+/** Each null if the driver does not say. */
+export const GpuState = z.object({
+  /** The lowest and the highest that were seen. */
+  smClockLowMHz: figure,
+  smClockHighMHz: figure,
+  memoryClockMHz: figure,
+  /** The highest that were seen. */
+  temperatureC: figure,
+  powerW: figure,
+  powerLimitW: figure,
+  /** What held clocks down at any moment that was looked at. */
+  heldDownBy: z.array(z.enum(clockReasons)).nullable(),
+})
+
+export type GpuState = z.infer<typeof GpuState>
+
+export const reasonsIn = (bits: number): ClockReason[] =>
+  clockReasons.filter((reason) => (bits & reasonBits[reason]) !== 0)

@@ -1,0 +1,79 @@
+/**
+ * GPUs by name, for building and computing occupancy on machines without one.
+ *
+ * SM counts are from NVIDIA's data sheets and architecture papers, compute capabilities from
+ * https://developer.nvidia.com/cuda-gpus; a count that was not found there is null.
+ */
+import { Device } from './device'
+import { isComputeCapability, smLimits, type ComputeCapability } from './sm-limits'
+
+/** What the table knows of a GPU, by the names of the session format; null where there is no GPU. */
+export function tableDevice(
+  gpu: { computeCapability: string; smCount: number | null } | null,
+): Partial<Device> | null {
+  const limits = gpu && smLimits(gpu.computeCapability)
+  return limits
+    ? {
+        ...(gpu.smCount === null ? {} : { smCount: gpu.smCount }),
+        sharedPerSmBytes: limits.sharedPerSm,
+        sharedPerBlockOptinBytes: limits.sharedPerBlock,
+        registersPerSm: limits.registersPerSm,
+        maxThreadsPerSm: limits.threadsPerSm,
+        maxBlocksPerSm: limits.blocksPerSm,
+      }
+    : null
+}
+
+export interface Gpu {
+  /** As given to `--target static:<id>`. */
+  id: string
+  name: string
+  computeCapability: ComputeCapability
+  smCount: number | null
+}
+
+export const gpus: readonly Gpu[] = [
+  { id: 't4', name: 'Tesla T4', computeCapability: '7.5', smCount: 40 },
+  { id: 'rtx-2080-ti', name: 'GeForce RTX 2080 Ti', computeCapability: '7.5', smCount: 68 },
+  { id: 'a100', name: 'A100', computeCapability: '8.0', smCount: 108 },
+  { id: 'a30', name: 'A30', computeCapability: '8.0', smCount: 56 },
+  { id: 'a10', name: 'A10', computeCapability: '8.6', smCount: 72 },
+  { id: 'a40', name: 'A40', computeCapability: '8.6', smCount: 84 },
+  { id: 'rtx-3060', name: 'GeForce RTX 3060', computeCapability: '8.6', smCount: 28 },
+  { id: 'rtx-3090', name: 'GeForce RTX 3090', computeCapability: '8.6', smCount: 82 },
+  { id: 'agx-orin', name: 'Jetson AGX Orin', computeCapability: '8.7', smCount: 16 },
+  { id: 'l4', name: 'L4', computeCapability: '8.9', smCount: 58 },
+  { id: 'l40s', name: 'L40S', computeCapability: '8.9', smCount: 142 },
+  { id: 'rtx-4090', name: 'GeForce RTX 4090', computeCapability: '8.9', smCount: 128 },
+  { id: 'h100', name: 'H100 SXM', computeCapability: '9.0', smCount: 132 },
+  { id: 'h100-pcie', name: 'H100 PCIe', computeCapability: '9.0', smCount: 114 },
+  { id: 'h200', name: 'H200', computeCapability: '9.0', smCount: 132 },
+  { id: 'b200', name: 'B200', computeCapability: '10.0', smCount: 148 },
+  { id: 'b300', name: 'B300', computeCapability: '10.3', smCount: null },
+  { id: 'rtx-5080', name: 'GeForce RTX 5080', computeCapability: '12.0', smCount: 84 },
+  { id: 'rtx-5090', name: 'GeForce RTX 5090', computeCapability: '12.0', smCount: 170 },
+]
+
+export const gpuById = (id: string): Gpu | undefined => gpus.find((gpu) => gpu.id === id)
+
+/** The GPUs of one compute capability, by name. */
+export const gpusOf = (computeCapability: ComputeCapability): Gpu[] =>
+  gpus.filter((gpu) => gpu.computeCapability === computeCapability)
+
+/** A GPU or architecture to build for when no GPU is present. */
+export interface BuildGpu {
+  name: string
+  computeCapability: ComputeCapability
+  smCount: number | null
+}
+
+/** `h200`, or `sm_90` for an architecture about which nothing more is known; null for anything else. */
+export function buildGpu(word: string): BuildGpu | null {
+  const known = gpuById(word)
+  if (known) return known
+  const [, major, minor] = /^sm_(\d+)(\d)$/.exec(word) ?? []
+  const computeCapability = `${major}.${minor}`
+  return isComputeCapability(computeCapability)
+    ? { name: word, computeCapability, smCount: null }
+    : null
+}

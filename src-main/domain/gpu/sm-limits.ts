@@ -1,0 +1,108 @@
+/**
+ * What one SM can hold, by compute capability.
+ *
+ * Sources: "Technical Specifications per Compute Capability" of the CUDA programming guide
+ * (https://docs.nvidia.com/cuda/cuda-programming-guide/05-appendices/compute-capabilities.html) for threads, registers
+ * and shared memory; cuda_occupancy.h of CUDA 13.0 for granularities, carve-outs, blocks and barriers. A test compares
+ * the rows with that header's own answers.
+ */
+
+export const computeCapabilities = [
+  '7.5',
+  '8.0',
+  '8.6',
+  '8.7',
+  '8.9',
+  '9.0',
+  '10.0',
+  '10.3',
+  '12.0',
+] as const
+
+export type ComputeCapability = (typeof computeCapabilities)[number]
+
+export interface SmLimits {
+  computeCapability: ComputeCapability
+  threadsPerSm: number
+  blocksPerSm: number
+  /** 32-bit registers of an SM, which is also the maximum for one block. */
+  registersPerSm: number
+  /** Shared memory of an SM at its largest carve-out, bytes. */
+  sharedPerSm: number
+  /** The maximum per block with opt-in, static and dynamic together; bytes. */
+  sharedPerBlock: number
+  /** CUDA's reserved part of it per block, bytes. */
+  sharedReserved: number
+  sharedGranularity: number
+  /** The possible shared-memory carve-outs, in bytes, ascending. */
+  carveOuts: readonly number[]
+  /** Hardware barriers of an SM; null if they do not limit the number of blocks. */
+  barriersPerSm: number | null
+}
+
+export const warpSize = 32
+
+export const threadsPerBlockMax = 1024
+
+export const registersPerThreadMax = 255
+
+/** Registers are allocated to a warp in units of this many. */
+export const registerGranularity = 256
+
+/** An SM has four schedulers, each with a quarter of the registers. */
+export const schedulersPerSm = 4
+
+const KiB = 1024
+
+const kib = (...sizes: readonly number[]): number[] => sizes.map((size) => size * KiB)
+
+const turing = kib(32, 64)
+
+const upTo100 = kib(0, 8, 16, 32, 64, 100)
+
+const upTo164 = kib(0, 8, 16, 32, 64, 100, 132, 164)
+
+const upTo228 = kib(0, 8, 16, 32, 64, 100, 132, 164, 196, 228)
+
+const row = (
+  computeCapability: ComputeCapability,
+  threadsPerSm: number,
+  blocksPerSm: number,
+  carveOuts: readonly number[],
+  barriersPerSm: number | null,
+): SmLimits => {
+  const sharedPerSm = carveOuts.at(-1)!
+  const sharedReserved = computeCapability === '7.5' ? 0 : KiB
+  return {
+    computeCapability,
+    threadsPerSm,
+    blocksPerSm,
+    registersPerSm: 65_536,
+    sharedPerSm,
+    sharedPerBlock: sharedPerSm - sharedReserved,
+    sharedReserved,
+    sharedGranularity: computeCapability === '7.5' ? 256 : 128,
+    carveOuts,
+    barriersPerSm,
+  }
+}
+
+// The barrier limit applies from compute capability 9.0 on; before, the block limit is reached first.
+const table: Record<ComputeCapability, SmLimits> = {
+  '7.5': row('7.5', 1024, 16, turing, null),
+  '8.0': row('8.0', 2048, 32, upTo164, null),
+  '8.6': row('8.6', 1536, 16, upTo100, null),
+  '8.7': row('8.7', 1536, 16, upTo164, null),
+  '8.9': row('8.9', 1536, 24, upTo100, null),
+  '9.0': row('9.0', 2048, 32, upTo228, 64),
+  '10.0': row('10.0', 2048, 32, upTo228, 64),
+  '10.3': row('10.3', 2048, 32, upTo228, 64),
+  '12.0': row('12.0', 1536, 24, upTo100, 24),
+}
+
+export const isComputeCapability = (word: string): word is ComputeCapability =>
+  computeCapabilities.some((known) => known === word)
+
+/** Limits by compute capability in CUDA's notation (`9.0`); undefined if not in the table. */
+export const smLimits = (computeCapability: string): SmLimits | undefined =>
+  isComputeCapability(computeCapability) ? table[computeCapability] : undefined

@@ -1,0 +1,35 @@
+/** What a lab's buffers hold, in place of the fills of its task. */
+import { TaskFill, type Task } from '../task/task'
+import { message } from '../messages/message'
+import { taskFaults, type TaskFault } from '../task/faults'
+
+export type LabInputs = Readonly<Record<string, TaskFill>>
+
+/** The task with these fills, and what is wrong with them; a fault's path begins with the buffer's name. */
+export function withInputs(task: Task, inputs: LabInputs): { task: Task; faults: TaskFault[] } {
+  const filled = Object.entries(inputs)
+  if (filled.length === 0) return { task, faults: [] }
+  const unknown = filled.flatMap(([name, { kind }]): TaskFault[] => {
+    const buffer = task.buffers[name]
+    if (!buffer || buffer.access === 'out')
+      return [{ path: [name], message: message('task.labNoBuffer', { task: task.id, name }) }]
+    // The files of a fill lie in the task's folder, where a lab has none.
+    if (kind === 'file') return [{ path: [name, 'kind'], message: message('task.labFile') }]
+    return []
+  })
+  if (unknown.length > 0) return { task, faults: unknown }
+  const buffers = Object.fromEntries(
+    Object.entries(task.buffers).map(([name, buffer]) => [
+      name,
+      Object.hasOwn(inputs, name) ? { ...buffer, fill: inputs[name]! } : buffer,
+    ]),
+  )
+  const own = { ...task, buffers }
+  return {
+    task: own,
+    faults: taskFaults(own).map((fault) => ({
+      ...fault,
+      path: fault.path[0] === 'buffers' ? fault.path.slice(1) : fault.path,
+    })),
+  }
+}

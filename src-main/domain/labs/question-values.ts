@@ -1,0 +1,78 @@
+/** The values that a question's answer can be computed from, and their sources. */
+import { metricDefinition } from '../metrics/metrics'
+import { Sizes } from '../task/problem'
+import { evaluate, parseExpression } from '../task/expression'
+import type { RungResult } from '../session/session'
+import type { Device } from '../gpu/device'
+
+/** Properties of the student's GPU; units as in the session format. */
+export const deviceNames = [
+  'smCount',
+  'smClockMaxMHz',
+  'l2Bytes',
+  'sharedPerSmBytes',
+  'sharedPerBlockOptinBytes',
+  'registersPerSm',
+  'maxThreadsPerSm',
+  'maxBlocksPerSm',
+] as const satisfies readonly (keyof Device)[]
+
+/** The same on every GPU that this program supports. */
+const constants: Readonly<Record<string, number>> = { warpSize: 32 }
+
+/** Prefixes of a rung's figures: `your.` is the submission, `before.` the rung before it. */
+const sides = ['your', 'before'] as const
+
+const sideFigures = ['timeMs', 'registers', 'sharedBytes'] as const
+
+export const questionNames: readonly string[] = [...deviceNames, ...Object.keys(constants)]
+
+/**
+ * Whether an answer may use the name: one of `questionNames`, a size of the task, or `your.` or `before.` followed
+ * by a figure or metric.
+ */
+export function isQuestionName(name: string, sizes: readonly string[]): boolean {
+  const [side, figure, more] = name.split('.')
+  if (figure === undefined) return questionNames.includes(name) || sizes.includes(name)
+  return (
+    more === undefined &&
+    sides.some((known) => known === side) &&
+    (sideFigures.some((known) => known === figure) || metricDefinition(figure) !== undefined)
+  )
+}
+
+export interface QuestionFacts {
+  /** What is known of the GPU; null where nothing is. */
+  device: Partial<Device> | null
+  sizes: Sizes
+  your: RungResult | null
+  before: RungResult | null
+}
+
+function figureOf(rung: RungResult | null, figure: string): number | null {
+  if (!rung) return null
+  if (figure === 'timeMs') return rung.timing?.medianMs ?? null
+  if (figure === 'registers') return rung.build?.registersPerThread ?? null
+  if (figure === 'sharedBytes') return rung.build?.staticSharedBytes ?? null
+  return rung.metrics[figure]?.value ?? null
+}
+
+function valueOf(facts: QuestionFacts, name: string): number | null {
+  const [side = '', figure] = name.split('.')
+  if (figure !== undefined) return figureOf(side === 'your' ? facts.your : facts.before, figure)
+  const size = facts.sizes[name]
+  if (size !== undefined) return size
+  const ofDevice = deviceNames.find((known) => known === name)
+  if (ofDevice) return facts.device?.[ofDevice] ?? null
+  return constants[name] ?? null
+}
+
+/** Whether an answer is made from counts, which go with the size that they were counted at. */
+export const usesCounts = (answer: string): boolean =>
+  [...answer.matchAll(/\b(?:your|before)\.(\w+)/g)].some(
+    ([, figure]) => metricDefinition(figure!)?.aggregate === 'sum',
+  )
+
+/** The answer for these facts; null if one of them is unknown. */
+export const answerOf = (answer: string, facts: QuestionFacts): number | null =>
+  evaluate(parseExpression(answer), (name) => valueOf(facts, name))

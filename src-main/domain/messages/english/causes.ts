@@ -1,0 +1,93 @@
+/** Texts that explain why one rung is faster than another. */
+
+/** Units that can limit a kernel, at the beginning of a sentence. */
+export const unit = {
+  fma: 'The FMA pipe',
+  issue: 'Instruction issue',
+  tensor: 'The tensor pipe',
+  l1Data: 'The L1 data stage',
+  lsu: 'The load/store pipe',
+  l2: 'The L2 cache',
+  dram: 'DRAM',
+} as const
+
+/** The same within a sentence. */
+export const unitWithin = {
+  fma: 'the FMA pipe',
+  issue: 'instruction issue',
+  tensor: 'the tensor pipe',
+  l1Data: 'the L1 data stage',
+  lsu: 'the load/store pipe',
+  l2: 'the L2 cache',
+  dram: 'DRAM',
+} as const
+
+/** What warps wait for. */
+export const wait = {
+  stallLongScoreboard: 'for global or local memory (long scoreboard)',
+  stallShortScoreboard: 'for shared memory (short scoreboard)',
+  stallMioThrottle: 'for the queue to shared memory (MIO throttle)',
+  stallLgThrottle: 'for the queue to global memory (LG throttle)',
+  stallBarrier: 'at a barrier',
+  stallWait: 'for fixed latencies between instructions',
+  stallDispatch: 'at dispatch',
+} as const
+
+export const why = {
+  lessWork: '{unit}, the limiter at {busy}, has {factor} less work{moves}.',
+  lessWorkMoved:
+    '{unit}, the limiter at {busy}, has {factor} less work{moves}; the limiter is now {next} at {nextBusy}.',
+  lessWorkElsewhere:
+    '{unit}, the limiter at {busy}, has {factor} less work{moves}; nothing is near its limit now.',
+  lessOwnWork: '{unit}, which does the work of the task, has {factor} less of it{moves}.',
+  moreWork: '{unit}, the limiter at {busy}, has {factor} the work{moves}.',
+  moreOwnWork: '{unit}, which does the work of the task, has {factor} the work{moves}.',
+  fewerInstructions:
+    'Fewer instructions for the same work, {a} → {b}{moves}; {unit} is busy for {busyB} of the time instead of {busyA}.',
+  moreInstructions:
+    'More instructions for the same work, {a} → {b}{moves}; {unit} is busy for {busyB} of the time instead of {busyA}.',
+  busier: '{unit} is busy for {b} of the time instead of {a}, {factor}{reasons}.',
+  counted: '{whole}, of which {factor} is in no other cause',
+  lessBusy: '{unit} is busy for only {b} of the time instead of {a}, {factor}{reasons}.',
+  because: ': {reasons}',
+  with: ' ({moves})',
+  becauseWith: ': {reasons} ({moves})',
+  moved: '{metric} {a} → {b}',
+  waitLess: 'fewer warps stall per issued instruction, {waits}',
+  waitMore: 'more warps stall per issued instruction, {waits}',
+  waited: '{what} {a} → {b}',
+  oneWave: 'one wave of blocks instead of {a}',
+  kernels: 'kernels launched {a} → {b}',
+  blocks:
+    'The grid has {b} blocks instead of {a} for {sms} SMs, so an SM has a block {shareB} of the time instead of {shareA}.',
+  clock: 'The SM clock went from {a} to {b}.',
+  clockAtLimit: 'The SM clock, which the power cap holds down, went from {a} to {b}{moves}.',
+  launches: 'Kernels launched {a} → {b}, with the time between and around them.',
+  active:
+    'SMs are active for {b} of the cycles instead of {a}: start and tail of the kernel, or the clock.',
+  activeAtLimit:
+    'SMs are active for {b} of the cycles instead of {a}: start and tail of the kernel, or the clock, which the power cap holds down{moves}.',
+  activeRate: 'Active cycles of an SM: {a} → {b}; start and tail of the kernel, or the clock.',
+  gpu: 'The GPU of {b} has {factor} the peak of that of {a} in {unit}.',
+  notLimiting: '{metric} {a} → {b}, but {unit} is not the limiter ({busyA} → {busyB} busy).',
+  notLimitingItself: '{metric} {a} → {b}, but it is not the limiter.',
+  otherWait: '{metric} {a} → {b}, outweighed by other waits.',
+  outweighed: '{metric} {a} → {b}, outweighed by the causes.',
+
+  same: 'The times are the same within the spread of both, or half a percent.',
+  noTime: '{rung} has no time: {why}',
+  noTimeUnknown: '{rung} has no time.',
+  otherKernel: 'These are two kernels of one program, which do different work.',
+  notProfiled: '{rung} was not profiled.',
+  notCounted: 'The level of this session does not count what limits.',
+  notCommon: 'The counters that tell what limits have no value for both rungs.',
+  open: 'The counters of this level do not add up to the step.',
+  small: 'The step is smaller than what the timed and the profiled launch differ by.',
+  otherCacheState: 'L2 was {a} for one time and {b} for the other, so they are not compared.',
+  otherArchitecture:
+    'Counters of compute capabilities {a} and {b} cannot be set against each other.',
+  otherTask: 'The rungs are of different tasks or problems.',
+  needsStandard:
+    'The standard level (--profile standard) counts what limits and what warps wait for.',
+  needsDeep: 'The deep level (--profile deep) names the source lines.',
+} as const

@@ -1,0 +1,119 @@
+/** Parses names of kernels as the compiler demangles them, and shortens them for display. */
+
+export interface KernelName {
+  /** With its namespaces, without return type: `at::native::reduce_kernel`. */
+  path: string
+  /** The last part of it, `reduce_kernel`; never empty. */
+  base: string
+  /** Without the angle brackets: `512, 1, ReduceOp<float>`; null if it is no template. */
+  template: string | null
+  /** Without the parentheses: `const float *, int`; null if the name has none, as for `extern "C"`. */
+  parameters: string | null
+}
+
+/** nvcc's and GCC's words for a namespace or a type without a name. */
+const unnamed = /<unnamed>|\(anonymous namespace\)|\{anonymous\}/g
+
+const namespaceWord = 'unnamed'
+
+/** `tile<(int)32, (ns::Kind)1>` → `tile<32, 1>`: ncu prints template arguments either way. */
+export const withoutCasts = (name: string): string =>
+  name.replaceAll(/\([A-Za-z_][\w: ]*\)(?=-?\d)/g, '')
+
+const opening = '<([{'
+
+const closing = '>)]}'
+
+/** Where the bracket that opens at `start` closes; the end of the text if it does not. */
+function closingOf(text: string, start: number): number {
+  let depth = 0
+  for (let at = start; at < text.length; at += 1) {
+    if (opening.includes(text[at]!)) depth += 1
+    // `->` and comparisons in template arguments are no brackets.
+    else if (closing.includes(text[at]!) && text[at - 1] !== '-') depth -= 1
+    if (depth === 0) return at
+  }
+  return text.length
+}
+
+/** The first place outside brackets where a character of `wanted` is; -1 if there is none. */
+function findOutside(text: string, wanted: string): number {
+  for (let at = 0; at < text.length; at += 1) {
+    if (wanted.includes(text[at]!)) return at
+    if (opening.includes(text[at]!)) at = closingOf(text, at)
+  }
+  return -1
+}
+
+/** `void ns::tile<32>(const float *)` → `ns::tile`, `tile`, `32` and `const float *`. */
+export function parseKernelName(name: string): KernelName {
+  const text = withoutCasts(name.trim()).replaceAll(unnamed, namespaceWord)
+  const angle = findOutside(text, '<')
+  const paren = findOutside(text, '(')
+  const isTemplate = angle > 0 && (paren < 0 || angle < paren)
+  const end = isTemplate ? angle : paren < 0 ? text.length : paren
+  const path = text.slice(0, end).trim().split(/\s+/).at(-1) ?? ''
+  const close = isTemplate ? closingOf(text, angle) : -1
+  const from = text.indexOf('(', Math.max(close, end))
+  return {
+    path: path || namespaceWord,
+    base: path.split('::').findLast((part) => part !== '') ?? namespaceWord,
+    template: isTemplate ? text.slice(angle + 1, close).trim() : null,
+    parameters: from < 0 ? null : text.slice(from + 1, closingOf(text, from)).trim(),
+  }
+}
+
+/** Shortens in the middle, where template arguments differ least: `CatArrayBatchedCopy<Op…, 2, 128>`. */
+export function shortened(text: string, most: number): string {
+  const letters = [...text]
+  if (letters.length <= most) return text
+  const tail = Math.floor((most - 1) / 2)
+  return `${letters.slice(0, most - 1 - tail).join('')}…${letters.slice(letters.length - tail).join('')}`
+}
+
+/** `tile<32>`: what tells kernels apart at a glance, without namespaces and parameters. */
+export function shortName(name: string, most = 60): string {
+  const { base, template } = parseKernelName(name)
+  if (template === null) return shortened(base, most)
+  const room = most - [...base].length - 2
+  return room < 8
+    ? shortened(`${base}<${template}>`, most)
+    : `${base}<${shortened(template, room)}>`
+}
+
+type Extent = readonly [number, number, number] | null
+
+/** `64×64`: without the sizes of 1 at its end. */
+export function extentText(extent: Extent): string {
+  if (!extent) return '?'
+  const sizes = [...extent]
+  while (sizes.length > 1 && sizes.at(-1) === 1) sizes.pop()
+  return sizes.join('×')
+}
+
+/** A title for each kernel; those of the same name are told apart by grid and block, then by number. */
+export function distinctTitles(
+  kernels: readonly { name: string; grid: Extent; block: Extent }[],
+): string[] {
+  const withShapes = kernels.map(
+    ({ name, grid, block }) =>
+      `${shortName(name)}, grid ${extentText(grid)}, block ${extentText(block)}`,
+  )
+  const shapesOf = new Map<string, Set<string>>()
+  for (const [index, { name }] of kernels.entries()) {
+    const short = shortName(name)
+    shapesOf.set(short, (shapesOf.get(short) ?? new Set()).add(withShapes[index]!))
+  }
+  const titles = kernels.map(({ name }, index) =>
+    shapesOf.get(shortName(name))!.size > 1 ? withShapes[index]! : shortName(name),
+  )
+  const total = new Map<string, number>()
+  for (const title of titles) total.set(title, (total.get(title) ?? 0) + 1)
+  const seen = new Map<string, number>()
+  return titles.map((title) => {
+    if (total.get(title) === 1) return title
+    const number = (seen.get(title) ?? 0) + 1
+    seen.set(title, number)
+    return `${title} #${number}`
+  })
+}

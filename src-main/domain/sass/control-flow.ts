@@ -1,0 +1,85 @@
+/** Control flow: the successors of each instruction, and the arrows that show jumps. */
+import { opcodeFamily, type Instruction } from '../session/deep'
+
+type Code = readonly Pick<Instruction, 'offset' | 'text' | 'opcode'>[]
+
+const jumps = new Set(['BRA', 'JMP', 'CALL', 'WARPSYNC'])
+const ends = new Set(['EXIT', 'RET', 'KILL'])
+
+/** A jump's target, as the offset that ends its operands. */
+const targetOffset = (text: string): number | undefined => {
+  const found = /\b0x([0-9a-f]+)\s*;?$/.exec(text)
+  return found ? parseInt(found[1]!, 16) : undefined
+}
+
+/** May fall through: a guard, or a condition among the operands. */
+const conditional = (text: string): boolean =>
+  /^\s*@/.test(text) || /^\s*BRA\S*\s+(?:!?U?P\d|~?U?R)/.test(text)
+
+export interface Branch {
+  /** Index of the instruction that jumps, and of the one that is jumped to. */
+  from: number
+  to: number
+}
+
+export interface ControlFlow {
+  /** Indices that can follow each instruction. */
+  successors: readonly (readonly number[])[]
+  branches: readonly Branch[]
+  /** False when a jump's target is in a register: then what follows it is unknown. */
+  whole: boolean
+}
+
+export function controlFlow(code: Code): ControlFlow {
+  const byOffset = new Map(code.map(({ offset }, index) => [offset, index]))
+  const branches: Branch[] = []
+  const afterCalls = code.flatMap(({ opcode }, index) =>
+    opcodeFamily(opcode) === 'CALL' && index + 1 < code.length ? [index + 1] : [],
+  )
+  let whole = true
+  const successors = code.map(({ text, opcode }, index) => {
+    const family = opcodeFamily(opcode)
+    const next = index + 1 < code.length ? [index + 1] : []
+    // A function that is called returns behind any of its calls.
+    if (family === 'RET') return conditional(text) ? [...afterCalls, ...next] : afterCalls
+    if (ends.has(family)) return conditional(text) ? next : []
+    if (/^(BRXU?|JMXU?)$/.test(family)) {
+      whole = false
+      return next
+    }
+    if (!jumps.has(family)) return next
+    const to = byOffset.get(targetOffset(text) ?? -1)
+    if (to === undefined) {
+      // WARPSYNC has a target only when it is collective; a call may leave the kernel's own code.
+      if (family === 'BRA' || family === 'JMP') whole = false
+      return next
+    }
+    branches.push({ from: index, to })
+    const falls = family === 'CALL' || family === 'WARPSYNC' || conditional(text)
+    return falls ? [to, ...next] : [to]
+  })
+  return { successors, branches, whole }
+}
+
+export interface Arrow extends Branch {
+  /** Column it is drawn in, from 0, the nearest to the code. */
+  lane: number
+}
+
+/** Arrows that share rows get different lanes; the short ones, which are inside, the near ones. */
+export function arrowLanes(branches: readonly Branch[], lanes: number): Arrow[] {
+  const span = ({ from, to }: Branch) => Math.abs(to - from)
+  const taken: { first: number; last: number }[][] = Array.from({ length: lanes }, () => [])
+  return [...branches]
+    .sort((a, b) => span(a) - span(b))
+    .map((branch) => {
+      const first = Math.min(branch.from, branch.to)
+      const last = Math.max(branch.from, branch.to)
+      const free = taken.findIndex((rows) =>
+        rows.every((row) => row.last < first || row.first > last),
+      )
+      const lane = free < 0 ? lanes - 1 : free
+      taken[lane]!.push({ first, last })
+      return { ...branch, lane }
+    })
+}

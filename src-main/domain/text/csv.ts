@@ -1,0 +1,20 @@
+/** Comma-separated values according to RFC 4180, safe to open in a spreadsheet. */
+import { visible } from './hidden-characters'
+
+export type Cell = string | number | null
+
+/**
+ * Text that a spreadsheet would interpret as a formula is prefixed with an apostrophe, which marks it as text.
+ * Numbers are written as numbers, whatever their sign.
+ */
+const guarded = (text: string): string => (/^[=+\-@\t\r\n＝＋－＠]/.test(text) ? `'${text}` : text)
+
+function cell(value: Cell): string {
+  if (value === null) return ''
+  if (typeof value === 'number') return Number.isFinite(value) ? String(value) : ''
+  const text = visible(guarded(value))
+  return /[",\n\r\t]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+}
+
+export const csvTable = (header: readonly string[], rows: readonly (readonly Cell[])[]): string =>
+  [header, ...rows].map((row) => `${row.map(cell).join(',')}\r\n`).join('')

@@ -1,0 +1,94 @@
+/**
+ * Renders messages as text.
+ *
+ * The English templates are in ../messages/english and are used by the command line and reports; a screen inserts the
+ * same values into its own language's templates.
+ */
+import { metricDefinition } from '../metrics/metrics'
+import { templates } from '../messages/english/index'
+import {
+  englishTemplate,
+  isMessageKey,
+  placeholder,
+  type MessageKey,
+  type MessageValue,
+  type Statement,
+  isList,
+} from '../messages/message'
+import type { Sentence } from '../messages/sentence'
+
+/** A language's templates, metric names, and its version of what an author wrote. */
+export interface Wording {
+  template(key: MessageKey): string
+  metric(id: string): string
+  text(text: string): string
+}
+
+const inDomain: Wording = {
+  template: englishTemplate,
+  metric: (id) => (id === 'time' ? templates.figures.time : (metricDefinition(id)?.label ?? id)),
+  text: (text) => text,
+}
+
+const joined = (parts: readonly Sentence[], by: string): Sentence =>
+  parts.flatMap((part, index) => (index === 0 ? part : [by, ...part]))
+
+function valuePieces(value: MessageValue, wording: Wording): Sentence {
+  if (typeof value === 'string') return [wording.text(value)]
+  if (typeof value === 'number') return [String(value)]
+  if (isList(value))
+    return joined(
+      value.map((one) => pieces(one, wording)),
+      wording.template('part.separator'),
+    )
+  if ('code' in value) return [value]
+  if ('metric' in value) return [wording.metric(value.metric)]
+  return pieces(value, wording)
+}
+
+/** The sentence in a language, with names marked as code. */
+export function pieces(statement: Statement, wording: Wording = inDomain): Sentence {
+  if (typeof statement === 'string') return [wording.text(statement)]
+  if ('sentences' in statement) return paragraph(statement.sentences, wording)
+  const { key, values } = statement
+  // Splitting by a pattern with a group yields text and names alternately.
+  return wording
+    .template(key)
+    .split(placeholder)
+    .flatMap((part, index): Sentence => {
+      if (index % 2 === 0) return part === '' ? [] : [part]
+      const value = values[part]
+      return value === undefined ? [`{${part}}`] : valuePieces(value, wording)
+    })
+}
+
+/** Several sentences as one paragraph; a full-width full stop needs no space after it. */
+export const paragraph = (parts: readonly Statement[], wording: Wording = inDomain): Sentence =>
+  parts
+    .map((part) => pieces(part, wording))
+    .reduce((before, next) =>
+      plain(before).endsWith('。') ? [...before, ...next] : [...before, ' ', ...next],
+    )
+
+export const plain = (sentence: Sentence): string =>
+  sentence.map((piece) => (typeof piece === 'string' ? piece : piece.code)).join('')
+
+/** English, as used by the command line and reports. */
+export const inEnglish = (statement: Statement): string => plain(pieces(statement))
+
+/** Without statements that read the same as one before. */
+export const distinct = <One extends Statement>(statements: readonly One[]): One[] => [
+  ...new Map(statements.map((one) => [inEnglish(one), one])).values(),
+]
+
+/** A JSON value in which every statement that is not plain text gets its English text beside it, for scripts. */
+export function withText(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withText)
+  if (typeof value !== 'object' || value === null) return value
+  const inside = Object.entries(value).map(([key, one]) => [key, withText(one)] as const)
+  return Object.fromEntries(isStatement(value) ? [...inside, ['text', inEnglish(value)]] : inside)
+}
+
+const isStatement = (value: object): value is Exclude<Statement, string> =>
+  ('key' in value && 'values' in value && isMessageKey(value.key)) ||
+  ('sentences' in value && Array.isArray(value.sentences))

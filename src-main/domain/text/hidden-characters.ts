@@ -1,0 +1,32 @@
+/** Makes hidden characters of a text visible before a printer formats it. */
+
+/** Controls, direction marks, joiners and lone surrogates: characters that change a text invisibly. */
+const hidden = /[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/gu
+
+/** A character's code point: `U+202E`. */
+export const codePoint = (character: string): string =>
+  `U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}`
+
+/** Replaces each hidden character by its code point in brackets; line ends and tabs are kept. */
+export const visible = (text: string): string =>
+  text
+    .replace(/\r\n/g, '\n')
+    .replace(hidden, (character) =>
+      character === '\n' || character === '\t' ? character : `[${codePoint(character)}]`,
+    )
+
+/** Visible text on one line, for a cell or list item. */
+export const oneLine = (text: string): string => visible(text).replace(/\s+/g, ' ').trim()
+
+/** JSON with hidden characters escaped: the same value, without invisible text. */
+export const escapeHidden = (json: string): string =>
+  json.replace(hidden, (character) =>
+    character === '\n'
+      ? character
+      : [...Array(character.length).keys()]
+          .map((at) => `\\u${character.charCodeAt(at).toString(16).padStart(4, '0')}`)
+          .join(''),
+  )
+
+export const visibleJson = (value: unknown): string =>
+  `${escapeHidden(JSON.stringify(value, null, 2))}\n`

@@ -1,0 +1,41 @@
+/** A finished sweep as stored, so that its ranking opens again. */
+import { z } from 'zod'
+import { Identifier } from '../ladder/rung'
+import { tuneShape } from './report'
+
+export const TuningId = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,199}$/)
+
+export const KeptTuning = z.object({
+  schema: z.literal(1),
+  id: TuningId,
+  createdAt: z.iso.datetime(),
+  /** The machine of machines.yaml that it ran on; null for this one. */
+  machine: z.string().nullable(),
+  /** The user's own ladder folder, here; null for a ladder that ships. */
+  folder: z.string().nullable(),
+  report: z.object(tuneShape),
+})
+
+export type KeptTuning = z.infer<typeof KeptTuning>
+
+/** What a list shows of one. */
+export const ListedTuning = z.object({
+  id: TuningId,
+  createdAt: z.string(),
+  ladder: Identifier,
+  rung: Identifier,
+  gpu: z.string(),
+  points: z.number().int(),
+})
+
+export type ListedTuning = z.infer<typeof ListedTuning>
+
+/** Sorts by ladder, rung and time: `gemm-fp32-11_warp_tile-20261122-133107`. */
+export const tuningId = ({ ladder, rung }: KeptTuning['report'], createdAt: string): string =>
+  `${ladder.slice(0, 80)}-${rung.slice(0, 80)}-${createdAt.slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '-')}`
+
+export const listed = ({ id, createdAt, report }: KeptTuning): ListedTuning => ({
+  ...{ id, createdAt, ladder: report.ladder, rung: report.rung },
+  gpu: report.gpus[0]?.name ?? '',
+  points: report.rows.length,
+})

@@ -1,0 +1,106 @@
+/** The search space of a sweep: every combination of values that breaks no rule. */
+
+export interface Axis {
+  name: string
+  /** Distinct, in the order in which they were given. */
+  values: readonly number[]
+}
+
+/** Values by parameter. */
+export type Point = Readonly<Record<string, number>>
+
+/** A condition between parameters. */
+export interface SpaceRule {
+  text: string
+  why: string
+  names: readonly string[]
+  holds: (values: Point) => boolean
+}
+
+export interface Space {
+  axes: readonly Axis[]
+  rules: readonly SpaceRule[]
+}
+
+/** The same for the same values, in whatever order they stand. */
+export const pointKey = (point: Point): string =>
+  Object.keys(point)
+    .sort()
+    .map((name) => `${name}=${point[name]}`)
+    .join(',')
+
+/** All combinations, before any rule. */
+export const combinations = ({ axes }: Space): number =>
+  axes.reduce((product, { values }) => product * values.length, 1)
+
+export const isAllowed = ({ rules }: Space, point: Point): boolean =>
+  rules.every(({ holds }) => holds(point))
+
+/** The rules that become decidable with each axis; a rule is asked as soon as its last parameter has a value. */
+function rulesByAxis({ axes, rules }: Space): SpaceRule[][] {
+  const places = new Map(axes.map(({ name }, index) => [name, index]))
+  const byAxis: SpaceRule[][] = axes.map(() => [])
+  for (const rule of rules) {
+    const last = Math.max(0, ...rule.names.map((name) => places.get(name) ?? 0))
+    byAxis[last]?.push(rule)
+  }
+  return byAxis
+}
+
+/** The allowed points in order, the last axis fastest; whole branches are left out where a rule is broken. */
+export function* pointsOf(space: Space): Generator<Point, void> {
+  const { axes } = space
+  const byAxis = rulesByAxis(space)
+  const values: Record<string, number> = {}
+  const visit = function* (depth: number): Generator<Point, void> {
+    const axis = axes[depth]
+    if (!axis) {
+      yield { ...values }
+      return
+    }
+    for (const value of axis.values) {
+      values[axis.name] = value
+      if (byAxis[depth]!.every(({ holds }) => holds(values))) yield* visit(depth + 1)
+    }
+  }
+  yield* visit(0)
+}
+
+/** How many points are allowed; null if looking at `most` combinations is not enough to tell. */
+export function countAllowed(space: Space, most = 2_000_000): number | null {
+  if (space.rules.length === 0) return combinations(space)
+  if (combinations(space) > most) return null
+  let count = 0
+  for (const _point of pointsOf(space)) count += 1
+  return count
+}
+
+/** The rule that leaves the fewest points, for a space in which nothing is allowed; null if none does so alone. */
+export function emptyingRule(space: Space, most = 200_000): SpaceRule | null {
+  for (const rule of space.rules) {
+    let looked = 0
+    const alone = pointsOf({ axes: space.axes, rules: [] })
+    let holds = false
+    for (const point of alone) {
+      looked += 1
+      holds = rule.holds(point)
+      if (holds || looked > most) break
+    }
+    if (!holds && looked <= most) return rule
+  }
+  return null
+}
+
+/** The allowed points that differ from this one in a single value, the nearest values first. */
+export function neighbors(space: Space, point: Point): Point[] {
+  const found: { point: Point; distance: number }[] = []
+  for (const { name, values } of space.axes) {
+    const own = values.indexOf(point[name]!)
+    for (const [index, value] of values.entries()) {
+      if (index === own) continue
+      const other = { ...point, [name]: value }
+      if (isAllowed(space, other)) found.push({ point: other, distance: Math.abs(index - own) })
+    }
+  }
+  return found.sort((a, b) => a.distance - b.distance).map(({ point: other }) => other)
+}

@@ -1,0 +1,39 @@
+/** Questions on the terminal: whether to continue, and whether a ladder folder is trusted. */
+import { randomBytes } from 'node:crypto'
+import { createInterface } from 'node:readline/promises'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Setup } from '../../adapters/machine/machine'
+import { openLadder, openPrograms } from '../../services/ladder-library/open'
+import { note } from './output'
+import { isTrustedFolder, trustFolder } from '../../services/ladder-library/folder-trust'
+
+export async function confirmed(what: string): Promise<boolean> {
+  const terminal = createInterface({ input: process.stdin, output: process.stderr })
+  const word = randomBytes(2).toString('hex')
+  const answer = await terminal.question(`${what} Type ${word} to allow this: `)
+  terminal.close()
+  return answer.trim() === word
+}
+
+/** Without a terminal only `--trust` counts as consent; without it, the core refuses the ladder. */
+export async function askTrust(
+  setup: Setup,
+  ladder: string,
+  { trust = false }: { trust?: boolean },
+): Promise<void> {
+  const own = (await openPrograms(setup, ladder)) ?? (await openLadder(setup, ladder)).own
+  const { folders } = setup.machine
+  if (!own || (await isTrustedFolder(folders, own.folder))) return
+  if (!trust) {
+    if (!process.stdin.isTTY || !process.stderr.isTTY) return
+    for (const file of own.files) {
+      note(`──── ${file}`)
+      note(await readFile(join(own.folder, file), 'utf8'))
+    }
+    note('────')
+    const what = `What is in ${own.folder} will be built and run with your permissions, now and whenever it changes.`
+    if (!(await confirmed(what))) return
+  }
+  await trustFolder(folders, own.folder)
+}

@@ -1,0 +1,55 @@
+/** `kernel-ladder diff`: two rungs of a session side by side. */
+import { rungWarnings } from '../../../domain/analysis/comparability'
+import { compareRungs } from '../../../domain/analysis/compare'
+import { identicalSass, opcodeDelta, stallDelta } from '../../../domain/session/deep'
+import { inEnglish } from '../../../domain/text/english'
+import { openNamed } from '../../../services/sessions/open-session'
+import { whyBetween } from '../../../services/compare'
+import { describeMachineCode } from '../describe/describe-rung'
+import { printJson, printText } from '../output'
+import { diffSources } from '../../../services/source-diff'
+import type { SessionPlaces } from '../../../services/sessions/session-places'
+import { namedRung } from './named-rung'
+import { describeComparison } from '../describe/describe-comparison'
+import { whyFields } from '../documents/why-fields'
+import { diffDocument } from '../documents/diff'
+
+export async function diffCommand(
+  places: SessionPlaces,
+  name: string,
+  a: string,
+  b: string,
+  { json }: { json?: boolean },
+): Promise<number> {
+  const opened = await openNamed(places, name)
+  const { session, sources, deep } = opened
+  const [rungA, rungB] = [namedRung(session, a), namedRung(session, b)]
+  const comparison = compareRungs({ session, rung: rungA }, { session, rung: rungB })
+  const why = await whyBetween(opened, rungA, rungB)
+  const warnings = rungWarnings(session.ladder.task, rungA, rungB)
+  const [before, after] = [sources[a], sources[b]]
+  const hunks = before === undefined || after === undefined ? null : diffSources(before, after)
+  const [left, right] = [await deep(a), await deep(b)]
+  const machineCode =
+    left && right
+      ? {
+          identicalSass: identicalSass(left, right),
+          opcodes: opcodeDelta(left, right),
+          stalls: stallDelta(left, right),
+        }
+      : null
+  if (json)
+    printJson(diffDocument, {
+      ...comparison,
+      ...whyFields(why),
+      warnings,
+      source: { hunks: hunks ?? [] },
+      deep: machineCode,
+    })
+  else {
+    printText(describeComparison(comparison, hunks, why))
+    for (const warning of warnings) printText(`warning: ${inEnglish(warning)}`)
+    if (machineCode) printText(describeMachineCode(machineCode))
+  }
+  return 0
+}

@@ -1,0 +1,27 @@
+/** `kernel-ladder doctor`: checks what this machine has for building, running and profiling. */
+import type { SetUp } from '../../../adapters/machine/machine'
+import type { DoctorReport } from '../../../contract/index'
+import { exitCodes } from '../../../domain/errors'
+import { inEnglish } from '../../../domain/text/english'
+import { diagnose } from '../../../services/machine/doctor'
+import { printJson, printText } from '../output'
+import { doctorDocument } from '../documents/doctor'
+
+const signs = { ok: '✓', warning: '!', missing: '✗', unknown: '?' } as const
+
+/** A check per line, and what to do below those that need it. */
+export const doctorText = ({ checks }: DoctorReport): string =>
+  checks
+    .flatMap(({ status, label, detail, remedy }) => [
+      `${signs[status]} ${label}: ${inEnglish(detail)}`,
+      ...(remedy ? [`    ${inEnglish(remedy)}`] : []),
+    ])
+    .join('\n')
+
+export async function doctorCommand(setUp: SetUp, { json }: { json?: boolean }): Promise<number> {
+  const { assets, machine } = await setUp()
+  const report = await diagnose(machine, assets)
+  if (json) printJson(doctorDocument, report)
+  else printText(doctorText(report))
+  return report.canProfile ? 0 : exitCodes.missing
+}

@@ -1,0 +1,139 @@
+/**
+ * Names for completion: ladders, rungs, sessions and the words of closed lists.
+ *
+ * Reads, and never fails.
+ */
+import { readdir } from 'node:fs/promises'
+import type { Setup, SetUp } from '../../../adapters/machine/machine'
+import { gpus } from '../../../domain/gpu/gpu-table'
+import { profileLevels } from '../../../domain/metrics/metric-definition'
+import { reportSections } from '../../../domain/report/frozen-report'
+import { reportFormats } from '../../../domain/report/report-format'
+import { sanitizerTools } from '../../../domain/session/sanitizer'
+import { runnableKinds } from '../../../domain/target/targets'
+import { shellNames } from './scripts'
+
+export type NameKind =
+  | 'ladders'
+  | 'rungs'
+  | 'sessions'
+  | 'targets'
+  | 'levels'
+  | 'formats'
+  | 'sections'
+  | 'tools'
+  | 'templates'
+  | 'labs'
+  | 'machines'
+  | 'shells'
+
+/** What a name is looked up in, as far as the command line says. */
+export interface Within {
+  ladder: string | undefined
+  session: string | undefined
+}
+
+const words = (all: readonly string[]): Candidate[] => all.map((word) => ({ word }))
+
+async function ladders({ assets }: Setup): Promise<Candidate[]> {
+  const { readKernelLibrary } = await import('../../../adapters/kernels/kernel-library')
+  const library = await readKernelLibrary(assets.kernelsDir)
+  return library.ladders.map(({ id, title }) => ({ word: id, about: title }))
+}
+
+async function sessions(setup: Setup): Promise<Candidate[]> {
+  const { listAll } = await import('../../../services/sessions/list-sessions')
+  const all = await listAll(setup)
+  return all.map(({ ref, ladder, deviceName }) => ({
+    word: ref,
+    about: [ladder.title, deviceName].filter(Boolean).join(', '),
+  }))
+}
+
+/** Of the session or the ladder that the line names. */
+async function rungs(setup: Setup, { ladder, session }: Within): Promise<Candidate[]> {
+  if (session !== undefined) {
+    const { openNamed } = await import('../../../services/sessions/open-session')
+    const opened = await openNamed(setup, session)
+    return opened.session.rungs.map(({ id, title }) => ({ word: id, about: title }))
+  }
+  if (ladder === undefined) return []
+  const { openLadder } = await import('../../../services/ladder-library/open')
+  const { library, id } = await openLadder(setup, ladder)
+  const file = library.ladders.find((one) => one.id === id)
+  return (file?.rungs ?? []).map((entry) => ({
+    word: entry.as ?? entry.id,
+    about: entry.title ?? library.rungs.get(entry.id)?.header.title ?? '',
+  }))
+}
+
+async function machines({ machine }: Setup): Promise<Candidate[]> {
+  const { readMachines } = await import('../../../adapters/remote/machines-store')
+  return words(Object.keys(await readMachines(machine.folders.config).catch(() => ({}))))
+}
+
+async function targets(setup: Setup): Promise<Candidate[]> {
+  const { listRecordings } = await import('../../../services/sessions/recordings')
+  const recordings = await listRecordings(setup.assets.recordingsDir)
+  const named = {
+    recordings: recordings.map(({ name }) => name),
+    gpus: gpus.map(({ id }) => id),
+    machines: (await machines(setup)).map(({ word }) => word),
+  }
+  return words(
+    runnableKinds.flatMap(({ syntax }) => [
+      ...(syntax.bare === null ? [] : [syntax.bare]),
+      ...(syntax.names === null ? [] : named[syntax.names].map((name) => syntax.print(name))),
+    ]),
+  )
+}
+
+async function labs(setup: Setup): Promise<Candidate[]> {
+  const { listLabs } = await import('../../../services/lab-library/find-lab')
+  return (await listLabs(setup)).labs.map(({ id, lab }) => ({ word: id, about: lab.title }))
+}
+
+const templates = async ({ assets }: Setup): Promise<Candidate[]> =>
+  words((await readdir(assets.templatesDir)).sort())
+
+/** A name list for completion: none where anything is in the way, since the shell has nowhere to say so. */
+export const namesOn =
+  (setUp: SetUp) =>
+  async (kind: NameKind, within: Within): Promise<Candidate[]> => {
+    const read = async (): Promise<Candidate[]> => {
+      switch (kind) {
+        case 'levels':
+          return words(profileLevels)
+        case 'formats':
+          return words(reportFormats)
+        case 'sections':
+          return words(reportSections)
+        case 'tools':
+          return words(sanitizerTools)
+        case 'shells':
+          return words(shellNames)
+        case 'ladders':
+          return ladders(await setUp())
+        case 'sessions':
+          return [{ word: 'recorded' }, ...(await sessions(await setUp()))]
+        case 'rungs':
+          return rungs(await setUp(), within)
+        case 'targets':
+          return targets(await setUp())
+        case 'templates':
+          return templates(await setUp())
+        case 'machines':
+          return machines(await setUp())
+        case 'labs':
+          return labs(await setUp())
+      }
+    }
+    return read().catch(() => [])
+  }
+
+export type ListNames = ReturnType<typeof namesOn>
+
+export interface Candidate {
+  word: string
+  about?: string
+}

@@ -1,0 +1,79 @@
+/** Prints a comparison of two rungs as terminal text. */
+import {
+  parameterWords,
+  type MetricDelta,
+  type RungComparison,
+  type Verdict,
+} from '../../../domain/analysis/compare'
+import { formatMs, formatRatio } from '../../../domain/metrics/units'
+import type { Why } from '../../../domain/why/why'
+import { table, type Column } from '../output'
+import { describeWhy } from './describe-why'
+import type { Hunk } from '../../../services/source-diff'
+import { none, metric } from './describe-ladder'
+
+const verdictWords: Record<Verdict, string> = {
+  better: '▲ better',
+  worse: '▼ worse',
+  changed: '◆ changed',
+  same: '= same',
+  unknown: '? unknown',
+}
+
+/** What the later rung's header expected of a metric, and whether it came true. */
+export function describeExpectation({ expected }: MetricDelta): string {
+  if (!expected) return ''
+  const outcome = expected.met === null ? 'unknown' : expected.met ? '✓' : '✗'
+  return `expected ${expected.direction}: ${outcome}`
+}
+
+export function describeComparison(
+  comparison: RungComparison,
+  /** null where a source is unknown. */
+  hunks: readonly Hunk[] | null,
+  why: Why,
+): string {
+  const { a, b, parameters, time, metrics } = comparison
+  const rows = [
+    {
+      label: 'Time',
+      a: time.aMs === null ? none : formatMs(time.aMs),
+      b: time.bMs === null ? none : formatMs(time.bMs),
+      change: time.speedup === null ? none : `${formatRatio(time.speedup)} as fast`,
+      verdict: verdictWords[time.verdict],
+      expected: '',
+    },
+    ...metrics.map((delta) => ({
+      label: delta.label,
+      a: metric(delta.a ?? undefined),
+      b: metric(delta.b ?? undefined),
+      change: delta.ratio === null ? none : formatRatio(delta.ratio),
+      verdict: verdictWords[delta.verdict],
+      expected: describeExpectation(delta),
+    })),
+  ]
+  type Row = (typeof rows)[number]
+  const columns: Column<Row>[] = [
+    { header: '', align: 'left', cell: ({ label }) => label },
+    { header: a.rung, cell: (row) => row.a },
+    { header: b.rung, cell: (row) => row.b },
+    { header: 'b / a', cell: ({ change }) => change },
+    { header: '', align: 'left', cell: ({ verdict }) => verdict },
+    { header: '', align: 'left', cell: ({ expected }) => expected },
+  ]
+  const patch = (hunks ?? []).flatMap(({ oldStart, oldLines, newStart, newLines, lines }) => [
+    `@@ -${oldStart},${oldLines} +${newStart},${newLines} @@`,
+    ...lines,
+  ])
+  return [
+    `${a.rung} (${a.title}) → ${b.rung} (${b.title})`,
+    '',
+    ...describeWhy(why),
+    '',
+    table(rows, columns),
+    ...(parameters.length > 0 ? ['', `Parameters: ${parameterWords(parameters)}`] : []),
+    '',
+    ...(hunks === null ? ['The session does not contain both sources.'] : []),
+    ...(hunks?.length === 0 ? ['The sources are the same.'] : patch),
+  ].join('\n')
+}

@@ -1,0 +1,32 @@
+/** What `diff SESSION A B --json` prints. */
+import { z } from 'zod'
+import { Statement } from '../../../domain/messages/message'
+import { documentKind } from './document'
+import { HistogramDelta } from '../../../domain/session/deep'
+import { RungComparison } from '../../../domain/analysis/compare'
+import { Hunk } from '../../../services/source-diff'
+import { whyShape } from './why-fields'
+
+export const diffDocument = documentKind({
+  name: 'diff',
+  version: 3,
+  title: 'diff',
+  description:
+    'What `kernel-ladder diff SESSION A B --json` prints: two rungs side by side, B against A.',
+  fields: {
+    ...RungComparison.shape,
+    ...whyShape,
+    /** What the reader should know in addition to the figures. */
+    warnings: z.array(Statement),
+    source: z.object({ hunks: z.array(Hunk) }),
+    /** null unless both rungs have a deep profile. */
+    deep: z
+      .object({
+        /** null if the machine code of either rung is unknown. */
+        identicalSass: z.boolean().nullable(),
+        opcodes: z.array(HistogramDelta).nullable(),
+        stalls: z.array(HistogramDelta).nullable(),
+      })
+      .nullable(),
+  },
+})

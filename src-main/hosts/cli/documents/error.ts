@@ -1,0 +1,12 @@
+/** What a command prints with `--json` if it fails before it has its own document. */
+import { ErrorShape } from '../../../domain/errors'
+import { documentKind } from './document'
+
+export const errorDocument = documentKind({
+  name: 'error',
+  version: 1,
+  title: 'error',
+  description:
+    'What any command prints with --json if it ends without a result: bad usage or input, or something missing on this machine. The sentence is also on stderr.',
+  fields: { error: ErrorShape },
+})

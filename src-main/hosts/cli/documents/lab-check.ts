@@ -1,0 +1,19 @@
+/** What `lab check --json` prints. */
+import { z } from 'zod'
+import { documentKind } from './document'
+import { LabOutcome, labOutcomeVersion } from '../../../domain/labs/outcome'
+
+const { schema: _schema, ...outcome } = LabOutcome.shape
+
+export const labCheckDocument = documentKind({
+  name: 'lab-check',
+  version: labOutcomeVersion,
+  title: 'lab check',
+  description:
+    'What `kernel-ladder lab check --json` prints: the outcome of an attempt, check by check. docs/LABS.md says what a lab is.',
+  fields: {
+    ...outcome,
+    /** Where the attempt is kept. */
+    folder: z.string(),
+  },
+})

@@ -1,0 +1,26 @@
+/** What `lab list --json` prints. */
+import { z } from 'zod'
+import { Identifier } from '../../../domain/ladder/rung'
+import { documentKind } from './document'
+import { LabFile } from '../../../domain/labs/lab'
+
+const ListedLab = LabFile.pick({
+  title: true,
+  summary: true,
+  minutes: true,
+  before: true,
+  target: true,
+}).extend({
+  id: Identifier,
+  /** `counters`: something is asked of them. */
+  needs: LabFile.shape.needs.unwrap().extend({ counters: z.boolean() }),
+})
+
+export const labListDocument = documentKind({
+  name: 'lab-list',
+  version: 1,
+  title: 'lab list',
+  description:
+    'What `kernel-ladder lab list --json` prints: the labs in order. `problems` lists the faults of unusable labs, as sentences.',
+  fields: { labs: z.array(ListedLab), problems: z.array(z.string()) },
+})

@@ -1,0 +1,12 @@
+/** What `regress --json` prints. */
+import { documentKind } from './document'
+import { regressShape } from '../../../domain/regress/report'
+
+export const regressDocument = documentKind({
+  name: 'regress',
+  version: 1,
+  title: 'regress',
+  description:
+    'What `kernel-ladder regress --json` prints: whether the new code of each rung is slower than the old. docs/REGRESS.md explains it.',
+  fields: regressShape,
+})

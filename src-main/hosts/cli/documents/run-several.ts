@@ -1,0 +1,29 @@
+/** What `run --target A,B --json` prints. */
+import { z } from 'zod'
+import { documentKind } from './document'
+import { ErrorShape } from '../../../domain/errors'
+import { Across } from '../../../domain/analysis/across-machines'
+
+export const runSeveralDocument = documentKind({
+  name: 'run-several',
+  version: 1,
+  title: 'run on several targets',
+  description:
+    'What `kernel-ladder run --target A,B --json` prints: a session for each target, and their rungs beside each other. docs/MACHINES.md explains it.',
+  fields: {
+    /** As asked for; those with a session are, in their order, what `rungs[].on` has. */
+    targets: z.array(
+      z.object({
+        target: z.string(),
+        /** The session's folder; null if nothing was saved. */
+        session: z.string().nullable(),
+        gpu: z.string().nullable(),
+        /** The exit code of a run on it alone. */
+        code: z.number().int(),
+        /** Why there is no session. */
+        error: ErrorShape.nullable(),
+      }),
+    ),
+    ...Across.shape,
+  },
+})

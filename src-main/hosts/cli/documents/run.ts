@@ -1,0 +1,65 @@
+/** What `run --json`, `import --json` and `show --json` print: a session without its ladder. */
+import { z } from 'zod'
+import { type FieldsOf, documentKind } from './document'
+import { Identifier } from '../../../domain/ladder/rung'
+import { Session, sessionSchemaVersion } from '../../../domain/session/session'
+import { whyOfSteps } from '../../../domain/why/why-steps'
+import { stepShape, stepFields } from './why-fields'
+
+const { target, device, problem, ...rest } = Session.shape
+
+const fields = {
+  /** The session's folder; null for a recording, and if nothing was saved. */
+  session: z.string().nullable(),
+  target,
+  device,
+  /** Where a run on another machine was. */
+  host: rest.host,
+  problem,
+  ladder: Identifier,
+  createdAt: rest.createdAt,
+  appVersion: rest.appVersion,
+  tools: rest.tools,
+  settings: rest.settings,
+  completion: rest.completion,
+  elapsedSeconds: rest.elapsedSeconds,
+  warnings: rest.warnings,
+  rungs: rest.rungs,
+  /** What was profiled, of a session of a program. */
+  program: rest.program,
+  /** Why each rung is faster or slower than the one before; `diff` names source lines too. */
+  steps: z.array(z.object(stepShape)),
+}
+
+export const runDocument = documentKind({
+  name: 'run',
+  // Its fields are the session's.
+  version: sessionSchemaVersion,
+  title: 'run, import, profile and show',
+  description:
+    'What `kernel-ladder run --json`, `import --json`, `profile --json` and `show SESSION --json` print: a session, and why its steps are faster or slower. docs/SESSION-FORMAT.md explains its fields.',
+  fields,
+})
+
+/** `folder` is null if the session is not stored in a folder. */
+export const sessionFields = (session: Session, folder: string | null): FieldsOf<typeof fields> => {
+  const { target, device, problem, ladder, ...rest } = session
+  return {
+    session: folder,
+    target,
+    device,
+    ...(rest.host ? { host: rest.host } : {}),
+    problem,
+    ladder: ladder.id,
+    createdAt: rest.createdAt,
+    appVersion: rest.appVersion,
+    tools: rest.tools,
+    settings: rest.settings,
+    completion: rest.completion,
+    elapsedSeconds: rest.elapsedSeconds,
+    warnings: rest.warnings,
+    rungs: rest.rungs,
+    ...(rest.program ? { program: rest.program } : {}),
+    steps: whyOfSteps(session).map(stepFields),
+  }
+}

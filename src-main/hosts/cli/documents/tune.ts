@@ -1,0 +1,12 @@
+/** What `tune --json` prints. */
+import { documentKind } from './document'
+import { tuneShape } from '../../../domain/tune/report'
+
+export const tuneDocument = documentKind({
+  name: 'tune',
+  version: 1,
+  title: 'tune',
+  description:
+    'What `kernel-ladder tune --json` prints: every point of a sweep, the best of them timed again in turn, and what each value does. docs/TUNING.md explains it.',
+  fields: tuneShape,
+})

@@ -1,0 +1,43 @@
+/** Why one rung is faster than another, as fields of the documents that compare rungs. */
+import { z } from 'zod'
+import { Statement } from '../../../domain/messages/message'
+import { Why } from '../../../domain/why/why'
+import type { FieldsOf } from './document'
+import type { WhyStep } from '../../../domain/why/why-steps'
+
+const { limits, causes, unimportant, unexplained, needs } = Why.shape
+
+export const whyShape = {
+  limits,
+  causes,
+  unimportant,
+  unexplained,
+  needs,
+  /** Why there are no causes; null if there are. */
+  noCauses: Statement.nullable(),
+}
+
+/** Null for a rung that is compared with no other. */
+export const whyFields = (why: Why | null): FieldsOf<typeof whyShape> => ({
+  limits: why?.limits ?? { a: null, b: null },
+  causes: why?.causes ?? [],
+  unimportant: why?.unimportant ?? [],
+  unexplained: why?.unexplained ?? null,
+  needs: why?.needs ?? null,
+  noCauses: why?.reason ?? null,
+})
+
+export const stepShape = {
+  /** The rung that b is compared with. */
+  a: z.string(),
+  b: z.string(),
+  verdict: Why.shape.verdict,
+  ...whyShape,
+}
+
+export const stepFields = ({ a, b, why }: WhyStep): FieldsOf<typeof stepShape> => ({
+  a: a.id,
+  b: b.id,
+  verdict: why.verdict,
+  ...whyFields(why),
+})

@@ -1,0 +1,67 @@
+/** Options that several commands share. */
+import type { Command } from 'commander'
+import type { SetUp } from '../../adapters/machine/machine'
+import type { Task } from '../../domain/task/task'
+import type { CacheState } from '../../domain/session/session'
+import { namedOptions, type NamedOption } from './task-options'
+
+/** Where a command is added, and what it answers with. */
+export interface CommandLine {
+  cli: Command
+  setUp: SetUp
+  finish: (code: number) => void
+  /** Their names become options of the command that is run. */
+  tasks: readonly Task[]
+  /** The words that are parsed, for commands that pass them on. */
+  given: readonly string[]
+}
+
+export const json = ['--json', 'print exactly one JSON document to stdout'] as const
+
+/** Collects the values of an option that may be given several times. */
+export const repeated = (word: string, words: string[] = []): string[] => [...words, word]
+
+export const ladderHelp = 'the id of a ladder, or a folder that contains ladder.yaml'
+
+export const trust = [
+  '--trust',
+  'allow building and running the code of this ladder folder from now on',
+] as const
+
+export const gpu = [
+  '--gpu <n>',
+  'which GPU of a machine with several, as nvidia-smi numbers them (default: CUDA’s first)',
+] as const
+
+export const noWait = [
+  '--no-wait',
+  'exit with 3 instead of waiting when another run is using the GPU',
+] as const
+
+export const warm = [
+  '--warm',
+  'leave L2 as the launch before left it; by default it is emptied before each timed launch',
+] as const
+
+/** What L2 is to hold when a launch is timed. */
+export const cacheStateOf = ({ warm: isWarm }: { warm?: boolean | undefined }): CacheState =>
+  isWarm ? 'warm' : 'cold'
+
+export const rungTimeout = [
+  '--timeout <seconds>',
+  'a rung counts as hung after this long without progress (default: 60)',
+] as const
+
+/** Adds the options that select a problem; returns those named by the tasks. */
+export function addProblemOptions(
+  command: Command,
+  tasks: Iterable<Task>,
+  size: string,
+): NamedOption[] {
+  const taken = new Set(command.options.map((option) => option.attributeName()))
+  const named = namedOptions(tasks, new Set([...taken, 'size', 'at']))
+  command.option('--size <n>', size)
+  for (const { name, help } of named) command.option(`--${name} <${name}>`, help)
+  command.option('--at <NAME=value>', 'set any name of the ladder’s task (repeatable)', repeated)
+  return named
+}

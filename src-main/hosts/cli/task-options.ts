@@ -1,0 +1,44 @@
+/**
+ * Options that tasks define: sizes, scalars and options by name.
+ *
+ * Their definitions are here apart from the parsing of values, which needs the whole contract.
+ */
+import type { Task } from '../../domain/task/task'
+
+/** An option `--NAME <value>`. */
+export interface NamedOption {
+  name: string
+  kind: 'size' | 'scalar' | 'option'
+  /** For a size: its maximum over all tasks. */
+  max: number
+  help: string
+}
+
+/** An option for each name of any task, except for names that the command already uses. */
+export function namedOptions(tasks: Iterable<Task>, taken: ReadonlySet<string>): NamedOption[] {
+  const found = new Map<string, NamedOption>()
+  const add = (option: NamedOption): void => {
+    const known = found.get(option.name)
+    if (known) known.max = Math.max(known.max, option.max)
+    else if (!taken.has(option.name)) found.set(option.name, option)
+  }
+  for (const task of tasks) {
+    for (const [name, { title, max }] of Object.entries(task.sizes))
+      add({ name, kind: 'size', max, help: title ?? `size of ${task.title}` })
+    for (const [name, { title }] of Object.entries(task.scalars))
+      add({
+        name,
+        kind: 'scalar',
+        max: 0,
+        help: `${title ?? task.formula ?? task.title} (default: the ladder’s)`,
+      })
+    for (const [name, { title, choices }] of Object.entries(task.options))
+      add({
+        name,
+        kind: 'option',
+        max: 0,
+        help: `${title ?? name}: ${Object.keys(choices).join(', ')} (default: the ladder’s)`,
+      })
+  }
+  return [...found.values()]
+}

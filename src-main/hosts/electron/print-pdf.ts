@@ -1,0 +1,38 @@
+/** Prints a document in a hidden window without scripts, by the Chromium that the program carries. */
+import { randomUUID } from 'node:crypto'
+import { BrowserWindow, session } from 'electron'
+import { printScheme } from './app-scheme'
+import type { PrintOptions } from '../../adapters/print/chromium'
+import { securePreferences, denyPermissions } from './window-security'
+
+/** The document has what it shows in itself. A page of file: could read every file of the person. */
+const headers = {
+  'Content-Type': 'text/html; charset=utf-8',
+  'Content-Security-Policy':
+    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:",
+}
+
+export async function printPdf(
+  html: string,
+  { draft = false }: PrintOptions = {},
+): Promise<Uint8Array> {
+  // In memory, and gone with the window.
+  const own = session.fromPartition(`print-${randomUUID()}`)
+  denyPermissions(own)
+  own.protocol.handle(printScheme, () => new Response(html, { headers }))
+  const window = new BrowserWindow({
+    show: false,
+    webPreferences: { ...securePreferences, javascript: false, session: own },
+  })
+  try {
+    await window.loadURL(`${printScheme}://report/`)
+    return await window.webContents.printToPDF({
+      preferCSSPageSize: true,
+      printBackground: true,
+      generateTaggedPDF: !draft,
+      generateDocumentOutline: !draft,
+    })
+  } finally {
+    window.destroy()
+  }
+}

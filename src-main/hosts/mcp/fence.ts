@@ -1,0 +1,53 @@
+/** What an agent may access: folders that its user named, and this program's sessions and recordings. */
+import { realpath } from 'node:fs/promises'
+import { isAbsolute, relative, resolve, sep } from 'node:path'
+import { inputError } from '../../domain/errors'
+
+export interface Fence {
+  /** Without links. */
+  readonly folders: readonly string[]
+  /** The path without links; throws a sentence for one that is outside of every folder, or does not exist. */
+  within(path: string): Promise<string>
+}
+
+const contains = (folder: string, path: string): boolean => {
+  const way = relative(folder, path)
+  return way === '' || (way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way))
+}
+
+const named = (folders: readonly string[]): string =>
+  folders.length === 0
+    ? 'No folder was named when the server was started.'
+    : `The folders are: ${folders.join(', ')}.`
+
+export async function fenceOf(given: readonly string[]): Promise<Fence> {
+  const folders = await Promise.all(
+    given.map((folder) =>
+      realpath(folder).catch(() => {
+        throw inputError(
+          `There is no folder ${folder}.`,
+          'Name folders that exist: kernel-ladder mcp FOLDER.',
+        )
+      }),
+    ),
+  )
+  const outside = (path: string): Error =>
+    inputError(
+      `${path} is outside of the folders that this server may use.`,
+      `${named(folders)} Its user can start it with more: kernel-ladder mcp FOLDER.`,
+    )
+  return {
+    folders,
+    async within(path) {
+      // Relative to the one folder, if there is one: an agent does not know where the server was started.
+      const asked = resolve(folders[0] ?? process.cwd(), path)
+      // Judged before it is looked for, so that nobody learns what exists elsewhere.
+      if (!folders.some((folder) => contains(folder, asked))) throw outside(path)
+      const real = await realpath(asked).catch(() => null)
+      if (real === null) throw inputError(`${path} cannot be opened.`, named(folders))
+      // A link may lead out.
+      if (!folders.some((folder) => contains(folder, real))) throw outside(path)
+      return real
+    },
+  }
+}

@@ -1,0 +1,79 @@
+/** POST /rpc/<call>: one JSON message in, one Reply out. */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { type Core, dispatch } from '../../contract/index'
+import { HttpFault } from './request-guard'
+import { sendReply } from './respond'
+
+export interface CallLimits {
+  maxBodyBytes: number
+  /** For the whole call to arrive. */
+  requestTimeoutMs: number
+}
+
+export async function answerCall(
+  core: Core,
+  name: string,
+  request: IncomingMessage,
+  response: ServerResponse,
+  limits: CallLimits,
+): Promise<void> {
+  const input = await readJson(request, limits)
+  // 200 for a typed error too: the transport worked, and the client reads the Reply.
+  sendReply(response, 200, await dispatch(core, name, input))
+}
+
+async function readJson(request: IncomingMessage, limits: CallLimits): Promise<unknown> {
+  // Also a lock: a form on another site cannot send this type without asking first (CORS).
+  if (
+    !/^application\/json\s*(;\s*charset="?utf-8"?\s*)?$/i.test(
+      request.headers['content-type'] ?? '',
+    )
+  )
+    throw new HttpFault(415, 'The content type of a call must be application/json.')
+  if ((request.headers['content-encoding'] ?? 'identity') !== 'identity')
+    throw new HttpFault(415, 'The body of a call must not be compressed.')
+  const bytes = await readBody(request, limits)
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+  } catch {
+    throw new HttpFault(400, 'The body of the call is not JSON in UTF-8.')
+  }
+}
+
+function readBody(
+  request: IncomingMessage,
+  { maxBodyBytes, requestTimeoutMs }: CallLimits,
+): Promise<Buffer> {
+  const tooLarge = new HttpFault(413, `The body of a call must not exceed ${maxBodyBytes} bytes.`)
+  if (Number(request.headers['content-length'] ?? 0) > maxBodyBytes) return Promise.reject(tooLarge)
+  return new Promise<Buffer>((resolve, reject) => {
+    const late = setTimeout(() => {
+      stop()
+      reject(new HttpFault(408, 'The call did not arrive in time.'))
+    }, requestTimeoutMs)
+    // Not destroyed: the answer still has to go out on the same socket.
+    const stop = (): void => {
+      clearTimeout(late)
+      request.pause()
+      request.removeAllListeners('data')
+    }
+    const chunks: Buffer[] = []
+    let size = 0
+    request.on('data', (chunk: Buffer) => {
+      size += chunk.length
+      if (size > maxBodyBytes) {
+        stop()
+        reject(tooLarge)
+      } else chunks.push(chunk)
+    })
+    request.on('end', () => {
+      clearTimeout(late)
+      resolve(Buffer.concat(chunks))
+    })
+    request.on('error', reject)
+    request.on('close', () => {
+      clearTimeout(late)
+      reject(new HttpFault(400, 'The call was truncated.'))
+    })
+  })
+}

@@ -1,0 +1,49 @@
+/** GET /events: what the core reports, as server-sent events. */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Core } from '../../contract/index'
+
+export interface EventStreams {
+  open(request: IncomingMessage, response: ServerResponse): void
+  closeAll(): void
+}
+
+export function createEventStreams(
+  core: Core,
+  { heartbeatMs, maxBacklogBytes }: { heartbeatMs: number; maxBacklogBytes: number },
+): EventStreams {
+  const open = new Set<ServerResponse>()
+  return {
+    open(request, response) {
+      response.writeHead(200, {
+        'Content-Type': 'text/event-stream; charset=utf-8',
+        'Cache-Control': 'no-store',
+        // The socket ends with the stream, so that closing the server does not wait for it.
+        Connection: 'close',
+      })
+      if (request.method === 'HEAD') {
+        response.end()
+        return
+      }
+      const write = (chunk: string): void => {
+        response.write(chunk)
+        // A reader that stalls must not fill our memory: it is cut off, reconnects and asks for
+        // `run.current`.
+        if (response.writableLength > maxBacklogBytes) response.destroy()
+      }
+      // Statement at once, so that the client knows the stream is open before the first event.
+      write(': open\n\n')
+      // JSON never holds a raw line break, so that one message is one data line.
+      const unsubscribe = core.subscribe((message) => write(`data: ${JSON.stringify(message)}\n\n`))
+      const heartbeat = setInterval(() => write(': alive\n\n'), heartbeatMs)
+      open.add(response)
+      response.on('close', () => {
+        clearInterval(heartbeat)
+        unsubscribe()
+        open.delete(response)
+      })
+    },
+    closeAll() {
+      for (const response of open) response.end()
+    },
+  }
+}

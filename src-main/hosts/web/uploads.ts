@@ -1,0 +1,117 @@
+/**
+ * POST /import: a file from the user's browser, through a private temporary file to the core.
+ *
+ * The address is POST /import?name=…&modified=…, the body is bare bytes, and the answer is a Reply, as to a call.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { mkdtemp, open, rm, utimes, type FileHandle } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Core, Reply } from '../../contract/index'
+import { HttpFault } from './request-guard'
+import { sendReply } from './respond'
+import type { ImportAnswer } from '../../contract/sessions'
+import { KernelLadderError, toErrorShape } from '../../domain/errors'
+import { message } from '../../domain/messages/message'
+
+export interface UploadLimits {
+  maxUploadBytes: number
+  /** An upload that sends nothing for this long is given up. */
+  uploadIdleMs: number
+}
+
+export async function answerUpload(
+  core: Core,
+  query: URLSearchParams,
+  request: IncomingMessage,
+  response: ServerResponse,
+  limits: UploadLimits,
+): Promise<void> {
+  sendReply(response, 200, await importUpload(core, query, request, limits))
+}
+
+async function importUpload(
+  core: Core,
+  query: URLSearchParams,
+  request: IncomingMessage,
+  limits: UploadLimits,
+): Promise<Reply<ImportAnswer>> {
+  const name = fileName(query.get('name'))
+  // Also a lock: a form on another site cannot send this type without asking first (CORS).
+  if (request.headers['content-type'] !== 'application/octet-stream')
+    throw new HttpFault(415, 'A file must be sent as application/octet-stream.')
+  // Readable by this user alone, and gone with the answer.
+  const folder = await mkdtemp(join(tmpdir(), 'kernel-ladder-upload-'))
+  try {
+    const path = join(folder, name)
+    await receive(request, path, limits)
+    const modified = new Date(Number(query.get('modified') ?? Number.NaN))
+    // A CSV does not say when it was made; its file does.
+    if (!Number.isNaN(modified.getTime())) await utimes(path, modified, modified)
+    return { ok: true, value: await core.importFile(path) }
+  } catch (error) {
+    if (error instanceof HttpFault) throw error
+    return { ok: false, error: toErrorShape(error) }
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+/** The name becomes a file's: nothing of it may lead anywhere else. */
+function fileName(sent: string | null): string {
+  const name = (sent ?? '')
+    .replaceAll(/[\p{Cc}/\\:]/gu, '-')
+    .replace(/^\.+/, '')
+    .trim()
+  if (!name) throw new HttpFault(400, 'The file has no name.')
+  // File systems count bytes, 255 of them; the ending says what it is and stays.
+  const bytes = Buffer.from(name)
+  return bytes.length <= 200 ? name : `${bytes.subarray(0, 150).toString()}…${name.slice(-12)}`
+}
+
+async function receive(
+  request: IncomingMessage,
+  path: string,
+  { maxUploadBytes, uploadIdleMs }: UploadLimits,
+): Promise<void> {
+  const tooLarge = new HttpFault(413, `The file is larger than ${maxUploadBytes / 2 ** 20} MiB.`, {
+    remedy: 'Import it on the command line: kernel-ladder import FILE',
+  })
+  if (Number(request.headers['content-length'] ?? 0) > maxUploadBytes) throw tooLarge
+  const file = await open(path, 'wx', 0o600)
+  const idle = setTimeout(() => {
+    request.destroy(new HttpFault(408, 'The file stopped arriving.'))
+  }, uploadIdleMs)
+  try {
+    let size = 0
+    // Not destroyed at the end: a refusal still has to go out on the same socket.
+    for await (const chunk of request.iterator({ destroyOnReturn: false })) {
+      idle.refresh()
+      size += (chunk as Buffer).length
+      if (size > maxUploadBytes) throw tooLarge
+      await write(file, chunk as Buffer)
+    }
+    if (!request.complete) throw new HttpFault(400, 'The file was truncated.')
+  } catch (error) {
+    if (error instanceof HttpFault || error instanceof KernelLadderError) throw error
+    throw new HttpFault(400, 'The file was truncated.')
+  } finally {
+    clearTimeout(idle)
+    await file.close()
+  }
+}
+
+async function write(file: FileHandle, chunk: Buffer): Promise<void> {
+  try {
+    await file.writeFile(chunk)
+  } catch (error) {
+    const full = error instanceof Error && 'code' in error && error.code === 'ENOSPC'
+    throw new KernelLadderError(
+      'failed',
+      full
+        ? message('imports.noSpace', { folder: tmpdir() })
+        : message('imports.notKept', { folder: tmpdir(), text: String(error) }),
+      message('imports.useCommand'),
+    )
+  }
+}

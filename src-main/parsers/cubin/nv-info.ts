@@ -1,0 +1,54 @@
+/**
+ * `.nv.info` sections of a cubin: lists of attributes.
+ *
+ * An attribute is a format byte, a number (EIATTR_*) and a value: none, a byte, a half word, or a block with its
+ * length. Unused numbers are skipped.
+ */
+import { Cursor, damaged } from './byte-cursor'
+
+export const attribute = {
+  maxThreads: 0x05,
+  parameterBank: 0x0a,
+  externs: 0x0f,
+  requiredThreads: 0x10,
+  frameSize: 0x11,
+  minStackSize: 0x12,
+  parameter: 0x17,
+  parameterBytes: 0x19,
+  maxStackSize: 0x23,
+  registers: 0x2f,
+  clusterBlocks: 0x3d,
+  barriers: 0x4c,
+} as const
+
+export interface Attribute {
+  readonly number: number
+  /** The half word or byte; 0 with a block. */
+  readonly value: number
+  readonly block: Uint8Array
+}
+
+const empty = new Uint8Array()
+
+export function readAttributes(bytes: Uint8Array): Attribute[] {
+  const cursor = new Cursor(bytes, 'attributes')
+  const attributes: Attribute[] = []
+  while (cursor.left > 0) {
+    const format = cursor.u8()
+    const number = cursor.u8()
+    const value = cursor.u16()
+    if (format < 1 || format > 4) throw damaged('attributes')
+    attributes.push(
+      format === 4
+        ? { number, value: 0, block: cursor.take(value) }
+        : { number, value, block: empty },
+    )
+  }
+  return attributes
+}
+
+/** The 32-bit words of an attribute's block. */
+export function wordsOf({ block }: Attribute, count: number): number[] {
+  const cursor = new Cursor(block, 'attributes')
+  return Array.from({ length: count }, () => cursor.u32())
+}

@@ -1,0 +1,122 @@
+/** The single line that kl-launches prints: what a rung would launch, or why a reference is unusable. */
+import { z } from 'zod'
+
+const most = 2 ** 31 - 1
+
+const extentOf = (limit: number) => z.number().int().min(1).max(limit)
+
+const gridExtent = z.tuple([extentOf(most), extentOf(65_535), extentOf(65_535)])
+
+const blockExtent = z
+  .tuple([extentOf(1024), extentOf(1024), extentOf(64)])
+  .refine(([x, y, z]) => x * y * z <= 1024)
+
+/** Megabytes of it are a table: a pattern that repeats a group would run out of stack. */
+const hexadecimal = z.string().refine((text) => text.length % 2 === 0 && !/[^0-9a-f]/.test(text))
+
+/** As compilers make them: no spaces, so that a list of them can be separated by those. */
+const mangledName = z.string().regex(/^[\w$.]{1,4096}$/)
+
+/** One line for people to read. */
+const shownText = z
+  .string()
+  .max(8192)
+  .regex(/^[^\x00-\x1f\x7f-\x9f]*$/)
+
+const byteCount = z
+  .number()
+  .int()
+  .min(0)
+  .max(2 ** 40)
+
+const ProbedLaunch = z.strictObject({
+  name: shownText,
+  /** The name used by ptxas. */
+  mangled: mangledName,
+  grid: gridExtent,
+  block: blockExtent,
+  dynamicSharedBytes: z
+    .number()
+    .int()
+    .min(0)
+    .max(2 ** 20),
+  clusterBlocks: z.number().int().min(0).max(64),
+  /** In hexadecimal, where the layout of its parameters was given. */
+  arguments: hexadecimal.refine((text) => text.length <= 2 ** 16).optional(),
+})
+
+export type ProbedLaunch = z.infer<typeof ProbedLaunch>
+
+const address = z.string().regex(/^\d{1,20}$/)
+
+/** A fill or copy on the device, and how many launches come before it. Addresses are the probe's dummies. */
+const ProbedMemory = z
+  .strictObject({
+    before: z.number().int().min(0),
+    to: address,
+    from: address.optional(),
+    /** What is copied from the host, in hexadecimal. */
+    data: hexadecimal.optional(),
+    value: z.number().int().min(0).max(255).optional(),
+    bytes: byteCount,
+  })
+  .refine(
+    ({ from, data, value }) => [from, data, value].filter((one) => one !== undefined).length === 1,
+  )
+  .refine(({ data, bytes }) => data === undefined || data.length === 2 * bytes)
+
+export type ProbedMemory = z.infer<typeof ProbedMemory>
+
+const Answer = z
+  .strictObject({
+    event: z.literal('launches'),
+    kernels: z.array(ProbedLaunch).max(10_000),
+    reason: shownText.nullable(),
+    /** Whether it would not launch on the GPU either; null if that is unknown. */
+    fault: z.enum(['failed', 'unsupported']).nullable(),
+    memory: z.array(ProbedMemory).max(100_000).optional(),
+    workspaceBytes: byteCount.optional(),
+    symbols: z.array(mangledName).max(128).optional(),
+    stackBytes: z
+      .number()
+      .int()
+      .min(0)
+      .max(2 ** 20)
+      .optional(),
+  })
+  .refine(({ kernels, reason }) => reason !== null || kernels.length > 0)
+  .refine(({ kernels, memory = [] }) =>
+    memory.every(
+      ({ before }, index) =>
+        before <= kernels.length && before >= (index > 0 ? memory[index - 1]!.before : 0),
+    ),
+  )
+
+const Reference = z.object({
+  event: z.literal('reference'),
+  /** null if it can be used. */
+  reason: z.string().nullable(),
+})
+
+const Expected = z.object({ event: z.literal('expected') })
+
+/** null if there is no such line because the probe ended before it. */
+function parseLine<T>(schema: z.ZodType<T>, stdout: string): T | null {
+  for (const line of stdout.split('\n')) {
+    if (!line.startsWith('{')) continue
+    try {
+      const parsed = schema.safeParse(JSON.parse(line))
+      if (parsed.success) return parsed.data
+    } catch {
+      // A line printed by the rung.
+    }
+  }
+  return null
+}
+
+export const parseProbedLaunches = (stdout: string) => parseLine(Answer, stdout)
+
+export const parseProbedReference = (stdout: string) => parseLine(Reference, stdout)
+
+/** Whether a reference has computed what is expected. */
+export const parseExpected = (stdout: string): boolean => parseLine(Expected, stdout) !== null

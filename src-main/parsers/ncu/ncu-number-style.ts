@@ -1,0 +1,78 @@
+/**
+ * The number style of a table that ncu printed, detected from its cells.
+ *
+ * ncu prints numbers according to its process locale: `1,234.5`, `1.234,5`, `1 234,5` or `1'234.5`. `1,234` by itself
+ * is ambiguous, so the first unambiguous figure determines the style of the table, and a figure that contradicts it
+ * aborts the import: a table that is half misread is worse than none.
+ */
+import { inputError } from '../../domain/errors'
+import { message } from '../../domain/messages/message'
+import {
+  plainNumber,
+  parseNcuCell,
+  hasDecimalComma,
+  type Columns,
+  type ReadCell,
+} from './ncu-values'
+
+const grouped = /^[-+]?\d{1,3}(?:[ \u00a0\u2009\u202f'’]\d{3})+(?:[.,]\d+)?$/
+
+const withComma = /^[-+]?(?:\d{1,3}(?:\.\d{3})+|\d+)(?:,\d+)?(?:[eE][-+]?\d+)?$/
+
+const pointAlone = /^[-+]?(?:\d{1,3}(?:,\d{3})+\.\d+|\d*\.(?!\d{3}$)\d+)$/
+
+const ungrouped = (cell: string): string =>
+  grouped.test(cell) ? cell.replaceAll(/(?<=\d)[ \u00a0\u2009\u202f'’](?=\d)/g, '') : cell
+
+export class NumberStyle {
+  #decimal: '.' | ',' | null = null
+  /** Whether this row, or an earlier one, has a comma or point from before the style was determined. */
+  #unsettled = false
+  #guessed = false
+
+  /** Whether the decimal separator is a point. */
+  get hasPoint(): boolean {
+    return this.#decimal === '.'
+  }
+
+  /** Looks for a figure that determines the style; only cells in a column with a unit are certain to be figures. */
+  look(row: readonly string[], columns: Columns): void {
+    if (this.#decimal !== null) return
+    for (const { at, name, measured } of columns.metrics)
+      if (measured) this.#lookAt(ungrouped(row[at] ?? ''), name)
+  }
+
+  /** Reads a cell of a row that was passed to `look`. */
+  readonly read: ReadCell = (cell, { name, measured }) => {
+    const plain = this.#decimal === ',' ? NaN : plainNumber(cell)
+    if (!Number.isNaN(plain)) return plain
+    const text = ungrouped(cell)
+    if (measured) this.#lookAt(text, name)
+    return parseNcuCell(
+      this.#decimal === ',' && withComma.test(text)
+        ? text.replaceAll('.', '').replace(',', '.')
+        : text,
+    )
+  }
+
+  #lookAt(cell: string, column: string): void {
+    if (!/[.,]/.test(cell)) return
+    const found = hasDecimalComma(cell) ? ',' : pointAlone.test(cell) ? '.' : null
+    if (found === null) {
+      if (this.#decimal === null) this.#unsettled = true
+      return
+    }
+    if (this.#decimal === found) return
+    if (this.#decimal !== null || (found === ',' && this.#guessed))
+      throw inputError(
+        message('imports.mixedDecimals', { column, value: cell }),
+        message('imports.printPlain'),
+      )
+    this.#decimal = found
+  }
+
+  /** Marks a row as done: its figures can no longer be reinterpreted. */
+  rowDone(): void {
+    this.#guessed ||= this.#decimal === null && this.#unsettled
+  }
+}

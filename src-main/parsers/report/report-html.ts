@@ -1,0 +1,89 @@
+/** Reads the frozen sessions in an HTML report; no code of the page is run. */
+import { gunzipSync } from 'node:zlib'
+import { formats, upgraded } from '../../domain/session/upgrade/index'
+import { inputError, errorText, type KernelLadderError, schemaFault } from '../../domain/errors'
+import { message, says, type Statement } from '../../domain/messages/message'
+import {
+  deepElementId,
+  frozenElementId,
+  FrozenReport,
+  PackedDeep,
+  type FrozenDeep,
+} from '../../domain/report/frozen-report'
+import { parseJsonWithin } from '../json-within'
+
+export interface ReadReport {
+  report: FrozenReport
+  /** For each session, in order. */
+  deep: FrozenDeep[]
+}
+
+/** Far more than a report of hundreds of rungs needs, and far less than a decompression bomb could expand to. */
+const maxDeepBytes = 256 * 1024 * 1024
+
+/** Throws an input error that names the file if the page contains no readable report. */
+export function parseReportHtml(html: string, name: string): ReadReport {
+  const damaged = (why: Statement) =>
+    inputError(
+      message('pages.unreadable', { file: name, why }),
+      message(says(why, 'files.newer') ? 'sessions.update' : 'pages.nameReport'),
+    )
+  const text = elementText(html, 'application/json', frozenElementId, damaged)
+  if (text === null)
+    throw inputError(message('pages.noReport', { file: name }), message('pages.nameReport'))
+  const value = parseJson(text, damaged)
+  const current = upgraded(formats.report, value)
+  if ('refused' in current) throw damaged(current.refused)
+  const report = FrozenReport.safeParse(current.value)
+  if (!report.success) throw damaged(schemaFault(report.error))
+  return {
+    report: report.data,
+    deep: report.data.sessions.map((_session, index) => {
+      const packed = elementText(html, 'text/plain', deepElementId(index), damaged)
+      return packed === null ? {} : unpackDeep(packed, damaged)
+    }),
+  }
+}
+
+type Damaged = (why: Statement) => KernelLadderError
+
+/** The text of a data element; null if the page has none with that id. */
+function elementText(html: string, type: string, id: string, damaged: Damaged): string | null {
+  const opening = `<script type="${type}" id="${id}">`
+  const start = html.indexOf(opening)
+  if (start < 0) return null
+  const end = html.indexOf('</script>', start)
+  if (end < 0) throw damaged(message('pages.cutOff'))
+  return html.slice(start + opening.length, end)
+}
+
+function parseJson(text: string, damaged: Damaged): unknown {
+  const parsed = parseJsonWithin(text)
+  if ('refused' in parsed) throw damaged(parsed.refused)
+  return parsed.value
+}
+
+/** Each profile states its version; invalid values are left for the schema to reject. */
+function upgradedProfiles(value: unknown, damaged: Damaged): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([rung, profile]) => {
+      const current = upgraded(formats.deep, profile)
+      if ('refused' in current)
+        throw damaged(message('pages.ofDeep', { rung, why: current.refused }))
+      return [rung, current.value]
+    }),
+  )
+}
+
+function unpackDeep(packed: string, damaged: Damaged): FrozenDeep {
+  let text: string
+  try {
+    text = gunzipSync(Buffer.from(packed, 'base64'), { maxOutputLength: maxDeepBytes }).toString()
+  } catch (error) {
+    throw damaged(message('pages.notUnpacked', { text: errorText(error) }))
+  }
+  const deep = PackedDeep.safeParse(upgradedProfiles(parseJson(text, damaged), damaged))
+  if (!deep.success) throw damaged(schemaFault(deep.error))
+  return deep.data
+}

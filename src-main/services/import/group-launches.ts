@@ -1,0 +1,93 @@
+/** Groups the launches of a report into an ordered, named ladder. */
+import type { ReportLaunch } from '../../adapters/sessions/report-file'
+import { inputError } from '../../domain/errors'
+import { distinctTitles, parseKernelName } from '../../domain/programs/kernel-names'
+
+export interface ImportedRung {
+  id: string
+  title: string
+  launches: ReportLaunch[]
+}
+
+export interface Arrangement {
+  /** Ids of the rungs to keep, in order; by default all. */
+  order?: readonly string[]
+  /** New names by id. */
+  names?: ReadonlyMap<string, string>
+}
+
+/** One rung per run of launches in the same NVTX range, else one rung per launch. */
+export function groupLaunches(launches: readonly ReportLaunch[]): ImportedRung[] {
+  const groups: ReportLaunch[][] = []
+  for (const launch of launches) {
+    const last = groups.at(-1)
+    if (last && launch.rung !== null && last[0]?.rung === launch.rung) last.push(launch)
+    else groups.push([launch])
+  }
+  const taken = new Set<string>()
+  const titles = distinctTitles(
+    groups.map(([launch]) => ({ ...launch!, name: launch!.kernelName })),
+  )
+  return groups.map((own, index) => {
+    const [{ rung, kernelName }] = own as [ReportLaunch]
+    const id =
+      rung === null
+        ? kernelId(kernelName, index, groups.length, taken)
+        : uniqueId(rung, numberOf(index, groups.length), taken)
+    return { id, title: clip(rung ?? titles[index]!), launches: own }
+  })
+}
+
+const numberOf = (index: number, count: number): string =>
+  String(index).padStart(Math.max(2, String(count - 1).length), '0')
+
+/** `03_tile`: a kernel by its place among so many and its function. */
+export function kernelId(name: string, index: number, count: number, taken: Set<string>): string {
+  const number = numberOf(index, count)
+  return uniqueId(`${number}_${parseKernelName(name).base}`, number, taken)
+}
+
+export function arrange(
+  rungs: readonly ImportedRung[],
+  { order, names }: Arrangement,
+): ImportedRung[] {
+  const find = (id: string): ImportedRung => {
+    const found = rungs.find((rung) => rung.id === id)
+    if (found) return found
+    const known = rungs.slice(0, 20).map((rung) => rung.id)
+    throw inputError(
+      `The file has no kernel or range with the imported id ${JSON.stringify(id)}.`,
+      `It has: ${known.join(', ')}${rungs.length > 20 ? `, and ${rungs.length - 20} more` : ''}.`,
+    )
+  }
+  const chosen = order?.map(find) ?? [...rungs]
+  const twice = chosen.find((rung, index) => chosen.indexOf(rung) !== index)
+  if (twice) throw inputError(`--order lists ${twice.id} more than once.`, 'List each rung once.')
+  for (const id of names?.keys() ?? [])
+    if (!chosen.includes(find(id)))
+      throw inputError(`--name renames ${id}, which --order omits.`, 'Add it to --order.')
+
+  // Unchanged names are kept; on a collision, the new name is altered.
+  const taken = new Set(chosen.flatMap(({ id }) => (names?.has(id) ? [] : [id.toLowerCase()])))
+  return chosen.map((rung, index) => {
+    const title = names?.get(rung.id)
+    if (title === undefined) return rung
+    return { ...rung, id: uniqueId(title, String(index), taken), title: clip(title) }
+  })
+}
+
+const clip = (text: string): string => (text.length > 160 ? `${text.slice(0, 159)}…` : text)
+
+/** A valid Identifier; ids that differ only in case are also distinguished, because they may become file names. */
+function uniqueId(text: string, fallback: string, taken: Set<string>): string {
+  const base =
+    text
+      .replaceAll(/[^A-Za-z0-9_.-]+/g, '-')
+      .replace(/^[^A-Za-z0-9]+/, '')
+      .replace(/[-.]+$/, '')
+      .slice(0, 70) || `kernel-${fallback}`
+  let id = base
+  for (let n = 2; taken.has(id.toLowerCase()); n += 1) id = `${base}-${n}`
+  taken.add(id.toLowerCase())
+  return id
+}

@@ -1,0 +1,232 @@
+/** Imports a file written by ncu elsewhere as a session. What the file does not say is null, never a guess. */
+import { cp } from 'node:fs/promises'
+import { basename, join, resolve } from 'node:path'
+import { diskError } from '../../adapters/disk/disk'
+import {
+  readReportFile,
+  type ReportFile,
+  type ReportLaunch,
+} from '../../adapters/sessions/report-file'
+import { draftSession } from '../../adapters/sessions/session-store'
+import { refuseTaken, takenMeanwhile } from '../../adapters/disk/staging'
+import { message, says, type Statement } from '../../domain/messages/message'
+import { type ErrorShape } from '../../domain/errors'
+import { metricsAtLevel, type MetricValue } from '../../domain/metrics/metrics'
+import type { ProfileLevel } from '../../domain/metrics/metric-definition'
+import { sessionSchemaVersion, type RungResult, type Session } from '../../domain/session/session'
+import { kernelLadder, kernelResult } from './kernel-rungs'
+import type { Device } from '../../domain/gpu/device'
+import { importCode, type ImportedCode } from './imported-code'
+import { arrange, groupLaunches, type Arrangement, type ImportedRung } from './group-launches'
+
+export interface ImportOptions extends Arrangement {
+  /** The folder of saved sessions, used if no output folder is given. */
+  store: string
+  /** Where to save; must not exist. */
+  out?: string
+  appVersion: string
+}
+
+export interface ImportResult {
+  session: Session
+  folder: string
+  /** Why `folder` is not the requested one, if so. */
+  misplaced: ErrorShape | null
+}
+
+export const saved = (session: Session, folder: string, out: string | undefined): ImportResult => ({
+  session,
+  folder,
+  misplaced: out === undefined ? null : takenMeanwhile(out, folder),
+})
+
+export async function importReport(path: string, options: ImportOptions): Promise<ImportResult> {
+  const file = resolve(path)
+  const name = basename(file)
+  // Checked first, so that no gigabyte is read for a folder that cannot be written.
+  if (options.out !== undefined) await refuseTaken(options.out)
+  const claimed = options.out === undefined ? null : await draftSession(options.out)
+  try {
+    const report = await readReportFile(file)
+    const rungs = arrange(groupLaunches(report.launches), options)
+    const id = `imported-${slug(name)}-${stamp(report.createdAt)}`
+    const draft = claimed ?? (await draftSession(join(options.store, id)))
+    try {
+      if (report.format === 'ncu-rep')
+        await cp(file, draft.reportPath).catch((error: unknown) => {
+          throw diskError(error, draft.reportPath, 'write')
+        })
+      const code = importCode(report, rungs, name)
+      for (const profile of code.deep) await draft.addDeep(profile)
+      for (const [path, text] of code.sources) await draft.addSource(path, text)
+      const session = toSession(report, rungs, code, { id, name, appVersion: options.appVersion })
+      return saved(session, await draft.commit(session), options.out)
+    } catch (error) {
+      await draft.discard()
+      throw error
+    }
+  } catch (error) {
+    await claimed?.discard()
+    throw error
+  }
+}
+
+const slug = (name: string): string =>
+  name
+    .replace(/\.[^.]*$/, '')
+    .replaceAll(/[^A-Za-z0-9_-]+/g, '-')
+    .replace(/^-+|-+$/g, '')
+    .slice(0, 60) || 'report'
+
+const stamp = (date: Date): string =>
+  date.toISOString().slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '-')
+
+interface Naming {
+  id: string
+  /** The file's name without its folder, because a path reveals user and machine. */
+  name: string
+  appVersion: string
+}
+
+function toSession(
+  report: ReportFile,
+  rungs: readonly ImportedRung[],
+  code: ImportedCode,
+  naming: Naming,
+): Session {
+  const level = code.counted ? 'deep' : levelOf(report.launches)
+  const device = deviceOf(report.launches[0])
+  const option = (flag: string): string | null =>
+    new RegExp(`--${flag}[ =](\\w+)`).exec(report.commandLine ?? '')?.[1] ?? null
+  return {
+    schema: sessionSchemaVersion,
+    id: naming.id,
+    createdAt: report.createdAt.toISOString(),
+    appVersion: naming.appVersion,
+    target: { kind: 'imported', name: naming.name },
+    ladder: kernelLadder(
+      {
+        id: 'imported',
+        title: naming.name.replace(/\.(ncu-rep|csv|txt|out|log)$/i, '') || naming.name,
+        summary: `Imported from ${naming.name}.`,
+      },
+      rungs,
+      code,
+    ),
+    problem: null,
+    device,
+    tools: { nvcc: null, ncu: report.ncuVersion },
+    settings: {
+      nvccFlags: [],
+      seed: 0,
+      profile: level,
+      clockControl: option('clock-control'),
+      cacheControl: option('cache-control'),
+    },
+    completion: 'complete',
+    elapsedSeconds: 0,
+    warnings: warningsOf(report, device, naming.name),
+    rungs: rungs.map((rung) => toResult(rung, code, level, naming.name)),
+  }
+}
+
+function warningsOf(report: ReportFile, device: Device | null, name: string): Statement[] {
+  const { launches, total, notes, format } = report
+  const devices = new Set(launches.map(({ device: index }) => index))
+  return [
+    message('records.imported', { file: name }),
+    ...(total > launches.length
+      ? [message('records.importedFirst', { file: name, total, count: launches.length })]
+      : []),
+    ...(format === 'details-csv' ? [message('records.detailsPage')] : []),
+    ...(device ? [] : [message('records.gpuUnclear', { file: name })]),
+    ...(devices.size > 1 ? [message('records.severalGpus', { count: devices.size })] : []),
+    ...notes,
+  ]
+}
+
+function toResult(
+  rung: ImportedRung,
+  code: ImportedCode,
+  level: ProfileLevel,
+  name: string,
+): RungResult {
+  const result = kernelResult(rung, code, level)
+  return {
+    ...result,
+    metrics: Object.fromEntries(
+      Object.entries(result.metrics).map(([key, value]) => [key, withOrigin(value, name)]),
+    ),
+  }
+}
+
+const withOrigin = (value: MetricValue, name: string): MetricValue =>
+  value.evidence === 'unavailable'
+    ? // The file may come from a GPU that has the metric, but where ncu was not asked for it.
+      {
+        ...value,
+        reason: message('records.importedWithout', {
+          file: name,
+          why: withoutGpu(value.reason ?? ''),
+        }),
+      }
+    : value
+
+/** A metric missing from a file says nothing about the GPU. */
+function withoutGpu(reason: Statement): Statement {
+  if (says(reason, 'records.notReported')) return message('records.notReportedHere', reason.values)
+  if (says(reason, 'figures.follows')) {
+    const { metric, why } = reason.values
+    return message('figures.follows', { metric, why: withoutGpu(why as Statement) })
+  }
+  return reason
+}
+
+/**
+ * The highest level of which the report has any metric, but for the deep one, which has counters per line; other
+ * metrics are kept under ncu's names.
+ */
+function levelOf(launches: readonly ReportLaunch[]): ProfileLevel {
+  const isReported = metricsAtLevel('standard').some(
+    ({ level, ncu }) =>
+      level === 'standard' &&
+      ncu.some((name) => launches.some(({ metrics }) => metrics[name] !== undefined)),
+  )
+  return isReported ? 'standard' : 'card'
+}
+
+/** From ncu's device attributes; null if a required one is missing. */
+export function deviceOf(launch: ReportLaunch | undefined): Device | null {
+  const attribute = (name: string): number | string | null =>
+    launch?.metrics[`device__attribute_${name}`]?.value ?? null
+  const figures = {
+    smCount: attribute('multiprocessor_count'),
+    memoryTotalBytes: attribute('total_memory'),
+    l2Bytes: attribute('l2_cache_size'),
+    sharedPerSmBytes: attribute('max_shared_memory_per_multiprocessor'),
+    sharedPerBlockOptinBytes: attribute('max_shared_memory_per_block_optin'),
+    registersPerSm: attribute('max_registers_per_multiprocessor'),
+    maxThreadsPerSm: attribute('max_threads_per_multiprocessor'),
+    maxBlocksPerSm: attribute('max_blocks_per_multiprocessor'),
+  }
+  const name = attribute('display_name')
+  const kHz = attribute('clock_rate')
+  const memoryKHz = attribute('memory_clock_rate')
+  const busBits = attribute('global_memory_bus_width')
+  if (!allNumbers(figures) || typeof name !== 'string' || !launch?.computeCapability) return null
+  return {
+    name,
+    computeCapability: launch.computeCapability,
+    driver: null,
+    cudaDriver: null,
+    smClockMaxMHz: typeof kHz === 'number' ? kHz / 1000 : null,
+    memoryClockMHz: typeof memoryKHz === 'number' ? memoryKHz / 1000 : null,
+    memoryBusBits: typeof busBits === 'number' ? busBits : null,
+    ...figures,
+  }
+}
+
+const allNumbers = <T extends Record<string, unknown>>(
+  values: T,
+): values is T & Record<keyof T, number> =>
+  Object.values(values).every((value) => typeof value === 'number')

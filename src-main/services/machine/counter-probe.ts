@@ -1,0 +1,29 @@
+/**
+ * Reads one counter of one small kernel to find out whether counters can be read.
+ *
+ * ncu's error, if any, is recognized and comes with its remedy.
+ */
+import { Bench } from '../bench/bench'
+import type { BuildTools } from '../bench/compiler'
+import { probeNcu } from '../../adapters/tools/ncu'
+import type { Statement } from '../../domain/messages/message'
+import { toErrorShape } from '../../domain/errors'
+
+export interface CounterProbe extends BuildTools {
+  kernelsDir: string
+  ncu: string
+}
+
+/** Null if a counter was read; else the reason and the remedy. */
+export async function probeCounters(
+  probe: CounterProbe,
+): Promise<{ message: Statement; remedy?: Statement } | null> {
+  const { toolbox, cache, kernelsDir, ncu } = probe
+  try {
+    const bench = await Bench.open({ toolbox, cache }, { root: kernelsDir, references: new Map() })
+    return await probeNcu(toolbox, ncu, await bench.runner())
+  } catch (error) {
+    const { message, remedy } = toErrorShape(error)
+    return { message, ...(remedy ? { remedy } : {}) }
+  }
+}

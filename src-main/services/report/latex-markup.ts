@@ -1,0 +1,67 @@
+/** LaTeX from arbitrary text; the result requires only booktabs, and compiles. */
+import type { Sentence } from '../../domain/messages/sentence'
+import { oneLine, codePoint } from '../../domain/text/hidden-characters'
+
+const replacements: Record<string, string> = {
+  '\\': '\\textbackslash{}',
+  '{': '\\{',
+  '}': '\\}',
+  $: '\\$',
+  '&': '\\&',
+  '#': '\\#',
+  '%': '\\%',
+  _: '\\_',
+  '^': '\\textasciicircum{}',
+  '~': '\\textasciitilde{}',
+  '<': '\\textless{}',
+  '>': '\\textgreater{}',
+  '|': '\\textbar{}',
+  '"': '{\\char34}',
+  "'": '\\textquotesingle{}',
+  '`': '\\textasciigrave{}',
+  '[': '{[}',
+  ']': '{]}',
+  '×': '$\\times$',
+  '±': '$\\pm$',
+  '·': '$\\cdot$',
+  '³': '\\textsuperscript{3}',
+  '→': '$\\rightarrow$',
+  '○': '$\\circ$',
+  µ: '\\textmu{}',
+  '–': '--',
+  '—': '---',
+  '’': '\\textquoteright{}',
+  '…': '\\ldots{}',
+}
+
+/** Characters that LaTeX supports in any encoding without a package; others are replaced by their code point. */
+const isSet = (character: string): boolean =>
+  /^[\u0020-\u007eÀ-ÖØ-öø-ÿ]$/u.test(character) && !/[ÐÞðþ]/u.test(character)
+
+export const tex = (text: string): string =>
+  [...oneLine(text)]
+    .map((character, index, all) => {
+      // Consecutive hyphens would become a dash.
+      if (character === '-' && all[index + 1] === '-') return '-{}'
+      const instead = replacements[character]
+      if (instead !== undefined) return instead
+      return isSet(character) ? character : `{[}${codePoint(character)}{]}`
+    })
+    .join('')
+
+/** Code that may break after a comma, because a list of rungs is one long word. */
+export const texCode = (text: string): string =>
+  `\\texttt{${tex(text).replaceAll(',', ',\\allowbreak{}')}}`
+
+export const texSentence = (sentence: Sentence): string =>
+  sentence
+    .map((piece) => {
+      if (typeof piece !== 'string') return texCode(piece.code)
+      // Spaces between pieces are kept.
+      const [before, after] = [/^\s/, /\s$/].map((edge) => (edge.test(piece) ? ' ' : ''))
+      return `${before}${tex(piece)}${after}`
+    })
+    .join('')
+
+/** A LaTeX comment; the text is joined into one line, so that none of it is typeset. */
+export const texComment = (text: string): string => `% ${oneLine(text)}`

@@ -1,0 +1,57 @@
+/**
+ * A report for print: one HTML document without scripts, which Chromium turns into pages.
+ *
+ * Its table of contents has page numbers once a draft has determined them.
+ */
+import { html, htmlLines } from './html-markup'
+import type { PrintPart } from './print-parts'
+import { printStyle, draftStyle } from './print-style'
+
+/** Pages by heading id. */
+export type PageNumbers = ReadonlyMap<string, number>
+
+export interface PrintDocument {
+  title: string
+  /** HTML: the small text below the title. */
+  sub: string
+  /** Paragraphs of its author's. */
+  notes: readonly string[]
+  warnings: readonly string[]
+  parts: readonly PrintPart[]
+}
+
+function contents(parts: readonly PrintPart[], pages: PageNumbers): string {
+  const entry = ({ id, title }: PrintPart, isInner: boolean): string =>
+    `<li${isInner ? ' class="inner"' : ''}><a href="#${id}">${title}</a><i></i><span>${pages.get(id) ?? ''}</span></li>`
+  const entries = parts.flatMap((part) => [
+    entry(part, false),
+    ...(part.inner ?? []).map((inner) => entry(inner, true)),
+  ])
+  return `<nav aria-label="Contents"><ul class="contents">${entries.join('\n')}</ul></nav>`
+}
+
+const part = ({ id, title, body, inner = [] }: PrintPart, level: 2 | 3 = 2): string =>
+  `<section><h${level} id="${id}">${title}</h${level}>\n${body}\n${inner.map((one) => part(one, 3)).join('\n')}</section>`
+
+/** Without page numbers it is a draft: laid out like the report, but with little of it drawn. */
+export function printPage(document: PrintDocument, pages?: PageNumbers): string {
+  const { title, sub, notes, warnings, parts } = document
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<title>${html(title)}</title>
+<style>${printStyle}${pages ? '' : draftStyle}</style>
+</head>
+<body>
+<h1>${html(title)}</h1>
+<p class="sub">${sub}</p>
+${notes.map((note) => `<p class="note">${htmlLines(note)}</p>`).join('\n')}
+${warnings.map((warning) => `<p class="warning"><b>Warning:</b> ${html(warning)}</p>`).join('\n')}
+${contents(parts, pages ?? new Map())}
+${parts.map((one) => part(one)).join('\n')}
+</body>
+</html>
+`
+}

@@ -1,0 +1,64 @@
+/** The figures that a ladder's author published, next to the measured ones. */
+import { threadsPerBlock } from '../../domain/analysis/derived-metrics'
+import { metricDefinitions } from '../../domain/metrics/metrics'
+import { sizesLabel } from '../../domain/task/problem'
+import type { Session } from '../../domain/session/session'
+import { formatGflops, formatValue } from '../../domain/metrics/units'
+
+export interface PublishedFigures {
+  /** Whose figures they are, the GPU, and where to read them. */
+  origin: string
+  conclusion: string
+  /** Throughput, threads per block if the author varied them, then all published metrics. */
+  columns: string[]
+  /** Rungs with published figures, each above ours; a dash if there is none. */
+  rows: { id: string; theirs: string[]; ours: string[] }[]
+}
+
+const none = '–'
+
+export function publishedFigures({ ladder, rungs }: Session): PublishedFigures | null {
+  const { published } = ladder
+  if (!published) return null
+  const metrics = metricDefinitions.filter(({ id }) =>
+    Object.values(published.metrics).some((figures) => figures[id] !== undefined),
+  )
+  const { author, title, gpu, size, url, threadsPerBlock: threads } = published
+  const where = gpu === undefined ? 'no figures are given' : `on ${gpu} at ${sizesLabel(size)}`
+  return {
+    origin: `${title}${author === undefined ? '' : ` (${author})`}, ${where}${url === undefined ? '' : `, ${url}`}. It is a different GPU: compare the steps, not the absolute figures.`,
+    conclusion: published.conclusion,
+    columns: [
+      'Throughput',
+      ...(threads ? ['Threads per block'] : []),
+      ...metrics.map(({ label }) => label),
+    ],
+    rows: rungs
+      .filter(({ id }) => published.gflops[id] !== undefined || published.metrics[id])
+      .map((rung) => {
+        const { id, timing, metrics: own } = rung
+        const gflops = published.gflops[id]
+        const theirs = metrics.map((metric) => {
+          const figure = published.metrics[id]?.[metric.id]
+          return figure === undefined ? none : formatValue(figure, metric.unit)
+        })
+        const ours = metrics.map((metric) => {
+          const figure = own[metric.id]?.value
+          return figure == null ? none : formatValue(figure, metric.unit)
+        })
+        return {
+          id,
+          theirs: [
+            gflops === undefined ? none : formatGflops(gflops),
+            ...(threads ? [String(threads[id] ?? none)] : []),
+            ...theirs,
+          ],
+          ours: [
+            timing ? formatGflops(timing.gflops) : none,
+            ...(threads ? [String(threadsPerBlock(rung) ?? none)] : []),
+            ...ours,
+          ],
+        }
+      }),
+  }
+}

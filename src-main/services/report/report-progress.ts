@@ -1,0 +1,25 @@
+/** Progress of reports being made, for a polling UI. */
+import type { ReportStage } from '../../contract/reports'
+
+export interface ReportProgress {
+  /** The stage of the most recently started one; null if none is in progress. */
+  readonly stage: ReportStage | null
+  make<T>(work: (onStage: (stage: ReportStage) => void) => Promise<T>): Promise<T>
+}
+
+export function createReportProgress(): ReportProgress {
+  const stages = new Map<symbol, ReportStage>()
+  return {
+    get stage() {
+      return [...stages.values()].at(-1) ?? null
+    },
+    async make(work) {
+      const own = Symbol('report')
+      try {
+        return await work((stage) => stages.set(own, stage))
+      } finally {
+        stages.delete(own)
+      }
+    },
+  }
+}

@@ -1,0 +1,62 @@
+/** Chooses the shipped recording that a request can be answered from. */
+import type { RunRequest } from '../../contract/index'
+import { inputError } from '../../domain/errors'
+import { message } from '../../domain/messages/message'
+import { problemLabel, sameSizes, sizesLabel } from '../../domain/task/problem'
+import type { ProfileLevel } from '../../domain/metrics/metric-definition'
+import { chosen, type Choice } from '../../domain/task/problem-request'
+import { recordedRef } from '../../domain/session/session-ref'
+import { readRecording, type ListedRecording } from './recordings'
+
+const describe = ({ name, summary: { ladder, problem } }: ListedRecording): string =>
+  `${recordedRef(name)} (${ladder.id}${problem === null ? '' : ` at ${problemLabel(problem)}`})`
+
+/** The size that plain `recorded` refers to if a ladder was recorded at several. */
+const usualSize = 4096
+
+const hasUsualSize = ({ summary }: ListedRecording): boolean =>
+  Object.values(summary.problem?.sizes ?? {}).every((size) => size === usualSize)
+
+/** The recording for a request, whose ladder, size and parameters must match what was recorded. */
+export async function chooseRecording(
+  recordings: readonly ListedRecording[],
+  /** Its name; null for any match. */
+  name: string | null,
+  request: Pick<RunRequest, 'ladder'> & Choice & { profile?: ProfileLevel },
+): Promise<ListedRecording> {
+  const named = recordings.filter((recording) => name === null || recording.name === name)
+  if (recordings.length === 0) throw inputError(message('sessions.noRecordings'))
+  if (named.length === 0)
+    throw inputError(
+      message('sessions.noRecording', { recording: JSON.stringify(name) }),
+      message('sessions.recordings', { recordings: recordings.map(describe).join(', ') }),
+    )
+  const isAtLevel = ({ summary }: ListedRecording): boolean => summary.profile === request.profile
+  const allOfLadder = named.filter(({ summary }) => summary.ladder.id === request.ladder)
+  // At the requested level if available, else at any.
+  const ofLadder = [
+    ...allOfLadder.filter(isAtLevel),
+    ...allOfLadder.filter((one) => !isAtLevel(one)),
+  ]
+  const ladder = JSON.stringify(request.ladder)
+  if (ofLadder.length === 0)
+    throw inputError(
+      name === null
+        ? message('asked.noRecordingOfLadder', { ladder })
+        : message('asked.otherLadder', { recording: recordedRef(name), ladder }),
+      message('sessions.recordings', { recordings: recordings.map(describe).join(', ') }),
+    )
+  const first = ofLadder[0]!
+  const isChosen = request.size !== undefined || request.at !== undefined
+  const { sizes } = isChosen ? chosen((await readRecording(first)).task, request) : {}
+  if (!sizes) return ofLadder.find(hasUsualSize) ?? first
+  const ofSize = ofLadder.find(
+    ({ summary: { problem } }) => problem !== null && sameSizes(problem.sizes, sizes),
+  )
+  if (!ofSize)
+    throw inputError(
+      message('asked.otherSize', { ladder: request.ladder, sizes: sizesLabel(sizes) }),
+      message('asked.sizeNeedsGpu', { recordings: ofLadder.map(describe).join(', ') }),
+    )
+  return ofSize
+}

@@ -1,0 +1,41 @@
+/** Runs rungs on an emulated GPU of the built-in table. */
+import { savedRun, type FinishedRun, type Runner, type StartRunOptions } from './saved-run'
+import type { KernelLibrary } from '../../adapters/kernels/kernel-library'
+import { libraryFor } from '../ladder-library/copies'
+import { planRun } from '../run/plan'
+import { sameSizes } from '../../domain/task/problem'
+import { emulatedGpu } from '../run/counters'
+import { emulatedWay, type EmulationSettings } from '../run/emulated-way'
+import type { RunPlan } from '../../domain/run/plan'
+import { emulatedProblem } from '../../domain/emulation/emulated-problem'
+import { chosen } from '../../domain/task/problem-request'
+
+export async function emulatePlan(
+  library: KernelLibrary,
+  plan: RunPlan,
+  name: string | null,
+  options: StartRunOptions,
+  { launchesAt = null, shrunkFrom = null }: Omit<EmulationSettings, 'seed'> = {},
+): Promise<FinishedRun> {
+  const target = emulatedGpu(name)
+  return savedRun(
+    {
+      library,
+      plan,
+      target: { kind: 'emulated', name: target.name },
+      way: () =>
+        emulatedWay(target.gpu, { seed: options.settings?.seed ?? 1, launchesAt, shrunkFrom }),
+    },
+    options,
+  )
+}
+
+export const runEmulated: Runner = async (name, request, options) => {
+  emulatedGpu(name)
+  const { library, request: own } = await libraryFor(options, request)
+  const plan = planRun(library, { ...own, profile: 'deep' })
+  if (chosen(plan.task, own).sizes !== null) return emulatePlan(library, plan, name, options)
+  const problem = emulatedProblem(plan.task, plan.problem)
+  const shrunkFrom = sameSizes(problem.sizes, plan.problem.sizes) ? null : plan.problem
+  return emulatePlan(library, { ...plan, problem }, name, options, { shrunkFrom })
+}

@@ -1,0 +1,31 @@
+/** Builds rungs for a GPU of the built-in table, without running anything. */
+import { savedRun, type Runner } from './saved-run'
+import { libraryFor } from '../ladder-library/copies'
+import { planRun } from '../run/plan'
+import { inputError } from '../../domain/errors'
+import { message } from '../../domain/messages/message'
+import { buildGpu, gpus } from '../../domain/gpu/gpu-table'
+import { staticWay } from '../run/static-way'
+import { computeCapabilities } from '../../domain/gpu/sm-limits'
+
+export const runStatic: Runner = async (name, request, options) => {
+  const gpu = name === null ? null : buildGpu(name)
+  if (name === null || !gpu)
+    throw inputError(
+      message('asked.noGpu', { gpu: JSON.stringify(name) }),
+      message('asked.gpus', {
+        gpus: gpus.map(({ id }) => id).join(', '),
+        architectures: computeCapabilities.map((cc) => `sm_${cc.replace('.', '')}`).join(', '),
+      }),
+    )
+  const { library, request: own } = await libraryFor(options, request)
+  return savedRun(
+    {
+      library,
+      plan: planRun(library, { ...own, profile: 'none' }),
+      target: { kind: 'static', name },
+      way: () => staticWay(gpu),
+    },
+    options,
+  )
+}

@@ -1,0 +1,141 @@
+/** Places labels of points in a plane so that none covers another, a point or a line. */
+
+export interface LabelPoint {
+  x: number
+  y: number
+  /** From the fullest to the shortest, of which the first that has a place is used. */
+  texts: readonly string[]
+}
+
+export interface PlacedLabel {
+  text: string
+  /** Left end and middle of the label. */
+  x: number
+  y: number
+  /** Far enough from its point that a line has to join them. */
+  moved: boolean
+}
+
+export interface Box {
+  left: number
+  right: number
+  top: number
+  bottom: number
+}
+
+/** From one point to another, in pixels. */
+export type Line = readonly [x1: number, y1: number, x2: number, y2: number]
+
+export const overlap = (a: Box, b: Box): boolean =>
+  a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom
+
+/** Liang and Barsky: whether any part of the line is inside the box. */
+export function crosses([x1, y1, x2, y2]: Line, box: Box): boolean {
+  let [from, to] = [0, 1]
+  const cuts: [number, number][] = [
+    [x1 - x2, x1 - box.left],
+    [x2 - x1, box.right - x1],
+    [y1 - y2, y1 - box.top],
+    [y2 - y1, box.bottom - y1],
+  ]
+  for (const [step, room] of cuts) {
+    if (step === 0 && room < 0) return false
+    if (step < 0) from = Math.max(from, room / step)
+    if (step > 0) to = Math.min(to, room / step)
+  }
+  return from <= to
+}
+
+/** Height of a line of an 11 px label. */
+const line = 14
+
+/** Half the size of a point with the gap around it. */
+const dot = 6
+
+const near = 10
+
+/** Between labels side by side: two numbers without it read as one. */
+const between = 4
+
+/** Distances at which places are tried, nearest first. */
+const distances = [near, 20, 32, 46, 62, 80]
+
+/** Farther off, a label beside a line is worse than one on it. */
+const clearWithin = 46
+
+/** Unit steps around a point, the right first, since that is where a label is looked for. */
+const directions = [
+  [1, 0],
+  [-1, 0],
+  [0.7, 0.9],
+  [0.7, -0.9],
+  [-0.7, -0.9],
+  [-0.7, 0.9],
+  [0, -1.4],
+  [0, 1.4],
+] as const
+
+/** Widths of letters of an 11 px label, the first that fits: of scripts drawn as wide as high, of wide and narrow letters, of capitals and digits. */
+const widths = [
+  [/[\u1100-\u115f\u2e80-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff00-\uff60]/u, 11],
+  [/[mwMW@%]/, 10.5],
+  [/[ijlftr.,:;'|!()[\]\- ]/, 4],
+  [/[A-Z\d]/, 7.5],
+] as const
+
+/** Of an 11 px label, in pixels. */
+export const widthOf = (text: string): number =>
+  [...text].reduce((sum, one) => sum + (widths.find(([kind]) => kind.test(one))?.[1] ?? 6.5), 0)
+
+/**
+ * Null for a point without a place within `farthest` pixels. `taken` is what must stay free, `lines` what a label lies on
+ * only where it would otherwise be far off or shortened, `walls` what it never lies on.
+ */
+export function placeLabels(
+  points: readonly LabelPoint[],
+  room: Box,
+  taken: readonly Box[] = [],
+  lines: readonly Line[] = [],
+  farthest = Number.POSITIVE_INFINITY,
+  walls: readonly Line[] = [],
+): (PlacedLabel | null)[] {
+  const boxes: Box[] = [
+    ...taken,
+    ...points.map(({ x, y }) => ({ left: x - dot, right: x + dot, top: y - dot, bottom: y + dot })),
+  ]
+  const isFree = (box: Box): boolean =>
+    box.left >= room.left &&
+    box.right <= room.right &&
+    box.top >= room.top &&
+    box.bottom <= room.bottom &&
+    !boxes.some((other) => overlap(box, other)) &&
+    !walls.some((wall) => crosses(wall, box))
+  const place = ({ x, y }: LabelPoint, text: string, within: number, onLines: boolean) => {
+    const width = widthOf(text)
+    for (const distance of distances.filter((one) => one <= within))
+      for (const [across, down] of directions) {
+        const from = x + across * distance
+        const left = across > 0 ? from : across < 0 ? from - width : from - width / 2
+        const middle = y + down * distance
+        const box = {
+          left: left - between / 2,
+          right: left + width + between / 2,
+          top: middle - line / 2,
+          bottom: middle + line / 2,
+        }
+        if (!isFree(box) || (!onLines && lines.some((other) => crosses(other, box)))) continue
+        boxes.push(box)
+        return { text, x: left, y: middle, moved: distance > near }
+      }
+    return null
+  }
+  return points.map((point) => {
+    for (const text of point.texts) {
+      const found =
+        place(point, text, Math.min(clearWithin, farthest), false) ??
+        place(point, text, farthest, true)
+      if (found) return found
+    }
+    return null
+  })
+}

@@ -1,0 +1,75 @@
+/** The axes of a chart's option as zooming and highlighting need them: range and position. */
+import type { ChartOption } from './chart'
+import type { Chart } from './echarts'
+import { valueAt, type Span, type ZoomState } from './zoom'
+
+type Side = 'x' | 'y'
+
+const keys = { x: 'xAxis', y: 'yAxis' } as const
+
+interface AxisShape {
+  type?: string
+  min?: number
+  max?: number
+  inverse?: boolean
+  data?: readonly unknown[]
+}
+
+/** The first axis; charts of several have one zoom for all. */
+const axisOf = (option: ChartOption, side: Side): AxisShape =>
+  ([option[keys[side]] ?? {}].flat()[0] ?? {}) as AxisShape
+
+/** Index range of a category axis, of which a span shows the categories whose middle is inside. */
+function indices(count: number, [from, to]: Span): [number, number] {
+  const first = Math.min(count - 1, Math.max(0, Math.ceil(from * count - 0.5)))
+  return [first, Math.max(first, Math.min(count - 1, Math.floor(to * count - 0.5)))]
+}
+
+/** The values between which an axis shows a span; null if the option does not state its ends. */
+export function shownValues(option: ChartOption, side: Side, span: Span): [number, number] | null {
+  const { type, min, max, data } = axisOf(option, side)
+  if (type === 'category') return data ? indices(data.length, span) : null
+  if (min === undefined || max === undefined) return null
+  const axis = { min, max, log: type === 'log' }
+  return [valueAt(axis, span[0]), valueAt(axis, span[1])]
+}
+
+/** The option with its axes cut to what is shown; an axis that is wholly shown is left as it is. */
+export function withZoom(option: ChartOption, zoom: ZoomState): ChartOption {
+  const cut = (side: Side) => {
+    const [from, to] = zoom[side]
+    const values = from === 0 && to === 1 ? null : shownValues(option, side, zoom[side])
+    if (!values) return {}
+    const axes = [option[keys[side]] ?? {}].flat().map((axis) => ({
+      ...axis,
+      // One that is stated for the whole axis would leave a part of it without ticks.
+      interval: undefined,
+      min: values[0],
+      max: values[1],
+    }))
+    return { [keys[side]]: axes }
+  }
+  return { ...option, ...cut('x'), ...cut('y') } as ChartOption
+}
+
+/** Pixels of an axis' ends as drawn, in the direction of growing values. */
+export function axisPixels(chart: Chart, option: ChartOption, side: Side): [number, number] | null {
+  const { type, min, max, data } = axisOf(option, side)
+  const at = (value: number): number =>
+    Number(chart.convertToPixel({ [`${side}AxisIndex`]: 0 }, value))
+  if (type !== 'category') return min === undefined || max === undefined ? null : [at(min), at(max)]
+  const count = data?.length ?? 0
+  if (count === 0) return null
+  const [first, last] = [min ?? 0, max ?? count - 1]
+  const half = bandOf(chart, side) / 2
+  const sign = Math.sign(at(last) - at(first)) || (side === 'y' ? -1 : 1)
+  return [at(first) - sign * half, at(last) + sign * half]
+}
+
+/** Pixels between two categories. */
+export function bandOf(chart: Chart, side: Side): number {
+  const at = (value: number): number =>
+    Number(chart.convertToPixel({ [`${side}AxisIndex`]: 0 }, value))
+  // Of an axis that shows one category the next is as far away, though outside.
+  return Math.abs(at(1) - at(0))
+}

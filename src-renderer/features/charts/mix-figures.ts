@@ -1,0 +1,21 @@
+/** Figures of the instruction mix: the kinds that have a color, and the rest. */
+import { instructionKinds } from '../../../src-main/domain/metrics/instruction-mix-metrics'
+import type { RungResult, Session } from '../../../src-main/domain/session/session'
+import { mixOf, type Mix } from '../../../src-main/domain/analysis/executed-mix'
+
+/** As many as the theme has distinguishable colors; the others are small and are summed. */
+export const drawnKinds = instructionKinds.slice(0, 6)
+
+export function mixFigures(session: Session): { mixes: Mix[]; without: RungResult[] } {
+  const found = session.rungs.map((rung) => ({ rung, mix: mixOf(rung) }))
+  return {
+    mixes: found.flatMap(({ mix }) => mix ?? []),
+    without: found.flatMap(({ rung, mix }) => (mix ? [] : [rung])),
+  }
+}
+
+/** Drawn in gray: kinds not drawn by themselves, and instructions without a kind. */
+export const restOf = ({ kinds, none }: Mix): number =>
+  instructionKinds
+    .filter((id) => !drawnKinds.includes(id))
+    .reduce((sum, id) => sum + (kinds[id] ?? 0), none)

@@ -1,0 +1,120 @@
+/** What limits each rung's occupancy, calculated from its launch and compared with ncu's measurement. */
+import {
+  blocksOf,
+  launchOccupancy,
+  type LaunchLike,
+} from '../../../src-main/domain/analysis/derived-metrics'
+import type { RungResult, Session } from '../../../src-main/domain/session/session'
+import { gpuOfTarget, isBuiltOnly } from '../../../src-main/domain/target/targets'
+import { occupancyLimiters, type Occupancy } from '../../../src-main/domain/gpu/occupancy'
+import { smLimits } from '../../../src-main/domain/gpu/sm-limits'
+import { scheduleOf, wavesOf, type Schedule, type Waves } from '../../../src-main/domain/gpu/waves'
+
+export interface RungOccupancy {
+  rung: RungResult
+  kernel: LaunchLike
+  occupancy: Occupancy
+  /** Blocks in the grid. */
+  blocks: number
+}
+
+export type OccupancyGap =
+  /** No launch is known, hence neither block size nor registers. */
+  | 'notProfiled'
+  /** The resources of a block are unknown for every launch. */
+  | 'noResources'
+  | 'noDevice'
+  | 'unknownGpu'
+
+export interface Gpu {
+  computeCapability: string
+  /** null if the rungs were built for an architecture rather than a GPU. */
+  smCount: number | null
+}
+
+/** SM count and compute capability of the GPU; an import has them among its counters, a build in its target. */
+export function gpuOf(session: Session, rung: RungResult): Gpu | null {
+  if (session.device) return session.device
+  const built = gpuOfTarget(session.target)
+  if (built) return built
+  const metrics = rung.ncuMetrics ?? rung.profile?.kernels[0]?.ncuMetrics
+  const number = (name: string) => {
+    const value = metrics?.[name]?.value
+    return typeof value === 'number' ? value : null
+  }
+  const major = number('device__attribute_compute_capability_major')
+  const minor = number('device__attribute_compute_capability_minor')
+  const smCount = number('device__attribute_multiprocessor_count')
+  return major === null || minor === null || smCount === null
+    ? null
+    : { computeCapability: `${major}.${minor}`, smCount }
+}
+
+/**
+ * The launch that represents a rung with several. Registry metrics are those of the longest-running
+ * kernel, so take the launch that agrees with them; without metrics, the one with the most registers
+ * per block.
+ */
+function mainLaunch(rung: RungResult, found: readonly RungOccupancy[]): RungOccupancy | undefined {
+  const registers = rung.metrics['registersPerThread']?.value
+  const percent = rung.metrics['theoreticalOccupancy']?.value
+  const agreeing = found.find(
+    ({ kernel, occupancy }) =>
+      kernel.resources?.registersPerThread === registers &&
+      percent != null &&
+      Math.abs(occupancy.percent - percent) < 0.1,
+  )
+  if (agreeing) return agreeing
+  const held = ({ occupancy }: RungOccupancy) => occupancy.allocated.registersPerBlock
+  return [...found].sort((a, b) => held(b) - held(a))[0]
+}
+
+export function rungOccupancy(session: Session, rung: RungResult): RungOccupancy | OccupancyGap {
+  const profiled: readonly LaunchLike[] = rung.profile?.kernels ?? []
+  const launches = profiled.some(({ resources }) => resources)
+    ? profiled
+    : (rung.launches ?? profiled)
+  if (launches.length === 0) return 'notProfiled'
+  const gpu = gpuOf(session, rung)
+  if (!gpu) return 'noDevice'
+  if (!smLimits(gpu.computeCapability)) return 'unknownGpu'
+  const found = launches.flatMap((launch) => {
+    const occupancy = launchOccupancy(launch, gpu)
+    const blocks = blocksOf(launch)
+    return 'reason' in occupancy || blocks === null
+      ? []
+      : [{ rung, kernel: launch, occupancy, blocks }]
+  })
+  return mainLaunch(rung, found) ?? 'noResources'
+}
+
+export const isKnown = (found: RungOccupancy | OccupancyGap): found is RungOccupancy =>
+  typeof found !== 'string'
+
+/** In the order of the limiters. What lets in more blocks than an SM ever holds limits nothing, and lies beyond the axis. */
+export const drawnLimits = ({ limits }: Occupancy): (number | null)[] =>
+  occupancyLimiters.map((limiter) => {
+    const limit = limits[limiter]
+    return limit !== null && limit > (limits.blocks ?? Infinity) ? null : limit
+  })
+
+export interface RungWaves extends RungOccupancy {
+  waves: Waves
+  schedule: Schedule
+  smCount: number
+}
+
+/**
+ * null if no block fits, and for clusters: how many are resident at once depends on how the GPU's SMs
+ * are grouped, which CUDA does not report. A build may not know whether there are any clusters.
+ */
+export function rungWaves(session: Session, own: RungOccupancy): RungWaves | null {
+  const gpu = gpuOf(session, own.rung)
+  if (gpu?.smCount == null) return null
+  const clusters = own.kernel.resources?.clusterBlocks
+  if (clusters || (clusters === null && isBuiltOnly(session.target))) return null
+  const { blocksPerSm } = own.occupancy
+  const waves = wavesOf(own.blocks, gpu.smCount, blocksPerSm)
+  const schedule = scheduleOf(own.blocks, gpu.smCount, blocksPerSm)
+  return waves && schedule ? { ...own, waves, schedule, smCount: gpu.smCount } : null
+}

@@ -1,0 +1,52 @@
+/** Figures of each rung's stall reasons, ordered by their sum over the ladder. */
+import type { RungResult, Session } from '../../../src-main/domain/session/session'
+import { metricDefinitions } from '../../../src-main/domain/metrics/metrics'
+import type { MetricDefinition } from '../../../src-main/domain/metrics/metric-definition'
+
+export const stallReasons: readonly MetricDefinition[] = metricDefinitions.filter(({ id }) =>
+  /^stall[A-Z]/.test(id),
+)
+
+export interface StallFigures {
+  /** Reasons with a value in some rung, largest sum over the rungs first. */
+  reasons: readonly MetricDefinition[]
+  rungs: readonly RungResult[]
+  /** Rungs without a value for any reason. */
+  without: readonly RungResult[]
+}
+
+const valueOf = (rung: RungResult, id: string): number | null => rung.metrics[id]?.value ?? null
+
+export const stallTotal = (rung: RungResult): number =>
+  stallReasons.reduce((sum, { id }) => sum + (valueOf(rung, id) ?? 0), 0)
+
+export function stallFigures(session: Session): StallFigures {
+  const has = (rung: RungResult) => stallReasons.some(({ id }) => valueOf(rung, id) !== null)
+  const rungs = session.rungs.filter(has)
+  const sums = new Map(
+    stallReasons.map(({ id }) => [
+      id,
+      rungs.reduce((sum, rung) => sum + (valueOf(rung, id) ?? 0), 0),
+    ]),
+  )
+  return {
+    reasons: stallReasons
+      .filter(({ id }) => rungs.some((rung) => valueOf(rung, id) !== null))
+      .sort((a, b) => (sums.get(b.id) ?? 0) - (sums.get(a.id) ?? 0)),
+    rungs,
+    without: session.rungs.filter((rung) => !has(rung)),
+  }
+}
+
+/** From here on, the longest bar leaves the usual one too short to be read. */
+const dwarfs = 5
+
+/** Shares where one bar would dwarf the rest, warps otherwise. */
+export function stallScale({ rungs }: Pick<StallFigures, 'rungs'>): 'warps' | 'share' {
+  const totals = rungs.map(stallTotal).sort((a, b) => a - b)
+  const usual = totals[Math.floor((totals.length - 1) / 2)] ?? 0
+  return (totals.at(-1) ?? 0) > dwarfs * usual ? 'share' : 'warps'
+}
+
+/** Warps stalled for one reason; 0 if the rung lacks it, since it has others. */
+export const stallValue = (rung: RungResult, id: string): number => valueOf(rung, id) ?? 0

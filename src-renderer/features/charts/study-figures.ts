@@ -1,0 +1,77 @@
+/** Variants of one source that differ in one parameter, next to the author's measurements. */
+import type { RungResult, Session } from '../../../src-main/domain/session/session'
+import type { MetricValue } from '../../../src-main/domain/metrics/metrics'
+import { leadFigure, leadOf } from '../../../src-main/domain/analysis/lead-figure'
+
+export interface StudyVariant {
+  rung: RungResult
+  /** The parameter's value. */
+  value: number
+}
+
+export interface Study {
+  /** The source file, for the heading if a ladder has several studies. */
+  file: string
+  parameter: string
+  /** Ascending. */
+  variants: readonly StudyVariant[]
+}
+
+/** Two points are just a pair, which Compare shows better. */
+const fewest = 3
+
+function differing(rungs: readonly RungResult[]): string[] {
+  const names = [...new Set(rungs.flatMap(({ params }) => Object.keys(params)))]
+  return names.filter((name) => new Set(rungs.map(({ params }) => params[name])).size > 1)
+}
+
+export function studies(session: Session): Study[] {
+  const files = [...new Set(session.rungs.map(({ file }) => file))].filter((file) => file !== '')
+  return files.flatMap((file) => {
+    const rungs = session.rungs.filter((rung) => rung.file === file)
+    const [parameter, ...others] = differing(rungs)
+    if (parameter === undefined || others.length > 0) return []
+    const variants = rungs
+      .flatMap((rung) => {
+        const value = rung.params[parameter]
+        return value === undefined ? [] : [{ rung, value }]
+      })
+      .sort((a, b) => a.value - b.value)
+    return new Set(variants.map(({ value }) => value)).size >= fewest
+      ? [{ file, parameter, variants }]
+      : []
+  })
+}
+
+/** Our value for a variant: `throughput`, or a registry metric. */
+export const studyFigure = (
+  session: Session,
+  { rung }: StudyVariant,
+  id: string,
+): MetricValue | null =>
+  id === 'throughput' ? (leadFigure(session, rung)?.rate ?? null) : (rung.metrics[id] ?? null)
+
+/** The author's value, in the same unit; null if they gave none. */
+export function publishedFigure(
+  session: Session,
+  { rung }: StudyVariant,
+  id: string,
+): number | null {
+  const { published } = session.ladder
+  if (!published) return null
+  // Authors give operations per second.
+  if (id === 'throughput' && leadOf(session).of === 'bytes') return null
+  return (
+    (id === 'throughput' ? published.gflops[rung.id] : published.metrics[rung.id]?.[id]) ?? null
+  )
+}
+
+/** Metrics that we measured for some variant, the author's metrics first. */
+export function studyMetrics(session: Session, { variants }: Study): string[] {
+  const ids = [...new Set(variants.flatMap(({ rung }) => Object.keys(rung.metrics)))].filter((id) =>
+    variants.some(({ rung }) => rung.metrics[id]?.value != null),
+  )
+  const given = (id: string) =>
+    variants.some((variant) => publishedFigure(session, variant, id) !== null)
+  return [...ids.filter(given), ...ids.filter((id) => !given(id))]
+}

@@ -1,0 +1,64 @@
+/** Text that several charts share: data sources and file names. */
+import { useI18n } from 'vue-i18n'
+import type { RungResult, Session } from '../../../src-main/domain/session/session'
+import { formatDate, problemText } from '../../ui/format'
+import { unusualScalars } from '../../../src-main/domain/task/problem'
+import type { ChartId } from '../../../src-main/domain/report/chart-drawings'
+import { rungLabel } from './figure-table'
+
+/** Further rungs are counted and not named: a program can have hundreds of kernels, of long names. */
+const mostNamed = 12
+
+const mostLetters = 160
+
+/** As many of them as are named, at least one. */
+export function named(names: readonly string[]): readonly string[] {
+  let letters = 0
+  const past = names.findIndex((name, index) => {
+    letters += name.length
+    return index === mostNamed || (index > 0 && letters > mostLetters)
+  })
+  return past === -1 ? names : names.slice(0, past)
+}
+
+export function useChartWords() {
+  const { t } = useI18n()
+
+  const origin = (session: Session): string => {
+    const { problem } = session
+    return [
+      session.ladder.title,
+      ...(problem ? [problemText(problem, unusualScalars(session.ladder.task, problem))] : []),
+      ...(session.device ? [session.device.name] : []),
+      ...(session.tools.nvcc ? [`nvcc ${session.tools.nvcc}`] : []),
+      ...(session.tools.ncu ? [`ncu ${session.tools.ncu}`] : []),
+      t(`targets.${session.target.kind}.chart`, { date: formatDate(session.createdAt) }),
+    ].join(' · ')
+  }
+
+  const fileName = (session: Session, chart: ChartId): string => {
+    const [size] = Object.values(session.problem?.sizes ?? {})
+    return [session.ladder.id, ...(size === undefined ? [] : [String(size)]), chart].join('-')
+  }
+
+  /** The names, or the first of very many. */
+  const someOf = (names: readonly string[]): string => {
+    const first = named(names)
+    const more = names.length - first.length
+    const rungs = first.join(', ')
+    return more > 0 ? t('charts.andMore', { rungs, count: more }) : rungs
+  }
+
+  /** Names the rungs that are not drawn, with the reason if they share one. */
+  const leftOut = (session: Session, rungs: readonly RungResult[], reason?: string): string[] =>
+    rungs.length === 0
+      ? []
+      : [
+          t(reason === undefined ? 'charts.leftOut' : 'charts.leftOutBecause', {
+            rungs: someOf(rungs.map((rung) => rungLabel(session, rung))),
+            reason: reason ?? '',
+          }),
+        ]
+
+  return { origin, fileName, someOf, leftOut }
+}

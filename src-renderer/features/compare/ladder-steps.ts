@@ -1,0 +1,22 @@
+/** Steps along the ladder: each compares a rung with the one it builds on. */
+import { rungBefore, type Session } from '../../../src-main/domain/session/session'
+
+export interface Step {
+  a: string
+  b: string
+}
+
+export const steps = (session: Session): Step[] =>
+  session.rungs.flatMap((rung) => {
+    if (rung.id === session.ladder.reference) return []
+    const before = rungBefore(session, rung.id)
+    return before ? [{ a: before.id, b: rung.id }] : []
+  })
+
+/** The step before or after the current pair, which need not be a step itself. */
+export function stepFrom(session: Session, b: string, by: 1 | -1): Step | undefined {
+  const order = session.rungs.map(({ id }) => id)
+  const here = order.indexOf(b)
+  const candidates = steps(session).filter((step) => (order.indexOf(step.b) - here) * by > 0)
+  return by > 0 ? candidates[0] : candidates.at(-1)
+}

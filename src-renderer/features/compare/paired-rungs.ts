@@ -1,0 +1,38 @@
+/** Pairs of rungs of two sessions, side by side. */
+import type { Session } from '../../../src-main/domain/session/session'
+import type { SessionComparison } from '../../../src-main/domain/programs/compare-sessions'
+import type { Step } from './ladder-steps'
+
+type Pairs = Pick<SessionComparison, 'pairs'>
+
+/** Rungs in pairs, in the order of a's; of a rung of several kernels, the pair of the first. */
+function rungPairs({ pairs }: Pairs): Step[] {
+  const seen = new Set<string>()
+  return pairs.flatMap(({ sideA, sideB }) => {
+    if (seen.has(sideA.rung)) return []
+    seen.add(sideA.rung)
+    return [{ a: sideA.rung, b: sideB.rung }]
+  })
+}
+
+/** The pair before or after the rung of a. */
+export function pairedStep(
+  a: Session,
+  compared: Pairs,
+  from: string,
+  by: 1 | -1,
+): Step | undefined {
+  const order = a.rungs.map(({ id }) => id)
+  const here = order.indexOf(from)
+  const further = rungPairs(compared).filter((pair) => (order.indexOf(pair.a) - here) * by > 0)
+  return by > 0 ? further[0] : further.at(-1)
+}
+
+/** The last pair that was timed in both, or if there is none, the last rung of each. */
+export function pairAcross(a: Session, b: Session, compared: Pairs): [string, string] | null {
+  const timed = compared.pairs.filter(({ ratio }) => ratio !== null)
+  const last = rungPairs({ pairs: timed.length > 0 ? timed : compared.pairs }).at(-1)
+  if (last) return [last.a, last.b]
+  const [left, right] = [a.rungs.at(-1), b.rungs.at(-1)]
+  return left && right ? [left.id, right.id] : null
+}

@@ -1,0 +1,59 @@
+/** Unfolds unchanged lines: a hot line behind "8 unchanged lines" would go unseen. */
+import type { Text } from '@codemirror/state'
+import { EditorView } from '@codemirror/view'
+import { uncollapseUnchanged, type Chunk } from '@codemirror/merge'
+
+/** The merge view's folding: lines kept around a change, and the fewest lines worth folding. */
+export const collapseUnchanged = { margin: 3, minSize: 4 }
+
+export interface Fold {
+  /** Lines of a and b, from 1 and inclusive, that one fold may hide. */
+  a: { from: number; to: number }
+  b: { from: number; to: number }
+}
+
+/** Unchanged ranges that are long enough to be folded. */
+export function folds(chunks: readonly Chunk[], a: Text, b: Text): Fold[] {
+  const found: Fold[] = []
+  let [pastA, pastB] = [1, 1]
+  for (let index = 0; index <= chunks.length; index += 1) {
+    const chunk = chunks[index]
+    const margin = index === 0 ? 0 : collapseUnchanged.margin
+    const end = (doc: Text, at: number | undefined) =>
+      at === undefined
+        ? doc.lines
+        : doc.lineAt(Math.min(at, doc.length)).number - 1 - collapseUnchanged.margin
+    const fold = {
+      a: { from: pastA + margin, to: end(a, chunk?.fromA) },
+      b: { from: pastB + margin, to: end(b, chunk?.fromB) },
+    }
+    if (fold.b.to - fold.b.from + 1 >= collapseUnchanged.minSize) found.push(fold)
+    if (!chunk) break
+    pastA = a.lineAt(Math.min(a.length, chunk.toA)).number
+    pastB = b.lineAt(Math.min(b.length, chunk.toB)).number
+  }
+  return found
+}
+
+/** Unfolds the folds that contain any of the lines and are not open yet. */
+export function unfold(
+  editors: { a: EditorView | undefined; b: EditorView },
+  original: Text,
+  chunks: readonly Chunk[],
+  lines: { a: ReadonlySet<number>; b: ReadonlySet<number> },
+): void {
+  const holds = ({ from, to }: { from: number; to: number }, wanted: ReadonlySet<number>) =>
+    [...wanted].some((line) => line >= from && line <= to)
+  const chosen = folds(chunks, original, editors.b.state.doc).filter(
+    (fold) => holds(fold.a, lines.a) || holds(fold.b, lines.b),
+  )
+  for (const side of ['a', 'b'] as const) {
+    const editor = editors[side]
+    if (!editor || chosen.length === 0) continue
+    editor.dispatch({
+      effects: chosen.map((fold) =>
+        uncollapseUnchanged.of(editor.state.doc.line(fold[side].from).from),
+      ),
+    })
+  }
+}

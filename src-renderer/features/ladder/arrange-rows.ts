@@ -1,0 +1,46 @@
+/** Filters and sorts the ladder's rows: search, sorting and pinned rows. */
+import { foundBy } from '../shown-rungs'
+import type { LadderRow } from './ladder-rows'
+
+export const ladderSorts = ['order', 'time', 'step', 'metric'] as const
+
+export type LadderSort = (typeof ladderSorts)[number]
+
+export interface LadderView {
+  search: string
+  sort: LadderSort
+  /** The metric to sort by, if `sort` is `metric`. */
+  metric: string
+  pinned: readonly string[]
+}
+
+/** A row's sort key, largest first; null comes last. */
+function sortValue(row: LadderRow, { sort, metric }: LadderView): number | null {
+  switch (sort) {
+    case 'order':
+      return null
+    case 'time':
+      return row.rung.timing ? -row.rung.timing.medianMs : null
+    case 'step':
+      return row.step?.factor ?? null
+    case 'metric':
+      return row.rung.metrics[metric]?.value ?? null
+  }
+}
+
+/** Pinned rows stay whatever the search; both parts default to ladder order. */
+export function arrangeRows(
+  rows: readonly LadderRow[],
+  view: LadderView,
+): { pinned: LadderRow[]; rows: LadderRow[] } {
+  const isFound = foundBy(view.search, rows) ?? (() => true)
+  const isPinned = ({ rung }: LadderRow) => view.pinned.includes(rung.id)
+  const shown = rows.filter((row) => !isPinned(row) && isFound(row))
+  if (view.sort !== 'order')
+    shown.sort((a, b) => {
+      const [left, right] = [sortValue(a, view), sortValue(b, view)]
+      if (left === null || right === null) return Number(left === null) - Number(right === null)
+      return right - left
+    })
+  return { pinned: rows.filter(isPinned), rows: shown }
+}

@@ -1,0 +1,39 @@
+/** A rung's metric cells, calculated before rendering: there are thousands, and most stay unseen. */
+import type { MetricValue } from '../../../src-main/domain/metrics/metrics'
+import { bareFigure } from '../../ui/format'
+import type { LadderRow } from './ladder-rows'
+import { share, type Scale } from '../../ui/scale'
+
+export interface MetricCell {
+  id: string
+  /** The text shown, and its origin for screen readers; null if there is no value. */
+  text: string | null
+  evidence: MetricValue['evidence'] | 'absent'
+  /** The bar's length, as a percentage of the track. */
+  width: string
+  isZero: boolean
+  expected: { met: boolean; direction: string } | null
+}
+
+export const metricCells = (
+  { rung, comparison }: LadderRow,
+  scales: ReadonlyMap<string, Scale>,
+): MetricCell[] =>
+  [...scales.keys()].map((id) => {
+    const figure = rung.metrics[id]
+    const value = figure?.value ?? null
+    const scale = scales.get(id)
+    const expected = comparison?.metrics.find((metric) => metric.id === id)?.expected
+    return {
+      id,
+      text: figure && value !== null ? bareFigure(value, figure.unit) : null,
+      evidence: !figure ? 'absent' : value === null ? 'unavailable' : figure.evidence,
+      width: `${((scale ? share(scale, value ?? 0) : 0) * 100).toFixed(1)}%`,
+      isZero: value === 0,
+      // If either value is missing there is nothing to mark; the row's details say so.
+      expected:
+        expected && expected.met !== null
+          ? { met: expected.met, direction: expected.direction }
+          : null,
+    }
+  })

@@ -1,0 +1,47 @@
+/** The metric columns of the ladder, in groups, and their scales. */
+import { leadMetric } from '../../../src-main/domain/analysis/lead-figure'
+import { cardMetricIds, metricDefinition } from '../../../src-main/domain/metrics/metrics'
+import type { Session } from '../../../src-main/domain/session/session'
+import { columnFor } from '../../../src-main/domain/session/noisy-counters'
+import { groupMetrics, type MetricGroupId } from '../metric-groups'
+import { makeScale, type Scale } from '../../ui/scale'
+
+export interface ColumnGroup {
+  id: MetricGroupId
+  metrics: readonly string[]
+}
+
+/** What says more of a task that memory bounds than conflicts in shared memory which no rung has. */
+const ofMemory = ['dramBytes', 'l2HitRate'] as const
+
+const conflicts = ['sharedLoadBankConflicts', 'sharedStoreBankConflicts'] as const
+
+/**
+ * The card's metrics and the registers; of a deep session the structural conflicts in place of the noisy counters. What bounds the task stands in place of FMA's pipe; where that is memory and no
+ * rung has a bank conflict, the bytes that it moves stand in place of the conflicts.
+ */
+export function usualColumns(session: Session): string[] {
+  const lead = leadMetric(session)
+  const has = (id: string) => session.rungs.some(({ metrics }) => (metrics[id]?.value ?? 0) > 0)
+  const isMemory = lead === 'dramUtilization' && !conflicts.some(has)
+  const moved = isMemory ? ofMemory.filter(has) : []
+  return [...cardMetricIds, 'registersPerThread']
+    .filter((id) => moved.length === 0 || !conflicts.some((one) => one === id))
+    .map((id): string => (id === 'fmaUtilization' ? lead : columnFor(id, session.rungs)))
+    .concat(moved)
+}
+
+/** Metrics grouped as columns. */
+export const columnGroups = (ids: readonly string[]): ColumnGroup[] => groupMetrics(ids)
+
+export const metricsOf = (groups: readonly ColumnGroup[]): string[] =>
+  groups.flatMap(({ metrics }) => metrics)
+
+/** The scale of a metric's bars: percentages run to 100 %, others to the largest in the ladder. */
+export function metricScale(session: Session, id: string): Scale {
+  if (metricDefinition(id)?.unit === '%') return { kind: 'linear', min: 0, max: 100 }
+  return makeScale(
+    'linear',
+    session.rungs.map((rung) => rung.metrics[id]?.value ?? 0),
+  )
+}

@@ -1,0 +1,39 @@
+/** A report's screens: its first page and those of its sections. */
+import { createRouter, createWebHashHistory, type Router } from 'vue-router'
+import { FrozenReport, type ReportSection } from '../../../src-main/domain/report/frozen-report'
+import { sessionScreens } from '../frame/session-screens'
+
+const sections = Object.keys(sessionScreens) as ReportSection[]
+
+/** Screens of the report's sections. */
+export const screenNames = (report: FrozenReport): ReportSection[] =>
+  sections.filter((section) => report.sections.includes(section))
+
+export function createReportRouter(report: FrozenReport): Router {
+  const router = createRouter({
+    history: createWebHashHistory(),
+    routes: [
+      { path: '/', name: 'home', component: () => import('./SummaryScreen.vue') },
+      ...screenNames(report).map((name) => sessionScreens[name]),
+      {
+        path: '/draw/:words+',
+        name: 'draw',
+        props: true,
+        component: () => import('./DrawScreen.vue'),
+      },
+      {
+        path: '/:rest(.*)*',
+        name: 'missing',
+        component: () => import('../frame/MissingScreen.vue'),
+      },
+    ],
+  })
+  // A screen may link to one that this report leaves out: the link then leads to a note instead of an error.
+  const resolve = router.resolve.bind(router)
+  router.resolve = ((to: Parameters<typeof resolve>[0], from: Parameters<typeof resolve>[1]) => {
+    const isLeftOut =
+      typeof to === 'object' && 'name' in to && to.name !== undefined && !router.hasRoute(to.name)
+    return resolve(isLeftOut ? { name: 'missing', params: { rest: [] } } : to, from)
+  }) as typeof router.resolve
+  return router
+}

@@ -1,0 +1,17 @@
+/** Imports files and opens the result: one session's ladder, or the list with errors. */
+import { useRouter } from 'vue-router'
+import { useSessionManagement } from '../../stores/session-management'
+
+export function useImport(): (files: readonly File[]) => Promise<void> {
+  const router = useRouter()
+  const management = useSessionManagement()
+  return async (files) => {
+    if (files.length === 0) return
+    const started = management.importFiles(files)
+    // Where its progress stands; a file takes a while.
+    await router.push({ name: 'sessions' })
+    const [first, ...more] = await started
+    if (files.length === 1 && first !== undefined && more.length === 0)
+      await router.push({ name: 'ladder', params: { sessionRef: first } })
+  }
+}

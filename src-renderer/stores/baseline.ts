@@ -1,0 +1,41 @@
+/** The rung, of any session, that figures are compared with; kept until it is dropped. */
+import { defineStore } from 'pinia'
+import { computed, watch } from 'vue'
+import { valueOf } from './loadable'
+import { rungOf, type RungResult, type Session } from '../../src-main/domain/session/session'
+import { keptText } from '../ui/preferences'
+import { useSessionsStore } from './sessions'
+
+export interface Baseline {
+  ref: string
+  session: Session
+  rung: RungResult
+}
+
+export const useBaselineStore = defineStore('baseline', () => {
+  const sessions = useSessionsStore()
+  /** Session and rung; neither may hold a line break. */
+  const kept = keptText('baseline')
+  const at = computed(() => {
+    const [ref, rung] = kept.value.split('\n')
+    return ref && rung ? { ref, rung } : null
+  })
+  watch(at, (place) => place && sessions.fetch(place.ref), { immediate: true })
+
+  /** Null without one, while it is loading, and if it is gone. */
+  const baseline = computed<Baseline | null>(() => {
+    const place = at.value
+    const session = place ? valueOf(sessions.sessions.get(place.ref)) : undefined
+    const rung = place && session && rungOf(session, place.rung)
+    return place && session && rung ? { ref: place.ref, session, rung } : null
+  })
+
+  const is = (ref: string, rung: string): boolean => at.value?.ref === ref && at.value.rung === rung
+  function pin(ref: string, rung: string): void {
+    kept.value = `${ref}\n${rung}`
+  }
+  function drop(): void {
+    kept.value = ''
+  }
+  return { at, baseline, is, pin, drop }
+})

@@ -1,0 +1,30 @@
+/**
+ * The rungs of the open session that tables and charts highlight together.
+ *
+ * They are the one under the pointer or the keys, those picked for comparison, and what the names are filtered by.
+ */
+import { defineStore } from 'pinia'
+import { watch, ref } from 'vue'
+import { useSessionsStore } from './sessions'
+
+export const useRungFocusStore = defineStore('rung-focus', () => {
+  const sessions = useSessionsStore()
+  const hovered = ref<string | null>(null)
+  const picked = ref<readonly string[]>([])
+  /** As typed. */
+  const filter = ref('')
+  watch(
+    () => sessions.currentRef,
+    () => {
+      hovered.value = null
+      picked.value = []
+      filter.value = ''
+    },
+  )
+  function pick(id: string): void {
+    picked.value = picked.value.includes(id)
+      ? picked.value.filter((other) => other !== id)
+      : [...picked.value, id]
+  }
+  return { hovered, picked, filter, pick }
+})

@@ -1,0 +1,86 @@
+/** Actions on saved sessions; the list is reloaded after each change. */
+import { defineStore } from 'pinia'
+import { shallowRef } from 'vue'
+import { useClient } from '../client/client'
+import type { DeletedSession } from '../../src-main/contract/sessions'
+import { useSessionsStore } from './sessions'
+
+export interface ImportFailure {
+  file: string
+  error: unknown
+}
+
+export const useSessionManagement = defineStore('session-management', () => {
+  const sessions = useSessionsStore()
+  const deleted = shallowRef<readonly DeletedSession[]>([])
+  /** Error of the last action, until the next one. */
+  const failure = shallowRef<unknown>(null)
+  /** The file being imported, and the number of files waiting. */
+  const importing = shallowRef<{ file: string; waiting: number } | null>(null)
+  const importFailures = shallowRef<readonly ImportFailure[]>([])
+
+  async function loadDeleted(): Promise<void> {
+    // A report has no trash: its list simply stays empty.
+    deleted.value = await useClient()
+      .call('sessions.deleted', {})
+      .catch(() => [])
+  }
+
+  /** True on success. */
+  async function change(work: Promise<unknown>): Promise<boolean> {
+    failure.value = null
+    const done = await work.then(
+      () => true,
+      (error: unknown) => {
+        failure.value = error
+        return false
+      },
+    )
+    await Promise.all([sessions.loadList(), loadDeleted()])
+    return done
+  }
+
+  const rename = (ref: string, title: string | null) =>
+    change(useClient().call('sessions.rename', { ref, title }))
+
+  async function remove(ref: string): Promise<boolean> {
+    const done = await change(useClient().call('sessions.delete', { ref }))
+    if (done) sessions.forget(ref)
+    return done
+  }
+
+  const restore = (ref: string) => change(useClient().call('sessions.restore', { ref }))
+
+  /** Imports files in sequence; returns the refs of the new sessions. */
+  async function importFiles(files: readonly File[]): Promise<string[]> {
+    const { importFile } = useClient()
+    if (!importFile || importing.value) return []
+    const refs: string[] = []
+    const failures: ImportFailure[] = []
+    importFailures.value = []
+    for (const [index, file] of files.entries()) {
+      importing.value = { file: file.name, waiting: files.length - index - 1 }
+      try {
+        refs.push((await importFile(file)).ref)
+      } catch (error) {
+        failures.push({ file: file.name, error })
+        importFailures.value = [...failures]
+      }
+    }
+    importing.value = null
+    await sessions.loadList()
+    return refs
+  }
+
+  return {
+    deleted,
+    failure,
+    importing,
+    importFailures,
+    loadDeleted,
+    rename,
+    remove,
+    restore,
+    importFiles,
+  }
+})

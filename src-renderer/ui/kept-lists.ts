@@ -1,0 +1,43 @@
+/** Lists of words, one per key, remembered in this browser. */
+import { computed, type WritableComputedRef } from 'vue'
+import { keptText } from './preferences'
+
+/** Lists that are kept; the one that was changed longest ago goes first. */
+const mostLists = 50
+
+type Lists = readonly (readonly [key: string, words: readonly string[]])[]
+
+/** Someone else may have written it. */
+export function readLists(text: string): Lists {
+  try {
+    const value: unknown = JSON.parse(text)
+    if (!Array.isArray(value)) return []
+    return value.filter(
+      (entry): entry is [string, string[]] =>
+        Array.isArray(entry) &&
+        typeof entry[0] === 'string' &&
+        Array.isArray(entry[1]) &&
+        entry[1].every((word) => typeof word === 'string'),
+    )
+  } catch {
+    return []
+  }
+}
+
+/** With this list in place of the key's; null forgets it. */
+export function writeLists(lists: Lists, key: string, words: readonly string[] | null): string {
+  const others = lists.filter(([known]) => known !== key)
+  return JSON.stringify((words ? [...others, [key, words] as const] : others).slice(-mostLists))
+}
+
+/** Null where none was kept. */
+export function keptList(
+  name: string,
+  key: () => string,
+): WritableComputedRef<readonly string[] | null> {
+  const kept = keptText(name)
+  return computed({
+    get: () => readLists(kept.value).find(([known]) => known === key())?.[1] ?? null,
+    set: (words) => (kept.value = writeLists(readLists(kept.value), key(), words)),
+  })
+}

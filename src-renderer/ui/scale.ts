@@ -1,0 +1,45 @@
+/** Scales for bars and their axes. */
+
+/** Scales for bars and their axes: a value's share of the length, linear or logarithmic. */
+export type ScaleKind = 'linear' | 'log'
+
+export interface Scale {
+  kind: ScaleKind
+  min: number
+  max: number
+}
+
+/** Linear from 0; logarithmic from the power of ten at or below the smallest positive value. */
+export function makeScale(kind: ScaleKind, values: readonly number[]): Scale {
+  const positive = values.filter((value) => Number.isFinite(value) && value > 0)
+  if (positive.length === 0) return { kind, min: kind === 'log' ? 1 : 0, max: 10 }
+  const max = Math.max(...positive)
+  if (kind === 'linear') return { kind, min: 0, max }
+  const min = 10 ** Math.floor(Math.log10(Math.min(...positive)))
+  return { kind, min, max: Math.max(max, min * 10) }
+}
+
+/** 0 to 1; a positive value is always visible on a linear scale and never negative on a log scale. */
+export function share(scale: Scale, value: number): number {
+  if (!(value > 0)) return 0
+  const raw =
+    scale.kind === 'linear'
+      ? value / scale.max
+      : Math.log(value / scale.min) / Math.log(scale.max / scale.min)
+  return Math.min(1, Math.max(0, raw))
+}
+
+/** Three to five round positions for an axis, or the powers of ten. */
+export function ticks(scale: Scale): number[] {
+  if (scale.kind === 'log') {
+    const result: number[] = []
+    for (let tick = scale.min; tick <= scale.max * 1.0001; tick *= 10) result.push(tick)
+    return result
+  }
+  const rough = scale.max / 3
+  const power = 10 ** Math.floor(Math.log10(rough))
+  const step = [1, 2, 5, 10].map((factor) => factor * power).find((size) => size >= rough)!
+  const result: number[] = []
+  for (let tick = 0; tick <= scale.max * 1.0001; tick += step) result.push(tick)
+  return result
+}
