@@ -29,12 +29,7 @@ export async function importCommand(
     store: machine.folders.sessions,
     ...(options.out === undefined ? {} : { out: resolve(options.out) }),
   }
-  const { path, remove } = await givenFile(file)
-  const { session, folder, misplaced } = await (
-    (await isHtmlFile(path))
-      ? importPage(path, options, place)
-      : importProfile(path, options, place)
-  ).finally(remove)
+  const { session, folder, misplaced } = await importGiven(file, options, place)
   if (options.json) printJson(runDocument, sessionFields(session, folder))
   else printText(sessionText(session))
   note(`Saved in ${folder}`)
@@ -45,6 +40,21 @@ export async function importCommand(
 interface Place {
   store: string
   out?: string
+}
+
+async function importGiven(
+  file: string,
+  options: ImportOptions,
+  place: Place,
+): Promise<ImportResult> {
+  const { path, remove } = await givenFile(file)
+  try {
+    return await ((await isHtmlFile(path))
+      ? importPage(path, options, place)
+      : importProfile(path, options, place))
+  } finally {
+    await remove()
+  }
 }
 
 async function importPage(
