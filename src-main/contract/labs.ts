@@ -1,4 +1,5 @@
 /** Labs: what a student sees, and what the core saves of the student's work. */
+import { CacheState } from '../domain/session/session'
 import { z } from 'zod'
 import { LabCheck, LabFile, LabSource } from '../domain/labs/lab'
 import { Statement } from '../domain/messages/message'
@@ -48,6 +49,8 @@ export const AttemptSummary = z.object({
   checks: z.number().int(),
   target: LabOutcome.shape.target,
   timeMs: z.number().nullable(),
+  /** What L2 held when it was timed; null without a time. */
+  cacheState: CacheState.nullable(),
   /** The session behind it; null if nothing was measured. */
   session: z.string().nullable(),
 })

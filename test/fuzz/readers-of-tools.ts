@@ -36,7 +36,11 @@ import { liveRegisters } from '../../src-main/domain/sass/live-registers'
 import { listingOf } from '../../src-main/domain/sass/listing'
 import { cubinsOf } from '../../src-main/parsers/cubin/fat-binary'
 import { parseRules } from '../../src-main/parsers/ncu/ncu-advice'
-import { parseExpected, parseProbedLaunches, parseProbedReference } from '../../src-main/parsers/cuda/launch-probe'
+import {
+  parseExpected,
+  parseProbedLaunches,
+  parseProbedReference,
+} from '../../src-main/parsers/cuda/launch-probe'
 
 const pages = ['standard-mix', 'import-five-kernels', 'import-details', 'set-full']
 

@@ -1,4 +1,5 @@
 /** The result of grading a folder of submissions: one row per student. */
+import { CacheState } from '../session/session'
 import { z } from 'zod'
 import type { Lab } from './lab'
 import { Statement } from '../messages/message'
@@ -16,6 +17,8 @@ export const GradeRow = z.object({
   predictions: z.record(z.string(), z.string()),
   questions: z.record(z.string(), z.string()),
   timeMs: z.number().nullable(),
+  /** What L2 held when it was timed; null without a time. */
+  cacheState: CacheState.nullable().default(null),
   seconds: z.number(),
   /** Why it did not pass; empty if it did. */
   reason: Statement,
@@ -33,7 +36,14 @@ export const GradeRow = z.object({
 export type GradeRow = z.infer<typeof GradeRow>
 
 const none = {
-  ...{ predictions: {}, questions: {}, timeMs: null, similarTo: [], likeSolution: null },
+  ...{
+    predictions: {},
+    questions: {},
+    timeMs: null,
+    cacheState: null,
+    similarTo: [],
+    likeSolution: null,
+  },
   record: null,
 }
 
@@ -78,6 +88,7 @@ export function outcomeRow(student: string, outcome: LabOutcome, seconds: number
     predictions: byId(predictions),
     questions: byId(questions),
     timeMs: outcomeTimeMs(outcome),
+    cacheState: outcome.cacheState ?? null,
     seconds,
     reason: status === 'passed' ? '' : inBrief(first?.sentence ?? ''),
   }

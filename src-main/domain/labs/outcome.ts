@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { LabCheck, predictionDirections } from './lab'
 import { says, Statement } from '../messages/message'
 import { MetricValue } from '../metrics/metrics'
-import { Build, Diagnostic } from '../session/session'
+import { Build, CacheState, Diagnostic } from '../session/session'
 import { Target } from '../target/targets'
 
 export const Direction = z.enum(predictionDirections)
@@ -84,6 +84,8 @@ export const LabOutcome = z.object({
   target: Target,
   /** null if no GPU was available. */
   device: z.object({ name: z.string(), computeCapability: z.string() }).nullable(),
+  /** What L2 held when it was timed; null without a time, absent in outcomes that predate it. */
+  cacheState: CacheState.nullable().optional(),
   /** Why part of it could not be measured. */
   reason: Statement.nullable(),
   /** SHA-256 of the submission, hex. */

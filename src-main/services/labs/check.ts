@@ -306,6 +306,8 @@ function outcomeOf(
     status,
     target,
     device: device ? { name: device.name, computeCapability: device.computeCapability } : null,
+    cacheState:
+      evidence.session?.rungs.find(({ id }) => id === submissionId)?.timing?.cacheState ?? null,
     reason: evidence.reason === null ? (remedy ?? aboutTime) : together(evidence.reason, remedy),
     sourceHash: sourceHash(source),
     build,

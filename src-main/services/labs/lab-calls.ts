@@ -55,6 +55,7 @@ async function summarize(folders: Folders, key: string, lab: LabFolder): Promise
         checks: outcome.checks.length,
         target: outcome.target,
         timeMs: outcomeTimeMs(outcome),
+        cacheState: outcome.cacheState ?? null,
         session: await attemptSession(folders, key, id, outcome),
       }
     }),

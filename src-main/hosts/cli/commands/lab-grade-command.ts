@@ -135,7 +135,7 @@ function csvOf(batches: readonly Batch[], rows: readonly GradeRow[]): string {
   const header = [
     ...['student', 'lab', 'status', 'checks_passed', 'checks'],
     ...Object.entries(groups).flatMap(([group, names]) => names.map((id) => `${group}:${id}`)),
-    ...['time_ms', 'grading_seconds', 'reason', 'similar_to', 'like_solution'],
+    ...['time_ms', 'cache_state', 'grading_seconds', 'reason', 'similar_to', 'like_solution'],
   ]
   return csvTable(
     header,
@@ -147,7 +147,7 @@ function csvOf(batches: readonly Batch[], rows: readonly GradeRow[]): string {
         ...groups.check.map((id) => row.checks[id] ?? null),
         ...groups.prediction.map((id) => row.predictions[id] ?? null),
         ...groups.question.map((id) => row.questions[id] ?? null),
-        ...[row.timeMs, Number(row.seconds.toFixed(2)), inEnglish(row.reason)],
+        ...[row.timeMs, row.cacheState, Number(row.seconds.toFixed(2)), inEnglish(row.reason)],
         row.similarTo.map(({ student, share }) => `${student} (${percent(share)})`).join('; '),
         row.likeSolution === null ? null : percent(row.likeSolution),
       ]
