@@ -16,7 +16,7 @@ const shared = new RegExp(
     // The editor's parts stay with the editor.
     /src-renderer[\\/](client|stores|ui[\\/](?!code|Code))/,
     /features[\\/](palette|[a-z-]+\.ts)/,
-    /features[\\/](charts[\\/](figures|use-chart)|edit[\\/]OpenInEditor|ladder[\\/]ladder-rows|sessions[\\/]session-list)/,
+    /features[\\/](charts[\\/]([a-z-]*figures|use-chart)|edit[\\/]OpenInEditor|ladder[\\/]ladder-rows|sessions[\\/]session-list)/,
   ]
     .map(({ source }) => source)
     .join('|'),

@@ -24,8 +24,8 @@ import {
 } from '@codemirror/view'
 import { codeHighlighting, codeTheme } from './code-theme'
 import { syntaxOf } from './code-syntax'
-import { lineBands, setBands, type LineBands } from './line-bands'
-import { editorTheme } from './editor-theme'
+import { lineBands, setBands, type LineBands } from './code-bands'
+import { editorTheme } from './code-editor-theme'
 
 /** A message at a line, from 1; a message without a line is shown at the first. */
 export interface CodeDiagnostic {

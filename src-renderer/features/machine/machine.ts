@@ -10,7 +10,7 @@ import {
   type Work,
 } from '../../../src-main/domain/session/deep'
 import { liveRegisters, type Live } from '../../../src-main/domain/sass/live-registers'
-import { bandCount, type LineBands } from '../../ui/line-bands'
+import { bandCount, type LineBands } from '../../ui/code-bands'
 
 /** What there is of a rung; each part may be missing. */
 export interface MachineRung {
