@@ -95,6 +95,10 @@ const smallSession = (): unknown => lean(JSON.parse(sessionText('softmax-lab-h20
 const page = (report: unknown): string =>
   `<!doctype html>\n<title>Report</title>\n<script type="application/json" id="kernel-ladder-report">${JSON.stringify(report).replaceAll('<', String.raw`\u003c`)}</script>\n`
 
+/** An HTML report of one session. */
+const reportPage = (session: unknown): string =>
+  page({ report: 2, date: null, sections: [], sessions: [{ session, sources: {} }] })
+
 const counted = { executed: 1, threadExecuted: 32, samples: 4, notIssuedSamples: 2 }
 const notCounted = {
   ...{ sharedWavefronts: null, sharedWavefrontsIdeal: null, sharedWavefrontsExcess: null },
@@ -267,16 +271,9 @@ export const readersOfFiles: readonly Reader[] = [
   ),
   text(
     'HTML report',
-    () => [
-      page({
-        report: 2,
-        date: null,
-        sections: [],
-        sessions: [{ session: smallSession(), sources: {} }],
-      }),
-    ],
+    () => [reportPage(smallSession())],
     (html) => parseReportHtml(html, 'report.html').report.sessions.length,
-    { large: () => [file('test/captures/version-1/report.html')] },
+    { large: () => [reportPage(JSON.parse(sessionText('gemm-fp32-h200-1024')))] },
   ),
   text(
     'results of a tuner',
