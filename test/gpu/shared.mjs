@@ -3,7 +3,7 @@
  * For a person with a GPU and nvcc: a run beside another process that computes on the same GPU says so, and a run alone
  * does not.
  *
- *     node test/gpu/shared.mjs PROGRAM.mjs
+ *     node test/gpu/shared.mjs <the one-file program>
  */
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 const [program] = process.argv.slice(2)
-if (!program) throw new Error('Name the one-file program: node test/gpu/shared.mjs PROGRAM.mjs')
+if (!program) throw new Error('Name the one-file program as the first argument.')
 const folder = mkdtempSync(join(tmpdir(), 'shared-'))
 
 /** The keys of a run's warnings. */

@@ -54,6 +54,7 @@ describe('checks', () => {
       expect(outcome.status).toBe('passed')
       expect(outcomeExitCode(outcome)).toBe(0)
       expect(outcome.device?.name).toBe('NVIDIA H200')
+      expect(outcome.cacheState).toBe('cold')
       const busy = outcome.checks.find(({ id }) => id === 'busy')
       expect(said(busy?.sentence)).toMatch(
         /^FMA pipe utilization: \d+\.\d %, ≥ .* \(5 × 01_naive\)\.$/,
@@ -126,6 +127,7 @@ describe('checks', () => {
       expect(said(attempt.outcome.reason)).not.toContain('static:')
       expect(attempt.outcome.build.occupancy.length).toBeGreaterThan(0)
       expect(outcomeExitCode(attempt.outcome)).toBe(3)
+      expect(attempt.outcome.cacheState).toBeNull()
     })
 
     it('without a GPU code that does not compile is not yet passed', async () => {
