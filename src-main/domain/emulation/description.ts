@@ -1,4 +1,4 @@
-/** What host code described, held against the machine code that the judge compiled. Pure. */
+/** Checks what host code described against the machine code that the judge compiled. Pure. */
 import { message, type AnyMessage } from '../messages/message'
 import type { MachineCode } from '../sass/machine-code'
 

@@ -17,7 +17,7 @@ const hexadecimal = z.string().refine((text) => text.length % 2 === 0 && !/[^0-9
 /** As compilers make them: no spaces, so that a list of them can be separated by those. */
 const mangledName = z.string().regex(/^[\w$.]{1,4096}$/)
 
-/** One line for people to read. */
+/** A one-line, human-readable summary. */
 const shownText = z
   .string()
   .max(8192)

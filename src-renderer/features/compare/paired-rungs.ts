@@ -5,7 +5,7 @@ import type { Step } from './ladder-steps'
 
 type Pairs = Pick<SessionComparison, 'pairs'>
 
-/** Rungs in pairs, in the order of a's; of a rung of several kernels, the pair of the first. */
+/** Pairs of rungs in the order of session a; a rung with several kernels is paired by its first one. */
 function rungPairs({ pairs }: Pairs): Step[] {
   const seen = new Set<string>()
   return pairs.flatMap(({ sideA, sideB }) => {
