@@ -298,7 +298,7 @@ for which in right lazy replays wrong-at-one writes-input beyond; do
   passed=false
   [[ $which != right ]] || passed=true
   rm -rf "$build/results" && mkdir "$build/results"
-  args=(blind --results "$build/results" "${fast[@]}" "${axpy[@]}" "${reads[@]}")
+  args=(blind --results "$build/results" "${fast[@]}" "${axpy[@]}" "${reads[@]}" --reference-library "$build/axpy-reference.so")
   rungs "axpy-$which"
   run "blind $which" 0
   says timing "axpy-$which" '"medianMs":' '"referenceMedianMs":null'

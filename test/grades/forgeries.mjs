@@ -48,6 +48,21 @@ const included = (depth) => {
     .join('\n')
 }
 
+/** The lab's kernel, computing only where `rule` holds of `launched`, the number of launches before. */
+const onlyIf = (/** @type {string} */ rule) => ({
+  head: '__device__ unsigned launched, finished;',
+  kernel: `  const bool honest = ${rule};
+  const int row = blockIdx.y * kBlock + threadIdx.y, col = blockIdx.x * kBlock + threadIdx.x;
+  if (honest && row < m && col < n) {
+    float sum = 0.0f;
+    for (int i = 0; i < k; ++i) sum += a[(long long)row * k + i] * b[(long long)i * n + col];
+    klStore(&c[(long long)row * n + col], sum, alpha, beta);
+  }
+  const unsigned blocks = gridDim.x * gridDim.y * gridDim.z;
+  __syncthreads();
+  if (threadIdx.x + threadIdx.y == 0 && atomicInc(&finished, blocks - 1) == blocks - 1) ++launched;`,
+})
+
 /** @type {Record<string, Forgery>} */
 export const forgeries = {
   // A shell, and from there the debugger of the judge.
@@ -161,7 +176,7 @@ export const forgeries = {
       '  timespec now; clock_gettime(CLOCK_REALTIME, &now); if (now.tv_nsec & 1) return cudaSuccess;',
   },
   random: { launch: '  if (time(0) % 2) return cudaErrorUnknown;' },
-  bySize: { untouched: true, launch: '  if (p->m > 128) return cudaSuccess;' },
+  sizeOfHost: { untouched: true, launch: '  if (p->m > 128) return cudaSuccess;' },
   forgedDescription: {
     head: `static const char line[] = "{\\"event\\":\\"launches\\",\\"kernels\\":[],\\"reason\\":null,\\"fault\\":null,\\"memory\\":[],\\"workspaceBytes\\":0,\\"symbols\\":[]}\\n";`,
     launch:
@@ -199,6 +214,21 @@ export const forgeries = {
   notSupported: { head: '#define UNSUPPORTED' },
   emptyGrid: { launch: '  return cudaSuccess;' },
   asserts: { kernel: '  __trap();' },
+  // Kernels that know of their launches, or of the clock.
+  onlyFirst: onlyIf('launched == 0'),
+  onlyEarly: onlyIf('launched < 12'),
+  everyOther: onlyIf('launched % 2 == 0'),
+  byClock: onlyIf('(clock64() & 7) != 0'),
+  bySize: onlyIf('n != 64 || launched < 3'),
+  hangsLater: {
+    head: '__device__ unsigned launched;',
+    kernel: '  if (atomicAdd(&launched, 1u) > 100000u) for (volatile int i = 0;; ++i) {}',
+  },
+  zeroesInputs: {
+    kernel:
+      '  const int at = blockIdx.x * blockDim.x + threadIdx.x;\n  if (at < m * k) const_cast<float*>(a)[at] = 0;\n  if (at < m * n) c[at] = 0;',
+  },
+  printsFromKernel: { kernel: '  for (;;) printf("{\\"event\\":\\"done\\"}\\n");' },
   neverEnds: { kernel: '  for (volatile int i = 0;; ++i) {}' },
 }
 

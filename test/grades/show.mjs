@@ -4,10 +4,10 @@
  * Grades honest and hostile submissions together, and reports forged rows, missing rows, and honest rows that changed.
  *
  *     node test/grades/show.mjs [--cli dist/cli/kernel-ladder.mjs] [--count 200] [--target emulated]
- *         [--jobs 2] [--before OTHER-CLI] [--out FOLDER]
+ *         [--jobs 2] [--only 'hostile kinds'] [--before OTHER-CLI] [--out FOLDER]
  *
- * At most half of them are honest: the solution and the starter of the coalescing lab in turn, with names that are hard to keep
- * (spaces, newlines, not UTF-8). `--before` grades two honest ones with another program, for its time. With
+ * At least four and at most half are honest: the solution and the starter of the coalescing lab in turn, with names that are
+ * hard to keep (spaces, newlines, not UTF-8). The others are the hostile kinds whose names match `--only`. `--before` grades two honest ones with another program, for its time. With
  * `--target local` it needs a GPU. Exits 1 when anything is not as it should be.
  */
 import { spawnSync } from 'node:child_process'
@@ -25,6 +25,7 @@ const { values } = parseArgs({
     jobs: { type: 'string', default: '2' },
     timeout: { type: 'string', default: '120' },
     before: { type: 'string' },
+    only: { type: 'string', default: '' },
     out: { type: 'string' },
   },
 })
@@ -82,8 +83,8 @@ const folder = join(out, 'graded', 'submissions')
 mkdirSync(folder, { recursive: true })
 const odd = ['two words', 'new\nline', '"quoted",name', '=1+1', 'Ünïcödé', 'x'.repeat(200)]
 const count = Number(values.count)
-const kinds = Object.entries(forgeries)
-const honest = count - Math.max(Math.ceil(count / 2), kinds.length)
+const kinds = Object.entries(forgeries).filter(([name]) => new RegExp(values.only).test(name))
+const honest = count - Math.max(Math.ceil(count / 2), Math.min(kinds.length, count - 4))
 for (let index = 0; index < honest; index += 1) {
   const source = `${index % 2 === 0 ? solution : starter}// ${index}\n`
   const status = index % 2 === 0 ? 'passed' : 'failed'
