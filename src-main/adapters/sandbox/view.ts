@@ -96,8 +96,8 @@ done
 for path in ${configuration.join(' ')}; do
   if [ -e "$path" ]; then copied="$copied $path"; fi
 done
-# A dangling link in it is no reason to stop.
-cp -RL $copied etc 2>/dev/null
+# A link in it stays one: /etc/alternatives/cuda is a whole toolkit. An unreadable file is no reason to stop.
+cp -RH $copied etc 2>/dev/null
 [ -z "$links" ] || cp -P $links . || fail "no links"
 for path in $folders; do show "$path"; done
 if [ "$kind" = all ]; then

@@ -1,7 +1,17 @@
 /** The sandbox of `lab grade` on this machine, tried by programs that want out of it. */
 import { execFileSync, spawn } from 'node:child_process'
 import { createServer } from 'node:net'
-import { chmod, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import {
+  chmod,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  readlink,
+  rm,
+  symlink,
+  writeFile,
+} from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { existsSync } from 'node:fs'
@@ -180,6 +190,17 @@ describe('the sandbox', async () => {
       const { stdout } = await attempt(sandbox, '"$1"; ls "$2"', tool, dir)
       expect(stdout.split('\n')).toContain('compiled')
       expect(stdout).not.toContain('secret')
+    })
+
+    // Copies of what /etc/alternatives/cuda names once filled the view, and left an empty file in place of nvcc.
+    it('is shown the links of /etc/alternatives as links', async () => {
+      const folder = '/etc/alternatives'
+      const entries = existsSync(folder) ? await readdir(folder, { withFileTypes: true }) : []
+      const names = entries.filter((entry) => entry.isSymbolicLink()).map(({ name }) => name)
+      const links = await Promise.all(names.map((name) => readlink(join(folder, name))))
+      const script = 'for name in "$@"; do readlink "/etc/alternatives/$name"; done'
+      const { stdout } = await attempt(found, script, ...names)
+      expect(stdout.split('\n').slice(0, -1)).toEqual(links)
     })
 
     it('works on a copy in memory, of which nothing is left to remove', async () => {
