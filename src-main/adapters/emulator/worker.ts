@@ -24,6 +24,7 @@ else
       const buffers = job.buffers.map((buffer) => ({
         ...buffer,
         contents: buffer.contents && new Uint8Array(buffer.contents),
+        ...(buffer.earlier && { earlier: new Uint8Array(buffer.earlier) }),
       }))
       onJob({ ...job, buffers })
     })

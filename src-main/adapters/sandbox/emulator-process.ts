@@ -13,9 +13,12 @@ import { withoutInspector } from './inspector'
 import type { Emulator, StartEmulator } from '../tools/emulator'
 
 /** What comes through a channel begins at any byte; results are read as words. */
-const aligned = (answer: EmulationAnswer): EmulationAnswer => ({
+const aligned = (outputs: EmulationAnswer['outputs']): EmulationAnswer['outputs'] =>
+  new Map([...outputs].map(([name, bytes]) => [name, new Uint8Array(bytes)]))
+const alignedAnswer = (answer: EmulationAnswer): EmulationAnswer => ({
   ...answer,
-  outputs: new Map([...answer.outputs].map(([name, bytes]) => [name, new Uint8Array(bytes)])),
+  outputs: aligned(answer.outputs),
+  again: answer.again.map(aligned),
 })
 
 /** `wrap` makes the command line that runs a command in a sandbox where it can read this file. */
@@ -38,7 +41,7 @@ export function emulatorsIn(
     const events = new EventEmitter()
     for (const name of ['error', 'exit']) peer.on(name, (what) => events.emit(name, what))
     peer.on('message', (said: number | EmulationAnswer) =>
-      events.emit('message', typeof said === 'number' ? said : aligned(said)),
+      events.emit('message', typeof said === 'number' ? said : alignedAnswer(said)),
     )
     return {
       events,
@@ -47,6 +50,7 @@ export function emulatorsIn(
         const buffers = job.buffers.map((buffer) => ({
           ...buffer,
           contents: buffer.contents && new Uint8Array(buffer.contents),
+          ...(buffer.earlier && { earlier: new Uint8Array(buffer.earlier) }),
         }))
         peer.send({ ...job, buffers })
       },

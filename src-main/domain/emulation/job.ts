@@ -5,7 +5,7 @@
 import { createDevice, newMemory, OutOfDeviceMemory, type Allocation } from '../emulator/device'
 import type { Printed } from '../emulator/launch'
 import { readsClock } from '../emulator/code-facts'
-import { runRung, type MemoryOperation, type RungLaunch } from '../emulator/rung'
+import { linkRung, type MemoryOperation, type RungLaunch } from '../emulator/rung'
 import type { Finding } from '../emulator/site'
 import type { Counts } from '../emulator/warp'
 import { Halt, type HaltReason } from '../emulator/warp'
@@ -17,6 +17,11 @@ export interface EmulatedBuffer {
   bytes: number
   /** What it holds at first; null for what is only written. */
   contents: Uint8Array | null
+  /**
+   * What it holds in a run before, whose results nobody looks at. With it, a rung that can keep state in device memory runs
+   * several times: its results must be right however often it ran, and whatever it was given before.
+   */
+  earlier?: Uint8Array | null
   /** Whether a rung may write to it. */
   writable: boolean
 }
@@ -78,6 +83,10 @@ export interface EmulationAnswer {
   prints: number
   /** What the writable buffers hold, by name; of a sample, nothing. */
   outputs: Map<string, Uint8Array>
+  /** The same of further runs. */
+  again: Map<string, Uint8Array>[]
+  /** Whether the state that it keeps was still changing in the last of them. */
+  unsettled: boolean
   /** Buffers that are not writable and that were changed. */
   changedInputs: string[]
   /** Processor time of the launches alone. */
@@ -118,6 +127,20 @@ function memoryFor({ memoryBytes: limit }: EmulationJob): WebAssembly.Memory {
   return found
 }
 
+/** How often a rung may run until the state that it keeps no longer changes. */
+const mostAgain = 3
+
+/** Whether a rung is run again: where that is asked for and its kernels can keep anything. */
+export const isRepeated = ({
+  buffers,
+  machineCode,
+  workspaceBytes,
+  checks,
+}: EmulationJob): boolean =>
+  !checks &&
+  buffers.some(({ earlier }) => earlier !== undefined) &&
+  (workspaceBytes > 0 || machineCode.some(({ globals }) => globals.length > 0))
+
 /** `onProgress` is told how many warp instructions were executed, at most about once a second. */
 export function emulate(
   job: EmulationJob,
@@ -129,6 +152,8 @@ export function emulate(
     printed: [],
     prints: 0,
     outputs: new Map(),
+    again: [],
+    unsettled: false,
     changedInputs: [],
     seconds: 0,
   }
@@ -140,60 +165,92 @@ export function emulate(
     if (job.workspaceBytes > 0) places.set(0, device.allocate('workspace', job.workspaceBytes))
     for (const [index, { name, bytes }] of job.buffers.entries())
       places.set(index + 1, device.allocate(name, bytes))
-    const read: Allocation[] = []
-    for (const [index, buffer] of job.buffers.entries()) {
-      const place = places.get(index + 1)!
-      if (buffer.contents === null) device.bytes(place).fill(unwritten)
-      else {
-        device.bytes(place).set(buffer.contents)
-        read.push(place)
+    const reset = (which: 'contents' | 'earlier'): void => {
+      for (const [index, buffer] of job.buffers.entries()) {
+        const bytes = device.bytes(places.get(index + 1)!)
+        const values = buffer[which] ?? null
+        if (values === null) bytes.fill(unwritten)
+        else bytes.set(values)
       }
     }
-    const begun = performance.now()
-    try {
-      runRung({
-        device,
-        machineCode: job.machineCode,
-        launches: job.launches,
-        memory: job.memory,
-        buffers: places,
-        symbols: job.symbols,
-        ...(job.stackBytes === null ? {} : { stackBytes: job.stackBytes }),
-        options: {
-          limit: job.limit,
-          checks: job.checks,
-          written: read,
-          ...(onProgress && {
-            onProgress: (instructions: number) =>
-              onProgress(
-                answer.kernels.reduce((sum, kernel) => sum + kernel.instructions, instructions),
-              ),
-          }),
-          onPrint(printed) {
-            if (answer.prints++ < mostPrinted) answer.printed.push({ ...printed, launch })
-          },
+    // Of the first run whose results count; the others are only held to their results.
+    let recorded = true
+    const rung = linkRung({
+      device,
+      machineCode: job.machineCode,
+      launches: job.launches,
+      memory: job.memory,
+      buffers: places,
+      symbols: job.symbols,
+      ...(job.stackBytes === null ? {} : { stackBytes: job.stackBytes }),
+      options: {
+        limit: job.limit,
+        checks: job.checks,
+        written: job.buffers.flatMap(({ contents }, index) =>
+          contents === null ? [] : [places.get(index + 1)!],
+        ),
+        ...(onProgress && {
+          onProgress: (instructions: number) =>
+            onProgress(
+              answer.kernels.reduce((sum, kernel) => sum + kernel.instructions, instructions),
+            ),
+        }),
+        onPrint(printed) {
+          if (answer.prints++ < mostPrinted) answer.printed.push({ ...printed, launch })
         },
-        ...(job.sample ? { blocksOf: middle } : {}),
-        ...(blocks ? { blocksOf: () => blocks } : {}),
-        onLaunch: () => {
-          launch += 1
-        },
-        onResult({ launch: { kernel }, code, result }) {
-          const { instructions, barriers, counts, findings } = result
-          answer.kernels.push({
-            ...{ kernel, instructions, barriers, counts, findings: [...findings] },
-            readsClock: readsClock(code),
-          })
-        },
-      })
-    } finally {
-      answer.seconds = (performance.now() - begun) / 1000
+      },
+      ...(job.sample ? { blocksOf: middle } : {}),
+      ...(blocks ? { blocksOf: () => blocks } : {}),
+      onLaunch: () => {
+        launch += 1
+      },
+      onResult({ launch: { kernel }, code, result }) {
+        const { instructions, barriers, counts, findings } = result
+        if (!recorded) return
+        answer.kernels.push({
+          ...{ kernel, instructions, barriers, counts, findings: [...findings] },
+          readsClock: readsClock(code),
+        })
+      },
+    })
+    const run = (which: 'contents' | 'earlier'): Map<string, Uint8Array> => {
+      reset(which)
+      launch = -1
+      const begun = performance.now()
+      try {
+        rung.run()
+      } finally {
+        answer.seconds += (performance.now() - begun) / 1000
+      }
+      const outputs = new Map<string, Uint8Array>()
+      if (job.sample) return outputs
+      for (const [index, { name, writable, [which]: before }] of job.buffers.entries()) {
+        const bytes = device.bytes(places.get(index + 1)!)
+        if (writable) outputs.set(name, bytes.slice())
+        else if (before && !isSame(bytes, before) && !answer.changedInputs.includes(name))
+          answer.changedInputs.push(name)
+      }
+      return outputs
     }
-    if (job.sample) return answer
-    for (const [index, { name, writable, contents }] of job.buffers.entries()) {
-      const bytes = device.bytes(places.get(index + 1)!)
-      if (writable) answer.outputs.set(name, bytes.slice())
-      else if (contents && !isSame(bytes, contents)) answer.changedInputs.push(name)
+    const repeats = job.sample !== true && isRepeated(job)
+    if (repeats) {
+      recorded = false
+      run('earlier')
+      recorded = true
+    }
+    answer.outputs = run('contents')
+    if (repeats) {
+      recorded = false
+      const workspace = places.get(0)
+      const state = [...rung.variables, ...(workspace ? [workspace] : [])]
+      const copied = (): Uint8Array[] => state.map((place) => device.bytes(place).slice())
+      let settled = false
+      for (let turn = 0; turn < mostAgain && !settled; turn++) {
+        const before = copied()
+        answer.again.push(run('contents'))
+        settled = copied().every((bytes, index) => isSame(bytes, before[index]!))
+      }
+      answer.unsettled = !settled
     }
   } catch (error) {
     answer.stop = stopOf(error, launch < 0 ? null : launch)

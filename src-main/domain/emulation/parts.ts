@@ -6,7 +6,13 @@
 import { instructionsOf } from '../emulator/rung'
 import type { Counts } from '../emulator/warp'
 import type { Instruction } from '../sass/instruction'
-import { unwritten, type EmulatedKernel, type EmulationAnswer, type EmulationJob } from './job'
+import {
+  isRepeated,
+  unwritten,
+  type EmulatedKernel,
+  type EmulationAnswer,
+  type EmulationJob,
+} from './job'
 
 /** Fewer warp instructions are not worth the memory and the compilation of a further part. */
 const leastInstructions = 1e6
@@ -21,7 +27,9 @@ const reachesOtherBlocks = ({ mnemonic, modifiers }: Instruction): boolean =>
     modifiers.some((word) => /^(STRONG\.)?(GPU|SYS)$/.test(word) || word === 'IVALL'))
 
 /** Blocks that have to be in one part: those of a cluster lie in one row. null where all may depend on one another. */
-function unitOf({ launches, machineCode, memory, checks }: EmulationJob): number | null {
+function unitOf(job: EmulationJob): number | null {
+  const { launches, machineCode, memory, checks } = job
+  if (isRepeated(job)) return null
   const [launch, ...others] = launches
   // A second launch reads what the first one wrote, and so do copies behind it.
   if (!launch || others.length > 0 || checks || memory.some(({ before }) => before > 0)) return null
@@ -109,6 +117,8 @@ export function joined(job: EmulationJob, answers: readonly EmulationAnswer[]): 
             ),
           ]),
     ),
+    again: [],
+    unsettled: false,
     changedInputs: [...new Set(ran.flatMap(({ changedInputs }) => changedInputs))],
     seconds: ran.reduce((total, { seconds }) => total + seconds, 0),
   }

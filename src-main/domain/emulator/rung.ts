@@ -242,7 +242,17 @@ function clusterOf(launch: RungLaunch, kernel: MachineKernel): number {
   throw new Halt('unknown-instruction', null, 'clusters that are not along x')
 }
 
-export function runRung(run: RungRun): EmulatedLaunch[] {
+export interface LinkedRung {
+  /** Runs it; what it keeps in variables stays for the next time. */
+  run: () => EmulatedLaunch[]
+  /** The module's variables in device memory. */
+  variables: readonly Allocation[]
+}
+
+export const runRung = (run: RungRun): EmulatedLaunch[] => linkRung(run).run()
+
+/** Places the variables of the modules. */
+export function linkRung(run: RungRun): LinkedRung {
   const { device, machineCode, launches, memory } = run
   const variables = allocateVariables(device, machineCode)
   const constants = new Map(
@@ -298,7 +308,7 @@ export function runRung(run: RungRun): EmulatedLaunch[] {
         written?.fill(1, to.byteOffset, to.byteOffset + to.length)
     }
   }
-  const results = launches.map((launch, index): EmulatedLaunch => {
+  const one = (launch: RungLaunch, index: number): EmulatedLaunch => {
     doMemory(index)
     const module = machineCode.find(({ kernels }) =>
       kernels.some(({ name }) => name === launch.kernel),
@@ -334,7 +344,13 @@ export function runRung(run: RungRun): EmulatedLaunch[] {
     const done = { launch, kernel, code, result: runLaunch(device, described, options) }
     run.onResult?.(done)
     return done
-  })
-  doMemory(launches.length)
-  return results
+  }
+  return {
+    variables: device.allocations.filter(({ name }) => name === variablesName),
+    run() {
+      const results = launches.map(one)
+      doMemory(launches.length)
+      return results
+    },
+  }
 }

@@ -286,7 +286,8 @@ export async function gradeFolder(request: GradeRequest, options: GradeOptions):
     const { isolation } = staged.sandbox
     await options.onStart({ submissions: submissions.length, jobs, gpus: gpus.length, isolation })
     const solution = await gradeSolution(request, staged, gpus[0], signal)
-    options.onSolution(solution)
+    // Of one that was stopped nothing is known.
+    if (!signal.aborted) options.onSolution(solution)
     const records = newRecordFolder(request.setup.machine.folders, request.lab.id)
     const rows: GradeRow[] = []
     const sources = new Map<string, string>()

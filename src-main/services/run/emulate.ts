@@ -176,14 +176,17 @@ export async function readyRung(
   if (refused) return { reason: refused, fault: 'failed' }
   const buffers = await fills(own, rung.id, launched.workspaceBytes)
   if ('key' in buffers) return { reason: buffers, fault: 'failed' }
+  // Of a submission: its results must not depend on what it was given before.
+  const earlier =
+    rung.id === toolbox.describedOnly && buffers.length > 0
+      ? await fillCase(task, own, bench.taskFolder, bench.seed + 1)
+      : null
   const job = jobOf(
     modules,
     launched,
-    buffers.map(({ name, bytes, contents, access }) => ({
-      name,
-      bytes,
-      contents,
-      writable: access !== 'in',
+    buffers.map(({ name, bytes, contents, access }, index) => ({
+      ...{ name, bytes, contents, writable: access !== 'in' },
+      ...(earlier && { earlier: earlier[index]!.contents }),
     })),
   )
   return { id: rung.id, own, launched, places, job, buffers }

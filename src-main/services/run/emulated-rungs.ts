@@ -6,7 +6,8 @@ import { inputError, KernelLadderError } from '../../domain/errors'
 import { message, type AnyMessage, type Statement } from '../../domain/messages/message'
 import type { RunPlan } from '../../domain/run/plan'
 import type { DeepProfile } from '../../domain/session/deep'
-import type { VerifiedAt } from '../../domain/session/session'
+import type { EmulationAnswer } from '../../domain/emulation/job'
+import type { Verify, VerifiedAt } from '../../domain/session/session'
 import { named, type Case, type Problem } from '../../domain/task/problem'
 import { inParallel } from '../bench/in-parallel'
 import { countedRung, type CountedRung } from './counters'
@@ -137,12 +138,23 @@ export class EmulatedRungs {
     const onProgress = this.progressOf(rung.id, estimated)
     const answer = await execute(this.bench, rung, { estimated, threads, onProgress })
     const { records, stop } = faultsOf(answer, rung)
-    const reason = faultReason(records.map(({ record }) => record)) ?? stop
+    const reason =
+      faultReason(records.map(({ record }) => record)) ??
+      stop ??
+      (answer.unsettled ? message('emulation.unsettled') : null)
     const measured: Measured =
       reason === null
-        ? { verify: verified(this.of.plan.task, rung, answer, expected), timing: null }
+        ? { verify: this.verifiedAll(rung, answer, expected), timing: null }
         : { verify: null, timing: null, trouble: { status: 'failed', reason } }
     return { measured, answer }
+  }
+
+  /** Of each run of it, the first that is wrong. */
+  private verifiedAll(rung: ReadyRung, answer: EmulationAnswer, expected: Expectation): Verify {
+    const all = [answer.outputs, ...answer.again].map((outputs) =>
+      verified(this.of.plan.task, rung, { ...answer, outputs }, expected),
+    )
+    return all.find(({ passed }) => !passed) ?? all[0]!
   }
 
   /** Says every ten seconds how far a rung is. */

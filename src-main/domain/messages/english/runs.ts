@@ -270,6 +270,8 @@ export const emulation = {
     'Emulated for {gpu} at {at}, every block of every launch. Times are not known. Expected results are from {reference}.',
   shrunk:
     'Emulated at {at} instead of {from}, so that it takes seconds. Waves per SM are those of the smaller size.',
+  unsettled:
+    'It keeps a state in device memory that changes with each launch, so that some right launches say nothing of the next. Reset it at the start of kl_launch, as with cudaMemsetAsync.',
   fromHost: 'the reference on this machine',
   fromEmulated: 'the reference, emulated as well',
   fromRung: 'the rung {rung}, emulated as well',

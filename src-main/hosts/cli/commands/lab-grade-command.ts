@@ -338,6 +338,7 @@ async function gradeBatches(
   let reused = 0
   let allowed = false
   for (const { lab, folder } of batches) {
+    if (signal.aborted) break
     const request: GradeRequest = {
       ...{ setup, folder, lab, limits, target },
       ...(options.part === undefined ? {} : { part: parsePart(options.part) }),

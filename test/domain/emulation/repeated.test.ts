@@ -1,0 +1,91 @@
+/** A job whose buffers have held something else before: what a kernel keeps between launches must not matter. */
+import { describe, expect, it } from 'vitest'
+import { emulate, type EmulationJob } from '../../../src-main/domain/emulation/job'
+import { dummyAddress } from '../../../src-main/domain/emulator/rung'
+import { readCubin } from '../../../src-main/parsers/cubin/cubin'
+import { packedRow } from '../../captures'
+
+const threads = 32
+const machineCode = [readCubin(packedRow('cubins.jsonl', 'state.cubin').bytes)]
+const floats = (of: (index: number) => number): Uint8Array =>
+  new Uint8Array(Float32Array.from({ length: threads }, (_, index) => of(index)).buffer)
+const doubled = floats((index) => 2 * index)
+
+function answerOf(kernel: string, changes: Partial<EmulationJob> = {}) {
+  const pointers = new BigUint64Array([dummyAddress(1), dummyAddress(2)])
+  return emulate({
+    machineCode,
+    launches: [
+      {
+        kernel,
+        grid: [1, 1, 1],
+        block: [threads, 1, 1],
+        dynamicSharedBytes: 0,
+        arguments: new Uint8Array(pointers.buffer),
+      },
+    ],
+    memory: [],
+    workspaceBytes: 0,
+    symbols: [],
+    stackBytes: null,
+    buffers: [
+      {
+        name: 'in',
+        bytes: 4 * threads,
+        contents: floats((index) => index),
+        earlier: floats((index) => 100 + index),
+        writable: false,
+      },
+      { name: 'out', bytes: 4 * threads, contents: null, earlier: null, writable: true },
+    ],
+    checks: false,
+    limit: 1e6,
+    memoryBytes: 2 ** 24,
+    ...changes,
+  })
+}
+
+const right = (outputs: ReadonlyMap<string, Uint8Array>): boolean =>
+  Buffer.from(outputs.get('out')!).equals(Buffer.from(doubled))
+
+describe('a job that says what its buffers held earlier', () => {
+  it('runs until the state that its kernel keeps no longer changes', () => {
+    const { outputs, again, unsettled, kernels } = answerOf('resets')
+    expect([outputs, ...again].map(right)).toEqual([true, true])
+    expect(unsettled).toBe(false)
+    expect(kernels).toHaveLength(1)
+  })
+
+  it('finds results of earlier inputs', () => {
+    expect(right(answerOf('remembers').outputs)).toBe(false)
+  })
+
+  it('finds a kernel that is right in every other launch only', () => {
+    const { outputs, again } = answerOf('alternates')
+    expect([outputs, ...again].map(right)).toContain(false)
+  })
+
+  it('does not take a few right launches for more where they are counted', () => {
+    const { outputs, again, unsettled } = answerOf('counts')
+    expect([outputs, ...again].every(right)).toBe(true)
+    expect(unsettled).toBe(true)
+  })
+
+  it('runs once where nothing can be kept', () => {
+    const [own] = machineCode
+    const without = answerOf('stateless', { machineCode: [{ ...own!, globals: [] }] })
+    expect(right(without.outputs)).toBe(true)
+    expect(without.again).toEqual([])
+    expect(right(answerOf('stateless', { checks: true }).outputs)).toBe(true)
+  })
+
+  it('compares a workspace, too', () => {
+    const [own] = machineCode
+    const { again, unsettled } = answerOf('stateless', {
+      machineCode: [{ ...own!, globals: [] }],
+      workspaceBytes: 64,
+    })
+    expect(again.map(right)).toEqual([true])
+    expect(unsettled).toBe(false)
+  })
+})
