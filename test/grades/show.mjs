@@ -4,14 +4,14 @@
  * Grades honest and hostile submissions together, and reports forged rows, missing rows, and honest rows that changed.
  *
  *     node test/grades/show.mjs [--cli dist/cli/kernel-ladder.mjs] [--count 200] [--target emulated]
- *         [--jobs 2] [--only 'hostile kinds'] [--before OTHER-CLI] [--out FOLDER]
+ *         [--jobs 2] [--only 'hostile kinds'] [--seconds LIMIT] [--before OTHER-CLI] [--out FOLDER]
  *
  * At least four and at most half are honest: the solution and the starter of the coalescing lab in turn, with names that are
- * hard to keep (spaces, newlines, not UTF-8). The others are the hostile kinds whose names match `--only`. `--before` grades two honest ones with another program, for its time. With
+ * hard to keep (spaces, newlines, not UTF-8). The others are the hostile kinds whose names match `--only`. `--seconds` interrupts the grading, which keeps finished rows. `--before` grades two honest ones with another program, for its time. With
  * `--target local` it needs a GPU. Exits 1 when anything is not as it should be.
  */
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, openSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -26,6 +26,7 @@ const { values } = parseArgs({
     timeout: { type: 'string', default: '120' },
     before: { type: 'string' },
     only: { type: 'string', default: '' },
+    seconds: { type: 'string' },
     out: { type: 'string' },
   },
 })
@@ -56,25 +57,30 @@ const env = {
   KERNEL_LADDER_CACHE: join(out, 'cache'),
   KERNEL_LADDER_DATA: join(out, 'data'),
 }
-/** @param {string} cli @param {string[]} words */
-function run(cli, words) {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [resolve(cli), ...words], {
-    ...{ env, encoding: 'utf8', maxBuffer: 2 ** 28, stdio: ['ignore', 'pipe', 'pipe'] },
-  })
-  return { status, stdout, stderr }
+/** @param {string} cli @param {string[]} words @param {number | 'inherit'} [log] @param {number} [seconds] */
+function run(cli, words, log = 'inherit', seconds = 0) {
+  const { status, stdout } = spawnSync(
+    'timeout',
+    [`${seconds}`, process.execPath, resolve(cli), ...words],
+    {
+      ...{ env, encoding: 'utf8', maxBuffer: 2 ** 28, stdio: ['ignore', 'pipe', log] },
+    },
+  )
+  return { status, stdout }
 }
 /** @param {string} cli @param {string} folder */
 function grade(cli, folder) {
   const started = performance.now()
   const options = ['--jobs', values.jobs, '--timeout', values.timeout, '--target', values.target]
   run(cli, ['lab', 'trust', lab, '--yes'])
-  const result = run(cli, ['lab', 'grade', folder, '--lab', lab, '--json', ...options])
-  writeFileSync(join(folder, '..', 'grade.log'), result.stderr)
-  if (!result.stdout) throw new Error(result.stderr)
+  const words = ['lab', 'grade', folder, '--lab', lab, '--json', ...options]
+  const log = openSync(join(folder, '..', 'grade.log'), 'w')
+  const result = run(cli, words, log, Number(values.seconds ?? 0))
+  if (!result.stdout) throw new Error(readFileSync(join(folder, '..', 'grade.log'), 'utf8'))
   const { rows, message } = JSON.parse(result.stdout)
   if (!rows) throw new Error(message)
   writeFileSync(join(folder, '..', 'rows.json'), JSON.stringify(rows, null, 1))
-  return { rows, seconds: (performance.now() - started) / 1000 }
+  return { rows, status: result.status, seconds: (performance.now() - started) / 1000 }
 }
 
 /** @type {Map<string, { status: string, bytes?: Buffer }>} what each name's row must not or must be */
@@ -102,10 +108,13 @@ for (let index = 0; index < count - honest; index += 1) {
   expected.set(`hostile-${index}`, { status: 'not passed' })
 }
 
-const { rows, seconds } = grade(values.cli, folder)
+const { rows, status, seconds } = grade(values.cli, folder)
 const key = (/** @type {string} */ student) => /^(honest|hostile)-\d+/.exec(student)?.[0] ?? student
 const byKey = new Map(rows.map((/** @type {{ student: string }} */ row) => [key(row.student), row]))
-const missing = [...expected.keys()].filter((name) => !byKey.has(name))
+const ungraded = [...expected.keys()].filter((name) => !byKey.has(name))
+// As the command `timeout` has it.
+const interrupted = status === 124
+const missing = interrupted ? [] : ungraded
 const forgedRows = rows.filter(
   (/** @type {any} */ row) => key(row.student).startsWith('hostile') && row.status === 'passed',
 )
@@ -131,6 +140,7 @@ const honestSeconds = rows
 console.log(
   `${handedIn} submissions, ${rows.length} rows in ${seconds.toFixed(0)} s, ${values.jobs} at a time`,
 )
+if (interrupted) console.log(`interrupted, ${ungraded.length} not graded`)
 for (const [name, number] of statuses) console.log(`  ${name}: ${number}`)
 console.log(
   `forged: ${forgedRows.length} ${forgedRows.map((/** @type {any} */ row) => row.student).join(', ')}`,
