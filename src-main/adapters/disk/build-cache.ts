@@ -12,6 +12,7 @@ import {
   rm,
   stat,
   symlink,
+  utimes,
   writeFile,
 } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
@@ -79,6 +80,9 @@ function buildKey({ sources, flags, compiler, output }: BuildInputs): string {
   return sha256(JSON.stringify([compiler, flags, output, texts])).slice(0, 32)
 }
 
+/** Line information names the time of each source: a fixed one makes the same machine code of the same text. */
+const sourceTime = new Date('1980-01-01')
+
 /**
  * Fills a folder that appears with all of its files or not at all. If it is there, from a build that failed, each file is
  * put in place of the one of its name.
@@ -90,7 +94,10 @@ async function writeSources(folder: string, sources: ReadonlyMap<string, string>
   ): Promise<void> => {
     for (const below of new Set([...sources.keys()].map(dirname)))
       await mkdir(join(into, below), { recursive: true, mode: 0o700 })
-    for (const [path, text] of sources) await put(join(into, path), text)
+    for (const [path, text] of sources) {
+      await put(join(into, path), text)
+      await utimes(join(into, path), sourceTime, sourceTime)
+    }
   }
   if (await pathExists(folder)) return write(folder, replaceFile)
   await makeFolder(dirname(folder))

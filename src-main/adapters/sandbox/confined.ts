@@ -66,6 +66,12 @@ export const variablesFor = (environment: NodeJS.ProcessEnv): Record<string, str
     ),
   )
 
+/**
+ * Where the compiler finds the sources: machine code contains their path. That of a slot of the cache depends only on what
+ * is built.
+ */
+const reproducible = (sources: string): string => `/${sources.split('/').slice(-3).join('/')}`
+
 /** Writes what the compiler built to stdout, since nothing else leaves the sandbox. */
 const compileScript = 'built=$(mktemp -d)/built; "$@" -o "$built" 1>&2 && base64 -w 0 "$built"'
 
@@ -107,15 +113,15 @@ export function confinedTools(options: ConfinedOptions): Confined {
 
   const isolated = async (
     call: ToolCall,
-    { work, readable = [], librariesOnly = false }: Partial<Place> & Pick<Place, 'work'>,
+    { readable = [], ...own }: Partial<Place> & Pick<Place, 'work'>,
     command: readonly string[],
     outputLimit: number,
   ): Promise<ProcessResult> => {
     const shown = { ...view, readable: [...view.readable, ...readable] }
-    const place = { ...placeOf(shown, work, limits), librariesOnly }
+    const place = { ...placeOf(shown, own.work, limits), ...own }
     const [file, ...args] = wrap(place, command)
     return runProcess({
-      ...{ file: file!, args, cwd: work, ownEnv: true, outputLimit },
+      ...{ file: file!, args, cwd: own.work, ownEnv: true, outputLimit },
       env: variablesFor(process.env),
       ...(call.timeoutMs === undefined ? {} : { timeoutMs: call.timeoutMs }),
       ...(call.signal ? { signal: call.signal } : {}),
@@ -132,7 +138,7 @@ export function confinedTools(options: ConfinedOptions): Confined {
       return runProcess({ ...call, args: [...args, ...runtime, '-o', output] })
     const result = await isolated(
       call,
-      { work: call.cwd! },
+      { work: call.cwd!, at: reproducible(call.cwd!) },
       ['sh', '-c', compileScript, 'sh', call.file, ...args, ...runtime],
       2 * limits.fileBytes,
     )

@@ -8,8 +8,10 @@ import { pathExists } from '../disk/disk'
 import { runProcess } from '../tools/process'
 
 export interface Place {
-  /** Its folder. In the view, the same path is a tmpfs initialized with a copy of it. */
+  /** Its folder. In the view, a tmpfs is initialized with a copy of it. */
   work: string
+  /** Where that is; by default the same path. */
+  at?: string
   /** An empty folder on which the view is mounted. */
   view: string
   /**
@@ -71,7 +73,7 @@ const drop = '--no-new-privs --bounding-set=-all --inh-caps=-all --ambient-caps=
  */
 const viewScript = `
 set -u
-view=$1 work=$2 size=$3 uid=$4 kind=$5; shift 5
+view=$1 work=$2 at=$3 size=$4 uid=$5 kind=$6; shift 6
 fail() { echo "sandbox: $1" >&2; exit 125; }
 # Few programs: a sandbox is made for each submission, and starting one takes as long as a mount.
 above() { [ -d "$view\${1%/*}" ] || mkdir -p "$view\${1%/*}"; }
@@ -104,15 +106,16 @@ if [ "$kind" = all ]; then
   ln -s /proc/self/fd dev/fd && ln -s fd/0 dev/stdin && ln -s fd/1 dev/stdout && ln -s fd/2 dev/stderr
   mount -t tmpfs -o "size=$size,mode=755,nosuid,nodev" tmpfs .own || fail "no tmpfs can be mounted"
   mkdir -m 1777 .own/tmp .own/shm && mkdir .own/work || fail "no folders"
-  cp -R "$work/." .own/work && chmod -R u+rwX .own/work || fail "the submission cannot be copied"
+  # With the times of sources, which machine code contains.
+  cp -R --preserve=timestamps "$work/." .own/work && chmod -R u+rwX .own/work || fail "the submission cannot be copied"
   if [ -n "$uid" ]; then chown -R "$uid:$uid" .own/work || fail "its folder cannot be assigned to the user"; fi
   mount --bind .own/tmp tmp && mount --bind .own/shm dev/shm || fail "no /tmp"
-  mkdir -p "$view$work" && mount --bind .own/work "$view$work" || fail "no folder"
+  mkdir -p "$view$at" && mount --bind .own/work "$view$at" || fail "no folder"
   for path in ${devices.join(' ')}; do
     if [ -c "$path" ]; then show "$path"; fi
   done
 else
-  mkdir -p "$view$work" || fail "no folder"
+  mkdir -p "$view$at" || fail "no folder"
 fi
 while [ "$1" != -- ]; do show "$1"; shift; done
 shift
@@ -135,7 +138,7 @@ fi
 while read -r _ _ _ _ point options _; do
   case "$point" in *\\\\*) point=$(printf '%b' "$point");; esac
   case "$point" in
-    "$view"/.own|"$view"/tmp|"$view"/dev/shm|"$view$work"|"$view"/proc) continue;;
+    "$view"/.own|"$view"/tmp|"$view"/dev/shm|"$view$at"|"$view"/proc) continue;;
     "$view"/*) ;;
     *) continue;;
   esac
@@ -151,7 +154,7 @@ cd /
 if [ "$kind" = all ]; then umount -l /.own || fail "the old root remains visible"; fi
 umount -l /.old && rmdir /.own /.old || fail "the old root remains visible"
 mount -o remount,bind,ro,nosuid,nodev / || fail "the root cannot be made read-only"
-cd "$work" || fail "no folder"
+cd "$at" || fail "no folder"
 if [ -n "$uid" ]; then
   set -- setpriv "--reuid=$uid" "--regid=$uid" --clear-groups ${drop} -- "$@"
 fi
@@ -193,7 +196,13 @@ export const unshareWith =
       ...(uid === null ? ['unshare', '--user', '--map-root-user', '--'] : []),
       ...tie,
       ...['unshare', ...namespaces, '--', 'sh', '-c', viewScript, 'sh'],
-      ...[place.view, place.work, String(place.diskBytes), String(uid ?? '')],
+      ...[
+        place.view,
+        place.work,
+        place.at ?? place.work,
+        String(place.diskBytes),
+        String(uid ?? ''),
+      ],
       place.librariesOnly ? 'libraries' : 'all',
       ...[...place.readable, '--', ...place.hidden, '--'],
       ...['sh', '-c', place.librariesOnly ? limitedScript : closeScript, 'sh', limitsOf(place)],
@@ -225,9 +234,12 @@ export const bubblewrap =
       ...hiddenIn(place, shown).flatMap((path) =>
         statSync(path).isDirectory() ? ['--tmpfs', path] : ['--ro-bind', '/dev/null', path],
       ),
-      ...['--ro-bind', place.work, '/handed-in', ...size(2), '--tmpfs', place.work],
-      ...['--remount-ro', '/', '--chdir', place.work, '--', 'sh', '-c'],
-      ...[`cp -R /handed-in/. . && chmod -R u+rwX . || exit 125; ${limitSelf}; exec "$@"`, 'sh'],
+      ...['--ro-bind', place.work, '/handed-in', ...size(2), '--tmpfs', place.at ?? place.work],
+      ...['--remount-ro', '/', '--chdir', place.at ?? place.work, '--', 'sh', '-c'],
+      ...[
+        `cp -R --preserve=timestamps /handed-in/. . && chmod -R u+rwX . || exit 125; ${limitSelf}; exec "$@"`,
+        'sh',
+      ],
       ...[limitsOf(place), ...command],
     ]
   }

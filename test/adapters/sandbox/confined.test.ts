@@ -3,10 +3,11 @@ import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { confinedTools, type Description } from '../../../src-main/adapters/sandbox/confined'
 import { findSandbox, isIsolated, type Sandbox } from '../../../src-main/adapters/sandbox/sandbox'
+import { diskBuildCache } from '../../../src-main/adapters/disk/build-cache'
 import { findTool } from '../../../src-main/adapters/tools/live-toolbox'
 import { shippedKernels } from '../../services/support'
 import { parseProbedLaunches } from '../../../src-main/parsers/cuda/launch-probe'
@@ -97,6 +98,20 @@ describe.skipIf(toolkit === undefined)('host code that describes launches', () =
     return path
   }
 
+  /** Compiles with a script in place of nvcc. */
+  const compiled = async (cwd: string, args: string[], output: string): Promise<void> => {
+    const { mechanism, view, readable, hidden } = sandbox
+    const { toolbox } = confinedTools({
+      confinement: { mechanism, view, readable: [...readable], hidden: [...hidden] },
+      ...{ limits, submission: 'mine', known: null, folder: join(dir, 'plans') },
+      gpuTools: () => Promise.reject(new Error('There is no GPU.')),
+    })
+    const result = await toolbox(null).exec({
+      ...{ tool: 'nvcc', key: 'nvcc/mine', file: 'sh', cwd, args: [...args, '-o', output] },
+    })
+    expect(result.exitCode, result.stderr).toBe(0)
+  }
+
   const described = async (path: string, known: Description[] | null = null) => {
     const { mechanism, view, readable, hidden } = sandbox
     const { toolbox, descriptions } = confinedTools({
@@ -143,28 +158,40 @@ describe.skipIf(toolkit === undefined)('host code that describes launches', () =
       await writeFile(join(dir, folder, file), '// code')
     }
     // In place of nvcc, which reads whatever the code includes: every file of code that is there.
-    const compiler = join(grading, '1', 'nvcc.sh')
     await writeFile(
-      compiler,
+      join(grading, '1', 'nvcc.sh'),
       'for word; do built=$word; done\nfind / -path /proc -prune -o -name "*.cu" -print > "$built" || true\n',
     )
-    const { mechanism, view, readable, hidden } = sandbox
-    const { toolbox } = confinedTools({
-      confinement: { mechanism, view, readable: [...readable], hidden: [...hidden] },
-      ...{ limits, submission: 'mine', known: null, folder: join(dir, 'plans') },
-      gpuTools: () => Promise.reject(new Error('There is no GPU.')),
-    })
     const output = join(dir, 'seen')
-    const result = await toolbox(null).exec({
-      ...{ tool: 'nvcc', key: 'nvcc/mine', file: 'sh', cwd: join(grading, '1') },
-      args: [compiler, 'labs/b/lab.cu', '-o', output],
-    })
-    expect(result.exitCode, result.stderr).toBe(0)
+    await compiled(join(grading, '1'), ['nvcc.sh', 'labs/b/lab.cu'], output)
     const seen = (await readFile(output, 'utf8')).split('\n').filter(Boolean)
-    const own = join(grading, '1/labs/b/lab.cu')
+    const own = `${basename(dir)}/grading/1/labs/b/lab.cu`
     if (isIsolated(sandbox.isolation))
-      expect(seen.filter((path) => path.startsWith(dir))).toEqual([own])
-    else expect(seen).toContain(own)
+      expect(seen.filter((path) => path.includes(basename(dir)))).toEqual([`/${own}`])
+    else expect(seen).toContain(join(dir, '..', own))
+  })
+
+  // Machine code with line information contains both, so that a grade could not be repeated.
+  it('is compiled at one path and of one time, wherever the cache is', async () => {
+    const look =
+      'for word; do built=$word; done\n(pwd; stat -c "%n %Y" include/a.h lab.cu) > "$built"\n'
+    const sources = new Map([
+      ['lab.cu', '// code'],
+      ['include/a.h', '// more'],
+      ['nvcc.sh', look],
+    ])
+    const seen: string[] = []
+    for (const root of ['here', 'there']) {
+      const cache = diskBuildCache(join(dir, root), null)
+      const { sourceDir } = await cache.slot({
+        ...{ sources, flags: [], compiler: '', output: 'lab.so' },
+      })
+      const output = join(dir, `${root}-seen`)
+      await compiled(sourceDir, ['nvcc.sh', 'lab.cu'], output)
+      seen.push(await readFile(output, 'utf8'))
+    }
+    expect(seen[0]).toMatch(/ 315532800\nlab\.cu 315532800\n$/)
+    if (isIsolated(sandbox.isolation)) expect(seen[0]).toBe(seen[1])
   })
 
   it('is asked once: an answer that changes is the first one', async () => {
