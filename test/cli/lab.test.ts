@@ -121,7 +121,6 @@ describe('labs over fake tools', () => {
   })
 
   describe('lab grade', () => {
-    // Forty at once are graded on a GPU: test/gpu/grade.mjs.
     it('grades submissions of every kind, each row right, none disturbing another', async () => {
       const { dir, lab, solution, starter, env } = await labMachine()
       const folder = join(dir, 'handed-in')
