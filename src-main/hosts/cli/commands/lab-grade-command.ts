@@ -351,7 +351,7 @@ async function gradeBatches(
         isolation = isolationSentence(facts.isolation)
         note(`${lab.id}: ${startSentence(facts, can(parseTarget(target)!))}`)
         note(isolation)
-        if (facts.jobs > Math.max(1, facts.gpus))
+        if (target === 'local' && facts.jobs > Math.max(1, facts.gpus))
           note('warning: several submissions share a GPU, which distorts their times.')
         allowed ||= isIsolated(facts.isolation) || (await allowUnisolated(facts.isolation, options))
       },
