@@ -109,6 +109,23 @@ const changedSolution =
     return outcomeOf(lab, changed)
   }
 
+describe('an answer to lab 2 whose host code knows the size at which races are looked for', () => {
+  const written = changedSolution('02-shared-tile')
+
+  it('does not pass with another kernel that races at all others', async () => {
+    const outcome = await written((text) =>
+      text
+        .replace('__global__', 'template <bool kSafe>\n__global__')
+        .replace('__syncthreads();  // everybody', 'if (kSafe) __syncthreads();  // everybody')
+        .replace(
+          '  gemmLab<<<',
+          '  const auto kernel = m == 65 ? gemmLab<true> : gemmLab<false>;\n  kernel<<<',
+        ),
+    )
+    expect(idsOf(outcome, 'failed')).toContain('race')
+  })
+})
+
 describe('an answer to lab 7 that is not its solution', () => {
   const written = changedSolution('07-bank-conflicts')
 

@@ -5,7 +5,7 @@
 import { emulatorPool } from '../../adapters/emulator/pool'
 import { staticRungFlags } from '../../adapters/tools/nvcc'
 import { printedLines, toolOf, toolOfStop } from '../../domain/emulation/findings'
-import type { EmulationAnswer } from '../../domain/emulation/job'
+import type { EmulationAnswer, EmulationJob } from '../../domain/emulation/job'
 import { missingError } from '../../domain/errors'
 import type { BuildGpu } from '../../domain/gpu/gpu-table'
 import { message, type Statement } from '../../domain/messages/message'
@@ -35,10 +35,14 @@ import { architectureFor } from '../bench/architecture'
 import { inParallel } from '../bench/in-parallel'
 import type { SanitizeRequest } from '../../contract/sanitize'
 
+/** The one block of each launch to run; what is only seen between blocks is not found then. */
+export type BlockChoice = (job: EmulationJob) => number
+
 export async function sanitizeEmulated(
   environment: SanitizeEnvironment,
   request: SanitizeRequest,
   gpu: BuildGpu,
+  blockOf: BlockChoice | null = null,
 ): Promise<SanitizeReport> {
   const { bench, library, onProgress } = environment
   const { toolbox, signal } = bench
@@ -68,8 +72,16 @@ export async function sanitizeEmulated(
       if (!build.artefact) return none('failed', build.reason ?? message('checks.notCompiled'))
       const ready = await readyRung(emulation, fills, rung, build, plan.problem)
       if ('reason' in ready) return none(ready.fault ?? 'unsupported', ready.reason)
-      const estimated = await estimate(emulation, ready)
-      const answer = await execute(emulation, ready, { estimated, checks: true })
+      const answer = blockOf
+        ? await pool.run({
+            ...ready.job,
+            checks: true,
+            blocks: { first: blockOf(ready.job), count: 1 },
+          })
+        : await execute(emulation, ready, {
+            estimated: await estimate(emulation, ready),
+            checks: true,
+          })
       const printed = printedLines(rung.id, answer, ready.places)
       return {
         checks: request.tools.map((tool) => checkOf(tool, answer, ready, texts)),
