@@ -5,6 +5,7 @@
  */
 import { z } from 'zod'
 import { templates } from './english/index'
+import { valueNames } from './format'
 import type { Piece } from './sentence'
 
 type Templates = typeof templates
@@ -22,9 +23,18 @@ type TemplateOf<Key extends MessageKey> = Key extends `${infer Table}.${infer Na
     : never
   : never
 
-/** The names in braces. */
-type Placeholders<Template extends string> =
-  Template extends `${string}{${infer Name}}${infer Rest}` ? Name | Placeholders<Rest> : never
+/** The names in braces. `one{…}`, `other{…}` and `=0{…}` are the forms of a plural, and have names inside. */
+type Placeholders<Template extends string> = Template extends `${infer Before}{${infer Rest}`
+  ?
+      | (Before extends `${string}${'one' | 'other' | '=0'}` ? never : NameAt<Rest>)
+      | Placeholders<Rest>
+  : never
+
+type NameAt<Rest extends string> = Rest extends `${infer Inside}}${string}`
+  ? Inside extends `${infer Name},${string}`
+    ? Name
+    : Inside
+  : never
 
 /** Several sentences that belong together, in order. */
 export interface Passage {
@@ -126,23 +136,14 @@ const all = onceAsked(() =>
   ),
 )
 
-const keyByText = onceAsked(() => new Map(all().map(([key, text]) => [text, key])))
-
-/** A text that is an English template, as its message: a schema library carries no more than the text. */
-export function messageOf(text: string): Statement {
-  const key = keyByText().get(text)
-  return key === undefined ? text : { key, values: {} }
-}
-
-export const placeholder = /\{(\w+)\}/g
-
-const namesIn = (template: string): Set<string> =>
-  new Set([...template.matchAll(placeholder)].map(([, name]) => name!))
+/** A schema's fault as a statement: a schema can carry a text only, so ours name the key of a message without values. */
+export const messageOf = (text: string): Statement =>
+  isMessageKey(text) ? { key: text, values: {} } : text
 
 const namesByKey = new Map<MessageKey, Set<string>>()
 
 function namesOf(key: MessageKey): Set<string> {
-  const names = namesByKey.get(key) ?? namesIn(englishTemplate(key))
+  const names = namesByKey.get(key) ?? valueNames(englishTemplate(key))
   namesByKey.set(key, names)
   return names
 }
