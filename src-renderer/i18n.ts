@@ -2,7 +2,6 @@
 import { watch } from 'vue'
 import { keptChoice } from './ui/preferences'
 import { learn, type Translations } from './ui/authored'
-import { nameUnits } from './ui/format'
 import { isLanguage, languages, pickLanguage, type Language } from './ui/language'
 import { speak, type Settle, type Words } from './ui/words'
 
@@ -14,7 +13,7 @@ export const languageChoices = [
 export const languageChoice = keptChoice<LanguageChoice>('language', languageChoices)
 
 interface Locale {
-  default: Words & { unit: Record<string, string> }
+  default: Words
   ladders: Translations
   /** What a sentence needs once values are set into it. */
   settle: Settle
@@ -31,7 +30,6 @@ async function show(choice: LanguageChoice): Promise<void> {
   // The user may have switched again while the locale was loading.
   if (choice !== languageChoice.value) return
   learn('ladders', words?.ladders ?? null)
-  nameUnits(words?.default.unit ?? {})
   speak(name, words?.default, words?.settle)
   document.documentElement.lang = name
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { rungStatuses } from '../../src-main/domain/session/session'
 import { templates } from '../../src-main/domain/messages/english'
+import { valueNames } from '../../src-main/domain/messages/format'
 import { metricDefinitions } from '../../src-main/domain/metrics/metrics'
 import { units } from '../../src-main/domain/metrics/units'
 import { reportFormats } from '../../src-main/domain/report/report-format'
@@ -32,6 +33,16 @@ describe('words and colors', () => {
           .map((key) => `${file}: ${key}`),
       )
       expect(missing).toEqual([])
+    })
+
+    it('take no values where the source gives none', () => {
+      const lacking = sources.flatMap(({ file, text }) =>
+        [...text.matchAll(/\bt\(\s*'([\w.-]+)'\s*\)/g)]
+          .map((match) => match[1]!)
+          .filter((key) => valueNames(String(at(key))).size > 0)
+          .map((key) => `${file}: ${key}`),
+      )
+      expect(lacking).toEqual([])
     })
 
     it('are in the locale for each status, unit and format', () => {

@@ -121,32 +121,9 @@ export const englishTemplate = (key: MessageKey): string => templateOf(key)!
 export const isMessageKey = (text: unknown): text is MessageKey =>
   typeof text === 'string' && templateOf(text) !== undefined
 
-/** What must first go through all templates is made when it is asked for: a program begins and a page opens without. */
-const onceAsked = <Made>(make: () => Made): (() => Made) => {
-  let made: Made | undefined
-  return () => (made ??= make())
-}
-
-const all = onceAsked(() =>
-  Object.entries(tables).flatMap(([table, texts]) =>
-    Object.entries(texts).map(([name, text]): [MessageKey, string] => [
-      `${table}.${name}` as MessageKey,
-      text,
-    ]),
-  ),
-)
-
 /** A schema's fault as a statement: a schema can carry a text only, so ours name the key of a message without values. */
 export const messageOf = (text: string): Statement =>
   isMessageKey(text) ? { key: text, values: {} } : text
-
-const namesByKey = new Map<MessageKey, Set<string>>()
-
-function namesOf(key: MessageKey): Set<string> {
-  const names = namesByKey.get(key) ?? valueNames(englishTemplate(key))
-  namesByKey.set(key, names)
-  return names
-}
 
 /** An enumeration by its published schema; the library's own would put every key into a pattern first. */
 const StoredKey = z
@@ -155,7 +132,9 @@ const StoredKey = z
   .refine(isMessageKey, { abort: true })
   .meta({
     get enum() {
-      return all().map(([key]) => key)
+      return Object.entries(tables).flatMap(([table, texts]) =>
+        Object.keys(texts).map((name) => `${table}.${name}`),
+      )
     },
   }) as unknown as z.ZodType<MessageKey>
 
@@ -169,7 +148,7 @@ const StoredMessage: z.ZodType<AnyMessage> = z
     ),
   })
   .superRefine(({ key, values }, context) => {
-    const wanted = namesOf(key)
+    const wanted = valueNames(englishTemplate(key))
     const issue = (name: string, what: string): void =>
       context.addIssue({ code: 'custom', path: ['values', name], message: `${key} ${what}` })
     for (const name of wanted) if (!Object.hasOwn(values, name)) issue(name, 'lacks this value')

@@ -30,7 +30,10 @@ export function useChartWords() {
       ...(session.device ? [session.device.name] : []),
       ...(session.tools.nvcc ? [`nvcc ${session.tools.nvcc}`] : []),
       ...(session.tools.ncu ? [`ncu ${session.tools.ncu}`] : []),
-      t(`targets.${session.target.kind}.chart`, { date: formatDate(session.createdAt) }),
+      t(`targets.${session.target.kind}.chart`, {
+        name: session.target.name,
+        date: formatDate(session.createdAt),
+      }),
     ].join(' · ')
   }
 
