@@ -30,10 +30,6 @@ export const renderer: UserConfig = {
     __VUE_OPTIONS_API__: true,
     __VUE_PROD_DEVTOOLS__: false,
     __VUE_PROD_HYDRATION_MISMATCH_DETAILS__: false,
-    __VUE_I18N_FULL_INSTALL__: true,
-    __VUE_I18N_LEGACY_API__: false,
-    __INTLIFY_DROP_MESSAGE_COMPILER__: false,
-    __INTLIFY_PROD_DEVTOOLS__: false,
   },
   build: {
     outDir: join(import.meta.dirname, 'out/renderer'),
@@ -55,7 +51,7 @@ export const renderer: UserConfig = {
             // What every screen needs, in three files in place of fifty: each file is a request of its own.
             {
               name: 'libraries',
-              test: /node_modules[\\/](vue|@vue|vue-router|vue-i18n|@intlify|pinia|reka-ui|@floating-ui|@vueuse|zod)[\\/]/,
+              test: /node_modules[\\/](vue|@vue|vue-router|pinia|reka-ui|@floating-ui|@vueuse|zod|intl-messageformat|@formatjs)[\\/]/,
             },
             { name: 'domain', test: /src-main[\\/](domain|contract)[\\/]/ },
             { name: 'shared', test: shared },

@@ -6,7 +6,7 @@ import { screens } from './screens'
 import App from './App.vue'
 import { createClient, provideClient } from './client/client'
 import { electronTransport, webTransport } from './client/transports'
-import { followLanguage, i18n } from './i18n'
+import { followLanguage } from './i18n'
 import './styles/tokens.css'
 import './styles/base.css'
 import { tip } from './ui/tip'
@@ -36,4 +36,4 @@ provideClient(
 // Before the first paint, to avoid a flash of English.
 await followLanguage()
 
-createApp(App).use(createPinia()).use(i18n).use(router).directive('tip', tip).mount('#app')
+createApp(App).use(createPinia()).use(router).directive('tip', tip).mount('#app')

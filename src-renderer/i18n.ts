@@ -1,12 +1,9 @@
 /** English is bundled with the page; other languages are loaded on demand. */
 import { watch } from 'vue'
-import { createI18n } from 'vue-i18n'
-import en from './locales/en/screens.json'
 import { keptChoice } from './ui/preferences'
 import { learn, type Translations } from './ui/authored'
-import { nameUnits } from './ui/format'
-import { settled, settleWith, type Settle } from './ui/statement'
-import { isLanguage, language, languages, pickLanguage, type Language } from './ui/language'
+import { isLanguage, languages, pickLanguage, type Language } from './ui/language'
+import { speak, type Settle, type Words } from './ui/words'
 
 type LanguageChoice = 'system' | Language
 export const languageChoices = [
@@ -16,7 +13,7 @@ export const languageChoices = [
 export const languageChoice = keptChoice<LanguageChoice>('language', languageChoices)
 
 interface Locale {
-  default: { unit: Record<string, string> }
+  default: Words
   ladders: Translations
   /** What a sentence needs once values are set into it. */
   settle: Settle
@@ -27,34 +24,13 @@ const loaders: Record<Exclude<Language, 'en'>, () => Promise<Locale>> = {
   'zh-CN': () => import('./locales/zh-CN'),
 }
 
-export const i18n = createI18n({
-  legacy: false,
-  locale: 'en' as string,
-  fallbackLocale: 'en',
-  messages: { en } as Record<string, typeof en>,
-  postTranslation: (words) => (typeof words === 'string' ? settled(words) : words),
-})
-
 async function show(choice: LanguageChoice): Promise<void> {
   const name = choice === 'system' ? pickLanguage(navigator.languages) : choice
-  let ladders: Translations | null = null
-  let units: Record<string, string> = {}
-  let settle: Settle | undefined
-  if (name !== 'en') {
-    const words = await loaders[name]()
-    ladders = words.ladders
-    units = words.default.unit
-    settle = words.settle
-    // Same keys as English, which test/renderer/words-and-colours.test.ts checks.
-    i18n.global.setLocaleMessage(name, words.default as typeof en)
-  }
+  const words = name === 'en' ? undefined : await loaders[name]()
   // The user may have switched again while the locale was loading.
   if (choice !== languageChoice.value) return
-  learn('ladders', ladders)
-  nameUnits(units)
-  settleWith(settle)
-  i18n.global.locale.value = name
-  language.value = name
+  learn('ladders', words?.ladders ?? null)
+  speak(name, words?.default, words?.settle)
   document.documentElement.lang = name
 }
 

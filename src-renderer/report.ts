@@ -6,7 +6,7 @@ import { createClient, provideClient } from './client/client'
 import { staticTransport } from './client/static'
 import { frozenKey, readFrozen, readFrozenDeep } from './features/report/frozen'
 import ReportApp from './features/report/ReportApp.vue'
-import { followLanguage, i18n } from './i18n'
+import { followLanguage } from './i18n'
 import './styles/tokens.css'
 import './styles/base.css'
 import { tip } from './ui/tip'
@@ -22,7 +22,6 @@ try {
   void followLanguage()
   createApp(ReportApp)
     .use(createPinia())
-    .use(i18n)
     .use(createReportRouter(frozen))
     .provide(frozenKey, frozen)
     .directive('tip', tip)

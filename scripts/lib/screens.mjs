@@ -101,7 +101,7 @@ export function wordsOf(language) {
   return (key) => {
     const word = key.split('.').reduce((part, name) => part?.[name], words)
     if (typeof word !== 'string') throw new Error(`${file} has no word ${key}.`)
-    const pieces = word.split(/\{\w+\}|\|/).map((piece) => piece.trim())
+    const pieces = word.split(/\{\w+\}|\{\w+, plural,|[{}]/).map((piece) => piece.trim())
     return pieces.reduce((longest, piece) => (piece.length > longest.length ? piece : longest))
   }
 }

@@ -3,7 +3,7 @@
  * determines the CLI's exit code. Hosts turn it into `ErrorShape` for transport.
  */
 import { z } from 'zod'
-import { message, Statement } from './messages/message'
+import { message, messageOf, Statement } from './messages/message'
 import { inEnglish } from './text/english'
 
 export const errorKinds = ['usage', 'input', 'missing', 'failed', 'cancelled', 'internal'] as const
@@ -57,7 +57,7 @@ export function schemaFault({ issues }: z.ZodError): string {
   const [{ path, message: text } = { path: [], message: 'invalid' }] = issues
   const place = z.core.toDotPath(path)
   const more = issues.length > 1 ? ` (and ${issues.length - 1} more)` : ''
-  return `${text.replace(/^Invalid input: /, '')}${place === '' ? '' : `, at ${place}`}${more}.`
+  return `${inEnglish(messageOf(text)).replace(/^Invalid input: /, '')}${place === '' ? '' : `, at ${place}`}${more}.`
 }
 
 /** The process, or the whole system, has as many open files as it may have. */

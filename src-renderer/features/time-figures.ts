@@ -1,5 +1,5 @@
 /** A rung's times with unit and origin, in the same form as the session's metrics. */
-import { useI18n } from 'vue-i18n'
+import { t } from '../ui/words'
 import type { MetricValue } from '../../src-main/domain/metrics/metrics'
 import type { CacheState, RungResult } from '../../src-main/domain/session/session'
 import { message } from '../../src-main/domain/messages/message'
@@ -32,7 +32,6 @@ export function gpuTimeFigure({ profiledTime }: RungResult): MetricValue | null 
 
 /** `L2 cold`. */
 export function useCacheText() {
-  const { t } = useI18n()
   const { text } = useStatement()
   return (state: CacheState): string =>
     t('ladder.cacheState', { state: text(message(`cacheState.${state}`)) })

@@ -3,14 +3,13 @@
  *
  * The registry has the English ones; the other locales have theirs under `metrics.<id>`.
  */
-import { useI18n } from 'vue-i18n'
+import { wordsAt } from '../ui/words'
 import { metricDefinition } from '../../src-main/domain/metrics/metrics'
 
 export function useMetricWords() {
-  const { t, te } = useI18n()
   const word = (id: string, part: 'label' | 'meaning'): string | undefined => {
     const key = `metrics.${id}.${part}`
-    return te(key) ? t(key) : metricDefinition(id)?.[part]
+    return wordsAt(key) ?? metricDefinition(id)?.[part]
   }
   const metricLabel = (id: string): string => word(id, 'label') ?? id
   return {

@@ -1,5 +1,5 @@
 /** Where a figure comes from, in words; every tooltip that explains a number is made here. */
-import { useI18n } from 'vue-i18n'
+import { t } from '../ui/words'
 import { metricDefinition, type MetricValue } from '../../src-main/domain/metrics/metrics'
 import type { RungResult, Session, Timing } from '../../src-main/domain/session/session'
 import { leadFigure, leadOf, shareText } from '../../src-main/domain/analysis/lead-figure'
@@ -13,7 +13,6 @@ import { heldDown } from '../../src-main/domain/report/gpu-state-words'
 import { useMetricWords } from './use-metric-words'
 
 export function useProvenance() {
-  const { t } = useI18n()
   const { text } = useStatement()
   const { metricLabel, metricMeaning } = useMetricWords()
 
@@ -31,7 +30,7 @@ export function useProvenance() {
     const passes = rung.profile?.passes ?? 0
     const ncu = session.tools.ncu ?? ''
     const name = ncuNames(id)
-    return t(`provenance.${key}`, { ncu, passes, name }, passes)
+    return t(`provenance.${key}`, { ncu, passes, name })
   }
 
   function metricTip(session: Session, rung: RungResult, id: string): TipContent {
@@ -99,7 +98,7 @@ export function useProvenance() {
       ...(own === null ? [] : [t('provenance.gpuOwn', { ms: figureText(own, 'ms') })]),
       ...(emptyMs == null ? [] : [t('provenance.empty', { ms: figureText(emptyMs, 'ms') })]),
       ...(includesHost ? [t('provenance.includesHost')] : []),
-      ...(late ? [t('provenance.late', { n: late }, late)] : []),
+      ...(late ? [t('provenance.late', { n: late })] : []),
       ...(held === null ? [] : [text(held)]),
     ]
   }

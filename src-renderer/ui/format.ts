@@ -1,5 +1,4 @@
 /** Number formats of the UI, in addition to those of domain/metrics/units.ts for all outputs. */
-import { shallowRef } from 'vue'
 import { numberOfId } from '../../src-main/domain/ladder/rung'
 import {
   named,
@@ -15,19 +14,14 @@ import {
   type Unit,
 } from '../../src-main/domain/metrics/units'
 import { language } from './language'
+import { wordsAt } from './words'
 
 const countUnits: readonly Unit[] = ['inst', 'wavefronts', 'conflicts']
 const isCountUnit = (unit: Unit) => countUnits.includes(unit)
 
-/** Units that are words, by their English; empty in English. */
-const unitWords = shallowRef<Readonly<Record<string, string>>>({})
-export const nameUnits = (words: Readonly<Record<string, string>>): void => {
-  unitWords.value = words
-}
-
 /** A figure's text with its unit in the language of the UI: `3.88 waves`, `34.0 M wavefronts`; any other text as it is. */
 export const unitInLanguage = (text: string): string =>
-  text.replace(/(?<=\d(?: [a-zA-Z])? )[a-z]+$/, (unit) => unitWords.value[unit] ?? unit)
+  text.replace(/(?<=\d(?: [a-zA-Z])? )[a-z]+$/, (unit) => wordsAt(`unit.${unit}`) ?? unit)
 
 /** A value with its unit: `134 M inst`, `93.8 %`, `2.70 ms`. */
 export const figureText = (value: number, unit: Unit): string =>

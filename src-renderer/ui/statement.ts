@@ -2,27 +2,15 @@
  * The domain's statements in the current language. The domain has the English templates; the other
  * locales have theirs under `statements.<key>`. Texts of authors in them are translated as everywhere.
  */
-import { computed } from 'vue'
-import { useI18n } from 'vue-i18n'
-import {
-  englishTemplate,
-  type MessageKey,
-  type Statement,
-} from '../../src-main/domain/messages/message'
+import { englishTemplate, type Statement } from '../../src-main/domain/messages/message'
 import { paragraph, pieces, plain, type Wording } from '../../src-main/domain/text/english'
 import { metricDefinition } from '../../src-main/domain/metrics/metrics'
 import { own as ownText } from './authored'
 import { unitInLanguage } from './format'
+import { language } from './language'
+import { settled, wordsAt } from './words'
 import { CoreError, LineError } from '../client/client'
 import type { Sentence } from '../../src-main/domain/messages/sentence'
-
-/** Makes a sentence right for the values that were set into it: particles, gaps. `before` is what stands before the text. */
-export type Settle = (text: string, before?: string) => string
-let settle: Settle | undefined
-export const settleWith = (way: Settle | undefined): void => {
-  settle = way
-}
-export const settled: Settle = (text, before) => settle?.(text, before) ?? text
 
 function settledSentence(sentence: Sentence): Sentence {
   const joined: Sentence = []
@@ -37,33 +25,16 @@ function settledSentence(sentence: Sentence): Sentence {
   )
 }
 
-/** Words without parameters, each looked up once a language: a row that is scrolled into view asks for dozens. */
-export function useWords(): (key: string) => string {
-  const { t, locale } = useI18n()
-  const known = computed(() => ({ language: locale.value, words: new Map<string, string>() }))
-  return (key) => {
-    const { words } = known.value
-    const found = words.get(key) ?? t(key)
-    words.set(key, found)
-    return found
-  }
-}
-
 export function useStatement() {
-  const { t, te, tm } = useI18n()
-
   const own: Wording = {
-    template(key: MessageKey): string {
-      const path = `statements.${key}`
-      // Not t(): it would interpolate by itself and treat `|` and `@` as syntax.
-      const words: unknown = te(path) ? tm(path) : undefined
-      return typeof words === 'string' ? words : englishTemplate(key)
+    get language() {
+      return language.value
     },
-    metric(id: string): string {
-      const path = `metrics.${id}.label`
-      if (id === 'time') return own.template('figures.time')
-      return te(path) ? t(path) : (metricDefinition(id)?.label ?? id)
-    },
+    template: (key) => wordsAt(`statements.${key}`) ?? englishTemplate(key),
+    metric: (id) =>
+      id === 'time'
+        ? own.template('figures.time')
+        : (wordsAt(`metrics.${id}.label`) ?? metricDefinition(id)?.label ?? id),
     text: (text) => unitInLanguage(ownText(text)),
   }
 

@@ -7,7 +7,6 @@ import {
   figureText,
   fixed,
   formatDate,
-  nameUnits,
   plusMinus,
   rungNumber,
   rungNumbers,
@@ -17,6 +16,7 @@ import {
 import { constantRange, inSlots, type RecycledItem } from './use-recycled'
 import { makeScale, share, ticks } from './scale'
 import { readLists, writeLists } from './kept-lists'
+import { speak } from './words'
 
 describe('figures', () => {
   it.each([
@@ -36,12 +36,13 @@ describe('figures', () => {
     ['2.70 ms', '2.70 ms'],
     ['rung 12 waves at sectors', 'rung 12 waves at sectors'],
   ])('%s names its unit in the language', (english, own) => {
-    nameUnits({ waves: '웨이브', wavefronts: '웨이브프런트', sectors: '섹터' })
+    speak('ko', {
+      unit: { waves: '웨이브', wavefronts: '웨이브프런트', sectors: '섹터', pp: '%p' },
+    })
     expect(unitInLanguage(english)).toBe(own)
     expect(figureText(4, 'sectors')).toBe('4.00 섹터')
-    nameUnits({ pp: '%p' })
     expect([bareDelta(-11.25, '%'), bareDelta(0.0001, '%')]).toEqual(['−11.3 %p', '< 0.001 %p'])
-    nameUnits({})
+    speak('en')
     expect(unitInLanguage(english)).toBe(english)
   })
 

@@ -98,16 +98,16 @@ const owners: Record<string, readonly string[]> = {
   'virtual:kernel-ladder-assets': ['src-main/adapters/kernels/assets.ts'],
   echarts: ['src-renderer/charts/'],
   zrender: ['src-renderer/charts/'],
+  'intl-messageformat': ['src-main/domain/messages/format.ts'],
   vue: ['src-renderer/'],
   pinia: ['src-renderer/'],
   'vue-router': ['src-renderer/'],
-  'vue-i18n': ['src-renderer/'],
   'reka-ui': ['src-renderer/'],
 }
 
 /** Layers that name every library they may use. The others may use any that has no other owner. */
 const libraries: Partial<Record<Layer, readonly string[]>> = {
-  domain: ['zod'],
+  domain: ['zod', 'intl-messageformat'],
   contract: ['zod'],
   library: [],
   preload: ['electron'],

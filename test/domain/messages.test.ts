@@ -20,6 +20,7 @@ import { code } from '../../src-main/domain/messages/sentence'
 
 const differs = message('guard.gpu', { a: 'NVIDIA H200', b: message('guard.unknown') })
 const upsideDown: Wording = {
+  language: 'en',
   template: (key) => (key === 'guard.gpu' ? '{b} ≠ {a}' : englishTemplate(key).toUpperCase()),
   metric: (id) => `<${id}>`,
   text: (text) => [...text].reverse().join(''),
@@ -40,11 +41,7 @@ describe('a message', () => {
     })
     expect(pieces(jump)).toEqual([
       { code: '{from}' },
-      ' is ',
-      '2.00×',
-      ' (± ',
-      '0.1 %',
-      ') as fast as ',
+      ' is 2.00× (± 0.1 %) as fast as ',
       { code: '01_naive' },
       '.',
     ])
@@ -52,6 +49,23 @@ describe('a message', () => {
     expect(inEnglish(absent)).toBe('DRAM traffic was not collected.')
     const own: Wording = { ...upsideDown, template: englishTemplate }
     expect(plain(pieces(absent, own))).toBe('<dramBytes> was not collected.')
+  })
+
+  it('has the plural form of its number in the language', () => {
+    const rungs = (worse: number, all: number) => message('baseline.fail', { worse, all })
+    expect(inEnglish(rungs(1, 1))).toBe('1 of 1 rung regressed')
+    expect(inEnglish(rungs(1, 2000))).toBe('1 of 2000 rungs regressed')
+    expect(inEnglish(rungs(0, 0))).toBe('0 of 0 rungs regressed')
+    const polish: Wording = {
+      ...upsideDown,
+      language: 'pl',
+      template: () => '{all, plural, one{szczebel} few{szczeble} other{szczebli}}',
+    }
+    expect([1, 2, 5].map((all) => plain(pieces(rungs(1, all), polish)))).toEqual([
+      'szczebel',
+      'szczeble',
+      'szczebli',
+    ])
   })
 
   it('joins to a paragraph as the language does', () => {

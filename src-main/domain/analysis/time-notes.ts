@@ -30,8 +30,6 @@ export function timeNotes(timing: Timing): AnyMessage[] {
         ]
       : []),
     ...(includesHost ? [message('timeNote.includesHost')] : []),
-    ...(late === 0
-      ? []
-      : [late === 1 ? message('timeNote.lateOne') : message('timeNote.late', { count: late })]),
+    ...(late === 0 ? [] : [message('timeNote.late', { count: late })]),
   ]
 }

@@ -1,6 +1,9 @@
 /** machines.yaml: the machines that `--target NAME` runs on, by name. It holds no secret: ssh has the user's keys. */
 import { z } from 'zod'
-import { englishTemplate } from '../messages/message'
+import type { MessageKey } from '../messages/message'
+
+/** The fault of a schema, which `messageOf` makes a message of. */
+const key = (fault: MessageKey): string => fault
 
 /** Targets and kinds of targets, now and to come; a machine of that name could not be told from them. */
 const reserved = [
@@ -23,11 +26,11 @@ export const isMachineName = (text: string): boolean => nameFault(text) === null
 
 /** As after `ssh`: it must not be taken for an option, nor for more than one word. */
 const SshHost = z.string().regex(/^[^\s\p{Cc}-][^\s\p{Cc}]{0,254}$/u, {
-  error: englishTemplate('written.sshHost'),
+  error: key('written.sshHost'),
 })
 /** A value on sbatch's command line, in which no shell and no option can hide. */
 const SlurmWord = z.string().regex(/^[A-Za-z0-9_[(][\w.,:;+=@&|*!()[\]/%-]{0,199}$/, {
-  error: englishTemplate('written.slurmWord'),
+  error: key('written.slurmWord'),
 })
 const Commands = z.array(z.string().min(1).max(4000)).max(20)
 
@@ -38,10 +41,10 @@ const ownOptions =
 const SlurmOption = z
   .string()
   .regex(/^--[a-z][a-z-]*(=[\w.,:;+=@&|*!()[\]/%-]{1,200})?$/, {
-    error: englishTemplate('written.slurmOption'),
+    error: key('written.slurmOption'),
   })
   .refine((option) => !ownOptions.test(option), {
-    error: englishTemplate('written.slurmOwnOption'),
+    error: key('written.slurmOwnOption'),
   })
 
 export const SlurmOptions = z.strictObject({
@@ -53,7 +56,7 @@ export const SlurmOptions = z.strictObject({
   constraint: SlurmWord.optional(),
   time: z
     .string()
-    .regex(/^(\d+-)?\d+(:\d+){0,2}$/, { error: englishTemplate('written.slurmTime') })
+    .regex(/^(\d+-)?\d+(:\d+){0,2}$/, { error: key('written.slurmTime') })
     .optional()
     .describe('The time limit of a job, as sbatch takes it: 30 (minutes), 2:00:00.'),
   options: z
@@ -83,9 +86,9 @@ export const MachinesFile = z.strictObject({
   kernel_ladder_machines: z.literal(1).describe('The version of this format.'),
   machines: z
     .record(
-      z.string().refine(isMachineName, { error: englishTemplate('written.machineName') }),
+      z.string().refine(isMachineName, { error: key('written.machineName') }),
       MachineEntry.refine(({ ssh, slurm }) => ssh !== undefined || slurm !== undefined, {
-        error: englishTemplate('written.sshOrSlurm'),
+        error: key('written.sshOrSlurm'),
       }),
     )
     .describe('By the name that is given to --target.'),

@@ -5,6 +5,7 @@
  */
 import { z } from 'zod'
 import { templates } from './english/index'
+import { valueNames } from './format'
 import type { Piece } from './sentence'
 
 type Templates = typeof templates
@@ -22,9 +23,18 @@ type TemplateOf<Key extends MessageKey> = Key extends `${infer Table}.${infer Na
     : never
   : never
 
-/** The names in braces. */
-type Placeholders<Template extends string> =
-  Template extends `${string}{${infer Name}}${infer Rest}` ? Name | Placeholders<Rest> : never
+/** The names in braces. `one{…}`, `other{…}` and `=0{…}` are the forms of a plural, and have names inside. */
+type Placeholders<Template extends string> = Template extends `${infer Before}{${infer Rest}`
+  ?
+      | (Before extends `${string}${'one' | 'other' | '=0'}` ? never : NameAt<Rest>)
+      | Placeholders<Rest>
+  : never
+
+type NameAt<Rest extends string> = Rest extends `${infer Inside}}${string}`
+  ? Inside extends `${infer Name},${string}`
+    ? Name
+    : Inside
+  : never
 
 /** Several sentences that belong together, in order. */
 export interface Passage {
@@ -111,41 +121,9 @@ export const englishTemplate = (key: MessageKey): string => templateOf(key)!
 export const isMessageKey = (text: unknown): text is MessageKey =>
   typeof text === 'string' && templateOf(text) !== undefined
 
-/** What must first go through all templates is made when it is asked for: a program begins and a page opens without. */
-const onceAsked = <Made>(make: () => Made): (() => Made) => {
-  let made: Made | undefined
-  return () => (made ??= make())
-}
-
-const all = onceAsked(() =>
-  Object.entries(tables).flatMap(([table, texts]) =>
-    Object.entries(texts).map(([name, text]): [MessageKey, string] => [
-      `${table}.${name}` as MessageKey,
-      text,
-    ]),
-  ),
-)
-
-const keyByText = onceAsked(() => new Map(all().map(([key, text]) => [text, key])))
-
-/** A text that is an English template, as its message: a schema library carries no more than the text. */
-export function messageOf(text: string): Statement {
-  const key = keyByText().get(text)
-  return key === undefined ? text : { key, values: {} }
-}
-
-export const placeholder = /\{(\w+)\}/g
-
-const namesIn = (template: string): Set<string> =>
-  new Set([...template.matchAll(placeholder)].map(([, name]) => name!))
-
-const namesByKey = new Map<MessageKey, Set<string>>()
-
-function namesOf(key: MessageKey): Set<string> {
-  const names = namesByKey.get(key) ?? namesIn(englishTemplate(key))
-  namesByKey.set(key, names)
-  return names
-}
+/** A schema's fault as a statement: a schema can carry a text only, so ours name the key of a message without values. */
+export const messageOf = (text: string): Statement =>
+  isMessageKey(text) ? { key: text, values: {} } : text
 
 /** An enumeration by its published schema; the library's own would put every key into a pattern first. */
 const StoredKey = z
@@ -154,7 +132,9 @@ const StoredKey = z
   .refine(isMessageKey, { abort: true })
   .meta({
     get enum() {
-      return all().map(([key]) => key)
+      return Object.entries(tables).flatMap(([table, texts]) =>
+        Object.keys(texts).map((name) => `${table}.${name}`),
+      )
     },
   }) as unknown as z.ZodType<MessageKey>
 
@@ -168,7 +148,7 @@ const StoredMessage: z.ZodType<AnyMessage> = z
     ),
   })
   .superRefine(({ key, values }, context) => {
-    const wanted = namesOf(key)
+    const wanted = valueNames(englishTemplate(key))
     const issue = (name: string, what: string): void =>
       context.addIssue({ code: 'custom', path: ['values', name], message: `${key} ${what}` })
     for (const name of wanted) if (!Object.hasOwn(values, name)) issue(name, 'lacks this value')

@@ -66,7 +66,7 @@ function gpuWords({ device }: Session): Statement {
 function profilerWords({ tools, settings, rungs }: Session): Statement {
   if (tools.ncu === null || settings.profile === 'none') return message('provenance.notUsed')
   const passes = Math.max(0, ...rungs.map(({ profile }) => profile?.passes ?? 0))
-  return message(passes === 1 ? 'provenance.profilerOnce' : 'provenance.profiler', {
+  return message('provenance.profiler', {
     ncu: tools.ncu,
     level: settings.profile,
     passes,

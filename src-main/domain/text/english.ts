@@ -9,22 +9,24 @@ import { templates } from '../messages/english/index'
 import {
   englishTemplate,
   isMessageKey,
-  placeholder,
   type MessageKey,
   type MessageValue,
   type Statement,
   isList,
 } from '../messages/message'
+import { fill } from '../messages/format'
 import type { Sentence } from '../messages/sentence'
 
 /** A language's templates, metric names, and its version of what an author wrote. */
 export interface Wording {
+  language: string
   template(key: MessageKey): string
   metric(id: string): string
   text(text: string): string
 }
 
 const inDomain: Wording = {
+  language: 'en',
   template: englishTemplate,
   metric: (id) => (id === 'time' ? templates.figures.time : (metricDefinition(id)?.label ?? id)),
   text: (text) => text,
@@ -33,16 +35,16 @@ const inDomain: Wording = {
 const joined = (parts: readonly Sentence[], by: string): Sentence =>
   parts.flatMap((part, index) => (index === 0 ? part : [by, ...part]))
 
-function valuePieces(value: MessageValue, wording: Wording): Sentence {
-  if (typeof value === 'string') return [wording.text(value)]
-  if (typeof value === 'number') return [String(value)]
+function valueIn(value: MessageValue, wording: Wording): string | number | Sentence {
+  if (typeof value === 'string') return wording.text(value)
+  if (typeof value === 'number') return value
   if (isList(value))
     return joined(
       value.map((one) => pieces(one, wording)),
       wording.template('part.separator'),
     )
   if ('code' in value) return [value]
-  if ('metric' in value) return [wording.metric(value.metric)]
+  if ('metric' in value) return wording.metric(value.metric)
   return pieces(value, wording)
 }
 
@@ -50,16 +52,14 @@ function valuePieces(value: MessageValue, wording: Wording): Sentence {
 export function pieces(statement: Statement, wording: Wording = inDomain): Sentence {
   if (typeof statement === 'string') return [wording.text(statement)]
   if ('sentences' in statement) return paragraph(statement.sentences, wording)
-  const { key, values } = statement
-  // Splitting by a pattern with a group yields text and names alternately.
-  return wording
-    .template(key)
-    .split(placeholder)
-    .flatMap((part, index): Sentence => {
-      if (index % 2 === 0) return part === '' ? [] : [part]
-      const value = values[part]
-      return value === undefined ? [`{${part}}`] : valuePieces(value, wording)
-    })
+  const values = Object.entries(statement.values).map(
+    ([name, value]) => [name, valueIn(value, wording)] as const,
+  )
+  return fill<Sentence>(
+    wording.template(statement.key),
+    Object.fromEntries(values),
+    wording.language,
+  ).flat()
 }
 
 /** Several sentences as one paragraph; a full-width full stop needs no space after it. */

@@ -44,9 +44,7 @@ export interface SourcePage {
 
 /** That rows of a page are missing. */
 export const unreadableNotes = (count: number): Statement[] =>
-  count === 0
-    ? []
-    : [message(count === 1 ? 'deep.rowUnreadable' : 'deep.rowsUnreadable', { count })]
+  count === 0 ? [] : [message('deep.rowsUnreadable', { count })]
 
 /** Column names of a figure, of which the first in the header is used: those of 2025.3, then of older versions. */
 const columnsOf: Record<Exclude<keyof Work, 'stalls'>, readonly string[]> = {

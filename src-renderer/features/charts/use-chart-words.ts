@@ -1,5 +1,5 @@
 /** Text that several charts share: data sources and file names. */
-import { useI18n } from 'vue-i18n'
+import { t } from '../../ui/words'
 import type { RungResult, Session } from '../../../src-main/domain/session/session'
 import { formatDate, problemText } from '../../ui/format'
 import { unusualScalars } from '../../../src-main/domain/task/problem'
@@ -22,8 +22,6 @@ export function named(names: readonly string[]): readonly string[] {
 }
 
 export function useChartWords() {
-  const { t } = useI18n()
-
   const origin = (session: Session): string => {
     const { problem } = session
     return [
@@ -32,7 +30,10 @@ export function useChartWords() {
       ...(session.device ? [session.device.name] : []),
       ...(session.tools.nvcc ? [`nvcc ${session.tools.nvcc}`] : []),
       ...(session.tools.ncu ? [`ncu ${session.tools.ncu}`] : []),
-      t(`targets.${session.target.kind}.chart`, { date: formatDate(session.createdAt) }),
+      t(`targets.${session.target.kind}.chart`, {
+        name: session.target.name,
+        date: formatDate(session.createdAt),
+      }),
     ].join(' · ')
   }
 

@@ -1,11 +1,10 @@
 /** A report's progress and elapsed time, polled from the core twice a second. */
 import { computed, onScopeDispose, ref, watch, type Ref } from 'vue'
-import { useI18n } from 'vue-i18n'
+import { t } from '../../ui/words'
 import { useClient } from '../../client/client'
 import type { ReportStage } from '../../../src-main/contract/reports'
 
 export function useReportProgress(making: Ref<boolean>) {
-  const { t } = useI18n()
   const stage = ref<ReportStage>('content')
   const seconds = ref(0)
   let timer: ReturnType<typeof setInterval> | undefined

@@ -1,5 +1,5 @@
 /** Explains why a rung is slower than the one before: the ladder's note, and the counter that shows it. */
-import { useI18n } from 'vue-i18n'
+import { t } from '../../ui/words'
 import { figureText, factorText } from '../../ui/format'
 import { formatRatio } from '../../../src-main/domain/metrics/units'
 import type { LadderRow } from './ladder-rows'
@@ -7,7 +7,6 @@ import type { Slowdown } from '../../../src-main/domain/analysis/slowdown'
 import { useMetricWords } from '../use-metric-words'
 
 export function useSlowdown() {
-  const { t } = useI18n()
   const { metricLabel } = useMetricWords()
 
   function slowdownSentences({ slowdown, before, step }: LadderRow): string[] {

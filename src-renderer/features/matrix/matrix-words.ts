@@ -1,5 +1,6 @@
 /** Texts of the matrix: row names, and a cell's exact value and origin. */
-import { useI18n } from 'vue-i18n'
+import { t, wordsAt } from '../../ui/words'
+import { language } from '../../ui/language'
 import type { MatrixCell, MatrixRow, MatrixGroup } from './matrix'
 import type { RungResult, Session } from '../../../src-main/domain/session/session'
 import { useProvenance } from '../use-provenance'
@@ -7,7 +8,6 @@ import { useMetricWords } from '../use-metric-words'
 import type { CopyWords } from './matrix-copy'
 
 export function useMatrixWords() {
-  const { t, te, locale } = useI18n()
   const { metricLabel, metricMeaning } = useMetricWords()
   const { metricTip, timeTip, throughputTip, rateTip, ratioTip } = useProvenance()
 
@@ -19,8 +19,7 @@ export function useMatrixWords() {
     if (id === 'time') return t('ladder.group.time')
     return id === 'ncu' ? t('matrix.ncu') : t(`metricGroup.${id}`)
   }
-  const unit = (row: MatrixRow): string =>
-    te(`unit.${row.unit}`) ? t(`unit.${row.unit}`) : row.unit
+  const unit = (row: MatrixRow): string => wordsAt(`unit.${row.unit}`) ?? row.unit
 
   /** Only the names of ncu's own metrics are known here; ncu documents their meaning. */
   const meaning = ({ id, source }: MatrixRow): string => {
@@ -93,7 +92,17 @@ export function useMatrixWords() {
   })
 
   /** A rendered cell depends on this as well as on its value. */
-  const language = () => locale.value
+  const shownLanguage = () => language.value
 
-  return { label, group, unit, meaning, cellText, origin, against, forCopy, language }
+  return {
+    label,
+    group,
+    unit,
+    meaning,
+    cellText,
+    origin,
+    against,
+    forCopy,
+    language: shownLanguage,
+  }
 }

@@ -1,5 +1,5 @@
 /** Commands available on every screen: screens, sessions, steps of the session, language, theme. */
-import { useI18n } from 'vue-i18n'
+import { t } from '../../ui/words'
 import { useRouter } from 'vue-router'
 import { rungBefore, type Session } from '../../../src-main/domain/session/session'
 import { languageChoice, languageChoices } from '../../i18n'
@@ -15,7 +15,6 @@ import { goTos } from './screen-keys'
 import { languages } from '../../ui/language'
 
 export function useCommands(help: () => void): () => Command[] {
-  const { t } = useI18n()
   const router = useRouter()
   const sessions = useSessionsStore()
 

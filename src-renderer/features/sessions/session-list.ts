@@ -1,5 +1,5 @@
 /** The session list: titles, search, and the pair of rungs that comparing two sessions opens with. */
-import { useI18n } from 'vue-i18n'
+import { t } from '../../ui/words'
 import type { SessionSummary } from '../../../src-main/contract/index'
 import { compareSessions } from '../../../src-main/domain/programs/compare-sessions'
 import { rungOf, type RungResult, type Session } from '../../../src-main/domain/session/session'
@@ -19,7 +19,6 @@ export function sessionTitle(item: SessionSummary): string {
 export function useGpuWords(): (
   item: Pick<SessionSummary, 'deviceName' | 'target'>,
 ) => string | null {
-  const { t } = useI18n()
   return ({ deviceName, target }) => {
     const gpu = target ? gpuOfTarget(target) : null
     return deviceName ?? (gpu && t(`targets.${target!.kind}.gpu`, { name: gpu.name }))

@@ -59,7 +59,7 @@ export const why = {
   oneWave: 'one wave of blocks instead of {a}',
   kernels: 'kernels launched {a} → {b}',
   blocks:
-    'The grid has {b} blocks instead of {a} for {sms} SMs, so an SM has a block {shareB} of the time instead of {shareA}.',
+    'The grid has {b, plural, one{{b} block} other{{b} blocks}} instead of {a} for {sms, plural, one{{sms} SM} other{{sms} SMs}}, so an SM has a block {shareB} of the time instead of {shareA}.',
   clock: 'The SM clock went from {a} to {b}.',
   clockAtLimit: 'The SM clock, which the power cap holds down, went from {a} to {b}{moves}.',
   launches: 'Kernels launched {a} → {b}, with the time between and around them.',

@@ -1,6 +1,7 @@
 /**
- * The English templates of the domain's messages, one table per area; `{name}` marks where a value is inserted.
- * Every other language has the same keys and placeholders in its `statements.json`; a test checks that.
+ * The English templates of the domain's messages, one table per area, in ICU MessageFormat (../format.ts). Every other
+ * language has the same keys and placeholders in its `statements.json`; a test checks that. Write plural forms without a
+ * space before the brace, `one{…} other{…}`: the types of a message's values depend on it.
  */
 import { asked, clockReason, gpuState, machineCode, part, emulation, tools } from './runs'
 import {

@@ -67,7 +67,7 @@ export const reflect = {
   loads:
     '{what} takes at least {fmas} warp-level FMAs; there were {a} shared loads per FMA, and there are now {b}.',
   block:
-    'A block has {threads} threads with {registers} registers each; it had {threadsBefore} with {registersBefore} each.',
+    'A block has {threads, plural, one{{threads} thread} other{{threads} threads}} with {registers} registers each; it had {threadsBefore} with {registersBefore} each.',
   fewerWarps: '{moved}, and yet it is faster: fewer warps, each with more work between two stalls.',
 
   said: 'You predicted {direction}.',

@@ -73,10 +73,11 @@ export const slurm = {
   failed: 'It failed.',
   lost: 'Neither queue nor accounting knows it any more.',
   array:
-    'Array {number} on {name}: {done} of {tasks} tasks done, {running} running ({nodes}), {waiting} waiting ({reasons}).',
+    'Array {number} on {name}: {done} of {tasks, plural, one{{tasks} task} other{{tasks} tasks}} done, {running} running ({nodes}), {waiting} waiting ({reasons}).',
   task: 'Task {number} did not do its part. {why}',
   taskEnded: 'It ended with {code}.',
-  moreTasks: '{count} more tasks did not do their part either.',
+  moreTasks:
+    '{count, plural, one{{count} more task did not do its} other{{count} more tasks did not do their}} part either.',
   noTask: 'No task of array {number} on {name} did its part.',
   noArray: 'The machine {name} has no Slurm, so there are no tasks to split the work into.',
   noArrayDo: 'Leave --tasks out, or add {name} with --slurm.',
@@ -108,16 +109,17 @@ export const programs = {
   noRange: 'No kernel of {program} was launched in the NVTX range {range}.',
   rangesAre: 'Its ranges: {names}.',
   noRanges: 'It has no NVTX ranges: leave --nvtx out, or mark the range in the program.',
-  skippedAll: '{program} launched {count} kernels that match, and --skip {skip} left none.',
+  skippedAll:
+    '{program} launched {count, plural, one{{count} kernel that matches} other{{count} kernels that match}}, and --skip {skip} left none.',
   skipFewer: 'Skip fewer.',
   timedOut: '{program} was stopped after {seconds} s.',
   longer: 'Allow more with --timeout SECONDS, or profile less of it with --count N.',
   badFilter: '--kernels {filter} is not a regular expression: {text}.',
   firstLaunches:
-    'Only the first {count} launches were timed; what the program launched after them is not in any total. --skip begins later.',
+    '{count, plural, one{Only the first launch was timed; what the program launched after it} other{Only the first {count} launches were timed; what the program launched after them}} is not in any total. --skip begins later.',
   unprofiled: 'Kernels that were timed and not profiled: {count}, with {share} of the time.',
   changed:
-    'The program launched other kernels when it was profiled than when it was timed: {count} kernels have no counters.',
+    'The program launched other kernels when it was profiled than when it was timed: {count, plural, one{{count} kernel has} other{{count} kernels have}} no counters.',
   exited: '{program} ended with exit code {exitCode}.',
   left: 'The session has the {count} kernels that took longest, of {total}.',
   profileFailed: 'The kernels were timed and not profiled: {why}',
@@ -132,8 +134,10 @@ export const programs = {
   signalled: '{program} was ended by {signal}.',
   notWritten: '{program} did not write {file}.',
   outputUnreadable: '{file} cannot be compared: {text}',
-  outputSize: '{file} has {bytes} bytes in place of {expected}.',
-  outputPart: '{file} has {bytes} bytes, which is no whole number of {dtype} values.',
+  outputSize:
+    '{file} has {bytes, plural, one{{bytes} byte} other{{bytes} bytes}} in place of {expected}.',
+  outputPart:
+    '{file} has {bytes, plural, one{{bytes} byte} other{{bytes} bytes}}, which is no whole number of {dtype} values.',
   outputBytes: '{file} differs from what is expected in {count} of its bytes, first at {index}.',
   outputValues:
     '{file} differs from what is expected in {count} of {total} values, first at {index}.',

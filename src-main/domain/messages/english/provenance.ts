@@ -39,7 +39,8 @@ export const provenance = {
   none: 'none',
   notUsed: 'not used',
   singleLaunches: 'single launches between CUDA events',
-  bursts: 'bursts of {launches} launches, each after {seconds} s of rest',
+  bursts:
+    'bursts of {launches, plural, one{{launches} launch} other{{launches} launches}}, each after {seconds} s of rest',
   sustained: 'each rung alone for {seconds} s',
   processes: 'wall time of whole processes, from start to exit',
   ladder: '{id} ({title})',
@@ -55,9 +56,7 @@ export const provenance = {
   clocks: 'before {before}, after {after}',
   clocksAtMost: 'before {before}, after {after}, at most {most} MHz',
   profiler:
-    '{ncu}, level {level}, up to {passes} passes per kernel, clock control {clock}, cache control {cache}',
-  profilerOnce:
-    '{ncu}, level {level}, up to {passes} pass per kernel, clock control {clock}, cache control {cache}',
+    '{ncu}, level {level}, up to {passes, plural, one{{passes} pass} other{{passes} passes}} per kernel, clock control {clock}, cache control {cache}',
   complete: 'complete, {seconds} s',
   cancelled: 'cancelled, {seconds} s',
 } as const

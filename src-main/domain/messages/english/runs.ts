@@ -128,7 +128,7 @@ export const tools = {
   buildAgain: 'Rebuild the runner, and check that its folder is not mounted noexec.',
   runWithout: 'Run the same rungs without profiling; the error they report there is the cause.',
   seeLaunch: 'Run the same rungs without profiling and check that they launch a kernel.',
-  triedTimes: 'It was tried {count} times.',
+  triedTimes: 'It was tried {count, plural, one{{count} time} other{{count} times}}.',
   ncuIdle: 'ncu did not finish (no progress for {seconds} s).',
   ncuUnfinished: 'ncu did not finish ({signal}).',
   ncuSilent: 'ncu did not finish within two minutes.',
@@ -140,7 +140,8 @@ export const tools = {
   retry: "Another tool is using the GPU's counters; trying again in {seconds} s.",
   askWithout: 'This ncu does not know {names} on this GPU; trying again without them.',
 
-  nvccStopped: 'nvcc was stopped after {minutes} minutes.',
+  nvccStopped:
+    'nvcc was stopped after {minutes, plural, one{{minutes} minute} other{{minutes} minutes}}.',
   nvccNotStarted: 'nvcc could not be started.',
   nvccKilled: 'nvcc was terminated by {signal}.',
   nvccEnded: 'nvcc exited with code {exitCode}: {text}',
@@ -160,7 +161,8 @@ export const tools = {
   sanitizerStopped: 'Stopped after {seconds} s without finishing; allow more time with --timeout.',
   sanitizerEnded: 'compute-sanitizer was terminated ({signal}).',
   sanitizerNoEnd: 'compute-sanitizer did not finish: {text}',
-  sanitizerCounts: 'Its summary counts {total} errors, but its report lists {count}.',
+  sanitizerCounts:
+    'Its summary counts {total, plural, one{{total} error} other{{total} errors}}, but its report lists {count}.',
   notLaunched: 'The rung was not launched: {text}.',
   noAnswer: 'compute-sanitizer reported no result.',
 
@@ -205,7 +207,8 @@ export const tools = {
 export const gpuState = {
   figures: 'SM clock {low} to {high} MHz, at most {power} of {limit} W and {temperature} °C',
   free: '{figures}; clocks not held down',
-  heldDownIn: '{figures}; clocks held down in {count} of {all} rungs: {reasons}',
+  heldDownIn:
+    '{figures}; clocks held down in {count} of {all, plural, one{{all} rung} other{{all} rungs}}: {reasons}',
   heldDown: 'Clocks were held down: {reasons}',
   modes: 'ECC {ecc}, MIG {mig}',
   on: 'on',
@@ -252,7 +255,7 @@ export const emulation = {
     'The emulator counts what code and shape determine; this depends on the time that a GPU takes.',
   copiesPastL1: 'It copies past L1, and no rule is known for how many sectors L1 counts then.',
   announced:
-    'About {instructions} million warp instructions for {rungs} rungs, about {seconds} s on {threads} threads.',
+    'About {instructions} million warp instructions for {rungs, plural, one{{rungs} rung} other{{rungs} rungs}}, about {seconds} s on {threads, plural, one{{threads} thread} other{{threads} threads}}.',
   progress: '{rung}: {done} of about {total} million warp instructions executed.',
   progressOpen: '{rung}: {done} million warp instructions executed.',
   tooLarge:
@@ -288,7 +291,7 @@ export const emulation = {
   stack:
     'Its calls need more than the {bytes} bytes of stack that a thread has{where}, thread {thread} of block {block}: recursion that is too deep, or a limit to raise (cudaDeviceSetLimit, cudaLimitStackSize).',
   printed: '{rung}, thread {thread} of block {block}: {text}',
-  printedMore: '{rung} printed {count} times more.',
+  printedMore: '{rung} printed {count, plural, one{{count} time} other{{count} times}} more.',
   trap: 'It stopped itself{where}: {detail}.',
   fault: '{what}{where}, thread {thread} of block {block}.',
   faults: '{count} faults. The first: {first}',

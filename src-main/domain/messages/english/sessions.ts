@@ -5,9 +5,10 @@ export const records = {
   notReached: 'The run ended before it reached this rung.',
   writesOutside: 'It writes out of bounds of {buffers}.',
   changesInputs: 'It writes to {buffers}, which is read-only.',
-  mismatches: '{count} elements of {buffers} exceed the error bound.',
+  mismatches:
+    '{count, plural, one{{count} element of {buffers} exceeds} other{{count} elements of {buffers} exceed}} the error bound.',
   mismatchesAt:
-    '{count} elements of {buffers} exceed the error bound; the first is {place} = {actual}, expected {expected}.',
+    '{count, plural, one{{count} element of {buffers} exceeds} other{{count} elements of {buffers} exceed}} the error bound; the first is {place} = {actual}, expected {expected}.',
 
   needsArchitecture: 'requires {requires}; {gpu} has compute capability {computeCapability}.',
 
@@ -198,9 +199,11 @@ export const imports = {
   cutOff: 'The report is truncated at byte {at}: {missing}.',
   unreadableFrom: 'The report cannot be read past byte {at} ({text}): {missing}.',
   ranges:
-    '{count} results are for ranges rather than kernels (ncu --replay-mode range) and were skipped.',
-  launchesUnreadable: 'In total, {count} launches cannot be read.',
-  unnamed: '{count} values have no metric name in the report and were skipped.',
+    '{count, plural, one{{count} result is for a range rather than a kernel (ncu --replay-mode range) and was skipped} other{{count} results are for ranges rather than kernels (ncu --replay-mode range) and were skipped}}.',
+  launchesUnreadable:
+    'In total, {count, plural, one{{count} launch} other{{count} launches}} cannot be read.',
+  unnamed:
+    '{count, plural, one{{count} value has no metric name in the report and was} other{{count} values have no metric name in the report and were}} skipped.',
   launchUnreadable: 'The launch at byte {at} cannot be read ({text}) and was skipped.',
   rowUnreadable: 'A row cannot be read: {text}.',
   tableRowUnreadable: "A row of ncu's table cannot be read: {text}.",
@@ -257,6 +260,8 @@ export const deep = {
     'The session has the code of the kernels that took longest; that of {kernel} was left out.',
   adviceAlone:
     "Imported from {file}, which has ncu's advice but no per-instruction or per-line counters.",
+  /** Only in older sessions. */
   rowUnreadable: "{count} row of ncu's source page cannot be read and was skipped.",
-  rowsUnreadable: "{count} rows of ncu's source page cannot be read and were skipped.",
+  rowsUnreadable:
+    "{count, plural, one{{count} row of ncu's source page cannot be read and was} other{{count} rows of ncu's source page cannot be read and were}} skipped.",
 } as const

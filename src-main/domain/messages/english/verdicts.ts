@@ -39,9 +39,9 @@ export const occupancy = {
   shared:
     'A block can have at most {most} bytes of shared memory on compute capability {computeCapability}; this one requests {bytes}.',
   launchBounds:
-    'The __launch_bounds__ of {kernel} allow {most} threads per block; this launch has {threads}.',
+    'The __launch_bounds__ of {kernel} allow {most, plural, one{{most} thread} other{{most} threads}} per block; this launch has {threads}.',
   requiredThreads:
-    '{kernel} requires blocks of {required} threads (__block_size__); this launch has {block}.',
+    '{kernel} requires blocks of {required, plural, one{{required} thread} other{{required} threads}} (__block_size__); this launch has {block}.',
   cluster:
     'The grid of {grid} blocks along x is not a multiple of the cluster, {blocks} blocks, of {kernel}.',
   registersOfBlock: 'One block needs {held} registers, more than the {most} of an SM.',
@@ -54,9 +54,9 @@ export const figures = {
     'The limits of compute capability {computeCapability} are not in the built-in table.',
   resourcesUnknown: 'The register and shared memory usage of the launch is unknown.',
   computed:
-    'Computed from {threads} threads per block, {registers} registers per thread, {bytes} bytes of shared memory per block and compute capability {computeCapability}.',
+    'Computed from {threads, plural, one{{threads} thread} other{{threads} threads}} per block, {registers} registers per thread, {bytes} bytes of shared memory per block and compute capability {computeCapability}.',
   computedWaves:
-    'Computed from {threads} threads per block, {registers} registers per thread, {bytes} bytes of shared memory per block and compute capability {computeCapability}, for a grid of {blocks} blocks on {smCount} SMs.',
+    'Computed from {threads, plural, one{{threads} thread} other{{threads} threads}} per block, {registers} registers per thread, {bytes} bytes of shared memory per block and compute capability {computeCapability}, for a grid of {blocks, plural, one{{blocks} block} other{{blocks} blocks}} on {smCount, plural, one{{smCount} SM} other{{smCount} SMs}}.',
   clustersUnknown: 'It is unknown whether the kernel is launched in thread block clusters.',
   clusters:
     'The kernel is launched in thread block clusters; how many of them fit on the GPU at once depends on how its SMs are grouped.',
@@ -99,8 +99,7 @@ export const timeNote = {
   heldDown: 'clocks held down',
   unequalClocks: '{clock} MHz, the reference at {reference} MHz',
   includesHost: 'includes the host: its launch waits for the GPU',
-  late: '{count} late launches left out',
-  lateOne: '1 late launch left out',
+  late: '{count, plural, one{{count} late launch} other{{count} late launches}} left out',
   gpu: 'GPU {time}',
 } as const
 
@@ -165,10 +164,11 @@ export const guard = {
 /** A check against a baseline: its headline, and the reason for each rung's verdict. */
 export const baseline = {
   pass: 'no rung got more than {threshold} % slower',
-  fail: '{worse} of {all} rungs regressed',
-  failUnresolved: '{worse} of {all} rungs regressed, and {unresolved} could not be decided',
+  fail: '{worse} of {all, plural, one{{all} rung} other{{all} rungs}} regressed',
+  failUnresolved:
+    '{worse} of {all, plural, one{{all} rung} other{{all} rungs}} regressed, and {unresolved} could not be decided',
   unresolved:
-    'cannot tell whether any rung got more than {threshold} % slower: {unresolved} of {all} rungs could not be decided',
+    'cannot tell whether any rung got more than {threshold} % slower: {unresolved} of {all, plural, one{{all} rung} other{{all} rungs}} could not be decided',
   nothing:
     'cannot tell whether any rung got more than {threshold} % slower: no rung has a time in both sessions',
   only: 'Only the requested rungs were checked: {rungs}.',
@@ -201,7 +201,7 @@ export const baseline = {
   unverified: 'The rung was not verified in {where}.',
   noTime: 'The rung has no time in {where}.',
   fewSamples:
-    '{samples} samples in {where} are too few; a confidence interval needs at least {fewest}.',
+    '{samples, plural, one{{samples} sample in {where} is} other{{samples} samples in {where} are}} too few; a confidence interval needs at least {fewest}.',
   samplesDisagree: 'The median or the spread in {where} does not match its samples.',
   inBaseline: 'the baseline',
   inNew: 'the new session',

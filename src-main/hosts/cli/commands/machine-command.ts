@@ -7,6 +7,7 @@ import { DoctorReport, RunRequest } from '../../../contract'
 import { exitCodes, inputError, KernelLadderError } from '../../../domain/errors'
 import { MachineEntry } from '../../../domain/machines/machine-file'
 import { submittedId } from '../../../domain/machines/slurm-job'
+import { messageOf } from '../../../domain/messages/message'
 import { inEnglish } from '../../../domain/text/english'
 import { findRuns, openMachine, prepare, runWords } from '../../../services/machines/remote-job'
 import { bringReport, findReport, openInNsight } from '../../../services/machines/ncu-report'
@@ -69,7 +70,7 @@ function entryOf(options: MachineAddOptions) {
   if (parsed.success) return { written, entry: parsed.data }
   const [{ path, message } = { path: ['ssh'], message: '' }] = parsed.error.issues
   const name = path[0] === 'slurm' ? (path[1] === 'options' ? 'sbatch' : path[1]) : path[0]
-  throw inputError(`--${String(name)} must be ${message}.`)
+  throw inputError(`--${String(name)} must be ${inEnglish(messageOf(message))}.`)
 }
 
 export async function machineAddCommand(

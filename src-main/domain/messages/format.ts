@@ -1,0 +1,48 @@
+/** Formats templates in ICU MessageFormat, the one syntax of the domain's messages and of the screens' words. */
+import { IntlMessageFormat } from 'intl-messageformat'
+
+/** By language and template. */
+const formats = new Map<string, Map<string, IntlMessageFormat>>()
+
+/** The parsed template, with the plural rules of the language. */
+function formatOf(template: string, language: string): IntlMessageFormat {
+  const known = formats.get(language) ?? new Map<string, IntlMessageFormat>()
+  formats.set(language, known)
+  const format =
+    known.get(template) ?? new IntlMessageFormat(template, language, {}, { ignoreTag: true })
+  known.set(template, format)
+  return format
+}
+
+/** Nothing is inserted for a value that is null. */
+export type Values<Value = never> = Readonly<
+  Record<string, string | number | null | undefined | Value>
+>
+
+/** The template with its values inserted: texts and numbers are joined, other values stay as they are. */
+export const fill = <Value = never>(
+  template: string,
+  values: Values<Value>,
+  language: string,
+): (string | Value)[] =>
+  // Most words of a page are plain text, which needs no parser.
+  template.includes('{')
+    ? formatOf(template, language)
+        .formatToParts<Value>(values)
+        .map(({ value }) => value)
+    : [template]
+
+/** The `type` of text in a parsed template; `intl-messageformat` does not export the parser's names. */
+const literal = 0
+
+const namesIn = (elements: ReturnType<IntlMessageFormat['getAst']>): string[] =>
+  elements.flatMap((element) => {
+    const type: number = element.type
+    if (type === literal || !('value' in element)) return []
+    const forms = 'options' in element ? Object.values(element.options) : []
+    return [element.value, ...forms.flatMap(({ value }) => namesIn(value))]
+  })
+
+/** The names of the values that a template takes. */
+export const valueNames = (template: string): Set<string> =>
+  new Set(template.includes('{') ? namesIn(formatOf(template, 'en').getAst()) : [])
