@@ -196,7 +196,7 @@ describe('live runs', () => {
       expect(await seriousFaults(page)).toEqual([])
       await expect.poll(() => progress(page).innerText()).not.toContain('not reached')
       await page.getByRole('button', { name: 'Cancel' }).click()
-      await page.getByRole('heading', { name: 'Cancelled' }).waitFor({ timeout: 10_000 })
+      await page.getByRole('heading', { name: 'Cancelled' }).waitFor()
       await page.getByRole('link', { name: 'Open session' }).click()
       await page.locator('tr[data-rung="01_naive"]').waitFor()
       await expect

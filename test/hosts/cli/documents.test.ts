@@ -154,7 +154,7 @@ describe('--json', () => {
     )
     expect(diff.deep).not.toBeNull()
     expect(diff.causes[0]!.lines.b[0]!.file).toBe(`gemm/${b}.cu`)
-  }, 60_000)
+  })
 
   it('of show --rung, without a deep profile', async () => {
     documentOf('show-rung', await runHere('show', recorded, '--rung', '02_coalesced', '--json'))

@@ -277,7 +277,7 @@ describe('the CSV of ncu', () => {
     expect(said(session.warnings).join()).toContain(`contains ${rows} launches; the first 500`)
     // The session of 500 launches itself, its text twice; not the file.
     expect((peak - before) / 2 ** 20).toBeLessThan(400)
-  }, 60_000)
+  })
 })
 
 describe('kernels as a ladder', () => {

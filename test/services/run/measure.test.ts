@@ -358,7 +358,7 @@ describe('measuring', () => {
       const child = Number(/child (\d+)/.exec(stderr)?.[1])
       expect(machine.calls('child')).toEqual([['child', String(child)]])
       await expect.poll(() => isAlive(child), { timeout: 60_000 }).toBe(false)
-    }, 120_000)
+    })
 
     it('during a build stops the compilers, and saves nothing when nothing is finished', async () => {
       const machine = await fakeMachine([], { processes: true })
@@ -374,7 +374,7 @@ describe('measuring', () => {
       expect(session.completion).toBe('cancelled')
       expect(new Set(Object.values(statuses(session)))).toEqual(new Set(['not-run']))
       expect(folder).toBeNull()
-    }, 120_000)
+    })
   })
 })
 

@@ -200,7 +200,7 @@ describe.skipIf(!isThere)('a rung in Python', () => {
     said.set('no torch', (await run([artefact!], { PYTHONPATH: '' }))[0])
     said.set('no triton', (await run([other!]))[0])
     said.set('no Python', (await run([artefact!], { PATH: '/nonexistent' }))[0])
-  }, 120_000)
+  })
 
   it.each(ids)('%s', (id) => {
     const { says } = rungs[id]!
