@@ -18,9 +18,8 @@ const checks = [
   'run lint',
   `exec -- vitest run --project=unit ${[
     ...['test/architecture', 'test/docs', 'test/domain/messages.test.ts', 'test/domain/metrics'],
-    ...['test/domain/sass', 'test/domain/target', 'test/labs/shipped-labs.test.ts'],
-    ...['test/parsers/kernels', 'test/renderer', 'test/scripts/docs.test.ts'],
-    ...['test/services/report', 'src-renderer'],
+    ...['test/domain/sass', 'test/domain/target', 'test/parsers/kernels', 'test/parsers/labs'],
+    ...['test/renderer', 'test/scripts/docs.test.ts', 'test/services/report', 'src-renderer'],
   ].join(' ')}`,
 ]
 

@@ -130,6 +130,8 @@ export const recipes = [
         () => summary,
       )
       edit.replace(`${folder}/lab.md`, 'order: 1\n', () => 'order: 17\n')
+      for (const file of ['starter.cu', 'solution.cu'])
+        edit.replace(`${folder}/${file}`, '@rung    01-coalescing', () => '@rung    17-recipe')
       edit.translate('ladders.yaml', 'labs:', '17-recipe', { title, summary })
       const check = 'Few sectors as the recipe says'
       edit.replace(`${folder}/lab.md`, 'title: Few sectors per load\n', () => `title: ${check}\n`)
@@ -247,22 +249,22 @@ extern "C" void kl_reference(const KlReference* p) {
       edit.write(
         'src-main/services/report/printers/txt.ts',
         `/** A report as plain text: where its figures come from, and a line per rung. */
-import { inEnglish } from '../../../domain/text/english'
+import { visible } from '../../../domain/text/hidden-characters'
 import type { Printer } from './printer'
+
+const lines = (all: readonly string[]): string => all.map((line) => \`\${visible(line)}\\n\`).join('')
 
 export const txtPrinter: Printer = {
   session: ({ facts, session }) =>
-    [
-      ...facts.map(({ id, value }) => \`\${id}: \${inEnglish(value)}\`),
+    lines([
+      ...facts.map(({ id, value }) => \`\${id}: \${value}\`),
       ...session.rungs.map(({ id, status }) => \`\${id}: \${status}\`),
-      '',
-    ].join('\\n'),
+    ]),
   comparison: ({ facts, rungs }) =>
-    [
-      ...facts.map(({ id, a, b }) => \`\${id}: \${inEnglish(a)}, \${inEnglish(b)}\`),
+    lines([
+      ...facts.map(({ id, a, b }) => \`\${id}: \${a}, \${b}\`),
       ...rungs.map(({ a, b }) => \`\${a.id}: \${a.status}, \${b.status}\`),
-      '',
-    ].join('\\n'),
+    ]),
 }
 `,
       )
