@@ -47,7 +47,7 @@ describe('taking turns', () => {
       await first.finished
     })
 
-    it('sanitize waits too, and ^C ends the wait', async () => {
+    it('sanitize waits too, and ^C ends the wait', { tags: ['thorough'] }, async () => {
       const env = fakeTools(await tempDir())
       const first = await holder(env)
       const second = start(['sanitize', ...ladder, '--tool', 'memcheck'], env)
@@ -80,7 +80,7 @@ describe('taking turns', () => {
   })
 })
 
-describe('the benchmark of profiling', () => {
+describe('the benchmark of profiling', { tags: ['thorough'] }, () => {
   async function bench(env: Record<string, string>, ...args: string[]) {
     const alone = await tempDir()
     for (const folder of ['scripts/bench', 'scripts/lib'])

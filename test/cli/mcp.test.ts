@@ -258,7 +258,7 @@ describe('mistakes', () => {
   })
 })
 
-describe('the conversations in docs/AGENTS.md', () => {
+describe('the conversations in docs/AGENTS.md', { tags: ['thorough'] }, () => {
   it.skipIf(!hasNvcc)('reach a first cause and a bank conflict in four calls each', async () => {
     const cache = join(root, '.cache', 'agents-doc')
     const { text, cause, conflict } = await agentsDoc(program, await tempDir(), cache)
