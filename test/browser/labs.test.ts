@@ -103,7 +103,7 @@ describe('a student', () => {
     // Check, and reflect.
     await page.getByText('This machine', { exact: true }).click()
     await page.getByRole('button', { name: 'Check' }).click()
-    await page.getByRole('heading', { name: 'Passed', exact: true }).waitFor({ timeout: 30_000 })
+    await page.getByRole('heading', { name: 'Passed', exact: true }).waitFor()
     const result = await page.getByRole('tabpanel').innerText()
     expect(result).toMatch(/Predicted\s+down, 0\.5 ×/)
     expect(result).toMatch(/FMA pipe utilization went from/)
@@ -182,9 +182,7 @@ describe('a student', () => {
 
       await editor(page).focus()
       await page.keyboard.press('Control+Enter')
-      await page
-        .getByRole('heading', { name: /^(Not passed yet|Cannot be checked)/ })
-        .waitFor({ timeout: 30_000 })
+      await page.getByRole('heading', { name: /^(Not passed yet|Cannot be checked)/ }).waitFor()
 
       const hint = page.getByRole('button', { name: 'Hint 1 of 2' })
       await hint.focus()
@@ -212,9 +210,7 @@ describe('a student', () => {
     await tab(page, 'Code').click()
     await editor(page).waitFor()
     await page.getByRole('button', { name: 'Check' }).click()
-    await page
-      .getByRole('heading', { name: 'Cannot be fully checked here' })
-      .waitFor({ timeout: 30_000 })
+    await page.getByRole('heading', { name: 'Cannot be fully checked here' }).waitFor()
     await expect
       .poll(() => page.getByRole('tabpanel').innerText())
       .toMatch(/no machine code for the emulator/)
@@ -239,7 +235,7 @@ describe('a student', () => {
 
     // The starter gives nothing away, so predictions can still be changed after it.
     await recorded.getByRole('button', { name: 'The starter' }).click()
-    await page.getByRole('heading', { name: 'Not passed yet' }).waitFor({ timeout: 30_000 })
+    await page.getByRole('heading', { name: 'Not passed yet' }).waitFor()
     const result = page.getByRole('tabpanel')
     await expect
       .poll(() => result.innerText())
@@ -256,7 +252,7 @@ describe('a student', () => {
     await page.getByRole('button', { name: 'Show the solution' }).click()
     await page.getByRole('button', { name: 'Show the solution anyway' }).click()
     await solution.click()
-    await page.getByRole('heading', { name: 'Passed', exact: true }).waitFor({ timeout: 30_000 })
+    await page.getByRole('heading', { name: 'Passed', exact: true }).waitFor()
     const text = await result.innerText()
     expect(text).toContain('Recorded on NVIDIA H200 as 01-coalescing-solution-h200')
     expect(text).toContain('The lab counts as passed when your own code passes, on a GPU.')
