@@ -344,6 +344,6 @@ it('a rung that cannot run says why and what to do', async () => {
   }
 })
 
-it('has what nvcc built of all of them kept', () => {
+it('the output of nvcc is stored for every rung emulated here', () => {
   if (!keeping) expect(kept.stale, 'keep it anew with KERNEL_LADDER_KEEP=1').toEqual([])
 })

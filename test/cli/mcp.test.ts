@@ -279,7 +279,7 @@ describe('the conversations in docs/AGENTS.md', { tags: ['thorough'] }, () => {
   })
 })
 
-it('ends with one sentence where a client sends a line that is too long', async () => {
+it('the server ends with one sentence where a client sends a line that is too long', async () => {
   const { status, stdout, stderr } = runWithInput(await tempDir(), `{"x":"${'x'.repeat(11 << 20)}`)
   expect(status, stderr).toBe(2)
   expect(stdout).toBe('')

@@ -79,7 +79,7 @@ const emulates = (id: string, lab: LabFolder): void => {
   // Nothing that the emulator can judge tells its starter from its solution.
   const isAboutTime = lab.lab.starterFails!.every((check) => unjudged.includes(check))
 
-  it('is about time only if it is the one on waiting', () => {
+  it('is about time alone only if it is the lab on prefetching', () => {
     if (isAboutTime) expect(id).toBe('08-prefetch')
   })
 
@@ -177,6 +177,6 @@ describe('an answer to lab 16 that is not its solution', { tags: ['thorough'] },
   })
 })
 
-it('has what nvcc built of all of them kept', () => {
+it('the output of nvcc is stored for every lab emulated here', () => {
   if (!keeping) expect(kept.stale, 'keep it anew with KERNEL_LADDER_KEEP=1').toEqual([])
 })

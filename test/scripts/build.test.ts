@@ -14,11 +14,9 @@ import { inputState, isFresh, removeStamp, writeStamp } from '../../scripts/lib/
 import { asAscii } from '../../scripts/vite/ascii'
 
 describe('builds', () => {
-  describe('builds', () => {
-    it('come after what they need, each once', () => {
-      expect(inOrder(['cli'])).toEqual(['renderer', 'report', 'cli'])
-      expect(inOrder(['electron', 'cli'])).toEqual(['renderer', 'report', 'electron', 'cli'])
-    })
+  it('come after what they need, each once', () => {
+    expect(inOrder(['cli'])).toEqual(['renderer', 'report', 'cli'])
+    expect(inOrder(['electron', 'cli'])).toEqual(['renderer', 'report', 'electron', 'cli'])
   })
 
   it('say the same in ASCII', () => {

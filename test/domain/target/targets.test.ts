@@ -79,7 +79,7 @@ describe('a session ref', () => {
   })
 })
 
-describe('the wording of every kind', () => {
+describe('the words for every kind', () => {
   it.each(['en', 'ko', 'zh-CN'])('are there in %s', (language) => {
     const file = `../../../src-renderer/locales/${language}/screens.json`
     const { targets } = JSON.parse(readFileSync(join(import.meta.dirname, file), 'utf8')) as {

@@ -325,7 +325,7 @@ describe('what cannot be imported', () => {
       new Uint8Array([0x4e, 0x56, 0x52, 0]),
       /no kernel launch.*truncated/,
     ],
-  ])('%s', async (_, content, message) => {
+  ])('%s is refused with the reason', async (_, content, message) => {
     const { run, store } = await setUp(content)
     await expect(run()).rejects.toMatchObject({
       kind: 'input',

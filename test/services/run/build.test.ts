@@ -41,7 +41,7 @@ afterAll(() => {
   if (keeping) keptBuilt.save()
 })
 
-it('begins nothing further in parallel once something has failed', async () => {
+it('a build begins nothing further in parallel once something has failed', async () => {
   const begun: number[] = []
   const all = inParallel(
     [1, 2, 3, 4, 5, 6, 7, 8].flatMap((one) => Array(64).fill(one)),

@@ -116,7 +116,7 @@ describe('measuring', () => {
       ['crash', 'failed', /^Crashed during verification \(SIGSEGV\)/],
       ['context-lost', 'failed', /an illegal memory access was encountered/],
       ['wrong', 'wrong', /3 elements of C exceed the error bound; the first is C\[1\]\[2\] = NaN/],
-    ])('%s', async (fault, status, reason) => {
+    ])('a rung with the fault %s fails, and the others are ok', async (fault, status, reason) => {
       // What is said of silence must not depend on how busy this machine is.
       const machine = await fakeMachine([], { processes: fault !== 'hang' })
       await machine.addFault('02_coalesced', fault)

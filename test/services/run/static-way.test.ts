@@ -158,7 +158,7 @@ describe('a static run', () => {
   })
 })
 
-it('refuses a launch whose shape is not the one that its kernel was compiled for', () => {
+it('a static run refuses a launch whose shape is not the one that its kernel was compiled for', () => {
   const launch = (
     block: [number, number, number],
     kernel: Record<string, unknown>,
