@@ -63,11 +63,9 @@ export default defineConfig({
     // Vitest would leave a core to itself, which has little to do while tests run.
     maxWorkers: availableParallelism(),
     sequence: { sequencer: LongestFirst },
-    // All run beside one another on a machine that may be busy. `npm test` names those that passed at the second try.
+    // All tests run beside one another, on a machine that may be busy.
     expect: { poll: { timeout: 30_000, interval: 25 } },
-    retry: 1,
-    // Of a first try that failed, its message is all that is kept: it has the values of a list.
-    chaiConfig: { truncateThreshold: 400 },
+    tags: [{ name: 'thorough', description: 'runs in `npm run test:all`, and not in `npm test`' }],
     // Workers spend a tenth of their time on collecting garbage in a young generation of the usual size.
     execArgv: ['--max-semi-space-size=64'],
     projects: [
@@ -80,13 +78,13 @@ export default defineConfig({
           // Most of what a file takes alone is loading what the others load too.
           isolate: false,
           execArgv: [...optimizeLate, ...collectLate],
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
         },
       },
       {
         extends: true,
-        test: { name: 'apart', include: mocking, testTimeout: 60_000, hookTimeout: 60_000 },
+        test: { name: 'apart', include: mocking, testTimeout: 120_000, hookTimeout: 120_000 },
       },
       {
         extends: true,
@@ -96,9 +94,9 @@ export default defineConfig({
           include: ['browser', 'cli', 'desktop'].map((folder) => `test/${folder}/**/*.test.ts`),
           exclude,
           isolate: false,
-          // Each of them often waits: for a page, a program, a server.
-          testTimeout: 120_000,
-          hookTimeout: 120_000,
+          // Each of them often waits: for a page, a program, a server. Some start a dozen programs one after another.
+          testTimeout: 300_000,
+          hookTimeout: 300_000,
         },
       },
     ],

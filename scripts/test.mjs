@@ -1,8 +1,10 @@
 // @ts-check
 /**
- * All checks that a change must pass, in two rows beside each other: the tests of the built programs, which often wait,
+ * `npm test`: the checks of a change, in two rows beside each other: the tests of the built programs, which often wait,
  * and all others, one after another, which take what those leave of the cores. What needs a check that failed does not
  * run. The last line counts the tests: "N passed, N failed". A failed check counts as one test.
+ *
+ * `npm run test:all` also runs the tests tagged `thorough`, and the recipes.
  */
 import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -10,11 +12,13 @@ import { ensureBuilt } from './lib/build.mjs'
 import { runChild } from './lib/child.mjs'
 import { ensureInstalled } from './lib/install.mjs'
 import { roomyHeap, toolEnv, PlainError, root, runScript, say } from './lib/project.mjs'
-import { closingLine, countTests, secondTries } from './lib/test-report.mjs'
+import { closingLine, countTests, thoroughTests } from './lib/test-report.mjs'
 import { missingServers, obtainServers } from './lib/servers.mjs'
 import { obtainChromium } from './lib/chromium.mjs'
 
 /** @typedef {import('./lib/test-report.mjs').Counts} Counts */
+
+const runsAll = process.argv.includes('--all')
 
 /** @type {Counts} */
 const nothing = { passed: 0, failed: 0, skipped: 0 }
@@ -68,6 +72,7 @@ const tests =
         'node_modules/vitest/vitest.mjs',
         'run',
         ...projects.map((project) => `--project=${project}`),
+        ...(runsAll ? [] : ['--tagsFilter=!thorough']),
         '--reporter=default',
         '--reporter=json',
         `--outputFile.json=${file}`,
@@ -81,8 +86,10 @@ const tests =
     } catch {
       // It exited without a report: its exit code decides.
     }
-    for (const name of secondTries(report)) summary.push(`passed at the second try: ${name}`)
-    return countTests(report, code)
+    const counts = countTests(report, code)
+    const left = runsAll ? 0 : thoroughTests(report)
+    if (left > 0) summary.push(`${left} thorough tests left to npm run test:all`)
+    return { ...counts, skipped: counts.skipped - left }
   }
 
 /**
@@ -122,6 +129,9 @@ const all = {
     needs: ['programs', 'build'],
     run: tests({ yields: false }, 'built'),
   },
+  ...(runsAll && {
+    recipes: { needs: ['dependencies'], after: 'unit tests', run: checks('recipes') },
+  }),
 }
 
 /** @param {string} name @param {() => Promise<Counts>} run */

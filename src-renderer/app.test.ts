@@ -28,19 +28,19 @@ afterEach(() => {
 
 const settled = () => vi.waitFor(() => expect(asked.length).toBe(3))
 
-it('asks for the session that the program opens with', async () => {
+it('the page asks for the session that the program opens with', async () => {
   askAhead()
   await settled()
   expect(asked[2]).toEqual(['sessions.get', { ref: 'recorded:first' }])
 })
 
-it('asks for the session that the address names, before the program itself would', () => {
+it('the page asks for the session that the address names, before the program itself would', () => {
   vi.stubGlobal('window', { location: { hash: '#/session/recorded%3Amine/compare/a/b' } })
   askAhead()
   expect(asked[2]).toEqual(['sessions.get', { ref: 'recorded:mine' }])
 })
 
-it('gives an answer once, to the call that would have asked', async () => {
+it('the page gives an answer once, to the call that would have asked', async () => {
   askAhead()
   await settled()
   const input = { ref: 'recorded:first' }
@@ -52,7 +52,7 @@ it('gives an answer once, to the call that would have asked', async () => {
   expect(takeAhead('sessions.get', input)).toBeUndefined()
 })
 
-it('leaves an address that cannot be decoded, and a server that is gone, to the screens', async () => {
+it('the page leaves an address that cannot be decoded, and a server that is gone, to the screens', async () => {
   vi.stubGlobal('window', { location: { hash: '#/session/%E0%A4%A' } })
   askAhead()
   await vi.waitFor(() => expect(asked.length).toBe(2))

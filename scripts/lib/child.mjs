@@ -26,14 +26,14 @@ export const passesInterruptOn = (streams) => !streams.some((stream) => stream.i
  * @param {string} file
  * @param {readonly string[]} args
  * @param {{
- *   env?: NodeJS.ProcessEnv, output?: 'shown' | 'kept', timeoutMs?: number, shell?: boolean, yields?: boolean
+ *   cwd?: string, env?: NodeJS.ProcessEnv, output?: 'shown' | 'kept', timeoutMs?: number, shell?: boolean, yields?: boolean
  * }} [options] `yields`: others go before it where there are too few cores
  * @returns {Promise<Ended>}
  */
 export function runChild(file, args, options = {}) {
   const kept = options.output === 'kept'
   const child = spawn(file, args, {
-    cwd: root,
+    cwd: options.cwd ?? root,
     env: options.env ?? process.env,
     stdio: kept ? ['ignore', 'pipe', 'pipe'] : 'inherit',
     shell: options.shell ?? false,

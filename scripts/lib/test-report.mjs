@@ -1,8 +1,5 @@
 // @ts-check
-/** What is read in Vitest's report: the counts in the last line of `npm test`, and the tests that took two tries. */
-
-import { basename } from 'node:path'
-import { stripVTControlCharacters } from 'node:util'
+/** The counts in the last line of `npm test`, read from Vitest's report. */
 
 /** @typedef {{ passed: number, failed: number, skipped: number }} Counts */
 
@@ -29,22 +26,14 @@ export function countTests(report, exitCode) {
 }
 
 /**
- * The tests that failed and then passed, by their file and name, with what the first try failed with. They count as passed.
- * @param {any} report of Vitest's JSON reporter, which keeps what the first try failed with; undefined if it wrote none
- * @returns {string[]}
+ * How many tests have the tag `thorough`.
+ * @param {any} report of Vitest's JSON reporter, undefined if it wrote none
+ * @returns {number}
  */
-export const secondTries = (report) =>
-  (report?.testResults ?? []).flatMap((/** @type {any} */ { name, assertionResults }) =>
-    assertionResults
-      .filter(
-        (/** @type {any} */ { status, failureMessages }) =>
-          status === 'passed' && failureMessages.length > 0,
-      )
-      .map(
-        (/** @type {any} */ { fullName, failureMessages }) =>
-          `${basename(name)}: ${fullName.trim()} (${stripVTControlCharacters(failureMessages[0]).split('\n', 1)[0]})`,
-      ),
-  )
+export const thoroughTests = (report) =>
+  (report?.testResults ?? []).flatMap((/** @type {any} */ file) =>
+    file.assertionResults.filter((/** @type {any} */ { tags }) => tags?.includes('thorough')),
+  ).length
 
 /** @param {readonly Counts[]} all */
 export function closingLine(all) {

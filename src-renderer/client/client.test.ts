@@ -11,14 +11,14 @@ const clientWith = (answer: () => Promise<Reply<unknown>>) =>
     { 'run.current': 20 },
   )
 
-it('gives the value of a good answer', async () => {
+it('the client gives the value of a good answer', async () => {
   const client = clientWith(() =>
     Promise.resolve({ ok: true, value: { messages: [], active: false } }),
   )
   await expect(client.call('run.current', {})).resolves.toEqual({ messages: [], active: false })
 })
 
-it("throws the core's error with its remedy", async () => {
+it("the client throws the core's error with its remedy", async () => {
   const client = clientWith(() =>
     Promise.resolve({ ok: false, error: { kind: 'input', message: 'No.', remedy: 'Do.' } }),
   )
@@ -29,7 +29,7 @@ it("throws the core's error with its remedy", async () => {
   })
 })
 
-it('throws for an answer that is not what the contract says', async () => {
+it('the client throws for an answer that is not what the contract says', async () => {
   const client = clientWith(() => Promise.resolve({ ok: true, value: { messages: 'none' } }))
   await expect(client.call('run.current', {})).rejects.toMatchObject({
     constructor: LineError,
@@ -37,7 +37,7 @@ it('throws for an answer that is not what the contract says', async () => {
   })
 })
 
-it('gives up after the time limit', async () => {
+it('the client gives up after the time limit', async () => {
   const client = clientWith(() => new Promise(() => undefined))
   await expect(client.call('run.current', {})).rejects.toMatchObject({ fault: 'timeout' })
 })

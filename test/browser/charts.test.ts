@@ -312,42 +312,40 @@ describe('the instruction mix', () => {
 
   const chart = (name: string) => `/session/${ref}/charts/${name}`
 
-  describe('the instruction mix', () => {
-    it.each([
-      [1280, false],
-      [1920, true],
-    ])('is drawn and said in words at %i px', async (width, dark) => {
-      const { page, faults } = await harness.visit(chart('mix'), { width, dark })
-      await page.locator('.chart-figure canvas').first().waitFor()
-      const words = await page.locator('.chart-host').getAttribute('aria-label')
-      expect(words).toContain('89.2 % FP32')
-      await page.getByText('Table', { exact: true }).click()
-      const row = page.locator('table.figures tbody tr').last()
-      await expect.poll(() => row.innerText()).toMatch(/89\.1\s?%/)
-      expect(faults).toEqual([])
-    })
+  it.each([
+    [1280, false],
+    [1920, true],
+  ])('is drawn and said in words at %i px', async (width, dark) => {
+    const { page, faults } = await harness.visit(chart('mix'), { width, dark })
+    await page.locator('.chart-figure canvas').first().waitFor()
+    const words = await page.locator('.chart-host').getAttribute('aria-label')
+    expect(words).toContain('89.2 % FP32')
+    await page.getByText('Table', { exact: true }).click()
+    const row = page.locator('table.figures tbody tr').last()
+    await expect.poll(() => row.innerText()).toMatch(/89\.1\s?%/)
+    expect(faults).toEqual([])
+  })
 
-    it('is shown in the details of a rung, with its operations next to those of the product', async () => {
-      const { page, faults } = await harness.visit(ladderRoute(ref))
-      await page.locator('tr[data-rung="06_float4"] button').first().click()
-      const details = page.locator('.details')
-      await details.getByRole('heading', { name: 'Instruction mix' }).waitFor()
-      const text = await details.innerText()
-      expect(text).toMatch(/FP32 operations:\s*2\.15 GFLOP/)
-      expect(text).toContain('of the product')
-      await expect.poll(() => details.getByRole('img', { name: /FP32 89\.2/ }).count()).toBe(1)
-      // Judged, where the card alone would say that it does not know.
-      expect(text).toContain('The last wave')
-      expect(faults).toEqual([])
-    })
+  it('is shown in the details of a rung, with its operations next to those of the product', async () => {
+    const { page, faults } = await harness.visit(ladderRoute(ref))
+    await page.locator('tr[data-rung="06_float4"] button').first().click()
+    const details = page.locator('.details')
+    await details.getByRole('heading', { name: 'Instruction mix' }).waitFor()
+    const text = await details.innerText()
+    expect(text).toMatch(/FP32 operations:\s*2\.15 GFLOP/)
+    expect(text).toContain('of the product')
+    await expect.poll(() => details.getByRole('img', { name: /FP32 89\.2/ }).count()).toBe(1)
+    // Judged, where the card alone would say that it does not know.
+    expect(text).toContain('The last wave')
+    expect(faults).toEqual([])
+  })
 
-    it('is the basis of the roofline, which says so', async () => {
-      const { page } = await harness.visit(chart('roofline'))
-      await page.locator('.chart-figure canvas').first().waitFor()
-      await expect
-        .poll(() => page.locator('.notes').innerText())
-        .toContain('FP32 operations counted by ncu')
-    })
+  it('is the basis of the roofline, which says so', async () => {
+    const { page } = await harness.visit(chart('roofline'))
+    await page.locator('.chart-figure canvas').first().waitFor()
+    await expect
+      .poll(() => page.locator('.notes').innerText())
+      .toContain('FP32 operations counted by ncu')
   })
 
   it('is absent from an older session, which says that it was not requested, and how to', async () => {

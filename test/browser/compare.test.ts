@@ -30,7 +30,7 @@ const open = async (index: number, options: { width?: number; dark?: boolean } =
   return { ...opened, ...step }
 }
 
-it('shows both sources, the time bought and every metric, within the content security policy', async () => {
+it('the compare screen shows both sources, the time bought and every metric, within the content security policy', async () => {
   const { page, faults, a, b } = await open(0)
   const texts = () => page.locator('.cm-content').allInnerTexts()
   // What the headers say stands beside the source; they come on request.
@@ -50,7 +50,7 @@ it('shows both sources, the time bought and every metric, within the content sec
   expect(faults).toEqual([])
 })
 
-it('colours the code from style sheets that the policy allows', async () => {
+it('the compare screen colours the code from style sheets that the policy allows', async () => {
   for (const dark of [false, true]) {
     const { page } = await open(0, { dark })
     const keyword = page
@@ -68,7 +68,7 @@ it('colours the code from style sheets that the policy allows', async () => {
   }
 })
 
-it('says of each metric how it moved in words, not by colour alone', async () => {
+it('the compare screen says of each metric how it moved in words, not by colour alone', async () => {
   const { page, a, b } = await open(steps.length - 1)
   await page.getByText(/^All \d+ metrics$/).click()
   const comparison = compareRungs({ session, rung: a }, { session, rung: b })
@@ -78,7 +78,7 @@ it('says of each metric how it moved in words, not by colour alone', async () =>
   }
 })
 
-it('steps along the ladder with [ and ], and stops at its ends', async () => {
+it('the compare screen steps along the ladder with [ and ], and stops at its ends', async () => {
   const { page } = await open(0)
   await expect
     .poll(() => page.getByRole('button', { name: 'Previous step' }).isDisabled())
@@ -93,7 +93,7 @@ it('steps along the ladder with [ and ], and stops at its ends', async () => {
   await page.waitForURL((url) => url.hash.endsWith(`/compare/${before.a.id}/${before.b.id}`))
 })
 
-it('opens at the first change of code, and walks on with n and p, in both layouts', async () => {
+it('the compare screen opens at the first change of code, and walks on with n and p, in both layouts', async () => {
   const { page } = await open(steps.length - 1)
   const count = page.locator('.change')
   const at = async () => Number(/^change (\d+) of \d+$/.exec(await count.innerText())?.[1])
@@ -119,7 +119,7 @@ it('opens at the first change of code, and walks on with n and p, in both layout
   expect(await at()).toBe(first)
 })
 
-it('leaves out comments, and finds a text on both sides', async () => {
+it('the compare screen leaves out comments, and finds a text on both sides', async () => {
   const { page, faults } = await open(0)
   const texts = async () => (await page.locator('.cm-content').allInnerTexts()).join('\n')
   await page.getByLabel('Part of the sources shown').selectOption('Code only')
@@ -137,14 +137,14 @@ it('leaves out comments, and finds a text on both sides', async () => {
   expect(faults).toEqual([])
 })
 
-it('swaps the two rungs', async () => {
+it('the compare screen swaps the two rungs', async () => {
   const { page, a, b } = await open(0)
   await page.getByRole('button', { name: 'Swap a and b' }).click()
   await page.waitForURL((url) => url.hash.endsWith(`/compare/${b.id}/${a.id}`))
   await expect.poll(() => page.locator('.source .side').first().innerText()).toBe(baseName(b.file))
 })
 
-it('opens with a telling pair when the address names none, or one that is not there', async () => {
+it('the compare screen opens with a telling pair when the address names none, or one that is not there', async () => {
   const bare = compareRoute(ref, 'gone', 'lost').replace('/gone/lost', '')
   for (const route of [bare, compareRoute(ref, 'gone', 'lost')]) {
     const { page } = await harness.open(route)
@@ -156,7 +156,7 @@ it('opens with a telling pair when the address names none, or one that is not th
   }
 })
 
-it('keeps to one column in a narrow window', async () => {
+it('the compare screen keeps to one column in a narrow window', async () => {
   const { page, faults } = await harness.visit(compareRoute(ref, steps[0]!.a.id, steps[0]!.b.id), {
     width: 1100,
   })
@@ -165,7 +165,7 @@ it('keeps to one column in a narrow window', async () => {
   expect(faults).toEqual([])
 })
 
-it('says which level collects line heat and machine code where a session lacks them', async () => {
+it('the compare screen says which level collects line heat and machine code where a session lacks them', async () => {
   const { page } = await open(0)
   await expect
     .poll(() => page.locator('.source .deep').innerText())
@@ -174,7 +174,7 @@ it('says which level collects line heat and machine code where a session lacks t
   await expect.poll(() => page.getByText('No instruction of the rung').count()).toBe(0)
 })
 
-it('leads to the recording that has them, with the same pair', async () => {
+it('the compare screen leads to the recording that has them, with the same pair', async () => {
   const { page, faults } = await harness.visit(
     compareRoute(ref, '11_warp_tile', '12_register_prefetch'),
   )
@@ -189,7 +189,7 @@ it('leads to the recording that has them, with the same pair', async () => {
   expect(faults).toEqual([])
 })
 
-it('answers a stranger in three clicks: why, which lines, what machine code', async () => {
+it('the compare screen answers a stranger in three clicks: why, which lines, what machine code', async () => {
   const { page, faults } = await harness.open()
   let clicks = 0
   const click = async (at: Locator) => {
@@ -216,7 +216,7 @@ it('answers a stranger in three clicks: why, which lines, what machine code', as
   expect(faults).toEqual([])
 })
 
-it('leads from each change to the time in one view, opened by key, and back to the change', async () => {
+it('the compare screen leads from each change to the time in one view, opened by key, and back to the change', async () => {
   const { page, faults } = await open(steps.findIndex(({ b }) => b.id === '06_float4'))
   await page.keyboard.press('c')
   const chain = page.getByRole('region', { name: 'From change to time' })
@@ -358,7 +358,7 @@ describe('rungs with a deep profile', () => {
   })
 })
 
-it('says of two variants of one source which parameters differ, where the source cannot', async () => {
+it('the compare screen says of two variants of one source which parameters differ, where the source cannot', async () => {
   const { page } = await harness.visit(compareRoute(ref, '11_warp_tile', '11_half_block'))
   await page.getByText('Parameters: BM 128 → 64, BK 8 → 16, WM 64 → 32, WN 32 → 64').waitFor()
 })

@@ -174,26 +174,30 @@ const unlike = {
   'tasks of two kinds': ['recorded:softmax-h200', recorded, '03_online/06_float4', 'softmax'],
 } as const
 
-describe.each(Object.entries(unlike))('a comparison of %s', (name, [ref, other, pair, said]) => {
-  it('shows in every view, without a fault', async () => {
-    const query = other === undefined ? '' : `?with=${encodeURIComponent(other)}`
-    const route = `/session/${encodeURIComponent(ref)}/compare/${pair}${query}`
-    const { page, faults } = await harness.visit(route)
-    await page.locator('.compare .headline').waitFor()
-    let text = ''
-    // Sources, whole kernels, memory and the chain.
-    for (const key of ['', 'm', 'y', 'c']) {
-      if (key) await page.keyboard.press(key)
-      await settled(page)
-      await keep(page, `${name.replaceAll(' ', '-')}-${key || 's'}`)
-      expect(await lookOver(page), key).toEqual(wellBehaved)
-      text += await page.locator('main').innerText()
-    }
-    expect(text).toContain(said)
-    expect(text).not.toMatch(/NaN|undefined|Infinity|\[object/)
-    expect(faults).toEqual([])
-  })
-})
+describe.each(Object.entries(unlike))(
+  'a comparison of %s',
+  { tags: ['thorough'] },
+  (name, [ref, other, pair, said]) => {
+    it('shows in every view, without a fault', async () => {
+      const query = other === undefined ? '' : `?with=${encodeURIComponent(other)}`
+      const route = `/session/${encodeURIComponent(ref)}/compare/${pair}${query}`
+      const { page, faults } = await harness.visit(route)
+      await page.locator('.compare .headline').waitFor()
+      let text = ''
+      // Sources, whole kernels, memory and the chain.
+      for (const key of ['', 'm', 'y', 'c']) {
+        if (key) await page.keyboard.press(key)
+        await settled(page)
+        await keep(page, `${name.replaceAll(' ', '-')}-${key || 's'}`)
+        expect(await lookOver(page), key).toEqual(wellBehaved)
+        text += await page.locator('main').innerText()
+      }
+      expect(text).toContain(said)
+      expect(text).not.toMatch(/NaN|undefined|Infinity|\[object/)
+      expect(faults).toEqual([])
+    })
+  },
+)
 
 describe('messages', () => {
   it('of no rungs: that there are none, and why that may be', async () => {

@@ -184,7 +184,7 @@ describe('rungs with an epilogue', () => {
     }
     await writeFile(join(folder, 'session.json'), JSON.stringify(session))
     harness = await startHarness()
-  }, 60_000)
+  })
   afterAll(async () => {
     await harness.stop()
     await own.remove()

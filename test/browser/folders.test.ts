@@ -139,7 +139,7 @@ describe('a ladder folder', () => {
   })
 })
 
-it('takes the winner of a sweep as a variant, by a click', async () => {
+it('the folder takes the winner of a sweep as a variant, by a click', async () => {
   const machine = await fakeMachine()
   const path = await sumsFolder(machine)
   const header = '// @param TILE 32 {16,32,64}\n'
@@ -189,7 +189,7 @@ it('takes the winner of a sweep as a variant, by a click', async () => {
   expect(faults).toEqual([])
 })
 
-it('is run from the form, at a size of its own and with its scalars', async () => {
+it('a ladder folder is run from the form, at a size of its own and with its scalars', async () => {
   const { machine, path, page } = await opened()
   await page.getByRole('link', { name: 'Run…' }).click()
   await expect.poll(() => page.locator('.setup select').first().inputValue()).toBe(path)

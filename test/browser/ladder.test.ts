@@ -175,7 +175,7 @@ describe('a row', () => {
   })
 })
 
-it('is reached by keys alone: the filter, its rows, and their details', async () => {
+it('the ladder is reached by keys alone: the filter, its rows, and their details', async () => {
   const { page, faults } = await harness.open(ladderRoute(ref))
   await page.locator(row('12_register_prefetch')).waitFor()
   await page.keyboard.press('/')
@@ -191,7 +191,7 @@ it('is reached by keys alone: the filter, its rows, and their details', async ()
   expect(faults).toEqual([])
 })
 
-it('opens the rung that the palette finds by its id', async () => {
+it('the ladder opens the rung that the palette finds by its id', async () => {
   const { page, faults } = await harness.visit('/doctor')
   await page.getByRole('heading', { level: 1 }).waitFor()
   await page.keyboard.press('Control+k')
@@ -346,7 +346,7 @@ it('rungs that compute in another precision show their error beside the referenc
   expect(row).toContain('10.2× ref.')
 })
 
-it('says beside a session what the recordings measured of the rung, and not in the recording itself', async () => {
+it('the ladder says beside a session what the recordings measured of the rung, and not in the recording itself', async () => {
   const id = '05_thread_tile_2d'
   const measured = (await harness.core.call('ladders.measured', { ladder: session.ladder.id }))[id]!
   expect(ref).toBe(`recorded:${measured.recording}`)

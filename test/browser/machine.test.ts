@@ -23,7 +23,7 @@ async function open(a: string, b: string, options = {}) {
 }
 const sideOf = (page: Page, side: string) => page.getByRole('region', { name: side, exact: true })
 
-it('leads from a line to its instructions and from an instruction to its line', async () => {
+it('the machine code leads from a line to its instructions and from an instruction to its line', async () => {
   const { page, faults } = await open('11_warp_tile', '12_register_prefetch')
   const { instructions } = await kernelOf('12_register_prefetch')
   const b = sideOf(page, 'b')
@@ -44,7 +44,7 @@ it('leads from a line to its instructions and from an instruction to its line', 
   expect(faults).toEqual([])
 })
 
-it('finds over both kernels, filters by opcode, and goes to the next hottest line', async () => {
+it('a search finds over both kernels, filters by opcode, and goes to the next hottest line', async () => {
   const { page, faults } = await open('05_thread_tile_2d', '06_float4')
   const [a, b] = [await kernelOf('05_thread_tile_2d'), await kernelOf('06_float4')]
   const stores = [a, b].map(
@@ -73,7 +73,7 @@ it('finds over both kernels, filters by opcode, and goes to the next hottest lin
   expect(faults).toEqual([])
 })
 
-it('draws a few rows of thousands of instructions, and goes to their end', async () => {
+it('the machine code draws a few rows of thousands of instructions, and goes to their end', async () => {
   const { page, faults } = await open('00_cublas', '12_register_prefetch')
   const { instructions } = await kernelOf('00_cublas')
   const a = sideOf(page, 'a')
@@ -88,7 +88,7 @@ it('draws a few rows of thousands of instructions, and goes to their end', async
   expect(faults).toEqual([])
 })
 
-it('draws what each level of memory moves, of both rungs or of one', async () => {
+it('the memory map draws what each level of memory moves, of both rungs or of one', async () => {
   const { page, faults } = await harness.visit(
     compareRoute(deepRef, '05_thread_tile_2d', '06_float4'),
   )

@@ -151,7 +151,7 @@ describe('a large table', () => {
   })
 })
 
-describe('what the benchmarks measure', () => {
+describe('what the benchmarks measure', { tags: ['thorough'] }, () => {
   it('is reached, and scrolls, one session after another', async () => {
     const { page, faults } = await harness.visit(`/session/${large}/ladder`)
     const moved = (scroller: string) =>

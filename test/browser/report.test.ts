@@ -187,15 +187,19 @@ describe('a PDF', () => {
     expect(Buffer.from(await print()).equals(pdf)).toBe(true)
   })
 
-  it('of two sessions is tagged too, and its contents lead to what moved', async () => {
-    const after = slowed(recording(), '06_float4', 1.5)
-    after.sources['06_float4'] += '// changed\n'
-    const pdf = await reportPdf([recording(), after], {}, { printPdf }, noPrivates)
-    const text = Buffer.from(pdf).toString('latin1')
-    expect(text.includes('/Marked true')).toBe(true)
-    expect(text.includes('/Subtype /Image')).toBe(false)
-    expect([...placesInPdf(pdf).keys()].sort()).toEqual(
-      ['charts', 'counters', 'provenance', 'source-6', 'sources', 'summary', 'times'].sort(),
-    )
-  })
+  it(
+    'of two sessions is tagged too, and its contents lead to what moved',
+    { tags: ['thorough'] },
+    async () => {
+      const after = slowed(recording(), '06_float4', 1.5)
+      after.sources['06_float4'] += '// changed\n'
+      const pdf = await reportPdf([recording(), after], {}, { printPdf }, noPrivates)
+      const text = Buffer.from(pdf).toString('latin1')
+      expect(text.includes('/Marked true')).toBe(true)
+      expect(text.includes('/Subtype /Image')).toBe(false)
+      expect([...placesInPdf(pdf).keys()].sort()).toEqual(
+        ['charts', 'counters', 'provenance', 'source-6', 'sources', 'summary', 'times'].sort(),
+      )
+    },
+  )
 })

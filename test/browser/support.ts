@@ -137,6 +137,8 @@ let usualPort = 0
 async function newContext(locale: string, origin: string): Promise<BrowserContext> {
   const browser = await sharedBrowser()
   const context = await browser.newContext({ locale, reducedMotion: 'reduce' })
+  // A busy machine may take longer than Playwright waits by default.
+  context.setDefaultTimeout(120_000)
   // The process of the pages lasts as long as one of them.
   const keeper = await context.newPage()
   await keeper.goto(`${origin}/nothing`)

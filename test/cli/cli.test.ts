@@ -127,7 +127,7 @@ describe('bad usage and input exit 2 with a sentence, and print nothing on stdou
     [['diff', 'recorded', '01_naive', 'nope'], /no rung named "nope"/],
     [['serve', '--port', '70000'], /--port "70000"/],
     [['serve', '--session', '/nope'], /is not a session/],
-  ])('%j', async (args, message) => {
+  ])('the arguments %j are refused with the reason', async (args, message) => {
     const { code, stdout, stderr } = await run([...args])
     expect(code).toBe(2)
     expect(stderr).toMatch(message)
@@ -165,7 +165,7 @@ describe('what this machine lacks exits 3 and is named with a remedy', () => {
   it.each([
     ['nvcc', /nvcc was not found.*CUDA toolkit/s],
     ['nvidia-smi', /No NVIDIA GPU was found.*--target recorded/s],
-  ])('%s', async (tool, message) => {
+  ])('without %s the remedy is named', async (tool, message) => {
     const dir = await tempDir()
     const env = fakeTools(dir)
     const bin = join(dir, 'bin')

@@ -26,7 +26,7 @@ afterAll(() => {
 const run = async (...words: string[]): Promise<Finished> =>
   runIn({ env, machine: await kept.machine() }, ...words)
 
-it('a rung runs on the emulated GPU and a lab is passed by its solution alone', async () => {
+it('a rung runs on the emulated GPU, whose counts are in the session', async () => {
   const args = ['--ladder', 'gemm-fp32', '--rungs', '05_thread_tile_2d', '--size', '128']
   const ran = await run('run', ...args, '--target', 'emulated', '--json')
   expect(ran.code, ran.stderr).toBe(0)
@@ -38,22 +38,28 @@ it('a rung runs on the emulated GPU and a lab is passed by its solution alone', 
     value: 8192,
     evidence: 'emulated',
   })
-
-  const outcomes: unknown[] = []
-  // One after the other: what is printed is caught of the whole process.
-  for (const which of ['solution', 'starter']) {
-    const file = new URL(`../../cuda-kernels/labs/03-waves/${which}.cu`, import.meta.url)
-    const check = ['lab', 'check', '03-waves', '--file', file.pathname]
-    const { code, stdout } = await run(...check, '--target', 'emulated', '--json')
-    const { checks } = JSON.parse(stdout) as LabOutcome
-    outcomes.push([code, Object.fromEntries(checks.map(({ id, status }) => [id, status]))])
-  }
-  const time = { resident: 'unavailable', fast: 'unavailable' }
-  expect(outcomes).toEqual([
-    [0, { right: 'passed', race: 'passed', waves: 'passed', ...time }],
-    [1, { right: 'passed', race: 'passed', waves: 'failed', ...time }],
-  ])
 })
+
+it(
+  'a lab is passed on the emulated GPU by its solution alone',
+  { tags: ['thorough'] },
+  async () => {
+    const outcomes: unknown[] = []
+    // One after the other: what is printed is caught of the whole process.
+    for (const which of ['solution', 'starter']) {
+      const file = new URL(`../../cuda-kernels/labs/03-waves/${which}.cu`, import.meta.url)
+      const check = ['lab', 'check', '03-waves', '--file', file.pathname]
+      const { code, stdout } = await run(...check, '--target', 'emulated', '--json')
+      const { checks } = JSON.parse(stdout) as LabOutcome
+      outcomes.push([code, Object.fromEntries(checks.map(({ id, status }) => [id, status]))])
+    }
+    const time = { resident: 'unavailable', fast: 'unavailable' }
+    expect(outcomes).toEqual([
+      [0, { right: 'passed', race: 'passed', waves: 'passed', ...time }],
+      [1, { right: 'passed', race: 'passed', waves: 'failed', ...time }],
+    ])
+  },
+)
 
 it('a run at a smaller size says so, and names no limiter', async () => {
   const out = join(folder, 'smaller')
@@ -68,35 +74,39 @@ it('a run at a smaller size says so, and names no limiter', async () => {
   expect(stdout).not.toMatch(/last wave|advice/)
 })
 
-it('attention takes scores of -infinity as the reference does', async () => {
-  // As a ladder folder, whose buffers may be files.
-  const ladder = join(folder, 'attention')
-  await cp(join(shippedKernels, 'attention'), ladder, { recursive: true })
-  for (const header of ['kl_common.cuh', 'kl_hopper.cuh'])
-    await cp(join(shippedKernels, 'include', header), join(ladder, header))
-  const { id: _, ...task } = parse(await readFile(join(ladder, 'task.yaml'), 'utf8'))
-  const tokens = 200
-  const head = 128
-  for (const name of ['q', 'k', 'v']) {
-    task.buffers[name].fill = { kind: 'file', path: `${name}.npy` }
-    // In BF16, -2 to 2. Every row of q meets -infinity in the keys from 100 on, which rungs take first.
-    const values = Uint16Array.from({ length: tokens * head }, (_, i) => {
-      if (name !== 'v' && i % head === 0)
-        return name === 'q' ? one : i < 100 * head ? 0 : minusInfinity
-      return ((i * 7919) & 0x8000) | (0x3f00 + ((i * 104_729) % 0x100))
-    })
-    await writeFile(join(ladder, `${name}.npy`), npyOf(values, [1, tokens, head]))
-  }
-  const rungs = ['03_one_pass', '04_mma_sync', '07_persistent'].map((id) => ({ id }))
-  const about = { kernel_ladder: 1, id: 'edges', title: 'Edges', summary: 'Scores of -infinity.' }
-  const at = [{ TOKENS: tokens, HEADS: 1, HEAD: head }]
-  await writeFile(join(ladder, 'ladder.json'), JSON.stringify({ ...about, task, at, rungs }))
-  const args = ['run', '--ladder', ladder, '--trust', '--target', 'emulated', '--json']
-  const { code, stdout, stderr } = await run(...args)
-  expect(code, stderr).toBe(0)
-  for (const { id, status, verify } of (JSON.parse(stdout) as Session).rungs)
-    expect({ id, status, verify }).toMatchObject({ status: 'ok', verify: { passed: true } })
-})
+it(
+  'attention takes scores of -infinity as the reference does',
+  { tags: ['thorough'] },
+  async () => {
+    // As a ladder folder, whose buffers may be files.
+    const ladder = join(folder, 'attention')
+    await cp(join(shippedKernels, 'attention'), ladder, { recursive: true })
+    for (const header of ['kl_common.cuh', 'kl_hopper.cuh'])
+      await cp(join(shippedKernels, 'include', header), join(ladder, header))
+    const { id: _, ...task } = parse(await readFile(join(ladder, 'task.yaml'), 'utf8'))
+    const tokens = 200
+    const head = 128
+    for (const name of ['q', 'k', 'v']) {
+      task.buffers[name].fill = { kind: 'file', path: `${name}.npy` }
+      // In BF16, -2 to 2. Every row of q meets -infinity in the keys from 100 on, which rungs take first.
+      const values = Uint16Array.from({ length: tokens * head }, (_, i) => {
+        if (name !== 'v' && i % head === 0)
+          return name === 'q' ? one : i < 100 * head ? 0 : minusInfinity
+        return ((i * 7919) & 0x8000) | (0x3f00 + ((i * 104_729) % 0x100))
+      })
+      await writeFile(join(ladder, `${name}.npy`), npyOf(values, [1, tokens, head]))
+    }
+    const rungs = ['03_one_pass', '04_mma_sync', '07_persistent'].map((id) => ({ id }))
+    const about = { kernel_ladder: 1, id: 'edges', title: 'Edges', summary: 'Scores of -infinity.' }
+    const at = [{ TOKENS: tokens, HEADS: 1, HEAD: head }]
+    await writeFile(join(ladder, 'ladder.json'), JSON.stringify({ ...about, task, at, rungs }))
+    const args = ['run', '--ladder', ladder, '--trust', '--target', 'emulated', '--json']
+    const { code, stdout, stderr } = await run(...args)
+    expect(code, stderr).toBe(0)
+    for (const { id, status, verify } of (JSON.parse(stdout) as Session).rungs)
+      expect({ id, status, verify }).toMatchObject({ status: 'ok', verify: { passed: true } })
+  },
+)
 
 /** Each row over its sum, by one thread: as it is, blind to infinities, and only where the sum is finite. */
 const quotients = {
@@ -135,57 +145,70 @@ extern "C" void kl_reference(const KlReference* p) {
 }
 `
 
-it('infinities and NaN among the inputs, where they are asked for, show who does not pass them on', async () => {
-  const ladder = join(folder, 'quotients')
-  await mkdir(ladder)
-  const x = { dtype: 'f32', shape: ['ROWS', 'COLS'], access: 'in' }
-  const document = {
-    ...{ kernel_ladder: 1, id: 'quotients', title: 'Quotients', summary: 'Rows over their sums.' },
-    task: {
-      sizes: { ROWS: 8, COLS: 5 },
-      scalars: { special: { dtype: 'i32', value: 0, inputs: true } },
-      buffers: {
-        x: { ...x, fill: { kind: 'uniform', lo: 1, hi: 2, special: 'special' } },
-        y: { ...x, access: 'out' },
+it(
+  'infinities and NaN among the inputs, where they are asked for, show who does not pass them on',
+  { tags: ['thorough'] },
+  async () => {
+    const ladder = join(folder, 'quotients')
+    await mkdir(ladder)
+    const x = { dtype: 'f32', shape: ['ROWS', 'COLS'], access: 'in' }
+    const document = {
+      ...{
+        kernel_ladder: 1,
+        id: 'quotients',
+        title: 'Quotients',
+        summary: 'Rows over their sums.',
       },
-      reference: 'reference.cu',
-      check: { y: { rtol: 1e-5, atol: 0 } },
-      work: { reads: '4*ROWS*COLS', writes: '4*ROWS*COLS' },
-    },
-    at: [{ ROWS: 8, COLS: 5 }],
-    rungs: Object.keys(quotients).map((id) => ({ id })),
-  }
-  await writeFile(join(ladder, 'ladder.json'), JSON.stringify(document))
-  await writeFile(join(ladder, 'reference.cu'), quotientReference)
-  for (const [id, body] of Object.entries(quotients))
-    await writeFile(join(ladder, `${id}.cu`), quotient(id, body))
-  const results = async (...words: string[]) => {
-    const asked = ['--trust', '--target', 'emulated', '--json', ...words]
-    const { stdout, stderr } = await run('run', '--ladder', ladder, ...asked)
-    expect(stdout, stderr).not.toBe('')
-    const { rungs } = JSON.parse(stdout) as Session
-    return rungs.map(({ status, verify }) => [status, verify!.firstMismatch])
-  }
-  const right = ['ok', null]
-  expect(await results()).toEqual([right, right, right])
-  const all = await results('--at', 'special=2')
-  // A row of -infinity alone comes first: -infinity over -infinity.
-  expect(all).toEqual([
-    right,
-    ['wrong', { buffer: 'y', index: [1, 0], expected: null, actual: 0 }],
-    ['wrong', { buffer: 'y', index: [1, 0], expected: null, actual: expect.any(Number) }],
-  ])
-})
+      task: {
+        sizes: { ROWS: 8, COLS: 5 },
+        scalars: { special: { dtype: 'i32', value: 0, inputs: true } },
+        buffers: {
+          x: { ...x, fill: { kind: 'uniform', lo: 1, hi: 2, special: 'special' } },
+          y: { ...x, access: 'out' },
+        },
+        reference: 'reference.cu',
+        check: { y: { rtol: 1e-5, atol: 0 } },
+        work: { reads: '4*ROWS*COLS', writes: '4*ROWS*COLS' },
+      },
+      at: [{ ROWS: 8, COLS: 5 }],
+      rungs: Object.keys(quotients).map((id) => ({ id })),
+    }
+    await writeFile(join(ladder, 'ladder.json'), JSON.stringify(document))
+    await writeFile(join(ladder, 'reference.cu'), quotientReference)
+    for (const [id, body] of Object.entries(quotients))
+      await writeFile(join(ladder, `${id}.cu`), quotient(id, body))
+    const results = async (...words: string[]) => {
+      const asked = ['--trust', '--target', 'emulated', '--json', ...words]
+      const { stdout, stderr } = await run('run', '--ladder', ladder, ...asked)
+      expect(stdout, stderr).not.toBe('')
+      const { rungs } = JSON.parse(stdout) as Session
+      return rungs.map(({ status, verify }) => [status, verify!.firstMismatch])
+    }
+    const right = ['ok', null]
+    expect(await results()).toEqual([right, right, right])
+    const all = await results('--at', 'special=2')
+    // A row of -infinity alone comes first: -infinity over -infinity.
+    expect(all).toEqual([
+      right,
+      ['wrong', { buffer: 'y', index: [1, 0], expected: null, actual: 0 }],
+      ['wrong', { buffer: 'y', index: [1, 0], expected: null, actual: expect.any(Number) }],
+    ])
+  },
+)
 
-it('a block that reads what another of its cluster has in shared memory is stopped, not answered', async () => {
-  const rung = ['--rungs', '06_cluster', '--at', 'ROWS=2', '--at', 'COLS=64']
-  const target = ['--target', 'emulated', '--json']
-  const { code, stdout } = await run('run', '--ladder', 'softmax', ...rung, ...target)
-  expect(code).toBe(1)
-  const { status, reason } = (JSON.parse(stdout) as Session).rungs[0]!
-  expect(status).toBe('failed')
-  expect(inEnglish(reason!)).toContain('shared memory of another block')
-})
+it(
+  'a block that reads what another of its cluster has in shared memory is stopped, not answered',
+  { tags: ['thorough'] },
+  async () => {
+    const rung = ['--rungs', '06_cluster', '--at', 'ROWS=2', '--at', 'COLS=64']
+    const target = ['--target', 'emulated', '--json']
+    const { code, stdout } = await run('run', '--ladder', 'softmax', ...rung, ...target)
+    expect(code).toBe(1)
+    const { status, reason } = (JSON.parse(stdout) as Session).rungs[0]!
+    expect(status).toBe('failed')
+    expect(inEnglish(reason!)).toContain('shared memory of another block')
+  },
+)
 
 it.each([
   ['run', 'reduction', 'N=3000000000', '01_interleaved_divergent needs 11.2 GiB'],
@@ -321,6 +344,6 @@ it('a rung that cannot run says why and what to do', async () => {
   }
 })
 
-it('has what nvcc built of all of them kept', () => {
+it('the output of nvcc is stored for every rung emulated here', () => {
   if (!keeping) expect(kept.stale, 'keep it anew with KERNEL_LADDER_KEEP=1').toEqual([])
 })

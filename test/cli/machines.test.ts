@@ -267,19 +267,23 @@ describe.skipIf(!hasSshd)('a machine over ssh', () => {
     expect([gone.code, gone.stderr]).toEqual([3, expect.stringContaining('no longer on titan')])
   })
 
-  it.concurrent('runs a ladder folder of the user’s own, with what login files print out of the way', async () => {
-    const own = await added([], 'echo welcome; echo kl-0 begin; echo news >&2')
-    const folder = join(own.dir, 'sums')
-    await mkdir(folder)
-    for (const [name, text] of Object.entries(sumsFiles()))
-      await writeFile(join(folder, name), text)
-    const words = ['run', '--ladder', folder, '--target', 'titan', '--profile', 'none']
-    const refused = await runBundle(words, own.env)
-    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('is not trusted')])
-    const { code, stdout, stderr } = await runBundle([...words, '--trust'], own.env)
-    expect(code, stderr).toBe(0)
-    expect(stdout).toMatch(/^ *b +ok/m)
-  })
+  it.concurrent(
+    'runs a ladder folder of the user’s own, with what login files print out of the way',
+    { tags: ['thorough'] },
+    async () => {
+      const own = await added([], 'echo welcome; echo kl-0 begin; echo news >&2')
+      const folder = join(own.dir, 'sums')
+      await mkdir(folder)
+      for (const [name, text] of Object.entries(sumsFiles()))
+        await writeFile(join(folder, name), text)
+      const words = ['run', '--ladder', folder, '--target', 'titan', '--profile', 'none']
+      const refused = await runBundle(words, own.env)
+      expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('is not trusted')])
+      const { code, stdout, stderr } = await runBundle([...words, '--trust'], own.env)
+      expect(code, stderr).toBe(0)
+      expect(stdout).toMatch(/^ *b +ok/m)
+    },
+  )
 
   it.concurrent('loses nothing when the connection is cut, and goes on where it was', async () => {
     const own = await added(["export FAKE_FAULTS='02_coalesced=hang'"])
@@ -296,28 +300,35 @@ describe.skipIf(!hasSshd)('a machine over ssh', () => {
     expect(code, stderr).toBe(1)
   })
 
-  it.concurrent('goes on when the laptop is switched off, and its session is brought home later', async () => {
-    const gate = join(base, 'gate')
-    const own = await added([`export FAKE_FAULTS='02_coalesced=wait' FAKE_GATE='${gate}'`])
-    const words = ['run', ...ladder, '--timeout', '600', '--profile', 'none', '--target', 'titan']
-    const run = start(words, own.env, bundle)
-    await run.says('verify 3/3 02_coalesced')
-    run.signal('SIGKILL')
-    own.cut()
-    await run.finished
-    const listed = await runBundle(['machine', 'runs', 'titan', '--json'], own.env)
-    const document = JSON.parse(listed.stdout) as { runs: { id: string; state: string }[] }
-    expect(faultsOf('machine-runs', document)).toEqual([])
-    expect(document.runs).toMatchObject([{ state: 'running', what: 'gemm-fp32', job: null }])
-    const resume = ['machine', 'resume', 'titan']
-    await writeFile(gate, '')
-    const { code, stdout, stderr } = await runBundle([...resume, document.runs[0]!.id], own.env)
-    expect([code, stdout], stderr).toEqual([0, expect.stringMatching(/01_naive +ok/)])
-    expect(stdout).toMatch(/02_coalesced +ok/)
-    expect((await runBundle(['machine', 'runs', 'titan'], own.env)).stdout).toMatch(/^Nothing/)
-    const none = await runBundle([...resume, 'other'], own.env)
-    expect([none.code, none.stderr]).toEqual([2, expect.stringContaining('There is no run other')])
-  })
+  it.concurrent(
+    'goes on when the laptop is switched off, and its session is brought home later',
+    { tags: ['thorough'] },
+    async () => {
+      const gate = join(base, 'gate')
+      const own = await added([`export FAKE_FAULTS='02_coalesced=wait' FAKE_GATE='${gate}'`])
+      const words = ['run', ...ladder, '--timeout', '600', '--profile', 'none', '--target', 'titan']
+      const run = start(words, own.env, bundle)
+      await run.says('verify 3/3 02_coalesced')
+      run.signal('SIGKILL')
+      own.cut()
+      await run.finished
+      const listed = await runBundle(['machine', 'runs', 'titan', '--json'], own.env)
+      const document = JSON.parse(listed.stdout) as { runs: { id: string; state: string }[] }
+      expect(faultsOf('machine-runs', document)).toEqual([])
+      expect(document.runs).toMatchObject([{ state: 'running', what: 'gemm-fp32', job: null }])
+      const resume = ['machine', 'resume', 'titan']
+      await writeFile(gate, '')
+      const { code, stdout, stderr } = await runBundle([...resume, document.runs[0]!.id], own.env)
+      expect([code, stdout], stderr).toEqual([0, expect.stringMatching(/01_naive +ok/)])
+      expect(stdout).toMatch(/02_coalesced +ok/)
+      expect((await runBundle(['machine', 'runs', 'titan'], own.env)).stdout).toMatch(/^Nothing/)
+      const none = await runBundle([...resume, 'other'], own.env)
+      expect([none.code, none.stderr]).toEqual([
+        2,
+        expect.stringContaining('There is no run other'),
+      ])
+    },
+  )
 
   it.concurrent('stops everything there on ^C, and saves what was finished', async () => {
     const own = await added(["export FAKE_FAULTS='02_coalesced=hang'"])
@@ -331,41 +342,49 @@ describe.skipIf(!hasSshd)('a machine over ssh', () => {
     expect(left).not.toContain(join(own.dir, 'remote'))
   })
 
-  it.concurrent('sanitizes and tunes there, and passes on what was printed', async () => {
-    const own = await added()
-    const checks = ['sanitize', ...ladder.slice(0, 4), '--tool', 'memcheck', '--json']
-    const checked = await runBundle([...checks, '--target', 'titan'], own.env)
-    expect(checked.code, checked.stderr).toBe(0)
-    expect(faultsOf('sanitize', JSON.parse(checked.stdout))).toEqual([])
-    const sweep = ['--ladder', 'gemm-fp32', '--rung', '04_thread_tile_1d', '--size', '1024']
-    const t4 = join(own.dir, 't4.json')
-    const tuned = await runBundle(
-      ['tune', ...sweep, '--param', 'BM=32,64', '--t4', t4, '--target', 'titan'],
-      own.env,
-    )
-    expect(tuned.code, tuned.stderr).toBe(0)
-    expect(tuned.stdout).toContain('The best, timed again in turn:')
-    expect(JSON.parse(await readFile(t4, 'utf8'))).toHaveProperty('results')
-    const bad = await runBundle(['tune', ...sweep, '--target', 'static:h200'], own.env)
-    expect([bad.code, bad.stderr]).toEqual([2, expect.stringContaining('no GPU to tune on')])
-  })
+  it.concurrent(
+    'sanitizes and tunes there, and passes on what was printed',
+    { tags: ['thorough'] },
+    async () => {
+      const own = await added()
+      const checks = ['sanitize', ...ladder.slice(0, 4), '--tool', 'memcheck', '--json']
+      const checked = await runBundle([...checks, '--target', 'titan'], own.env)
+      expect(checked.code, checked.stderr).toBe(0)
+      expect(faultsOf('sanitize', JSON.parse(checked.stdout))).toEqual([])
+      const sweep = ['--ladder', 'gemm-fp32', '--rung', '04_thread_tile_1d', '--size', '1024']
+      const t4 = join(own.dir, 't4.json')
+      const tuned = await runBundle(
+        ['tune', ...sweep, '--param', 'BM=32,64', '--t4', t4, '--target', 'titan'],
+        own.env,
+      )
+      expect(tuned.code, tuned.stderr).toBe(0)
+      expect(tuned.stdout).toContain('The best, timed again in turn:')
+      expect(JSON.parse(await readFile(t4, 'utf8'))).toHaveProperty('results')
+      const bad = await runBundle(['tune', ...sweep, '--target', 'static:h200'], own.env)
+      expect([bad.code, bad.stderr]).toEqual([2, expect.stringContaining('no GPU to tune on')])
+    },
+  )
 
-  it.concurrent('says what is wrong with a run there as if it were here', async () => {
-    const own = await added()
-    const bad = await runBundle(['run', ...ladder, '--target', 'titan', '--gpu', '7'], own.env)
-    expect(bad.code).toBe(2)
-    const failing = await added(['no_such_command'])
-    const { code, stderr } = await runBundle(['run', ...ladder, '--target', 'titan'], failing.env)
-    expect([code, stderr]).toEqual([
-      1,
-      expect.stringContaining('The command before the run failed'),
-    ])
-    const none = await runBundle(['run', ...ladder, '--target', 'nowhere'], own.env)
-    expect([none.code, none.stderr]).toEqual([
-      2,
-      expect.stringContaining('There is no machine named nowhere.'),
-    ])
-  })
+  it.concurrent(
+    'says what is wrong with a run there as if it were here',
+    { tags: ['thorough'] },
+    async () => {
+      const own = await added()
+      const bad = await runBundle(['run', ...ladder, '--target', 'titan', '--gpu', '7'], own.env)
+      expect(bad.code).toBe(2)
+      const failing = await added(['no_such_command'])
+      const { code, stderr } = await runBundle(['run', ...ladder, '--target', 'titan'], failing.env)
+      expect([code, stderr]).toEqual([
+        1,
+        expect.stringContaining('The command before the run failed'),
+      ])
+      const none = await runBundle(['run', ...ladder, '--target', 'nowhere'], own.env)
+      expect([none.code, none.stderr]).toEqual([
+        2,
+        expect.stringContaining('There is no machine named nowhere.'),
+      ])
+    },
+  )
 })
 
 describe('machine add', () => {

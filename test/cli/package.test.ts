@@ -208,24 +208,28 @@ describe('its library', () => {
     )
   })
 
-  it.each(examples)('runs the example of $module that is installed: $code', async ({ code }) => {
-    if (code.includes('compileCubin') && (await findTool('nvcc')) === null) return
-    const file = join(dirname(dirname(dirname(program))), 'example.mjs')
-    await writeFile(file, code)
-    const { stdout } = await exec(process.execPath, [file, ...(await given(code))])
-    // What an example says that it prints.
-    // A comment behind a statement says what it prints.
-    const promised = /^(?!\s*\/\/).*\S \/\/ (.+)$/m.exec(code)?.[1]
-    expect(stdout.trim()).not.toBe('')
-    if (promised !== undefined) expect(stdout.trim()).toBe(promised)
-    if (code.includes('compileCubin')) expect(stdout).toBe('52 warp instructions, 128 findings\n')
-    else if (code.includes('emulate('))
-      expect(stdout).toMatch(
-        /^\d+ warp instructions.*\n.*faults\.cu:9: Invalid __global__ write of size 4/,
-      )
-    else if (code.includes('hottestLines'))
-      expect(stdout).toMatch(/98\.6 % .*01_naive\.cu:27 .*sum \+=/)
-  })
+  it.each(examples)(
+    'runs the example of $module that is installed: $code',
+    { tags: ['thorough'] },
+    async ({ code }) => {
+      if (code.includes('compileCubin') && (await findTool('nvcc')) === null) return
+      const file = join(dirname(dirname(dirname(program))), 'example.mjs')
+      await writeFile(file, code)
+      const { stdout } = await exec(process.execPath, [file, ...(await given(code))])
+      // What an example says that it prints.
+      // A comment behind a statement says what it prints.
+      const promised = /^(?!\s*\/\/).*\S \/\/ (.+)$/m.exec(code)?.[1]
+      expect(stdout.trim()).not.toBe('')
+      if (promised !== undefined) expect(stdout.trim()).toBe(promised)
+      if (code.includes('compileCubin')) expect(stdout).toBe('52 warp instructions, 128 findings\n')
+      else if (code.includes('emulate('))
+        expect(stdout).toMatch(
+          /^\d+ warp instructions.*\n.*faults\.cu:9: Invalid __global__ write of size 4/,
+        )
+      else if (code.includes('hottestLines'))
+        expect(stdout).toMatch(/98\.6 % .*01_naive\.cu:27 .*sum \+=/)
+    },
+  )
 
   it('prints the hottest lines in ten lines, as the document has it', async () => {
     const text = await readFile(join(root, 'docs/LIBRARY.md'), 'utf8')
@@ -234,28 +238,32 @@ describe('its library', () => {
     expect(examples.map((one) => one.code)).toContain(code)
   })
 
-  it('has types that stand by themselves, for Node’s own resolution', async () => {
-    const user = dirname(dirname(dirname(program)))
-    await writeFile(
-      join(user, 'user.mts'),
-      [
-        "import { hottestLines, isKernelLadderError, readNcuRep, type HotLine } from 'kernel-ladder'",
-        'const lines: HotLine[] = readNcuRep(new Uint8Array()).kernels.flatMap((one) => hottestLines(one))',
-        'export const first: string | undefined = lines[0]?.file',
-        'export const kind = (e: unknown): string => (isKernelLadderError(e) ? e.kind : "")',
-        '// @ts-expect-error a counter that there is not',
-        "hottestLines(readNcuRep(new Uint8Array()).kernels[0]!, 'nonsense')",
-      ].join('\n'),
-    )
-    const compiler = join(root, 'node_modules/typescript-7/bin/tsc')
-    const options = ['--noEmit', '--strict', '--module', 'nodenext', '--skipLibCheck', 'false']
-    const types = ['--target', 'es2023', '--types', 'node', '--typeRoots']
-    await exec(
-      process.execPath,
-      [compiler, ...options, ...types, join(root, 'node_modules/@types'), 'user.mts'],
-      { cwd: user },
-    )
-  })
+  it(
+    'has types that stand by themselves, for Node’s own resolution',
+    { tags: ['thorough'] },
+    async () => {
+      const user = dirname(dirname(dirname(program)))
+      await writeFile(
+        join(user, 'user.mts'),
+        [
+          "import { hottestLines, isKernelLadderError, readNcuRep, type HotLine } from 'kernel-ladder'",
+          'const lines: HotLine[] = readNcuRep(new Uint8Array()).kernels.flatMap((one) => hottestLines(one))',
+          'export const first: string | undefined = lines[0]?.file',
+          'export const kind = (e: unknown): string => (isKernelLadderError(e) ? e.kind : "")',
+          '// @ts-expect-error a counter that there is not',
+          "hottestLines(readNcuRep(new Uint8Array()).kernels[0]!, 'nonsense')",
+        ].join('\n'),
+      )
+      const compiler = join(root, 'node_modules/typescript-7/bin/tsc')
+      const options = ['--noEmit', '--strict', '--module', 'nodenext', '--skipLibCheck', 'false']
+      const types = ['--target', 'es2023', '--types', 'node', '--typeRoots']
+      await exec(
+        process.execPath,
+        [compiler, ...options, ...types, join(root, 'node_modules/@types'), 'user.mts'],
+        { cwd: user },
+      )
+    },
+  )
 
   it('refuses what is no report with an error of its own', async () => {
     const file = join(dirname(dirname(dirname(program))), 'refused.mjs')

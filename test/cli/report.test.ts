@@ -60,7 +60,7 @@ describe('report', () => {
     const command = `exec "$0" "$1" import "$(printf '%s/r\\377.html' "$2")" --out "$2/out"`
     execFileSync('sh', ['-c', command, process.execPath, bundle, dir], { stdio: 'pipe' })
     expect((await readSession(join(dir, 'out'))).rungs.length).toBeGreaterThan(0)
-  }, 60_000)
+  })
 
   it('writes HTML that imports as the same session and prints as the same bytes', async () => {
     const dir = await tempDir()

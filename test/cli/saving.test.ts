@@ -169,7 +169,7 @@ describe.skipIf(!mayMount)('a disk that fills up while a run is under way', () =
   it.each([
     [280, 'costs raw output and no measurement', /Raw output is missing.*The disk was full\./],
     [460, 'costs nothing: raw output goes along to the store', /^$/],
-  ])('of %i KiB %s', async (size, _what, warnings) => {
+  ])('of %i KiB %s', { tags: ['thorough'] }, async (size, _what, warnings) => {
     await small(size, async (disk, { env, store }) => {
       const ended = await run([...ladder, '--out', join(disk, 'x')], env)
       expect(ended.code).toBe(1)
@@ -254,7 +254,7 @@ describe('a reader that goes away', () => {
 })
 
 // A few cells of the matrix of faults; `npm run faults` strikes all, and docs/RELIABILITY.md has what came of it.
-describe('a command that is struck', () => {
+describe('a command that is struck', { tags: ['thorough'] }, () => {
   let bench: Awaited<ReturnType<typeof openBench>>
   beforeAll(async () => {
     bench = await openBench()

@@ -239,7 +239,7 @@ describe.skipIf(!hasSlurm)('Slurm on a login node', () => {
         },
       }),
     )
-  }, 60_000)
+  })
   afterAll(() => own.close())
 
   it.concurrent('runs a ladder as a job, and the session says on which node', async () => {
@@ -269,155 +269,185 @@ describe.skipIf(!hasSlurm)('Slurm on a login node', () => {
   it.concurrent.each([
     ['cancelled by someone else', ['scancel'], /ended early.* It was cancelled/],
     ['out of time', ['scontrol', 'update', 'TimeLimit=0'], /ended early.* its time limit/],
-  ])('brings home what a job finished that is %s', async (_, [file, ...args], why) => {
-    const run = start([...words, file!], own.env, bundle)
-    const number = numberIn(await run.says('verify 3/3 02_coalesced'))
-    own.call(file!, ...args, file === 'scontrol' ? `JobId=${number}` : number)
-    const { code, stdout, stderr } = await run.finished
-    expect([code, stdout]).toEqual([1, expect.stringMatching(/01_naive +ok/)])
-    expect(stderr).toMatch(why)
-  })
+  ])(
+    'brings home what a job finished that is %s',
+    { tags: ['thorough'] },
+    async (_, [file, ...args], why) => {
+      const run = start([...words, file!], own.env, bundle)
+      const number = numberIn(await run.says('verify 3/3 02_coalesced'))
+      own.call(file!, ...args, file === 'scontrol' ? `JobId=${number}` : number)
+      const { code, stdout, stderr } = await run.finished
+      expect([code, stdout]).toEqual([1, expect.stringMatching(/01_naive +ok/)])
+      expect(stderr).toMatch(why)
+    },
+  )
 
-  it.concurrent('tells a queued job from a held one with its reason, and takes it out on ^C', async () => {
-    const run = start([...words, 'closed'], own.env, bundle)
-    const number = numberIn(await run.says('waits in the queue of closed (PartitionDown).'))
-    own.call('scontrol', 'hold', number)
-    await run.says(`Job ${number} is held on closed (JobHeld`)
-    run.signal('SIGINT')
-    const { code, stderr } = await run.finished
-    expect([code, stderr]).toEqual([1, expect.stringContaining('It was cancelled.')])
-    expect(queued()).not.toContain(number)
-  })
+  it.concurrent(
+    'tells a queued job from a held one with its reason, and takes it out on ^C',
+    { tags: ['thorough'] },
+    async () => {
+      const run = start([...words, 'closed'], own.env, bundle)
+      const number = numberIn(await run.says('waits in the queue of closed (PartitionDown).'))
+      own.call('scontrol', 'hold', number)
+      await run.says(`Job ${number} is held on closed (JobHeld`)
+      run.signal('SIGINT')
+      const { code, stderr } = await run.finished
+      expect([code, stderr]).toEqual([1, expect.stringContaining('It was cancelled.')])
+      expect(queued()).not.toContain(number)
+    },
+  )
 
-  it.concurrent('starts over when a job of another partition took its node', async () => {
-    const run = start([...words, 'pair'], own.env, bundle)
-    const number = numberIn(await run.says('verify 3/3 02_coalesced'))
-    own.call('sbatch', '-p', 'before', '--gres=gpu:8', '-o', '/dev/null', '--wrap=sleep 1')
-    await run.says('was stopped by Slurm and is in the queue of pair again (BeginTime)')
-    own.call('scontrol', 'update', `JobId=${number}`, 'StartTime=now')
-    const { code, stdout, stderr } = await run.finished
-    expect(code, stderr).toBe(0)
-    expect(stdout).toMatch(/02_coalesced +ok/)
-  })
+  it.concurrent(
+    'starts over when a job of another partition took its node',
+    { tags: ['thorough'] },
+    async () => {
+      const run = start([...words, 'pair'], own.env, bundle)
+      const number = numberIn(await run.says('verify 3/3 02_coalesced'))
+      own.call('sbatch', '-p', 'before', '--gres=gpu:8', '-o', '/dev/null', '--wrap=sleep 1')
+      await run.says('was stopped by Slurm and is in the queue of pair again (BeginTime)')
+      own.call('scontrol', 'update', `JobId=${number}`, 'StartTime=now')
+      const { code, stdout, stderr } = await run.finished
+      expect(code, stderr).toBe(0)
+      expect(stdout).toMatch(/02_coalesced +ok/)
+    },
+  )
 
-  it.concurrent('follows an array of 40 tasks, of which one fails, one is preempted and one leaves nothing', async () => {
-    const shell = localShell('kl', (call) => runProcess({ ...call, env: own.env }))
-    const agent = join(own.dir, 'agent.sh')
-    await writeFile(
-      agent,
-      'case $SLURM_ARRAY_TASK_ID in 7) exit 3;; 9) exec sleep 300;; 11) exit 0;; esac\necho \'{"type":"end","code":0}\' >> "$3"\n',
-    )
-    const array = await submitArray(
-      shell,
-      { root: join(own.dir, 'arrays') },
-      // A second try makes a job of its own.
-      `forty-${Date.now()}`,
-      { node: '/bin/sh', agent, job: '{}', before: [], after: [] },
-      SlurmOptions.parse({ partition: 'third' }),
-      40,
-    )
-    const seen: ArrayProgress[] = []
-    let taken = false
-    const ended = await array.follow((progress) => {
-      seen.push(progress)
-      if (progress.done < 38 || progress.waiting > 0 || taken) return
-      taken = true
-      own.call('scontrol', 'update', `JobId=${array.number}_9`, 'Requeue=0')
-      own.call('sbatch', '-p', 'taker', '--gres=gpu:8', '-o', '/dev/null', '--wrap=sleep 1')
-    }, new AbortController().signal)
-    const without = ended!.filter(({ last }) => last === null)
-    expect(without.map(({ task, queue }) => [task, queue])).toEqual([
-      [7, 'FAILED'],
-      [9, 'PREEMPTED'],
-      [11, 'COMPLETED'],
-    ])
-    expect(ended).toHaveLength(40)
-    expect(Math.max(...seen.map(({ waiting }) => waiting))).toBeGreaterThan(10)
-    expect(seen.flatMap(({ nodes }) => nodes)).toContain('n3')
-  })
-
-  it.concurrent('tells a job whose node failed from one that is queued again', async () => {
-    const shell = localShell('kl', (call) => runProcess({ ...call, env: own.env }))
-    const job = async (id: string) => {
-      const path = join(own.dir, `${id}.sh`)
-      await writeFile(path, 'exec sleep 300\n')
-      const states: JobState[] = []
-      const started = await submitJob(
-        shell,
-        { root: join(own.dir, 'singles') },
-        `${id}-${Date.now()}`,
-        { node: '/bin/sh', agent: path, job: '{}', before: [], after: [] },
-        SlurmOptions.parse({ partition: 'fourth' }),
-        (state) => states.push(state),
+  it.concurrent(
+    'follows an array of 40 tasks, of which one fails, one is preempted and one leaves nothing',
+    { tags: ['thorough'] },
+    async () => {
+      const shell = localShell('kl', (call) => runProcess({ ...call, env: own.env }))
+      const agent = join(own.dir, 'agent.sh')
+      await writeFile(
+        agent,
+        'case $SLURM_ARRAY_TASK_ID in 7) exit 3;; 9) exec sleep 300;; 11) exit 0;; esac\necho \'{"type":"end","code":0}\' >> "$3"\n',
       )
-      const { signal } = new AbortController()
-      const followed = started.follow(0, { onLine: () => undefined }, signal)
-      const number = started.number!
-      const running = async (): Promise<void> => {
-        while (own.call('squeue', '-h', '-j', number, '-o', '%T').trim() !== 'RUNNING')
-          await delay(200)
+      const array = await submitArray(
+        shell,
+        { root: join(own.dir, 'arrays') },
+        'forty',
+        { node: '/bin/sh', agent, job: '{}', before: [], after: [] },
+        SlurmOptions.parse({ partition: 'third' }),
+        40,
+      )
+      const seen: ArrayProgress[] = []
+      let taken = false
+      const ended = await array.follow((progress) => {
+        seen.push(progress)
+        if (progress.done < 38 || progress.waiting > 0 || taken) return
+        taken = true
+        own.call('scontrol', 'update', `JobId=${array.number}_9`, 'Requeue=0')
+        own.call('sbatch', '-p', 'taker', '--gres=gpu:8', '-o', '/dev/null', '--wrap=sleep 1')
+      }, new AbortController().signal)
+      const without = ended!.filter(({ last }) => last === null)
+      expect(without.map(({ task, queue }) => [task, queue])).toEqual([
+        [7, 'FAILED'],
+        [9, 'PREEMPTED'],
+        [11, 'COMPLETED'],
+      ])
+      expect(ended).toHaveLength(40)
+      expect(Math.max(...seen.map(({ waiting }) => waiting))).toBeGreaterThan(10)
+      expect(seen.flatMap(({ nodes }) => nodes)).toContain('n3')
+    },
+  )
+
+  it.concurrent(
+    'tells a job whose node failed from one that is queued again',
+    { tags: ['thorough'] },
+    async () => {
+      const shell = localShell('kl', (call) => runProcess({ ...call, env: own.env }))
+      const job = async (id: string) => {
+        const path = join(own.dir, `${id}.sh`)
+        await writeFile(path, 'exec sleep 300\n')
+        const states: JobState[] = []
+        const started = await submitJob(
+          shell,
+          { root: join(own.dir, 'singles') },
+          id,
+          { node: '/bin/sh', agent: path, job: '{}', before: [], after: [] },
+          SlurmOptions.parse({ partition: 'fourth' }),
+          (state) => states.push(state),
+        )
+        const { signal } = new AbortController()
+        const followed = started.follow(0, { onLine: () => undefined }, signal)
+        const number = started.number!
+        const running = async (): Promise<void> => {
+          while (own.call('squeue', '-h', '-j', number, '-o', '%T').trim() !== 'RUNNING')
+            await delay(200)
+        }
+        return { number, states, started, followed, running }
       }
-      return { number, states, started, followed, running }
-    }
-    const ending = ({ started }: Awaited<ReturnType<typeof job>>): string =>
-      inEnglish(started.ending()!.said)
+      const ending = ({ started }: Awaited<ReturnType<typeof job>>): string =>
+        inEnglish(started.ending()!.said)
 
-    const again = await job('again')
-    const failed = await job('node')
-    await Promise.all([again.running(), failed.running()])
-    own.call('scontrol', 'update', `JobId=${failed.number}`, 'Requeue=0')
-    // It comes back by itself.
-    own.call('scontrol', 'update', 'NodeName=n4', 'State=DOWN', 'Reason=test')
-    await failed.followed
-    expect(ending(failed)).toBe('Its node failed.')
-    await vi.waitFor(() => expect(again.states.at(-1)?.state).toBe('queued'), 40_000)
-    await again.started.stop(true)
-    await again.followed
-    expect(ending(again)).toBe('It was cancelled.')
-  })
+      const again = await job('again')
+      const failed = await job('node')
+      await Promise.all([again.running(), failed.running()])
+      own.call('scontrol', 'update', `JobId=${failed.number}`, 'Requeue=0')
+      // It comes back by itself.
+      own.call('scontrol', 'update', 'NodeName=n4', 'State=DOWN', 'Reason=test')
+      await failed.followed
+      expect(ending(failed)).toBe('Its node failed.')
+      await vi.waitFor(() => expect(again.states.at(-1)?.state).toBe('queued'), 40_000)
+      await again.started.stop(true)
+      await again.followed
+      expect(ending(again)).toBe('It was cancelled.')
+    },
+  )
 
-  it.concurrent('grades a folder over tasks, with a lab of the teacher’s own', async () => {
-    const lab = join(own.dir, 'own-coalescing')
-    await cp(join(root, 'cuda-kernels/labs/01-coalescing'), lab, { recursive: true })
-    const handedIn = join(own.dir, 'handed-in')
-    await mkdir(handedIn)
-    for (const [name, file] of [
-      ['ada', 'solution.cu'],
-      ['bob', 'starter.cu'],
-    ] as const)
-      await cp(join(lab, file), join(handedIn, `${name}.cu`))
-    const words = ['lab', 'grade', handedIn, '--lab', lab, '--tasks', '2', '--json', '--target']
-    const untrusted = await runBundle([...words, 'kl'], own.env)
-    expect([untrusted.code, untrusted.stderr]).toEqual([2, expect.stringContaining('trust')])
-    const { stdout, stderr } = await runBundle([...words, 'kl', '--trust', '--unisolated'], own.env)
-    const document = JSON.parse(stdout) as { rows: { student: string }[] }
-    expect(faultsOf('lab-grade', document)).toEqual([])
-    expect(document.rows.map(({ student }) => student)).toEqual(['ada', 'bob'])
-    expect(stderr).toMatch(/Array \d+ on kl: 2 of 2 tasks done/)
-    // The last job has no submission of its own to grade.
-    expect(stderr).toContain('2 rows of earlier gradings of these submissions are reused')
-    const here = await runBundle(words.slice(0, -1), own.env)
-    expect([here.code, here.stderr]).toEqual([2, expect.stringContaining('--tasks goes with')])
-  })
+  it.concurrent(
+    'grades a folder over tasks, with a lab of the teacher’s own',
+    { tags: ['thorough'] },
+    async () => {
+      const lab = join(own.dir, 'own-coalescing')
+      await cp(join(root, 'cuda-kernels/labs/01-coalescing'), lab, { recursive: true })
+      const handedIn = join(own.dir, 'handed-in')
+      await mkdir(handedIn)
+      for (const [name, file] of [
+        ['ada', 'solution.cu'],
+        ['bob', 'starter.cu'],
+      ] as const)
+        await cp(join(lab, file), join(handedIn, `${name}.cu`))
+      const words = ['lab', 'grade', handedIn, '--lab', lab, '--tasks', '2', '--json', '--target']
+      const untrusted = await runBundle([...words, 'kl'], own.env)
+      expect([untrusted.code, untrusted.stderr]).toEqual([2, expect.stringContaining('trust')])
+      const { stdout, stderr } = await runBundle(
+        [...words, 'kl', '--trust', '--unisolated'],
+        own.env,
+      )
+      const document = JSON.parse(stdout) as { rows: { student: string }[] }
+      expect(faultsOf('lab-grade', document)).toEqual([])
+      expect(document.rows.map(({ student }) => student)).toEqual(['ada', 'bob'])
+      expect(stderr).toMatch(/Array \d+ on kl: 2 of 2 tasks done/)
+      // The last job has no submission of its own to grade.
+      expect(stderr).toContain('2 rows of earlier gradings of these submissions are reused')
+      const here = await runBundle(words.slice(0, -1), own.env)
+      expect([here.code, here.stderr]).toEqual([2, expect.stringContaining('--tasks goes with')])
+    },
+  )
 
-  it.concurrent('spreads a sweep over tasks, and ranks what all have measured', async () => {
-    const axes = ['--param', 'BM=32,64,128', '--param', 'TM=4,8', '--seconds', '0.05']
-    const rung = ['--ladder', 'gemm-fp32', '--rung', '04_thread_tile_1d', '--size', '1024']
-    const { code, stdout, stderr } = await runBundle(
-      ['tune', ...rung, ...axes, '--target', 'kl', '--tasks', '3', '--json'],
-      own.env,
-    )
-    expect(code, stderr).toBe(0)
-    const document = JSON.parse(stdout) as { rows: object[]; resumed: number; winner: object }
-    expect(faultsOf('tune', document)).toEqual([])
-    // The last job times the best again and has no point of its own to measure.
-    expect(document.resumed).toBe(document.rows.length)
-    expect(document.rows.length).toBeGreaterThan(1)
-    expect(document.winner).not.toBeNull()
-    expect(stderr).toMatch(/Array \d+ on kl: 3 of 3 tasks done/)
-    const ssh = await runBundle(['tune', ...rung, '--tasks', '3'], own.env)
-    expect([ssh.code, ssh.stderr]).toEqual([2, expect.stringContaining('--tasks goes with')])
-  })
+  it.concurrent(
+    'spreads a sweep over tasks, and ranks what all have measured',
+    { tags: ['thorough'] },
+    async () => {
+      const axes = ['--param', 'BM=32,64,128', '--param', 'TM=4,8', '--seconds', '0.05']
+      const rung = ['--ladder', 'gemm-fp32', '--rung', '04_thread_tile_1d', '--size', '1024']
+      const { code, stdout, stderr } = await runBundle(
+        ['tune', ...rung, ...axes, '--target', 'kl', '--tasks', '3', '--json'],
+        own.env,
+      )
+      expect(code, stderr).toBe(0)
+      const document = JSON.parse(stdout) as { rows: object[]; resumed: number; winner: object }
+      expect(faultsOf('tune', document)).toEqual([])
+      // The last job times the best again and has no point of its own to measure.
+      expect(document.resumed).toBe(document.rows.length)
+      expect(document.rows.length).toBeGreaterThan(1)
+      expect(document.winner).not.toBeNull()
+      expect(stderr).toMatch(/Array \d+ on kl: 3 of 3 tasks done/)
+      const ssh = await runBundle(['tune', ...rung, '--tasks', '3'], own.env)
+      expect([ssh.code, ssh.stderr]).toEqual([2, expect.stringContaining('--tasks goes with')])
+    },
+  )
 
   it('says what sbatch refuses, and leaves nothing there', async () => {
     const jobs = (): Promise<string[]> => readdir(join(own.dir, 'remote/kernel-ladder/jobs'))
@@ -445,16 +475,20 @@ describe.skipIf(!hasSlurm)('Slurm on a login node', () => {
     })
   })
 
-  it('calls a job lost that neither queue nor accounting knows, and never done', async () => {
-    const run = start([...words, 'forgotten'], own.env, bundle)
-    await run.says('verify 3/3 02_coalesced')
-    await own.forget()
-    const { code, stderr } = await run.finished
-    expect([code, stderr]).toEqual([
-      1,
-      expect.stringContaining('Neither queue nor accounting knows it any more.'),
-    ])
-  })
+  it(
+    'calls a job lost that neither queue nor accounting knows, and never done',
+    { tags: ['thorough'] },
+    async () => {
+      const run = start([...words, 'forgotten'], own.env, bundle)
+      await run.says('verify 3/3 02_coalesced')
+      await own.forget()
+      const { code, stderr } = await run.finished
+      expect([code, stderr]).toEqual([
+        1,
+        expect.stringContaining('Neither queue nor accounting knows it any more.'),
+      ])
+    },
+  )
 })
 
 describe('machine add --slurm', () => {

@@ -16,7 +16,6 @@ describe('every reader', () => {
       // Real inputs are read.
       expect(tally.refused).toBeLessThan(inputs)
     },
-    60_000,
   )
 })
 

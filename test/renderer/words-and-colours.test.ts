@@ -62,7 +62,7 @@ describe('words and colors', () => {
   describe.each([
     ['Korean', ko],
     ['Chinese', zhCN],
-  ])('%s', (_language, { metrics, statements, ...words }) => {
+  ])('the words in %s', (_language, { metrics, statements, ...words }) => {
     it('says all that English says, with the same placeholders', () => {
       expect(translationFaults(en, words)).toEqual([])
     })

@@ -1,26 +1,22 @@
 /** Builds and benchmarks: what is stale, and what is over budget. */
 import { createHash } from 'node:crypto'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { runInNewContext } from 'node:vm'
 import { brotliCompressSync, brotliDecompressSync } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { inOrder } from '../../scripts/lib/build.mjs'
-import { runChild } from '../../scripts/lib/child.mjs'
-import { root as projectRoot } from '../../scripts/lib/project.mjs'
-import { closingLine, countTests, secondTries } from '../../scripts/lib/test-report.mjs'
+import { closingLine, countTests, thoroughTests } from '../../scripts/lib/test-report.mjs'
 import { collectAssets, packAssets } from '../../scripts/vite/assets'
 import { budget, budgetTally } from '../../scripts/bench/budgets.mjs'
 import { inputState, isFresh, removeStamp, writeStamp } from '../../scripts/lib/freshness.mjs'
 import { asAscii } from '../../scripts/vite/ascii'
 
 describe('builds', () => {
-  describe('builds', () => {
-    it('come after what they need, each once', () => {
-      expect(inOrder(['cli'])).toEqual(['renderer', 'report', 'cli'])
-      expect(inOrder(['electron', 'cli'])).toEqual(['renderer', 'report', 'electron', 'cli'])
-    })
+  it('come after what they need, each once', () => {
+    expect(inOrder(['cli'])).toEqual(['renderer', 'report', 'cli'])
+    expect(inOrder(['electron', 'cli'])).toEqual(['renderer', 'report', 'electron', 'cli'])
   })
 
   it('say the same in ASCII', () => {
@@ -88,46 +84,15 @@ describe('builds', () => {
       expect(countTests({ ...report, numFailedTests: 1, testResults }, 1).failed).toBe(1)
     })
 
+    it('leaves the thorough tests out of the skipped ones by their tag', () => {
+      const assertionResults = [{ tags: ['thorough'] }, { tags: [] }, {}]
+      expect(thoroughTests({ testResults: [{ assertionResults }] })).toBe(1)
+      expect(thoroughTests(undefined)).toBe(0)
+    })
+
     it('never calls a failed run a success', () => {
       expect(countTests(undefined, 1)).toEqual({ passed: 0, failed: 1, skipped: 0 })
       expect(countTests(report, 1).failed).toBe(1)
-    })
-  })
-
-  describe('a second try', () => {
-    // Vitest itself, over three tests.
-    const file = `import { expect, it } from 'vitest'
-let tries = 0
-it('passes at once', () => {})
-it('takes two', () => expect((tries += 1)).toBe(2))
-it('fails twice', () => expect(1).toBe(2))
-`
-
-    it('is named where it passed, and fails where it failed as well', async () => {
-      const cache = join(projectRoot, '.cache')
-      mkdirSync(cache, { recursive: true })
-      const root = mkdtempSync(join(cache, 'tries-'))
-      try {
-        writeFileSync(join(root, 'vitest.config.mjs'), 'export default {}')
-        writeFileSync(join(root, 'tries.test.mjs'), file)
-        const { code } = await runChild(
-          process.execPath,
-          [
-            join(projectRoot, 'node_modules/vitest/vitest.mjs'),
-            ...['run', '--root', root, '--retry', '1', '--reporter=json'],
-            `--outputFile.json=${join(root, 'report.json')}`,
-          ],
-          { env: process.env, output: 'kept' },
-        )
-        const told = JSON.parse(readFileSync(join(root, 'report.json'), 'utf8')) as object
-        expect(secondTries(told)).toEqual([
-          'tries.test.mjs: takes two (AssertionError: expected 1 to be 2 // Object.is equality)',
-        ])
-        expect(countTests(told, code)).toEqual({ passed: 2, failed: 1, skipped: 0 })
-        expect(secondTries(undefined)).toEqual([])
-      } finally {
-        rmSync(root, { recursive: true })
-      }
     })
   })
 })

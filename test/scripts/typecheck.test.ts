@@ -52,7 +52,7 @@ async function faultsOf(files: Record<string, string>): Promise<string[]> {
   return messages.map((text) => /^.*?TS\d+/.exec(text)?.[0] ?? text)
 }
 
-it('tells every fault of a component at its line and column', async () => {
+it('the type check tells every fault of a component at its line and column', async () => {
   expect(await faultsOf({ 'ChildPart.vue': child, 'ParentPart.vue': parent })).toEqual([
     'src-renderer/ParentPart.vue(6,7): error TS2322',
     'src-renderer/ParentPart.vue(7,14): error TS2345',
@@ -64,6 +64,6 @@ it('tells every fault of a component at its line and column', async () => {
   ])
 })
 
-it('says nothing of components without faults', async () => {
+it('the type check says nothing of components without faults', async () => {
   expect(await faultsOf({ 'ChildPart.vue': child })).toEqual([])
 })

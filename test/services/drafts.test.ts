@@ -247,7 +247,7 @@ describe('the command', () => {
     ['gvim', ['gvim', '/a b/x.cu']],
     // No shell is asked.
     ['code; rm -rf {file}', ['code;', 'rm', '-rf', '/a b/x.cu']],
-  ])('%s', (setting, expected) => {
+  ])('%s gets the file and the line', (setting, expected) => {
     expect(editorCommand(setting, '/a b/x.cu', 7)).toEqual(expected)
   })
 

@@ -236,7 +236,7 @@ describe('a build', () => {
   })
 })
 
-it('keeps faults as messages, for screens in other languages', () => {
+it('a ladder folder keeps faults as messages, for screens in other languages', () => {
   const at = (place: string, key: string) =>
     message('written.fault', { place, fault: message('task.missing', { name: key }) })
   const advice = message('header.seeMetrics')
@@ -259,7 +259,7 @@ it('keeps faults as messages, for screens in other languages', () => {
   ])
 })
 
-it('distinguishes a location from a sentence without one', () => {
+it('a fault distinguishes a location from a sentence without one', () => {
   expect(
     placedFaults('/x/y/ladder.yaml:3:5: Bad. Do this.\n/x/y/b.cu:2: Worse.\nNo place.', '/x/y'),
   ).toEqual([

@@ -70,190 +70,186 @@ rungs: [{ id: a }, { id: b }]
   const runIt = (machine: Machine, ladder: string, more: object = {}) =>
     machine.run({ ladder, size: undefined, profile: 'none', ...more })
 
-  describe('a ladder folder', () => {
-    it('is run like any ladder, its headers, reference and files with it', async () => {
-      const machine = await fakeMachine()
-      const folder = await folderOn(machine)
-      const { session, folder: saved } = await runIt(machine, folder)
-      expect(statuses(session)).toEqual({ a: 'ok', b: 'ok' })
-      expect(session.ladder).toMatchObject({
-        id: 'sums',
-        folder,
-        reference: 'a',
-        testAt: [{ N: 7 }, { N: 9 }],
-      })
-      expect(session.problem?.sizes).toEqual({ N: 64 })
-      expect(rung(session, 'b').alsoVerified?.map(({ problem }) => problem.sizes)).toEqual([
-        { N: 7 },
-        { N: 9 },
-      ])
-      const measured = machine.calls('runner').find((words) => words.includes('measure'))!
-      expect(measured).toContain(`x:f32:in:64:file,${join(folder, 'x.npy')}`)
-      const { sources } = await openNamed(machine.setup, saved!)
-      expect(sources.a).toBe(rungText('a'))
-      expect(await readFile(join(saved!, 'sources/sums/parts.cuh'), 'utf8')).toBe('')
-      // A build is known by what it includes.
-      await writeFile(join(folder, 'parts.cuh'), '// another')
-      const built = () =>
-        machine.calls('nvcc').filter((words) => words.includes('sums/a.cu')).length
-      const before = built()
-      await runIt(machine, folder)
-      await runIt(machine, folder)
-      expect(built()).toBe(before + 1)
+  it('is run like any ladder, its headers, reference and files with it', async () => {
+    const machine = await fakeMachine()
+    const folder = await folderOn(machine)
+    const { session, folder: saved } = await runIt(machine, folder)
+    expect(statuses(session)).toEqual({ a: 'ok', b: 'ok' })
+    expect(session.ladder).toMatchObject({
+      id: 'sums',
+      folder,
+      reference: 'a',
+      testAt: [{ N: 7 }, { N: 9 }],
     })
+    expect(session.problem?.sizes).toEqual({ N: 64 })
+    expect(rung(session, 'b').alsoVerified?.map(({ problem }) => problem.sizes)).toEqual([
+      { N: 7 },
+      { N: 9 },
+    ])
+    const measured = machine.calls('runner').find((words) => words.includes('measure'))!
+    expect(measured).toContain(`x:f32:in:64:file,${join(folder, 'x.npy')}`)
+    const { sources } = await openNamed(machine.setup, saved!)
+    expect(sources.a).toBe(rungText('a'))
+    expect(await readFile(join(saved!, 'sources/sums/parts.cuh'), 'utf8')).toBe('')
+    // A build is known by what it includes.
+    await writeFile(join(folder, 'parts.cuh'), '// another')
+    const built = () => machine.calls('nvcc').filter((words) => words.includes('sums/a.cu')).length
+    const before = built()
+    await runIt(machine, folder)
+    await runIt(machine, folder)
+    expect(built()).toBe(before + 1)
+  })
 
-    it('says which size of test_at is verified, and how many there are', async () => {
-      const machine = await fakeMachine()
-      const folder = await folderOn(machine)
-      const { events, emit } = eventLog()
-      await machine.run({ ladder: folder, size: undefined, profile: 'none' }, { emit })
-      const notices = events.flatMap((event) =>
-        event.type === 'log' ? inEnglish(event.message) : [],
-      )
-      expect(notices).toEqual(['Verifying at N 7 (1 of 2).', 'Verifying at N 9 (2 of 2).'])
+  it('says which size of test_at is verified, and how many there are', async () => {
+    const machine = await fakeMachine()
+    const folder = await folderOn(machine)
+    const { events, emit } = eventLog()
+    await machine.run({ ladder: folder, size: undefined, profile: 'none' }, { emit })
+    const notices = events.flatMap((event) =>
+      event.type === 'log' ? inEnglish(event.message) : [],
+    )
+    expect(notices).toEqual(['Verifying at N 7 (1 of 2).', 'Verifying at N 9 (2 of 2).'])
+  })
+
+  it('has a rung that is wrong at a size of test_at fail, without a time', async () => {
+    const machine = await fakeMachine()
+    const folder = await folderOn(machine)
+    await writeFile(join(folder, 'b.cu'), rungText('b', '// fault: wrong-at:0:i64:9'))
+    const { session } = await runIt(machine, folder)
+    expect(statuses(session)).toEqual({ a: 'ok', b: 'wrong' })
+    expect(said(rung(session, 'b').reason)).toMatch(/^At N 9: 3 elements of c .*c\[1\]\[2\]/)
+    expect(rung(session, 'b').timing).toBeNull()
+  })
+
+  it('has its reference named as its author has it, where that does not build or fails', async () => {
+    const machine = await fakeMachine()
+    const folder = await folderOn(machine)
+    const failing = async () => said(await runIt(machine, folder).catch(toErrorShape))
+    setEnv({ FAKE_RUNNER: 'reference' })
+    expect(await failing()).toMatchObject({
+      message: `The reference ${folder}/reference.cu failed: it returns an error`,
     })
-
-    it('has a rung that is wrong at a size of test_at fail, without a time', async () => {
-      const machine = await fakeMachine()
-      const folder = await folderOn(machine)
-      await writeFile(join(folder, 'b.cu'), rungText('b', '// fault: wrong-at:0:i64:9'))
-      const { session } = await runIt(machine, folder)
-      expect(statuses(session)).toEqual({ a: 'ok', b: 'wrong' })
-      expect(said(rung(session, 'b').reason)).toMatch(/^At N 9: 3 elements of c .*c\[1\]\[2\]/)
-      expect(rung(session, 'b').timing).toBeNull()
+    setEnv({ FAKE_RUNNER: 'reference-crash' })
+    expect(await failing()).toMatchObject({
+      message: expect.stringContaining(`The reference ${folder}/reference.cu does not finish.`),
     })
-
-    it('has its reference named as its author has it, where that does not build or fails', async () => {
-      const machine = await fakeMachine()
-      const folder = await folderOn(machine)
-      const failing = async () => said(await runIt(machine, folder).catch(toErrorShape))
-      setEnv({ FAKE_RUNNER: 'reference' })
-      expect(await failing()).toMatchObject({
-        message: `The reference ${folder}/reference.cu failed: it returns an error`,
-      })
-      setEnv({ FAKE_RUNNER: 'reference-crash' })
-      expect(await failing()).toMatchObject({
-        message: expect.stringContaining(`The reference ${folder}/reference.cu does not finish.`),
-      })
-      await writeFile(join(folder, 'reference.cu'), '\nundeclared\n')
-      expect(await failing()).toMatchObject({
-        message: expect.stringContaining(`${folder}/reference.cu:2: identifier "undeclared"`),
-        remedy: `See ${folder}/reference.cu.`,
-      })
+    await writeFile(join(folder, 'reference.cu'), '\nundeclared\n')
+    expect(await failing()).toMatchObject({
+      message: expect.stringContaining(`${folder}/reference.cu:2: identifier "undeclared"`),
+      remedy: `See ${folder}/reference.cu.`,
     })
+  })
 
-    it('may trust a rung instead of a reference; that rung always runs', async () => {
-      const machine = await fakeMachine()
-      const folder = await folderOn(machine, (all) =>
-        all
-          .replace('reference: reference.cu', 'reference: { rung: a }')
-          .replace(/^reference_.*\n/m, ''),
-      )
-      const { session } = await runIt(machine, folder, { rungs: ['b'] })
-      expect(statuses(session)).toEqual({ b: 'ok' })
-      const measured = machine.calls('runner').find((words) => words.includes('measure'))!
-      expect(measured.join(' ')).toContain('--reference-rung a')
-      expect(measured.filter((word) => word.startsWith('a='))).toHaveLength(1)
+  it('may trust a rung instead of a reference; that rung always runs', async () => {
+    const machine = await fakeMachine()
+    const folder = await folderOn(machine, (all) =>
+      all
+        .replace('reference: reference.cu', 'reference: { rung: a }')
+        .replace(/^reference_.*\n/m, ''),
+    )
+    const { session } = await runIt(machine, folder, { rungs: ['b'] })
+    expect(statuses(session)).toEqual({ b: 'ok' })
+    const measured = machine.calls('runner').find((words) => words.includes('measure'))!
+    expect(measured.join(' ')).toContain('--reference-rung a')
+    expect(measured.filter((word) => word.startsWith('a='))).toHaveLength(1)
 
-      await writeFile(join(folder, 'a.cu'), rungText('a', '// fault: crash'))
-      const failed = (await runIt(machine, folder)).session
-      expect(statuses(failed)).toEqual({ a: 'failed', b: 'failed' })
-      expect(said(rung(failed, 'b').reason)).toMatch(/^a, which results are checked against/)
-    })
+    await writeFile(join(folder, 'a.cu'), rungText('a', '// fault: crash'))
+    const failed = (await runIt(machine, folder)).session
+    expect(statuses(failed)).toEqual({ a: 'failed', b: 'failed' })
+    expect(said(rung(failed, 'b').reason)).toMatch(/^a, which results are checked against/)
+  })
 
-    it('is not built before its user trusts it, and then wherever it changes', async () => {
-      const machine = await fakeMachine()
-      const folder = await folderOn(machine)
-      const moved = join(machine.dir, 'moved')
-      await rename(folder, moved)
-      await expect(runIt(machine, moved)).rejects.toThrow(/is not trusted/)
-      expect(machine.calls('nvcc')).toEqual([])
-      await trustFolder(machine.setup.machine.folders, moved)
-      await writeFile(join(moved, 'b.cu'), rungText('b', '// edited'))
-      expect(statuses((await runIt(machine, moved)).session)).toEqual({ a: 'ok', b: 'ok' })
-    })
+  it('is not built before its user trusts it, and then wherever it changes', async () => {
+    const machine = await fakeMachine()
+    const folder = await folderOn(machine)
+    const moved = join(machine.dir, 'moved')
+    await rename(folder, moved)
+    await expect(runIt(machine, moved)).rejects.toThrow(/is not trusted/)
+    expect(machine.calls('nvcc')).toEqual([])
+    await trustFolder(machine.setup.machine.folders, moved)
+    await writeFile(join(moved, 'b.cu'), rungText('b', '// edited'))
+    expect(statuses((await runIt(machine, moved)).session)).toEqual({ a: 'ok', b: 'ok' })
+  })
 
-    it.each<[string, (folder: string) => Promise<void>, RegExp]>([
-      [
-        'no ladder.yaml',
-        (folder) => rename(join(folder, 'ladder.yaml'), join(folder, 'x')),
-        /contains no ladder\.yaml/,
-      ],
-      [
-        'two ladder files',
-        (folder) => writeFile(join(folder, 'ladder.json'), '{}'),
-        /own contains ladder\.yaml and ladder\.json, which both describe its ladder/,
-      ],
-      [
-        'no reference',
-        (folder) => rename(join(folder, 'reference.cu'), join(folder, 'r')),
-        /ladder\.yaml:10:3: There is no reference\.cu/,
-      ],
-      [
-        'no file of a fill',
-        (folder) => rename(join(folder, 'x.npy'), join(folder, 'x')),
-        /ladder\.yaml:8:66: There is no x\.npy/,
-      ],
-      [
-        'a header that leads out',
-        async (folder) => {
-          await writeFile(join(folder, '..', 'out.cuh'), '')
-          await symlink('../out.cuh', join(folder, 'out.cuh'))
-        },
-        /out\.cuh is a link that leads outside/,
-      ],
-      [
-        'a header that is generated',
-        (folder) => writeFile(join(folder, 'kl_task.h'), ''),
-        /kl_task\.h is generated/,
-      ],
-      [
-        'the id of a ladder that ships',
-        (folder) =>
-          writeFile(join(folder, 'ladder.yaml'), yaml.replace('id: sums', 'id: gemm-fp32')),
-        /ladder\.yaml:2:1: gemm-fp32 is a ladder that ships with the program/,
-      ],
-    ])('with %s is refused with the place', async (_what, change, expected) => {
-      const machine = await fakeMachine()
-      const folder = await folderOn(machine)
-      await change(folder)
-      await expect(openLadder(machine.setup, folder)).rejects.toThrow(expected)
-    })
+  it.each<[string, (folder: string) => Promise<void>, RegExp]>([
+    [
+      'no ladder.yaml',
+      (folder) => rename(join(folder, 'ladder.yaml'), join(folder, 'x')),
+      /contains no ladder\.yaml/,
+    ],
+    [
+      'two ladder files',
+      (folder) => writeFile(join(folder, 'ladder.json'), '{}'),
+      /own contains ladder\.yaml and ladder\.json, which both describe its ladder/,
+    ],
+    [
+      'no reference',
+      (folder) => rename(join(folder, 'reference.cu'), join(folder, 'r')),
+      /ladder\.yaml:10:3: There is no reference\.cu/,
+    ],
+    [
+      'no file of a fill',
+      (folder) => rename(join(folder, 'x.npy'), join(folder, 'x')),
+      /ladder\.yaml:8:66: There is no x\.npy/,
+    ],
+    [
+      'a header that leads out',
+      async (folder) => {
+        await writeFile(join(folder, '..', 'out.cuh'), '')
+        await symlink('../out.cuh', join(folder, 'out.cuh'))
+      },
+      /out\.cuh is a link that leads outside/,
+    ],
+    [
+      'a header that is generated',
+      (folder) => writeFile(join(folder, 'kl_task.h'), ''),
+      /kl_task\.h is generated/,
+    ],
+    [
+      'the id of a ladder that ships',
+      (folder) => writeFile(join(folder, 'ladder.yaml'), yaml.replace('id: sums', 'id: gemm-fp32')),
+      /ladder\.yaml:2:1: gemm-fp32 is a ladder that ships with the program/,
+    ],
+  ])('with %s is refused with the place', async (_what, change, expected) => {
+    const machine = await fakeMachine()
+    const folder = await folderOn(machine)
+    await change(folder)
+    await expect(openLadder(machine.setup, folder)).rejects.toThrow(expected)
+  })
 
-    it.each<[string, string, RegExp]>([
-      ['@after names no rung', '// @after c\n', /b\.cu:4: @after names c; the rungs are a, b\.$/],
-      ['params have an unknown name', '', /:15:39: b has no parameter TILE; it has none\.$/],
-      [
-        'params have another name',
-        '// @param LANES 8 {4,8}\n',
-        /:15:39: b has no parameter TILE; its parameters are LANES\.$/,
-      ],
-      [
-        'params have a value that is not allowed',
-        '// @param TILE 8 {4,8}\n',
-        /:15:39: TILE = 3 is not allowed; the allowed values are 4, 8\.$/,
-      ],
-    ])('whose %s says so before it is run', async (_what, line, expected) => {
-      const machine = await fakeMachine()
-      const folder = await folderOn(machine, (all) =>
-        line.includes('@after') ? all : all.replace('{ id: b }', '{ id: b, params: { TILE: 3 } }'),
-      )
-      await writeFile(join(folder, 'b.cu'), rungText('b').replace('// like', `${line}// like`))
-      const { library } = await openLadder(machine.setup, folder)
-      expect([...library.faults.values()].map(inEnglish).join('\n')).toMatch(expected)
-    })
+  it.each<[string, string, RegExp]>([
+    ['@after names no rung', '// @after c\n', /b\.cu:4: @after names c; the rungs are a, b\.$/],
+    ['params have an unknown name', '', /:15:39: b has no parameter TILE; it has none\.$/],
+    [
+      'params have another name',
+      '// @param LANES 8 {4,8}\n',
+      /:15:39: b has no parameter TILE; its parameters are LANES\.$/,
+    ],
+    [
+      'params have a value that is not allowed',
+      '// @param TILE 8 {4,8}\n',
+      /:15:39: TILE = 3 is not allowed; the allowed values are 4, 8\.$/,
+    ],
+  ])('whose %s says so before it is run', async (_what, line, expected) => {
+    const machine = await fakeMachine()
+    const folder = await folderOn(machine, (all) =>
+      line.includes('@after') ? all : all.replace('{ id: b }', '{ id: b, params: { TILE: 3 } }'),
+    )
+    await writeFile(join(folder, 'b.cu'), rungText('b').replace('// like', `${line}// like`))
+    const { library } = await openLadder(machine.setup, folder)
+    expect([...library.faults.values()].map(inEnglish).join('\n')).toMatch(expected)
+  })
 
-    it('with a rung that cannot be used says so of that rung alone', async () => {
-      const machine = await fakeMachine()
-      const folder = await folderOn(machine)
-      await rename(join(folder, 'b.cu'), join(folder, 'c.cu'))
-      const { library } = await openLadder(machine.setup, folder)
-      expect([...library.faults.values()].map(inEnglish).join()).toMatch(
-        /ladder\.yaml:15:22: There is no b\.cu/,
-      )
-      expect(statuses((await runIt(machine, folder, { rungs: ['a'] })).session)).toEqual({
-        a: 'ok',
-      })
+  it('with a rung that cannot be used says so of that rung alone', async () => {
+    const machine = await fakeMachine()
+    const folder = await folderOn(machine)
+    await rename(join(folder, 'b.cu'), join(folder, 'c.cu'))
+    const { library } = await openLadder(machine.setup, folder)
+    expect([...library.faults.values()].map(inEnglish).join()).toMatch(
+      /ladder\.yaml:15:22: There is no b\.cu/,
+    )
+    expect(statuses((await runIt(machine, folder, { rungs: ['a'] })).session)).toEqual({
+      a: 'ok',
     })
   })
 
@@ -389,6 +385,6 @@ print(json.dumps({"mean": list(mean), "scale": list(scale), "count": after[0], "
       expect(failed.exitCode).toBe(5)
       expect(failed.stderr).toMatch(/ValueError: a is below 0\s*$/)
       expect(readdirSync(folder)).toEqual([])
-    }, 120_000)
+    })
   })
 })

@@ -112,6 +112,6 @@ describe('the counters of a rung in a ladder folder', () => {
   })
 })
 
-it('has what nvcc built kept', () => {
+it('the output of nvcc is stored for every kernel looked at', () => {
   if (!keeping) expect(kept.stale, 'keep it anew with KERNEL_LADDER_KEEP=1').toEqual([])
 })

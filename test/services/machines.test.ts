@@ -163,5 +163,5 @@ describe('a script on another machine', () => {
   it('counts as lost where it prints without end', async () => {
     const shell = localShell('this machine')
     await expect(answer(shell, 'a look', 'yes')).rejects.toThrow(/was lost during a look/)
-  }, 30_000)
+  })
 })

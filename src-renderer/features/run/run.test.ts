@@ -108,7 +108,7 @@ describe('scalars and options', () => {
   })
 })
 
-it('names a folder in place of the ladder’s id', () => {
+it('the form of a run names a folder in place of the ladder’s id', () => {
   const form = freshForm(ladder, 'local', '/home/me/softmax')
   expect(runRequest(form, ladder).ladder).toBe('/home/me/softmax')
 })
@@ -123,7 +123,7 @@ describe('faults', () => {
   })
 })
 
-it('offers each value that one of the chosen rungs allows', () => {
+it('the form of a run offers each value that one of the chosen rungs allows', () => {
   expect(parameterChoices(ladder, ['02_tile', '03_wide'])).toEqual([
     { name: 'BM', allowed: [32, 64, 128], rungs: ['02_tile', '03_wide'] },
   ])

@@ -37,7 +37,7 @@ describe('a session is called', () => {
       item({ damaged: 'It is not JSON.' }),
       'gemm-fp32-20261121',
     ],
-  ])('%s', (_how, summary, title) => {
+  ])('a session is named %s', (_how, summary, title) => {
     expect(sessionTitle(summary)).toBe(title)
   })
 })

@@ -58,6 +58,6 @@ describe('a sweep on screen', () => {
   })
 })
 
-it('has a word for every strategy of a sweep', () => {
+it('the UI has a word for every strategy of a sweep', () => {
   expect(Object.keys(en.tunings.strategies)).toEqual([...strategyNames])
 })

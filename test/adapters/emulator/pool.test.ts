@@ -14,7 +14,7 @@ afterEach(async () => {
   await pool?.close()
 })
 
-it('answers in a thread what it answers here, as often as it is asked', async () => {
+it('the pool answers in a thread what it answers here, as often as it is asked', async () => {
   pool = emulatorPool(never, { size: 2 })
   const here = emulate(job)
   for (const { kernels, outputs } of await Promise.all([1, 2, 3].map(() => pool!.run(job)))) {
@@ -23,7 +23,7 @@ it('answers in a thread what it answers here, as often as it is asked', async ()
   }
 })
 
-it('says how far it is, once a second', async () => {
+it('the pool says how far it is, once a second', async () => {
   const abort = new AbortController()
   pool = emulatorPool(abort.signal, { size: 1 })
   const told: number[] = []
@@ -44,7 +44,7 @@ it('says how far it is, once a second', async () => {
   expect(told[1]).toBeGreaterThan(told[0]!)
 })
 
-it('ends what is cancelled, and starts nothing after', async () => {
+it('the pool ends what is cancelled, and starts nothing after', async () => {
   const abort = new AbortController()
   pool = emulatorPool(abort.signal, { size: 1 })
   const running = pool.run(job)
@@ -53,7 +53,7 @@ it('ends what is cancelled, and starts nothing after', async () => {
   await expect(pool.run(job)).rejects.toMatchObject({ kind: 'cancelled' })
 })
 
-it('leaves its threads to the next pool, which answers the same', async () => {
+it('the pool leaves its threads to the next pool, which answers the same', async () => {
   pool = emulatorPool(never, { size: 1 })
   const first = await pool.run(job)
   await pool.close()

@@ -88,7 +88,7 @@ describe.skipIf(toolkit === undefined)('host code that describes launches', () =
     const view = join(dir, 'view')
     await mkdir(view)
     sandbox = await findSandbox(limits, view, { readable: [], hidden: [] })
-  }, 60_000)
+  })
   afterAll(() => rm(dir, { recursive: true, force: true }))
 
   const library = async (name: string, source: string): Promise<string> => {

@@ -284,7 +284,7 @@ child.stdout.on('data', () => process.stdout.write(String(child.pid)))`,
       const tree = [pid, ...descendants(pid)]
       expect(tree.length).toBeGreaterThan(1)
       grader.kill('SIGKILL')
-      await expect.poll(() => tree.filter(isAlive), { timeout: 5000 }).toEqual([])
+      await expect.poll(() => tree.filter(isAlive)).toEqual([])
     })
 
     it('is made for an ordinary user as for root', async () => {

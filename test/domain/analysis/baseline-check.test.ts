@@ -369,7 +369,7 @@ const other = (session: Session): Session => ({
   rungs: session.rungs.slice(1),
 })
 
-it('has each rung with what each machine found, and compares no times across GPUs', async () => {
+it('a check on several machines has each rung with what each machine found, and compares no times across GPUs', async () => {
   const session = await standardSession()
   const { rungs, timesComparable, reasons } = across([session, other(session)])
   expect(timesComparable).toBe(false)
@@ -384,7 +384,7 @@ it('has each rung with what each machine found, and compares no times across GPU
   expect(second!.share).not.toBeNull()
 })
 
-it('compares times where the GPUs are of one kind', async () => {
+it('a check compares times where the GPUs are of one kind', async () => {
   const session = await standardSession()
   const { timesComparable, reasons } = across([session, session])
   expect(timesComparable).toBe(true)

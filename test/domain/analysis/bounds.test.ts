@@ -108,7 +108,7 @@ describe('the bottleneck', async () => {
       ['waits for the shared queue', { stallMioThrottle: 30 }, 'lsu-mio', 'stallMioThrottle'],
       ['waits for the global queue', { stallLgThrottle: 30 }, 'l1-bandwidth', 'stallLgThrottle'],
       ['nothing above 60%', {}, 'latency', 'fmaUtilization'],
-    ])('%s', (_what, changes, expected, counter) => {
+    ])('%s limits a rung', (_what, changes, expected, counter) => {
       const found = judge(changes)
       expect(found.class).toBe(expected)
       expect(found.leaning).toBe(false)
@@ -358,96 +358,93 @@ describe('the roofline', () => {
     })
   })
 
-  describe('the roofline', () => {
-    it('places a rung by its operations a byte, under the lower roof', () => {
-      const { paths } = roofline(climbed([withTraffic('01_a', 2)]))
-      const [dram] = paths.dram
-      expect(dram!.throughput).toEqual({ value: 1000, unit: 'GFLOP/s', evidence: 'derived' })
-      expect(dram!.intensity.evidence).toBe('derived')
-      expect(dram!.intensity.value).toBeCloseTo(2e9 / 1.2e7, 9)
-      expect(dram!.bound).toBe('compute')
-      const slow = roofline(
-        climbed([withTraffic('01_a', 2, { metrics: { dramBytes: bytes(4e9) } })]),
-      ).paths.dram[0]!
-      expect(slow.bound).toBe('memory')
-      expect(slow.roofGflops).toBeCloseTo(0.5 * 4814, -1)
-    })
+  it('places a rung by its operations a byte, under the lower roof', () => {
+    const { paths } = roofline(climbed([withTraffic('01_a', 2)]))
+    const [dram] = paths.dram
+    expect(dram!.throughput).toEqual({ value: 1000, unit: 'GFLOP/s', evidence: 'derived' })
+    expect(dram!.intensity.evidence).toBe('derived')
+    expect(dram!.intensity.value).toBeCloseTo(2e9 / 1.2e7, 9)
+    expect(dram!.bound).toBe('compute')
+    const slow = roofline(climbed([withTraffic('01_a', 2, { metrics: { dramBytes: bytes(4e9) } })]))
+      .paths.dram[0]!
+    expect(slow.bound).toBe('memory')
+    expect(slow.roofGflops).toBeCloseTo(0.5 * 4814, -1)
+  })
 
-    it("goes from rung to rung in the ladder's order", () => {
-      const { paths } = roofline(climbed(['02_b', '01_a', '03_c'].map((id) => withTraffic(id, 2))))
-      expect(paths.l2.map(({ rung: id }) => id)).toEqual(['02_b', '01_a', '03_c'])
-    })
+  it("goes from rung to rung in the ladder's order", () => {
+    const { paths } = roofline(climbed(['02_b', '01_a', '03_c'].map((id) => withTraffic(id, 2))))
+    expect(paths.l2.map(({ rung: id }) => id)).toEqual(['02_b', '01_a', '03_c'])
+  })
 
-    it('leaves out what has no place, with the reason, and never at zero', () => {
-      const { paths, missing } = roofline(
-        climbed([
-          withTraffic('01_failed', null, { reason: 'It crashed.' }),
-          withTraffic('02_zero', 2, { metrics: { dramBytes: bytes(0) } }),
-        ]),
-      )
+  it('leaves out what has no place, with the reason, and never at zero', () => {
+    const { paths, missing } = roofline(
+      climbed([
+        withTraffic('01_failed', null, { reason: 'It crashed.' }),
+        withTraffic('02_zero', 2, { metrics: { dramBytes: bytes(0) } }),
+      ]),
+    )
+    expect(Object.values(paths).flat()).toEqual([])
+    expect(missing).toContainEqual({ rung: '01_failed', level: 'l1', reason: 'It crashed.' })
+    expect(missing).toContainEqual({
+      rung: '02_zero',
+      level: 'dram',
+      reason: message('roofline.noByte'),
+    })
+    expect(missing).toContainEqual({
+      rung: '02_zero',
+      level: 'l2',
+      reason: message('roofline.notCollected', { metric: { metric: 'l2Bytes' } }),
+    })
+  })
+
+  it('takes operations and time of an import from its counters', () => {
+    const count = (value: number, unit = 'inst') => ({ value, unit })
+    const op = (name: string) => `smsp__sass_thread_inst_executed_op_${name}_pred_on.sum`
+    const imported = withTraffic('k', null, {
+      status: 'ok',
+      ncuMetrics: {
+        [op('ffma')]: count(1000),
+        [op('fadd')]: count(10),
+        [op('fmul')]: count(20),
+        'gpu__time_duration.sum': count(100, 'ns'),
+      },
+    })
+    const found = roofline(
+      climbed([imported], { target: { kind: 'imported', name: 'f.csv' }, problem: null }),
+    )
+    expect(found.paths.l2[0]!.throughput.value).toBeCloseTo(20.3, 9)
+    expect(found.arithmetic).toBe('fp32')
+  })
+
+  it('does not credit the tensor pipe with what the FP32 pipe did', async () => {
+    // Two of its rungs keep the tensor pipe busy for 1.7 % of the cycles, and add every element in FP32.
+    const sum = await readSession(join(recordingsDir, 'reduction-h200'))
+    expect(new Set(roofline(sum).paths.dram.map(({ basis }) => basis))).toEqual(
+      new Set(['counted']),
+    )
+    const product = await readSession(join(recordingsDir, 'gemm-tensor-h200-4096'))
+    expect(new Set(roofline(product).paths.dram.map(({ basis }) => basis))).toEqual(
+      new Set(['tensor']),
+    )
+  })
+
+  it('stands under the tensor roof for 16-bit inputs', () => {
+    const problem = gemmProblem(1000, 1000, 1000, { dtype: 'bf16' })
+    expect(roofline(climbed([], { problem })).arithmetic).toBe('tensor')
+  })
+
+  it('has its ridge where memory and arithmetic meet', () => {
+    expect(ridge(roofline(climbed([])), 'dram')).toBeCloseTo(66_908 / 4814, 1)
+    expect(ridge(roofline(climbed([])), 'l2')).toBeNull()
+  })
+
+  it('says of the shipped card recordings that traffic was not collected', async () => {
+    for (const { session: recorded } of await readRecordings(recordingsDir)) {
+      if (recorded.settings.profile !== 'card') continue
+      const { paths, missing } = roofline(recorded)
       expect(Object.values(paths).flat()).toEqual([])
-      expect(missing).toContainEqual({ rung: '01_failed', level: 'l1', reason: 'It crashed.' })
-      expect(missing).toContainEqual({
-        rung: '02_zero',
-        level: 'dram',
-        reason: message('roofline.noByte'),
-      })
-      expect(missing).toContainEqual({
-        rung: '02_zero',
-        level: 'l2',
-        reason: message('roofline.notCollected', { metric: { metric: 'l2Bytes' } }),
-      })
-    })
-
-    it('takes operations and time of an import from its counters', () => {
-      const count = (value: number, unit = 'inst') => ({ value, unit })
-      const op = (name: string) => `smsp__sass_thread_inst_executed_op_${name}_pred_on.sum`
-      const imported = withTraffic('k', null, {
-        status: 'ok',
-        ncuMetrics: {
-          [op('ffma')]: count(1000),
-          [op('fadd')]: count(10),
-          [op('fmul')]: count(20),
-          'gpu__time_duration.sum': count(100, 'ns'),
-        },
-      })
-      const found = roofline(
-        climbed([imported], { target: { kind: 'imported', name: 'f.csv' }, problem: null }),
-      )
-      expect(found.paths.l2[0]!.throughput.value).toBeCloseTo(20.3, 9)
-      expect(found.arithmetic).toBe('fp32')
-    })
-
-    it('does not credit the tensor pipe with what the FP32 pipe did', async () => {
-      // Two of its rungs keep the tensor pipe busy for 1.7 % of the cycles, and add every element in FP32.
-      const sum = await readSession(join(recordingsDir, 'reduction-h200'))
-      expect(new Set(roofline(sum).paths.dram.map(({ basis }) => basis))).toEqual(
-        new Set(['counted']),
-      )
-      const product = await readSession(join(recordingsDir, 'gemm-tensor-h200-4096'))
-      expect(new Set(roofline(product).paths.dram.map(({ basis }) => basis))).toEqual(
-        new Set(['tensor']),
-      )
-    })
-
-    it('stands under the tensor roof for 16-bit inputs', () => {
-      const problem = gemmProblem(1000, 1000, 1000, { dtype: 'bf16' })
-      expect(roofline(climbed([], { problem })).arithmetic).toBe('tensor')
-    })
-
-    it('has its ridge where memory and arithmetic meet', () => {
-      expect(ridge(roofline(climbed([])), 'dram')).toBeCloseTo(66_908 / 4814, 1)
-      expect(ridge(roofline(climbed([])), 'l2')).toBeNull()
-    })
-
-    it('says of the shipped card recordings that traffic was not collected', async () => {
-      for (const { session: recorded } of await readRecordings(recordingsDir)) {
-        if (recorded.settings.profile !== 'card') continue
-        const { paths, missing } = roofline(recorded)
-        expect(Object.values(paths).flat()).toEqual([])
-        expect(missing).toHaveLength(3 * recorded.rungs.length)
-      }
-    })
+      expect(missing).toHaveLength(3 * recorded.rungs.length)
+    }
   })
 })
 

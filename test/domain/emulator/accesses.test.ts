@@ -110,7 +110,7 @@ const copies = readFileSync(
   })
 
 describe('copies from global to shared memory, measured one by one on an H200', () => {
-  it.each([4, 8, 16])('%i bytes a lane', (bytes) => {
+  it.each([4, 8, 16])('%i bytes a lane take the measured wavefronts and sectors', (bytes) => {
     const own = copies.filter((copy) => copy.bytes === bytes)
     expect(own.length).toBeGreaterThanOrEqual(30)
     const unequal = own.filter(({ bypass, zeros, lanes, measured }) => {
@@ -141,14 +141,17 @@ describe('accesses measured one by one on an H200', () => {
     expect(new Set(rows.map((row) => row.access)).size).toBe(24)
   })
 
-  it.each([...new Set(rows.map((row) => row.access))])('%s', (access) => {
-    const unequal = rows
-      .filter((row) => row.access === access)
-      .map((row) => ({ name: row.name, is: emulated(access, row.mask, row.offsets), row }))
-      .filter(({ is, row }) => is.join() !== row.measured.join())
-      .map(({ name, is, row }) => `${name}: ${is.join(' ')}, measured ${row.measured.join(' ')}`)
-    expect(unequal).toEqual([])
-  })
+  it.each([...new Set(rows.map((row) => row.access))])(
+    '%s takes as many wavefronts and sectors as measured',
+    (access) => {
+      const unequal = rows
+        .filter((row) => row.access === access)
+        .map((row) => ({ name: row.name, is: emulated(access, row.mask, row.offsets), row }))
+        .filter(({ is, row }) => is.join() !== row.measured.join())
+        .map(({ name, is, row }) => `${name}: ${is.join(' ')}, measured ${row.measured.join(' ')}`)
+      expect(unequal).toEqual([])
+    },
+  )
 })
 
 describe('the hardware counters of shared memory', () => {

@@ -91,7 +91,7 @@ describe('what kernels call that is not in them', () => {
   })
 })
 
-it("places a fault in a CUDA header at the user's line that calls it", () => {
+it("the emulator places a fault in a CUDA header at the user's line that calls it", () => {
   const { bytes, source } = packedRow('cubins.jsonl', 'headers.cubin')
   const [kernel] = readCubin(bytes).kernels
   const line = source.split('\n').findIndex((text) => text.endsWith('// outside')) + 1
@@ -162,7 +162,7 @@ const printed: [string, (string | bigint | number)[], string][] = [
 ]
 
 describe('printf', () => {
-  it.each(printed)('%s', (format, given, expected) => {
+  it.each(printed)('%s prints as in C', (format, given, expected) => {
     expect(print(format, ...given)).toBe(expected)
   })
 })

@@ -83,7 +83,7 @@ describe('instructions that nvcc emits for sm_90, over registers and memory of a
       expect([status, changes.length]).toEqual([0, 0])
   })
 
-  it('are equal in every word, or refused', { timeout: 60_000 }, () => {
+  it('are equal in every word, or refused', () => {
     const { forms, refused, inputs, unequal } = compare(trials, answers, 'step')
     expect(unequal).toEqual([])
     expect(inputs).toBeGreaterThanOrEqual(3600)
@@ -91,7 +91,7 @@ describe('instructions that nvcc emits for sm_90, over registers and memory of a
     expect(refused.size).toBeLessThanOrEqual(120)
   })
 
-  it('are equal when they are compiled', { timeout: 60_000 }, () => {
+  it('are equal when they are compiled', () => {
     for (const way of ['compiled', 'portable'] as const) {
       const seen = new Set<string>()
       const { inputs, unequal } = compare(trials, answers, way, (form) => {
@@ -107,7 +107,7 @@ describe('instructions that nvcc emits for sm_90, over registers and memory of a
 })
 
 describe('encodings one bit away from those', () => {
-  it('are equal in every word, or refused', { timeout: 60_000 }, () => {
+  it('are equal in every word, or refused', () => {
     const trials = decodeTrials(read('neighbors-h200.in'))
     const answers = decodeAnswers(read('neighbors-h200.out'))
     const { inputs, unequal } = compare(trials, answers, 'step')

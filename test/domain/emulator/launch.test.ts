@@ -122,7 +122,7 @@ describe('a warp that diverges', () => {
   })
 })
 
-it('goes round with all lanes where one is left for a uniform instruction', () => {
+it('a loop goes round with all lanes where one is left for a uniform instruction', () => {
   // As nvcc builds `cp.async.bulk` by every lane.
   const { out, count } = run(`
   UMOV UR5, 0x0
@@ -139,7 +139,7 @@ it('goes round with all lanes where one is left for a uniform instruction', () =
   expect([count('UIADD3'), count('STG'), count('BRA', 'divergent')]).toEqual([32, 1, 0])
 })
 
-it('takes an address from a pair of uniform registers alone', () => {
+it('a load takes an address from a pair of uniform registers alone', () => {
   const { out, findings } = run(`
   MOV R0, 0x7
   ULDC.64 UR4, c[0x0][0x218]
@@ -148,7 +148,7 @@ it('takes an address from a pair of uniform registers alone', () => {
   expect([out[0], findings.length]).toEqual([7, 0])
 })
 
-it('stops where a branch leads between instructions', () => {
+it('a kernel stops where a branch leads between instructions', () => {
   expect(() => run('  BRA 0x18\n  NOP\n  EXIT')).toThrow('runs off its end')
 })
 
@@ -273,7 +273,7 @@ describe('wrong accesses', () => {
     ])
   })
 
-  it('misaligned are told', () => {
+  it('that are misaligned are told', () => {
     const { findings } = run(
       `
   LDC.64 R2, c[0x0][0x210]
@@ -284,7 +284,7 @@ describe('wrong accesses', () => {
     expect(findings[0]).toMatchObject({ kind: 'misaligned', at: 1, bytes: 8 })
   })
 
-  it('to shared memory outside of the block', () => {
+  it('to shared memory outside of the block are told', () => {
     const { findings } = run(
       `
   LDS R0, [RZ+0x500]
@@ -361,20 +361,23 @@ describe('single instructions', () => {
     ['S2R R0, SR_LANEID', (t: number) => t],
     ['P2R R0, PR, RZ, 0x2', (t: number) => (t < 8 ? 2 : 0)],
     ['HADD2.F32 R0, -RZ, R1.H0_H0', (t: number) => bits(t * 2 ** -24)],
-  ] as [string, (thread: number) => number][])('%s', (instruction, expected) => {
-    const program = `
+  ] as [string, (thread: number) => number][])(
+    '%s computes what it does on a GPU',
+    (instruction, expected) => {
+      const program = `
   S2R R1, SR_TID.X
   ISETP.LT.AND P1, PT, R1, 0x8, PT
   ${instruction}
   ${storeR0}`
-    expect(run(program).out).toEqual(threads.map((thread) => expected(thread) | 0))
-    const [stepped, compiled] = [Infinity, 0].map(
-      (compileAfter) => run(program, { options: { compileAfter } }).out,
-    )
-    expect(compiled).toEqual(stepped)
-  })
+      expect(run(program).out).toEqual(threads.map((thread) => expected(thread) | 0))
+      const [stepped, compiled] = [Infinity, 0].map(
+        (compileAfter) => run(program, { options: { compileAfter } }).out,
+      )
+      expect(compiled).toEqual(stepped)
+    },
+  )
 
-  it('carries from one word to the next', () => {
+  it('carry from one word to the next', () => {
     const program = (low: string, high: string) => `
   S2R R1, SR_TID.X
   IADD3 R2, R1, -0x10, RZ
@@ -390,7 +393,7 @@ describe('single instructions', () => {
     expect(difference).toEqual(threads.map((thread) => (thread < 16 ? -1 : 0)))
   })
 
-  it('adds atomically, lane by lane', () => {
+  it('add atomically, lane by lane', () => {
     const { out, count } = run(`
   LDC.64 R2, c[0x0][0x218]
   MOV R1, 0x2

@@ -61,7 +61,7 @@ describe('an instruction that says something its step does not implement', () =>
   })
 })
 
-it('takes the guard of SYNCS.EXCH, which runs on the uniform datapath, from the uniform predicates', () => {
+it('the emulator takes the guard of SYNCS.EXCH, which runs on the uniform datapath, from the uniform predicates', () => {
   expect(decoded('0002e2000800010000000004093f85b2')).toMatchObject({
     mnemonic: 'SYNCS',
     guard: { kind: 'uniform-predicate', index: 0, negated: true },

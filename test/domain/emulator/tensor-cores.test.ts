@@ -46,33 +46,36 @@ function numbers(bytes: Uint8Array, type: Small): Float64Array {
 }
 
 describe('a product of a warpgroup', () => {
-  it.each(types.map((type, index) => ({ ...type, index })))('of $name', ({ index, a, b }) => {
-    let [elements, unequal] = [0, 0]
-    for (let at = 0; at < data.length; at += recordBytes) {
-      let from = at
-      const [head, left, right, before, after] = sizes.map((size) => {
-        from += size
-        return data.slice(from - size, from)
-      }) as [Uint8Array, Uint8Array, Uint8Array, Uint8Array, Uint8Array]
-      if (head[0] !== index) continue
-      const [A, B] = [numbers(left, a), numbers(right, b)]
-      const eights = index >= 3
-      const product = alignedSums({
-        ...{ rows, columns, depth: A.length / rows },
-        leastNormal: a === null ? leastFloat : 2 ** (1 - Math.max(a.excess, b.excess)),
-        ...{ leastAddend: leastFloat, bits: eights ? keptOfEights : kept },
-      })
-      product.left.set(A)
-      transpose(B, columns, product.right)
-      product.sums.set(new Float32Array(before.buffer))
-      product.add()
-      const results = new Int32Array(after.buffer)
-      for (const [place, sum] of product.sums.entries()) {
-        elements++
-        if (cutFloat(sum, eights ? maskOfEights : -1) !== results[place]) unequal++
+  it.each(types.map((type, index) => ({ ...type, index })))(
+    'of $name equals that of an H200 in every bit',
+    ({ index, a, b }) => {
+      let [elements, unequal] = [0, 0]
+      for (let at = 0; at < data.length; at += recordBytes) {
+        let from = at
+        const [head, left, right, before, after] = sizes.map((size) => {
+          from += size
+          return data.slice(from - size, from)
+        }) as [Uint8Array, Uint8Array, Uint8Array, Uint8Array, Uint8Array]
+        if (head[0] !== index) continue
+        const [A, B] = [numbers(left, a), numbers(right, b)]
+        const eights = index >= 3
+        const product = alignedSums({
+          ...{ rows, columns, depth: A.length / rows },
+          leastNormal: a === null ? leastFloat : 2 ** (1 - Math.max(a.excess, b.excess)),
+          ...{ leastAddend: leastFloat, bits: eights ? keptOfEights : kept },
+        })
+        product.left.set(A)
+        transpose(B, columns, product.right)
+        product.sums.set(new Float32Array(before.buffer))
+        product.add()
+        const results = new Int32Array(after.buffer)
+        for (const [place, sum] of product.sums.entries()) {
+          elements++
+          if (cutFloat(sum, eights ? maskOfEights : -1) !== results[place]) unequal++
+        }
       }
-    }
-    expect(elements).toBe(6 * rows * columns)
-    expect(unequal).toBe(0)
-  })
+      expect(elements).toBe(6 * rows * columns)
+      expect(unequal).toBe(0)
+    },
+  )
 })

@@ -164,45 +164,42 @@ describe('occupancy', async () => {
     })
   })
 
-  describe('occupancy', () => {
-    it('names every resource that is met first', () => {
-      expect(occupancy(hopper, kernel()).limiters).toEqual(['registers'])
-      expect(occupancy(hopper, kernel({ threads: 1024, registers: 32 })).limiters).toEqual([
-        'warps',
-        'registers',
-      ])
-      expect(occupancy(hopper, kernel({ threads: 32, registers: 16 })).limiters).toContain('shared')
-      expect(
-        occupancy(hopper, kernel({ threads: 32, registers: 16, staticSharedBytes: 0 })).limiters,
-      ).toEqual(['blocks', 'barriers'])
-    })
+  it('names every resource that is met first', () => {
+    expect(occupancy(hopper, kernel()).limiters).toEqual(['registers'])
+    expect(occupancy(hopper, kernel({ threads: 1024, registers: 32 })).limiters).toEqual([
+      'warps',
+      'registers',
+    ])
+    expect(occupancy(hopper, kernel({ threads: 32, registers: 16 })).limiters).toContain('shared')
+    expect(
+      occupancy(hopper, kernel({ threads: 32, registers: 16, staticSharedBytes: 0 })).limiters,
+    ).toEqual(['blocks', 'barriers'])
+  })
 
-    it.each([
-      [{ threads: 1025 }, 'A block can have at most 1024 threads; this one has 1025.'],
-      [{ registers: 256 }, 'A thread can have at most 255 registers; this one has 256.'],
-      [
-        { staticSharedBytes: 232_449 },
-        'A block can have at most 232448 bytes of shared memory on compute capability 9.0; this one requests 232449.',
-      ],
-      [
-        { threads: 1024, registers: 72 },
-        'One block needs 73728 registers, more than the 65536 of an SM.',
-      ],
-    ])('says why a block with %j cannot run, and that none does', (given, reason) => {
-      const found = occupancy(hopper, kernel(given))
-      expect(found).toMatchObject({ blocksPerSm: 0, percent: 0, limiters: [] })
-      expect(inEnglish(found.unlaunchable!)).toBe(reason)
-    })
+  it.each([
+    [{ threads: 1025 }, 'A block can have at most 1024 threads; this one has 1025.'],
+    [{ registers: 256 }, 'A thread can have at most 255 registers; this one has 256.'],
+    [
+      { staticSharedBytes: 232_449 },
+      'A block can have at most 232448 bytes of shared memory on compute capability 9.0; this one requests 232449.',
+    ],
+    [
+      { threads: 1024, registers: 72 },
+      'One block needs 73728 registers, more than the 65536 of an SM.',
+    ],
+  ])('says why a block with %j cannot run, and that none does', (given, reason) => {
+    const found = occupancy(hopper, kernel(given))
+    expect(found).toMatchObject({ blocksPerSm: 0, percent: 0, limiters: [] })
+    expect(inEnglish(found.unlaunchable!)).toBe(reason)
+  })
 
-    it('refuses what is no count', () => {
-      for (const given of [{ threads: 0 }, { threads: 1.5 }, { registers: -1 }, { threads: NaN }])
-        expect(() => occupancy(hopper, kernel(given))).toThrow(RangeError)
-    })
+  it('refuses what is no count', () => {
+    for (const given of [{ threads: 0 }, { threads: 1.5 }, { registers: -1 }, { threads: NaN }])
+      expect(() => occupancy(hopper, kernel(given))).toThrow(RangeError)
+  })
 
-    it('knows no compute capability beyond its table', () => {
-      for (const word of ['7.0', '12.1', '9', '', 'toString'])
-        expect(smLimits(word)).toBeUndefined()
-    })
+  it('knows no compute capability beyond its table', () => {
+    for (const word of ['7.0', '12.1', '9', '', 'toString']) expect(smLimits(word)).toBeUndefined()
   })
 
   describe('what would raise the occupancy', () => {

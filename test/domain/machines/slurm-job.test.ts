@@ -16,7 +16,7 @@ describe('what sbatch prints', () => {
     [['2026', '77'], { id: '77', cluster: null }],
     [['Submitted batch job 12'], null],
     [[], null],
-  ])('%j', (lines, id) => {
+  ])('the job id is read from %j', (lines, id) => {
     expect(submittedId(lines)).toEqual(id)
   })
 })
@@ -33,7 +33,7 @@ describe('what squeue prints', () => {
     ['12|SUSPENDED|None|n1', { state: 'running', node: 'n1' }],
     ['12|COMPLETING|None|n1', { state: 'ending', node: 'n1' }],
     ['12|NODE_FAIL|NodeDown|n1', { state: 'over' }],
-  ])('%s', (line, state) => {
+  ])('the queue line %s says the state of a job', (line, state) => {
     expect(stateOf(parseQueueLine(line)!)).toEqual(state)
   })
 
@@ -72,7 +72,7 @@ describe('options of a site', () => {
     [{ options: ['-p gpu'] }, false],
     [{ options: ['--array=1-9'] }, false],
     [{ time: '' }, false],
-  ])('%j', (options, valid) => {
+  ])('the options %j are accepted or refused', (options, valid) => {
     expect(SlurmOptions.safeParse(options).success).toBe(valid)
   })
 })

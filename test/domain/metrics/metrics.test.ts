@@ -115,7 +115,7 @@ describe('units', () => {
       [formatShare(0.253), '25 %'],
       [formatShare(0.003), '0.3 %'],
       [formatValue(0.004, 'waves'), '0.00400 waves'],
-    ])('%s', (text, expected) => {
+    ])('a formatted figure reads %s', (text, expected) => {
       expect(text).toBe(expected)
     })
 

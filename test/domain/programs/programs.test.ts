@@ -132,7 +132,7 @@ describe('a kernel’s name', () => {
     ['', 'unnamed', 'unnamed', null, null],
     ['<unnamed>', 'unnamed', 'unnamed', null, null],
     ['void broken<32', 'broken', 'broken', '32', null],
-  ])('%s', (name, path, base, template, parameters) => {
+  ])('the kernel name %s is read in its parts', (name, path, base, template, parameters) => {
     expect(parseKernelName(name)).toEqual({ path, base, template, parameters })
   })
 
@@ -196,7 +196,7 @@ describe('two reports of 14 launches', () => {
   edited[2] = { ...edited[2]!, ms: 0.4 * 1.3 }
   edited[9] = { ...edited[9]!, ms: 0.3 * 0.8 }
 
-  it.each([0, 4, 6, 10, 13])('of which launch %i is missing: every pair is right', (missing) => {
+  it.each([0, 4, 6, 10, 13])('of which launch %i is missing have every pair right', (missing) => {
     const after = kernels(
       'after',
       edited.filter((_, index) => index !== missing),

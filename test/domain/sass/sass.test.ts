@@ -64,7 +64,7 @@ describe('the registers of an instruction', () => {
     ['WARPSYNC R5', '', 'R5'],
     ['@P0 EXIT', '', 'P0'],
     ['BAR.SYNC.DEFER_BLOCKING 0x0', '', ''],
-  ])('%s', (text, writes, reads) => {
+  ])('%s writes and reads its registers', (text, writes, reads) => {
     const use = registersOf(text)
     expect(names(use.writes)).toBe(writes)
     expect(names(use.reads)).toBe(reads)
@@ -165,7 +165,7 @@ const cubin = packedRow('cubins.jsonl', '03_shared_tile.cubin').bytes
 const inRung = (places: readonly { file: string | null; line: number | null }[]): number[] =>
   places.filter(({ file }) => basename(file!).startsWith('03_shared_tile')).map(({ line }) => line!)
 
-it('is the same code at the same lines', async () => {
+it('the printed listing is the same code at the same lines', async () => {
   const { deep } = await openSession(setupIn(await tempDir()), 'recorded:gemm-fp32-h200-4096-deep')
   const recorded = (await deep('03_shared_tile'))!.kernels[0]!.instructions
   const { code, lines } = readCubin(cubin).kernels[0]!

@@ -89,11 +89,11 @@ describe('versions', () => {
       [reason('records.crashed', { stage: null, signal: '' }), /rungs\[1\]\.reason/],
       [{ sentences: [] }, /rungs\[1\]\.reason/],
       [{ sentences: [reason('records.exploded', {})] }, /rungs\[1\]\.reason/],
-    ])('of schema 3, for a reason that is %j', (value, why) => {
+    ])('of schema 3 is refused for a reason that is %j', (value, why) => {
       expect(() => parseSession(damaged(now, 'rungs.1.reason', value), 'session.json')).toThrow(why)
     })
 
-    it('but a text beside a message, as a script has it, is no fault', () => {
+    it('has no fault in a text beside a message, as a script has it', () => {
       const hung = { ...message('records.notReached'), text: 'It was not reached.' }
       const { rungs } = parseSession(damaged(now, 'rungs.1.reason', hung), 'session.json')
       expect(rungs[1]?.reason).toEqual(message('records.notReached'))

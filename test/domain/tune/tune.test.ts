@@ -46,7 +46,7 @@ describe('integer constants', () => {
   })
 
   it.each(['', 'sizeof(float)', 'max(A, B)', '1.5', 'A +', '(A', 'A B', 'f<A>()', '!'.repeat(99)])(
-    'leaves %j to the compiler',
+    'leave %j to the compiler',
     (text) => {
       expect(parseConstant(text)).toBeNull()
     },

@@ -36,8 +36,8 @@ async function withTools(env: Record<string, string> = {}): Promise<string> {
 
 const withoutTools = () => withTools({ PATH: '/nonexistent' })
 
-describe('--json', () => {
-  it('of doctor, with tools and without', async () => {
+describe('the documents of --json', () => {
+  it('the JSON of doctor, with tools and without matches its schema', async () => {
     await withTools()
     documentOf('doctor', await runHere('doctor', '--json'))
     await withoutTools()
@@ -46,7 +46,7 @@ describe('--json', () => {
     documentOf('doctor', nothing)
   })
 
-  it('of ladders', async () => {
+  it('the JSON of ladders matches its schema', async () => {
     const { tasks, ladders } = documentOf<{ tasks: unknown[]; ladders: unknown[] }>(
       'ladders',
       await runHere('ladders', '--json'),
@@ -55,7 +55,7 @@ describe('--json', () => {
     expect(ladders.length).toBeGreaterThan(8)
   })
 
-  it('of run, replayed', async () => {
+  it('the JSON of run, replayed matches its schema', async () => {
     await withoutTools()
     const out = join(await tempDir(), 'session')
     const words = ['--target', recorded, '--rungs', '01_naive,02_coalesced', '--out', out]
@@ -65,7 +65,7 @@ describe('--json', () => {
     documentOf('run', await runHere('show', out, '--json'))
   })
 
-  it('of a live run with rungs that fail in every way, and of the rungs', async () => {
+  it('the JSON of a live run with rungs that fail in every way, and of the rungs matches its schema', async () => {
     const faults = 'wrong crash compile-error garble'.split(' ')
     const rungs = ['01_naive', '02_coalesced', '03_shared_tile', '05_thread_tile_2d']
     const dir = await withTools({
@@ -84,7 +84,7 @@ describe('--json', () => {
       documentOf('show-rung', await runHere('show', out, '--rung', id, '--json'))
   })
 
-  it('of a run that is built and not run', async () => {
+  it('the JSON of a run that is built and not run matches its schema', async () => {
     await withTools()
     const words = ['--target', 'static:h200', '--rungs', '00_cublas,01_naive']
     const run = await runHere('run', '--ladder', 'gemm-fp32', ...words, '--json')
@@ -92,7 +92,7 @@ describe('--json', () => {
     documentOf('run', run)
   })
 
-  it('of a run on several targets, where one has nothing to run on', async () => {
+  it('the JSON of a run on several targets, where one has nothing to run on matches its schema', async () => {
     await withTools()
     const words = ['--rungs', '00_cublas,01_naive', '--size', '1024', '--profile', 'none']
     const targets = ['--target', 'local,static:h200,nowhere']
@@ -117,7 +117,7 @@ describe('--json', () => {
     expect([twice.code, twice.stderr]).toEqual([2, expect.stringContaining('local twice')])
   })
 
-  it('of import, of a report and of a table', async () => {
+  it('the JSON of import, of a report and of a table matches its schema', async () => {
     await withoutTools()
     const table = join(await tempDir(), 'details.csv')
     await writeFile(table, ncuCapture('import-details'))
@@ -129,7 +129,7 @@ describe('--json', () => {
     }
   })
 
-  it('of show, a session that ships and one of an older program', async () => {
+  it('the JSON of show, a session that ships and one of an older program matches its schema', async () => {
     documentOf('run', await runHere('show', 'recorded:gemm-tensor-h200-8192', '--json'))
     const folder = await tempDir()
     const older = join(root, 'test/captures/sessions/failures-2.json')
@@ -137,7 +137,7 @@ describe('--json', () => {
     documentOf('run', await runHere('show', folder, '--json'))
   })
 
-  it('of show --rung and diff, with deep profiles', async () => {
+  it('the JSON of show --rung and diff, with deep profiles matches its schema', async () => {
     await withoutTools()
     const out = join(await tempDir(), 'session')
     const [a, b] = ['02_coalesced', '03_shared_tile'] as const
@@ -154,15 +154,15 @@ describe('--json', () => {
     )
     expect(diff.deep).not.toBeNull()
     expect(diff.causes[0]!.lines.b[0]!.file).toBe(`gemm/${b}.cu`)
-  }, 60_000)
+  })
 
-  it('of show --rung, without a deep profile', async () => {
+  it('the JSON of show --rung, without a deep profile matches its schema', async () => {
     documentOf('show-rung', await runHere('show', recorded, '--rung', '02_coalesced', '--json'))
     const tensor = 'recorded:gemm-tensor-h200-4096'
     documentOf('show-rung', await runHere('show', tensor, '--rung', '54_mma_sync', '--json'))
   })
 
-  it('of diff, with a warning', async () => {
+  it('the JSON of diff, with a warning matches its schema', async () => {
     const other = ['recorded:seed-cutlass-h200', '00_cublas', '20_fused_epilogue']
     const { warnings } = documentOf<{ warnings: { text: string }[] }>(
       'diff',
@@ -171,7 +171,7 @@ describe('--json', () => {
     expect(warnings[0]?.text).toMatch(/^00_cublas computes .*, and 20_fused_epilogue /)
   })
 
-  it('of profile, and its exit code, which tells of the program’s', async () => {
+  it('the JSON of profile, and its exit code, which tells of the program’s matches its schema', async () => {
     await withTools({ FAKE_PROGRAM: 'twelve', FAKE_NCU: '' })
     const profile = (end: string) =>
       runHere('profile', '--profile', 'card', '--json', '--', 'sh', '-c', `echo words; ${end}`)
@@ -189,7 +189,7 @@ describe('--json', () => {
     expect(documentOf<{ program: object }>('run', failed).program).toMatchObject({ exitCode: 3 })
   })
 
-  it('of a ladder of programs; what takes kernels alone refuses it', async () => {
+  it('the JSON of a ladder of programs, which commands for kernels refuse matches its schema', async () => {
     const dir = await withTools({ FAKE_PROGRAM: 'twelve', FAKE_NCU: '' })
     const program = (word: string) => ['sh', '-c', `echo ${word} > out.txt`]
     const ladder = {
@@ -226,7 +226,7 @@ describe('--json', () => {
     }
   })
 
-  it('of compare: two ladders, an import beside itself, one of each', async () => {
+  it('the JSON of compare: two ladders, an import beside itself, one of each matches its schema', async () => {
     const out = join(await tempDir(), 'imported')
     await runHere('import', ncuReportFile('launches-two-rungs'), '--out', out, '--json')
     const other = 'recorded:gemm-fp32-h200-1024'
@@ -248,7 +248,7 @@ describe('--json', () => {
     expect(each.comparable.ok).toBe(false)
   })
 
-  it('of report --ci, and of two sessions side by side', async () => {
+  it('the JSON of report --ci, and of two sessions side by side matches its schema', async () => {
     const ci = await runHere('report', recorded, '--ci', '--baseline', recorded, '--json')
     documentOf('ci', ci)
     const two = ['report', recorded, '--compare', 'recorded:gemm-fp32-h200-1024']
@@ -256,7 +256,7 @@ describe('--json', () => {
     documentOf('comparison', await runHere(...two, ...form))
   })
 
-  it('of sanitize: with findings, without a verdict, and clean', async () => {
+  it('the JSON of sanitize: with findings, without a verdict, and clean matches its schema', async () => {
     await withTools({ FAKE_FAULTS: '02_coalesced=out-of-bounds,03_shared_tile=race' })
     const rungs = '01_naive,02_coalesced,03_shared_tile'
     const words = ['sanitize', '--ladder', 'gemm-fp32', '--rungs', rungs]
@@ -265,7 +265,7 @@ describe('--json', () => {
     documentOf('sanitize', run)
   })
 
-  it('of regress, over what ships', async () => {
+  it('the JSON of regress, over what ships matches its schema', async () => {
     const dir = await withTools({
       FAKE_FAULTS: '02_coalesced=wrong,03_shared_tile=compile-error',
     })
@@ -286,7 +286,7 @@ describe('--json', () => {
     expect(markdown.stdout).toContain('| `06_float4` |')
   })
 
-  it('of tune, of the values that a header allows', async () => {
+  it('the JSON of tune, of the values that a header allows matches its schema', async () => {
     await withTools()
     const words = ['tune', '--ladder', 'gemm-fp32', '--rung', '03_shared_tile', '--size', '1024']
     const run = await runHere(...words, '--json')
@@ -294,12 +294,12 @@ describe('--json', () => {
     documentOf('tune', run)
   })
 
-  it('of machine list, of none', async () => {
+  it('the JSON of machine list, of none matches its schema', async () => {
     await withTools()
     documentOf('machines', await runHere('machine', 'list', '--json'))
   })
 
-  it('of history, of one session', async () => {
+  it('the JSON of history, of one session matches its schema', async () => {
     await withTools()
     const ladder = ['--ladder', 'gemm-fp32', '--size', '1024', '--rungs', '01_naive']
     expect((await runHere('run', ...ladder, '--profile', 'none')).code).toBe(0)
@@ -307,11 +307,11 @@ describe('--json', () => {
     expect((await runHere('history', ...ladder)).stdout).toContain('too few sessions')
   })
 
-  it('of lab list', async () => {
+  it('the JSON of lab list matches its schema', async () => {
     documentOf('lab-list', await runHere('lab', 'list', '--json'))
   })
 
-  it('of lab check, of what was recorded, and of what cannot be checked here', async () => {
+  it('the JSON of lab check, of what was recorded, and of what cannot be checked here matches its schema', async () => {
     await withoutTools()
     const lab = join(root, 'cuda-kernels/labs/02-shared-tile')
     const file = join(await tempDir(), 'lab.cu')
@@ -327,7 +327,7 @@ describe('--json', () => {
     }
   })
 
-  it('of lab check, measured', async () => {
+  it('the JSON of lab check, measured matches its schema', async () => {
     const dir = await withTools()
     const lab = join(dir, 'coalesce')
     await mkdir(lab)

@@ -328,12 +328,12 @@ describe('uploads', () => {
 
   describe('who may send', () => {
     it.each<[string, Ask, number]>([
-      ['nobody without the cookie', { headers: { cookie: undefined } }, 401],
-      ['no other page', { headers: { origin: 'http://evil.example' } }, 403],
-      ['no form of another page', { headers: { 'content-type': 'multipart/form-data' } }, 415],
-      ['no text either', { headers: { 'content-type': 'text/plain' } }, 415],
-      ['nobody by GET', { method: 'GET', body: undefined }, 405],
-    ])('%s', async (_who, ask, status) => {
+      ['a request without the cookie', { headers: { cookie: undefined } }, 401],
+      ['another page', { headers: { origin: 'http://evil.example' } }, 403],
+      ['a form of another page', { headers: { 'content-type': 'multipart/form-data' } }, 415],
+      ['a request with text', { headers: { 'content-type': 'text/plain' } }, 415],
+      ['a GET', { method: 'GET', body: undefined }, 405],
+    ])('%s is refused', async (_who, ask, status) => {
       const answer = await send('name=x.csv', ask)
       expect(answer.status).toBe(status)
       expect(json(answer)).toMatchObject({ ok: false })

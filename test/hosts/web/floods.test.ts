@@ -61,7 +61,7 @@ describe('a flood', () => {
     const answers = (): number =>
       flood.reduce((sum, { received }) => sum + received().split('HTTP/1.1 403').length - 1, 0)
     await ownerIsServed(cookie)
-    await expect.poll(answers, { timeout: 20_000 }).toBe(10_000)
+    await expect.poll(answers).toBe(10_000)
     expect(at.core.calls).toHaveLength(1)
     expect(at.logged).toEqual([])
   })
@@ -76,7 +76,7 @@ describe('a flood', () => {
     )
     const answers = (): number =>
       flood.reduce((sum, { received }) => sum + received().split('HTTP/1.1 403').length - 1, 0)
-    await expect.poll(answers, { timeout: 20_000 }).toBe(10_000)
+    await expect.poll(answers).toBe(10_000)
     expect(flood.map(({ received }) => received()).join()).not.toMatch(/set-cookie/i)
     await ownerIsServed(await at.signIn())
   })

@@ -13,15 +13,9 @@ import { contentSecurityPolicy } from '../../../src-main/hosts/shared/response-h
 describe('its life', () => {
   let at: Harness
   beforeEach(async () => {
-    at = await startHarness({ headersTimeoutMs: 200, requestTimeoutMs: 300, closeGraceMs: 200 })
+    at = await startHarness({ closeGraceMs: 200 })
   })
   afterEach(() => at.stop())
-
-  const secondsOf = async (work: Promise<unknown>): Promise<number> => {
-    const start = performance.now()
-    await work
-    return (performance.now() - start) / 1000
-  }
 
   const reachable = (port: number): Promise<boolean> =>
     new Promise((resolve) => {
@@ -98,6 +92,8 @@ describe('its life', () => {
     })
 
     it('its body is cut off, and the core is not called', async () => {
+      await at.stop()
+      at = await startHarness({ requestTimeoutMs: 2000 })
       const text = await at.raw(
         `POST /rpc/app.info HTTP/1.1\r\nHost: 127.0.0.1:${at.host.port}\r\nCookie: ${await at.signIn()}\r\n` +
           `Origin: ${at.host.origin}\r\nContent-Type: application/json\r\nContent-Length: 10\r\n\r\n{}`,
@@ -146,9 +142,12 @@ describe('its life', () => {
 
   describe('closing', () => {
     it('ends event streams and idle connections at once, and frees the port', async () => {
+      await at.stop()
+      // A connection that is not closed at once would keep the host open until this test fails.
+      at = await startHarness({ closeGraceMs: 600_000 })
       const cookie = await at.signIn()
       const streams = [await at.stream(cookie), await at.stream(cookie)]
-      expect(await secondsOf(at.host.close())).toBeLessThan(0.15)
+      await at.host.close()
       await Promise.all(streams.map((stream) => stream.ended))
       expect(streams.map((stream) => stream.response.complete)).toEqual([true, true])
       expect(at.core.listeners.size).toBe(0)
@@ -167,7 +166,7 @@ describe('its life', () => {
     it('does not wait for a call or a client that never ends', async () => {
       const answer = at.call('sessions.list').catch(() => 'cut off')
       while (at.core.calls.length === 0) await new Promise((resolve) => setTimeout(resolve, 5))
-      expect(await secondsOf(at.host.close())).toBeLessThan(1)
+      await at.host.close()
       expect(await answer).toBe('cut off')
     })
 

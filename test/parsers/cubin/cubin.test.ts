@@ -177,7 +177,7 @@ describe('lines', () => {
   })
 })
 
-it('reads variables of 4 GiB and more, of whose section nvcc writes the low half of the size', () => {
+it('the cubin reader reads variables of 4 GiB and more, of whose section nvcc writes the low half of the size', () => {
   const big = hopper.slice()
   const view = new DataView(big.buffer)
   const last = codes.hopper.globals.filter(({ initial }) => initial === null).at(-1)!

@@ -406,7 +406,9 @@ describe('tools', () => {
             ),
           ],
         ],
-      ])('%s', (name, expected) => expect(parse(name).diagnostics).toEqual(expected))
+      ])('the errors of %s have their file and line', (name, expected) =>
+        expect(parse(name).diagnostics).toEqual(expected),
+      )
 
       it('details of a message are kept, the source line and the caret below it are not', () => {
         expect(parse('no-instance').diagnostics).toEqual([
@@ -459,7 +461,7 @@ describe('tools', () => {
         ['bad-arch', "Unsupported gpu architecture 'compute_50'"],
         ['undefined-symbol', "Unresolved extern function '_Z9elsewheref'"],
         ['no-source', 'not-there.cu: No such file or directory'],
-      ])('%s', (name, message) =>
+      ])('the error of %s has no file', (name, message) =>
         expect(parse(name).diagnostics).toEqual([error(null, null, message)]),
       )
 
@@ -744,7 +746,7 @@ describe('the runner', () => {
       ['a name that every object has', '{"event":"constructor"}'],
       ['a list', '[{"event":"done"}]'],
       ['null', 'null'],
-    ])('%s', (_, line) => expect(parseRunnerLine(line)).toBeNull())
+    ])('a line with %s is null', (_, line) => expect(parseRunnerLine(line)).toBeNull())
   })
 
   describe('a known event of a wrong shape is taken for output of the rung', () => {
@@ -761,7 +763,7 @@ describe('the runner', () => {
       ['a progress of nothing', { event: 'progress' }],
       ['a device without a name', { event: 'device' }],
       ['launches without kernels', { event: 'launches', rung: 'a' }],
-    ])('%s', (_, event) => expect(parse(event)).toBeNull())
+    ])('an event with %s is null', (_, event) => expect(parse(event)).toBeNull())
 
     it('a number beyond all numbers too', () =>
       expect(

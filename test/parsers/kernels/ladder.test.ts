@@ -92,7 +92,7 @@ describe('ladders that ship', () => {
         { rungs: [{ id: 'a' }, { id: 'b', as: 'a' }] },
         /rungs\[1\]: It repeats the name a/,
       ],
-    ])('%s', (_, change, expected) => {
+    ])('%s is refused', (_, change, expected) => {
       expect(() => parse(change)).toThrow(
         expect.objectContaining({ kind: 'input', message: expect.stringMatching(expected) }),
       )

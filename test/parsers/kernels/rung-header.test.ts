@@ -197,7 +197,7 @@ describe('a fault is reported with file, line, key and what to write instead', (
     ['a parameter twice', replaced('TM 8', 'TN 8'), /:8: @param TN is repeated/],
     ['a type that is none', replaced('bf16', 'fp8'), /:9: @dtype has "fp8".*f32, f16, bf16/],
     ['an architecture that is none', replaced('sm_90a', '9.0'), /:10: @requires contains "9\.0"/],
-  ])('%s', (_, fault, expected) => expect(fault).toMatch(expected))
+  ])('%s is a fault', (_, fault, expected) => expect(fault).toMatch(expected))
 })
 
 describe('parameters become flags of nvcc', () => {

@@ -55,116 +55,108 @@ questions:
     return good.replace(from, to)
   }
 
-  describe('lab.md', () => {
-    it('takes a plain number for an answer', () => {
-      const text = swap('answer: ceil(m / 32) / smCount', 'answer: 4')
-      expect(faultsOf(text)).toEqual([])
-      expect(parseLab(readLabText(text), 'x/lab.md', references).lab?.questions[0]?.answer).toBe(
-        '4',
-      )
-    })
+  it('takes a plain number for an answer', () => {
+    const text = swap('answer: ceil(m / 32) / smCount', 'answer: 4')
+    expect(faultsOf(text)).toEqual([])
+    expect(parseLab(readLabText(text), 'x/lab.md', references).lab?.questions[0]?.answer).toBe('4')
+  })
 
-    it('of keys and lists in each other beyond reason is refused before a parser works on it', () => {
-      for (const [piece, fault] of [
-        ['? ', /^x\/lab\.md:2: It has more than 64 explicit keys/],
-        ['[', /^x\/lab\.md:2: It has lists in lists deeper than 64/],
-      ] as const) {
-        const text = good.replace('---\n', `---\n${piece.repeat(80_000)}\n`)
-        expect(faultsOf(text)).toEqual([expect.stringMatching(fault)])
-        expect(ladderPathIn(readLabText(text))).toBeNull()
-      }
-    })
+  it('of keys and lists in each other beyond reason is refused before a parser works on it', () => {
+    for (const [piece, fault] of [
+      ['? ', /^x\/lab\.md:2: It has more than 64 explicit keys/],
+      ['[', /^x\/lab\.md:2: It has lists in lists deeper than 64/],
+    ] as const) {
+      const text = good.replace('---\n', `---\n${piece.repeat(80_000)}\n`)
+      expect(faultsOf(text)).toEqual([expect.stringMatching(fault)])
+      expect(ladderPathIn(readLabText(text))).toBeNull()
+    }
+  })
 
-    it('is front matter and text', () => {
-      const { lab, body, pictures, faults } = parseLab(readLabText(good), 'x/lab.md', references)
-      expect(faults).toEqual([])
-      expect(lab).toMatchObject({
-        starter: 'starter.cu',
-        options: {},
-        needs: { labs: ['00-start'] },
-      })
-      expect(lab?.predictions[0]).toMatchObject({ factor: true, tolerance: 0.25 })
-      expect(body.trim()).toMatch(/^# Warps/)
-      expect(pictures).toEqual([{ path: 'warp.svg', line: 30 }])
+  it('is front matter and text', () => {
+    const { lab, body, pictures, faults } = parseLab(readLabText(good), 'x/lab.md', references)
+    expect(faults).toEqual([])
+    expect(lab).toMatchObject({
+      starter: 'starter.cu',
+      options: {},
+      needs: { labs: ['00-start'] },
     })
+    expect(lab?.predictions[0]).toMatchObject({ factor: true, tolerance: 0.25 })
+    expect(body.trim()).toMatch(/^# Warps/)
+    expect(pictures).toEqual([{ path: 'warp.svg', line: 30 }])
+  })
 
-    it('may come with the line ends and the mark of another system', () => {
-      expect(faultsOf(`\uFEFF${good.replaceAll('\n', '\r\n')}`)).toEqual([])
-    })
+  it('may come with the line ends and the mark of another system', () => {
+    expect(faultsOf(`\uFEFF${good.replaceAll('\n', '\r\n')}`)).toEqual([])
+  })
 
-    it.each([
-      [
-        'an unknown key',
-        swap('minutes: 30', 'minutes: 30\nminuts: 3'),
-        'x/lab.md:9: There is no key "minuts".',
-      ],
-      [
-        'an unknown key of a check',
-        swap('    sizes:', '    wurst: 1\n    sizes:'),
-        'x/lab.md:15: There is no key "wurst" in checks[0].',
-      ],
-      ['a missing key', swap('order: 1\n', ''), 'x/lab.md:2: order: Invalid input'],
-      [
-        'a number that is none',
-        swap('minutes: 30', 'minutes: many'),
-        'x/lab.md:8: minutes: Invalid input',
-      ],
-      [
-        'an unknown kind of check',
-        swap('kind: metric', 'kind: magic'),
-        'x/lab.md:17: checks[1].kind: Invalid',
-      ],
-      [
-        'an unknown metric',
-        swap(/metric: glob.*\n {4}below/, 'metric: fmaUtilisation\n    below'),
-        'x/lab.md:18: There is no metric named fmaUtilisation in the registry (docs/METRICS.md). Did you mean fmaUtilization?',
-      ],
-      [
-        'an unknown metric in a prediction',
-        swap(/metric: glob.*\n {4}ask/, 'metric: speed\n    ask'),
-        'x/lab.md:22: There is no metric named speed',
-      ],
-      [
-        'an unknown rung',
-        swap('39_coarsen', '40_none'),
-        'x/lab.md:19: checks[1].below.rung names the rung 40_none',
-      ],
-      [
-        'an unknown ladder',
-        swap('ladder: gemm-fp32', 'ladder: gemm'),
-        'x/lab.md:5: There is no ladder named gemm.',
-      ],
-      [
-        'a check that bounds nothing',
-        swap(/\n {4}below.*/, ''),
-        'x/lab.md:16: The check has no bound',
-      ],
-      ['an id twice', swap('id: coalesced', 'id: right'), 'x/lab.md:16: The id right is repeated.'],
-      [
-        'a name that no answer may use',
-        swap('smCount', 'process'),
-        'x/lab.md:27: The answer uses process',
-      ],
-      [
-        'an answer that is code',
-        swap('ceil(m / 32)', 'require("fs")'),
-        'x/lab.md:27: The answer is not a valid expression.',
-      ],
-      ['a broken document', swap('needs:', 'needs: ]'), 'x/lab.md:9:'],
-      [
-        'a key twice',
-        swap('order: 1', 'order: 1\norder: 2'),
-        'x/lab.md:5: Map keys must be unique',
-      ],
-      ['an alias', swap('minutes: 30', 'minutes: &a 30\nunused: *a'), 'x/lab.md:2: Anchors'],
-      ['a tag', swap('minutes: 30', 'minutes: !!js/function 30'), 'x/lab.md:8: Unresolved tag'],
-      ['no front matter', '# Warps', 'x/lab.md:1: It does not begin with front matter'],
-      ['no text', good.slice(0, good.indexOf('# Warps')), 'x/lab.md:29: There is no text'],
-    ])('with %s is refused with its line', (_what, text, sentence) => {
-      const { lab, faults } = parseLab(readLabText(text), 'x/lab.md', references)
-      expect(lab).toBeNull()
-      expect(faults.map(faultSentence)).toContainEqual(expect.stringContaining(sentence))
-    })
+  it.each([
+    [
+      'an unknown key',
+      swap('minutes: 30', 'minutes: 30\nminuts: 3'),
+      'x/lab.md:9: There is no key "minuts".',
+    ],
+    [
+      'an unknown key of a check',
+      swap('    sizes:', '    wurst: 1\n    sizes:'),
+      'x/lab.md:15: There is no key "wurst" in checks[0].',
+    ],
+    ['a missing key', swap('order: 1\n', ''), 'x/lab.md:2: order: Invalid input'],
+    [
+      'a number that is none',
+      swap('minutes: 30', 'minutes: many'),
+      'x/lab.md:8: minutes: Invalid input',
+    ],
+    [
+      'an unknown kind of check',
+      swap('kind: metric', 'kind: magic'),
+      'x/lab.md:17: checks[1].kind: Invalid',
+    ],
+    [
+      'an unknown metric',
+      swap(/metric: glob.*\n {4}below/, 'metric: fmaUtilisation\n    below'),
+      'x/lab.md:18: There is no metric named fmaUtilisation in the registry (docs/METRICS.md). Did you mean fmaUtilization?',
+    ],
+    [
+      'an unknown metric in a prediction',
+      swap(/metric: glob.*\n {4}ask/, 'metric: speed\n    ask'),
+      'x/lab.md:22: There is no metric named speed',
+    ],
+    [
+      'an unknown rung',
+      swap('39_coarsen', '40_none'),
+      'x/lab.md:19: checks[1].below.rung names the rung 40_none',
+    ],
+    [
+      'an unknown ladder',
+      swap('ladder: gemm-fp32', 'ladder: gemm'),
+      'x/lab.md:5: There is no ladder named gemm.',
+    ],
+    [
+      'a check that bounds nothing',
+      swap(/\n {4}below.*/, ''),
+      'x/lab.md:16: The check has no bound',
+    ],
+    ['an id twice', swap('id: coalesced', 'id: right'), 'x/lab.md:16: The id right is repeated.'],
+    [
+      'a name that no answer may use',
+      swap('smCount', 'process'),
+      'x/lab.md:27: The answer uses process',
+    ],
+    [
+      'an answer that is code',
+      swap('ceil(m / 32)', 'require("fs")'),
+      'x/lab.md:27: The answer is not a valid expression.',
+    ],
+    ['a broken document', swap('needs:', 'needs: ]'), 'x/lab.md:9:'],
+    ['a key twice', swap('order: 1', 'order: 1\norder: 2'), 'x/lab.md:5: Map keys must be unique'],
+    ['an alias', swap('minutes: 30', 'minutes: &a 30\nunused: *a'), 'x/lab.md:2: Anchors'],
+    ['a tag', swap('minutes: 30', 'minutes: !!js/function 30'), 'x/lab.md:8: Unresolved tag'],
+    ['no front matter', '# Warps', 'x/lab.md:1: It does not begin with front matter'],
+    ['no text', good.slice(0, good.indexOf('# Warps')), 'x/lab.md:29: There is no text'],
+  ])('with %s is refused with its line', (_what, text, sentence) => {
+    const { lab, faults } = parseLab(readLabText(text), 'x/lab.md', references)
+    expect(lab).toBeNull()
+    expect(faults.map(faultSentence)).toContainEqual(expect.stringContaining(sentence))
   })
 })
 

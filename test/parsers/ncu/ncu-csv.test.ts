@@ -312,7 +312,7 @@ describe('streams', () => {
       ['German', '.', ','],
       ['French', '\u202f', ','],
       ['Swiss', '’', '.'],
-    ])('%s', async (_, group, decimal) => {
+    ])('numbers with %s signs are read', async (_, group, decimal) => {
       const text = localized(group, decimal)
       expect(text).not.toBe(twoRungs)
       expect(await value(text, 'gpu__time_duration.sum')).toBe(434208)

@@ -277,7 +277,7 @@ describe('the CSV of ncu', () => {
     expect(said(session.warnings).join()).toContain(`contains ${rows} launches; the first 500`)
     // The session of 500 launches itself, its text twice; not the file.
     expect((peak - before) / 2 ** 20).toBeLessThan(400)
-  }, 60_000)
+  })
 })
 
 describe('kernels as a ladder', () => {
@@ -325,7 +325,7 @@ describe('what cannot be imported', () => {
       new Uint8Array([0x4e, 0x56, 0x52, 0]),
       /no kernel launch.*truncated/,
     ],
-  ])('%s', async (_, content, message) => {
+  ])('%s is refused with the reason', async (_, content, message) => {
     const { run, store } = await setUp(content)
     await expect(run()).rejects.toMatchObject({
       kind: 'input',

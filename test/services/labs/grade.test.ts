@@ -328,7 +328,7 @@ describe('the recorded outcomes', () => {
       for (const { id, kind, status } of outcome.checks)
         expect(status, `${lab.id} ${id}`).toBe(kind === 'static' ? 'passed' : 'unavailable')
     }
-  }, 60_000)
+  })
 })
 
 describe('a folder of one’s own that is added', () => {

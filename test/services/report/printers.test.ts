@@ -300,7 +300,7 @@ describe('published figures', async () => {
   })
 })
 
-it('names neither the machine that a session is from nor its node', () => {
+it('a report names neither the machine that a session is from nor its node', () => {
   const { session } = recording()
   const told = scrubSession(
     {

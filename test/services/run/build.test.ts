@@ -41,7 +41,7 @@ afterAll(() => {
   if (keeping) keptBuilt.save()
 })
 
-it('begins nothing further in parallel once something has failed', async () => {
+it('a build begins nothing further in parallel once something has failed', async () => {
   const begun: number[] = []
   const all = inParallel(
     [1, 2, 3, 4, 5, 6, 7, 8].flatMap((one) => Array(64).fill(one)),
@@ -289,7 +289,7 @@ describe('nvcc', async () => {
         )
       })
       await orSkip(test, work)
-    }, 120_000)
+    })
 
     it.skipIf(keeping)('matches the current kernels', () => {
       expect(kept.stale, 'see test/kept-nvcc.ts').toEqual([])
@@ -303,7 +303,7 @@ describe('nvcc', async () => {
         expect(source).toBe(planned.source)
       })
       await orSkip(test, work)
-    }, 60_000)
+    })
   })
 
   // What is kept of it is a program for Linux on x64; elsewhere nvcc builds it.
@@ -319,7 +319,7 @@ describe('nvcc', async () => {
       const event = JSON.parse(stdout.split('\n')[0]!) as { event: string; kind?: string }
       if (exitCode === 0) expect(event.event).toBe('device')
       else expect(event).toMatchObject({ event: 'error', kind: 'no-device' })
-    }, 120_000)
+    })
 
     it('accepts the arguments of every case: with flags, with input read, and of another type', async (test) => {
       const runner = await orSkip(test, builtRunner())
@@ -350,7 +350,7 @@ describe('nvcc', async () => {
           expect(refused.stdout).toContain('bad-argument')
         }
       }
-    }, 120_000)
+    })
   })
 
   describe.skipIf(nvcc === null)('with a real nvcc (skipped where none is installed)', () => {
@@ -373,7 +373,7 @@ describe('nvcc', async () => {
       // And says of what is right what is kept of it.
       const { build: told } = await buildRung(await kept.compiler(), plan, good, '90')
       expect({ ...build, seconds: 0 }).toEqual({ ...told, seconds: 0 })
-    }, 120_000)
+    })
 
     it('a broken parameter rule is reported with the message of its static_assert', async () => {
       const real = await realCompiler(diskBuildCache(await tempDir()))
@@ -381,7 +381,7 @@ describe('nvcc', async () => {
       const rung = { ...planned.rung, params: { ...planned.rung.params, TM: 3 } }
       const { reason } = await buildRung(real, plan, { ...planned, rung }, '90')
       expect(said(reason)).toContain('BM must be a multiple of TM')
-    }, 60_000)
+    })
   })
 })
 

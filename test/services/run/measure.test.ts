@@ -116,7 +116,7 @@ describe('measuring', () => {
       ['crash', 'failed', /^Crashed during verification \(SIGSEGV\)/],
       ['context-lost', 'failed', /an illegal memory access was encountered/],
       ['wrong', 'wrong', /3 elements of C exceed the error bound; the first is C\[1\]\[2\] = NaN/],
-    ])('%s', async (fault, status, reason) => {
+    ])('a rung with the fault %s fails, and the others are ok', async (fault, status, reason) => {
       // What is said of silence must not depend on how busy this machine is.
       const machine = await fakeMachine([], { processes: fault !== 'hang' })
       await machine.addFault('02_coalesced', fault)
@@ -358,7 +358,7 @@ describe('measuring', () => {
       const child = Number(/child (\d+)/.exec(stderr)?.[1])
       expect(machine.calls('child')).toEqual([['child', String(child)]])
       await expect.poll(() => isAlive(child), { timeout: 60_000 }).toBe(false)
-    }, 120_000)
+    })
 
     it('during a build stops the compilers, and saves nothing when nothing is finished', async () => {
       const machine = await fakeMachine([], { processes: true })
@@ -374,7 +374,7 @@ describe('measuring', () => {
       expect(session.completion).toBe('cancelled')
       expect(new Set(Object.values(statuses(session)))).toEqual(new Set(['not-run']))
       expect(folder).toBeNull()
-    }, 120_000)
+    })
   })
 })
 

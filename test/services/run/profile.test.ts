@@ -25,284 +25,276 @@ import { readDeep } from '../../../src-main/adapters/sessions/deep-profiles'
 import { recordedToolbox } from '../../../src-main/adapters/tools/recorded-toolbox'
 
 describe('profiling', () => {
-  describe('profiling', () => {
-    it('starts ncu once for the whole ladder, over marked launches, without clock control', async () => {
-      const machine = await fakeMachine()
-      await machine.run()
-      const profiling = machine.calls('ncu').filter((call) => !call.includes('--version'))
-      expect(profiling).toHaveLength(1)
-      const [call] = profiling
-      const asked = call!.filter((_word, index) => call![index - 1] === '--rung')
-      expect(asked.map((word) => word.split('=')[0])).toEqual(ladderRungs)
-      expect(call![call!.indexOf('--clock-control') + 1]).toBe('none')
-      expect(call![call!.indexOf('--profile-from-start') + 1]).toBe('off')
-      // Else ncu waits for whatever process a rung leaves behind.
-      expect(call![call!.indexOf('--target-processes') + 1]).toBe('application-only')
-    })
+  it('starts ncu once for the whole ladder, over marked launches, without clock control', async () => {
+    const machine = await fakeMachine()
+    await machine.run()
+    const profiling = machine.calls('ncu').filter((call) => !call.includes('--version'))
+    expect(profiling).toHaveLength(1)
+    const [call] = profiling
+    const asked = call!.filter((_word, index) => call![index - 1] === '--rung')
+    expect(asked.map((word) => word.split('=')[0])).toEqual(ladderRungs)
+    expect(call![call!.indexOf('--clock-control') + 1]).toBe('none')
+    expect(call![call!.indexOf('--profile-from-start') + 1]).toBe('off')
+    // Else ncu waits for whatever process a rung leaves behind.
+    expect(call![call!.indexOf('--target-processes') + 1]).toBe('application-only')
+  })
 
-    it('gives every rung the seven card metrics as measured numbers, in one pass a kernel', async () => {
-      const machine = await fakeMachine()
-      const { session } = await machine.run()
-      for (const { metrics, profile } of session.rungs) {
-        for (const id of cardMetricIds) {
-          expect(metrics[id]).toMatchObject({ evidence: 'measured' })
-          expect(Number.isFinite(metrics[id]?.value)).toBe(true)
-        }
-        expect(profile?.passes).toBe(1)
-        expect(profile?.kernels.length).toBeGreaterThan(0)
+  it('gives every rung the seven card metrics as measured numbers, in one pass a kernel', async () => {
+    const machine = await fakeMachine()
+    const { session } = await machine.run()
+    for (const { metrics, profile } of session.rungs) {
+      for (const id of cardMetricIds) {
+        expect(metrics[id]).toMatchObject({ evidence: 'measured' })
+        expect(Number.isFinite(metrics[id]?.value)).toBe(true)
       }
-    })
+      expect(profile?.passes).toBe(1)
+      expect(profile?.kernels.length).toBeGreaterThan(0)
+    }
+  })
 
-    it('keeps ncu’s own report and every raw output, with no path of this machine', async () => {
-      const machine = await fakeMachine()
-      const { folder } = await machine.run()
-      expect(await readFile(join(folder!, 'profile.ncu-rep'), 'utf8')).toMatch(/^NVR/)
-      const { call } = (await readRaw(folder!, 'ncu/profile'))!
-      expect(call.exitCode).toBe(0)
-      expect(call.argv).toContain('<session>/profile.ncu-rep')
-      expect(call.argv.join(' ')).not.toContain(join(machine.dir, 'cache'))
-    })
+  it('keeps ncu’s own report and every raw output, with no path of this machine', async () => {
+    const machine = await fakeMachine()
+    const { folder } = await machine.run()
+    expect(await readFile(join(folder!, 'profile.ncu-rep'), 'utf8')).toMatch(/^NVR/)
+    const { call } = (await readRaw(folder!, 'ncu/profile'))!
+    expect(call.exitCode).toBe(0)
+    expect(call.argv).toContain('<session>/profile.ncu-rep')
+    expect(call.argv.join(' ')).not.toContain(join(machine.dir, 'cache'))
+  })
 
-    it('can be turned off: no ncu, and the counters say why', async () => {
-      const machine = await fakeMachine()
-      const { session, missing } = await machine.run({ profile: 'none' })
-      expect(machine.calls('ncu')).toHaveLength(0)
-      expect(missing).toBeNull()
-      expect(said(rung(session, '01_naive').metrics.achievedOccupancy)).toMatchObject({
-        evidence: 'unavailable',
-        reason: expect.stringContaining('--profile none') as string,
-      })
+  it('can be turned off: no ncu, and the counters say why', async () => {
+    const machine = await fakeMachine()
+    const { session, missing } = await machine.run({ profile: 'none' })
+    expect(machine.calls('ncu')).toHaveLength(0)
+    expect(missing).toBeNull()
+    expect(said(rung(session, '01_naive').metrics.achievedOccupancy)).toMatchObject({
+      evidence: 'unavailable',
+      reason: expect.stringContaining('--profile none') as string,
     })
+  })
 
-    it.each([
-      ['ncu is not there', ['ncu'], '', /ncu was not found/],
-      ['counters are not permitted', [], 'counter-permission', /ERR_NVGPUCTRPERM/],
-    ])('when %s, times stand and the lack is named', async (_case, without, ncu, message) => {
-      const machine = await fakeMachine(without)
-      setEnv({ FAKE_NCU: ncu })
-      const { session, folder, missing } = await machine.run()
-      expect(said(missing)).toMatchObject({
-        kind: 'missing',
-        message: expect.stringMatching(message) as string,
-      })
-      expect(missing?.remedy).toBeTruthy()
-      expect(folder).not.toBeNull()
-      for (const { status, timing, metrics } of session.rungs) {
-        expect(status).toBe('ok')
-        expect(timing).not.toBeNull()
-        expect(metrics.fmaUtilization).toMatchObject({ value: null, evidence: 'unavailable' })
-      }
-      expect(said(session.warnings).join()).toMatch(message)
+  it.each([
+    ['ncu is not there', ['ncu'], '', /ncu was not found/],
+    ['counters are not permitted', [], 'counter-permission', /ERR_NVGPUCTRPERM/],
+  ])('when %s, times stand and the lack is named', async (_case, without, ncu, message) => {
+    const machine = await fakeMachine(without)
+    setEnv({ FAKE_NCU: ncu })
+    const { session, folder, missing } = await machine.run()
+    expect(said(missing)).toMatchObject({
+      kind: 'missing',
+      message: expect.stringMatching(message) as string,
     })
+    expect(missing?.remedy).toBeTruthy()
+    expect(folder).not.toBeNull()
+    for (const { status, timing, metrics } of session.rungs) {
+      expect(status).toBe('ok')
+      expect(timing).not.toBeNull()
+      expect(metrics.fmaUtilization).toMatchObject({ value: null, evidence: 'unavailable' })
+    }
+    expect(said(session.warnings).join()).toMatch(message)
+  })
 
-    it('says what it will cost before it begins, and what it did cost at its end', async () => {
-      const machine = await fakeMachine()
-      const { events, emit } = eventLog()
-      await machine.run({}, { emit })
-      const plan = events.findIndex(({ type }) => type === 'profile-plan')
-      const first = events.findIndex((event) => event.type === 'rung' && event.stage === 'profile')
-      const cost = events.findIndex(({ type }) => type === 'profile-cost')
-      expect(plan).toBeGreaterThan(0)
-      expect(plan).toBeLessThan(first)
-      expect(events[plan]).toMatchObject({
-        plan: {
-          level: 'card',
-          passes: 1,
-          otherGpu: false,
-          rungs: ladderRungs.map((id) => ({ id, skipped: false })),
+  it('says what it will cost before it begins, and what it did cost at its end', async () => {
+    const machine = await fakeMachine()
+    const { events, emit } = eventLog()
+    await machine.run({}, { emit })
+    const plan = events.findIndex(({ type }) => type === 'profile-plan')
+    const first = events.findIndex((event) => event.type === 'rung' && event.stage === 'profile')
+    const cost = events.findIndex(({ type }) => type === 'profile-cost')
+    expect(plan).toBeGreaterThan(0)
+    expect(plan).toBeLessThan(first)
+    expect(events[plan]).toMatchObject({
+      plan: {
+        level: 'card',
+        passes: 1,
+        otherGpu: false,
+        rungs: ladderRungs.map((id) => ({ id, skipped: false })),
+      },
+    })
+    expect(cost).toBeGreaterThan(first)
+    expect(events[cost]).toMatchObject({ cost: { rungs: ladderRungs.map((id) => ({ id })) } })
+  })
+
+  it('derives the waves of a launch that ncu rounds to zero', async () => {
+    const { device } = await readSession(join(recordingsDir, 'gemm-fp32-h200-1024'))
+    const resources = {
+      ...{ registersPerThread: 32, staticSharedBytes: 0, dynamicSharedBytes: 0 },
+      ...{ barriers: 1, carveOutBytes: null, clusterBlocks: 0 },
+    }
+    const launch: Launch = { name: 'k', grid: [1, 1, 1], block: [64, 1, 1], resources }
+    const finding = { verify: null, timing: null, launches: [launch] }
+    const rounded = message('records.roundedToZero', { metricName: 'launch__waves' })
+    const profiled = new Map([
+      [
+        '01_naive',
+        {
+          profile: { passes: 1, kernels: [] },
+          metrics: { wavesPerSm: unavailable('waves', rounded) },
         },
-      })
-      expect(cost).toBeGreaterThan(first)
-      expect(events[cost]).toMatchObject({ cost: { rungs: ladderRungs.map((id) => ({ id })) } })
-    })
+      ],
+    ])
+    const found = withProfiles(
+      new Map([['01_naive', finding]]),
+      { profiles: profiled, trouble: null },
+      new Set(),
+      device!,
+    )
+    const { metrics } = found.get('01_naive')!
+    // 32 of these blocks fit on each of 132 SMs.
+    expect(metrics!.wavesPerSm).toMatchObject({ evidence: 'derived', value: 1 / (32 * 132) })
+  })
 
-    it('derives the waves of a launch that ncu rounds to zero', async () => {
-      const { device } = await readSession(join(recordingsDir, 'gemm-fp32-h200-1024'))
-      const resources = {
-        ...{ registersPerThread: 32, staticSharedBytes: 0, dynamicSharedBytes: 0 },
-        ...{ barriers: 1, carveOutBytes: null, clusterBlocks: 0 },
-      }
-      const launch: Launch = { name: 'k', grid: [1, 1, 1], block: [64, 1, 1], resources }
-      const finding = { verify: null, timing: null, launches: [launch] }
-      const rounded = message('records.roundedToZero', { metricName: 'launch__waves' })
-      const profiled = new Map([
-        [
-          '01_naive',
-          {
-            profile: { passes: 1, kernels: [] },
-            metrics: { wavesPerSm: unavailable('waves', rounded) },
-          },
-        ],
-      ])
-      const found = withProfiles(
-        new Map([['01_naive', finding]]),
-        { profiles: profiled, trouble: null },
-        new Set(),
-        device!,
-      )
-      const { metrics } = found.get('01_naive')!
-      // 32 of these blocks fit on each of 132 SMs.
-      expect(metrics!.wavesPerSm).toMatchObject({ evidence: 'derived', value: 1 / (32 * 132) })
-    })
+  it('expects a rung that imports and compiles to do so again under ncu', async () => {
+    const machine = await fakeMachine()
+    await machine.editRung('06_float4', (text) => `${text}\n// prepares: 0.3 0.2\n`)
+    const { events, emit } = eventLog()
+    const { session } = await machine.run({ rungs: ['02_coalesced', '06_float4'] }, { emit })
+    const planned = events.find((event) => event.type === 'profile-plan')!.plan
+    const of = (id: string): number => planned.rungs.find((one) => one.id === id)!.seconds!
+    expect(of('06_float4') - of('02_coalesced')).toBeGreaterThan(0.45)
+    expect(planned.seconds).toBeGreaterThan(of('06_float4'))
+    // What loading took concerns this run alone.
+    expect(rung(session, '06_float4').prepared).toEqual({ seconds: 0.2, with: 'Python 3.12.3' })
+  })
 
-    it('expects a rung that imports and compiles to do so again under ncu', async () => {
+  it('leaves a rung out on request: it has its time, and its counters say why they are missing', async () => {
+    const machine = await fakeMachine()
+    const { session } = await machine.run({ profileSkip: ['01_naive'] })
+    const profiling = machine.calls('ncu').find((call) => !call.includes('--version'))!
+    expect(profiling.filter((word) => word.startsWith('01_naive='))).toEqual([])
+    expect(session.settings.profileSkipped).toEqual(['01_naive'])
+    expect(rung(session, '01_naive')).toMatchObject({ status: 'ok', profile: null })
+    expect(said(rung(session, '01_naive').metrics.fmaUtilization)).toMatchObject({
+      value: null,
+      evidence: 'unavailable',
+      reason: expect.stringContaining('excluded from profiling') as string,
+    })
+    expect(rung(session, '02_coalesced').profile?.passes).toBe(1)
+  })
+
+  it('leaves out what would take longer than a limit, and starts no ncu when that is all', async () => {
+    const machine = await fakeMachine()
+    const { session, missing } = await machine.run({ profileLimitSeconds: 1e-6 })
+    expect(session.settings.profileSkipped).toEqual(ladderRungs)
+    expect(machine.calls('ncu')).toHaveLength(0)
+    expect(missing).toBeNull()
+  })
+
+  it('names a rung to leave out that is not there', async () => {
+    const machine = await fakeMachine()
+    await expect(machine.run({ profileSkip: ['99_none'] })).rejects.toThrow(
+      /no rung named "99_none"/,
+    )
+  })
+
+  describe('while another tool holds the counters', () => {
+    const settings = { idleSeconds: 2, busyWaitsMs: [5, 5] }
+    const profiling = (machine: Awaited<ReturnType<typeof fakeMachine>>) =>
+      machine.calls('ncu').filter((call) => !call.includes('--version'))
+
+    it('it is tried again, and what comes of it is as if nothing had been', async () => {
       const machine = await fakeMachine()
-      await machine.editRung('06_float4', (text) => `${text}\n// prepares: 0.3 0.2\n`)
+      setEnv({ FAKE_NCU: 'counters-busy:2' })
       const { events, emit } = eventLog()
-      const { session } = await machine.run({ rungs: ['02_coalesced', '06_float4'] }, { emit })
-      const planned = events.find((event) => event.type === 'profile-plan')!.plan
-      const of = (id: string): number => planned.rungs.find((one) => one.id === id)!.seconds!
-      expect(of('06_float4') - of('02_coalesced')).toBeGreaterThan(0.45)
-      expect(planned.seconds).toBeGreaterThan(of('06_float4'))
-      // What loading took concerns this run alone.
-      expect(rung(session, '06_float4').prepared).toEqual({ seconds: 0.2, with: 'Python 3.12.3' })
-    })
-
-    it('leaves a rung out on request: it has its time, and its counters say why they are missing', async () => {
-      const machine = await fakeMachine()
-      const { session } = await machine.run({ profileSkip: ['01_naive'] })
-      const profiling = machine.calls('ncu').find((call) => !call.includes('--version'))!
-      expect(profiling.filter((word) => word.startsWith('01_naive='))).toEqual([])
-      expect(session.settings.profileSkipped).toEqual(['01_naive'])
-      expect(rung(session, '01_naive')).toMatchObject({ status: 'ok', profile: null })
-      expect(said(rung(session, '01_naive').metrics.fmaUtilization)).toMatchObject({
-        value: null,
-        evidence: 'unavailable',
-        reason: expect.stringContaining('excluded from profiling') as string,
-      })
-      expect(rung(session, '02_coalesced').profile?.passes).toBe(1)
-    })
-
-    it('leaves out what would take longer than a limit, and starts no ncu when that is all', async () => {
-      const machine = await fakeMachine()
-      const { session, missing } = await machine.run({ profileLimitSeconds: 1e-6 })
-      expect(session.settings.profileSkipped).toEqual(ladderRungs)
-      expect(machine.calls('ncu')).toHaveLength(0)
+      const { session, missing, folder } = await machine.run({}, { settings, emit })
+      expect(profiling(machine)).toHaveLength(3)
       expect(missing).toBeNull()
+      expect(said(session.warnings)).toEqual([])
+      expect(rung(session, '01_naive').metrics.fmaUtilization?.evidence).toBe('measured')
+      expect(await readFile(join(folder!, 'profile.ncu-rep'), 'utf8')).toMatch(/^NVR/)
+      const log = events.filter((event) => event.type === 'log').map(({ message }) => said(message))
+      expect(log).toHaveLength(2)
+      expect(log[0]).toMatch(/is using the GPU's counters; trying again in 1 s/)
     })
 
-    it('names a rung to leave out that is not there', async () => {
+    it('it is reported after the third try, with the remedy', async () => {
       const machine = await fakeMachine()
-      await expect(machine.run({ profileSkip: ['99_none'] })).rejects.toThrow(
-        /no rung named "99_none"/,
-      )
+      setEnv({ FAKE_NCU: 'counters-busy' })
+      const { session, missing } = await machine.run({}, { settings })
+      expect(profiling(machine)).toHaveLength(3)
+      expect(said(missing?.message)).toMatch(/DCGM.*It was tried 3 times\.$/)
+      expect(said(missing?.remedy)).toMatch(/dcgmi profile --pause/)
+      expect(rung(session, '01_naive').timing).not.toBeNull()
     })
 
-    describe('while another tool holds the counters', () => {
-      const settings = { idleSeconds: 2, busyWaitsMs: [5, 5] }
-      const profiling = (machine: Awaited<ReturnType<typeof fakeMachine>>) =>
-        machine.calls('ncu').filter((call) => !call.includes('--version'))
+    it('it is not tried again for any other failure', async () => {
+      const machine = await fakeMachine()
+      setEnv({ FAKE_NCU: 'driver-library' })
+      await machine.run({}, { settings })
+      expect(profiling(machine)).toHaveLength(1)
+    })
 
-      it('it is tried again, and what comes of it is as if nothing had been', async () => {
-        const machine = await fakeMachine()
-        setEnv({ FAKE_NCU: 'counters-busy:2' })
-        const { events, emit } = eventLog()
-        const { session, missing, folder } = await machine.run({}, { settings, emit })
-        expect(profiling(machine)).toHaveLength(3)
-        expect(missing).toBeNull()
-        expect(said(session.warnings)).toEqual([])
-        expect(rung(session, '01_naive').metrics.fmaUtilization?.evidence).toBe('measured')
-        expect(await readFile(join(folder!, 'profile.ncu-rep'), 'utf8')).toMatch(/^NVR/)
-        const log = events
-          .filter((event) => event.type === 'log')
-          .map(({ message }) => said(message))
-        expect(log).toHaveLength(2)
-        expect(log[0]).toMatch(/is using the GPU's counters; trying again in 1 s/)
-      })
-
-      it('it is reported after the third try, with the remedy', async () => {
-        const machine = await fakeMachine()
-        setEnv({ FAKE_NCU: 'counters-busy' })
-        const { session, missing } = await machine.run({}, { settings })
-        expect(profiling(machine)).toHaveLength(3)
-        expect(said(missing?.message)).toMatch(/DCGM.*It was tried 3 times\.$/)
-        expect(said(missing?.remedy)).toMatch(/dcgmi profile --pause/)
-        expect(rung(session, '01_naive').timing).not.toBeNull()
-      })
-
-      it('it is not tried again for any other failure', async () => {
-        const machine = await fakeMachine()
-        setEnv({ FAKE_NCU: 'driver-library' })
-        await machine.run({}, { settings })
-        expect(profiling(machine)).toHaveLength(1)
-      })
-
-      it('a cancel ends the wait', async () => {
-        const machine = await fakeMachine()
-        setEnv({ FAKE_NCU: 'counters-busy' })
-        const abort = new AbortController()
-        const { session } = await machine.run(
-          {},
-          {
-            settings: { idleSeconds: 2, busyWaitsMs: [60_000] },
-            signal: abort.signal,
-            emit: (event) => {
-              if (event.type === 'log') abort.abort()
-            },
+    it('a cancel ends the wait', async () => {
+      const machine = await fakeMachine()
+      setEnv({ FAKE_NCU: 'counters-busy' })
+      const abort = new AbortController()
+      const { session } = await machine.run(
+        {},
+        {
+          settings: { idleSeconds: 2, busyWaitsMs: [60_000] },
+          signal: abort.signal,
+          emit: (event) => {
+            if (event.type === 'log') abort.abort()
           },
-        )
-        expect(session.completion).toBe('cancelled')
-        expect(rung(session, '01_naive').timing).not.toBeNull()
-      })
+        },
+      )
+      expect(session.completion).toBe('cancelled')
+      expect(rung(session, '01_naive').timing).not.toBeNull()
+    })
+  })
+
+  describe('with an ncu that does not know a metric and so profiles nothing', () => {
+    const settings = { idleSeconds: 2, busyWaitsMs: [5] }
+    const asked = (machine: Awaited<ReturnType<typeof fakeMachine>>) =>
+      machine
+        .calls('ncu')
+        .filter((call) => !call.includes('--version'))
+        .map((call) => call[call.indexOf('--metrics') + 1]!.split(','))
+
+    it('only the cells of that metric are empty, and say why', async () => {
+      const machine = await fakeMachine()
+      setEnv({ FAKE_NCU_UNKNOWN: 'sm__pipe_fma_cycles_active,smsp__inst_executed_op_shared_ld' })
+      const { events, emit } = eventLog()
+      const { session, missing } = await machine.run({}, { settings, emit })
+      expect(missing).toBeNull()
+      const { metrics, profile } = rung(session, '03_shared_tile')
+      expect(profile?.passes).toBe(1)
+      for (const id of ['fmaUtilization', 'sharedLoads'])
+        expect(said(metrics[id])).toMatchObject({
+          value: null,
+          evidence: 'unavailable',
+          reason: expect.stringMatching(/^ncu did not report \S+__\S+ or .* on this GPU/) as string,
+        })
+      for (const id of cardMetricIds.filter(
+        (id) => !['fmaUtilization', 'sharedLoads'].includes(id),
+      ))
+        expect(metrics[id], id).toMatchObject({ evidence: 'measured' })
+      expect(said(session.warnings)).toEqual([
+        expect.stringMatching(
+          /does not know smsp__inst_executed_op_shared_ld, sm__pipe_fma_cycles_active on this GPU/,
+        ),
+      ])
+      const log = events.filter((event) => event.type === 'log').map(({ message }) => said(message))
+      expect(log).toHaveLength(2)
     })
 
-    describe('with an ncu that does not know a metric and so profiles nothing', () => {
-      const settings = { idleSeconds: 2, busyWaitsMs: [5] }
-      const asked = (machine: Awaited<ReturnType<typeof fakeMachine>>) =>
-        machine
-          .calls('ncu')
-          .filter((call) => !call.includes('--version'))
-          .map((call) => call[call.indexOf('--metrics') + 1]!.split(','))
+    it('the metric is asked for by its other name, where it has one', async () => {
+      const machine = await fakeMachine()
+      setEnv({ FAKE_NCU_UNKNOWN: 'smsp__inst_executed_op_shared_ld' })
+      await machine.run({}, { settings })
+      const [first, second, third] = asked(machine)
+      expect(first).toContain('smsp__inst_executed_op_shared_ld.sum')
+      expect(second).not.toContain('smsp__inst_executed_op_shared_ld.sum')
+      expect(second).toContain('smsp__sass_inst_executed_op_shared_ld.sum')
+      expect(third).toBeUndefined()
+    })
 
-      it('only the cells of that metric are empty, and say why', async () => {
-        const machine = await fakeMachine()
-        setEnv({ FAKE_NCU_UNKNOWN: 'sm__pipe_fma_cycles_active,smsp__inst_executed_op_shared_ld' })
-        const { events, emit } = eventLog()
-        const { session, missing } = await machine.run({}, { settings, emit })
-        expect(missing).toBeNull()
-        const { metrics, profile } = rung(session, '03_shared_tile')
-        expect(profile?.passes).toBe(1)
-        for (const id of ['fmaUtilization', 'sharedLoads'])
-          expect(said(metrics[id])).toMatchObject({
-            value: null,
-            evidence: 'unavailable',
-            reason: expect.stringMatching(
-              /^ncu did not report \S+__\S+ or .* on this GPU/,
-            ) as string,
-          })
-        for (const id of cardMetricIds.filter(
-          (id) => !['fmaUtilization', 'sharedLoads'].includes(id),
-        ))
-          expect(metrics[id], id).toMatchObject({ evidence: 'measured' })
-        expect(said(session.warnings)).toEqual([
-          expect.stringMatching(
-            /does not know smsp__inst_executed_op_shared_ld, sm__pipe_fma_cycles_active on this GPU/,
-          ),
-        ])
-        const log = events
-          .filter((event) => event.type === 'log')
-          .map(({ message }) => said(message))
-        expect(log).toHaveLength(2)
-      })
-
-      it('the metric is asked for by its other name, where it has one', async () => {
-        const machine = await fakeMachine()
-        setEnv({ FAKE_NCU_UNKNOWN: 'smsp__inst_executed_op_shared_ld' })
-        await machine.run({}, { settings })
-        const [first, second, third] = asked(machine)
-        expect(first).toContain('smsp__inst_executed_op_shared_ld.sum')
-        expect(second).not.toContain('smsp__inst_executed_op_shared_ld.sum')
-        expect(second).toContain('smsp__sass_inst_executed_op_shared_ld.sum')
-        expect(third).toBeUndefined()
-      })
-
-      it('and names one that nobody asked for, it is not asked again and again', async () => {
-        const machine = await fakeMachine()
-        setEnv({ FAKE_NCU: 'unknown-metric' })
-        const { missing } = await machine.run({}, { settings })
-        expect(asked(machine)).toHaveLength(1)
-        expect(said(missing?.message)).toMatch(/does not know the metric sm__nope/)
-      })
+    it('and names one that nobody asked for, it is not asked again and again', async () => {
+      const machine = await fakeMachine()
+      setEnv({ FAKE_NCU: 'unknown-metric' })
+      const { missing } = await machine.run({}, { settings })
+      expect(asked(machine)).toHaveLength(1)
+      expect(said(missing?.message)).toMatch(/does not know the metric sm__nope/)
     })
   })
 })

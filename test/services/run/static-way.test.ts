@@ -158,7 +158,7 @@ describe('a static run', () => {
   })
 })
 
-it('refuses a launch whose shape is not the one that its kernel was compiled for', () => {
+it('a static run refuses a launch whose shape is not the one that its kernel was compiled for', () => {
   const launch = (
     block: [number, number, number],
     kernel: Record<string, unknown>,
@@ -206,7 +206,7 @@ describe('the launch probe', async () => {
       })
       expect(built).toHaveProperty('artefact')
       if ('artefact' in built) probe = built.artefact
-    }, 120_000)
+    })
 
     /** No CUDA is in it, so the host's compiler is enough, which nvcc calls with its own headers. */
     async function library(
@@ -386,21 +386,17 @@ describe('the launch probe', async () => {
       ['def kl_reference(task):\n    task.y[:] = 1\n', null],
       ['def kl_reference(task:\n    pass\n', /^is not valid Python: line 1: /],
       ['def reference(task):\n    pass\n', 'does not define kl_reference(task)'],
-    ])(
-      'reads the script of a reference in Python: %j',
-      async (script, fault) => {
-        const python = await promisify(execFile)('python3', ['--version']).catch(() => null)
-        const headers = new Map([
-          [pythonHeaderFile, await readFile(join(shippedKernels, pythonHeaderFile), 'utf8')],
-          [referenceHeaderFile, referenceHeader(task)],
-        ])
-        // The library is C++ for the host; that nvcc takes it too is seen where its results are (ladder-folder.test.ts).
-        const built = await library(pythonLibrary(task, script), headers)
-        const found = await probeReference(liveToolbox(null), { probe, library: built, signal })
-        if (python === null || fault === null) expect(found).toBeNull()
-        else expect(found).toMatch(fault)
-      },
-      60_000,
-    )
+    ])('reads the script of a reference in Python: %j', async (script, fault) => {
+      const python = await promisify(execFile)('python3', ['--version']).catch(() => null)
+      const headers = new Map([
+        [pythonHeaderFile, await readFile(join(shippedKernels, pythonHeaderFile), 'utf8')],
+        [referenceHeaderFile, referenceHeader(task)],
+      ])
+      // The library is C++ for the host; that nvcc takes it too is seen where its results are (ladder-folder.test.ts).
+      const built = await library(pythonLibrary(task, script), headers)
+      const found = await probeReference(liveToolbox(null), { probe, library: built, signal })
+      if (python === null || fault === null) expect(found).toBeNull()
+      else expect(found).toMatch(fault)
+    })
   })
 })

@@ -220,12 +220,16 @@ describe('a deep run', () => {
     await core.close()
   })
 
-  it('writes the profiles of a recording that is saved under a name', async () => {
-    const machine = await fakeMachine()
-    const out = join(machine.dir, 'kept')
-    await machine.run({ target: ref, size: undefined, profile: 'deep' }, { out })
-    expect((await readdir(join(out, 'deep'))).sort()).toEqual(
-      session.rungs.map(({ id }) => `${id}.json`).sort(),
-    )
-  })
+  it(
+    'writes the profiles of a recording that is saved under a name',
+    { tags: ['thorough'] },
+    async () => {
+      const machine = await fakeMachine()
+      const out = join(machine.dir, 'kept')
+      await machine.run({ target: ref, size: undefined, profile: 'deep' }, { out })
+      expect((await readdir(join(out, 'deep'))).sort()).toEqual(
+        session.rungs.map(({ id }) => `${id}.json`).sort(),
+      )
+    },
+  )
 })

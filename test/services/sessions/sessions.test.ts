@@ -164,7 +164,7 @@ describe('a history', () => {
   })
 })
 
-it('is empty, and no fault, for a screen that shows a ladder without a timed session', async () => {
+it('the history is empty, and no fault, for a screen that shows a ladder without a timed session', async () => {
   const { setup } = await store(...days(2, {}))
   const none = await findHistory(setup, 'reduction')
   expect(none).toMatchObject({ ladders: ['gemm-fp32'], history: { series: [], unreadable: [] } })

@@ -197,7 +197,7 @@ describe('what cannot be swept', () => {
       /100,000,000 combinations, too many to try each/,
     ],
     ['a rung without parameters', { rung: '01_naive', axes: [] }, /declares no parameter/],
-  ])('%s', async (_, request, why) => {
+  ])('%s is refused before anything is built', async (_, request, why) => {
     const machine = await fakeMachine()
     await expect(start(machine, request)).rejects.toThrow(why)
     expect(built(machine)).toBe(0)

@@ -1,0 +1,43 @@
+// @ts-check
+/** The tables of CONTRIBUTING.md: which files a recipe changes. */
+
+/**
+ * The paths in the first column of a section's table. `<name>` stands for a name, `*` for a folder and `{a,b}` for each.
+ * @param {string} document @param {string} heading
+ */
+export function filesOf(document, heading) {
+  const section = document.split(`\n## ${heading}\n`)[1]?.split('\n## ')[0] ?? ''
+  return [...section.matchAll(/^\|([^|]*)\|/gm)].flatMap(([, cell = '']) =>
+    [...cell.matchAll(/`([^`]+)`/g)].flatMap(([, path = '']) => {
+      const [, before, names, after] = /^([^{]*)\{([^}]*)\}(.*)$/.exec(path) ?? []
+      return names === undefined
+        ? [path]
+        : names.split(',').map((name) => `${before}${name.trim()}${after}`)
+    }),
+  )
+}
+
+/** @param {string} path of a table */
+const patternOf = (path) =>
+  new RegExp(
+    `^${path
+      .replaceAll('.', '\\.')
+      .replaceAll('*', '[^/]+')
+      .replaceAll(/<[^>]+>/g, '[^/]+')}${path.endsWith('/') ? '' : '$'}`,
+  )
+
+/**
+ * In which way changed files are not those of a table; a path that ends with `/` stands for all files below it.
+ * @param {readonly string[]} listed @param {readonly string[]} changed
+ */
+export function unlike(listed, changed) {
+  const patterns = listed.map(patternOf)
+  return [
+    ...changed
+      .filter((path) => !patterns.some((pattern) => pattern.test(path)))
+      .map((path) => `${path} changed and is not in the table.`),
+    ...listed
+      .filter((_, index) => !changed.some((path) => patterns[index]?.test(path)))
+      .map((path) => `${path} is in the table and did not change.`),
+  ]
+}
