@@ -115,7 +115,6 @@ describe('an instruction', () => {
           width: 64,
           scale: 1,
           uniform: null,
-          uniformWidth: 32,
           descriptor: 6,
           offset: 16,
         },
