@@ -57,7 +57,7 @@ function emulated({ name, grid, block, numbers }: (typeof rows)[number]) {
   })
   expect([answer.stopped, answer.findings]).toEqual([null, []])
   const [counted] = answer.kernels
-  const metric = (id: string): number => counted!.metrics[id]!.value
+  const metric = (id: string): number => Number(counted!.metrics[id]!.value)
   const sum = (figure: 'sharedWavefronts' | 'sharedWavefrontsIdeal'): number =>
     counted!.code()!.instructions.reduce((total, one) => total + (one[figure] ?? 0), 0)
   return {
