@@ -112,11 +112,18 @@ async function writeSources(folder: string, sources: ReadonlyMap<string, string>
   }
 }
 
-async function readKept(path: string): Promise<KeptBuild | null> {
+const keptName = 'build.json'
+const KeptEntry = KeptBuild.extend({ artefact: z.string() })
+
+const hashOf = async (artefact: string): Promise<string> => sha256(await readFile(artefact))
+
+/** What an entry keeps of its build; null if that or the artifact is absent or damaged, so that it is rebuilt. */
+async function readKept(folder: string, artefact: string): Promise<KeptBuild | null> {
   try {
-    return KeptBuild.parse(JSON.parse(await readFile(path, 'utf8')))
+    const text = await readFile(join(folder, keptName), 'utf8')
+    const { artefact: hash, ...kept } = KeptEntry.parse(JSON.parse(text))
+    return (await hashOf(artefact)) === hash ? kept : null
   } catch {
-    // Absent or truncated: it is rebuilt.
     return null
   }
 }
@@ -125,7 +132,7 @@ async function readKept(path: string): Promise<KeptBuild | null> {
 async function readSlot(root: string, inputs: BuildInputs): Promise<BuildSlot | null> {
   const folder = join(root, 'build', buildKey(inputs))
   const artefact = join(folder, inputs.output)
-  const kept = (await pathExists(artefact)) ? await readKept(join(folder, 'build.json')) : null
+  const kept = await readKept(folder, artefact)
   if (!kept) return null
   return {
     sourceDir: join(folder, sourcesOf),
@@ -146,10 +153,9 @@ export function diskBuildCache(root: string, shared = sharedCacheDir()): BuildCa
       const folder = join(root, 'build', buildKey(inputs))
       const sourceDir = join(folder, sourcesOf)
       const artefact = join(folder, inputs.output)
-      const keptPath = join(folder, 'build.json')
       const pending = `${artefact}.${randomBytes(4).toString('hex')}`
       try {
-        const kept = (await pathExists(artefact)) ? await readKept(keptPath) : null
+        const kept = await readKept(folder, artefact)
         if (!kept) await writeSources(sourceDir, inputs.sources)
         return {
           sourceDir,
@@ -157,9 +163,10 @@ export function diskBuildCache(root: string, shared = sharedCacheDir()): BuildCa
           kept,
           pending,
           async keep(build) {
+            const entry = { ...build, artefact: await hashOf(pending) }
             await rename(pending, artefact)
             // Without this file it is recompiled next time, which is no reason to fail now.
-            await replaceFile(keptPath, JSON.stringify(build)).catch(() => undefined)
+            await replaceFile(join(folder, keptName), JSON.stringify(entry)).catch(() => undefined)
           },
           discard: () => rm(pending, { force: true }),
         }

@@ -13,7 +13,9 @@ import {
 } from '../session/deep'
 
 /** Instructions that have a figure for shared memory, or for global memory; ncu leaves the others' empty. */
-const shared = new Set(['LDS', 'LDSM', 'STS', 'STSM', 'LDGSTS', 'ATOMS', 'LD', 'ST', 'ATOM'])
+const shared = new Set(
+  ['LDS', 'LDSM', 'STS', 'STSM', 'LDGSTS', 'ATOMS', 'LD', 'ST', 'ATOM'].concat('HGMMA', 'QGMMA'),
+)
 
 const global = new Set(['LDG', 'STG', 'LDGSTS', 'ATOMG', 'RED', 'REDG', 'LD', 'ST', 'ATOM'])
 

@@ -104,12 +104,10 @@ function wholeAddress(
   const { offset, scale } = at.take(
     operand,
     ...(['register', 'wide register', 'scale', 'offset'] as const),
-    ...(['uniform register', 'wide uniform register', 'descriptor'] as const),
+    ...(['uniform register', 'descriptor'] as const),
   )
   if (!at.has('E')) return at.unknown('an address of 32 bits')
   const pair = isPair(operand)
-  // Alone, a uniform part is a whole address.
-  const uniformPair = operand.uniformWidth === 64 || !pair || register === null
   return (base, lane, into) => {
     let low = offset
     let top = 0
@@ -119,7 +117,7 @@ function wholeAddress(
     }
     if (uniform !== null) {
       low += words[base + uniform + lane]! >>> 0
-      if (uniformPair) top += words[base + uniform + lanes + lane]!
+      top += words[base + uniform + lanes + lane]!
     }
     const carry = Math.floor(low / 2 ** 32)
     into.low = low - carry * 2 ** 32

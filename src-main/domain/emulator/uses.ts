@@ -22,7 +22,6 @@ export type Trait =
   | 'wide register'
   | 'scale'
   | 'uniform register'
-  | 'wide uniform register'
   | 'descriptor'
   | 'offset'
   | `.${string}`
@@ -78,7 +77,6 @@ function traitsOf(operand: Operand): Trait[] {
         ['wide register', operand.width === 64],
         ['scale', operand.scale !== 1],
         ['uniform register', operand.uniform !== null && operand.uniform !== zeroUniformRegister],
-        ['wide uniform register', operand.uniformWidth === 64],
         ['descriptor', operand.descriptor !== null],
         ['offset', operand.offset !== 0],
       )

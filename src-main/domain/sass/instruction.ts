@@ -88,9 +88,8 @@ export interface MemoryOperand {
   /** `R2.64`: a pair; `R2.U32`: zero-extended beside a uniform base; `.X4`, `.X8`, `.X16`: times that. */
   readonly width: 32 | 64
   readonly scale: 1 | 4 | 8 | 16
-  /** Uniform base added to the address, and whether it is a pair. */
+  /** Uniform base added to the address: a pair in global memory. */
   readonly uniform: number | null
-  readonly uniformWidth: 32 | 64
   /** Uniform register pair that holds the memory descriptor: `desc[UR4]`. */
   readonly descriptor: number | null
   /** Signed, in bytes. */

@@ -367,20 +367,18 @@ export interface MemoryOptions {
   descriptor?: number | null
   wide?: boolean
   scale?: 1 | 4 | 8 | 16
-  uniformWide?: boolean
 }
 
 export const memory =
   (read: (draft: Draft) => MemoryOptions): Part =>
   (draft) => {
-    const { offset, register, uniform, descriptor, wide, scale, uniformWide } = read(draft)
+    const { offset, register, uniform, descriptor, wide, scale } = read(draft)
     draft.operands.push({
       kind: 'memory',
       register: register ?? null,
       width: wide ? 64 : 32,
       scale: scale ?? 1,
       uniform: uniform ?? null,
-      uniformWidth: uniformWide ? 64 : 32,
       descriptor: descriptor ?? null,
       offset: offset ? draft.encoding.signed(...offset) : 0,
     })

@@ -103,13 +103,13 @@ const withSuffixes = (name: string, suffixes: readonly string[]): string =>
   [name, ...suffixes].join('.')
 
 function printMemory(memory: MemoryOperand): string {
-  const { register, width, scale, uniform, uniformWidth, descriptor, offset } = memory
+  const { register, width, scale, uniform, descriptor, offset } = memory
   const parts = []
   if (register !== null && !(register === zeroRegister && (uniform !== null || offset !== 0)))
     parts.push(
       `${registerName(register)}${scale === 1 ? '' : `.X${scale}`}${width === 64 ? '.64' : ''}`,
     )
-  if (uniform !== null) parts.push(`${uniformName(uniform)}${uniformWidth === 64 ? '.64' : ''}`)
+  if (uniform !== null) parts.push(uniformName(uniform))
   if (offset !== 0 || parts.length === 0) parts.push(hex(offset))
   const place = `[${parts.join('+')}]`
   return descriptor === null ? place : `desc[${uniformName(descriptor)}]${place}`

@@ -7,6 +7,7 @@ import { describe, expect, it } from 'vitest'
 import { stageFolder } from '../../../src-main/adapters/disk/staging'
 import { setEnv, tempDir } from '../../services/support'
 import { cacheDir, sharedCacheDir, userFolders } from '../../../src-main/adapters/disk/paths'
+import { diskBuildCache } from '../../../src-main/adapters/disk/build-cache'
 import { ownFolder, sweepAbandoned } from '../../../src-main/adapters/disk/owned-folder'
 
 describe('an owned folder', () => {
@@ -128,5 +129,33 @@ describe('the user’s folders', () => {
     setEnv({ KERNEL_LADDER_CACHE: '', XDG_CACHE_HOME: '', KERNEL_LADDER_SHARED_CACHE: '' })
     expect(cacheDir()).toBe(join(homedir(), '.cache', 'kernel-ladder'))
     expect(sharedCacheDir()).toBeNull()
+  })
+})
+
+describe('the build cache', () => {
+  const inputs = {
+    ...{ sources: new Map([['a.cu', '// a kernel']]), flags: ['-O3'] },
+    ...{ compiler: 'release 13.0', output: 'rung.so' },
+  }
+  const build = { argv: ['nvcc'], stdout: '', stderr: '', seconds: 1 }
+
+  it.each([
+    ['emptied', ''],
+    ['cut off', 'machine'],
+    ['changed', 'machine cod3'],
+  ])('builds again what was %s', async (_, damaged) => {
+    const cache = diskBuildCache(await tempDir(), null)
+    const first = await cache.slot(inputs)
+    expect(first.kept).toBeNull()
+    await writeFile(first.pending, 'machine code')
+    await first.keep(build)
+    expect((await cache.slot(inputs)).kept).toEqual(build)
+
+    await writeFile(first.artefact, damaged)
+    const again = await cache.slot(inputs)
+    expect(again.kept).toBeNull()
+    await writeFile(again.pending, 'machine code')
+    await again.keep(build)
+    expect((await cache.slot(inputs)).kept).toEqual(build)
   })
 })

@@ -39,16 +39,13 @@ function memory(text: string): MemoryOperand {
     width: 32 as 32 | 64,
     scale: 1 as 1 | 4 | 8 | 16,
     uniform: null as number | null,
-    uniformWidth: 32 as 32 | 64,
     descriptor: described ? uniform(described[1]!) : null,
     offset: 0,
   }
   for (const part of inner.split('+')) {
     const [, name, suffixes] = /^([A-Z0-9]+)((?:\.[A-Z0-9]+)*)$/.exec(part) ?? []
-    if (name?.startsWith('UR')) {
-      operand.uniform = uniform(name)
-      if (suffixes!.includes('.64')) operand.uniformWidth = 64
-    } else if (name?.startsWith('R')) {
+    if (name?.startsWith('UR')) operand.uniform = uniform(name)
+    else if (name?.startsWith('R')) {
       operand.register = register(name)
       if (suffixes!.includes('.64')) operand.width = 64
       const scale = /\.X(\d+)/.exec(suffixes!)

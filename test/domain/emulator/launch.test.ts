@@ -139,13 +139,19 @@ it('a loop goes round with all lanes where one is left for a uniform instruction
   expect([count('UIADD3'), count('STG'), count('BRA', 'divergent')]).toEqual([32, 1, 0])
 })
 
-it('a load takes an address from a pair of uniform registers alone', () => {
+// sm_75 has the second in loops over an array.
+it.each([
+  ['alone', 'RZ', 0],
+  ['and a pair of registers', 'R2', 3],
+])('an atomic takes an address from a pair of uniform registers %s', (_, register, at) => {
   const { out, findings } = run(`
   MOV R0, 0x7
+  MOV R2, ${4 * at}
+  MOV R3, RZ
   ULDC.64 UR4, c[0x0][0x218]
-  ATOMG.E.EXCH.STRONG.GPU PT, RZ, [RZ.64+UR4], R0
+  ATOMG.E.EXCH.STRONG.GPU PT, RZ, [${register}.64+UR4], R0
   EXIT`)
-  expect([out[0], findings.length]).toEqual([7, 0])
+  expect([out[at], findings.length]).toEqual([7, 0])
 })
 
 it('a kernel stops where a branch leads between instructions', () => {

@@ -92,6 +92,13 @@ describe('a bit that is flipped', () => {
     }
     expect(same).toEqual([])
   })
+
+  it('makes no form with a third source of an LEA that has two', () => {
+    const words = [0x03037411, 0, 0x078fcaff, 0x000fc600] as const
+    expect(decodeInstruction(words, 0, 90)).toMatchObject({ unknown: true })
+    const own = [0x03037211, 0, 0x078fcaff, 0x000fc600] as const
+    expect(decodeInstruction(own, 0, 90)).toMatchObject({ mnemonic: 'LEA' })
+  })
 })
 
 describe('an instruction', () => {
@@ -115,7 +122,6 @@ describe('an instruction', () => {
           width: 64,
           scale: 1,
           uniform: null,
-          uniformWidth: 32,
           descriptor: 6,
           offset: 16,
         },

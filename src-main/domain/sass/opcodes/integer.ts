@@ -30,6 +30,8 @@ export const unsigned = flag(73, '', 'U32')
 export const integerComparisons = ['F', 'LT', 'EQ', 'LE', 'GT', 'NE', 'GE', 'T']
 export const combination = choice(74, 2, ['AND', 'OR', 'XOR'])
 const carryIn = ps(87)
+/** Without a third source, only the forms of two are known. */
+const withoutC = when(9, 3, ab, [fixed(64, 8, 255)], [fixed(9, 3, ab[0]!)])
 
 const setp = (aSource: Part, bSource: Part): Part[] => [
   choice(76, 3, integerComparisons),
@@ -120,7 +122,7 @@ export const integerOpcodes: Opcode[] = [
     unlessTrue(pd(81)),
     a(signed),
     b({ neg: true }),
-    when(80, 1, 1, [when(73, 1, 1, [fixed(64, 8, 255)], [c()])], [fixed(64, 8, 255)]),
+    when(80, 1, 1, [when(73, 1, 1, [withoutC], [c()])], [withoutC]),
     int(75, 5),
     when(74, 1, 1, [ps(87)], [fixed(87, 4, 15)]),
   ),
