@@ -349,9 +349,10 @@ async function gradeBatches(
     const grades = await gradeFolder(request, {
       onStart: async (facts) => {
         isolation = isolationSentence(facts.isolation)
-        note(`${lab.id}: ${startSentence(facts, can(parseTarget(target)!))}`)
+        const abilities = can(parseTarget(target)!)
+        note(`${lab.id}: ${startSentence(facts, abilities)}`)
         note(isolation)
-        if (target === 'local' && facts.jobs > Math.max(1, facts.gpus))
+        if (abilities.needsGpu && facts.jobs > Math.max(1, facts.gpus))
           note('warning: several submissions share a GPU, which distorts their times.')
         allowed ||= isIsolated(facts.isolation) || (await allowUnisolated(facts.isolation, options))
       },
