@@ -193,6 +193,7 @@ describe('the sources of rungs', () => {
       'keep-recording.ts',
       'agents-doc.mjs',
       'npm-package.mjs',
+      'recipes.mjs',
     ]
     for (const script of scripts) {
       const text = await readFile(script, 'utf8')
