@@ -208,7 +208,7 @@ function groupProduct(at: Site): Step {
     const row = (pair & 1 ? 8 : 0) + (lane >> 2)
     return row * columns + 8 * (pair >> 1) + 2 * (lane & 3) + (wide ? part & 1 : 0)
   }
-  // nvcc puts a product without a result, and without a matrix, behind products that it serializes.
+  // nvcc emits an empty product, with neither a result nor a matrix, after products that it serializes.
   const hasResult = to[0]! >= 0
   return (warp, active) => {
     if (active !== warp.lanes) at.unknown('a part of the warp')

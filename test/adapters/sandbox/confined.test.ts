@@ -98,7 +98,7 @@ describe.skipIf(toolkit === undefined)('host code that describes launches', () =
     return path
   }
 
-  /** Compiles with a script in place of nvcc. */
+  /** Runs a script instead of nvcc. */
   const compiled = async (cwd: string, args: string[], output: string): Promise<void> => {
     const { mechanism, view, readable, hidden } = sandbox
     const { toolbox } = confinedTools({
