@@ -17,6 +17,7 @@ import type { RawRecorder, ToolCall, Toolbox } from '../tools/toolbox'
 import { caseLines, type CaseWords } from './replay-plan'
 import { measureBlind } from './blind-run'
 import { emulatorsIn } from './emulator-process'
+import { foreignFiles, includedFiles, searchedFolders } from './headers'
 import { Mechanism, placeOf, wrapOf, type Limits } from './sandbox'
 import { removeTree, type Place } from './view'
 import { cubinsOf } from '../../parsers/cubin/fat-binary'
@@ -72,8 +73,9 @@ export const variablesFor = (environment: NodeJS.ProcessEnv): Record<string, str
  */
 const reproducible = (sources: string): string => `/${sources.split('/').slice(-3).join('/')}`
 
-/** Writes what the compiler built to stdout, since nothing else leaves the sandbox. */
-const compileScript = 'built=$(mktemp -d)/built; "$@" -o "$built" 1>&2 && base64 -w 0 "$built"'
+/** Writes what the compiler built and the files that it included to stdout, since nothing else leaves the sandbox. */
+const compileScript = `at=$(mktemp -d)
+"$@" -MD -MF "$at/included" -o "$at/built" 1>&2 && base64 -w 0 "$at/built" && echo && cat "$at/included"`
 
 export interface Confined {
   toolbox: (recorder: RawRecorder | null) => Toolbox
@@ -129,21 +131,37 @@ export function confinedTools(options: ConfinedOptions): Confined {
   }
 
   const compile = async (call: ToolCall): Promise<ProcessResult> => {
-    const at = call.args.indexOf('-o')
-    const output = call.args[at + 1]!
-    const args = call.args.filter((_, index) => index !== at && index !== at + 1)
+    const named = call.args.indexOf('-o')
+    const output = call.args[named + 1]!
+    const args = call.args.filter((_, index) => index !== named && index !== named + 1)
     // The probe stands in for the CUDA runtime, wherever the submission is to run.
     const runtime = args.includes('-cudart') ? [] : ['-cudart', 'none']
     if (mechanism.by === 'none')
       return runProcess({ ...call, args: [...args, ...runtime, '-o', output] })
-    const result = await isolated(
-      call,
-      { work: call.cwd!, at: reproducible(call.cwd!) },
-      ['sh', '-c', compileScript, 'sh', call.file, ...args, ...runtime],
-      2 * limits.fileBytes,
-    )
-    if (result.outcome === 'exited' && result.exitCode === 0)
-      await writeFile(output, Buffer.from(result.stdout, 'base64'), { mode: 0o755 })
+    const at = reproducible(call.cwd!)
+    const [result, searched] = await Promise.all([
+      isolated(
+        call,
+        { work: call.cwd!, at },
+        ['sh', '-c', compileScript, 'sh', call.file, ...args, ...runtime],
+        2 * limits.fileBytes,
+      ),
+      searchedFolders(call.file, call.cwd!),
+    ])
+    if (result.outcome !== 'exited' || result.exitCode !== 0) return { ...result, stdout: '' }
+    const [built = '', ...rule] = result.stdout.split('\n')
+    const [foreign] = foreignFiles(includedFiles(rule.join('\n'), at), [
+      ...[at, ...view.readable],
+      ...searched,
+    ])
+    if (foreign !== undefined)
+      return {
+        ...result,
+        stdout: '',
+        stderr: `error: ${foreign} is neither a file of the submission nor in a folder that the compiler searches\n`,
+        exitCode: 1,
+      }
+    await writeFile(output, Buffer.from(built, 'base64'), { mode: 0o755 })
     return { ...result, stdout: '' }
   }
 

@@ -98,17 +98,22 @@ describe.skipIf(toolkit === undefined)('host code that describes launches', () =
     return path
   }
 
-  /** Runs a script instead of nvcc. */
-  const compiled = async (cwd: string, args: string[], output: string): Promise<void> => {
+  /** Begins a script that runs instead of nvcc: it lists no included files, and writes to $built. */
+  const named =
+    'while [ "$1" != -MF ]; do shift; done; included=$2; built=$4; echo built: > "$included"\n'
+  const compile = (cwd: string, [file, ...args]: string[], output: string) => {
     const { mechanism, view, readable, hidden } = sandbox
     const { toolbox } = confinedTools({
       confinement: { mechanism, view, readable: [...readable], hidden: [...hidden] },
       ...{ limits, submission: 'mine', known: null, folder: join(dir, 'plans') },
       gpuTools: () => Promise.reject(new Error('There is no GPU.')),
     })
-    const result = await toolbox(null).exec({
-      ...{ tool: 'nvcc', key: 'nvcc/mine', file: 'sh', cwd, args: [...args, '-o', output] },
+    return toolbox(null).exec({
+      ...{ tool: 'nvcc', key: 'nvcc/mine', file: file!, cwd, args: [...args, '-o', output] },
     })
+  }
+  const compiled = async (...args: Parameters<typeof compile>): Promise<void> => {
+    const result = await compile(...args)
     expect(result.exitCode, result.stderr).toBe(0)
   }
 
@@ -160,10 +165,10 @@ describe.skipIf(toolkit === undefined)('host code that describes launches', () =
     // In place of nvcc, which reads whatever the code includes: every file of code that is there.
     await writeFile(
       join(grading, '1', 'nvcc.sh'),
-      'for word; do built=$word; done\nfind / -path /proc -prune -o -name "*.cu" -print > "$built" || true\n',
+      `${named}find / -path /proc -prune -o -name "*.cu" -print > "$built" || true\n`,
     )
     const output = join(dir, 'seen')
-    await compiled(join(grading, '1'), ['nvcc.sh', 'labs/b/lab.cu'], output)
+    await compiled(join(grading, '1'), ['sh', 'nvcc.sh', 'labs/b/lab.cu'], output)
     const seen = (await readFile(output, 'utf8')).split('\n').filter(Boolean)
     const own = `${basename(dir)}/grading/1/labs/b/lab.cu`
     if (isIsolated(sandbox.isolation))
@@ -171,10 +176,40 @@ describe.skipIf(toolkit === undefined)('host code that describes launches', () =
     else expect(seen).toContain(join(dir, '..', own))
   })
 
+  it('includes no file that its compiler does not search, wherever this program is installed again', async () => {
+    const cwd = join(dir, 'including')
+    await mkdir(cwd)
+    const includes = (files: string): Promise<void> =>
+      writeFile(
+        join(cwd, 'nvcc'),
+        `#!/bin/sh
+if [ "$1" = -E ]; then
+  echo "#include <...> search starts here:" >&2
+  echo " /opt/cuda/bin/../include" >&2
+  echo "End of search list." >&2
+  exit
+fi
+${named}echo 'built : ${files}' > "$included"; echo code > "$built"
+`,
+        { mode: 0o755 },
+      )
+    const output = join(dir, 'included')
+    await includes(
+      'lab.cu include/a.h \\\n  /opt/cuda/include/cuda.h /opt/cuda/include/x/../my\\ y.h',
+    )
+    expect((await compile(cwd, ['./nvcc'], output)).stderr).toBe('')
+    await rm(output)
+    const solution = '/usr/lib/node_modules/kernel-ladder/labs/01/solution.cu'
+    await includes(`lab.cu ${solution}`)
+    const refused = await compile(cwd, ['./nvcc'], output)
+    expect(refused).toMatchObject({ exitCode: 1, stdout: '' })
+    expect(refused.stderr).toContain(`${solution} is neither`)
+    expect(existsSync(output)).toBe(false)
+  })
+
   // Machine code with line information contains both, so that a grade could not be repeated.
   it('is compiled at one path and of one time, wherever the cache is', async () => {
-    const look =
-      'for word; do built=$word; done\n(pwd; stat -c "%n %Y" include/a.h lab.cu) > "$built"\n'
+    const look = `${named}(pwd; stat -c "%n %Y" include/a.h lab.cu) > "$built"\n`
     const sources = new Map([
       ['lab.cu', '// code'],
       ['include/a.h', '// more'],
@@ -187,7 +222,7 @@ describe.skipIf(toolkit === undefined)('host code that describes launches', () =
         ...{ sources, flags: [], compiler: '', output: 'lab.so' },
       })
       const output = join(dir, `${root}-seen`)
-      await compiled(sourceDir, ['nvcc.sh', 'lab.cu'], output)
+      await compiled(sourceDir, ['sh', 'nvcc.sh', 'lab.cu'], output)
       seen.push(await readFile(output, 'utf8'))
     }
     expect(seen[0]).toMatch(/ 315532800\nlab\.cu 315532800\n$/)
