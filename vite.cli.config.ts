@@ -63,7 +63,7 @@ export default defineConfig(({ mode }) => {
   if (mode === 'package')
     return inFiles('dist/package/lib', {
       'kernel-ladder': start,
-      index: 'src-main/library/index.ts',
+      index: 'src-main/api/index.ts',
     })
   return mode === 'checkout' ? inFiles('out/cli', { 'kernel-ladder': start }) : cli
 })

@@ -13,7 +13,7 @@ export async function libraryDoc() {
   try {
     const app = await Application.bootstrapWithPlugins(
       /** @type {any} */ ({
-        entryPoints: [join(root, 'src-main/library/index.ts')],
+        entryPoints: [join(root, 'src-main/api/index.ts')],
         tsconfig: join(root, 'tsconfig.library.json'),
         // The type check looks for them, and the library is built from the same files.
         skipErrorChecking: true,

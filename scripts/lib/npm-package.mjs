@@ -36,7 +36,7 @@ const manifest = {
 /** The library's declarations, which refer to each other alone; Node's own resolution wants their endings. */
 function writeTypes() {
   const compiler = join(root, 'node_modules/typescript-7/bin/tsc')
-  const from = join(root, '.cache/library-types/src-main/library')
+  const from = join(root, '.cache/library-types/src-main/api')
   rmSync(from, { recursive: true, force: true })
   execFileSync(process.execPath, [compiler, '-p', join(root, 'tsconfig.library.json')])
   mkdirSync(join(folder, 'types'), { recursive: true })

@@ -23,7 +23,7 @@ export const packedFolders = [
   'out/report',
 ]
 
-/** Into the npm package, read in place as in a checkout (src-main/adapters/kernels/assets.ts). */
+/** Into the npm package, read in place as in a checkout (src-main/adapters/catalog/assets.ts). */
 export const packageFiles = [
   ...packedFolders,
   'out/main',

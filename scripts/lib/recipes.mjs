@@ -318,7 +318,7 @@ const { t } = useI18n()
     heading: 'A kind of target',
     carryOut(edit) {
       edit.insertBefore(
-        'src-main/domain/target/kinds.ts',
+        'src-main/domain/targets/kinds.ts',
         '/** What ncu counted of code that this program neither built nor launched. */',
         `/** A kind as the recipe says: built, and never run. */
 export const recipe = {
@@ -332,7 +332,7 @@ export const recipe = {
 
 `,
       )
-      const targets = 'src-main/domain/target/targets.ts'
+      const targets = 'src-main/domain/targets/targets.ts'
       edit.insertAfter(targets, '  recorded,\n  built,\n', '  recipe,\n')
       edit.insertAfter(targets, '  static: built,\n', '  recipe,\n')
       edit.insertAfter(

@@ -15,7 +15,7 @@ import { root } from './project.mjs'
  * @property {Counters} counters
  * @property {(how: string) => string} explain how a metric is derived, in words
  * @property {readonly import('../../src-main/domain/gpu/gpu-table.ts').Gpu[]} gpus
- * @property {readonly import('../../src-main/domain/target/kinds.ts').TargetKind[]} targetKinds
+ * @property {readonly import('../../src-main/domain/targets/kinds.ts').TargetKind[]} targetKinds
  * @property {readonly import('../../src-main/domain/ladder/ladder.ts').LadderFile[]} ladders
  * @property {Record<string, any>} recordings the shipped ones, from index.json
  * @property {(sizes: any) => string} sizesLabel
@@ -208,7 +208,7 @@ export async function referenceDocs(registries) {
  *   messages: typeof import('../../src-main/domain/messages/message.ts'),
  *   wording: typeof import('../../src-main/domain/text/english.ts'),
  *   gpus: typeof import('../../src-main/domain/gpu/gpu-table.ts'),
- *   targets: typeof import('../../src-main/domain/target/targets.ts'),
+ *   targets: typeof import('../../src-main/domain/targets/targets.ts'),
  *   problem: typeof import('../../src-main/domain/task/problem.ts'),
  * }} modules
  * @returns {Registries}

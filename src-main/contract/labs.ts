@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { LabCheck, LabFile, LabSource } from '../domain/labs/lab'
 import { Statement } from '../domain/messages/message'
 import { LabAnswers, LabOutcome } from '../domain/labs/outcome'
-import { LabTarget } from '../domain/target/targets'
+import { LabTarget } from '../domain/targets/targets'
 import { Sizes } from '../domain/task/problem'
 import { Identifier } from '../domain/ladder/rung'
 

@@ -1,7 +1,7 @@
 /** Calls about remote machines that runs can be sent to. */
 import { z } from 'zod'
 import { ErrorShape } from '../domain/errors'
-import { SlurmOptions } from '../domain/machines/machine-file'
+import { SlurmOptions } from '../domain/remote/machine-file'
 
 const Name = z.string().min(1).max(40)
 

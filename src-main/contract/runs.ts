@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { Identifier, Parameters } from '../domain/ladder/rung'
 import { ProfileLevel } from '../domain/metrics/metric-definition'
 import { CacheState, TimingWay } from '../domain/session/session'
-import { TargetText } from '../domain/target/targets'
+import { TargetText } from '../domain/targets/targets'
 import { DraftId } from '../domain/ladder/draft'
 import { At } from '../domain/task/problem-request'
 

@@ -1,7 +1,7 @@
 /** Calls about compute-sanitizer: one job at a time, observed by polling. */
 import { z } from 'zod'
 import { Identifier, Parameters } from '../domain/ladder/rung'
-import { SanitizeTarget } from '../domain/target/targets'
+import { SanitizeTarget } from '../domain/targets/targets'
 import { ErrorShape } from '../domain/errors'
 import { Statement } from '../domain/messages/message'
 import { SanitizeReport, SanitizerTool, sanitizerTools } from '../domain/session/sanitizer'

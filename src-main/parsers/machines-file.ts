@@ -1,6 +1,6 @@
 /** machines.yaml, parsed strictly, and edited without losing its comments. */
 import { isMap, parseDocument } from 'yaml'
-import { MachinesFile, type WrittenMachine } from '../domain/machines/machine-file'
+import { MachinesFile, type WrittenMachine } from '../domain/remote/machine-file'
 import { readYaml, refuse, schemaFaults } from './kernels/yaml-places'
 
 /** Throws every fault with its line; `file` is only named. */

@@ -59,7 +59,7 @@ type Layer =
   | 'adapters'
   | 'services'
   | 'hosts'
-  | 'library'
+  | 'api'
   | 'preload'
   | 'renderer'
   | 'outside'
@@ -71,7 +71,7 @@ const mayImport: Record<Layer, readonly Layer[]> = {
   adapters: ['parsers', 'domain'],
   services: ['adapters', 'contract', 'domain'],
   hosts: ['services', 'adapters', 'parsers', 'contract', 'domain'],
-  library: ['adapters', 'parsers', 'domain'],
+  api: ['adapters', 'parsers', 'domain'],
   preload: ['contract'],
   renderer: ['contract', 'domain'],
   outside: [],
@@ -95,7 +95,7 @@ const owners: Record<string, readonly string[]> = {
   ],
   '@modelcontextprotocol/server': ['src-main/hosts/mcp/'],
   open: ['src-main/adapters/tools/desktop.ts'],
-  'virtual:kernel-ladder-assets': ['src-main/adapters/kernels/assets.ts'],
+  'virtual:kernel-ladder-assets': ['src-main/adapters/catalog/assets.ts'],
   echarts: ['src-renderer/charts/'],
   zrender: ['src-renderer/charts/'],
   'intl-messageformat': ['src-main/domain/messages/format.ts'],
@@ -109,7 +109,7 @@ const owners: Record<string, readonly string[]> = {
 const libraries: Partial<Record<Layer, readonly string[]>> = {
   domain: ['zod', 'intl-messageformat'],
   contract: ['zod'],
-  library: [],
+  api: [],
   preload: ['electron'],
 }
 
@@ -123,7 +123,7 @@ const builtins: Record<Layer, 'any' | 'none' | 'pure'> = {
   adapters: 'any',
   services: 'any',
   hosts: 'any',
-  library: 'none',
+  api: 'none',
   preload: 'none',
   renderer: 'none',
   outside: 'none',
@@ -140,7 +140,7 @@ function layerOf(path: string): Layer {
     case 'adapters':
     case 'services':
     case 'hosts':
-    case 'library':
+    case 'api':
       return name
     default:
       return 'outside'

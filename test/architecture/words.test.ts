@@ -22,14 +22,14 @@ const spoken =
 
 /** Where a string is right, and why. */
 const elsewhere: readonly [RegExp, string][] = [
-  [/parsers\/(?:kernels|labs)\/|adapters\/kernels\//, 'faults in files of authors, by place'],
+  [/parsers\/(?:kernels|labs)\/|adapters\/catalog\//, 'faults in files of authors, by place'],
   [/hosts\/(?!electron\/|web\/upload)/, 'the command line, and what keeps a host from starting'],
   [
     /report\/save\.ts|group-launches\.ts|labs\/grade\.ts|init\.ts/,
     'the command line alone asks for it',
   ],
   [
-    /services\/(?:regress|tune(?!\/apply))\/|kernels\/git\.ts|sessions\/history\.ts/,
+    /services\/(?:regress|tune(?!\/apply))\/|catalog\/git\.ts|sessions\/history\.ts/,
     'the command line alone asks for it',
   ],
   [/adapters\/remote\//, 'what ssh and another machine say'],

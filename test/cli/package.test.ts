@@ -146,7 +146,7 @@ const outside = `__global__ void outsideStore(float* out, int n) {
 `
 
 describe('its library', () => {
-  const library = join(root, 'src-main/library')
+  const library = join(root, 'src-main/api')
   const examples = readdirSync(library).flatMap((file) => {
     const text = readFileSync(join(library, file), 'utf8')
     return [...text.matchAll(/@example\n \* ```js\n([\s\S]*?) \* ```/g)].map(([, code = '']) => ({

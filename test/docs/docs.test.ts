@@ -275,7 +275,7 @@ describe('names of files and links', () => {
     })
 
     it.each([
-      '// see services/core.ts and docs/LABS.md',
+      '// see services/app/core.ts and docs/LABS.md',
       "import a from './none.ts'",
       '// https://example.com/docs/none.md',
       '// test/captures/task/<task>',

@@ -1,5 +1,5 @@
 /** Readers of what other machines, schedulers, git and this program's own other processes answer. */
-import { logEntries } from '../../src-main/adapters/kernels/commits'
+import { logEntries } from '../../src-main/adapters/catalog/commits'
 import { stateNotice, tryOptions } from '../../src-main/adapters/remote/slurm'
 import { askHostKey, refusalOf, type Shell } from '../../src-main/adapters/remote/ssh'
 import { RunEvent } from '../../src-main/contract'
@@ -9,13 +9,13 @@ import {
   parseQueueLine,
   stateOf,
   submittedId,
-} from '../../src-main/domain/machines/slurm-job'
-import { SlurmOptions } from '../../src-main/domain/machines/machine-file'
-import { parseTarget } from '../../src-main/domain/target/targets'
+} from '../../src-main/domain/remote/slurm-job'
+import { SlurmOptions } from '../../src-main/domain/remote/machine-file'
+import { parseTarget } from '../../src-main/domain/targets/targets'
 import { editMachines, parseMachines } from '../../src-main/parsers/machines-file'
 import { parseJsonWithin } from '../../src-main/parsers/json-within'
 import { alike, text, type Reader } from './reader'
-import { JobLine } from '../../src-main/domain/machines/job-protocol'
+import { JobLine } from '../../src-main/domain/remote/job-protocol'
 
 /** Another machine on which every script prints this. */
 const answering = (lines: readonly string[]): Shell => ({

@@ -7,14 +7,14 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { readSources } from '../../src-main/adapters/sessions/session-sources'
 import { readSession } from '../../src-main/adapters/sessions/session-store'
-import { commitLadder } from '../../src-main/services/ladder-library/commits'
-import { openLadder } from '../../src-main/services/ladder-library/open'
+import { commitLadder } from '../../src-main/services/folders/commits'
+import { openLadder } from '../../src-main/services/folders/open'
 import { planRun } from '../../src-main/services/run/plan'
 import { startRun } from '../../src-main/services/targets/start-run'
 import { said } from '../support'
 import { fakeMachine, recordingsDir, root, rungText, sumsFolder, type Machine } from './support'
-import { checkOutRevision } from '../../src-main/adapters/kernels/check-out-revision'
-import { diffSources } from '../../src-main/services/source-diff'
+import { checkOutRevision } from '../../src-main/adapters/catalog/check-out-revision'
+import { diffSources } from '../../src-main/services/compare/source-diff'
 
 const git = (folder: string, ...args: string[]): string =>
   execFileSync('git', ['-c', 'user.name=n', '-c', 'user.email=n@example.org', ...args], {

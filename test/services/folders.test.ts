@@ -12,12 +12,12 @@ import {
 } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { createCore } from '../../src-main/services/core'
+import { createCore } from '../../src-main/services/app/core'
 import { dispatch, type Core } from '../../src-main/contract'
 import { rungText, sumsFolder, sumsYaml, fakeMachine, type Machine } from './support'
 import { message, together } from '../../src-main/domain/messages/message'
 import { said, saying } from '../support'
-import { placedFaults } from '../../src-main/services/ladder-library/placed-faults'
+import { placedFaults } from '../../src-main/services/folders/placed-faults'
 
 async function machineWith(options: Parameters<typeof sumsFolder>[1] = {}, without: string[] = []) {
   const machine = await fakeMachine(without)

@@ -2,7 +2,7 @@
 import { cp, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { createCore } from '../../src-main/services/core'
+import { createCore } from '../../src-main/services/app/core'
 import { keeping, keptNvcc } from '../kept-nvcc'
 import { said } from '../support'
 import { setEnv, setupIn, shippedKernels, tempDir, templatesDir } from './support'

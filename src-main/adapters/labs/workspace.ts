@@ -7,7 +7,7 @@ import { noAnswers, type LabAnswers } from '../../domain/labs/outcome'
 import { answersTemplate, parseAnswers } from '../../parsers/labs/lab-answers'
 import { diskError, errorCode, makeFolder, pathExists } from '../disk/disk'
 import { nameText } from '../disk/names'
-import type { LabFolder } from './library'
+import type { LabFolder } from './lab-folders'
 import { below, type Path, submissionFile, answersFile } from './submission-path'
 const maxBytes = 1024 * 1024
 /** Enough for several lines per prediction and question. */

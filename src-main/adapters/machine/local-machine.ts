@@ -1,7 +1,7 @@
 /** The machine that this program runs on. */
 import { readFile } from 'node:fs/promises'
 import { diskBuildCache } from '../disk/build-cache'
-import { assets } from '../kernels/assets'
+import { assets } from '../catalog/assets'
 import { pathExists } from '../disk/disk'
 import { userFolders } from '../disk/paths'
 import { liveToolbox } from '../tools/live-toolbox'

@@ -4,7 +4,7 @@
  * Programs, build results and files are accessed only through it.
  */
 import { type BuildCache } from '../disk/build-cache'
-import { type Assets } from '../kernels/assets'
+import { type Assets } from '../catalog/assets'
 import type { PathAlias } from '../tools/raw-files'
 import type { RawRecorder, Toolbox } from '../tools/toolbox'
 

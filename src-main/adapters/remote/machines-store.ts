@@ -1,7 +1,7 @@
 /** The user's machines.yaml, read anew each time: it is written by hand as well. */
 import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import type { MachinesFile, WrittenMachine } from '../../domain/machines/machine-file'
+import type { MachinesFile, WrittenMachine } from '../../domain/remote/machine-file'
 import { editMachines, parseMachines } from '../../parsers/machines-file'
 import { diskError, errorCode, makeFolder, replaceFile } from '../disk/disk'
 

@@ -10,7 +10,7 @@ import { inputError, KernelLadderError, missingError } from '../../domain/errors
 import { message } from '../../domain/messages/message'
 import { fillFiles } from '../../domain/task/task'
 import { sha256 } from '../disk/build-cache'
-import type { LadderFolder } from '../kernels/ladder-folder'
+import type { LadderFolder } from '../catalog/ladder-folder'
 import { quoted, type Shell, type ShellResult } from './ssh'
 
 export interface RemoteFacts {

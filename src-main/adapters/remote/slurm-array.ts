@@ -2,8 +2,8 @@
  * An array of jobs of Slurm: one program on many GPUs, each task with its number in its words. What a task printed last
  * says whether it is done; the queue says what the others wait for.
  */
-import { parseQueueLine, stateOf, type QueueLine } from '../../domain/machines/slurm-job'
-import type { SlurmOptions } from '../../domain/machines/machine-file'
+import { parseQueueLine, stateOf, type QueueLine } from '../../domain/remote/slurm-job'
+import type { SlurmOptions } from '../../domain/remote/machine-file'
 import { answer, type RemoteFacts } from './remote-host'
 import { follow, type JobPlace, type StartJob } from './remote-jobs'
 import { at, submit } from './slurm'

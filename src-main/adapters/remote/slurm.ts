@@ -3,7 +3,7 @@
  * login node and compute node share; squeue is asked less often the longer nothing changes.
  */
 import { inputError, KernelLadderError, missingError } from '../../domain/errors'
-import type { SlurmOptions } from '../../domain/machines/machine-file'
+import type { SlurmOptions } from '../../domain/remote/machine-file'
 import {
   endOf,
   finalStates,
@@ -12,7 +12,7 @@ import {
   stateOf,
   submittedId,
   type JobState,
-} from '../../domain/machines/slurm-job'
+} from '../../domain/remote/slurm-job'
 import { message, type Statement } from '../../domain/messages/message'
 import { answer, type RemoteFacts } from './remote-host'
 import {

@@ -5,7 +5,7 @@
 import { z } from 'zod'
 import { Statement } from '../messages/message'
 import { rungOf, RungStatus, type RungResult, type Session } from '../session/session'
-import { can } from '../target/targets'
+import { can } from '../targets/targets'
 import { checkAgainst, rungVerdicts } from './baseline-check'
 import { compareRungs, MetricDelta } from './compare'
 

@@ -4,7 +4,7 @@ import { LabCheck, predictionDirections } from './lab'
 import { says, Statement } from '../messages/message'
 import { MetricValue } from '../metrics/metrics'
 import { Build, CacheState, Diagnostic } from '../session/session'
-import { Target } from '../target/targets'
+import { Target } from '../targets/targets'
 
 export const Direction = z.enum(predictionDirections)
 export type Direction = z.infer<typeof Direction>

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { comparability } from '../analysis/comparability'
 import { message, Statement } from '../messages/message'
 import { CacheState, type Session } from '../session/session'
-import { can } from '../target/targets'
+import { can } from '../targets/targets'
 import { changesOf, marks, pairUnits, type PairReason } from './pairing'
 import { unitsOf, type Unit, type UnitTime } from './units'
 

@@ -1,5 +1,5 @@
 /** What of a session is paired with another's: a rung of a ladder, a kernel of a program or of an import. Pure. */
-import { can } from '../target/targets'
+import { can } from '../targets/targets'
 import type {
   CacheState,
   ProfiledKernel,

@@ -5,7 +5,7 @@ import { isOfPrograms, type Session } from '../session/session'
 import type { templates } from '../messages/english/index'
 import { inEnglish } from '../text/english'
 import { named, optionsLabel, optionsWord, problemLabel } from '../task/problem'
-import { can } from '../target/targets'
+import { can } from '../targets/targets'
 import { formatBytes } from '../metrics/units'
 import { sessionGpuWords, gpuModeWords } from './gpu-state-words'
 

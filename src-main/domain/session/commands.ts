@@ -1,6 +1,6 @@
 /** The commands that run a session's rungs again: the same, at other sizes, or with a cold L2. Pure. */
 import type { ProfileLevel } from '../metrics/metric-definition'
-import { can, kindOf } from '../target/targets'
+import { can, kindOf } from '../targets/targets'
 import { sameSizes, type Problem, type Sizes } from '../task/problem'
 import { sizeNames, type Task } from '../task/task'
 import type { Program, Session } from './session'

@@ -7,7 +7,7 @@ import type { MetricDefinition, ProfileLevel } from '../metrics/metric-definitio
 import { metricsAtLevel, unavailable, type MetricValue, metricDefinition } from '../metrics/metrics'
 import { opcodeFamily, type DeepProfile, type Instruction } from './deep'
 import type { RungResult, Session } from './session'
-import { can } from '../target/targets'
+import { can } from '../targets/targets'
 
 type Figures = Readonly<Record<string, MetricValue>>
 

@@ -1,6 +1,6 @@
 /** References to sessions: how a session is named in calls and on the command line. */
 import { z } from 'zod'
-import { can, parseTarget, printTarget } from '../target/targets'
+import { can, parseTarget, printTarget } from '../targets/targets'
 
 /** The name of the recording that a ref refers to; null for a session in the store. */
 export const recordingOf = (ref: string): string | null => {

@@ -1,6 +1,6 @@
 /** A session's entry in a list, the same from a folder and from a report. */
 import { z } from 'zod'
-import { gpuOfTarget, kindOf, Target } from '../target/targets'
+import { gpuOfTarget, kindOf, Target } from '../targets/targets'
 import { CacheState, type Session } from './session'
 import { Problem, Scalars, unusualScalars } from '../task/problem'
 import { Statement } from '../messages/message'

@@ -4,9 +4,9 @@ import { createInterface } from 'node:readline/promises'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Setup } from '../../adapters/machine/machine'
-import { openLadder, openPrograms } from '../../services/ladder-library/open'
+import { openLadder, openPrograms } from '../../services/folders/open'
 import { note } from './output'
-import { isTrustedFolder, trustFolder } from '../../services/ladder-library/folder-trust'
+import { isTrustedFolder, trustFolder } from '../../services/folders/folder-trust'
 
 export async function confirmed(what: string): Promise<boolean> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr })

@@ -255,13 +255,13 @@ async function namingTasks(setUp: SetUp, words: readonly string[]): Promise<Task
     !['run', 'sanitize', 'regress', 'history', '__man'].some((command) => words.includes(command))
   )
     return []
-  const { readTasks } = await import('../../adapters/kernels/kernel-library')
+  const { readTasks } = await import('../../adapters/catalog/catalog')
   return [...(await readTasks((await setUp()).assets.kernelsDir)).values()]
 }
 
 async function namedTemplates(setUp: SetUp, words: readonly string[]): Promise<string[]> {
   if (!words.includes('init') && !words.includes('__man')) return []
-  const { templateNames } = await import('../../services/ladder-library/init')
+  const { templateNames } = await import('../../services/folders/init')
   return templateNames(await setUp())
 }
 

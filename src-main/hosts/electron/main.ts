@@ -1,6 +1,6 @@
 /** Entry of the desktop program: what belongs together is put together here, and nothing more. */
 import { fileURLToPath } from 'node:url'
-import { createCore } from '../../services/core'
+import { createCore } from '../../services/app/core'
 import { startElectronHost } from './host'
 import { setUp } from '../../adapters/machine/local-machine'
 import { printPdf } from './print-pdf'

@@ -2,22 +2,22 @@
 import { climbOf } from '../../domain/analysis/climb'
 import { claimWords } from '../../domain/analysis/library-claim'
 import { z } from 'zod'
-import { readKernelLibrary } from '../../adapters/kernels/kernel-library'
+import { readKernelLibrary } from '../../adapters/catalog/catalog'
 import { SessionRef } from '../../contract'
 import { inputError } from '../../domain/errors'
 import { formatMs, formatRatio } from '../../domain/metrics/units'
 import { compareSessions } from '../../domain/programs/compare-sessions'
 import { heatKinds, sassOfLine, type DeepProfile } from '../../domain/session/deep'
-import { can, parseTarget } from '../../domain/target/targets'
+import { can, parseTarget } from '../../domain/targets/targets'
 import { inEnglish } from '../../domain/text/english'
-import { openLadder } from '../../services/ladder-library/open'
+import { openLadder } from '../../services/folders/open'
 import { measuredRungs } from '../../services/sessions/measured'
 import {
   defaultRecordingRef,
   openSession,
   type OpenedSession,
 } from '../../services/sessions/open-session'
-import { comparedWith, whyBetween } from '../../services/compare'
+import { comparedWith, whyBetween } from '../../services/compare/compare'
 import { type AddTool, type Workplace } from './tool'
 import {
   adviceFacts,

@@ -1,5 +1,5 @@
 /** A machine made ready to build and run the rungs of one kernel library: the same for every kind of run. */
-import { readSharedFiles, type KernelLibrary } from '../../adapters/kernels/kernel-library'
+import { readSharedFiles, type KernelLibrary } from '../../adapters/catalog/catalog'
 import type { Expected } from '../../adapters/tools/runner'
 import type { Toolbox } from '../../adapters/tools/toolbox'
 import type { BuildCache } from '../../adapters/disk/build-cache'

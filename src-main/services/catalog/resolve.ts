@@ -2,7 +2,7 @@
 import { inputError } from '../../domain/errors'
 import type { LadderRung, Ladder, LadderEntry, LadderFile } from '../../domain/ladder/ladder'
 import { message, type Statement } from '../../domain/messages/message'
-import type { KernelLibrary, RungSource } from '../../adapters/kernels/kernel-library'
+import type { KernelLibrary, RungSource } from '../../adapters/catalog/catalog'
 import type { Task } from '../../domain/task/task'
 import type { PlannedRung } from '../../domain/run/plan'
 import { list, checkParams } from './parameters'

@@ -1,6 +1,6 @@
 /** Builds a submission without running it: what a student sees after every change, and all that is possible without a GPU. */
-import { type KernelLibrary, type RungSource } from '../../adapters/kernels/kernel-library'
-import type { LabFolder } from '../../adapters/labs/library'
+import { type KernelLibrary, type RungSource } from '../../adapters/catalog/catalog'
+import type { LabFolder } from '../../adapters/labs/lab-folders'
 import { inputError, toErrorShape } from '../../domain/errors'
 import { message, type Statement } from '../../domain/messages/message'
 import type { LadderEntry, LadderFile } from '../../domain/ladder/ladder'

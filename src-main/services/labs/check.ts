@@ -12,7 +12,7 @@ import {
   type LabAttempt,
   type SanitizerVerdicts,
 } from '../../adapters/labs/attempt'
-import type { LabFolder } from '../../adapters/labs/library'
+import type { LabFolder } from '../../adapters/labs/lab-folders'
 import type { RunEvent } from '../../contract'
 import { message, says, together, type Statement } from '../../domain/messages/message'
 import { KernelLadderError, toErrorShape, type ErrorShape } from '../../domain/errors'
@@ -33,7 +33,7 @@ import {
   parseTarget,
   type LabTarget,
   type Target,
-} from '../../domain/target/targets'
+} from '../../domain/targets/targets'
 import { occupancyTable, tryBuild, planLab, type LabPlan } from './build'
 import { emulatedGpu } from '../run/counters'
 import { codeOf, recordedAttempt, sourceHash } from './recorded'

@@ -17,7 +17,7 @@ import {
   writeRecord,
   type GradeRecord,
 } from '../../adapters/labs/grade-records'
-import type { LabFolder } from '../../adapters/labs/library'
+import type { LabFolder } from '../../adapters/labs/lab-folders'
 import { readHandedIn } from '../../adapters/labs/workspace'
 import type { HostMachine, Setup } from '../../adapters/machine/machine'
 import { variablesFor } from '../../adapters/sandbox/confined'
@@ -33,7 +33,7 @@ import {
   type SandboxResult,
 } from '../../adapters/sandbox/sandbox'
 import { exitCodes, inputError, toErrorShape } from '../../domain/errors'
-import type { LabTarget } from '../../domain/target/targets'
+import type { LabTarget } from '../../domain/targets/targets'
 import { findLikenesses, likenessTo } from '../../domain/labs/similarity'
 import { appVersion } from '../version'
 import { Judged, type JudgeJob } from './judge-process'
@@ -41,7 +41,7 @@ import { emptyRow, outcomeRow, type GradeRow } from '../../domain/labs/grade-row
 import { ownFolder } from '../../adapters/disk/owned-folder'
 import { listSubmissions, type FoundSubmission } from '../../adapters/labs/submissions'
 import { openFinishedRows, submissionHash } from '../../adapters/labs/grading-journal'
-import { isShipped, trustPath } from '../lab-library/trust'
+import { isShipped, trustPath } from './trust'
 import { answersFile, submissionFile } from '../../adapters/labs/submission-path'
 
 export interface GradeRequest {

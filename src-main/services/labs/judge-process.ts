@@ -5,10 +5,10 @@
  */
 import { readFile } from 'node:fs/promises'
 import { z } from 'zod'
-import type { Assets } from '../../adapters/kernels/assets'
+import type { Assets } from '../../adapters/catalog/assets'
 import type { HostMachine } from '../../adapters/machine/machine'
 import { readSubmission } from '../../adapters/labs/workspace'
-import { readSharedFiles } from '../../adapters/kernels/kernel-library'
+import { readSharedFiles } from '../../adapters/catalog/catalog'
 import {
   Confinement,
   confinedTools,
@@ -20,14 +20,14 @@ import { ErrorShape, inputError, missingError } from '../../domain/errors'
 import { submissionId } from '../../domain/labs/judge'
 import { LabOutcome } from '../../domain/labs/outcome'
 import { message } from '../../domain/messages/message'
-import { LabTarget } from '../../domain/target/targets'
-import { openLab } from '../lab-library/find-lab'
+import { LabTarget } from '../../domain/targets/targets'
+import { openLab } from './find-lab'
 import { appVersion } from '../version'
 import { Bench } from '../bench/bench'
 import type { BuildTools } from '../bench/compiler'
 import { buildReplay } from '../bench/own-programs'
 import { checkLab } from './check'
-import { requireTrust } from '../lab-library/trust'
+import { requireTrust } from './trust'
 
 export const JudgeJob = z.object({
   /** The files of the program that grades: its judge must not unpack its own. */

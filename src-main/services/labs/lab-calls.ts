@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import type { Folders, Setup } from '../../adapters/machine/machine'
 import { listAttempts, readAttempt, readAttemptSource } from '../../adapters/labs/attempt'
-import type { LabFolder } from '../../adapters/labs/library'
+import type { LabFolder } from '../../adapters/labs/lab-folders'
 import type { CallInput, CallName, CallOutput, Calls, RunEvent } from '../../contract'
 import type { AttemptSummary, LabSummary, LabView } from '../../contract/labs'
 import type { z } from 'zod'
@@ -11,22 +11,22 @@ import { inputError } from '../../domain/errors'
 import { message } from '../../domain/messages/message'
 import { profileLevelOf } from '../../domain/labs/lab'
 import { checkTitle, metricLabel } from '../../domain/labs/judge'
-import { can, isMeasuredNow, parseTarget } from '../../domain/target/targets'
+import { can, isMeasuredNow, parseTarget } from '../../domain/targets/targets'
 import { noAnswers, outcomeTimeMs } from '../../domain/labs/outcome'
 import { buildSubmission, occupancyTable, planLab } from './build'
 import { checkLab } from './check'
 import { codeOf, recordedOutcomes, sourceHash } from './recorded'
-import { addLab, allLabs, findLab } from '../lab-library/find-lab'
+import { addLab, allLabs, findLab } from './find-lab'
 import { appVersion } from '../version'
-import { isShipped, isTrusted, requireTrust, trustLab } from '../lab-library/trust'
+import { isShipped, isTrusted, requireTrust, trustLab } from './trust'
 import {
   attemptsDir,
   changeProgress,
   newAttemptFolder,
   readProgress,
   type LabProgress,
-} from '../lab-library/progress'
-import { attemptSession } from '../lab-library/attempt-sessions'
+} from '../../adapters/labs/progress'
+import { attemptSession } from '../sessions/attempt-sessions'
 
 /** The input after validation by the contract's schema, with defaults filled in. */
 type ParsedInput<N extends CallName> = z.output<Calls[N]['input']>

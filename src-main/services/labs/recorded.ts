@@ -1,7 +1,7 @@
 /** The shipped lab outcomes, and the code that each belongs to. */
-import type { Assets } from '../../adapters/kernels/assets'
+import type { Assets } from '../../adapters/catalog/assets'
 import { sha256 } from '../../adapters/disk/build-cache'
-import type { LabFolder } from '../../adapters/labs/library'
+import type { LabFolder } from '../../adapters/labs/lab-folders'
 import { recordable, type LabCode, type RecordedOutcome } from '../../contract/labs'
 import {
   listRecordedAttempts,

@@ -1,5 +1,5 @@
 /** Runs compute-sanitizer on a submission, for the lab's checks that need it. */
-import type { KernelLibrary } from '../../adapters/kernels/kernel-library'
+import type { KernelLibrary } from '../../adapters/catalog/catalog'
 import type { SanitizerVerdicts } from '../../adapters/labs/attempt'
 import type { Machine } from '../../adapters/machine/machine'
 import { message, together } from '../../domain/messages/message'

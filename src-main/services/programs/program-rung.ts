@@ -1,6 +1,6 @@
 /** What a run knows of one rung that is a program, and its result from that. */
 import { createHash } from 'node:crypto'
-import type { ProgramFolder } from '../../adapters/kernels/program-folder'
+import type { ProgramFolder } from '../../adapters/catalog/program-folder'
 import type { LadderRung } from '../../domain/ladder/ladder'
 import type { Statement } from '../../domain/messages/message'
 import { previewKernels, type PreviewLaunch } from '../../domain/programs/choose'

@@ -3,7 +3,7 @@
  * times, and once under ncu for the time that their kernels took. Every run is checked by its exit code and its output.
  */
 import { join } from 'node:path'
-import type { ProgramFolder } from '../../adapters/kernels/program-folder'
+import type { ProgramFolder } from '../../adapters/catalog/program-folder'
 import { previewProgram } from '../../adapters/tools/ncu-program'
 import { ncuVersion } from '../../adapters/tools/ncu'
 import { checkOutput, keepExpected, markOf, unreadable } from '../../adapters/tools/program-output'
@@ -13,7 +13,7 @@ import type { RunEvent, RunRequest } from '../../contract'
 import { toErrorShape, type ErrorShape } from '../../domain/errors'
 import { message, together, type Statement } from '../../domain/messages/message'
 import { sessionSchemaVersion, type Session } from '../../domain/session/session'
-import { printTarget, type Target } from '../../domain/target/targets'
+import { printTarget, type Target } from '../../domain/targets/targets'
 import { mostTimed, toPreview, whyNothing } from './nothing'
 import { programResult, stateOf, type ProgramState } from './program-rung'
 import { selectRungs } from '../catalog/resolve'

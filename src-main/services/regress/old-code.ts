@@ -5,8 +5,8 @@ import {
   readKernelLibrary,
   readSharedFiles,
   type KernelLibrary,
-} from '../../adapters/kernels/kernel-library'
-import { headerName, readLadderFolder } from '../../adapters/kernels/ladder-folder'
+} from '../../adapters/catalog/catalog'
+import { headerName, readLadderFolder } from '../../adapters/catalog/ladder-folder'
 import type { Setup } from '../../adapters/machine/machine'
 import { isImported } from '../../adapters/sessions/session-store'
 import { readAllSources } from '../../adapters/sessions/session-sources'
@@ -16,14 +16,14 @@ import type { Session } from '../../domain/session/session'
 import { named, problemWord, type Problem } from '../../domain/task/problem'
 import type { Task } from '../../domain/task/task'
 import { inEnglish } from '../../domain/text/english'
-import type { OpenedLadder } from '../ladder-library/open'
+import type { OpenedLadder } from '../folders/open'
 import { planRun, type PlanRequest } from '../run/plan'
 import { namesSession, openNamed, type OpenedSession } from '../sessions/open-session'
 import type { PlannedRung, RunPlan } from '../../domain/run/plan'
 import { findLadder } from '../catalog/resolve'
 import { otherwiseDefined } from '../../domain/regress/task-compatibility'
 import { taskHeaderFile } from '../../domain/task/task-headers'
-import { checkOutRevision } from '../../adapters/kernels/check-out-revision'
+import { checkOutRevision } from '../../adapters/catalog/check-out-revision'
 import { storeOf } from '../sessions/session-places'
 
 export interface OldRungs {

@@ -29,7 +29,7 @@ import {
   type Round,
 } from '../../domain/regress/verdict'
 import { inEnglish } from '../../domain/text/english'
-import { openTrustedLadder } from '../ladder-library/open'
+import { openTrustedLadder } from '../folders/open'
 import { Bench } from '../bench/bench'
 import { measure } from '../run/measure'
 import type { Measured } from '../run/measured'

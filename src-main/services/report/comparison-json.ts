@@ -6,7 +6,7 @@ import { Cause } from '../../domain/why/why'
 import { RungComparison } from '../../domain/analysis/compare'
 import { Session } from '../../domain/session/session'
 import { visibleJson } from '../../domain/text/hidden-characters'
-import { Hunk } from '../source-diff'
+import { Hunk } from '../compare/source-diff'
 import type { ComparisonModel } from './comparison'
 
 export const comparisonJsonVersion = 4

@@ -16,7 +16,7 @@ import { headline, printedProvenance } from '../../domain/report/provenance'
 import { scrubSession } from './scrub'
 import { code, say, type Sentence } from '../../domain/messages/sentence'
 import { paramWords } from '../../domain/session/rung-origins'
-import { diffSources, Hunk } from '../source-diff'
+import { diffSources, Hunk } from '../compare/source-diff'
 
 export interface ComparedRung {
   a: RungResult

@@ -1,7 +1,7 @@
 /** A report as one HTML file: the UI with frozen sessions, inserted into the built template. */
 import { readFile } from 'node:fs/promises'
 import { gzipSync } from 'node:zlib'
-import type { Assets } from '../../adapters/kernels/assets'
+import type { Assets } from '../../adapters/catalog/assets'
 import { KernelLadderError, missingError, errorText } from '../../domain/errors'
 import { message } from '../../domain/messages/message'
 import {

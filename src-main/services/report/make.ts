@@ -1,5 +1,5 @@
 /** From a request to the content of a report in any format; finds whatever a format needs besides the session. */
-import type { Assets } from '../../adapters/kernels/assets'
+import type { Assets } from '../../adapters/catalog/assets'
 import type { PageDrawer } from '../../adapters/print/chromium'
 import { inputError, KernelLadderError } from '../../domain/errors'
 import { message } from '../../domain/messages/message'

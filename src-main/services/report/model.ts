@@ -16,7 +16,7 @@ import type { ReportSection } from '../../domain/report/frozen-report'
 import { leadMetric, leadText } from '../../domain/analysis/lead-figure'
 import { stepWords } from '../../domain/analysis/climb'
 import { timeNotes } from '../../domain/analysis/time-notes'
-import { can, gpuOfTarget } from '../../domain/target/targets'
+import { can, gpuOfTarget } from '../../domain/targets/targets'
 import { inEnglish } from '../../domain/text/english'
 import { headline, printedProvenance, type PrintedFact } from '../../domain/report/provenance'
 import { scrubSession, type Scrubber } from './scrub'
@@ -29,7 +29,7 @@ import {
 } from '../../domain/report/summary'
 import { shareOfTotal, totalProfiledMs } from '../../domain/programs/profiled-time'
 import type { Drawing } from '../../domain/report/chart-drawings'
-import { diffBelowHeaders, type Hunk } from '../source-diff'
+import { diffBelowHeaders, type Hunk } from '../compare/source-diff'
 import { publishedFigures, type PublishedFigures } from './published-figures'
 
 /** A formatted figure. `note` is the 1-based index of the model's note that says why there is no value. */

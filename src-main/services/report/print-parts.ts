@@ -29,7 +29,7 @@ import {
   verdictWords,
   waysTable,
 } from './tables'
-import type { Hunk } from '../source-diff'
+import type { Hunk } from '../compare/source-diff'
 import { printedCauses } from './printed-causes'
 
 /** A heading with its content. */

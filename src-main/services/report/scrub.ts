@@ -4,7 +4,7 @@
  * removing too much.
  */
 import { isMessageKey, type Statement } from '../../domain/messages/message'
-import { can } from '../../domain/target/targets'
+import { can } from '../../domain/targets/targets'
 import type { Session } from '../../domain/session/session'
 import { units } from '../../domain/metrics/units'
 import type { Privates } from '../../adapters/machine/machine-identity'

@@ -1,6 +1,6 @@
 /** Turns a request into a plan of what to build and run, or explains why that is impossible. */
 import { message } from '../../domain/messages/message'
-import type { KernelLibrary } from '../../adapters/kernels/kernel-library'
+import type { KernelLibrary } from '../../adapters/catalog/catalog'
 import type { RunRequest } from '../../contract/index'
 import { caseOf } from '../../domain/task/problem'
 import type { PlannedRung, RunPlan } from '../../domain/run/plan'

@@ -10,8 +10,8 @@ import {
   ladderFileIn,
   readLadderFolder,
   type LadderFolder,
-} from '../../adapters/kernels/ladder-folder'
-import type { KernelLibrary } from '../../adapters/kernels/kernel-library'
+} from '../../adapters/catalog/ladder-folder'
+import type { KernelLibrary } from '../../adapters/catalog/catalog'
 import { nothingWatched, watchRound, type WatchedRung } from '../../domain/analysis/watched'
 import { toErrorShape, type ErrorShape } from '../../domain/errors'
 import type { Session } from '../../domain/session/session'

@@ -9,7 +9,7 @@ import {
   sanitizerVersion,
   type SanitizerAnswer,
 } from '../../adapters/tools/compute-sanitizer'
-import type { KernelLibrary } from '../../adapters/kernels/kernel-library'
+import type { KernelLibrary } from '../../adapters/catalog/catalog'
 import {
   builtRung,
   sanitizeArgs,

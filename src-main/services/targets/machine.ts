@@ -15,8 +15,8 @@ import { RunEvent, type RunRequest } from '../../contract'
 import { inputError, KernelLadderError } from '../../domain/errors'
 import { message } from '../../domain/messages/message'
 import type { Session } from '../../domain/session/session'
-import { printTarget, type Target } from '../../domain/target/targets'
-import { openTrustedLadder } from '../ladder-library/open'
+import { printTarget, type Target } from '../../domain/targets/targets'
+import { openTrustedLadder } from '../folders/open'
 import {
   findRuns,
   openMachine,
@@ -26,7 +26,7 @@ import {
   type EndedJob,
   type NamedMachine,
   type RemoteOptions,
-} from '../machines/remote-job'
+} from '../remote/remote-job'
 import { planRun } from '../run/plan'
 import {
   draftNew,
@@ -35,7 +35,7 @@ import {
   type Runner,
   type StartRunOptions,
 } from './saved-run'
-import { Job } from '../../domain/machines/job-protocol'
+import { Job } from '../../domain/remote/job-protocol'
 
 export const runMachine: Runner = async (name, request, options) => {
   const target = { kind: 'machine' as const, name: name! }

@@ -1,14 +1,14 @@
 /** A ladder of programs on this machine: the session of what it finishes is saved like that of every run. */
 import { Bench } from '../bench/bench'
 import { join } from 'node:path'
-import type { ProgramFolder } from '../../adapters/kernels/program-folder'
+import type { ProgramFolder } from '../../adapters/catalog/program-folder'
 import { draftSession } from '../../adapters/sessions/session-store'
 import { rawRecorder } from '../../adapters/tools/raw-files'
 import type { Toolbox } from '../../adapters/tools/toolbox'
 import type { RunRequest } from '../../contract'
 import { inputError, KernelLadderError } from '../../domain/errors'
 import { message } from '../../domain/messages/message'
-import { can, isMeasuredNow, parseTarget } from '../../domain/target/targets'
+import { can, isMeasuredNow, parseTarget } from '../../domain/targets/targets'
 import { runPrograms, type ProgramsJob } from '../programs/run-programs'
 import {
   draftNew,
@@ -18,7 +18,7 @@ import {
   type StartRunOptions,
 } from './saved-run'
 import { toolboxOn } from '../bench/visible-gpu'
-import { requireTrustedFolder } from '../ladder-library/folder-trust'
+import { requireTrustedFolder } from '../folders/folder-trust'
 
 /** Throws for what only a ladder with a task can be asked for. */
 function refuseOthers(

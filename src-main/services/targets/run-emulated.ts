@@ -1,7 +1,7 @@
 /** Runs rungs on an emulated GPU of the built-in table. */
 import { savedRun, type FinishedRun, type Runner, type StartRunOptions } from './saved-run'
-import type { KernelLibrary } from '../../adapters/kernels/kernel-library'
-import { libraryFor } from '../ladder-library/copies'
+import type { KernelLibrary } from '../../adapters/catalog/catalog'
+import { libraryFor } from '../folders/copies'
 import { planRun } from '../run/plan'
 import { sameSizes } from '../../domain/task/problem'
 import { emulatedGpu } from '../run/counters'

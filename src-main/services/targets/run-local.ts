@@ -1,7 +1,7 @@
 /** Runs rungs on this machine. */
 import { savedRun, type FinishedRun, type Runner, type StartRunOptions } from './saved-run'
-import type { KernelLibrary } from '../../adapters/kernels/kernel-library'
-import { libraryFor } from '../ladder-library/copies'
+import type { KernelLibrary } from '../../adapters/catalog/catalog'
+import { libraryFor } from '../folders/copies'
 import { defaultSettings } from '../run/run-settings'
 import { liveWay } from '../run/live-way'
 import { planRun } from '../run/plan'

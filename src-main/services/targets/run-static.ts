@@ -1,6 +1,6 @@
 /** Builds rungs for a GPU of the built-in table, without running anything. */
 import { savedRun, type Runner } from './saved-run'
-import { libraryFor } from '../ladder-library/copies'
+import { libraryFor } from '../folders/copies'
 import { planRun } from '../run/plan'
 import { inputError } from '../../domain/errors'
 import { message } from '../../domain/messages/message'

@@ -1,11 +1,11 @@
 /** Writes the winner of a sweep into a ladder folder, as a variant after its rung. */
-import { addVariant, allowValues, type LadderFolder } from '../../adapters/kernels/ladder-folder'
+import { addVariant, allowValues, type LadderFolder } from '../../adapters/catalog/ladder-folder'
 import { inputError } from '../../domain/errors'
 import { message } from '../../domain/messages/message'
 import type { TuneReport } from '../../domain/tune/report'
 import type { PlannedRung } from '../../domain/run/plan'
 import { pointKey } from '../../domain/tune/search-space'
-import { readFolderFile, saveFolderFile } from '../../adapters/kernels/folder-file'
+import { readFolderFile, saveFolderFile } from '../../adapters/catalog/folder-file'
 
 /** Checked before the sweep: a ladder that ships is the program's and is not edited. */
 export function requireOwnFolder(own: LadderFolder | null, ladder: string): LadderFolder {

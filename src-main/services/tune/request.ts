@@ -1,5 +1,5 @@
 /** What a sweep is asked for, and the space that follows from it and from the rung. */
-import { mentionsMacro, parseRule, rulesOf } from '../../adapters/kernels/kernel-library'
+import { mentionsMacro, parseRule, rulesOf } from '../../adapters/catalog/catalog'
 import { inputError } from '../../domain/errors'
 import {
   exhaustiveLimit,

@@ -9,7 +9,7 @@ import {
   type ProfileLevel,
 } from '../../../src-main/domain/metrics/metric-definition'
 import { runCommand } from '../../../src-main/domain/session/commands'
-import { can } from '../../../src-main/domain/target/targets'
+import { can } from '../../../src-main/domain/targets/targets'
 
 export type Absence =
   /** The session's profile level does not collect these counters. */

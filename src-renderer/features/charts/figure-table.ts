@@ -1,7 +1,7 @@
 /** The table of a chart's figures, and the labels of its rungs. */
 import { type MetricValue } from '../../../src-main/domain/metrics/metrics'
 import { type RungResult, type Session } from '../../../src-main/domain/session/session'
-import { numberOf } from '../shown-rungs'
+import { numberOf } from '../shared/shown-rungs'
 
 /** The same data as a table: the text alternative, and the place for exact values. */
 export interface FigureTable {

@@ -5,7 +5,7 @@ import {
   type LaunchLike,
 } from '../../../src-main/domain/analysis/derived-metrics'
 import type { RungResult, Session } from '../../../src-main/domain/session/session'
-import { gpuOfTarget, isBuiltOnly } from '../../../src-main/domain/target/targets'
+import { gpuOfTarget, isBuiltOnly } from '../../../src-main/domain/targets/targets'
 import { occupancyLimiters, type Occupancy } from '../../../src-main/domain/gpu/occupancy'
 import { smLimits } from '../../../src-main/domain/gpu/sm-limits'
 import { scheduleOf, wavesOf, type Schedule, type Waves } from '../../../src-main/domain/gpu/waves'

@@ -1,7 +1,7 @@
 /** The pinned rung as charts need it: null without one, or where its session allows no verdict. */
 import { computed } from 'vue'
 import type { RungResult, Session } from '../../../src-main/domain/session/session'
-import { guardOf } from '../comparison-guard'
+import { guardOf } from '../shared/comparison-guard'
 import { areTimesRanked } from '../../../src-main/domain/analysis/comparability'
 import { rungLabel } from './figure-table'
 import { useBaselineStore } from '../../stores/baseline'

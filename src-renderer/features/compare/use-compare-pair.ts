@@ -5,8 +5,8 @@ import type { DeepProfile } from '../../../src-main/domain/session/deep'
 import { rungOf, type RungResult, type Session } from '../../../src-main/domain/session/session'
 import { useSessionsStore } from '../../stores/sessions'
 import { valueOf } from '../../stores/loadable'
-import type { MachineRung } from '../machine/machine'
-import { guardOf, withoutVerdicts } from '../comparison-guard'
+import type { MachineRung } from '../sass/sass-view'
+import { guardOf, withoutVerdicts } from '../shared/comparison-guard'
 import { useDeepStore } from '../../stores/deep-profiles'
 
 export interface PairAddress {

@@ -1,5 +1,5 @@
 /** Filters and sorts the ladder's rows: search, sorting and pinned rows. */
-import { foundBy } from '../shown-rungs'
+import { foundBy } from '../shared/shown-rungs'
 import type { LadderRow } from './ladder-rows'
 
 export const ladderSorts = ['order', 'time', 'step', 'metric'] as const

@@ -7,10 +7,10 @@ import {
   referenceThroughput,
   togglePick,
 } from './ladder-rows'
-import { inLadderOrder } from '../shown-rungs'
+import { inLadderOrder } from '../shared/shown-rungs'
 import { cardMetricIds } from '../../../src-main/domain/metrics/metrics'
 import { rung, session, recording } from '../../../test/renderer/samples'
-import { groupMetrics } from '../metric-groups'
+import { groupMetrics } from '../shared/metric-groups'
 import { steps, stepFrom } from '../compare/ladder-steps'
 import { arrangeRows, type LadderView } from './arrange-rows'
 import { columnGroups, metricScale, metricsOf, usualColumns } from './metric-columns'

@@ -3,7 +3,7 @@ import { leadMetric } from '../../../src-main/domain/analysis/lead-figure'
 import { cardMetricIds, metricDefinition } from '../../../src-main/domain/metrics/metrics'
 import type { Session } from '../../../src-main/domain/session/session'
 import { columnFor } from '../../../src-main/domain/session/noisy-counters'
-import { groupMetrics, type MetricGroupId } from '../metric-groups'
+import { groupMetrics, type MetricGroupId } from '../shared/metric-groups'
 import { makeScale, type Scale } from '../../ui/scale'
 
 export interface ColumnGroup {

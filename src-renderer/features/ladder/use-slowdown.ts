@@ -4,7 +4,7 @@ import { figureText, factorText } from '../../ui/format'
 import { formatRatio } from '../../../src-main/domain/metrics/units'
 import type { LadderRow } from './ladder-rows'
 import type { Slowdown } from '../../../src-main/domain/analysis/slowdown'
-import { useMetricWords } from '../use-metric-words'
+import { useMetricWords } from '../shared/use-metric-words'
 
 export function useSlowdown() {
   const { metricLabel } = useMetricWords()

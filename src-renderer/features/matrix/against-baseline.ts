@@ -4,7 +4,7 @@ import { compareRungs, type Verdict } from '../../../src-main/domain/analysis/co
 import type { RungResult, Session } from '../../../src-main/domain/session/session'
 import { formatCount, formatRatio } from '../../../src-main/domain/metrics/units'
 import { bareDelta } from '../../ui/format'
-import { guardOf, withoutVerdicts } from '../comparison-guard'
+import { guardOf, withoutVerdicts } from '../shared/comparison-guard'
 import type { MatrixCell, MatrixRow, MatrixItem } from './matrix'
 
 export interface Side {

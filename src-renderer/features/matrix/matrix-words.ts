@@ -3,8 +3,8 @@ import { t, wordsAt } from '../../ui/words'
 import { language } from '../../ui/language'
 import type { MatrixCell, MatrixRow, MatrixGroup } from './matrix'
 import type { RungResult, Session } from '../../../src-main/domain/session/session'
-import { useProvenance } from '../use-provenance'
-import { useMetricWords } from '../use-metric-words'
+import { useProvenance } from '../shared/use-provenance'
+import { useMetricWords } from '../shared/use-metric-words'
 import type { CopyWords } from './matrix-copy'
 
 export function useMatrixWords() {

@@ -9,8 +9,8 @@ import type { Statement } from '../../../src-main/domain/messages/message'
 import type { NcuMetrics, RungResult, Session } from '../../../src-main/domain/session/session'
 import { formatCount, formatRatio, type Unit } from '../../../src-main/domain/metrics/units'
 import { bareFigure, columnDecimals, fixed } from '../../ui/format'
-import { groupMetrics, type MetricGroupId } from '../metric-groups'
-import { ratioFigure, throughputFigure, timeFigure } from '../time-figures'
+import { groupMetrics, type MetricGroupId } from '../shared/metric-groups'
+import { ratioFigure, throughputFigure, timeFigure } from '../shared/time-figures'
 
 export type MatrixCell =
   | {

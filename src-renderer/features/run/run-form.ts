@@ -5,14 +5,14 @@ import { type Sizes, sizesLabel, usualProblem } from '../../../src-main/domain/t
 import type { TimingWay } from '../../../src-main/domain/session/session'
 import type { Ladder, LadderRung } from '../../../src-main/domain/ladder/ladder'
 import { maxSize, sizeNames } from '../../../src-main/domain/task/task'
-import type { Capabilities } from '../../../src-main/domain/target/kinds'
+import type { Capabilities } from '../../../src-main/domain/targets/kinds'
 import {
   can,
   parseTarget,
   printTarget,
   runnableKinds,
   type RunnableKind,
-} from '../../../src-main/domain/target/targets'
+} from '../../../src-main/domain/targets/targets'
 import { emulatedProblem } from '../../../src-main/domain/emulation/emulated-problem'
 import { isRecording } from '../../../src-main/domain/session/session-summary'
 

@@ -3,7 +3,7 @@ import { t } from '../../ui/words'
 import type { SessionSummary } from '../../../src-main/contract/index'
 import { compareSessions } from '../../../src-main/domain/programs/compare-sessions'
 import { rungOf, type RungResult, type Session } from '../../../src-main/domain/session/session'
-import { can, gpuOfTarget } from '../../../src-main/domain/target/targets'
+import { can, gpuOfTarget } from '../../../src-main/domain/targets/targets'
 import { problemText } from '../../ui/format'
 
 /** The user's name for it, else ladder and problem; an unreadable folder only has its own name. */

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { readKernelLibrary } from '../../../src-main/adapters/kernels/kernel-library'
+import { readKernelLibrary } from '../../../src-main/adapters/catalog/catalog'
 import { readSources } from '../../../src-main/adapters/sessions/session-sources'
 import {
   measuredOf,

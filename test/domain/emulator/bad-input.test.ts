@@ -6,7 +6,7 @@ import {
   emulate,
   type EmulationRequest,
   type KernelArgument,
-} from '../../../src-main/library/emulate'
+} from '../../../src-main/api/emulate'
 import { packedRow } from '../../captures'
 
 const limits = packedRow('cubins.jsonl', 'limits.cubin').bytes

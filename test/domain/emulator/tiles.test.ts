@@ -1,7 +1,7 @@
 /** Kernels of `counters tiles` (test/gpu/instructions/counters.cu), with what the hardware counters of an H200 said. */
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { emulate, type KernelArgument } from '../../../src-main/library'
+import { emulate, type KernelArgument } from '../../../src-main/api'
 import { packedRow } from '../../captures'
 
 const cubin = packedRow('cubins.jsonl', 'counters.cubin').bytes

@@ -3,8 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { inEnglish } from '../../../src-main/domain/text/english'
-import { readKernelLibrary } from '../../../src-main/adapters/kernels/kernel-library'
-import { readShippedLabs } from '../../../src-main/adapters/labs/library'
+import { readKernelLibrary } from '../../../src-main/adapters/catalog/catalog'
+import { readShippedLabs } from '../../../src-main/adapters/labs/lab-folders'
 import { profileLevelOf, type Lab } from '../../../src-main/domain/labs/lab'
 import {
   findLikenesses,

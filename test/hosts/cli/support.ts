@@ -1,6 +1,6 @@
 /** Runs the command line in this process: its streams are caught, its exit code is given back. */
 import { vi } from 'vitest'
-import { assets } from '../../../src-main/adapters/kernels/assets'
+import { assets } from '../../../src-main/adapters/catalog/assets'
 import type { HostMachine } from '../../../src-main/adapters/machine/machine'
 import { runProgram } from '../../../src-main/hosts/cli/program'
 import { machineOfFakes } from '../../services/support'

@@ -53,7 +53,7 @@ describe('the packaged program', () => {
   })
 
   it('carries each folder that the program looks for, under the same name', () => {
-    const source = readFileSync(join(root, 'src-main/adapters/kernels/assets.ts'), 'utf8')
+    const source = readFileSync(join(root, 'src-main/adapters/catalog/assets.ts'), 'utf8')
     const places = [...source.matchAll(/: join\(root, ([^)]+)\)/g)].map(([, words]) =>
       words!.replaceAll(/[',]/g, '').replaceAll(' ', '/'),
     )

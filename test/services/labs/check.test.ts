@@ -2,13 +2,13 @@
 import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { readKernelLibrary } from '../../../src-main/adapters/kernels/kernel-library'
-import { type LabFolder, readLab, readLabs } from '../../../src-main/adapters/labs/library'
+import { readKernelLibrary } from '../../../src-main/adapters/catalog/catalog'
+import { type LabFolder, readLab, readLabs } from '../../../src-main/adapters/labs/lab-folders'
 import { faultSentence } from '../../../src-main/domain/labs/lab'
 import { type LabOutcome, outcomeExitCode } from '../../../src-main/domain/labs/outcome'
 import { message, type Statement } from '../../../src-main/domain/messages/message'
 import { inEnglish } from '../../../src-main/domain/text/english'
-import { openLab } from '../../../src-main/services/lab-library/find-lab'
+import { openLab } from '../../../src-main/services/labs/find-lab'
 import {
   fakeMachine,
   type Machine,
@@ -23,7 +23,7 @@ import { said } from '../../support'
 import { check, labText, statusesOf, testLab } from './support'
 import { sessionFolder } from '../../../src-main/adapters/labs/attempt'
 import { readSession } from '../../../src-main/adapters/sessions/session-store'
-import { isTrusted, requireTrust, trustLab } from '../../../src-main/services/lab-library/trust'
+import { isTrusted, requireTrust, trustLab } from '../../../src-main/services/labs/trust'
 
 describe('checks', () => {
   /** Sentences of an outcome that a screen could not say in another language. */

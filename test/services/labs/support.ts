@@ -1,9 +1,9 @@
 /** A lab over the fakes: its size is the recording's, and its submissions play recorded rungs. */
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { readKernelLibrary } from '../../../src-main/adapters/kernels/kernel-library'
+import { readKernelLibrary } from '../../../src-main/adapters/catalog/catalog'
 import type { LabAttempt } from '../../../src-main/adapters/labs/attempt'
-import { readLab, type LabFolder } from '../../../src-main/adapters/labs/library'
+import { readLab, type LabFolder } from '../../../src-main/adapters/labs/lab-folders'
 import { noAnswers, type LabAnswers } from '../../../src-main/domain/labs/outcome'
 import { checkLab } from '../../../src-main/services/labs/check'
 import { recordingsDir, type Machine } from '../support'

@@ -5,11 +5,11 @@ import { describe, expect, it } from 'vitest'
 import { readSession } from '../../../src-main/adapters/sessions/session-store'
 import type { RunEvent, RunRequest } from '../../../src-main/contract'
 import { toErrorShape } from '../../../src-main/domain/errors'
-import { openFolder } from '../../../src-main/services/ladder-library/folders'
+import { openFolder } from '../../../src-main/services/folders/folders'
 import type { StartRunOptions } from '../../../src-main/services/targets/saved-run'
 import { said } from '../../support'
 import { fakeMachine, setEnv, statuses } from '../support'
-import { trustFolder } from '../../../src-main/services/ladder-library/folder-trust'
+import { trustFolder } from '../../../src-main/services/folders/folder-trust'
 import { describePrograms } from '../../../src-main/hosts/cli/describe/describe-programs'
 
 type Rungs = Record<string, readonly string[]>

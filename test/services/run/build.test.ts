@@ -17,7 +17,7 @@ import { diskBuildCache } from '../../../src-main/adapters/disk/build-cache'
 import {
   readKernelLibrary,
   readSharedFiles,
-} from '../../../src-main/adapters/kernels/kernel-library'
+} from '../../../src-main/adapters/catalog/catalog'
 import { findTool } from '../../../src-main/adapters/tools/live-toolbox'
 import { buildRung } from '../../../src-main/services/bench/build-rung'
 import { isPythonFile } from '../../../src-main/domain/ladder/rung'

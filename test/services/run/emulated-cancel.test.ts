@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { readKernelLibrary } from '../../../src-main/adapters/kernels/kernel-library'
+import { readKernelLibrary } from '../../../src-main/adapters/catalog/catalog'
 import type { ProcessCall, ProcessResult } from '../../../src-main/adapters/tools/process'
 import { liveToolbox } from '../../../src-main/adapters/tools/live-toolbox'
 import { buildGpu } from '../../../src-main/domain/gpu/gpu-table'

@@ -1,6 +1,6 @@
 /** Measuring, and going on when a rung or the GPU does not. */
 import { describe, expect, it } from 'vitest'
-import { readKernelLibrary } from '../../../src-main/adapters/kernels/kernel-library'
+import { readKernelLibrary } from '../../../src-main/adapters/catalog/catalog'
 import { readRaw } from '../../../src-main/adapters/tools/raw-files'
 import { planRun } from '../../../src-main/services/run/plan'
 import {

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { readKernelLibrary } from '../../../src-main/adapters/kernels/kernel-library'
+import { readKernelLibrary } from '../../../src-main/adapters/catalog/catalog'
 import { maxSize } from '../../../src-main/domain/task/task'
 import { planRun } from '../../../src-main/services/run/plan'
 import { fakeMachine, ladderRungs } from '../support'

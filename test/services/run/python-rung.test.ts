@@ -10,8 +10,8 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import {
   readKernelLibrary,
   readSharedFiles,
-} from '../../../src-main/adapters/kernels/kernel-library'
-import { readLadderFolder } from '../../../src-main/adapters/kernels/ladder-folder'
+} from '../../../src-main/adapters/catalog/catalog'
+import { readLadderFolder } from '../../../src-main/adapters/catalog/ladder-folder'
 import { diskBuildCache, copyBuilt } from '../../../src-main/adapters/disk/build-cache'
 import { findTool, liveToolbox } from '../../../src-main/adapters/tools/live-toolbox'
 import { staticRungFlags } from '../../../src-main/adapters/tools/nvcc'

@@ -17,7 +17,7 @@ import {
 import type { MachineKernel } from '../../../src-main/domain/sass/machine-code'
 import { shapeFault } from '../../../src-main/services/run/emulate'
 import { said, saying } from '../../support'
-import { readSharedFiles } from '../../../src-main/adapters/kernels/kernel-library'
+import { readSharedFiles } from '../../../src-main/adapters/catalog/catalog'
 import { findTool, liveToolbox } from '../../../src-main/adapters/tools/live-toolbox'
 import { buildGpu } from '../../../src-main/domain/gpu/gpu-table'
 import { caseOf, usualProblem } from '../../../src-main/domain/task/problem'

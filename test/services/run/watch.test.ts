@@ -2,7 +2,7 @@
 import { rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
-import { readKernelLibrary } from '../../../src-main/adapters/kernels/kernel-library'
+import { readKernelLibrary } from '../../../src-main/adapters/catalog/catalog'
 import { readSession } from '../../../src-main/adapters/sessions/session-store'
 import { nothingWatched, watchRound, type Watched } from '../../../src-main/domain/analysis/watched'
 import { message } from '../../../src-main/domain/messages/message'

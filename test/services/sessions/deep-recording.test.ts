@@ -17,7 +17,7 @@ import {
 import { metricDefinition } from '../../../src-main/domain/metrics/metrics'
 import { planProfile } from '../../../src-main/domain/analysis/pass-plan'
 import { readRaw } from '../../../src-main/adapters/tools/raw-files'
-import { createCore } from '../../../src-main/services/core'
+import { createCore } from '../../../src-main/services/app/core'
 import { openNamed, openSession } from '../../../src-main/services/sessions/open-session'
 import { said } from '../../support'
 import { fakeMachine, recordingsDir, rung, setupIn, tempDir } from '../support'

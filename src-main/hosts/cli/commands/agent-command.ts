@@ -7,8 +7,8 @@ import { exitCodes, toErrorShape } from '../../../domain/errors'
 import { startRun } from '../../../services/targets/start-run'
 import { appVersion } from '../../../services/version'
 import { onStop } from '../stop-signals'
-import { Job, type JobLine } from '../../../domain/machines/job-protocol'
-import { trustFolder } from '../../../services/ladder-library/folder-trust'
+import { Job, type JobLine } from '../../../domain/remote/job-protocol'
+import { trustFolder } from '../../../services/folders/folder-trust'
 
 type RunProgram = (words: readonly string[], setUp: SetUp) => Promise<number>
 

@@ -3,7 +3,7 @@ import type { SetUp } from '../../../adapters/machine/machine'
 import type { DoctorReport } from '../../../contract/index'
 import { exitCodes } from '../../../domain/errors'
 import { inEnglish } from '../../../domain/text/english'
-import { diagnose } from '../../../services/machine/doctor'
+import { diagnose } from '../../../services/doctor/doctor'
 import { printJson, printText } from '../output'
 import { doctorDocument } from '../documents/doctor'
 

@@ -2,7 +2,7 @@
 import type { SetUp } from '../../../adapters/machine/machine'
 import { note } from '../output'
 import { openNamed } from '../../../services/sessions/open-session'
-import { openInEditor } from '../../../services/editor'
+import { openInEditor } from '../../../services/app/editor'
 import { namedRung } from './named-rung'
 
 export async function editCommand(setUp: SetUp, name: string, where: string): Promise<number> {

@@ -1,8 +1,8 @@
 /** `kernel-ladder init`: creates a ladder folder that builds and runs, as a starting point. */
 import type { SetUp } from '../../../adapters/machine/machine'
 import { note, printText } from '../output'
-import { shownPath } from '../../../adapters/kernels/ladder-folder'
-import { initLadder } from '../../../services/ladder-library/init'
+import { shownPath } from '../../../adapters/catalog/ladder-folder'
+import { initLadder } from '../../../services/folders/init'
 
 export async function initCommand(
   setUp: SetUp,

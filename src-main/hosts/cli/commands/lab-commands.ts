@@ -1,5 +1,5 @@
 /** The subcommands of `kernel-ladder lab`. */
-import { labTargets } from '../../../domain/target/targets'
+import { labTargets } from '../../../domain/targets/targets'
 import {
   labCheckCommand,
   labGradeCommand,

@@ -5,7 +5,7 @@ import type { Setup, SetUp } from '../../../adapters/machine/machine'
 import { inEnglish } from '../../../domain/text/english'
 import { diskError, errorCode } from '../../../adapters/disk/disk'
 import { readRecord, type GradeRecord } from '../../../adapters/labs/grade-records'
-import type { LabFolder } from '../../../adapters/labs/library'
+import type { LabFolder } from '../../../adapters/labs/lab-folders'
 import {
   isIsolated,
   isolationSentence,
@@ -14,8 +14,8 @@ import {
 } from '../../../adapters/sandbox/sandbox'
 import { exitCodes, inputError, missingError } from '../../../domain/errors'
 import { gradeFolder, regradeRecord, type GradeRequest } from '../../../services/labs/grade'
-import { listLabs, openLab } from '../../../services/lab-library/find-lab'
-import { can, parseTarget } from '../../../domain/target/targets'
+import { listLabs, openLab } from '../../../services/labs/find-lab'
+import { can, parseTarget } from '../../../domain/targets/targets'
 import { appVersion } from '../../../services/version'
 import { parseLabTarget } from '../parse-run-request'
 import { labTarget } from './lab-command'
@@ -24,7 +24,7 @@ import { folderCommandThere, folderTasksThere, machineOf, withOption } from '../
 import { note, printJson, printText, table } from '../output'
 import type { GradeRow } from '../../../domain/labs/grade-row'
 import { csvTable, type Cell } from '../../../domain/text/csv'
-import { isShipped, isTrusted, requireTrust, trustLab } from '../../../services/lab-library/trust'
+import { isShipped, isTrusted, requireTrust, trustLab } from '../../../services/labs/trust'
 import { parsePart, wholeNumber } from '../option-values'
 import { confirmed } from '../ask'
 import { labGradeDocument } from '../documents/lab-grade'

@@ -2,7 +2,7 @@
 import { profileLevels, programLevels } from '../../../domain/metrics/metric-definition'
 import { timingWays } from '../../../domain/session/session'
 import { defaultSecondsARung, sanitizerTools } from '../../../domain/session/sanitizer'
-import { targetHelp } from '../../../domain/target/targets'
+import { targetHelp } from '../../../domain/targets/targets'
 import { exhaustiveLimit, strategyNames } from '../../../domain/tune/search-strategy'
 import {
   profileCommand,

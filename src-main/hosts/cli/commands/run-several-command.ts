@@ -2,7 +2,7 @@
 import type { SetUp } from '../../../adapters/machine/machine'
 import { inputError, exitCodes, toErrorShape, type ErrorShape } from '../../../domain/errors'
 import { formatMs, formatValue } from '../../../domain/metrics/units'
-import { can, parseTarget } from '../../../domain/target/targets'
+import { can, parseTarget } from '../../../domain/targets/targets'
 import { inEnglish } from '../../../domain/text/english'
 import { startRun } from '../../../services/targets/start-run'
 import { note, printError, printText, printJson, table } from '../output'

@@ -10,7 +10,7 @@ import { profileLevels } from '../../../domain/metrics/metric-definition'
 import { reportSections } from '../../../domain/report/frozen-report'
 import { reportFormats } from '../../../domain/report/report-format'
 import { sanitizerTools } from '../../../domain/session/sanitizer'
-import { runnableKinds } from '../../../domain/target/targets'
+import { runnableKinds } from '../../../domain/targets/targets'
 import { shellNames } from './scripts'
 
 export type NameKind =
@@ -36,7 +36,7 @@ export interface Within {
 const words = (all: readonly string[]): Candidate[] => all.map((word) => ({ word }))
 
 async function ladders({ assets }: Setup): Promise<Candidate[]> {
-  const { readKernelLibrary } = await import('../../../adapters/kernels/kernel-library')
+  const { readKernelLibrary } = await import('../../../adapters/catalog/catalog')
   const library = await readKernelLibrary(assets.kernelsDir)
   return library.ladders.map(({ id, title }) => ({ word: id, about: title }))
 }
@@ -58,7 +58,7 @@ async function rungs(setup: Setup, { ladder, session }: Within): Promise<Candida
     return opened.session.rungs.map(({ id, title }) => ({ word: id, about: title }))
   }
   if (ladder === undefined) return []
-  const { openLadder } = await import('../../../services/ladder-library/open')
+  const { openLadder } = await import('../../../services/folders/open')
   const { library, id } = await openLadder(setup, ladder)
   const file = library.ladders.find((one) => one.id === id)
   return (file?.rungs ?? []).map((entry) => ({
@@ -89,7 +89,7 @@ async function targets(setup: Setup): Promise<Candidate[]> {
 }
 
 async function labs(setup: Setup): Promise<Candidate[]> {
-  const { listLabs } = await import('../../../services/lab-library/find-lab')
+  const { listLabs } = await import('../../../services/labs/find-lab')
   return (await listLabs(setup)).labs.map(({ id, lab }) => ({ word: id, about: lab.title }))
 }
 

@@ -9,7 +9,7 @@ import { formatMs, formatRatio } from '../../../domain/metrics/units'
 import type { Why } from '../../../domain/why/why'
 import { table, type Column } from '../output'
 import { describeWhy } from './describe-why'
-import type { Hunk } from '../../../services/source-diff'
+import type { Hunk } from '../../../services/compare/source-diff'
 import { none, metric } from './describe-ladder'
 
 const verdictWords: Record<Verdict, string> = {

@@ -1,7 +1,7 @@
 /** A lab outcome as terminal text. */
 import { inEnglish } from '../../../domain/text/english'
 import type { LabOutcome } from '../../../domain/labs/outcome'
-import { can } from '../../../domain/target/targets'
+import { can } from '../../../domain/targets/targets'
 import { table } from '../output'
 
 const signs = {

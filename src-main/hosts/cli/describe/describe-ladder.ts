@@ -27,7 +27,7 @@ import {
   type MetricValue,
 } from '../../../domain/metrics/metrics'
 import { named, problemWord, sizesLabel } from '../../../domain/task/problem'
-import { can, kindOf } from '../../../domain/target/targets'
+import { can, kindOf } from '../../../domain/targets/targets'
 import {
   formatGflops,
   formatMs,

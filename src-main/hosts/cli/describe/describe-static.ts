@@ -10,7 +10,7 @@ import {
 import { table, type Column } from '../output'
 import { describeOrigin, describeSession } from './describe-ladder'
 import { launchOccupancy, threadsOf } from '../../../domain/analysis/derived-metrics'
-import { can, gpuOfTarget, isBuiltOnly } from '../../../domain/target/targets'
+import { can, gpuOfTarget, isBuiltOnly } from '../../../domain/targets/targets'
 import { describeKernels } from './describe-kernels'
 import { describePrograms } from './describe-programs'
 import { describeErrors } from './describe-errors'

@@ -4,7 +4,7 @@ import { Statement } from '../../../domain/messages/message'
 import { documentKind } from './document'
 import { HistogramDelta } from '../../../domain/session/deep'
 import { RungComparison } from '../../../domain/analysis/compare'
-import { Hunk } from '../../../services/source-diff'
+import { Hunk } from '../../../services/compare/source-diff'
 import { whyShape } from './why-fields'
 
 export const diffDocument = documentKind({

@@ -3,7 +3,7 @@ import { CiDocument, ciSchemaVersion } from '../../../domain/analysis/baseline-d
 import { LabFile } from '../../../domain/labs/lab'
 import { AnyLadderDocument } from '../../../domain/ladder/ladder-document'
 import { Session, sessionSchemaVersion } from '../../../domain/session/session'
-import { MachinesFile } from '../../../domain/machines/machine-file'
+import { MachinesFile } from '../../../domain/remote/machine-file'
 import { runDocument } from './run'
 import { type PublishedSchema } from './document'
 import { sanitizeDocument } from './sanitize'

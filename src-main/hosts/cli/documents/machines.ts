@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { DoctorReport } from '../../../contract'
-import { MachineEntry } from '../../../domain/machines/machine-file'
+import { MachineEntry } from '../../../domain/remote/machine-file'
 import { documentKind } from './document'
 
 export const machinesDocument = documentKind({

@@ -47,7 +47,7 @@ import {
 import { halfSpread } from '../../../domain/report/summary'
 import type { Printer } from './printer'
 import type { Sentence } from '../../../domain/messages/sentence'
-import type { Hunk } from '../../source-diff'
+import type { Hunk } from '../../compare/source-diff'
 import { printedCauses } from '../printed-causes'
 import { originTable, printMdTable } from '../markdown-tables'
 

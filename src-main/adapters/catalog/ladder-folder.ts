@@ -1,0 +1,291 @@
+/**
+ * A ladder folder: ladder.yaml and its rungs, as a library with one ladder. It may come from anywhere, so nothing
+ * outside it is followed and nothing large is read; only the files that it names are, and its headers.
+ */
+import { lstat, readdir, readFile, realpath, stat } from 'node:fs/promises'
+import { basename, join, posix, relative, resolve, sep } from 'node:path'
+import { inputError } from '../../domain/errors'
+import { message, type AnyMessage } from '../../domain/messages/message'
+import type { LadderFile } from '../../domain/ladder/ladder'
+import { rungEndings } from '../../domain/ladder/rung'
+import { isPython } from '../../domain/task/python'
+import { fillFiles, referenceFile, type Task } from '../../domain/task/task'
+import {
+  parseLadderDocument,
+  parseProgramLadder,
+  type ParsedLadder,
+} from '../../parsers/kernels/ladder-document'
+import { parseRungHeader } from '../../parsers/kernels/rung-header'
+import { errorCode, pathExists } from '../disk/disk'
+import { builtWith, sentenceOf, type KernelLibrary } from './catalog'
+import { referenceHeaderFile, taskHeaderFile } from '../../domain/task/task-headers'
+import { pythonHeaderFile } from '../../domain/task/python-reference'
+
+/** Edits that add a variant of a rung to a folder's ladder. */
+export { addVariant } from '../../parsers/kernels/ladder-edit'
+export { allowValues } from '../../parsers/kernels/rung-header-edit'
+
+export interface LadderFolder {
+  /** Absolute. */
+  folder: string
+  ladder: LadderFile
+  task: Task
+  /** Its ladder and everything that needs; the runner and the shared headers are the program's. */
+  library: KernelLibrary
+  /** Every file read from it, relative, ladder.yaml first. */
+  files: string[]
+}
+
+/** A folder has one of them. */
+export const ladderFileNames = ['ladder.yaml', 'ladder.yml', 'ladder.json'] as const
+
+/** In a rung's folder, such a file would be included instead of the generated one. */
+const generated = [taskHeaderFile, referenceHeaderFile].map((path) => basename(path))
+
+/** A header, by its name. */
+export const headerName = /\.(h|hh|hpp|cuh|inl)$/
+
+const maxTextBytes = 1024 * 1024
+const maxHeaders = 200
+
+/** Relative to the current folder, for messages. */
+export function shownPath(path: string): string {
+  const near = relative(process.cwd(), path)
+  return near === '' ? '.' : near.startsWith('..') ? path : near
+}
+
+async function ladderFilesIn(folder: string): Promise<string[]> {
+  const found = await Promise.all(ladderFileNames.map((name) => pathExists(join(folder, name))))
+  return ladderFileNames.filter((_, index) => found[index])
+}
+
+/** The ladder file in a folder; null if there is none. */
+export const ladderFileIn = async (folder: string): Promise<string | null> =>
+  (await ladderFilesIn(folder))[0] ?? null
+
+/** Why a file in the folder cannot be used, or null. */
+export async function refusalOf(folder: string, name: string): Promise<AnyMessage | null> {
+  const real = await realpath(join(folder, name)).catch((error: unknown) => errorCode(error))
+  if (real === 'ENOENT' || real === 'ENOTDIR') return message('folders.absent', { file: name })
+  if (real === undefined || !real.includes(sep))
+    return message('folders.unreadable', { file: name, text: real ?? '?' })
+  if (!real.startsWith((await realpath(folder)) + sep))
+    return message('folders.leadsOut', { file: name })
+  const found = await stat(real)
+  return found.isFile() ? null : message('files.notFile', { file: name })
+}
+
+/** Throws for what is no text, or too much of it. */
+export async function readTextIn(folder: string, name: string): Promise<string> {
+  const { size } = await stat(join(folder, name))
+  if (size > maxTextBytes)
+    throw inputError(`${shownPath(join(folder, name))} has ${size} bytes; the limit is 1 MiB.`)
+  const bytes = await readFile(join(folder, name))
+  if (bytes.includes(0))
+    throw inputError(
+      `${shownPath(join(folder, name))} is not a text file: it contains a zero byte.`,
+    )
+  return bytes.toString('utf8')
+}
+
+/** Headers anywhere in the folder, except in hidden folders. */
+export async function headersBelow(folder: string, below = ''): Promise<string[]> {
+  const entries = await readdir(join(folder, below), { withFileTypes: true })
+  const found: string[] = []
+  for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
+    const path = posix.join(below, entry.name)
+    if (entry.name.startsWith('.') || entry.name === 'node_modules') continue
+    if (entry.isDirectory()) found.push(...(await headersBelow(folder, path)))
+    else if (headerName.test(entry.name)) found.push(path)
+    if (found.length > maxHeaders)
+      throw inputError(
+        `${shownPath(join(folder, below))} contains more than ${maxHeaders} headers.`,
+        'A ladder folder should contain only its own headers.',
+      )
+  }
+  return found
+}
+
+export interface LadderText {
+  /** Absolute. */
+  path: string
+  /** The ladder file's name, and its text. */
+  file: string
+  text: string
+}
+
+/** The only ladder file of a folder; throws where there is none, or several. */
+export async function readLadderText(folder: string): Promise<LadderText> {
+  const path = resolve(folder)
+  const shown = shownPath(path)
+  const isFolder =
+    (await lstat(path).catch(() => null)) !== null && (await stat(path)).isDirectory()
+  const [file, ...others] = isFolder ? await ladderFilesIn(path) : []
+  if (file !== undefined && others.length > 0)
+    throw inputError(
+      `${shown} contains ${[file, ...others].join(' and ')}, which both describe its ladder.`,
+      'Keep one of them.',
+    )
+  if (file === undefined)
+    throw inputError(
+      message(isFolder ? 'folders.noLadder' : 'folders.none', { folder: shown }),
+      message('folders.create', { folder: isFolder ? 'DIR' : shown }),
+    )
+  return { path, file, text: await readOwn(path, file) }
+}
+
+async function readOwn(folder: string, name: string): Promise<string> {
+  const why = await refusalOf(folder, name)
+  if (why !== null)
+    throw inputError(message('written.fault', { place: join(shownPath(folder), name), fault: why }))
+  return readTextIn(folder, name)
+}
+
+/** Throws with file, line and column if the ladder is invalid; an invalid rung becomes a fault of the library. */
+export async function readLadderFolder(
+  folder: string,
+  shipped: KernelLibrary,
+): Promise<LadderFolder> {
+  const { path, file, text } = await readLadderText(folder)
+  const shown = shownPath(path)
+  if (parseProgramLadder(text, join(shown, file)) !== null)
+    throw inputError(
+      message('programs.ofPrograms', { folder: shown }),
+      message('programs.runOnly', { folder: shown }),
+    )
+  const read = (name: string): Promise<string> => readOwn(path, name)
+  const parsed = parseLadderDocument(text, join(shown, file))
+  const { task, ladder } = parsed
+  if (shipped.ladders.some(({ id }) => id === ladder.id))
+    throw inputError(
+      parsed.at(['id'], message('folders.shippedId', { ladder: ladder.id })),
+      message('folders.otherId'),
+    )
+  const library: KernelLibrary = {
+    root: shipped.root,
+    own: path,
+    tasks: new Map([[task.id, task]]),
+    references: new Map(),
+    folders: new Map([[task.id, path]]),
+    headers: new Map(),
+    ladders: [ladder],
+    rungs: new Map(),
+    faults: new Map(),
+  }
+  const placed = (name: string): string => `${task.id}/${name}`
+  const files: string[] = [file]
+
+  const required = async (at: readonly (string | number)[], name: string): Promise<void> => {
+    const why = await refusalOf(path, name)
+    if (why !== null) throw inputError(parsed.at(at, why))
+  }
+  const reference = referenceFile(task)
+  if (reference !== null) {
+    await required(['task', 'reference'], reference)
+    library.references.set(task.id, {
+      file: placed(reference),
+      text: await read(reference),
+      shown: join(shown, reference),
+    })
+    files.push(reference)
+  }
+  for (const { buffer, path: name } of fillFiles(task))
+    await required(['task', 'buffers', buffer, 'fill', 'path'], name)
+
+  for (const [index, { id }] of ladder.rungs.entries()) {
+    const name = await rungFile(path, id)
+    if (files.includes(name)) continue
+    try {
+      await readRung(library, parsed, index, path, shown)
+      files.push(name)
+    } catch (error) {
+      library.faults.set(id, sentenceOf(error))
+    }
+  }
+
+  checkEntries(library, parsed, shown)
+
+  const headers = new Map<string, string>()
+  if (reference !== null && isPython(reference))
+    headers.set(pythonHeaderFile, await readFile(join(shipped.root, pythonHeaderFile), 'utf8'))
+  for (const name of await headersBelow(path)) {
+    if (generated.includes(basename(name)))
+      throw inputError(
+        `${join(shown, name)}: ${basename(name)} is generated from ${file}.`,
+        'Remove it, or give it another name.',
+      )
+    headers.set(placed(name), await read(name))
+    files.push(name)
+  }
+  library.headers.set(task.id, headers)
+  return { folder: path, ladder, task, files, library }
+}
+
+/** What a rung's header and its entry in the ladder say of each other, and of the other rungs. */
+function checkEntries(library: KernelLibrary, { ladder, at }: ParsedLadder, shown: string): void {
+  const names = ladder.rungs.map(({ as, id }) => as ?? id)
+  const report = (what: string, fault: AnyMessage): void => {
+    library.faults.set(what, fault)
+  }
+  for (const [index, { id, params = {} }] of ladder.rungs.entries()) {
+    const source = library.rungs.get(id)
+    if (!source) continue
+    const { after, params: declared } = source.header
+    if (after !== null && !names.includes(after)) {
+      const line =
+        source.text.split('\n').findIndex((text) => /^(?:\/\/|#)\s*@after\b/.test(text)) + 1
+      report(
+        `${id} @after`,
+        message('written.fault', {
+          place: `${join(shown, basename(source.file))}:${line}`,
+          fault: message('header.afterNone', { rung: after, rungs: names.join(', ') }),
+        }),
+      )
+    }
+    for (const [name, value] of Object.entries(params)) {
+      const allowed = declared.find((param) => param.name === name)?.allowed
+      const own = declared.map((param) => param.name).join(', ')
+      const fault = !allowed
+        ? own === ''
+          ? message('task.noParameters', { rung: id, name })
+          : message('task.noParameter', { rung: id, name, names: own })
+        : allowed.includes(value)
+          ? null
+          : message('task.notAllowed', { name, value, allowed: allowed.join(', ') })
+      if (fault !== null)
+        report(`${names[index]} ${name}`, at(['rungs', index, 'params', name], fault))
+    }
+  }
+}
+
+/** The file of a rung, which is CUDA C++ unless there is only one in Python. */
+export async function rungFile(folder: string, id: string): Promise<string> {
+  const names = rungEndings.map((ending) => `${id}${ending}`)
+  const there = await Promise.all(names.map((name) => pathExists(join(folder, name))))
+  const found = names.filter((_, index) => there[index])
+  if (found.length > 1)
+    throw inputError(
+      `${shownPath(folder)} contains ${found.join(' and ')}, which are both the rung ${id}.`,
+      'Give one of them another name.',
+    )
+  return found[0] ?? names[0]!
+}
+
+async function readRung(
+  library: KernelLibrary,
+  { task, ladder, at }: ParsedLadder,
+  index: number,
+  folder: string,
+  shown: string,
+): Promise<void> {
+  const { id } = ladder.rungs[index]!
+  const name = await rungFile(folder, id)
+  const why = await refusalOf(folder, name)
+  if (why !== null) throw inputError(at(['rungs', index, 'id'], why))
+  const text = await readTextIn(folder, name)
+  const header = parseRungHeader(text, join(shown, name), task)
+  if (header.id !== id)
+    throw inputError(message('header.otherName', { file: join(shown, name), rung: header.id }))
+  const file = `${task.id}/${basename(name)}`
+  library.rungs.set(id, { header, file, text, ...(await builtWith(library.root, file)) })
+}

@@ -1,0 +1,216 @@
+/**
+ * Drafts: a user's edited copies of rungs, saved between visits and built without a GPU.
+ *
+ * A draft runs after its original rung.
+ */
+import { Bench } from '../bench/bench'
+import type { Setup } from '../../adapters/machine/machine'
+import {
+  faultLine,
+  readKernelLibrary,
+  type KernelLibrary,
+} from '../../adapters/catalog/catalog'
+import { draftStore, newDraftId } from '../../adapters/sessions/draft-store'
+import type { CallInput, CallOutput } from '../../contract/index'
+import { isPythonFile } from '../../domain/ladder/rung'
+import { inputError, toErrorShape } from '../../domain/errors'
+import { message, together } from '../../domain/messages/message'
+import type { LadderEntry } from '../../domain/ladder/ladder'
+import type { Task } from '../../domain/task/task'
+import { rungOf, type Session } from '../../domain/session/session'
+import { withCopy } from '../folders/copies'
+import { folderOf } from '../folders/folders'
+import { buildRung } from '../bench/build-rung'
+import { builtAnswer, createCounting, gpuLike, uncounted } from '../run/counters'
+import { planRun } from '../run/plan'
+import type { OpenedSession } from '../sessions/open-session'
+import type { RunPlan } from '../../domain/run/plan'
+import { findLadder, taskOf } from '../catalog/resolve'
+import { architectureFor } from '../bench/architecture'
+import { draftFile, editedFrom, editId, type Draft } from '../../domain/ladder/draft'
+import type { RungBuild } from '../../contract/rung-builds'
+import type { EditingPlace } from '../../contract/drafts'
+import { copiedSource, draftRung, faultText } from '../../adapters/catalog/draft-rung'
+
+/** The rung's file in its ladder folder; in a session, files are under a folder named after the task. */
+const folderFile = (session: Session, rung: string): string =>
+  (rungOf(session, rung)?.file ?? '').replace(/^[^/]*\//, '')
+
+const idOf = (entry: LadderEntry): string => entry.as ?? entry.id
+
+export function createDrafts(setup: Setup, open: (ref: string) => Promise<OpenedSession>) {
+  const { assets, machine } = setup
+  const store = draftStore(machine.folders.drafts)
+  const counting = createCounting(machine)
+
+  /** The ladder's rung that a copy of this rung runs after. */
+  function baseOf(library: KernelLibrary, session: Session, rung: string): string {
+    const ladder = library.ladders.find(({ id }) => id === session.ladder.id)
+    const known = new Set(ladder?.rungs.map(idOf))
+    const from = editedFrom(rung)
+    if (known.has(rung)) return rung
+    if (from !== null && known.has(from)) return from
+    throw inputError(
+      message('drafts.noLadder', { rung, ladder: session.ladder.title }),
+      message('drafts.copySource'),
+    )
+  }
+
+  return {
+    async place({ session: ref, rung: id }: CallInput<'drafts.place'>): Promise<EditingPlace> {
+      const { session } = await open(ref)
+      const { ladder } = session
+      if (isPythonFile(rungOf(session, id)?.file ?? '') && ladder.folder === undefined)
+        return {
+          at: 'nowhere',
+          reason: together(message('drafts.noPython'), message('drafts.copySource')),
+        }
+      const library = await readKernelLibrary(assets.kernelsDir)
+      if (ladder.folder === undefined && library.ladders.some((one) => one.id === ladder.id))
+        try {
+          baseOf(library, session, id)
+          return { at: 'copy' }
+        } catch (error) {
+          const { message: why, remedy } = toErrorShape(error)
+          return { at: 'nowhere', reason: together(why, remedy) }
+        }
+      const path = await folderOf(setup, ladder)
+      if (path !== null) return { at: 'folder', path, file: folderFile(session, id) }
+      return {
+        at: 'nowhere',
+        reason:
+          ladder.folder === undefined
+            ? together(
+                message('drafts.notShipped', { ladder: ladder.title }),
+                message('drafts.openFolder'),
+              )
+            : together(
+                message('drafts.folderGone', { folder: ladder.folder, ladder: ladder.id }),
+                message('drafts.openFolder'),
+              ),
+      }
+    },
+
+    async open({ session: ref, rung: id }: CallInput<'drafts.open'>): Promise<Draft> {
+      const { session, sources } = await open(ref)
+      const rung = rungOf(session, id)
+      const source = sources[id]
+      if (!rung || source === undefined)
+        throw inputError(message('drafts.noSource', { rung: JSON.stringify(id) }))
+      const library = await readKernelLibrary(assets.kernelsDir)
+      const base = baseOf(library, session, id)
+      const drafts = (await store.list()).filter(({ ladder }) => ladder === session.ladder.id)
+      const kept = drafts.find(({ parent }) => parent === id)
+      if (kept) return kept
+      const taken = new Set([
+        ...session.rungs.map((each) => each.id),
+        ...drafts.map((each) => each.rung),
+      ])
+      const copy = editId(base, taken)
+      return {
+        schema: 1,
+        id: newDraftId(),
+        ladder: session.ladder.id,
+        parent: id,
+        base,
+        rung: copy,
+        params: rung.params,
+        source: copiedSource(source, { rung: copy, base, title: rung.title }),
+        savedAt: null,
+      }
+    },
+
+    async list(): Promise<CallOutput<'drafts.list'>> {
+      return (await store.list()).map(
+        ({ schema: _schema, source: _source, params: _params, ...draft }) => draft,
+      )
+    },
+
+    async save(draft: CallInput<'drafts.save'>): Promise<{ savedAt: string }> {
+      const savedAt = new Date().toISOString()
+      await store.save({ ...draft, schema: 1, savedAt })
+      return { savedAt }
+    },
+
+    remove: (id: string): Promise<void> => store.remove(id),
+
+    async build({
+      session: ref,
+      draft,
+    }: CallInput<'drafts.build'>): Promise<CallOutput<'drafts.build'>> {
+      const { session } = await open(ref)
+      const library = await readKernelLibrary(assets.kernelsDir)
+      const planned = planOf(library, session, draft)
+      if ('built' in planned) return planned
+      const [rung] = planned.rungs
+      const requires = rung!.rung.header.requires
+      // Builds for the GPU that the session was measured on, since there may be none here.
+      const architecture = session.device
+        ? architectureFor(requires, session.device)
+        : { sm: requires?.slice('sm_'.length) ?? '80' }
+      if ('unsupported' in architecture)
+        return refused(inputError(architecture.unsupported), draft, planned.task)
+      const tools = { toolbox: machine.toolbox(null), cache: machine.cache }
+      const bench = await Bench.open(tools, library)
+      return builtAnswer(
+        await buildRung(await bench.compiler(), planned, rung!, architecture.sm),
+        architecture.sm,
+      )
+    },
+
+    async counters({
+      session: ref,
+      draft,
+    }: CallInput<'drafts.counters'>): Promise<CallOutput<'drafts.counters'>> {
+      const count = counting()
+      const { session } = await open(ref)
+      const library = await readKernelLibrary(assets.kernelsDir)
+      const gpu = gpuLike(session.device)
+      const plan = planOf(library, session, draft)
+      if ('built' in plan) return uncounted(plan, gpu)
+      const original = planFor(library, session, draft.ladder, draft.base)
+      return count({ library, gpu, plan, original })
+    },
+  }
+}
+
+/** The answer about a copy whose header is not one. */
+const refused = (error: unknown, { rung }: Pick<Draft, 'rung'>, task: Task): RungBuild => ({
+  built: false,
+  reason: faultText(error),
+  diagnostics: [
+    {
+      severity: 'error',
+      file: draftFile(rung, task.id),
+      line: faultLine(error instanceof Error ? error.message : ''),
+      message: faultText(error),
+    },
+  ],
+  build: null,
+  architecture: null,
+})
+
+/** At the session's problem, a rung of the library alone. */
+const planFor = (library: KernelLibrary, session: Session, ladder: string, rung: string): RunPlan =>
+  planRun(library, {
+    ladder,
+    rungs: [rung],
+    ...(session.problem ? { at: session.problem.sizes } : {}),
+    params: {},
+    profile: 'none',
+  })
+
+/** A plan of the copy; what is wrong with its header where that is no header of a rung. */
+function planOf(
+  library: KernelLibrary,
+  session: Session,
+  draft: CallInput<'drafts.build'>['draft'],
+): RunPlan | RungBuild {
+  const task = taskOf(library, findLadder(library, draft.ladder))
+  try {
+    draftRung(draft, task)
+  } catch (error) {
+    return refused(error, draft, task)
+  }
+  return planFor(withCopy(library, draft), session, draft.ladder, draft.rung)
+}

@@ -1,0 +1,83 @@
+/** The single watched ladder folder, which the UI polls; every save starts a normal run. */
+import { setTimeout as pause } from 'node:timers/promises'
+import { readKernelLibrary } from '../../adapters/catalog/catalog'
+import type { Setup } from '../../adapters/machine/machine'
+import type { CallInput, RunRequest } from '../../contract/index'
+import type { WatchState } from '../../contract/folders'
+import { inputError, toErrorShape } from '../../domain/errors'
+import { message } from '../../domain/messages/message'
+import type { Session } from '../../domain/session/session'
+import { openTrustedLadder } from '../folders/open'
+import { watchFolder } from '../run/watch'
+
+export interface WatchRuns {
+  /** Whether the GPU is busy with something else. */
+  isBusy: () => boolean
+  /** Runs to completion; null if nothing finished. Rejects with the run's error. */
+  start: (request: RunRequest) => Promise<{ session: Session | null; ref: string | null }>
+}
+
+const busyPauseMs = 300
+
+export function createWatchJob(setup: Setup, { isBusy, start }: WatchRuns) {
+  let state: WatchState = { on: false }
+  let abort: AbortController | null = null
+
+  const stop = (): void => {
+    abort?.abort()
+    abort = null
+    state = { on: false }
+  }
+
+  async function begin(request: RunRequest): Promise<void> {
+    const { own } = await openTrustedLadder(setup, request.ladder)
+    if (!own)
+      throw inputError(
+        message('folders.shipped', { ladder: request.ladder }),
+        message('folders.watchFolder'),
+      )
+    const shipped = await readKernelLibrary(setup.assets.kernelsDir)
+    stop()
+    abort = new AbortController()
+    const { signal } = abort
+    const path = own.folder
+    let session: string | null = null
+    state = { on: true, path, session, phase: 'waiting', error: null, rounds: 0, rungs: [] }
+    const run = async (rungs: string[]): Promise<Session | null> => {
+      while (isBusy() && !signal.aborted) await pause(busyPauseMs)
+      if (signal.aborted) return null
+      const ended = await start({ ...request, ladder: path, rungs })
+      session = ended.ref ?? session
+      return ended.session
+    }
+    void watchFolder({
+      folder: path,
+      shipped,
+      rungs: request.rungs,
+      run,
+      signal,
+      onNews: (news) => {
+        // Ignore news of a watch that was stopped meanwhile.
+        if (!signal.aborted) state = { on: true, path, session, ...news, rungs: [...news.rungs] }
+      },
+    }).catch((error: unknown) => {
+      if (!signal.aborted && state.on)
+        state = { ...state, phase: 'failed', error: toErrorShape(error) }
+    })
+  }
+
+  return {
+    stop,
+    calls: {
+      'watch.start': async (request: CallInput<'watch.start'>) => {
+        await begin({ params: {}, profile: 'card', ...request })
+        return {}
+      },
+      'watch.stop': () => {
+        stop()
+        return Promise.resolve({})
+      },
+      'watch.current': () => Promise.resolve(state),
+    },
+  }
+}

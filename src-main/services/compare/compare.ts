@@ -1,0 +1,24 @@
+/** Why one rung of an opened session is faster than another, with the source lines behind it. */
+import { rungBefore, type RungResult } from '../../domain/session/session'
+import { whyOf, type Why } from '../../domain/why/why'
+import type { OpenedSession } from '../sessions/open-session'
+import { changedLines } from './source-diff'
+
+type Opened = Pick<OpenedSession, 'session' | 'sources' | 'deep'>
+
+export async function whyBetween(
+  { session, sources, deep }: Opened,
+  a: RungResult,
+  b: RungResult,
+): Promise<Why> {
+  const [from, to] = [sources[a.id], sources[b.id]]
+  return whyOf(
+    { session, rung: a, deep: await deep(a.id) },
+    { session, rung: b, deep: await deep(b.id) },
+    from === undefined || to === undefined ? null : changedLines(from, to),
+  )
+}
+
+/** The rung that a rung is compared with; null for the first one and for the reference. */
+export const comparedWith = ({ session }: Opened, { id }: RungResult): RungResult | null =>
+  id === session.ladder.reference ? null : (rungBefore(session, id) ?? null)

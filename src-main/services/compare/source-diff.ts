@@ -1,0 +1,75 @@
+/** The source change between two rungs, as hunks. */
+import { structuredPatch } from 'diff'
+import { z } from 'zod'
+import type { Hunk as ChangedLines } from '../../domain/analysis/chain'
+import { headerLines } from '../../domain/ladder/rung'
+
+export const Hunk = z.object({
+  oldStart: z.number().int(),
+  oldLines: z.number().int(),
+  newStart: z.number().int(),
+  newLines: z.number().int(),
+  /** Each begins with ' ', '-' or '+', or with '\\' for the note that a text has no line end. */
+  lines: z.array(z.string()),
+})
+
+export type Hunk = z.infer<typeof Hunk>
+
+/** The time grows with the square of the edits; sources with more of them have little in common. */
+const mostEdits = 1500
+
+export function diffSources(a: string, b: string, context = 3): Hunk[] {
+  const patch = structuredPatch('a', 'b', a, b, undefined, undefined, {
+    context,
+    maxEditLength: mostEdits,
+  })
+  if (!patch) return [replaced(a, b)]
+  return patch.hunks.map(({ oldStart, oldLines, newStart, newLines, lines }) => ({
+    oldStart,
+    oldLines,
+    newStart,
+    newLines,
+    lines: [...lines],
+  }))
+}
+
+/** Without the header comments, which differ between any two rungs; lines keep the files' numbers. */
+export function diffBelowHeaders(a: string, b: string, context = 3): Hunk[] {
+  const below = (text: string) => {
+    const skipped = headerLines(text)
+    return { skipped, text: text.split('\n').slice(skipped).join('\n') }
+  }
+  const [one, other] = [below(a), below(b)]
+  return diffSources(one.text, other.text, context).map((hunk) => ({
+    ...hunk,
+    oldStart: hunk.oldStart + one.skipped,
+    newStart: hunk.newStart + other.skipped,
+  }))
+}
+
+/** All of one for all of the other. */
+function replaced(a: string, b: string): Hunk {
+  const side = (text: string, sign: '-' | '+'): { count: number; lines: string[] } => {
+    const lines = text.split('\n')
+    const ended = lines.at(-1) === ''
+    if (ended) lines.pop()
+    const signed = lines.map((line) => `${sign}${line}`)
+    const rest = ended ? [] : ['\\ No newline at end of file']
+    return { count: lines.length, lines: [...signed, ...rest] }
+  }
+  const [old, fresh] = [side(a, '-'), side(b, '+')]
+  return {
+    oldStart: 1,
+    oldLines: old.count,
+    newStart: 1,
+    newLines: fresh.count,
+    lines: [...old.lines, ...fresh.lines],
+  }
+}
+
+/** The lines that a change takes from a and puts into b. */
+export const changedLines = (a: string, b: string): ChangedLines[] =>
+  diffSources(a, b, 0).map(({ oldStart, oldLines, newStart, newLines }) => ({
+    a: { from: oldStart, to: oldStart + oldLines - 1 },
+    b: { from: newStart, to: newStart + newLines - 1 },
+  }))

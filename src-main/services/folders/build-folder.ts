@@ -1,0 +1,142 @@
+/** Builds the rungs of an opened ladder folder, and counts what an edited rung executes. */
+import type { Setup } from '../../adapters/machine/machine'
+import { readLadderFolder } from '../../adapters/catalog/ladder-folder'
+import { readKernelLibrary } from '../../adapters/catalog/catalog'
+import type { BuiltSource, FolderBuild } from '../../contract/folders'
+import { inputError } from '../../domain/errors'
+import { message } from '../../domain/messages/message'
+import { rungFileId } from '../../domain/ladder/rung'
+import type { Diagnostic } from '../../domain/session/session'
+import { referenceFile } from '../../domain/task/task'
+import { inEnglish } from '../../domain/text/english'
+import { buildRung } from '../bench/build-rung'
+import { gpuLike, type createCounting } from '../run/counters'
+import { planRun } from '../run/plan'
+import { builtArchitecture, recordedArchitecture } from '../bench/architecture'
+import { Bench } from '../bench/bench'
+import type { BuildOutcome } from '../bench/compiler'
+import { compileReference } from '../bench/reference'
+import { inParallel } from '../bench/in-parallel'
+import type { RungCounters } from '../../contract/rung-builds'
+import { requireTrustedFolder } from './folder-trust'
+import { placedFaults } from './placed-faults'
+import { requireOpened } from './folders'
+
+/** Build paths are relative to the library, where the folder is named after its task. */
+const inFolder = (task: string, diagnostics: readonly Diagnostic[]): Diagnostic[] =>
+  diagnostics.map(({ file, ...rest }) => ({
+    ...rest,
+    file: file?.startsWith(`${task}/`) ? file.slice(task.length + 1) : file,
+  }))
+
+const builtSource = (
+  task: string,
+  file: string,
+  rung: string | null,
+  { artefact, build, diagnostics, reason }: BuildOutcome,
+): BuiltSource => ({
+  file,
+  rung,
+  built: artefact !== null,
+  reason: reason ?? null,
+  diagnostics: inFolder(task, diagnostics),
+  build,
+})
+
+export async function buildFolder(
+  setup: Setup,
+  { path, file }: { path: string; file: string },
+): Promise<FolderBuild> {
+  const { assets, machine } = setup
+  await requireOpened(setup, path)
+  const { library, ladder, task } = await readLadderFolder(
+    path,
+    await readKernelLibrary(assets.kernelsDir),
+  )
+  await requireTrustedFolder(machine.folders, { folder: path })
+  const broken = library.faults.get(rungFileId(file) ?? file)
+  if (broken !== undefined) {
+    const [fault] = placedFaults(broken, path)
+    const { line, message: reason } = fault!
+    const diagnostics: Diagnostic[] = [
+      { severity: 'error', file, line, message: inEnglish(reason) },
+    ]
+    const none = { artefact: null, build: null, diagnostics, reason }
+    return {
+      architecture: `sm_${recordedArchitecture}`,
+      ownGpu: false,
+      sources: [builtSource(task.id, file, rungFileId(file) ?? file, none)],
+    }
+  }
+  const tools = { toolbox: machine.toolbox(null), cache: machine.cache }
+  const bench = await Bench.open(tools, library)
+  const compiler = await bench.compiler()
+  const own = await bench.ownArchitecture()
+  const usable = ladder.rungs.filter(({ id }) => !library.faults.has(id))
+  const asked = usable.filter(({ id }) => rungFileId(file) === id && referenceFile(task) !== file)
+  const reference = library.references.get(task.id)
+  const ofReference = reference !== undefined && referenceFile(task) === file
+  // For a header or the ladder file itself, everything may have changed.
+  const entries = asked.length > 0 || ofReference ? asked : usable
+  const sources: BuiltSource[] = []
+  if (reference && (ofReference || asked.length === 0)) {
+    const inputs = { task, headers: library.headers.get(task.id) ?? new Map<string, string>() }
+    const sm = builtArchitecture(null, own)
+    const outcome = await compileReference(compiler, inputs, reference, sm)
+    sources.push(builtSource(task.id, referenceFile(task)!, null, outcome))
+  }
+  if (entries.length > 0) {
+    const plan = planRun(library, {
+      ladder: ladder.id,
+      rungs: entries.map(({ as, id }) => as ?? id),
+      params: {},
+      profile: 'none',
+    })
+    const built = new Map<string, BuiltSource>()
+    await inParallel(plan.rungs, async (planned) => {
+      const { id, file: source, header } = planned.rung
+      const outcome = await buildRung(
+        compiler,
+        plan,
+        planned,
+        builtArchitecture(header.requires, own),
+      )
+      built.set(id, builtSource(task.id, source.slice(task.id.length + 1), id, outcome))
+    })
+    sources.push(...plan.rungs.map(({ rung }) => built.get(rung.id)!))
+  }
+  return {
+    architecture: `sm_${builtArchitecture(null, own)}`,
+    ownGpu: own !== null,
+    sources,
+  }
+}
+
+/** What a rung counts as it is typed; `text` stands in place of its file. */
+export async function countersIn(
+  setup: Setup,
+  count: ReturnType<ReturnType<typeof createCounting>>,
+  { path, file, text }: { path: string; file: string; text: string },
+): Promise<RungCounters> {
+  await requireOpened(setup, path)
+  const { library, ladder } = await readLadderFolder(
+    path,
+    await readKernelLibrary(setup.assets.kernelsDir),
+  )
+  await requireTrustedFolder(setup.machine.folders, { folder: path })
+  const id = rungFileId(file)
+  const entry = ladder.rungs.find((one) => one.id === id && !library.faults.has(one.id))
+  if (!entry) throw inputError(message('folders.notCounted', { file }))
+  const original = planRun(library, {
+    ladder: ladder.id,
+    rungs: [entry.as ?? entry.id],
+    params: {},
+    profile: 'none',
+  })
+  const plan = {
+    ...original,
+    rungs: original.rungs.map((planned) => ({ ...planned, source: text })),
+  }
+  const counters = await count({ library, gpu: gpuLike(null), plan, original })
+  return { ...counters, diagnostics: inFolder(plan.task.id, counters.diagnostics) }
+}

@@ -1,0 +1,120 @@
+/** A ladder of the commits that changed one rung: each is a rung, built with its own headers. */
+import { resolve } from 'node:path'
+import { fileHistory, headerAt, type FileCommit } from '../../adapters/catalog/commits'
+import { rungFile } from '../../adapters/catalog/ladder-folder'
+import {
+  builtWith,
+  type KernelLibrary,
+  type RungSource,
+} from '../../adapters/catalog/catalog'
+import { inputError } from '../../domain/errors'
+import type { LadderEntry, LadderFile } from '../../domain/ladder/ladder'
+import { message } from '../../domain/messages/message'
+import type { Task } from '../../domain/task/task'
+import type { OpenedLadder } from './open'
+import { findLadder, taskOf } from '../catalog/resolve'
+
+export interface CommitsRequest {
+  /** A rung of the ladder, or the path of a file. */
+  rung: string
+  /** A..B */
+  range: string
+}
+
+/** Of SHA-1 or SHA-256. */
+const wholeHash = /\b(?:[0-9a-f]{40}|[0-9a-f]{64})\b/g
+
+const idOf = (entry: LadderEntry): string => entry.as ?? entry.id
+
+/** Where a rung's file is, whatever its header says today; a name with a slash is a path. */
+async function sourceFile(
+  { library, id, own }: OpenedLadder,
+  rung: string,
+): Promise<{ path: string; entry?: LadderEntry }> {
+  const ladder = findLadder(library, id)
+  const entry = ladder.rungs.find((each) => idOf(each) === rung)
+  const folder = own?.folder ?? resolve(library.root, ladder.task)
+  if (entry) return { path: resolve(folder, await rungFile(folder, entry.id)), entry }
+  if (/[\\/]/.test(rung)) return { path: resolve(rung) }
+  throw inputError(
+    message('asked.noRung', {
+      whole: message('asked.theLadder', { ladder: ladder.id }),
+      rungs: JSON.stringify(rung),
+    }),
+    message('asked.rungs', { rungs: ladder.rungs.map(idOf).join(', ') }),
+  )
+}
+
+async function rungOf(
+  commit: FileCommit,
+  before: FileCommit | undefined,
+  task: Task,
+  root: string,
+): Promise<RungSource> {
+  const { hash, subject, body, file, texts } = commit
+  const at = (path: string): string => `${task.id}/${hash}/${path}`
+  const { headers: program } = await builtWith(root, file)
+  const headers = [...texts].flatMap(([path, text]) =>
+    path === file ? [] : [[at(path), text] as const],
+  )
+  return {
+    header: {
+      ...headerAt(commit, task),
+      ...{
+        id: hash,
+        title: subject,
+        idea: body || subject,
+        after: before?.hash ?? null,
+        expect: [],
+      },
+    },
+    file: at(file),
+    text: texts.get(file)!,
+    headers: new Map([...headers, ...(program ?? [])]),
+  }
+}
+
+/** The ladder's reference and trusted rung stay as they are today. Also returns the ladder's id. */
+export async function commitLadder(
+  opened: OpenedLadder,
+  { rung, range }: CommitsRequest,
+  signal = new AbortController().signal,
+): Promise<{ library: KernelLibrary; id: string; rungs: string[] }> {
+  const { library } = opened
+  const ladder = findLadder(library, opened.id)
+  const task = taskOf(library, ladder)
+  const { path, entry } = await sourceFile(opened, rung)
+  const { commits, isDirty } = await fileHistory(path, range, signal)
+  const sources = await Promise.all(
+    commits.map((commit, index) => rungOf(commit, commits[index - 1], task, library.root)),
+  )
+  const trusted = typeof task.reference === 'string' ? null : task.reference.rung
+  const kept = ladder.rungs.filter((each) => [ladder.reference, trusted].includes(idOf(each)))
+  const own: LadderFile = {
+    ...ladder,
+    id: `${ladder.id}-commits`,
+    title: `${ladder.title}: ${rung}, ${range.replaceAll(wholeHash, (hash) => hash.slice(0, 7))}`,
+    rungs: [
+      ...kept,
+      ...sources.map(({ header }): LadderEntry => ({
+        id: header.id,
+        params: Object.fromEntries(
+          Object.entries(entry?.params ?? {}).filter(([name, value]) =>
+            header.params.some((param) => param.name === name && param.allowed.includes(value)),
+          ),
+        ),
+        ...(entry?.options ? { options: entry.options } : {}),
+      })),
+    ],
+  }
+  return {
+    id: own.id,
+    rungs: sources.map(({ header }) => header.id),
+    library: {
+      ...library,
+      ladders: [own],
+      rungs: new Map([...library.rungs, ...sources.map((one) => [one.header.id, one] as const)]),
+      notes: isDirty ? [message('commits.dirty', { rung })] : [],
+    },
+  }
+}

@@ -1,0 +1,93 @@
+/** The library for a request: its ladder's, plus the edited copies that it names. */
+import { type KernelLibrary } from '../../adapters/catalog/catalog'
+import type { Setup } from '../../adapters/machine/machine'
+import { draftStore } from '../../adapters/sessions/draft-store'
+import type { RunRequest } from '../../contract'
+import type { Parameters } from '../../domain/ladder/rung'
+import { inputError } from '../../domain/errors'
+import { message } from '../../domain/messages/message'
+import type { LadderEntry, LadderFile } from '../../domain/ladder/ladder'
+import { commitLadder, type CommitsRequest } from './commits'
+import { openTrustedLadder } from './open'
+import { findLadder, taskOf } from '../catalog/resolve'
+import type { Draft } from '../../domain/ladder/draft'
+import { draftRung } from '../../adapters/catalog/draft-rung'
+
+type Copy = Pick<Draft, 'ladder' | 'base' | 'rung' | 'params' | 'source'>
+
+const idOf = (entry: LadderEntry): string => entry.as ?? entry.id
+
+/** The library with the copy added to its ladder, after its original rung. */
+export function withCopy(library: KernelLibrary, copy: Copy): KernelLibrary {
+  const ladder = findLadder(library, copy.ladder)
+  const source = draftRung(copy, taskOf(library, ladder))
+  const at = ladder.rungs.findIndex((entry) => idOf(entry) === copy.base)
+  const base = ladder.rungs[at]
+  if (!base) throw inputError(message('drafts.noBase', { ladder: copy.ladder, rung: copy.base }))
+  if (ladder.rungs.some((entry) => idOf(entry) === copy.rung))
+    throw inputError(message('drafts.taken', { ladder: copy.ladder, rung: copy.rung }))
+  const entry: LadderEntry = {
+    id: copy.rung,
+    params: declared(copy.params, source.header.params),
+    ...(base.options === undefined ? {} : { options: base.options }),
+  }
+  const extended: LadderFile = {
+    ...ladder,
+    rungs: [...ladder.rungs.slice(0, at + 1), entry, ...ladder.rungs.slice(at + 1)],
+  }
+  return {
+    ...library,
+    ladders: library.ladders.map((each) => (each.id === ladder.id ? extended : each)),
+    rungs: new Map([...library.rungs, [copy.rung, source]]),
+  }
+}
+
+/** The parent's values of the parameters that the copy still declares. */
+const declared = (
+  params: Parameters,
+  header: readonly { name: string; allowed: readonly number[] }[],
+): Parameters =>
+  Object.fromEntries(
+    Object.entries(params).filter(([name, value]) =>
+      header.some((param) => param.name === name && param.allowed.includes(value)),
+    ),
+  )
+
+/** Copies of rungs of a ladder, newest first. */
+export const copiesOf = async ({ machine }: Setup, ladder: string): Promise<Draft[]> =>
+  (await draftStore(machine.folders.drafts).list()).filter((draft) => draft.ladder === ladder)
+
+type Request = Pick<RunRequest, 'ladder' | 'draft' | 'rungs'>
+
+/** The copies that a request needs: its draft, and named rungs that only a draft declares. */
+async function namedCopies(
+  setup: Setup,
+  library: KernelLibrary,
+  { ladder, draft: id, rungs = [] }: Request,
+): Promise<Draft[]> {
+  if (id !== undefined) {
+    const draft = await draftStore(setup.machine.folders.drafts).read(id)
+    if (draft) return [draft]
+    throw inputError(message('drafts.gone'), message('drafts.openAgain'))
+  }
+  const own = new Set(findLadder(library, ladder).rungs.map(idOf))
+  const others = rungs.filter((rung) => !own.has(rung))
+  if (others.length === 0) return []
+  return (await copiesOf(setup, ladder)).filter(({ rung }) => others.includes(rung))
+}
+
+/** Also returns the request with the ladder's id in place of a folder path. */
+export async function libraryFor<R extends Request>(
+  setup: Setup & { commits?: CommitsRequest; signal?: AbortSignal },
+  request: R,
+): Promise<{ library: KernelLibrary; request: R }> {
+  const opened = await openTrustedLadder(setup, request.ladder)
+  if (setup.commits) {
+    const { library, id, rungs } = await commitLadder(opened, setup.commits, setup.signal)
+    return { library, request: { ...request, ladder: id, rungs } }
+  }
+  const { library, id } = opened
+  const own = { ...request, ladder: id }
+  const copies = await namedCopies(setup, library, own)
+  return { library: copies.reduce(withCopy, library), request: own }
+}

@@ -1,0 +1,81 @@
+/** Creates a ladder folder from one of the shipped templates. */
+import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { basename, join, resolve } from 'node:path'
+import { z } from 'zod'
+import type { Setup } from '../../adapters/machine/machine'
+import { diskError, errorCode, makeFolder, pathExists } from '../../adapters/disk/disk'
+import { readKernelLibrary } from '../../adapters/catalog/catalog'
+import {
+  readLadderFolder,
+  shownPath,
+  type LadderFolder,
+} from '../../adapters/catalog/ladder-folder'
+import { inputError } from '../../domain/errors'
+import { ladderSchema, ladderSchemaFile } from '../../domain/ladder/ladder-document'
+import { Identifier } from '../../domain/ladder/rung'
+import { trustFolder } from './folder-trust'
+
+export const templateNames = async ({ assets }: Setup): Promise<string[]> =>
+  (await readdir(assets.templatesDir)).sort()
+
+/** A list in a template: files of the shipped kernels that belong in the folder too. */
+const shippedList = 'shipped.json'
+
+async function copyTemplate({ assets }: Setup, template: string, folder: string): Promise<void> {
+  await cp(join(assets.templatesDir, template), folder, { recursive: true })
+  const list = join(folder, shippedList)
+  if (!(await pathExists(list))) return
+  const files = z.array(z.string()).parse(JSON.parse(await readFile(list, 'utf8')))
+  for (const file of files) {
+    const text = await readFile(join(assets.kernelsDir, file), 'utf8')
+    await writeFile(join(folder, basename(file)), withoutAfter(text, files))
+  }
+  await rm(list)
+}
+
+/** The rung that a shipped one is compared with may not be among those that come along. */
+const withoutAfter = (text: string, files: readonly string[]): string =>
+  text.replace(/^\/\/ @after +(\S+)\n/m, (line, rung: string) =>
+    files.some((file) => basename(file) === `${rung}.cu`) ? line : '',
+  )
+
+/** The ladder is named after its folder, unless a shipped ladder has that name. Throws if the folder is not empty. */
+export async function initLadder(
+  setup: Setup,
+  folder: string,
+  template: string,
+): Promise<LadderFolder> {
+  const names = await templateNames(setup)
+  if (!names.includes(template))
+    throw inputError(
+      `There is no template ${JSON.stringify(template)}.`,
+      `The templates are: ${names.join(', ')}.`,
+    )
+  const path = resolve(folder)
+  const held = await readdir(path).catch((error: unknown) => {
+    if (errorCode(error) === 'ENOENT') return []
+    throw errorCode(error) === 'ENOTDIR'
+      ? inputError(`${shownPath(path)} is a file.`, 'Choose a new or empty folder.')
+      : diskError(error, path, 'read', 'other')
+  })
+  if (held.length > 0)
+    throw inputError(
+      `${shownPath(path)} holds ${held.length === 1 ? held[0]! : `${held.length} files`} already.`,
+      'Choose a new or empty folder.',
+    )
+  const shipped = await readKernelLibrary(setup.assets.kernelsDir)
+  const name = Identifier.safeParse(basename(path)).success ? basename(path) : template
+  const id = shipped.ladders.some((ladder) => ladder.id === name) ? `my-${name}` : name
+  try {
+    await makeFolder(path)
+    await copyTemplate(setup, template, path)
+    const file = join(path, 'ladder.yaml')
+    const text = await readFile(file, 'utf8')
+    await writeFile(file, text.replace(/^id: \S+/m, `id: ${id}`))
+    await writeFile(join(path, ladderSchemaFile), `${JSON.stringify(ladderSchema(), null, 2)}\n`)
+  } catch (error) {
+    throw diskError(error, path, 'write', 'other')
+  }
+  await trustFolder(setup.machine.folders, path)
+  return readLadderFolder(path, shipped)
+}

@@ -1,0 +1,121 @@
+/** Finds labs by reference: the shipped ones, and those in folders that the user added. */
+import { resolve, join } from 'node:path'
+import { readFile, writeFile, lstat } from 'node:fs/promises'
+import { z } from 'zod'
+import type { Setup, Folders } from '../../adapters/machine/machine'
+import { pathExists, diskError, makeFolder } from '../../adapters/disk/disk'
+import { readKernelLibrary } from '../../adapters/catalog/catalog'
+import {
+  readLab,
+  readShippedLab,
+  readShippedLabs,
+  type LabFolder,
+  type LabLibrary,
+  labFile,
+} from '../../adapters/labs/lab-folders'
+import { inputError, toErrorShape } from '../../domain/errors'
+import { message, type Statement } from '../../domain/messages/message'
+import { faultSentence } from '../../domain/labs/lab'
+import { meantOr } from '../../domain/text/nearest'
+
+export async function listLabs({ assets }: Setup): Promise<LabLibrary> {
+  return readShippedLabs(await readKernelLibrary(assets.kernelsDir))
+}
+
+/** A shipped lab by its id, or the lab in a folder; throws with the available labs or the fault. */
+export async function openLab({ assets }: Setup, name: string): Promise<LabFolder> {
+  const library = await readKernelLibrary(assets.kernelsDir)
+  const shipped = await readShippedLab(library, name)
+  const [found] = shipped?.labs ?? []
+  if (found) return found
+  if (shipped)
+    throw inputError(
+      message('labs.cannotBeUsed', {
+        lab: name,
+        faults: shipped.faults.map(faultSentence).join(' '),
+      }),
+    )
+  if (/[\\/]|^\.+$/.test(name) || (await pathExists(resolve(name))))
+    return readLab(resolve(name), library)
+  const { labs } = await readShippedLabs(library)
+  throw inputError(
+    message('labs.none', { lab: JSON.stringify(name) }),
+    labs.length === 0
+      ? message('labs.noneShips')
+      : meantOr(
+          name,
+          labs.map(({ id }) => id),
+          message('labs.list', { labs: labs.map(({ id }) => id).join(', ') }),
+        ),
+  )
+}
+
+export interface NamedLab {
+  ref: string
+  lab: LabFolder
+}
+
+const ownPrefix = 'own:'
+const foldersFile = ({ labs }: Folders): string => join(labs, 'folders.json')
+
+const ownFolders = (folders: Folders): Promise<string[]> =>
+  readFile(foldersFile(folders), 'utf8')
+    .then((text) => z.array(z.string()).parse(JSON.parse(text)))
+    .catch(() => [])
+
+/** Shipped labs in order, then added ones; unreadable labs are reported as sentences. */
+export async function allLabs({
+  assets,
+  machine,
+}: Setup): Promise<{ labs: NamedLab[]; problems: Statement[] }> {
+  const library = await readKernelLibrary(assets.kernelsDir)
+  const shipped = await readShippedLabs(library)
+  const problems: Statement[] = shipped.faults.map(faultSentence)
+  const labs: NamedLab[] = shipped.labs.map((lab) => ({ ref: lab.id, lab }))
+  for (const folder of await ownFolders(machine.folders))
+    try {
+      const lab = await readLab(folder, library)
+      labs.push({ ref: `${ownPrefix}${lab.id}`, lab })
+    } catch (error) {
+      problems.push(message('labs.problem', { folder, why: toErrorShape(error).message }))
+    }
+  return { labs, problems }
+}
+
+export async function findLab(setup: Setup, ref: string): Promise<LabFolder> {
+  if (!ref.startsWith(ownPrefix)) return openLab(setup, ref)
+  const { labs } = await allLabs(setup)
+  const found = labs.find((candidate) => candidate.ref === ref)
+  if (found) return found.lab
+  throw inputError(message('labs.gone', { lab: ref.slice(ownPrefix.length) }))
+}
+
+/** Adds a folder; its lab must be readable, and its id unused. */
+export async function addLab(setup: Setup, folder: string): Promise<string> {
+  const { assets, machine } = setup
+  const path = resolve(folder)
+  // A page names the path: of a folder that is no lab it learns nothing, not even whether it is there.
+  const isLab = await lstat(join(path, labFile)).then(
+    (found) => found.isFile(),
+    () => false,
+  )
+  if (!isLab) throw inputError(message('labs.notLab', { folder: path, file: labFile }))
+  const lab = await readLab(path, await readKernelLibrary(assets.kernelsDir))
+  const ref = `${ownPrefix}${lab.id}`
+  const { labs } = await allLabs(setup)
+  const known = labs.find((candidate) => candidate.ref === ref)
+  if (known?.lab.folder === path) return ref
+  if (known)
+    throw inputError(
+      message('labs.taken', { lab: lab.id, folder: known.lab.folder }),
+      message('labs.renameFolder'),
+    )
+  try {
+    await makeFolder(machine.folders.labs)
+    const known = await ownFolders(machine.folders)
+    await writeFile(foldersFile(machine.folders), JSON.stringify([...known, path]))
+  } catch (error) {
+    throw diskError(error, foldersFile(machine.folders), 'write')
+  }
+  return ref
+}

@@ -1,0 +1,56 @@
+/**
+ * Adds a machine to machines.yaml, for the command line and the UI.
+ *
+ * Its key is trusted only if the user saw it; a login is tried, and Slurm is queried.
+ */
+import { readMachines, writeMachine } from '../../adapters/remote/machines-store'
+import { answer } from '../../adapters/remote/remote-host'
+import { tryOptions } from '../../adapters/remote/slurm'
+import { askHostKey, trustHostKey, type HostKey } from '../../adapters/remote/ssh'
+import type { Folders } from '../../adapters/machine/machine'
+import { inputError } from '../../domain/errors'
+import { MachineEntry, nameFault, type WrittenMachine } from '../../domain/remote/machine-file'
+import { message } from '../../domain/messages/message'
+import { shellOf, sshOptions } from './remote-job'
+
+/** Where ssh would connect to, and the key that the host shows. */
+export const lookAtHost = (host: string): Promise<HostKey> => askHostKey(host, sshOptions())
+
+/** Throws if a machine cannot have this name, or one has it already. */
+export async function refuseName(
+  { config }: Pick<Folders, 'config'>,
+  name: string,
+  replace = false,
+): Promise<void> {
+  const fault = nameFault(name)
+  if (fault !== null) throw inputError(fault)
+  if (!replace && Object.hasOwn(await readMachines(config), name))
+    throw inputError(message('machines.taken', { name }), message('machines.otherName'))
+}
+
+/**
+ * Trusts the host's key if it is unknown and still the one that the user saw, logs in, asks Slurm, and writes the entry.
+ * `seen` is that key, `ssh-ed25519 SHA256:…`; null if the user saw none.
+ */
+export async function addMachine(
+  { config }: Pick<Folders, 'config'>,
+  name: string,
+  written: WrittenMachine,
+  key: HostKey | null,
+  seen: string | null,
+): Promise<void> {
+  const entry = MachineEntry.parse(written)
+  if (entry.ssh !== undefined && key && !key.known) {
+    if (key.fingerprint === null || seen !== key.fingerprint)
+      throw inputError(
+        message('machines.notTrusted', { host: entry.ssh, name }),
+        message('machines.trustIt', { key: key.fingerprint ?? '–' }),
+      )
+    await trustHostKey(entry.ssh, key.fingerprint, sshOptions())
+  }
+  const shell = shellOf(name, entry)
+  // A key that is known says nothing of whether the host lets this user in.
+  await answer(shell, 'a first look', 'true')
+  if (entry.slurm) await tryOptions(shell, entry.slurm)
+  await writeMachine(config, name, written)
+}

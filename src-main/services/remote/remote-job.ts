@@ -1,0 +1,318 @@
+/**
+ * A job of this program on another machine. It runs there in a process group of its own and writes its lines to a
+ * file, so a lost connection loses nothing: they are read on from where they were. Stopping it stops all of it.
+ */
+import { randomBytes } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
+import { agentProgram, nodeFor } from '../../adapters/remote/agent-files'
+import { answer, lookAt, sendFile, type RemoteFacts } from '../../adapters/remote/remote-host'
+import {
+  detachedJob,
+  findJobs,
+  removeJob,
+  startDetached,
+  type FoundJob,
+  type JobPlace,
+  type StartedJob,
+} from '../../adapters/remote/remote-jobs'
+import { readMachines } from '../../adapters/remote/machines-store'
+import { stateNotice, submitJob, submittedJob, type OnState } from '../../adapters/remote/slurm'
+import { localShell, quoted, sshShell, type Shell } from '../../adapters/remote/ssh'
+import type { Folders } from '../../adapters/machine/machine'
+import { inputError, KernelLadderError } from '../../domain/errors'
+import type { MachineEntry } from '../../domain/remote/machine-file'
+import type { SessionHost } from '../../domain/session/session'
+import { message, together, type Statement } from '../../domain/messages/message'
+import { JobLine, type Job, type JobEnd } from '../../domain/remote/job-protocol'
+
+export interface NamedMachine {
+  name: string
+  entry: MachineEntry
+  shell: Shell
+}
+
+/** Options for ssh in addition to the user's configuration; only tests set it. */
+export const sshOptions = (): string[] =>
+  (process.env.KERNEL_LADDER_SSH_OPTIONS ?? '').split('\n').filter(Boolean)
+
+export async function openMachine(
+  folders: Pick<Folders, 'config'>,
+  name: string,
+): Promise<NamedMachine> {
+  const machines = await readMachines(folders.config)
+  const entry = Object.hasOwn(machines, name) ? machines[name] : undefined
+  if (!entry) {
+    const names = Object.keys(machines)
+    throw inputError(
+      message('machines.none', { name }),
+      names.length > 0
+        ? message('machines.known', { names: names.join(', ') })
+        : message('machines.add', { name }),
+    )
+  }
+  return { name, entry, shell: shellOf(name, entry) }
+}
+
+/** Without a host it is Slurm of this machine, which is a login node then. */
+export const shellOf = (name: string, { ssh }: Pick<MachineEntry, 'ssh'>): Shell =>
+  ssh === undefined ? localShell(name) : sshShell(name, ssh, sshOptions())
+
+export interface RemoteOptions {
+  signal: AbortSignal
+  onLine: (line: Exclude<JobLine, JobEnd>) => void
+  /** A warning, unless it is said to be news. */
+  onNotice: (notice: Statement, level?: 'info') => void
+  /** The connection is lost, or is there again. */
+  onLink?: (up: boolean) => void
+}
+
+export interface EndedJob {
+  end: JobEnd
+  place: JobPlace
+  /** Where it ran. */
+  host: SessionHost | null
+}
+
+/** Pauses before connecting again; the last one repeats. */
+const retriesMs = [500, 1000, 2000, 5000, 10_000, 30_000]
+/** How long a job has to save what it finished before it is killed. */
+const graceMs = 60_000
+const clockTolerance = 120
+
+/** Looks at the machine, and sends the program and a Node where they are missing. */
+export async function prepare(
+  { shell, entry }: NamedMachine,
+  { signal, onNotice }: Pick<RemoteOptions, 'signal' | 'onNotice'>,
+): Promise<{ facts: RemoteFacts; node: string; agent: string }> {
+  const facts = await lookAt(shell, entry, signal)
+  if (Math.abs(facts.clockAhead) > clockTolerance)
+    onNotice(message('machines.clock', { name: shell.name, seconds: facts.clockAhead }))
+  const program = await agentProgram()
+  const agent = await sendFile(
+    shell,
+    facts,
+    `agents/${program.hash}/kernel-ladder.mjs`,
+    program.bytes,
+    signal,
+  )
+  if (facts.node !== null) return { facts, node: facts.node, agent }
+  const node = await nodeFor(shell.name, facts.arch)
+  onNotice(message('machines.sendsNode', { name: shell.name }))
+  return {
+    facts,
+    agent,
+    node: await sendFile(shell, facts, `agents/node-${node.hash}/node`, node.bytes, signal),
+  }
+}
+
+const onStateOf =
+  (name: string, onNotice: RemoteOptions['onNotice']): OnState =>
+  (state, before, number) => {
+    const notice = stateNotice(state, before, { name, number })
+    if (notice) onNotice(notice.message, notice.level === 'info' ? 'info' : undefined)
+  }
+
+/** Runs a job to its end. Throws if it cannot be started, or ends without saying how. */
+export async function runJob(
+  machine: NamedMachine,
+  { facts, node, agent }: Awaited<ReturnType<typeof prepare>>,
+  makeJob: (folder: string) => Job,
+  options: RemoteOptions,
+): Promise<EndedJob> {
+  const { shell, entry, name } = machine
+  const id = `${new Date().toISOString().slice(0, 19).replaceAll(/[-:T]/g, '')}-${randomBytes(4).toString('hex')}`
+  const start = {
+    ...{ node, agent, before: entry.before, after: entry.after },
+    job: JSON.stringify(makeJob(`${facts.root}/jobs/${id}`)),
+  }
+  const job = entry.slurm
+    ? await submitJob(shell, facts, id, start, entry.slurm, onStateOf(name, options.onNotice))
+    : await startDetached(shell, facts, id, start)
+  return followJob(machine, job, options)
+}
+
+/** The runs there whose results were not brought home: of a laptop that was switched off, say. */
+export async function findRuns(
+  { shell, entry }: NamedMachine,
+  signal: AbortSignal,
+): Promise<{ facts: RemoteFacts; jobs: FoundJob[] }> {
+  const facts = await lookAt(shell, entry, signal)
+  return { facts, jobs: await findJobs(shell, facts, signal) }
+}
+
+/** Follows a job of an earlier call from its first line on. */
+export function resumeJob(
+  machine: NamedMachine,
+  { root }: Pick<RemoteFacts, 'root'>,
+  { id, submission }: FoundJob,
+  options: RemoteOptions,
+): Promise<EndedJob> {
+  const { shell, name } = machine
+  const place = { folder: `${root}/jobs/${id}` }
+  const job =
+    submission && submittedJob(shell, place, submission, onStateOf(name, options.onNotice))
+  return followJob(machine, job ?? detachedJob(shell, place), options)
+}
+
+async function followJob(
+  { name }: NamedMachine,
+  job: StartedJob,
+  options: RemoteOptions,
+): Promise<EndedJob> {
+  const { signal, onNotice } = options
+  const { place, number } = job
+  let host: SessionHost | null = null
+  let end: JobEnd | null = null
+  let failures = 0
+  const onConnected = (): void => {
+    if (failures > 0) {
+      options.onLink?.(true)
+      onNotice(message('machines.again', { name }))
+    }
+    failures = 0
+  }
+  const onLine = (value: unknown): void => {
+    const line = JobLine.safeParse(value).data
+    if (line?.type === 'end') end = line
+    else if (line) options.onLine(line)
+    // A job that starts over has no result yet, whatever it saved when it was stopped.
+    if (line?.type === 'begun') {
+      end = null
+      host = { name: line.host, job: number }
+    }
+  }
+  const over = new AbortController()
+  const stopping = stopOnAbort(job, signal, over)
+  let offset = 0
+  try {
+    for (;;) {
+      const followed = await job
+        .follow(offset, { onLine, onConnected }, over.signal)
+        .catch((error: unknown) => {
+          if (error instanceof KernelLadderError)
+            return { outcome: 'lost' as const, offset, said: [] }
+          throw error
+        })
+      offset = followed.offset
+      if (end !== null) {
+        const ending = job.ending()
+        if (ending?.early && !signal.aborted)
+          onNotice(together(message('slurm.early', { name, number: number! }), ending.said))
+        return { end, place, host }
+      }
+      if (followed.outcome === 'ended')
+        throw new KernelLadderError(
+          signal.aborted ? 'cancelled' : 'failed',
+          whyEnded(name, job, followed.said),
+          message('machines.seeFolder', { folder: place.folder }),
+        )
+      if (followed.outcome === 'cancelled')
+        throw new KernelLadderError('cancelled', message('machines.stillThere', { name }))
+      if (failures === 0) {
+        options.onLink?.(false)
+        onNotice(message('machines.lost', { name }))
+      }
+      await delay(retriesMs[Math.min(failures, retriesMs.length - 1)], undefined, {
+        signal: over.signal,
+      }).catch(() => undefined)
+      failures += 1
+    }
+  } finally {
+    stopping.close()
+  }
+}
+
+/** Why a job has no result. A job of Slurm says that in its own way, and may have nothing to add. */
+function whyEnded(name: string, job: StartedJob, said: readonly string[]): Statement {
+  const why = job.ending()?.said ?? null
+  const ended =
+    why !== null && said.length === 0
+      ? null
+      : message('machines.ended', { name, text: said.join(' ') || '–' })
+  return why === null
+    ? ended!
+    : together(message('slurm.ended', { name, number: job.number! }), why, ended)
+}
+
+/** On abort: asks the job to save and end; kills it when it does not; gives up when neither can be told it. */
+function stopOnAbort(job: StartedJob, signal: AbortSignal, over: AbortController) {
+  let timers: NodeJS.Timeout[] = []
+  const stop = (force: boolean): void => {
+    void job.stop(force).catch(() => undefined)
+  }
+  const onAbort = (): void => {
+    stop(false)
+    timers = [
+      setTimeout(() => {
+        stop(true)
+      }, graceMs),
+      setTimeout(() => {
+        over.abort()
+      }, graceMs + 15_000),
+    ]
+  }
+  if (signal.aborted) onAbort()
+  else signal.addEventListener('abort', onAbort, { once: true })
+  return {
+    close(): void {
+      signal.removeEventListener('abort', onAbort)
+      for (const timer of timers) clearTimeout(timer)
+    },
+  }
+}
+
+export interface CommandThere {
+  /** Sends the folder that it is about and returns its place there; null if it is about none. */
+  send: ((shell: Shell, facts: RemoteFacts, signal: AbortSignal) => Promise<string>) | null
+  /** Its words, given the folder of its job and where the folder that was sent lies there. */
+  words: (job: string, folder: string | null) => readonly string[]
+  /** A file that it leaves in the folder of its job, to be read. */
+  file?: string
+}
+
+/** Runs a command of the command line there; its notes are passed on, and what it printed is returned. */
+export async function runWords(
+  folders: Pick<Folders, 'config'>,
+  name: string,
+  { send, words, file }: CommandThere,
+  options: {
+    signal: AbortSignal
+    onNote: (text: string) => void
+    onNotice: RemoteOptions['onNotice']
+  },
+): Promise<{ code: number; stdout: string; file: string | null }> {
+  const machine = await openMachine(folders, name)
+  const { shell } = machine
+  const ready = await prepare(machine, options)
+  const sent = send && (await send(shell, ready.facts, options.signal))
+  let stdout = ''
+  let stderr = ''
+  const { end, place } = await runJob(
+    machine,
+    ready,
+    (job) => ({ kind: 'words', words: [...words(job, sent)] }),
+    {
+      ...options,
+      onLine(line) {
+        if (line.type === 'begun') stdout = ''
+        if (line.type === 'out') stdout += line.text
+        if (line.type !== 'err') return
+        stderr += line.text
+        const whole = stderr.lastIndexOf('\n')
+        if (whole >= 0) options.onNote(stderr.slice(0, whole))
+        stderr = stderr.slice(whole + 1)
+      },
+    },
+  )
+  if (stderr !== '') options.onNote(stderr)
+  const text =
+    file === undefined
+      ? null
+      : await answer(shell, 'its results', `cat ${quoted(`${place.folder}/${file}`)}`).then(
+          (lines) => lines.join('\n'),
+          () => null,
+        )
+  await removeJob(shell, place).catch(() => undefined)
+  if (end.error) throw new KernelLadderError(end.error.kind, end.error.message, end.error.remedy)
+  return { code: end.code, stdout, file: text }
+}

@@ -1,0 +1,31 @@
+/** Which conclusions the rungs of two sessions allow. */
+import { comparability, type Comparability } from '../../../src-main/domain/analysis/comparability'
+import type { RungComparison } from '../../../src-main/domain/analysis/compare'
+import { message } from '../../../src-main/domain/messages/message'
+import type { Session } from '../../../src-main/domain/session/session'
+
+/**
+ * Like the guard of reports, except that the ladders may differ: a ladder is a list of rungs, and two
+ * rungs that solve the same problem can be compared whatever list they are in.
+ */
+export function guardOf(a: Session, b: Session): Comparability {
+  const { refusals, warnings } = comparability(a, { ...b, ladder: a.ladder })
+  return {
+    refusals,
+    warnings:
+      a.ladder.id === b.ladder.id
+        ? warnings
+        : [message('guard.ladder', { a: a.ladder.id, b: b.ladder.id }), ...warnings],
+  }
+}
+
+/** Figures without verdicts, for sessions that must not be compared. */
+export const withoutVerdicts = (comparison: RungComparison): RungComparison => ({
+  ...comparison,
+  time: { ...comparison.time, speedup: null, noise: null, verdict: 'unknown' },
+  metrics: comparison.metrics.map((delta) => ({
+    ...delta,
+    verdict: 'unknown',
+    expected: delta.expected && { ...delta.expected, met: null },
+  })),
+})

@@ -1,0 +1,22 @@
+/**
+ * A metric's label and meaning in the current language.
+ *
+ * The registry has the English ones; the other locales have theirs under `metrics.<id>`.
+ */
+import { wordsAt } from '../../ui/words'
+import { metricDefinition } from '../../../src-main/domain/metrics/metrics'
+
+export function useMetricWords() {
+  const word = (id: string, part: 'label' | 'meaning'): string | undefined => {
+    const key = `metrics.${id}.${part}`
+    return wordsAt(key) ?? metricDefinition(id)?.[part]
+  }
+  const metricLabel = (id: string): string => word(id, 'label') ?? id
+  return {
+    /** The id itself if the registry does not know it. */
+    metricLabel,
+    /** `Stalled: barrier` → `barrier`, for contexts that imply the rest. */
+    kindLabel: (id: string): string => metricLabel(id).replace(/^[^:：]*[:：]\s*/, ''),
+    metricMeaning: (id: string): string | undefined => word(id, 'meaning'),
+  }
+}
