@@ -5,7 +5,7 @@ import { placeOf, screens } from './screens'
 import { wordAt } from '../test/renderer/samples'
 import { goTos } from './features/palette/screen-keys'
 
-const asked: [string, unknown][] = []
+const calls: [string, unknown][] = []
 const answers: Record<string, unknown> = {
   'app.info': { ok: true, value: { defaultSession: 'recorded:first' } },
   'sessions.list': { ok: true, value: [] },
@@ -13,31 +13,31 @@ const answers: Record<string, unknown> = {
 }
 
 beforeEach(() => {
-  asked.length = 0
+  calls.length = 0
   vi.stubGlobal('window', { location: { hash: '' } })
   vi.stubGlobal('fetch', (address: string, { body }: { body: string }) => {
     const name = address.replace('/rpc/', '')
-    asked.push([name, JSON.parse(body)])
+    calls.push([name, JSON.parse(body)])
     return Promise.resolve(new Response(JSON.stringify(answers[name])))
   })
 })
 afterEach(() => {
-  for (const [name, input] of asked) void takeAhead(name, input)
+  for (const [name, input] of calls) void takeAhead(name, input)
   vi.unstubAllGlobals()
 })
 
-const settled = () => vi.waitFor(() => expect(asked.length).toBe(3))
+const settled = () => vi.waitFor(() => expect(calls.length).toBe(3))
 
 it('the page asks for the session that the program opens with', async () => {
   askAhead()
   await settled()
-  expect(asked[2]).toEqual(['sessions.get', { ref: 'recorded:first' }])
+  expect(calls[2]).toEqual(['sessions.get', { ref: 'recorded:first' }])
 })
 
 it('the page asks for the session that the address names, before the program itself would', () => {
   vi.stubGlobal('window', { location: { hash: '#/session/recorded%3Amine/compare/a/b' } })
   askAhead()
-  expect(asked[2]).toEqual(['sessions.get', { ref: 'recorded:mine' }])
+  expect(calls[2]).toEqual(['sessions.get', { ref: 'recorded:mine' }])
 })
 
 it('the page gives an answer once, to the call that would have asked', async () => {
@@ -55,7 +55,7 @@ it('the page gives an answer once, to the call that would have asked', async () 
 it('the page leaves an address that cannot be decoded, and a server that is gone, to the screens', async () => {
   vi.stubGlobal('window', { location: { hash: '#/session/%E0%A4%A' } })
   askAhead()
-  await vi.waitFor(() => expect(asked.length).toBe(2))
+  await vi.waitFor(() => expect(calls.length).toBe(2))
   vi.stubGlobal('fetch', () => Promise.reject(new Error('gone')))
   askAhead()
   await expect(takeAhead('app.info', {})).rejects.toThrow('gone')

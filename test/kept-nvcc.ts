@@ -7,7 +7,7 @@
  *
  *     KERNEL_LADDER_KEEP=1 npx vitest run --project=unit <that test file>
  *
- * With `artefacts` what was built is kept too, so that it can be looked into and run where there is no nvcc, and so is what
+ * With `artifacts` what was built is kept too, so that it can be looked into and run where there is no nvcc, and so is what
  * the probe said of its launches. Of what is not kept the probe is asked.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -41,7 +41,7 @@ interface Kept {
   stdout: string
   stderr: string
   /** In hexadecimal, in which what builds have in common is found again by the compression. */
-  artefact?: string
+  artifact?: string
 }
 
 const localIncludes = (text: string): string[] =>
@@ -89,9 +89,9 @@ async function keyOf({ args, cwd = '.' }: ProcessCall, version: string): Promise
 }
 
 export interface KeptNvcc {
-  /** Builds of it are replayed where they are kept: there is no artefact to load, only a file in its place. */
+  /** Builds of it are replayed where they are kept: there is no artifact to load, only a file in its place. */
   compiler(): Promise<Compiler>
-  /** This machine with that compiler, over folders of its own; for what is kept with its artefacts. */
+  /** This machine with that compiler, over folders of its own; for what is kept with its artifacts. */
   machine(): Promise<HostMachine>
   /** What is not kept although this machine's nvcc is of the version that is. */
   stale: readonly string[]
@@ -163,15 +163,15 @@ export const keptRunsHere = process.platform === 'linux' && process.arch === 'x6
 /** Whether this run is to keep what it hears. */
 export const keeping = Boolean(process.env['KERNEL_LADDER_KEEP'])
 
-export async function keptNvcc(name: string, { artefacts = false } = {}): Promise<KeptNvcc> {
+export async function keptNvcc(name: string, { artifacts = false } = {}): Promise<KeptNvcc> {
   const file = join(
     root,
     'test/captures/nvcc',
     keptVersion,
-    `${name}.json${artefacts ? '.br' : ''}`,
+    `${name}.json${artifacts ? '.br' : ''}`,
   )
   const unpacked = (bytes: Buffer): string =>
-    (artefacts ? brotliDecompressSync(bytes) : bytes).toString()
+    (artifacts ? brotliDecompressSync(bytes) : bytes).toString()
   const kept: Record<string, Kept> = existsSync(file)
     ? (JSON.parse(unpacked(readFileSync(file))) as Record<string, Kept>)
     : {}
@@ -196,7 +196,7 @@ export async function keptNvcc(name: string, { artefacts = false } = {}): Promis
       said[key] = texts
       return ended(texts.stdout, texts.stderr)
     }
-    const cached = join(cache, `${key}${artefacts ? '.built' : ''}.json`)
+    const cached = join(cache, `${key}${artifacts ? '.built' : ''}.json`)
     const known =
       kept[key] ??
       (await readFile(cached, 'utf8').then(
@@ -205,7 +205,7 @@ export async function keptNvcc(name: string, { artefacts = false } = {}): Promis
       ))
     if (nvcc !== null && version === keptVersion && !kept[key]) stale.push(call.key)
     if (known) {
-      await writeFile(output, Buffer.from(known.artefact ?? '', 'hex'), { mode: 0o755 })
+      await writeFile(output, Buffer.from(known.artifact ?? '', 'hex'), { mode: 0o755 })
       return answer(known)
     }
     if (nvcc === null) throw new NotKept(`${call.key} is not kept, and there is no nvcc.`)
@@ -213,7 +213,7 @@ export async function keptNvcc(name: string, { artefacts = false } = {}): Promis
     if (result.outcome !== 'exited' || result.exitCode !== 0) return result
     const what = [call.key, ...call.args.filter((word) => /code=|^-D/.test(word))].join(' ')
     const { stdout, stderr } = result
-    const built = artefacts ? { artefact: (await readFile(output)).toString('hex') } : {}
+    const built = artifacts ? { artifact: (await readFile(output)).toString('hex') } : {}
     const texts = { what, stdout, stderr, ...built }
     await mkdir(cache, { recursive: true })
     await writeFile(cached, JSON.stringify(texts))
@@ -275,7 +275,7 @@ export async function keptNvcc(name: string, { artefacts = false } = {}): Promis
       mkdirSync(dirname(file), { recursive: true })
       const text = `{\n${lines.join(',\n')}\n}\n`
       const params = { [constants.BROTLI_PARAM_LGWIN]: constants.BROTLI_MAX_WINDOW_BITS }
-      writeFileSync(file, artefacts ? brotliCompressSync(text, { params }) : text)
+      writeFileSync(file, artifacts ? brotliCompressSync(text, { params }) : text)
     },
   }
 }

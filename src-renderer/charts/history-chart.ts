@@ -78,9 +78,9 @@ export const historyChart =
             symbol: 'none',
             lineStyle: { color: palette.ruleStrong, type: 'dashed' as const, width: 1 },
             label: { ...text, color: palette.text, position: 'end' as const },
-            data: steps.map(({ at, text: said }) => ({
+            data: steps.map(({ at, text: label }) => ({
               xAxis: at,
-              label: { formatter: said },
+              label: { formatter: label },
             })),
           },
         },

@@ -53,13 +53,13 @@ export const parallelChart =
         values.map((value, place) => ({
           axis,
           at: (values.length < 2 ? 0.5 : place / (values.length - 1)) * (1 - spread) + spread / 2,
-          said: `${value}`,
+          text: `${value}`,
         })),
       ),
       ...(points.length === 0 ? [] : [0, 1]).map((at) => ({
         axis: axes.length,
         at,
-        said: spec.timeText(at === 0 ? Math.min(...times) : Math.max(...times)),
+        text: spec.timeText(at === 0 ? Math.min(...times) : Math.max(...times)),
       })),
     ]
     return {
@@ -117,12 +117,12 @@ export const parallelChart =
           silent: true,
           data: labels.map(({ axis, at }) => [axis, at]),
           renderItem: (params, api) => {
-            const { axis, at, said } = labels[params.dataIndex]!
+            const { axis, at, text: label } = labels[params.dataIndex]!
             const [x = 0, y = 0] = api.coord([axis, at])
             return {
               type: 'text' as const,
               style: {
-                text: said,
+                text: label,
                 x: x + 5,
                 y,
                 verticalAlign: 'middle' as const,

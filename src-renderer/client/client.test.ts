@@ -50,9 +50,9 @@ const frozen = (count: 1 | 2): FrozenReport => ({
 })
 
 const profile = { schema: 2 as const, rung: '06_float4', kernels: [], notes: ['x'] }
-const asked: number[] = []
+const requests: number[] = []
 const readDeep = (session: number) => {
-  asked.push(session)
+  requests.push(session)
   return Promise.resolve({ '06_float4': profile })
 }
 
@@ -72,7 +72,7 @@ describe('the static transport', () => {
   it('reads deep profiles once, when one is asked for', async () => {
     const at = (rung: string) => client.call('sessions.deep', { ref: 'report', rung })
     expect([await at('06_float4'), await at('01_naive')]).toEqual([profile, null])
-    expect(asked).toEqual([0])
+    expect(requests).toEqual([0])
   })
 
   it('refuses what needs a program, and a session that it lacks, in words', async () => {

@@ -42,13 +42,13 @@ describe('a run told by its messages', () => {
     const link = (up: boolean): RunEvent => ({
       ...{ type: 'link', machine: 'titan', up, at: '2026-11-22T10:00:00.000Z' },
     })
-    const told: RunEvent[] = [started, step('00_ref', 'running'), link(false)]
-    const lost = replay(messages('run-1', told))!
+    const events: RunEvent[] = [started, step('00_ref', 'running'), link(false)]
+    const lost = replay(messages('run-1', events))!
     expect(lost.lostSince).toBe('2026-11-22T10:00:00.000Z')
-    const back = replay(messages('run-1', [...told, link(true), step('00_ref', 'done')]))!
+    const back = replay(messages('run-1', [...events, link(true), step('00_ref', 'done')]))!
     expect([back.lostSince, back.rungs[0]!.steps.build.state]).toEqual([null, 'done'])
     const ended: RunEvent = { type: 'finished', status: 'failed', session: null }
-    expect(replay(messages('run-1', [...told, ended]))!.lostSince).toBeNull()
+    expect(replay(messages('run-1', [...events, ended]))!.lostSince).toBeNull()
   })
 
   it('drops a repeat', () => {

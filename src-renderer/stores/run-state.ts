@@ -2,7 +2,7 @@
 import type { Statement } from '../../src-main/domain/messages/message'
 import type { RunEvent, RunMessage } from '../../src-main/contract'
 import type { ProfileCost, ProfilePlan } from '../../src-main/domain/analysis/pass-plan'
-import type { Told } from '../../src-main/domain/analysis/lead-figure'
+import type { LeadContext } from '../../src-main/domain/analysis/lead-figure'
 import type { Problem } from '../../src-main/domain/task/problem'
 import type { RungResult } from '../../src-main/domain/session/session'
 
@@ -30,7 +30,7 @@ export interface RunState {
   target: string
   problem: Problem | null
   /** What decides which throughput is shown. */
-  told: Told
+  leadContext: LeadContext
   stage: Omit<EventOf<'stage'>, 'type'> | null
   rungs: RungProgress[]
   /** The estimated and actual time to collect counters. */
@@ -55,7 +55,7 @@ export const newRun = (runId: string): RunState => ({
   ladder: '',
   target: '',
   problem: null,
-  told: { ladder: { task: null }, problem: null, device: null },
+  leadContext: { ladder: { task: null }, problem: null, device: null },
   stage: null,
   rungs: [],
   profilePlan: null,
@@ -107,12 +107,15 @@ function applyEvent(state: RunState, event: RunEvent): RunState {
         ladder: event.ladder,
         target: event.target,
         problem: event.problem,
-        told: { ladder: { task: event.task }, problem: event.problem, device: null },
+        leadContext: { ladder: { task: event.task }, problem: event.problem, device: null },
         rungs: event.rungs.map(({ id, title }) => ({ id, title, steps: waiting(), result: null })),
       }
     case 'gpu': {
       const { device, ceilings } = event
-      return { ...state, told: { ...state.told, device, ...(ceilings && { ceilings }) } }
+      return {
+        ...state,
+        leadContext: { ...state.leadContext, device, ...(ceilings && { ceilings }) },
+      }
     }
     case 'stage':
       return { ...state, stage: { stage: event.stage, done: event.done, total: event.total } }

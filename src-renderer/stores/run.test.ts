@@ -10,17 +10,17 @@ const all = messages('run-1', [started, log('one'), log('two'), log('three')])
 
 let listener: Listener
 let current: { messages: RunMessage[]; active: boolean }
-const asked: string[] = []
+const requests: string[] = []
 
 beforeEach(() => {
   setActivePinia(createPinia())
   current = { messages: [], active: false }
-  asked.length = 0
+  requests.length = 0
   provideClient(
     createClient({
       kind: 'web',
       call: (name) => {
-        asked.push(name)
+        requests.push(name)
         return Promise.resolve({ ok: true, value: name === 'sessions.list' ? [] : current })
       },
       subscribe: (given) => {
@@ -44,7 +44,7 @@ it('the store of the run takes up a run that was under way before the page was l
 
 it('the store of the run fetches the whole run when a message is missing', async () => {
   useRunStore().follow()
-  await vi.waitFor(() => expect(asked).toContain('run.current'))
+  await vi.waitFor(() => expect(requests).toContain('run.current'))
   listener.message(all[0])
   current = { messages: all, active: true }
   listener.message(all[3])
@@ -56,7 +56,7 @@ it('the store of the run keeps what came while an older history was on its way',
   listener.message(all[0])
   listener.message(all[1])
   current = { messages: all.slice(0, 2), active: true }
-  await vi.waitFor(() => expect(asked.length).toBeGreaterThan(1))
+  await vi.waitFor(() => expect(requests.length).toBeGreaterThan(1))
   expect(lines()).toEqual(['one'])
 })
 
@@ -85,12 +85,12 @@ it('the store of the run says that a run is over which the restarted program doe
 
 it('the store of the run lists sessions anew when a run ends', async () => {
   useRunStore().follow()
-  await vi.waitFor(() => expect(asked).toContain('run.current'))
+  await vi.waitFor(() => expect(requests).toContain('run.current'))
   for (const message of messages('run-2', [
     started,
     { type: 'finished', status: 'complete', session: 'sample' },
   ]))
     listener.message(message)
-  expect(asked.filter((name) => name === 'sessions.list')).toHaveLength(1)
+  expect(requests.filter((name) => name === 'sessions.list')).toHaveLength(1)
   expect(useRunStore().active).toBe(false)
 })

@@ -20,9 +20,9 @@ export const tip: Directive<HTMLElement, Tip> = {
 
 function setTip(element: HTMLElement, value: Tip): void {
   contents.set(element, value)
-  const said = Boolean(value)
+  const hasTip = Boolean(value)
   // Most change what they say and not whether they do: an attribute that is written is looked at by the styles.
-  if (said !== 'tip' in element.dataset) element.toggleAttribute('data-tip', said)
+  if (hasTip !== 'tip' in element.dataset) element.toggleAttribute('data-tip', hasTip)
 }
 
 export const shownTip = shallowRef<{ element: HTMLElement; content: TipContent } | null>(null)
@@ -30,8 +30,8 @@ export const shownTip = shallowRef<{ element: HTMLElement; content: TipContent }
 export function tipAt(target: EventTarget | null): typeof shownTip.value {
   if (!(target instanceof Element)) return null
   const element = target.closest<HTMLElement>('[data-tip]')
-  const said = element && contents.get(element)
-  const content = typeof said === 'function' ? said() : said
+  const given = element && contents.get(element)
+  const content = typeof given === 'function' ? given() : given
   if (!element || !content) return null
   return { element, content: typeof content === 'string' ? { lines: [content] } : content }
 }

@@ -324,7 +324,7 @@ describe('what a copy counts', () => {
   it('is shown as one types, beside its original, with the machine code of each line', async () => {
     setEnv({ KERNEL_LADDER_DATA: await tempDir() })
     // What test/services/look.test.ts had built.
-    const kept = await keptNvcc('look', { artefacts: true })
+    const kept = await keptNvcc('look', { artifacts: true })
     harness = await startHarness(await kept.machine())
     const opened = await harness.open(
       `/session/${encodeURIComponent(session)}/edit/10_conflict_free`,

@@ -17,7 +17,7 @@ const env = {
   KERNEL_LADDER_CACHE: join(folder, 'cache'),
   KERNEL_LADDER_DATA: join(folder, 'data'),
 }
-const kept = await keptNvcc('emulated', { artefacts: true })
+const kept = await keptNvcc('emulated', { artifacts: true })
 afterAll(() => {
   if (keeping) kept.save()
 })

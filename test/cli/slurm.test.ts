@@ -378,7 +378,7 @@ describe.skipIf(!hasSlurm)('Slurm on a login node', () => {
         return { number, states, started, followed, running }
       }
       const ending = ({ started }: Awaited<ReturnType<typeof job>>): string =>
-        inEnglish(started.ending()!.said)
+        inEnglish(started.ending()!.statement)
 
       const again = await job('again')
       const failed = await job('node')

@@ -24,12 +24,12 @@ fs.mkdirSync('shut'); fs.writeFileSync('shut/file', ''); fs.chmodSync('shut', 0)
 
 const pause = (ms) => new Promise((done) => setTimeout(done, ms))
 
-async function misbehave(fault, artefact, { env, isProcess, complain, logWords, path, forever }) {
+async function misbehave(fault, artifact, { env, isProcess, complain, logWords, path, forever }) {
   if (!isProcess && takesProcess.includes(fault))
     throw new Error(
       `The fault "${fault}" takes a machine of processes: fakeMachine({ processes: true }).`,
     )
-  if (fault === 'write') writeElsewhere(artefact, path, complain)
+  if (fault === 'write') writeElsewhere(artifact, path, complain)
   // Deeper than a path is long, and at the end a folder that nobody may enter.
   if (fault === 'bury')
     spawnSync(process.execPath, ['-e', buried], { cwd: env.TMPDIR, stdio: 'ignore' })
@@ -64,33 +64,33 @@ async function misbehave(fault, artefact, { env, isProcess, complain, logWords, 
 }
 
 /** Why a library cannot be loaded: a rung in Python looks for its script beside it. */
-function refusal(artefact, library) {
-  const script = /^\/\/ script: (.+)/m.exec(artefact)?.[1]
+function refusal(artifact, library) {
+  const script = /^\/\/ script: (.+)/m.exec(artifact)?.[1]
   return script === undefined || existsSync(join(dirname(library), 'src', script))
     ? null
     : 'Python could not be prepared for it; stderr has the reason'
 }
 
 /** As a rung in Python: `// prepares: 0.3 0.1` takes 0.3 s to import and 0.1 s to compile. */
-async function prepare(artefact, rung, line) {
-  const [, load, compile] = /^\/\/ prepares: (\S+) (\S+)/m.exec(artefact) ?? []
+async function prepare(artifact, rung, line) {
+  const [, load, compile] = /^\/\/ prepares: (\S+) (\S+)/m.exec(artifact) ?? []
   if (compile === undefined) return
   await pause(1000 * (Number(load) + Number(compile)))
   line({ event: 'prepared', rung, seconds: Number(compile), with: 'Python 3.12.3' })
 }
 
-const slownessOf = (artefact) => Number(/^\/\/ slower: (\S+)/m.exec(artefact)?.[1] ?? 1)
+const slownessOf = (artifact) => Number(/^\/\/ slower: (\S+)/m.exec(artifact)?.[1] ?? 1)
 
 /** Two builds in turn: as slow as recorded, times what a source says, with noise that is the same in every run. */
 function compare({ env, options, option, path, line, die }, events) {
   const refused = new Map()
-  const artefacts = new Map(
+  const artifacts = new Map(
     options('--rung').map((word) => {
       const at = word.indexOf('=')
       const library = path(word.slice(at + 1))
-      const artefact = readLibrary(library)
-      refused.set(word.slice(0, at), refusal(artefact, library))
-      return [word.slice(0, at), artefact]
+      const artifact = readLibrary(library)
+      refused.set(word.slice(0, at), refusal(artifact, library))
+      return [word.slice(0, at), artifact]
     }),
   )
   let state = 1 + Number(option('--round'))
@@ -107,13 +107,13 @@ function compare({ env, options, option, path, line, die }, events) {
       continue
     }
     line({ event: 'start', rung, stage: 'time' })
-    const fault = faultIn(artefacts.get(rung))
+    const fault = faultIn(artifacts.get(rung))
     if (fault === 'compare-crash') die('SIGSEGV')
-    const like = likeOf(artefacts.get(rung)) ?? rung.replace(/@\w+$/, '')
+    const like = likeOf(artifacts.get(rung)) ?? rung.replace(/@\w+$/, '')
     const { medianMs } = events.find(({ event, rung: of }) => event === 'timing' && of === like)
     const times = (id) => {
       const placed = id === rung ? Number(env.FAKE_NEW_SLOWER ?? 1) : 1
-      const slower = placed * slownessOf(artefacts.get(id))
+      const slower = placed * slownessOf(artifacts.get(id))
       return Array.from({ length: 20 }, () => medianMs * slower * noise())
     }
     const [newMs, oldMs, copyMs] = [times(rung), times(against), times(copy)]
@@ -206,16 +206,16 @@ export async function runner(call) {
     // The old build of a rung plays the rung.
     const rung = word.slice(0, word.indexOf('='))
     const library = path(word.slice(word.indexOf('=') + 1))
-    const artefact = readLibrary(library)
-    const without = refusal(artefact, library)
+    const artifact = readLibrary(library)
+    const without = refusal(artifact, library)
     if (without !== null) {
       line({ event: 'start', rung, stage: 'load' })
       line({ event: 'unsupported', rung, reason: without })
       continue
     }
-    const fault = faultIn(artefact)
+    const fault = faultIn(artifact)
     const isWrong = fault === 'wrong' || words.includes(fault?.replace('wrong-at:', ''))
-    const like = likeOf(artefact) ?? rung.replace(/@\w+$/, '')
+    const like = likeOf(artifact) ?? rung.replace(/@\w+$/, '')
     if (isCheck) {
       // It never loads the rung: all that can be wrong is what was written.
       for (const own of events.filter((one) => one.rung === like && isVerifying(one)))
@@ -239,7 +239,7 @@ export async function runner(call) {
       line({ event: 'start', rung, stage: isBlind ? 'time' : 'verify' })
     }
     // What replays a plan has none of the submission's host code.
-    if (fault !== 'write' || !isReplay(library)) await misbehave(fault, artefact, call)
+    if (fault !== 'write' || !isReplay(library)) await misbehave(fault, artifact, call)
     if (fault?.startsWith('gpu-lost:')) writeFileSync(goneFile, fault.slice('gpu-lost:'.length))
     if (fault?.startsWith('gpu-lost:') || fault === 'crash') die('SIGSEGV')
     if (fault === 'context-lost') {
@@ -253,7 +253,7 @@ export async function runner(call) {
       const event = { ...own, rung }
       if (isBlind && isVerifying(event)) continue
       // A point of a sweep takes as long as its values say.
-      const slower = /@\d+$/.test(rung) ? slownessOf(artefact) : 1
+      const slower = /@\d+$/.test(rung) ? slownessOf(artifact) : 1
       if (event.event === 'timing') {
         event.medianMs *= slower
         event.samplesMs = event.samplesMs.map((ms) => ms * slower)
@@ -268,7 +268,7 @@ export async function runner(call) {
       if (isWrong && !isBlind && event.event === 'timing') continue
       if (isWrong && event.event === 'verify') line({ ...event, ...wrongResult })
       else line(event)
-      if (event.event === 'start' && event.stage === 'load') await prepare(artefact, rung, line)
+      if (event.event === 'start' && event.stage === 'load') await prepare(artifact, rung, line)
       if (event.event === 'timing') tellLaunches(rung, like)
       // A tenth faster than single launches; the reference a fifth.
       if (event.event === 'timing' && words.includes('--bursts'))

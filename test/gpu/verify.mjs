@@ -96,12 +96,12 @@ function build(ladder) {
   const split = (word) => [word.slice(0, word.indexOf('=')), word.slice(word.indexOf('=') + 1)]
   const pairs = (/** @type {string} */ option) =>
     new Map(real.filter((_word, index) => real[index - 1] === option).map(split))
-  const [artefacts, cases] = [pairs('--rung'), pairs('--rung-case')]
+  const [artifacts, cases] = [pairs('--rung'), pairs('--rung-case')]
   const reference = real[real.indexOf('--reference-library') + 1]
-  return { runner: real[0], reference, artefacts, cases, rungs: session.rungs }
+  return { runner: real[0], reference, artifacts, cases, rungs: session.rungs }
 }
 
-/** @typedef {{ id: string, artefact: string, flags: string }} Rung */
+/** @typedef {{ id: string, artifact: string, flags: string }} Rung */
 
 /**
  * A case of the matrix product, as the runner takes it: see KlGemm and KlReference in test/captures/task.
@@ -153,8 +153,8 @@ function problem(rungs, reference, shape, scalar, dtype) {
   return [
     ...['--seed', '7'],
     ...all.flatMap((flags) => caseArgs(flags || 'plain', reference, flags, shape, scalar, dtype)),
-    ...rungs.flatMap(({ id, artefact, flags }) => [
-      ...['--rung', `${id}=${artefact}`, '--rung-case', `${id}=${flags || 'plain'}`],
+    ...rungs.flatMap(({ id, artifact, flags }) => [
+      ...['--rung', `${id}=${artifact}`, '--rung-case', `${id}=${flags || 'plain'}`],
     ]),
   ]
 }
@@ -231,16 +231,16 @@ try {
     `${shapes.length} shapes × ${scalars.length}: ${shapes.map((shape) => shape.join('×')).join(', ')}`,
   )
   let bad = 0
-  // Of an artefact and a type of inputs: ladders share rungs, and not always with the same type.
+  // Of an artifact and a type of inputs: ladders share rungs, and not always with the same type.
   const done = new Set()
   for (const ladder of listed.ladders) {
     if (wanted.size > 0 && !wanted.has(ladder.id)) continue
-    const { runner, reference, artefacts, cases, rungs } = build(ladder)
+    const { runner, reference, artifacts, cases, rungs } = build(ladder)
     /** By type of inputs. @type {Map<string, Rung[]>} */
     const ready = new Map()
     for (const { id, status, reason } of rungs) {
-      const artefact = artefacts.get(id)
-      if (!artefact || status === 'unsupported') {
+      const artifact = artifacts.get(id)
+      if (!artifact || status === 'unsupported') {
         console.log(`${ladder.id} ${id}: ${status}. ${told(reason ?? '')}`)
         if (status !== 'unsupported') bad += 1
         continue
@@ -249,12 +249,12 @@ try {
       const listedRung = ladder.rungs.find((/** @type {any} */ rung) => rung.id === id)
       const own = listedRung.options.dtype !== ladder.options.dtype
       for (const dtype of own ? [listedRung.options.dtype] : listedRung.takes.dtype) {
-        const key = `${artefact} ${dtype}`
+        const key = `${artifact} ${dtype}`
         if (done.has(key)) continue
         done.add(key)
         ready.set(dtype, [
           ...(ready.get(dtype) ?? []),
-          { id, artefact, flags: (cases.get(id) ?? '').split('+').slice(1).join('+') },
+          { id, artifact, flags: (cases.get(id) ?? '').split('+').slice(1).join('+') },
         ])
       }
     }

@@ -6,7 +6,7 @@ import { syncBuiltinESMExports } from 'node:module'
 import os from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { readKernelLibrary } from '../../src-main/adapters/catalog/catalog'
+import { readCatalog } from '../../src-main/adapters/catalog/catalog'
 import { labsDir, readLabs, type LabFolder } from '../../src-main/adapters/labs/lab-folders'
 import { noAnswers, type LabOutcome } from '../../src-main/domain/labs/outcome'
 import { checkLab } from '../../src-main/services/labs/check'
@@ -27,12 +27,8 @@ const cores = (own: () => number): void => {
 beforeAll(() => cores(() => 1))
 afterAll(() => cores(availableParallelism))
 
-const { labs } = await readLabs(
-  labsDir(shippedKernels),
-  await readKernelLibrary(shippedKernels),
-  [],
-)
-const kept = await keptNvcc('labs-emulated', { artefacts: true })
+const { labs } = await readLabs(labsDir(shippedKernels), await readCatalog(shippedKernels), [])
+const kept = await keptNvcc('labs-emulated', { artifacts: true })
 afterAll(() => {
   if (keeping) kept.save()
 })

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import katex from 'katex'
 import { afterAll, describe, expect, it } from 'vitest'
 import { parse as parseYaml } from 'yaml'
-import { readKernelLibrary } from '../../src-main/adapters/catalog/catalog'
+import { readCatalog } from '../../src-main/adapters/catalog/catalog'
 import { labsDir, readLabs, type LabFolder } from '../../src-main/adapters/labs/lab-folders'
 import { namesIn, parseExpression } from '../../src-main/domain/task/expression'
 import { parseRungHeader } from '../../src-main/parsers/kernels/rung-header'
@@ -19,11 +19,11 @@ import { inParallel } from '../../src-main/services/bench/in-parallel'
 import { answerOf, deviceNames } from '../../src-main/domain/labs/question-values'
 
 const kernels = join(import.meta.dirname, '../../cuda-kernels')
-const library = await readKernelLibrary(kernels)
-const { labs, faults } = await readLabs(labsDir(kernels), library, [])
+const catalog = await readCatalog(kernels)
+const { labs, faults } = await readLabs(labsDir(kernels), catalog, [])
 
 const taskOf = ({ lab }: LabFolder) =>
-  library.tasks.get(library.ladders.find(({ id }) => id === lab.ladder)!.task)!
+  catalog.tasks.get(catalog.ladders.find(({ id }) => id === lab.ladder)!.task)!
 const sourceOf = (lab: LabFolder, which: 'starter' | 'solution'): string =>
   join(lab.folder, lab.lab[which])
 const both = labs.flatMap((lab) =>
@@ -143,7 +143,7 @@ describe('stored nvcc output of the shipped labs', () => {
       const task = taskOf(lab)
       const { build, diagnostics, reason } = await buildRung(
         compiler,
-        { task, headers: library.headers.get(task.id)! },
+        { task, headers: catalog.headers.get(task.id)! },
         { rung, source },
         '90',
       )

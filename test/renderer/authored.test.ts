@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
-import { readKernelLibrary } from '../../src-main/adapters/catalog/catalog'
+import { readCatalog } from '../../src-main/adapters/catalog/catalog'
 import { readShippedLabs } from '../../src-main/adapters/labs/lab-folders'
 import type { LabView } from '../../src-main/contract/labs'
 import type { Ladder } from '../../src-main/domain/ladder/ladder'
@@ -31,8 +31,8 @@ import {
 } from '../../src-renderer/stores/in-language'
 
 const root = join(import.meta.dirname, '..', '..')
-const library = await readKernelLibrary(join(root, 'cuda-kernels'))
-const labs = (await readShippedLabs(library)).labs
+const catalog = await readCatalog(join(root, 'cuda-kernels'))
+const labs = (await readShippedLabs(catalog)).labs
 
 interface Authored {
   /** Where it stands. */
@@ -79,13 +79,13 @@ const templates = readdirSync(templatesDir).flatMap((name): Authored[] => {
 
 const ladderTexts = [
   ...textsIn(
-    [...library.rungs.values()].map(({ header }) => header),
+    [...catalog.rungs.values()].map(({ header }) => header),
     'rungs',
   ),
-  ...textsIn(library.ladders, 'ladders'),
-  ...textsIn([...library.tasks.values()], 'tasks'),
+  ...textsIn(catalog.ladders, 'ladders'),
+  ...textsIn([...catalog.tasks.values()], 'tasks'),
   // As a sentence begins with it.
-  ...[...library.tasks.values()].flatMap(({ id, result }) =>
+  ...[...catalog.tasks.values()].flatMap(({ id, result }) =>
     result === undefined
       ? []
       : [{ at: `tasks/${id}/result`, text: result[0]!.toUpperCase() + result.slice(1) }],
@@ -203,7 +203,7 @@ describe('a text of an author', () => {
     const folder = { ...session, ladder: { ...ladder, folder: '/home/ada/own' } }
     expect(isBehind(ideaPlace(folder, '11_half_block'), 'changed')).toBe(false)
     expect(sessionInLanguage(session).ladder.title).toBe('FP32 행렬 곱')
-    const task = library.tasks.get('gemm')!
+    const task = catalog.tasks.get('gemm')!
     expect(sessionInLanguage({ ...session, ladder: { ...ladder, task } }).ladder.task?.result).toBe(
       '곱',
     )

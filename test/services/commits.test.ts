@@ -101,8 +101,8 @@ describe('the commits of a rung', () => {
   it('are rungs with their subjects, each with what it included then; a merge is one', async () => {
     const made = await written()
     const before = git(made.folder, 'rev-parse', 'HEAD')
-    const { library, id, rungs } = await ladderOf(made, 'HEAD~7..')
-    const plan = planRun(library, { ladder: id, rungs, params: {}, profile: 'none' })
+    const { catalog, id, rungs } = await ladderOf(made, 'HEAD~7..')
+    const plan = planRun(catalog, { ladder: id, rungs, params: {}, profile: 'none' })
     expect(plan.rungs.map(({ rung }) => rung.title)).toEqual([
       'Unroll b',
       'Change what b includes',
@@ -200,12 +200,12 @@ describe('the commits of a rung', () => {
       git(elsewhere, 'add', '-A')
       git(elsewhere, 'commit', '-qm', `Number ${n}`)
     }
-    const { library, rungs } = await ladderOf(
+    const { catalog, rungs } = await ladderOf(
       made,
       'HEAD~2..HEAD',
       join(elsewhere, 'src/kernel.cu'),
     )
-    const sources = rungs.map((id) => library.rungs.get(id)!)
+    const sources = rungs.map((id) => catalog.rungs.get(id)!)
     expect(sources.map(({ header }) => header.title)).toEqual(['Number 1', 'Number 2'])
     expect([...sources[0]!.headers!.keys()]).toEqual([`sums/${rungs[0]}/k.h`])
     expect(sources[0]!.file).toBe(`sums/${rungs[0]}/src/kernel.cu`)
@@ -230,19 +230,19 @@ describe('the recorded commits', () => {
 
   it('are those of their repository, the one that does not compile too', async () => {
     const history = await recordedHistory()
-    const { library, rungs } = await ladderOf(history, history.range, 'sum')
+    const { catalog, rungs } = await ladderOf(history, history.range, 'sum')
     const recording = join(recordingsDir, 'sum-history-h200')
     const session = await readSession(recording)
     const { texts } = await readSources(recording, session)
-    expect(library.ladders[0]!.title).toBe(session.ladder.title)
+    expect(catalog.ladders[0]!.title).toBe(session.ladder.title)
     expect(session.rungs.map(({ id, title }) => [id, title, texts[id]])).toEqual(
       rungs.map((id) => {
-        const { header, text } = library.rungs.get(id)!
+        const { header, text } = catalog.rungs.get(id)!
         return [id, header.title, text]
       }),
     )
     expect(session.rungs.map(({ status }) => status)).toEqual(
-      rungs.map((id) => (library.rungs.get(id)!.text.includes(' quad[i]') ? 'failed' : 'ok')),
+      rungs.map((id) => (catalog.rungs.get(id)!.text.includes(' quad[i]') ? 'failed' : 'ok')),
     )
     // What changed between two rungs is what their commit changed.
     for (const [index, after] of rungs.slice(1).entries()) {
@@ -315,9 +315,9 @@ describe('refused are', () => {
     )
     await made.commit('Add a submodule', { 'b.cu': '#include "sub/k.cu"\n' })
     // What it includes there is not followed: the build says that the file is missing.
-    const { library, rungs } = await ladderOf(made, 'HEAD~1..')
-    expect(library.rungs.get(rungs[0]!)!.headers!.size).toBe(0)
+    const { catalog, rungs } = await ladderOf(made, 'HEAD~1..')
+    expect(catalog.rungs.get(rungs[0]!)!.headers!.size).toBe(0)
     const own = await ladderOf(made, 'HEAD~1..', join(made.folder, 'sub/k.cu'))
-    expect(own.library.rungs.get(own.rungs[0]!)!.header.title).toBe('Inner 2')
+    expect(own.catalog.rungs.get(own.rungs[0]!)!.header.title).toBe('Inner 2')
   })
 })

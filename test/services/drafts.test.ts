@@ -11,7 +11,11 @@ import { readSession } from '../../src-main/adapters/sessions/session-store'
 import type { Draft } from '../../src-main/domain/ladder/draft'
 import { copiedSource, draftRung } from '../../src-main/adapters/catalog/draft-rung'
 import { setUp as hostSetUp } from '../../src-main/adapters/machine/local-machine'
-import { changedLines, diffBelowHeaders, diffSources } from '../../src-main/services/compare/source-diff'
+import {
+  changedLines,
+  diffBelowHeaders,
+  diffSources,
+} from '../../src-main/services/compare/source-diff'
 import { editorCommand, openInEditor } from '../../src-main/services/app/editor'
 
 const session = 'recorded:gemm-fp32-h200-1024'

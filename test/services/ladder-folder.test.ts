@@ -236,16 +236,16 @@ rungs: [{ id: a }, { id: b }]
       line.includes('@after') ? all : all.replace('{ id: b }', '{ id: b, params: { TILE: 3 } }'),
     )
     await writeFile(join(folder, 'b.cu'), rungText('b').replace('// like', `${line}// like`))
-    const { library } = await openLadder(machine.setup, folder)
-    expect([...library.faults.values()].map(inEnglish).join('\n')).toMatch(expected)
+    const { catalog } = await openLadder(machine.setup, folder)
+    expect([...catalog.faults.values()].map(inEnglish).join('\n')).toMatch(expected)
   })
 
   it('with a rung that cannot be used says so of that rung alone', async () => {
     const machine = await fakeMachine()
     const folder = await folderOn(machine)
     await rename(join(folder, 'b.cu'), join(folder, 'c.cu'))
-    const { library } = await openLadder(machine.setup, folder)
-    expect([...library.faults.values()].map(inEnglish).join()).toMatch(
+    const { catalog } = await openLadder(machine.setup, folder)
+    expect([...catalog.faults.values()].map(inEnglish).join()).toMatch(
       /ladder\.yaml:15:22: There is no b\.cu/,
     )
     expect(statuses((await runIt(machine, folder, { rungs: ['a'] })).session)).toEqual({
@@ -259,7 +259,7 @@ rungs: [{ id: a }, { id: b }]
       for (const template of await templateNames(machine.setup)) {
         const own = await initLadder(machine.setup, join(machine.dir, `my-${template}`), template)
         expect(own.ladder.id).toBe(`my-${template}`)
-        expect([...own.library.faults.values()]).toEqual([])
+        expect([...own.catalog.faults.values()]).toEqual([])
       }
     })
 
@@ -289,15 +289,15 @@ describe('templates', async () => {
     async (template, test) => {
       const dir = await tempDir()
       const setup = setupIn(dir, { kernelsDir: shippedKernels })
-      const { library, ladder, task } = await initLadder(setup, join(dir, template), template)
-      const plan = planRun(library, { ladder: ladder.id, params: {}, profile: 'none' })
+      const { catalog, ladder, task } = await initLadder(setup, join(dir, template), template)
+      const plan = planRun(catalog, { ladder: ladder.id, params: {}, profile: 'none' })
       const compiler = await kept.compiler()
       const work = inParallel(plan.rungs, async (planned) => {
         const { diagnostics, reason } = await buildRung(compiler, plan, planned, '90')
         expect(said(reason), planned.rung.id).toBeUndefined()
         expect(diagnostics, planned.rung.id).toEqual([])
       }).then(async () => {
-        const reference = library.references.get(task.id)!
+        const reference = catalog.references.get(task.id)!
         expect(await buildReference(compiler, plan, reference, '90')).toMatch(/reference\.so$/)
       })
       await orSkip(test, work)

@@ -9,7 +9,7 @@ import { setEnv, setupIn, shippedKernels, tempDir, templatesDir } from './suppor
 
 const session = 'recorded:gemm-fp32-h200-1024'
 const rung = '10_conflict_free'
-const kept = await keptNvcc('look', { artefacts: true })
+const kept = await keptNvcc('look', { artifacts: true })
 afterAll(() => {
   if (keeping) kept.save()
 })

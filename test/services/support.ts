@@ -4,7 +4,7 @@ import { cpSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { type HostMachine, type Setup } from '../../src-main/adapters/machine/machine'
-import { readKernelLibrary } from '../../src-main/adapters/catalog/catalog'
+import { readCatalog } from '../../src-main/adapters/catalog/catalog'
 import { liveToolbox } from '../../src-main/adapters/tools/live-toolbox'
 import { readRaw } from '../../src-main/adapters/tools/raw-files'
 import type { RunEvent, RunRequest } from '../../src-main/contract/index'
@@ -167,7 +167,7 @@ export async function fakeMachine(
         },
         { ...usual, ...options },
       ),
-    runPlan: async (plan) => runLive(await readKernelLibrary(assets.kernelsDir), plan, usual),
+    runPlan: async (plan) => runLive(await readCatalog(assets.kernelsDir), plan, usual),
   }
 }
 

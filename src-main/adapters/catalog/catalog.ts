@@ -27,7 +27,7 @@ export interface TaskSource extends Pick<RungSource, 'file' | 'text'> {
   shown?: string
 }
 
-export interface KernelLibrary {
+export interface Catalog {
   root: string
   /** The ladder folder that it is of; absent for the shipped library. */
   own?: string
@@ -111,10 +111,10 @@ export function sentenceOf(error: unknown): Statement {
   return together(fault, remedy)
 }
 
-export async function readKernelLibrary(root: string): Promise<KernelLibrary> {
+export async function readCatalog(root: string): Promise<Catalog> {
   const faults = new Map<string, Statement>()
   const tasks = await readTasks(root, (id, fault) => faults.set(id, fault))
-  const library: KernelLibrary = {
+  const catalog: Catalog = {
     root,
     tasks,
     references: new Map(),
@@ -125,9 +125,9 @@ export async function readKernelLibrary(root: string): Promise<KernelLibrary> {
     faults,
   }
   for (const task of tasks.values()) {
-    await readReference(library, task)
+    await readReference(catalog, task)
     const names = await entriesOf(join(root, task.id))
-    library.headers.set(
+    catalog.headers.set(
       task.id,
       await readTexts(
         root,
@@ -136,46 +136,46 @@ export async function readKernelLibrary(root: string): Promise<KernelLibrary> {
     )
     for (const name of names)
       if (rungFileId(name) !== null && name !== referenceFile(task))
-        await readRung(library, task, `${task.id}/${name}`)
+        await readRung(catalog, task, `${task.id}/${name}`)
     for (const name of await entriesOf(join(root, task.id, 'ladders')))
-      if (name.endsWith('.json')) await readLadder(library, `${task.id}/ladders/${name}`)
+      if (name.endsWith('.json')) await readLadder(catalog, `${task.id}/ladders/${name}`)
   }
   const place = ({ order }: LadderFile): number => order ?? Number.MAX_SAFE_INTEGER
-  library.ladders.sort((a, b) => place(a) - place(b) || (a.id < b.id ? -1 : 1))
-  return library
+  catalog.ladders.sort((a, b) => place(a) - place(b) || (a.id < b.id ? -1 : 1))
+  return catalog
 }
 
-async function readReference(library: KernelLibrary, task: Task): Promise<void> {
+async function readReference(catalog: Catalog, task: Task): Promise<void> {
   const { id } = task
   const reference = referenceFile(task)
   if (reference === null) return
   const file = `${id}/${reference}`
-  const text = await readFile(join(library.root, file), 'utf8').catch(() => null)
-  if (text !== null) library.references.set(id, { file, text })
-  else library.faults.set(id, `${file}, the reference of the task ${id}, cannot be read.`)
+  const text = await readFile(join(catalog.root, file), 'utf8').catch(() => null)
+  if (text !== null) catalog.references.set(id, { file, text })
+  else catalog.faults.set(id, `${file}, the reference of the task ${id}, cannot be read.`)
 }
 
-async function readLadder(library: KernelLibrary, file: string): Promise<void> {
+async function readLadder(catalog: Catalog, file: string): Promise<void> {
   try {
-    const text = await readFile(join(library.root, file), 'utf8')
-    library.ladders.push(ladderOf(text, file, library.tasks))
+    const text = await readFile(join(catalog.root, file), 'utf8')
+    catalog.ladders.push(ladderOf(text, file, catalog.tasks))
   } catch (error) {
-    library.faults.set(basename(file, '.json'), toErrorShape(error).message)
+    catalog.faults.set(basename(file, '.json'), toErrorShape(error).message)
   }
 }
 
-async function readRung(library: KernelLibrary, task: Task, file: string): Promise<void> {
+async function readRung(catalog: Catalog, task: Task, file: string): Promise<void> {
   const id = rungFileId(basename(file))!
   try {
-    const text = await readFile(join(library.root, file), 'utf8')
+    const text = await readFile(join(catalog.root, file), 'utf8')
     const header = headerOf(text, file, task)
     if (header.id !== id)
-      library.faults.set(id, `${file} declares @rung ${header.id}; the file must have that name.`)
-    else if (library.rungs.has(id))
-      library.faults.set(id, `${file} and ${library.rungs.get(id)!.file} have the same rung id.`)
-    else library.rungs.set(id, { header, file, text, ...(await builtWith(library.root, file)) })
+      catalog.faults.set(id, `${file} declares @rung ${header.id}; the file must have that name.`)
+    else if (catalog.rungs.has(id))
+      catalog.faults.set(id, `${file} and ${catalog.rungs.get(id)!.file} have the same rung id.`)
+    else catalog.rungs.set(id, { header, file, text, ...(await builtWith(catalog.root, file)) })
   } catch (error) {
-    library.faults.set(id, sentenceOf(error))
+    catalog.faults.set(id, sentenceOf(error))
   }
 }
 

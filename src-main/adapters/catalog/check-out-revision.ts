@@ -23,7 +23,7 @@ export async function checkOutRevision(
   const top = await git(['rev-parse', '--show-toplevel'])
   if (!top.ok || top.text === '')
     throw inputError(
-      `${revision} is not a session, and ${shownPath(folder)} is not in a git repository that could have such a revision. ${top.said}`.trim(),
+      `${revision} is not a session, and ${shownPath(folder)} is not in a git repository that could have such a revision. ${top.message}`.trim(),
       'Name a session folder, or a revision of the repository of the ladder.',
     )
   const found = await git([
@@ -50,6 +50,7 @@ export async function checkOutRevision(
   const written = read.ok
     ? await git(['checkout-index', '--all', `--prefix=${target}/`], atTop)
     : read
-  if (!written.ok) throw inputError(`git could not write the files of ${revision}: ${written.said}`)
+  if (!written.ok)
+    throw inputError(`git could not write the files of ${revision}: ${written.message}`)
   return { commit, folder: target }
 }

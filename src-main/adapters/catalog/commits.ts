@@ -111,7 +111,7 @@ export async function fileHistory(
     ...['log', '--first-parent', '--reverse', `--format=${logFormat}`],
     ...[`${first}..${last}`, '--', `:(top,literal)${own}`, ...headerSpecs],
   ])
-  if (!log.ok) throw inputError(together(message('commits.unreadable', { range }), log.said))
+  if (!log.ok) throw inputError(together(message('commits.unreadable', { range }), log.message))
   const commits: FileCommit[] = []
   for (const { hash, short, parent, subject, paragraph } of logEntries(log.text)) {
     if (parent === undefined && isShallow)

@@ -33,7 +33,7 @@ export interface GitAnswer {
   /** Without its last line break. */
   text: string
   /** The last line of what it said. */
-  said: string
+  message: string
 }
 
 export type Git = (
@@ -55,13 +55,13 @@ export function gitIn(folder: string, what: string, signal: AbortSignal): Git {
     return result
   }
   const findFilters = async (): Promise<Record<string, string>> => {
-    const asked = ['config', '-z', '--name-only', '--get-regexp', '^filter\\.']
-    return withoutFilters((await call(asked, folder, {})).stdout.split('\0'))
+    const args = ['config', '-z', '--name-only', '--get-regexp', '^filter\\.']
+    return withoutFilters((await call(args, folder, {})).stdout.split('\0'))
   }
   return async (args, { env = {}, cwd = folder } = {}) => {
     const result = await call(args, cwd, { ...(await (filters ??= findFilters())), ...env })
     const ok = result.outcome === 'exited' && result.exitCode === 0
-    const said = result.stderr.trim().split('\n').pop() ?? ''
-    return { ok, text: result.stdout.replace(/\n$/, ''), said }
+    const message = result.stderr.trim().split('\n').pop() ?? ''
+    return { ok, text: result.stdout.replace(/\n$/, ''), message }
   }
 }

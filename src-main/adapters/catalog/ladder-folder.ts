@@ -17,7 +17,7 @@ import {
 } from '../../parsers/kernels/ladder-document'
 import { parseRungHeader } from '../../parsers/kernels/rung-header'
 import { errorCode, pathExists } from '../disk/disk'
-import { builtWith, sentenceOf, type KernelLibrary } from './catalog'
+import { builtWith, sentenceOf, type Catalog } from './catalog'
 import { referenceHeaderFile, taskHeaderFile } from '../../domain/task/task-headers'
 import { pythonHeaderFile } from '../../domain/task/python-reference'
 
@@ -31,7 +31,7 @@ export interface LadderFolder {
   ladder: LadderFile
   task: Task
   /** Its ladder and everything that needs; the runner and the shared headers are the program's. */
-  library: KernelLibrary
+  catalog: Catalog
   /** Every file read from it, relative, ladder.yaml first. */
   files: string[]
 }
@@ -142,10 +142,7 @@ async function readOwn(folder: string, name: string): Promise<string> {
 }
 
 /** Throws with file, line and column if the ladder is invalid; an invalid rung becomes a fault of the library. */
-export async function readLadderFolder(
-  folder: string,
-  shipped: KernelLibrary,
-): Promise<LadderFolder> {
+export async function readLadderFolder(folder: string, shipped: Catalog): Promise<LadderFolder> {
   const { path, file, text } = await readLadderText(folder)
   const shown = shownPath(path)
   if (parseProgramLadder(text, join(shown, file)) !== null)
@@ -161,7 +158,7 @@ export async function readLadderFolder(
       parsed.at(['id'], message('folders.shippedId', { ladder: ladder.id })),
       message('folders.otherId'),
     )
-  const library: KernelLibrary = {
+  const catalog: Catalog = {
     root: shipped.root,
     own: path,
     tasks: new Map([[task.id, task]]),
@@ -182,7 +179,7 @@ export async function readLadderFolder(
   const reference = referenceFile(task)
   if (reference !== null) {
     await required(['task', 'reference'], reference)
-    library.references.set(task.id, {
+    catalog.references.set(task.id, {
       file: placed(reference),
       text: await read(reference),
       shown: join(shown, reference),
@@ -196,14 +193,14 @@ export async function readLadderFolder(
     const name = await rungFile(path, id)
     if (files.includes(name)) continue
     try {
-      await readRung(library, parsed, index, path, shown)
+      await readRung(catalog, parsed, index, path, shown)
       files.push(name)
     } catch (error) {
-      library.faults.set(id, sentenceOf(error))
+      catalog.faults.set(id, sentenceOf(error))
     }
   }
 
-  checkEntries(library, parsed, shown)
+  checkEntries(catalog, parsed, shown)
 
   const headers = new Map<string, string>()
   if (reference !== null && isPython(reference))
@@ -217,18 +214,18 @@ export async function readLadderFolder(
     headers.set(placed(name), await read(name))
     files.push(name)
   }
-  library.headers.set(task.id, headers)
-  return { folder: path, ladder, task, files, library }
+  catalog.headers.set(task.id, headers)
+  return { folder: path, ladder, task, files, catalog }
 }
 
 /** What a rung's header and its entry in the ladder say of each other, and of the other rungs. */
-function checkEntries(library: KernelLibrary, { ladder, at }: ParsedLadder, shown: string): void {
+function checkEntries(catalog: Catalog, { ladder, at }: ParsedLadder, shown: string): void {
   const names = ladder.rungs.map(({ as, id }) => as ?? id)
   const report = (what: string, fault: AnyMessage): void => {
-    library.faults.set(what, fault)
+    catalog.faults.set(what, fault)
   }
   for (const [index, { id, params = {} }] of ladder.rungs.entries()) {
-    const source = library.rungs.get(id)
+    const source = catalog.rungs.get(id)
     if (!source) continue
     const { after, params: declared } = source.header
     if (after !== null && !names.includes(after)) {
@@ -272,7 +269,7 @@ export async function rungFile(folder: string, id: string): Promise<string> {
 }
 
 async function readRung(
-  library: KernelLibrary,
+  catalog: Catalog,
   { task, ladder, at }: ParsedLadder,
   index: number,
   folder: string,
@@ -287,5 +284,5 @@ async function readRung(
   if (header.id !== id)
     throw inputError(message('header.otherName', { file: join(shown, name), rung: header.id }))
   const file = `${task.id}/${basename(name)}`
-  library.rungs.set(id, { header, file, text, ...(await builtWith(library.root, file)) })
+  catalog.rungs.set(id, { header, file, text, ...(await builtWith(catalog.root, file)) })
 }

@@ -44,7 +44,7 @@ const sourcesOf = 'src'
 export interface BuildSlot {
   /** Where to run the compiler; contains the sources. */
   sourceDir: string
-  artefact: string
+  artifact: string
   /** Set if the artifact already exists. */
   kept: KeptBuild | null
   /** Path the compiler must write to; `keep` then renames it, so that a killed build leaves no artifact. */
@@ -58,11 +58,11 @@ export interface BuildSlot {
  * A copy of an artifact in a new folder, and its path. The linker knows a library by its file: a copy is loaded beside it
  * as another one. It finds its sources where the artifact does, since a rung in Python runs its script from there.
  */
-export async function copyBuilt(artefact: string, folder: string): Promise<string> {
-  const copy = join(folder, basename(artefact))
+export async function copyBuilt(artifact: string, folder: string): Promise<string> {
+  const copy = join(folder, basename(artifact))
   await mkdir(folder)
-  await copyFile(artefact, copy)
-  await symlink(join(dirname(artefact), sourcesOf), join(folder, sourcesOf))
+  await copyFile(artifact, copy)
+  await symlink(join(dirname(artifact), sourcesOf), join(folder, sourcesOf))
   return copy
 }
 
@@ -113,16 +113,16 @@ async function writeSources(folder: string, sources: ReadonlyMap<string, string>
 }
 
 const keptName = 'build.json'
-const KeptEntry = KeptBuild.extend({ artefact: z.string() })
+const KeptEntry = KeptBuild.extend({ artifact: z.string() })
 
-const hashOf = async (artefact: string): Promise<string> => sha256(await readFile(artefact))
+const hashOf = async (artifact: string): Promise<string> => sha256(await readFile(artifact))
 
 /** What an entry keeps of its build; null if that or the artifact is absent or damaged, so that it is rebuilt. */
-async function readKept(folder: string, artefact: string): Promise<KeptBuild | null> {
+async function readKept(folder: string, artifact: string): Promise<KeptBuild | null> {
   try {
     const text = await readFile(join(folder, keptName), 'utf8')
-    const { artefact: hash, ...kept } = KeptEntry.parse(JSON.parse(text))
-    return (await hashOf(artefact)) === hash ? kept : null
+    const { artifact: hash, ...kept } = KeptEntry.parse(JSON.parse(text))
+    return (await hashOf(artifact)) === hash ? kept : null
   } catch {
     return null
   }
@@ -131,14 +131,14 @@ async function readKept(folder: string, artefact: string): Promise<KeptBuild | n
 /** A build in a read-only cache; null if it has none. */
 async function readSlot(root: string, inputs: BuildInputs): Promise<BuildSlot | null> {
   const folder = join(root, 'build', buildKey(inputs))
-  const artefact = join(folder, inputs.output)
-  const kept = await readKept(folder, artefact)
+  const artifact = join(folder, inputs.output)
+  const kept = await readKept(folder, artifact)
   if (!kept) return null
   return {
     sourceDir: join(folder, sourcesOf),
-    artefact,
+    artifact,
     kept,
-    pending: artefact,
+    pending: artifact,
     keep: () => Promise.reject(new Error('A shared cache is read-only.')),
     discard: () => Promise.resolve(),
   }
@@ -152,19 +152,19 @@ export function diskBuildCache(root: string, shared = sharedCacheDir()): BuildCa
       if (known) return known
       const folder = join(root, 'build', buildKey(inputs))
       const sourceDir = join(folder, sourcesOf)
-      const artefact = join(folder, inputs.output)
-      const pending = `${artefact}.${randomBytes(4).toString('hex')}`
+      const artifact = join(folder, inputs.output)
+      const pending = `${artifact}.${randomBytes(4).toString('hex')}`
       try {
-        const kept = await readKept(folder, artefact)
+        const kept = await readKept(folder, artifact)
         if (!kept) await writeSources(sourceDir, inputs.sources)
         return {
           sourceDir,
-          artefact,
+          artifact,
           kept,
           pending,
           async keep(build) {
-            const entry = { ...build, artefact: await hashOf(pending) }
-            await rename(pending, artefact)
+            const entry = { ...build, artifact: await hashOf(pending) }
+            await rename(pending, artifact)
             // Without this file it is recompiled next time, which is no reason to fail now.
             await replaceFile(join(folder, keptName), JSON.stringify(entry)).catch(() => undefined)
           },
@@ -209,7 +209,7 @@ export const emptyBuildCache: BuildCache = {
   slot: ({ output }) =>
     Promise.resolve({
       sourceDir: '',
-      artefact: output,
+      artifact: output,
       kept: null,
       pending: output,
       keep: () => Promise.resolve(),

@@ -37,7 +37,7 @@ const startThread: StartEmulator = () => {
     events: worker,
     send: (job) => worker.postMessage(job),
     end: () => worker.terminate(),
-    hold: (held) => (held ? worker.ref() : worker.unref()),
+    hold: (alive) => (alive ? worker.ref() : worker.unref()),
   }
 }
 

@@ -26,7 +26,7 @@ import {
   type ParsedLab,
 } from '../../parsers/labs/lab'
 import { errorCode } from '../disk/disk'
-import { sentenceOf, type KernelLibrary } from '../catalog/catalog'
+import { sentenceOf, type Catalog } from '../catalog/catalog'
 import { readLadderFolder } from '../catalog/ladder-folder'
 import { withInputs } from '../../domain/labs/lab-inputs'
 
@@ -35,7 +35,7 @@ export interface LabFolder {
   folder: string
   lab: Lab
   /** What has its ladder: the shipped library, or that of the ladder folder inside the lab. */
-  library: KernelLibrary
+  catalog: Catalog
   starter: string
   solution: string
   /** Bytes by the path used in the text. */
@@ -57,20 +57,20 @@ const maxFiles = 100
 const pictureTypes = ['.svg', '.png']
 
 /** `path`: what the lab calls the one ladder of a folder, in place of its id. */
-const labReferences = (library: KernelLibrary, path?: string): LabReferences => ({
+const labReferences = (catalog: Catalog, path?: string): LabReferences => ({
   ladders: new Map(
-    library.ladders.map(({ id, rungs }) => [
+    catalog.ladders.map(({ id, rungs }) => [
       path ?? id,
       new Set(rungs.map((rung) => rung.as ?? rung.id)),
     ]),
   ),
   tasks: new Map(
-    library.ladders.flatMap(({ id, task }) => {
-      const found = library.tasks.get(task)
+    catalog.ladders.flatMap(({ id, task }) => {
+      const found = catalog.tasks.get(task)
       return found ? [[path ?? id, found] as const] : []
     }),
   ),
-  rungs: new Set(library.rungs.keys()),
+  rungs: new Set(catalog.rungs.keys()),
 })
 
 /** Every file in a folder with its size; links and anything but regular files are faults. */
@@ -129,7 +129,7 @@ interface ReadLab {
 }
 
 interface LabLadder {
-  library: KernelLibrary
+  catalog: Catalog
   references: LabReferences
   /** Why the ladder folder cannot be used, as sentences. */
   faults: string[]
@@ -139,17 +139,17 @@ interface LabLadder {
 async function readLadderOf(
   folder: string,
   text: LabText | null,
-  shipped: KernelLibrary,
+  shipped: Catalog,
 ): Promise<LabLadder> {
   const path = ladderPathIn(text)
-  if (path === null) return { library: shipped, references: labReferences(shipped), faults: [] }
+  if (path === null) return { catalog: shipped, references: labReferences(shipped), faults: [] }
   try {
-    const { library } = await readLadderFolder(join(folder, path), shipped)
-    const faults = [...library.faults.values()].map(inEnglish)
-    return { library, references: labReferences(library, path), faults }
+    const { catalog } = await readLadderFolder(join(folder, path), shipped)
+    const faults = [...catalog.faults.values()].map(inEnglish)
+    return { catalog, references: labReferences(catalog, path), faults }
   } catch (error) {
     return {
-      library: shipped,
+      catalog: shipped,
       references: labReferences(shipped),
       faults: [inEnglish(sentenceOf(error))],
     }
@@ -157,17 +157,17 @@ async function readLadderOf(
 }
 
 /** The library in which the lab's task has the inputs that the lab asks for. */
-function withLabInputs(library: KernelLibrary, lab: LabFile): KernelLibrary {
-  const ladder = library.ladders.find(({ id }) => isLadderPath(lab.ladder) || id === lab.ladder)
-  const task = ladder && library.tasks.get(ladder.task)
-  if (!task || Object.keys(lab.inputs).length === 0) return library
+function withLabInputs(catalog: Catalog, lab: LabFile): Catalog {
+  const ladder = catalog.ladders.find(({ id }) => isLadderPath(lab.ladder) || id === lab.ladder)
+  const task = ladder && catalog.tasks.get(ladder.task)
+  if (!task || Object.keys(lab.inputs).length === 0) return catalog
   return {
-    ...library,
-    tasks: new Map(library.tasks).set(task.id, withInputs(task, lab.inputs).task),
+    ...catalog,
+    tasks: new Map(catalog.tasks).set(task.id, withInputs(task, lab.inputs).task),
   }
 }
 
-async function readOne(folder: string, shipped: KernelLibrary): Promise<ReadLab> {
+async function readOne(folder: string, shipped: Catalog): Promise<ReadLab> {
   const id = basename(folder)
   const file = `${id}/${labFile}`
   const { files, faults } = await survey(folder, id)
@@ -222,7 +222,7 @@ async function readOne(folder: string, shipped: KernelLibrary): Promise<ReadLab>
       id,
       folder,
       lab: { ...parsed.lab, id, body: parsed.body },
-      library: withLabInputs(ladder.library, parsed.lab),
+      catalog: withLabInputs(ladder.catalog, parsed.lab),
       starter: asText(bytes.get(posix.normalize(parsed.lab.starter))!),
       solution: asText(bytes.get(posix.normalize(parsed.lab.solution))!),
       pictures: new Map(
@@ -240,7 +240,7 @@ async function readOne(folder: string, shipped: KernelLibrary): Promise<ReadLab>
  */
 export async function readLabs(
   folder: string,
-  library: KernelLibrary,
+  catalog: Catalog,
   known: readonly Lab[] = [],
 ): Promise<LabLibrary> {
   let names: string[]
@@ -263,7 +263,7 @@ export async function readLabs(
         .filter(([name, found]) => found.isDirectory() && !name.startsWith('.'))
         .map(([name]) => join(folder, name))
   if (folders.length === 0) throw inputError(message('labs.empty', { folder, file: labFile }))
-  const read = await Promise.all(folders.map((one) => readOne(one, library)))
+  const read = await Promise.all(folders.map((one) => readOne(one, catalog)))
   const faults = read.flatMap((one) => one.faults)
   const labs = read.flatMap(({ lab }) => (lab ? [lab] : []))
 
@@ -285,8 +285,8 @@ export async function readLabs(
 }
 
 /** The single lab of a folder; throws all its faults as one error. */
-export async function readLab(folder: string, library: KernelLibrary): Promise<LabFolder> {
-  const { labs, faults } = await readLabs(folder, library)
+export async function readLab(folder: string, catalog: Catalog): Promise<LabFolder> {
+  const { labs, faults } = await readLabs(folder, catalog)
   if (faults.length > 0)
     throw inputError(
       message('labs.thisCannotBeUsed', { faults: faults.map(faultSentence).join(' ') }),
@@ -303,18 +303,15 @@ export async function readLab(folder: string, library: KernelLibrary): Promise<L
 export const labsDir = (kernelsDir: string): string => join(kernelsDir, 'labs')
 
 /** The shipped labs; none if the program ships without them. */
-export async function readShippedLabs(library: KernelLibrary): Promise<LabLibrary> {
-  const folder = labsDir(library.root)
+export async function readShippedLabs(catalog: Catalog): Promise<LabLibrary> {
+  const folder = labsDir(catalog.root)
   const entries = await readdir(folder).catch(() => [])
-  return entries.length === 0 ? { labs: [], faults: [] } : readLabs(folder, library)
+  return entries.length === 0 ? { labs: [], faults: [] } : readLabs(folder, catalog)
 }
 
 /** What one shipped lab is, without reading the others; null if none has this id. */
-export async function readShippedLab(
-  library: KernelLibrary,
-  id: string,
-): Promise<LabLibrary | null> {
-  const folder = labsDir(library.root)
+export async function readShippedLab(catalog: Catalog, id: string): Promise<LabLibrary | null> {
+  const folder = labsDir(catalog.root)
   const ids = await readdir(folder).catch((): string[] => [])
-  return ids.includes(id) ? readLabs(join(folder, id), library) : null
+  return ids.includes(id) ? readLabs(join(folder, id), catalog) : null
 }

@@ -128,7 +128,7 @@ async function fetchRest(
   onBytes: (done: number) => void,
   signal: AbortSignal,
 ): Promise<'done' | 'lost'> {
-  let [done, waiting, held]: [number, Buffer[], number] = [from, [], 0]
+  let [done, waiting, heldBytes]: [number, Buffer[], number] = [from, [], 0]
   let gone = false
   const file = await open(part, 'a').catch((error: unknown) => {
     throw diskError(error, part, 'write')
@@ -137,7 +137,7 @@ async function fetchRest(
     let work: Promise<unknown> = Promise.resolve()
     const flush = (): void => {
       const chunk = Buffer.concat(waiting)
-      ;[waiting, held] = [[], 0]
+      ;[waiting, heldBytes] = [[], 0]
       work = work
         .then(() => file.appendFile(chunk))
         .then(() => {
@@ -157,8 +157,8 @@ async function fetchRest(
         if (line === '.' || line === 'gone') return
         const chunk = Buffer.from(line, 'base64')
         waiting.push(chunk)
-        held += chunk.length
-        if (held >= flushBytes) flush()
+        heldBytes += chunk.length
+        if (heldBytes >= flushBytes) flush()
       },
       signal,
     })

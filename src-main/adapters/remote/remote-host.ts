@@ -38,14 +38,14 @@ export interface Around {
 }
 
 const failed = (shell: Shell, what: string, { lines, stderr }: ShellResult): KernelLadderError => {
-  const said = (stderr.trim().split('\n').pop() ?? '') || (lines.at(-1) ?? '')
+  const lastLine = (stderr.trim().split('\n').pop() ?? '') || (lines.at(-1) ?? '')
   return /No space left|quota exceeded/i.test(stderr)
     ? missingError(
         `${shell.name} has no space left for ${what}.`,
         'Free some space in its home, or set XDG_CACHE_HOME there to a larger disk.',
       )
     : missingError(
-        `${shell.name} refuses ${what}: ${said}`,
+        `${shell.name} refuses ${what}: ${lastLine}`,
         'Check that its home can be written to, or set XDG_CACHE_HOME there to a folder that can.',
       )
 }

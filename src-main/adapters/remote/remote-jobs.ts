@@ -81,7 +81,7 @@ export interface Followed {
   /** Where to go on after a lost connection. */
   offset: number
   /** Of an ended job: why it could not begin, and what its program said beside its lines. */
-  said: string[]
+  lines: string[]
 }
 
 export interface Follower {
@@ -102,7 +102,7 @@ export async function follow(
   let at = offset
   /** Bytes of lines that are not whole: of a cut connection, or of a job that was killed while it wrote. */
   let torn = 0
-  const said: string[] = []
+  const lines: string[] = []
   const result = await shell.run({
     script: [
       `cd ${quoted(folder)} || exit 1; o=${offset}; echo "% connected"`,
@@ -119,7 +119,7 @@ export async function follow(
     ].join('\n'),
     onLine(line) {
       if (line.startsWith('# ')) {
-        said.push(line.slice(2))
+        lines.push(line.slice(2))
         return
       }
       if (line === '% connected') {
@@ -146,7 +146,7 @@ export async function follow(
   })
   const outcome =
     result.outcome === 'done' ? (result.status === 0 ? 'ended' : 'lost') : result.outcome
-  return { outcome, offset: at, said }
+  return { outcome, offset: at, lines }
 }
 
 /** A job that was started, however. */
@@ -158,7 +158,7 @@ export interface StartedJob {
   /** Asks its program to stop and save, or ends everything that it started. */
   stop(force: boolean): Promise<unknown>
   /** Of an ended job, what a scheduler says of its end; null without one. */
-  ending(): { early: boolean; said: Statement } | null
+  ending(): { early: boolean; statement: Statement } | null
 }
 
 /**

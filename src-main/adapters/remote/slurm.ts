@@ -51,7 +51,7 @@ const line = (words: readonly string[]): string => words.map(quoted).join(' ')
 
 /** stderr of sbatch → whose turn it is. */
 function refused(shell: Shell, status: number, lines: readonly string[]): KernelLadderError {
-  const said =
+  const errors =
     lines
       .filter((one) => /error|failure|not found/i.test(one))
       .map((one) => one.replace(/^sbatch: (error: )?/, ''))
@@ -64,14 +64,16 @@ function refused(shell: Shell, status: number, lines: readonly string[]): Kernel
       message('slurm.noSlurmDo', { name: shell.name }),
     )
   if (
-    /contact slurm controller|Socket timed out|configuration source|Connection refused/i.test(said)
+    /contact slurm controller|Socket timed out|configuration source|Connection refused/i.test(
+      errors,
+    )
   )
     return missingError(
-      message('slurm.unreachable', { name: shell.name, text: said }),
+      message('slurm.unreachable', { name: shell.name, text: errors }),
       message('slurm.unreachableDo'),
     )
   return inputError(
-    message('slurm.refused', { name: shell.name, text: said }),
+    message('slurm.refused', { name: shell.name, text: errors }),
     message('slurm.refusedDo', { name: shell.name }),
   )
 }
@@ -143,7 +145,7 @@ function watchOf(name: string, id: string, cluster: string | null): Watch {
   }
 }
 
-/** Told what the queue says of a job, once each time that it changes. */
+/** LeadContext what the queue says of a job, once each time that it changes. */
 export type OnState = (state: JobState, before: JobState | null, number: string) => void
 
 const jobName = (id: string): string => `kernel-ladder-${id}`
@@ -265,8 +267,8 @@ function slurmJob(
         ].join('\n'),
       ),
     ending() {
-      const { state, said } = endOf(end)
-      return { early: isEarly(state), said }
+      const { state, statement } = endOf(end)
+      return { early: isEarly(state), statement }
     },
   }
 }

@@ -94,7 +94,7 @@ async function framed(
   const lines: string[] = []
   let [begun, status]: [boolean, number | null] = [false, null]
   /** The empty line before a mark is the frame's own. */
-  let held: string | null = null
+  let pendingLine: string | null = null
   const take = (line: string): void => {
     if (onLine) onLine(line)
     else lines.push(line)
@@ -115,9 +115,9 @@ async function framed(
         status = Number(end)
         return
       }
-      if (held !== null) take(held)
-      held = null
-      if (line === '') held = line
+      if (pendingLine !== null) take(pendingLine)
+      pendingLine = null
+      if (line === '') pendingLine = line
       else take(line)
     },
   })

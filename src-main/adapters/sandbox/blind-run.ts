@@ -77,16 +77,16 @@ export async function measureBlind(
   await mkdir(results, { recursive: true })
   const reference = call.args[call.args.indexOf('--reference') + 1]
   const calls = blindCalls(call.args, submission, results)
-  const said: string[] = []
+  const printed: string[] = []
   const say = (line: string): void => {
-    said.push(line)
+    printed.push(line)
     call.onStdoutLine?.(line)
   }
   const part = (args: readonly string[], onStdoutLine: (line: string) => void) =>
     run({ ...call, args, onStdoutLine })
   const ended = (result: ProcessResult): ProcessResult => ({
     ...result,
-    stdout: said.map((line) => `${line}\n`).join(''),
+    stdout: printed.map((line) => `${line}\n`).join(''),
   })
   const finished = ({ outcome, exitCode }: ProcessResult): boolean =>
     outcome === 'exited' && exitCode === 0
@@ -107,18 +107,19 @@ export async function measureBlind(
   }
 
   // From its timing on, lines wait until the results have been checked.
-  const held: string[] = []
+  const pendingLines: string[] = []
   let given = false
   const timed = await part(calls.blind, (line) => {
     const event = parseRunnerLine(line)
     if (event?.event === 'failed' || event?.event === 'unsupported') given = true
     if (event?.event === 'device' && calls.others) return
     if (event?.event === 'done' || event?.event === 'progress') return
-    if (held.length > 0 || (event?.event === 'start' && event.stage === 'time')) held.push(line)
+    if (pendingLines.length > 0 || (event?.event === 'start' && event.stage === 'time'))
+      pendingLines.push(line)
     else say(line)
   })
   if (!finished(timed) || given) {
-    for (const line of held) if (parseRunnerLine(line)?.event !== 'timing') say(line)
+    for (const line of pendingLines) if (parseRunnerLine(line)?.event !== 'timing') say(line)
     if (finished(timed)) say('{"event":"done"}')
     return ended(timed)
   }
@@ -133,7 +134,7 @@ export async function measureBlind(
   })
   if (!finished(checked)) return ended(checked)
   if (passed)
-    for (const line of held)
+    for (const line of pendingLines)
       say(
         parseRunnerLine(line)?.event === 'timing'
           ? JSON.stringify({ ...(JSON.parse(line) as object), referenceMedianMs })

@@ -190,12 +190,12 @@ async function holds(make: MakeGroup, { memoryBytes, tasks }: GroupLimits): Prom
     const script = `for at in ${root}$(sed -n 's/^0:://p' /proc/self/cgroup) ${root}/memory$(sed -n 's/^[0-9]*:memory://p' /proc/self/cgroup) ${root}/pids$(sed -n 's/^[0-9]*:pids://p' /proc/self/cgroup); do cat "$at/memory.max" "$at/memory.limit_in_bytes" "$at/pids.max"; done 2>/dev/null`
     const [file, ...args] = [...group.prefix, 'sh', '-c', script]
     const { outcome, stdout } = await runProcess({ file: file!, args, timeoutMs: 10_000 })
-    const said = stdout.split('\n').filter(Boolean).map(Number)
+    const limits = stdout.split('\n').filter(Boolean).map(Number)
     return (
       outcome === 'exited' &&
-      said.includes(tasks) &&
+      limits.includes(tasks) &&
       // Rounded to pages, or lower if an outer group has a lower limit.
-      said.some((value) => value !== tasks && value > 0 && value <= memoryBytes)
+      limits.some((value) => value !== tasks && value > 0 && value <= memoryBytes)
     )
   } finally {
     await group.end()

@@ -169,12 +169,12 @@ export function confinedTools(options: ConfinedOptions): Confined {
     const at = call.args.indexOf('--library')
     const library = call.args[at + 1]!
     const bytes = await readFile(library)
-    const asked = {
+    const request = {
       cubin: sha256(Buffer.concat(cubinsOf(bytes).map((cubin) => Buffer.from(cubin)))),
       asked: sha256(JSON.stringify([...call.args.slice(0, at), ...call.args.slice(at + 2)])),
     }
     const same = (one: Description): boolean =>
-      one.cubin === asked.cubin && one.asked === asked.asked
+      one.cubin === request.cubin && one.asked === request.asked
     // Asked again, host code must not answer differently.
     const before = described.find(same) ?? known?.find(same)
     if (before) {
@@ -192,7 +192,7 @@ export function confinedTools(options: ConfinedOptions): Confined {
         descriptionLimit,
       )
       const { stdout, stderr, outcome, exitCode, signal } = result
-      described.push({ ...asked, stdout, stderr: stderr.slice(-4096), outcome, exitCode, signal })
+      described.push({ ...request, stdout, stderr: stderr.slice(-4096), outcome, exitCode, signal })
       return result
     } finally {
       await removeTree(work)

@@ -40,8 +40,8 @@ export function emulatorsIn(
     const { peer, kill } = startPeer({ file: file!, args, env })
     const events = new EventEmitter()
     for (const name of ['error', 'exit']) peer.on(name, (what) => events.emit(name, what))
-    peer.on('message', (said: number | EmulationAnswer) =>
-      events.emit('message', typeof said === 'number' ? said : alignedAnswer(said)),
+    peer.on('message', (reply: number | EmulationAnswer) =>
+      events.emit('message', typeof reply === 'number' ? reply : alignedAnswer(reply)),
     )
     return {
       events,
@@ -55,8 +55,8 @@ export function emulatorsIn(
         peer.send({ ...job, buffers })
       },
       end: () => Promise.resolve(kill()),
-      hold(held) {
-        if (held) {
+      hold(alive) {
+        if (alive) {
           peer.ref()
           peer.channel?.ref()
         } else {

@@ -9,7 +9,7 @@ export interface Emulator {
   send(job: EmulationJob): void
   end(): Promise<unknown>
   /** Whether it keeps this program from ending. */
-  hold(held: boolean): void
+  hold(alive: boolean): void
 }
 
 export type StartEmulator = () => Emulator

@@ -79,7 +79,7 @@ function self(): GpuHolder {
 
 /** Listens at the address; returns the error if that fails. */
 function listen(address: string): Promise<GpuLock | NodeJS.ErrnoException> {
-  const said = `${JSON.stringify(self())}\n`
+  const greeting = `${JSON.stringify(self())}\n`
   const waiting = new Set<Socket>()
   const server: Server = createServer((socket) => {
     waiting.add(socket)
@@ -89,7 +89,7 @@ function listen(address: string): Promise<GpuLock | NodeJS.ErrnoException> {
     socket.on('close', () => waiting.delete(socket))
     socket.resume()
     // It stays open: closing it signals that the GPU is free.
-    socket.write(said)
+    socket.write(greeting)
   })
   server.maxConnections = 256
   return new Promise((resolve) => {
@@ -115,12 +115,12 @@ function watch(
   onHolder: (by: GpuHolder | null) => void,
 ): Promise<void> {
   return new Promise((resolve) => {
-    let said = ''
-    let told = false
+    let received = ''
+    let reported = false
     const socket = connect(address)
     const tell = (by: GpuHolder | null): void => {
-      if (told) return
-      told = true
+      if (reported) return
+      reported = true
       onHolder(by)
     }
     const silence = setTimeout(() => tell(null), answerMs)
@@ -135,11 +135,11 @@ function watch(
     signal.addEventListener('abort', finish, { once: true })
     socket.setEncoding('utf8')
     socket.on('data', (text: string) => {
-      if (told) return
-      said += text
-      const end = said.indexOf('\n')
-      if (end >= 0) tell(parseHolder(said.slice(0, end)))
-      else if (said.length > answerLimit) tell(null)
+      if (reported) return
+      received += text
+      const end = received.indexOf('\n')
+      if (end >= 0) tell(parseHolder(received.slice(0, end)))
+      else if (received.length > answerLimit) tell(null)
     })
     socket.on('error', finish)
     socket.on('close', finish)

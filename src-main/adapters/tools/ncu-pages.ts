@@ -57,6 +57,7 @@ export async function readDeepPages(
 }
 
 function failureOf({ outcome, exitCode, stdout, stderr }: ProcessResult): string {
-  const said = /==ERROR== ?(.*)/.exec(`${stdout}\n${stderr}`)?.[1] ?? stderr.trim().split('\n')[0]
-  return said || (outcome === 'exited' ? `exit code ${exitCode}` : outcome)
+  const errorText =
+    /==ERROR== ?(.*)/.exec(`${stdout}\n${stderr}`)?.[1] ?? stderr.trim().split('\n')[0]
+  return errorText || (outcome === 'exited' ? `exit code ${exitCode}` : outcome)
 }

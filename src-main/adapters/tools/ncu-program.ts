@@ -91,7 +91,7 @@ async function runProgram(
   key: string,
   { ncu, cwd, command, timeoutMs, signal, onOutput }: ProgramCall,
   args: readonly string[],
-): Promise<{ answer: ProgramAnswer; log: string; whole: boolean; said: string }> {
+): Promise<{ answer: ProgramAnswer; log: string; whole: boolean; output: string }> {
   const scratch = await toolbox.scratch()
   try {
     const result = await toolbox.exec({
@@ -119,8 +119,8 @@ async function runProgram(
         log,
         '',
       )
-    const said = `${log}\n${result.stdout}`
-    const failure = recognizeNcuFailure(said, result.exitCode)
+    const output = `${log}\n${result.stdout}`
+    const failure = recognizeNcuFailure(output, result.exitCode)
     const [program] = command
     if (failure?.kind === 'not-executable')
       throw inputError(
@@ -140,7 +140,7 @@ async function runProgram(
         exitCode: exitCode === undefined ? result.exitCode : Number(exitCode),
         failure: result.outcome !== 'exited' || ofProgram ? null : failure,
       },
-      ...{ log, whole, said },
+      ...{ log, whole, output: output },
     }
   } finally {
     await scratch.remove()
@@ -187,18 +187,18 @@ export async function profileProgram(
   toolbox: Toolbox,
   call: ReportCall,
 ): Promise<ProgramAnswer & { unknown: string[] }> {
-  const output = await toolbox.output(call.reportPath)
-  const { answer, said } = await runProgram(toolbox, 'ncu/profile', call, [
+  const report = await toolbox.output(call.reportPath)
+  const { answer, output } = await runProgram(toolbox, 'ncu/profile', call, [
     ...(call.level === 'deep' ? deepOptions : []),
     ...['--metrics', askedMetrics(call).join(',')],
     ...['--cache-control', cacheControl],
     ...filterArgs(call.filters),
-    ...['--export', output.path],
+    ...['--export', report.path],
   ])
-  await output.take()
-  return { ...answer, unknown: unknownMetrics(said) }
+  await report.take()
+  return { ...answer, unknown: unknownMetrics(output) }
 }
 
 /** ncu is missing, or may not read the counters. */
-export const asError = ({ message: said, remedy }: NcuFailure): KernelLadderError =>
-  new KernelLadderError('missing', said, remedy)
+export const asError = ({ message, remedy }: NcuFailure): KernelLadderError =>
+  new KernelLadderError('missing', message, remedy)

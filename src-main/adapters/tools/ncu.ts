@@ -183,7 +183,7 @@ export async function runNcu(toolbox: Toolbox, call: NcuCall): Promise<NcuAnswer
         call.onEvent(event)
       }),
     })
-    const said = `${result.stdout}\n${result.stderr}`
+    const output = `${result.stdout}\n${result.stderr}`
     const { launches } = parseNcuRawCsv(result.stdout)
     const deep =
       call.level === 'deep' &&
@@ -204,8 +204,8 @@ export async function runNcu(toolbox: Toolbox, call: NcuCall): Promise<NcuAnswer
       ),
       deep: deep?.byRung ?? new Map(),
       deepTroubles: deep?.troubles ?? [],
-      failure: recognizeNcuFailure(said, result.exitCode),
-      unknownMetrics: unknownMetrics(said),
+      failure: recognizeNcuFailure(output, result.exitCode),
+      unknownMetrics: unknownMetrics(output),
     }
   } finally {
     await scratch?.remove()
@@ -217,7 +217,7 @@ function groupByRung(
   level: CollectingLevel,
   seconds: ReadonlyMap<string, number>,
   deep: ReportProfiles | undefined,
-  asked: ReadonlySet<string> | undefined,
+  wantedMetrics: ReadonlySet<string> | undefined,
 ): Map<string, RungProfile> {
   const rungs = new Set(launches.flatMap(({ rung }) => (rung === null ? [] : [rung])))
   return new Map(
@@ -234,7 +234,7 @@ function groupByRung(
         rung,
         {
           profile: { passes, ...(took === undefined ? {} : { seconds: took }), kernels },
-          metrics: toMetrics(own, level, asked, deep?.countedOf(rung)),
+          metrics: toMetrics(own, level, wantedMetrics, deep?.countedOf(rung)),
         },
       ]
     }),

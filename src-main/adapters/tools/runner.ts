@@ -23,13 +23,13 @@ export type { Expected, RunnerEvent, RunnerStage }
 /** A rung's shared library under the rung's id, with the rung's own options and flags. */
 export interface BuiltRung extends Pick<LadderRung, 'options'> {
   id: string
-  artefact: string
+  artifact: string
   flags: readonly string[]
 }
 
-export const builtRung = ({ id, options, header }: LadderRung, artefact: string): BuiltRung => ({
+export const builtRung = ({ id, options, header }: LadderRung, artifact: string): BuiltRung => ({
   id,
-  artefact,
+  artifact,
   ...(options ? { options } : {}),
   flags: header.flags,
 })
@@ -67,7 +67,7 @@ function caseArgs({ task, problem, expected, taskFolder, rungs }: RunnerCall): s
     ...rungs.flatMap((rung) => {
       const name = caseName(caseOf(problem, rung))
       return [
-        ...['--rung', `${rung.id}=${rung.artefact}`],
+        ...['--rung', `${rung.id}=${rung.artifact}`],
         ...(name === first ? [] : ['--rung-case', `${rung.id}=${name}`]),
       ]
     }),

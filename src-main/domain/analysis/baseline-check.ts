@@ -150,9 +150,9 @@ function byTime(a: RungResult, b: RungResult, terms: Terms): Decision {
   if (drift?.normalize) {
     if (!relative) return undecided([message('baseline.noReferenceTime')], change)
     const { verdict, reasons } = judged(relative, terms)
-    const said =
+    const statements =
       verdict === 'unresolved' ? reasons : [message('baseline.normalized', figures(relative))]
-    return { verdict, reasons: said, change, normalized: relative }
+    return { verdict, reasons: statements, change, normalized: relative }
   }
   const doubts = clockDoubts(before, now, change, threshold)
   if (doubts.length > 0) return undecided(doubts, change)

@@ -69,7 +69,7 @@ export type CiDocument = z.infer<typeof CiDocument>
 
 export const checkExitCodes = { pass: 0, fail: exitCodes.failed, unresolved: 2 } as const
 
-const statement = (said: AnyMessage) => ({ code: said.key, text: inEnglish(said) })
+const statement = (statement: AnyMessage) => ({ code: statement.key, text: inEnglish(statement) })
 
 const session = (one: Session): CiDocument['now'] => ({
   id: one.id,

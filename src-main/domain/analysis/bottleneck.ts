@@ -296,7 +296,7 @@ export function bottleneckOf(session: Session, rung: RungResult): Bottleneck | n
   const { latency } = bottleneckThresholds
   const above = (figure: (typeof near)[number]): BottleneckEvidence =>
     evidenceOf(figure, figure.height >= 1 ? figure.limit : latency, 'above')
-  const said = (
+  const bottleneckOf = (
     name: BottleneckClass,
     evidence: readonly BottleneckEvidence[],
     { also = [], leaning = false }: { also?: readonly BottleneckClass[]; leaning?: boolean } = {},
@@ -309,27 +309,29 @@ export function bottleneckOf(session: Session, rung: RungResult): Bottleneck | n
   })
 
   if (tail)
-    return said('tail', [tail, ...full.map(above)], { also: full.map((figure) => figure.class) })
+    return bottleneckOf('tail', [tail, ...full.map(above)], {
+      also: full.map((figure) => figure.class),
+    })
   if (first) {
     const beside = near.filter((figure) => figure.height >= 1 || isClose(figure, first))
     const also: BottleneckClass[] = beside.map((figure) => figure.class)
-    if (full.length > 0) return said(first.class, beside.map(above), { also })
+    if (full.length > 0) return bottleneckOf(first.class, beside.map(above), { also })
     const evidence = near.map(above)
     // Waits in front of a unit that is near its limit confirm that it is the one.
     if (queue && also.includes(queue.class))
-      return said(queue.class, [...queue.evidence, ...evidence], { also })
+      return bottleneckOf(queue.class, [...queue.evidence, ...evidence], { also })
     // An unknown unit might be the saturated one.
     if (queue || missing.length === 0)
-      return said(first.class, [...evidence, ...(queue?.evidence ?? [])], {
+      return bottleneckOf(first.class, [...evidence, ...(queue?.evidence ?? [])], {
         also: [...also, ...(queue ? [queue.class] : [])],
         leaning: true,
       })
-    return said('unknown', [])
+    return bottleneckOf('unknown', [])
   }
-  if (queue) return said(queue.class, queue.evidence)
-  if (missing.length > 0) return said('unknown', [])
+  if (queue) return bottleneckOf(queue.class, queue.evidence)
+  if (missing.length > 0) return bottleneckOf('unknown', [])
   const highest = [...loads].sort((one, other) => other.height - one.height).slice(0, 3)
-  return said('latency', [
+  return bottleneckOf('latency', [
     ...highest.map((figure) => evidenceOf(figure, latency, 'below')),
     ...longestWait(rung),
   ])

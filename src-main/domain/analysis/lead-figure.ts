@@ -11,7 +11,7 @@ import { inEnglish } from '../text/english'
 import type { RungResult, Session } from '../session/session'
 
 /** What of a session, or of a run so far, decides it. */
-export type Told = Pick<Session, 'problem' | 'device' | 'ceilings'> & {
+export type LeadContext = Pick<Session, 'problem' | 'device' | 'ceilings'> & {
   ladder: Pick<Session['ladder'], 'task'>
 }
 
@@ -25,7 +25,7 @@ export interface Lead {
 const usualRidge = 10
 
 function isBoundByMemory(
-  { ladder: { task }, problem }: Told,
+  { ladder: { task }, problem }: LeadContext,
   peak: Ceiling,
   dram: Ceiling,
 ): boolean {
@@ -40,7 +40,7 @@ function isBoundByMemory(
   return operations / bytes < ridge
 }
 
-export function leadOf(session: Told): Lead {
+export function leadOf(session: LeadContext): Lead {
   const { compute, memory } = ceilingsOf(session)
   const { task } = session.ladder
   const peak = session.problem && isTensor(task, session.problem) ? compute.tensor : compute.fp32
@@ -56,10 +56,10 @@ const pipes = {
   dram: 'dramUtilization',
 } as const
 
-export function leadPipe(told: Told): (typeof pipes)[keyof typeof pipes] {
-  const { ladder, problem } = told
+export function leadPipe(context: LeadContext): (typeof pipes)[keyof typeof pipes] {
+  const { ladder, problem } = context
   const isOfTensor = problem !== null && isTensor(ladder.task, problem)
-  return pipes[leadOf(told).of === 'bytes' ? 'dram' : isOfTensor ? 'tensor' : 'fp32']
+  return pipes[leadOf(context).of === 'bytes' ? 'dram' : isOfTensor ? 'tensor' : 'fp32']
 }
 
 /** Whether most rungs keep the tensor pipe busier than the FMA pipe, whatever the type of the result: 3xTF32 has FP32. */
@@ -72,7 +72,7 @@ function isMostlyTensor({ rungs }: Pick<Session, 'rungs'>): boolean {
 }
 
 /** Falls back to FMA if no rung has the more telling counter: the card level collects no other. */
-export function leadMetric(session: Told & Pick<Session, 'rungs'>): string {
+export function leadMetric(session: LeadContext & Pick<Session, 'rungs'>): string {
   const bound = leadPipe(session)
   const id = bound === pipes.fp32 && isMostlyTensor(session) ? pipes.tensor : bound
   return session.rungs.some(({ metrics }) => metrics[id]?.value != null) ? id : pipes.fp32
@@ -88,7 +88,7 @@ export interface LeadFigure {
 
 /** The minimum bytes of a launch, or the task's operations, over the time; null without a time. */
 export function leadFigure(
-  session: Told,
+  session: LeadContext,
   { timing, flags }: Pick<RungResult, 'timing' | 'flags'>,
   { of, roof }: Lead = leadOf(session),
 ): LeadFigure | null {
@@ -124,7 +124,7 @@ export function shareOfRoof(
 }
 
 function gigabytes(
-  task: Told['ladder']['task'],
+  task: LeadContext['ladder']['task'],
   problem: Problem | null,
   flags: readonly string[],
   ms: number,
@@ -141,7 +141,10 @@ export const rateText = (figure: Pick<LeadFigure, 'rate'> | null): string =>
  * `3.91 TB/s (81.5 % of DRAM)` if the task is memory-bound, with the reason if there is no share;
  * `42.1 TFLOP/s` if it is compute-bound.
  */
-export function leadWords(session: Told, rung: Pick<RungResult, 'timing' | 'flags'>): Statement {
+export function leadWords(
+  session: LeadContext,
+  rung: Pick<RungResult, 'timing' | 'flags'>,
+): Statement {
   const lead = leadOf(session)
   const figure = leadFigure(session, rung, lead)
   const rate = rateText(figure)
@@ -151,8 +154,10 @@ export function leadWords(session: Told, rung: Pick<RungResult, 'timing' | 'flag
   return share === '' ? rate : message('figures.rateOfDram', { rate, share })
 }
 
-export const leadText = (session: Told, rung: Pick<RungResult, 'timing' | 'flags'>): string =>
-  inEnglish(leadWords(session, rung))
+export const leadText = (
+  session: LeadContext,
+  rung: Pick<RungResult, 'timing' | 'flags'>,
+): string => inEnglish(leadWords(session, rung))
 
 export const shareText = (figure: Pick<LeadFigure, 'share'> | null): string =>
   figure?.share == null ? '' : formatPercent(figure.share)

@@ -62,8 +62,8 @@ export function claimWords(session: Session): AnyMessage | null {
   })
   // A ratio of at most 1 settles that it is not faster: no further run is asked for.
   const isOpen = Object.values(claimed.ratios).every((ratio) => ratio > 1)
-  const said = claimed.claim === 'incomplete' && !isOpen ? 'ratios' : claimed.claim
-  return message(`claim.${said}`, {
+  const claim = claimed.claim === 'incomplete' && !isOpen ? 'ratios' : claimed.claim
+  return message(`claim.${claim}`, {
     rung: code(rung.id),
     reference: code(session.ladder.reference ?? ''),
     ways: words.reduceRight((rest, part) => message('checks.and', { part, rest })),

@@ -13,14 +13,16 @@ export const ownGpuMs = ({ medianMs, gpuMs }: Timing): number | null =>
 
 export function timeNotes(timing: Timing): AnyMessage[] {
   const { settled, late = 0, includesHost = false, gpu } = timing
-  const held = gpu?.heldDownBy ?? []
+  const limitedBy = gpu?.heldDownBy ?? []
   const own = ownGpuMs(timing)
   const [clock, reference] = [timing.clockMHz, timing.referenceClockMHz]
   return [
     ...(own === null ? [] : [message('timeNote.gpu', { time: formatMs(own) })]),
     ...(settled ? [] : [message('timeNote.unsettled')]),
-    ...(held.includes('powerCap') ? [message('timeNote.powerCap')] : []),
-    ...(held.length > 0 && !held.includes('powerCap') ? [message('timeNote.heldDown')] : []),
+    ...(limitedBy.includes('powerCap') ? [message('timeNote.powerCap')] : []),
+    ...(limitedBy.length > 0 && !limitedBy.includes('powerCap')
+      ? [message('timeNote.heldDown')]
+      : []),
     ...(clock != null && reference != null && clocksDiffer(clock, reference)
       ? [
           message('timeNote.unequalClocks', {

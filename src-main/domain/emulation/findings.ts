@@ -127,15 +127,15 @@ const where = (
 export function faultReason(records: readonly SanitizerRecord[]): Statement | null {
   const [first] = records
   if (!first) return null
-  const said = message('emulation.fault', {
+  const faultStatement = message('emulation.fault', {
     what: first.message,
     where: where(first.place, null),
     thread: `(${first.thread?.join(', ')})`,
     block: `(${first.block?.join(', ')})`,
   })
   return records.length === 1
-    ? said
-    : message('emulation.faults', { count: records.length, first: said })
+    ? faultStatement
+    : message('emulation.faults', { count: records.length, first: faultStatement })
 }
 
 /** What threads printed, a line each, and how much is left out. */

@@ -68,9 +68,9 @@ export interface LaunchOptions {
   readonly written?: readonly Allocation[]
   /** The same byte by byte for all of the buffers' memory; what this launch writes is added, for the next one. */
   readonly writtenBytes?: Uint8Array
-  /** Told how many warp instructions were executed, at most about once a second. */
+  /** LeadContext how many warp instructions were executed, at most about once a second. */
   readonly onProgress?: (instructions: number) => void
-  /** Told of what threads print, both numbers linear. */
+  /** LeadContext of what threads print, both numbers linear. */
   readonly onPrint?: (printed: Printed) => void
 }
 
@@ -309,11 +309,11 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
   /** The instructions before the segment that runs, its first one, when the block began, and reads in a waiting loop. */
   const clock = { before: 0, from: 0, began: 0, lastRead: 0, closeReads: 0, skipped: 0 }
 
-  let [nextLook, told] = [options.onProgress ? lookEvery : Infinity, performance.now()]
+  let [nextLook, reported] = [options.onProgress ? lookEvery : Infinity, performance.now()]
   const lookAtTime = (): void => {
     nextLook = instructions + lookEvery
-    if (performance.now() - told < tellEveryMs) return
-    told = performance.now()
+    if (performance.now() - reported < tellEveryMs) return
+    reported = performance.now()
     options.onProgress?.(instructions)
   }
 

@@ -103,9 +103,9 @@ export function printf(format: string, from: PrintfArguments): string {
     (_, given: string, width: string | undefined, precise: string | undefined, size, kind) => {
       if (kind === '%') return '%'
       const star = (): number => Number(BigInt.asIntN(32, from.bits(4)))
-      const asked = width === '*' ? star() : Number(width ?? 0)
-      const flags = asked < 0 ? `${given}-` : given
-      const least = Math.abs(asked)
+      const requestedWidth = width === '*' ? star() : Number(width ?? 0)
+      const flags = requestedWidth < 0 ? `${given}-` : given
+      const least = Math.abs(requestedWidth)
       const wanted = precise === undefined ? null : precise === '*' ? star() : Number(precise)
       const precision = wanted !== null && wanted < 0 ? null : wanted
       if (/[fFeEgGaA]/.test(kind)) {

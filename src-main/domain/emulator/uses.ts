@@ -153,16 +153,16 @@ export class Uses {
   unused(): string | null {
     const { instruction } = this
     const { mnemonic, modifiers, operands } = instruction
-    const said = (what: string, isThere: (other: Instruction) => boolean): string =>
+    const describe = (what: string, isThere: (other: Instruction) => boolean): string =>
       `${what}${placesOf(bitsOf(instruction, isThere))} of ${printOpcode(instruction)}, encoding ${hexadecimal(instruction)}`
     for (const name of modifiers)
       if (!this.modifiers.has(name) && !isHint(mnemonic, name))
-        return said(`the modifier ${name}`, (other) => other.modifiers.includes(name))
+        return describe(`the modifier ${name}`, (other) => other.modifiers.includes(name))
     for (const [place, operand] of operands.entries()) {
       const taken = this.traits.get(operand)
       for (const trait of traitsOf(operand))
         if (!taken?.has(trait))
-          return said(`${trait} of operand ${place + 1}`, ({ operands: others }) => {
+          return describe(`${trait} of operand ${place + 1}`, ({ operands: others }) => {
             const same = others[place]
             return same?.kind === operand.kind && traitsOf(same).includes(trait)
           })

@@ -84,7 +84,8 @@ const barrierLimit = (limits: SmLimits, barriers: number): number | null =>
 function whyUnlaunchable(limits: SmLimits, kernel: KernelResources): AnyMessage | undefined {
   const { threads, registers } = kernel
   const shared = kernel.staticSharedBytes + kernel.dynamicSharedBytes
-  const held = registersPerWarp(registers) * roundUp(warpsOf(threads), schedulersPerSm)
+  const registersAllocated =
+    registersPerWarp(registers) * roundUp(warpsOf(threads), schedulersPerSm)
   if (threads > threadsPerBlockMax)
     return message('occupancy.threads', { most: threadsPerBlockMax, threads })
   if (registers > registersPerThreadMax)
@@ -96,8 +97,11 @@ function whyUnlaunchable(limits: SmLimits, kernel: KernelResources): AnyMessage 
       bytes: shared,
     })
   // CUDA assumes that the warps of a block are spread evenly over the schedulers.
-  if (held > limits.registersPerSm)
-    return message('occupancy.registersOfBlock', { held, most: limits.registersPerSm })
+  if (registersAllocated > limits.registersPerSm)
+    return message('occupancy.registersOfBlock', {
+      held: registersAllocated,
+      most: limits.registersPerSm,
+    })
   return undefined
 }
 

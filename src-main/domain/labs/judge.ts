@@ -138,14 +138,14 @@ function judgeCorrectness(check: CorrectnessCheck, evidence: LabEvidence): Verdi
     Object.entries(scalars).every(
       ([name, value]) => value === (check.scalars[name] ?? usual[name]?.value),
     )
-  const asked = check.sizes.map((size) => {
+  const verified = check.sizes.map((size) => {
     const done = own.alsoVerified?.find(
       ({ problem }) => sameSizes(problem.sizes, size) && sameScalars(problem.scalars),
     )
     return { label: sizesLabel(size), done }
   })
-  const worst = Math.max(...asked.map(({ done }) => done?.verify?.worstRelativeError ?? 0))
-  const wrong = asked.find(({ done }) => done && !done.verify?.passed)
+  const worst = Math.max(...verified.map(({ done }) => done?.verify?.worstRelativeError ?? 0))
+  const wrong = verified.find(({ done }) => done && !done.verify?.passed)
   if (wrong)
     return failed(
       message('checks.wrongAt', {
@@ -153,7 +153,7 @@ function judgeCorrectness(check: CorrectnessCheck, evidence: LabEvidence): Verdi
         why: wrong.done?.reason ?? message('checks.wrong'),
       }),
     )
-  const open = asked.filter(({ done }) => !done)
+  const open = verified.filter(({ done }) => !done)
   const fault = ownFault(evidence)
   if (open.length > 0 && fault !== null) return failed(fault)
   if (open.length > 0)
@@ -228,15 +228,15 @@ function boundsOf(check: MetricCheck, session: Session): Bound[] | { missing: St
   return bounds
 }
 
-function judgeMetric(asked: MetricCheck, evidence: LabEvidence): Verdict {
+function judgeMetric(metricCheck: MetricCheck, evidence: LabEvidence): Verdict {
   const blocked = cannot(evidence)
   if (blocked) return blocked
   const session = evidence.session!
   const own = rungOf(session, submissionId)
-  const others = [asked.below, asked.above].flatMap((bound) =>
+  const others = [metricCheck.below, metricCheck.above].flatMap((bound) =>
     bound ? [rungOf(session, bound.rung)] : [],
   )
-  const check = { ...asked, metric: withoutNoise(asked.metric, [own, ...others]) }
+  const check = { ...metricCheck, metric: withoutNoise(metricCheck.metric, [own, ...others]) }
   const value = own?.metrics[check.metric]
   const label = metricLabel(check.metric)
   const metric = { metric: check.metric }

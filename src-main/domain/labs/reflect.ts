@@ -235,7 +235,7 @@ function predictionWords(
   if (!given || met === null) return measured
   const guess = directionWords(given.direction)
   const tolerance = Math.round(prediction.tolerance * 100)
-  const said =
+  const predicted =
     given.factor === null
       ? message('reflect.said', { direction: guess })
       : message('reflect.saidTimes', { direction: guess, factor: rounded(given.factor) })
@@ -244,7 +244,7 @@ function predictionWords(
     : given.direction === direction
       ? message('reflect.directionRight', { tolerance })
       : message('reflect.wrong', { direction: directionWords(direction), tolerance })
-  return together(said, measured, verdict)
+  return together(predicted, measured, verdict)
 }
 
 function factorMet(prediction: LabPrediction, given: number | null, pair: Pair): boolean {

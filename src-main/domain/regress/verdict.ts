@@ -93,8 +93,8 @@ export function spreadOfSameCode(rungs: Iterable<readonly Round[]>): number | nu
 }
 
 /** What a change must exceed to count. */
-export const thresholdPercent = (asked: number, sameCode: number | null): number =>
-  Math.max(asked, sameCode ?? 0)
+export const thresholdPercent = (requestedRatio: number, sameCode: number | null): number =>
+  Math.max(requestedRatio, sameCode ?? 0)
 
 /** What a change of one rung must exceed: its own same code may differ by more than that of others. */
 export function thresholdOf(rounds: readonly Round[], percent: number): number {

@@ -66,7 +66,10 @@ const bySlurmd: readonly [RegExp, string][] = [
 ]
 
 /** Why a job that left no result is over, as a sentence. `LOST` if nothing says it. */
-export function endOf({ queue, accounting, step }: EndOfJob): { state: string; said: Statement } {
+export function endOf({ queue, accounting, step }: EndOfJob): {
+  state: string
+  statement: Statement
+} {
   const known = (text: string | null): string | null =>
     finalStates.find((state) => text?.startsWith(state)) ?? null
   const state =
@@ -74,7 +77,7 @@ export function endOf({ queue, accounting, step }: EndOfJob): { state: string; s
     known(accounting) ??
     bySlurmd.find(([pattern]) => step !== null && pattern.test(step))?.[1] ??
     'LOST'
-  return { state, said: message(sentences[state] ?? 'slurm.failed') }
+  return { state, statement: message(sentences[state] ?? 'slurm.failed') }
 }
 
 /** Whether Slurm ended it, as opposed to the job itself. */

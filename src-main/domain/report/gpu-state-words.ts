@@ -47,16 +47,16 @@ export function sessionGpuWords({ rungs }: Pick<Session, 'rungs'>): Statement | 
   const states = rungs.flatMap(({ timing }) => timing?.gpu ?? [])
   const words = stateWords(states)
   if (words === null) return null
-  const held = states.filter(({ heldDownBy }) => (heldDownBy?.length ?? 0) > 0)
-  if (held.length === 0)
+  const throttled = states.filter(({ heldDownBy }) => (heldDownBy?.length ?? 0) > 0)
+  if (throttled.length === 0)
     return states.every(({ heldDownBy }) => heldDownBy === null)
       ? words
       : message('gpuState.free', { figures: words })
-  const reasons = [...new Set(held.flatMap(({ heldDownBy }) => heldDownBy ?? []))]
+  const reasons = [...new Set(throttled.flatMap(({ heldDownBy }) => heldDownBy ?? []))]
   return message('gpuState.heldDownIn', {
     figures: words,
     reasons: reasonWords(reasons),
-    count: held.length,
+    count: throttled.length,
     all: states.length,
   })
 }

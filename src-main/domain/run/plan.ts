@@ -24,7 +24,7 @@ export interface RunPlan {
   /** The rungs to report, in ladder order. */
   rungs: PlannedRung[]
   /** The requested parameters; each is applied to the rungs that allow the value. */
-  asked?: Parameters
+  requestedParameters?: Parameters
   /** What to say before anything is done, such as which rungs have such a parameter and do not allow the value. */
   parametersLeft?: readonly Statement[]
   /** Timed alternately with each rung; also one of `rungs` if requested. */

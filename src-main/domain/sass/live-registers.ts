@@ -78,8 +78,8 @@ export function liveRegisters(
       for (let word = 0; word < words; word += 1) {
         const at = index * words + word
         // Needed but never given: written under a guard, and read under the same one.
-        const held = (needed.bits[at]! & given.bits[at]!) | writes.bits[at]!
-        sum += ones(held & mask[word]!)
+        const liveBits = (needed.bits[at]! & given.bits[at]!) | writes.bits[at]!
+        sum += ones(liveBits & mask[word]!)
       }
       return sum
     }

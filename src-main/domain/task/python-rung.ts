@@ -16,7 +16,7 @@ export const PythonPackage = z.enum(pythonPackages)
 
 export type PythonPackage = z.infer<typeof PythonPackage>
 
-/** What a Python rung is built and run with, relative to the kernel library. */
+/** What a Python rung is built and run with, relative to the catalog. */
 export const pythonRungFiles = ['python/kl_rung.h', 'python/kl_rung.py'] as const
 
 /** The struct's fields that are numbers: sizes, scalars, and what flags set. */

@@ -49,6 +49,6 @@ export function askMeant(word: string, known: readonly string[]): string {
 
 /** A remedy that begins with the name that was probably meant, if one is near. */
 export function meantOr(word: string, known: readonly string[], remedy: Statement): Statement {
-  const asked = meant(word, known)
-  return asked === null ? remedy : together(asked, remedy)
+  const suggestion = meant(word, known)
+  return suggestion === null ? remedy : together(suggestion, remedy)
 }

@@ -65,12 +65,12 @@ function reasonOf(
   b: Side,
   delta: MetricDelta,
   limiting: ReadonlySet<Unit>,
-  told: Unit | undefined,
+  explained: Unit | undefined,
 ): AnyMessage | null {
   const values = moved(delta)
-  if (isWait(delta.id)) return told ? message('why.otherWait', values) : null
+  if (isWait(delta.id)) return explained ? message('why.otherWait', values) : null
   const unit = unitOf(delta.id)
-  if (unit === units.issue && told === units.fma)
+  if (unit === units.issue && explained === units.fma)
     return partsOfFma.includes(delta.id) ? message('why.outweighed', values) : null
   if (!unit || limiting.has(unit)) return null
   if (unit.busy === delta.id) return message('why.notLimitingItself', values)

@@ -114,23 +114,23 @@ export function whyOf(a: Side, b: Side, hunks: readonly Hunk[] | null = null): W
     }
   const causes = causesOf(split, a, b, hunks)
   const doubt = doubtOf(split, a, b) ?? (causes.length > 0 ? null : message('why.small'))
-  const told = doubt === null
+  const isExplained = doubt === null
   const named = new Set(causes.flatMap(({ metrics }) => namedBy(metrics)))
-  const unexplained = told ? 1 - causes.reduce((sum, { share }) => sum + share, 0) : 1
-  const alongStep = [unexplained, ...(told ? causes : []).map(({ share }) => share)]
+  const unexplained = isExplained ? 1 - causes.reduce((sum, { share }) => sum + share, 0) : 1
+  const alongStep = [unexplained, ...(isExplained ? causes : []).map(({ share }) => share)]
     .filter((share) => share > 0)
     .reduce((sum, share) => sum + share, 0)
   return {
     verdict,
     limits,
-    causes: told
+    causes: isExplained
       ? causes.map((cause) => ({ ...cause, contribution: cause.share / alongStep }))
       : [],
     unimportant: unimportantMoves(a, b, ratio > 1 ? 'faster' : 'slower', split, named),
     unexplained,
     unexplainedContribution: unexplained / alongStep,
     needs,
-    ...(told ? {} : { reason: doubt }),
+    ...(isExplained ? {} : { reason: doubt }),
   }
 }
 

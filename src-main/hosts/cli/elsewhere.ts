@@ -78,7 +78,7 @@ function notesBeforeError(): (text: string) => void {
   }
 }
 
-const said = {
+const reporting = {
   onNote: note,
   onNotice: (notice: Statement, level?: 'info'): void =>
     note(`${level === 'info' ? '' : 'warning: '}${inEnglish(notice)}`),
@@ -108,7 +108,7 @@ export async function ladderCommandThere(
     { ...command, ...(file === undefined ? {} : { file }) },
     {
       signal,
-      ...said,
+      ...reporting,
       ...(documented ? { onNote: notesBeforeError() } : {}),
     },
   )
@@ -124,7 +124,7 @@ export async function ladderTasksThere(
   { tasks, change }: { tasks: number; change: Change },
 ): Promise<void> {
   const command = await commandOn(setup, words, options, change)
-  await runTasks(setup.machine.folders, name, { ...command, tasks }, { signal, ...said })
+  await runTasks(setup.machine.folders, name, { ...command, tasks }, { signal, ...reporting })
 }
 
 export interface FoldersThere {
@@ -154,7 +154,7 @@ export const folderCommandThere = (
   command: FoldersThere,
   signal: AbortSignal,
 ): Promise<{ code: number; stdout: string }> =>
-  runWords(setup.machine.folders, name, foldersCommand(command), { signal, ...said })
+  runWords(setup.machine.folders, name, foldersCommand(command), { signal, ...reporting })
 
 /** Runs a command about folders as an array of Slurm; `{task}` in its words is the number of each task. */
 export const folderTasksThere = (
@@ -164,4 +164,9 @@ export const folderTasksThere = (
   tasks: number,
   signal: AbortSignal,
 ): Promise<void> =>
-  runTasks(setup.machine.folders, name, { ...foldersCommand(command), tasks }, { signal, ...said })
+  runTasks(
+    setup.machine.folders,
+    name,
+    { ...foldersCommand(command), tasks },
+    { signal, ...reporting },
+  )

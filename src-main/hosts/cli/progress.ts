@@ -1,5 +1,5 @@
 /** Prints a run's events to stderr: the stage, the rung and the progress. */
-import { leadText, type Told } from '../../domain/analysis/lead-figure'
+import { leadText, type LeadContext } from '../../domain/analysis/lead-figure'
 import { inEnglish } from '../../domain/text/english'
 import type { RunEvent } from '../../contract'
 import type { ProfileCost, ProfilePlan } from '../../domain/analysis/pass-plan'
@@ -48,7 +48,7 @@ export function progressPrinter(note = printNote): (event: RunEvent) => void {
   let stage: string | null = null
   let progress = { done: 0, total: 0 }
   const running = new Set<string>()
-  let told: Told = { ladder: { task: null }, problem: null, device: null }
+  let context: LeadContext = { ladder: { task: null }, problem: null, device: null }
   const measured = new Set<string>()
   return (event) => {
     switch (event.type) {
@@ -77,7 +77,7 @@ export function progressPrinter(note = printNote): (event: RunEvent) => void {
         measured.add(id)
         note(
           timing
-            ? `  ${id}  ${formatMs(timing.medianMs)}  ${leadText(told, event.result)}`
+            ? `  ${id}  ${formatMs(timing.medianMs)}  ${leadText(context, event.result)}`
             : `  ${id}  ${status}. ${inEnglish(reason ?? '')}`,
         )
         break
@@ -92,11 +92,11 @@ export function progressPrinter(note = printNote): (event: RunEvent) => void {
         note(`${event.level === 'warning' ? 'warning: ' : ''}${inEnglish(event.message)}`)
         break
       case 'started':
-        told = { ladder: { task: event.task }, problem: event.problem, device: null }
+        context = { ladder: { task: event.task }, problem: event.problem, device: null }
         break
       case 'gpu':
-        told = {
-          ...told,
+        context = {
+          ...context,
           device: event.device,
           ...(event.ceilings && { ceilings: event.ceilings }),
         }

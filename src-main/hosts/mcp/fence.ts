@@ -40,10 +40,10 @@ export async function fenceOf(given: readonly string[]): Promise<Fence> {
     folders,
     async within(path) {
       // Relative to the one folder, if there is one: an agent does not know where the server was started.
-      const asked = resolve(folders[0] ?? process.cwd(), path)
+      const requested = resolve(folders[0] ?? process.cwd(), path)
       // Judged before it is looked for, so that nobody learns what exists elsewhere.
-      if (!folders.some((folder) => contains(folder, asked))) throw outside(path)
-      const real = await realpath(asked).catch(() => null)
+      if (!folders.some((folder) => contains(folder, requested))) throw outside(path)
+      const real = await realpath(requested).catch(() => null)
       if (real === null) throw inputError(`${path} cannot be opened.`, named(folders))
       // A link may lead out.
       if (!folders.some((folder) => contains(folder, real))) throw outside(path)

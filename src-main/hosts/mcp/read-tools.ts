@@ -2,7 +2,7 @@
 import { climbOf } from '../../domain/analysis/climb'
 import { claimWords } from '../../domain/analysis/library-claim'
 import { z } from 'zod'
-import { readKernelLibrary } from '../../adapters/catalog/catalog'
+import { readCatalog } from '../../adapters/catalog/catalog'
 import { SessionRef } from '../../contract'
 import { inputError } from '../../domain/errors'
 import { formatMs, formatRatio } from '../../domain/metrics/units'
@@ -69,7 +69,7 @@ export async function opened({ setup, fence }: Workplace, name: string): Promise
 
 /** Whether by name or id, a ladder folder must be inside of the fence. */
 export async function openedLadder({ setup, fence }: Workplace, name: string) {
-  const shipped = await readKernelLibrary(setup.assets.kernelsDir)
+  const shipped = await readCatalog(setup.assets.kernelsDir)
   const ids = shipped.ladders.map(({ id }) => id)
   if (ids.includes(name)) return openLadder(setup, name)
   const near = /[\\/]/.test(name) ? null : nearest(name, ids)
@@ -101,22 +101,22 @@ export function addReadTools(add: AddTool, place: Workplace): void {
     effect: 'reads',
     async answer({ ladder, ...wanted }) {
       if (ladder === undefined) {
-        const { ladders } = await readKernelLibrary(setup.assets.kernelsDir)
+        const { ladders } = await readCatalog(setup.assets.kernelsDir)
         const all = ladders.map(({ id, title, rungs }) => ({ id, title, rungs: rungs.length }))
         return { summary: `${counted(all.length, 'ladder')} that ship.`, ...page(all, wanted) }
       }
-      const { library, id } = await openedLadder(place, ladder)
-      const file = library.ladders.find((one) => one.id === id)!
-      const measured = await measuredRungs(setup, library, id)
+      const { catalog, id } = await openedLadder(place, ladder)
+      const file = catalog.ladders.find((one) => one.id === id)!
+      const measured = await measuredRungs(setup, catalog, id)
       const rungs = file.rungs.map((entry) => {
-        const header = library.rungs.get(entry.id)?.header
+        const header = catalog.rungs.get(entry.id)?.header
         const rung = entry.as ?? entry.id
         const found = measured[rung]
         return {
           rung,
           title: entry.title ?? header?.title ?? null,
           idea: header?.idea ?? null,
-          file: library.rungs.get(entry.id)?.file ?? null,
+          file: catalog.rungs.get(entry.id)?.file ?? null,
           ms: rounded(found?.medianMs),
           toReference: rounded(found?.reference?.ratio),
           l2: found?.cacheState ?? null,

@@ -168,7 +168,7 @@ export function addWorkTools(add: AddTool, place: Workplace): void {
       profile: z.enum(profileLevels).default('card'),
     },
     effect: 'works',
-    answer: (asked, call) => run(asked, call),
+    answer: (request, call) => run(request, call),
   })
 
   add('emulate', {
@@ -180,9 +180,9 @@ export function addWorkTools(add: AddTool, place: Workplace): void {
       gpu: z.string().max(40).optional().describe('such as h200 or a100; h200 by default'),
     },
     effect: 'works',
-    answer: ({ gpu, ...asked }, call) =>
+    answer: ({ gpu, ...request }, call) =>
       run(
-        { ...asked, target: gpu === undefined ? 'emulated' : `emulated:${gpu}`, profile: 'deep' },
+        { ...request, target: gpu === undefined ? 'emulated' : `emulated:${gpu}`, profile: 'deep' },
         call,
       ),
   })

@@ -150,10 +150,10 @@ export function parseSanitizerSummary(stdout: string): SanitizerSummary | null {
   let notPrinted = 0
   for (const line of stdout.split('\n')) {
     // Not anchored at the start: the program's last line may lack a line end.
-    const [, said] = /========= (.*SUMMARY: .*)$/.exec(line.trimEnd()) ?? []
-    if (said === undefined) continue
-    const left = /(?<!\d)(\d{1,15}) (?:error|hazard|warning)s? (?:was|were) not printed/.exec(said)
-    const counted = /^(?:ERROR|RACECHECK) SUMMARY: (\d{1,15}) (?:error|hazard)/.exec(said)
+    const [, text] = /========= (.*SUMMARY: .*)$/.exec(line.trimEnd()) ?? []
+    if (text === undefined) continue
+    const left = /(?<!\d)(\d{1,15}) (?:error|hazard|warning)s? (?:was|were) not printed/.exec(text)
+    const counted = /^(?:ERROR|RACECHECK) SUMMARY: (\d{1,15}) (?:error|hazard)/.exec(text)
     if (left) notPrinted = Number(left[1])
     else if (counted) total = Number(counted[1])
   }
@@ -165,5 +165,5 @@ export const lastSanitizerWord = (stdout: string): string | null =>
   stdout
     .split('\n')
     .map((line) => /^========= (\S.*)$/.exec(line.trimEnd())?.[1])
-    .filter((said) => said !== undefined && !/^COMPUTE-SANITIZER|SUMMARY: /.test(said))
+    .filter((text) => text !== undefined && !/^COMPUTE-SANITIZER|SUMMARY: /.test(text))
     .at(-1) ?? null

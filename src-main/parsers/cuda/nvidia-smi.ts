@@ -106,8 +106,8 @@ function parseGpu(gpu: Node): NvidiaSmiGpu {
   }
 }
 
-const notADocument = (said: string): Error =>
-  inputError(message('tools.smiIncomplete', { text: JSON.stringify(said) }))
+const notADocument = (text: string): Error =>
+  inputError(message('tools.smiIncomplete', { text: JSON.stringify(text) }))
 
 function logOf(xml: string): Node | undefined {
   try {
@@ -119,10 +119,10 @@ function logOf(xml: string): Node | undefined {
 
 export function parseNvidiaSmi(xml: string): NvidiaSmi {
   if (!xml.includes('</nvidia_smi_log>')) {
-    const said = xml.trim().split('\n')[0]?.slice(0, 200) ?? ''
-    if (/NVIDIA-SMI has failed|No devices were found|NVML/i.test(said))
-      throw missingError(message('tools.smiNoGpu', { text: said }), message('tools.checkModule'))
-    throw notADocument(said)
+    const text = xml.trim().split('\n')[0]?.slice(0, 200) ?? ''
+    if (/NVIDIA-SMI has failed|No devices were found|NVML/i.test(text))
+      throw missingError(message('tools.smiNoGpu', { text }), message('tools.checkModule'))
+    throw notADocument(text)
   }
   const log = logOf(xml)
   if (typeof log !== 'object') throw notADocument(xml.trim().slice(0, 80))

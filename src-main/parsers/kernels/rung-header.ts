@@ -110,12 +110,12 @@ function readExpectation(part: string, entry: Entry, fail: Fail): Expectation {
       message('header.writeExpect'),
     )
   if (!metricDefinition(metric)) {
-    const asked = meant(metric, metricIds)
+    const suggestion = meant(metric, metricIds)
     throw fail(
       entry,
-      asked === null
+      suggestion === null
         ? message('header.noMetric', { metric })
-        : message('header.noMetricMeant', { metric, meant: asked }),
+        : message('header.noMetricMeant', { metric, meant: suggestion }),
       message('header.seeMetrics'),
     )
   }

@@ -32,7 +32,7 @@ export interface LabReferences {
   ladders: ReadonlyMap<string, ReadonlySet<string>>
   /** The task of a ladder's rungs, by ladder id. */
   tasks: ReadonlyMap<string, Task>
-  /** Every rung in the kernel library. */
+  /** Every rung in the catalog. */
   rungs: ReadonlySet<string>
 }
 
@@ -135,7 +135,7 @@ function checkRungs(lab: LabFile, references: LabReferences, report: Report): vo
     if (!ofLadder.has(rung) && !references.rungs.has(rung))
       report(
         path,
-        `${place(path)} names the rung ${rung}, which is neither in the ladder ${lab.ladder} (${list(ofLadder)}) nor in the kernel library.`,
+        `${place(path)} names the rung ${rung}, which is neither in the ladder ${lab.ladder} (${list(ofLadder)}) nor in the catalog.`,
       )
   }
   check(['before'], lab.before)

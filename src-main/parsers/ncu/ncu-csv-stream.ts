@@ -205,8 +205,8 @@ class Reader {
     if (line.startsWith('==') && this.#log.length < maxLogLines) this.#log.push(line)
   }
 
-  #note(said: Statement): void {
-    if (this.result.notes.length < maxNotes) this.result.notes.push(said)
+  #note(note: Statement): void {
+    if (this.result.notes.length < maxNotes) this.result.notes.push(note)
   }
 }
 

@@ -41,7 +41,7 @@ export interface NcuFailure {
 interface Pattern {
   kind: NcuFailureKind
   pattern: RegExp
-  said: (match: RegExpExecArray) => Statement
+  statement: (match: RegExpExecArray) => Statement
   remedy: Statement
 }
 
@@ -50,44 +50,44 @@ const causes: readonly Pattern[] = [
   {
     kind: 'counter-permission',
     pattern: /ERR_NVGPUCTRPERM/,
-    said: () => message('tools.ncuPermission'),
+    statement: () => message('tools.ncuPermission'),
     remedy: message('tools.allowCounters'),
   },
   {
     kind: 'counters-busy',
     pattern: /driver resource was unavailable/i,
-    said: () => message('tools.ncuBusy'),
+    statement: () => message('tools.ncuBusy'),
     remedy: message('tools.pauseDcgm'),
   },
   {
     kind: 'lock-file',
     pattern: /nsight-compute-lock/,
-    said: () => message('tools.ncuLock'),
+    statement: () => message('tools.ncuLock'),
     remedy: message('tools.ownTmp'),
   },
   {
     kind: 'driver-incompatible',
     pattern: /Cuda driver is not compatible with Nsight Compute/i,
-    said: () => message('tools.ncuOldDriver'),
+    statement: () => message('tools.ncuOldDriver'),
     remedy: message('tools.updateDriver'),
   },
   {
     kind: 'driver-library',
     pattern: /LibraryNotLoaded|failed to connect to the CUDA driver/i,
-    said: () => message('tools.ncuLibrary'),
+    statement: () => message('tools.ncuLibrary'),
     remedy: message('tools.sameLibraries'),
   },
   {
     kind: 'unknown-metric',
     pattern: /Failed to find metric (?:regex:\^)?([\w.]+)?/,
-    said: ([, name]) =>
+    statement: ([, name]) =>
       name ? message('tools.ncuUnknown', { metricName: name }) : message('tools.ncuUnknownOne'),
     remedy: message('tools.lowerLevel'),
   },
   {
     kind: 'not-executable',
     pattern: /'([^']*)' does not exist or is not an executable/,
-    said: ([, file]) => message('tools.ncuNotExecutable', { file: file ?? '' }),
+    statement: ([, file]) => message('tools.ncuNotExecutable', { file: file ?? '' }),
     remedy: message('tools.buildAgain'),
   },
 ]
@@ -110,7 +110,7 @@ const consequences: readonly Pattern[] = [
   {
     kind: 'application-failed',
     pattern: /The application returned an error code(?: \((-?\d+)\))?/,
-    said: ([, code]) =>
+    statement: ([, code]) =>
       code === undefined
         ? message('tools.programFailed')
         : message('tools.programFailedWith', { exitCode: code }),
@@ -119,7 +119,7 @@ const consequences: readonly Pattern[] = [
   {
     kind: 'no-kernels',
     pattern: /No kernels were profiled/,
-    said: () => message('tools.noKernels'),
+    statement: () => message('tools.noKernels'),
     remedy: message('tools.seeLaunch'),
   },
 ]
@@ -132,10 +132,10 @@ const uninformative =
  * `exitCode` is null if a signal terminated ncu.
  */
 export function recognizeNcuFailure(text: string, exitCode: number | null): NcuFailure | null {
-  const said = ncuMessages(text).filter(({ level }) => level !== 'info')
+  const problems = ncuMessages(text).filter(({ level }) => level !== 'info')
   const first = (patterns: readonly Pattern[]): NcuFailure | null => {
-    for (const { kind, pattern, said: words, remedy } of patterns)
-      for (const { text: line } of said) {
+    for (const { kind, pattern, statement: words, remedy } of patterns)
+      for (const { text: line } of problems) {
         const match = pattern.exec(line)
         if (match) return { kind, message: words(match), remedy }
       }
@@ -144,7 +144,7 @@ export function recognizeNcuFailure(text: string, exitCode: number | null): NcuF
   const cause = first(causes)
   if (cause) return cause
 
-  const errors = said.filter(({ level }) => level === 'error').map(({ text: line }) => line)
+  const errors = problems.filter(({ level }) => level === 'error').map(({ text: line }) => line)
   const unexplained = errors.find((line) => !uninformative.test(line))
   if (unexplained) return other(message('tools.ncuFailed', { text: unexplained }))
   const consequence = first(consequences)
@@ -156,8 +156,8 @@ export function recognizeNcuFailure(text: string, exitCode: number | null): NcuF
   )
 }
 
-const other = (said: Statement): NcuFailure => ({
+const other = (statement: Statement): NcuFailure => ({
   kind: 'other',
-  message: said,
+  message: statement,
   remedy: message('tools.readRaw'),
 })

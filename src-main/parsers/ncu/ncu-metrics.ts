@@ -131,7 +131,7 @@ function fromParts(
 export function toMetrics(
   launches: readonly NcuLaunch[],
   level: ProfileLevel,
-  asked?: ReadonlySet<string>,
+  wanted?: ReadonlySet<string>,
   instructions: readonly Counted[] = [],
 ): Record<string, MetricValue> {
   const reported = (name: string): boolean => launches.some(({ metrics }) => metrics[name])
@@ -144,8 +144,8 @@ export function toMetrics(
       counted.map((definition) => [
         definition.id,
         launches.length > 0 &&
-        asked &&
-        !definition.ncu.some((name) => asked.has(name) || reported(name))
+        wanted &&
+        !definition.ncu.some((name) => wanted.has(name) || reported(name))
           ? notAsked(definition)
           : toMetric(launches, definition),
       ]),

@@ -4,7 +4,7 @@ import { basename, dirname, resolve } from 'node:path'
 import type { Setup } from '../../adapters/machine/machine'
 import { inEnglish } from '../../domain/text/english'
 import { drawInPage, printPdf, type PdfPrinter } from '../../adapters/print/chromium'
-import { readKernelLibrary } from '../../adapters/catalog/catalog'
+import { readCatalog } from '../../adapters/catalog/catalog'
 import { readMachines } from '../../adapters/remote/machines-store'
 import { sweepTrash } from '../../adapters/sessions/labels-and-trash'
 import type {
@@ -215,11 +215,11 @@ export function createCore(setup: Setup, options: CoreOptions): Core {
     },
     'doctor.check': () => diagnose(machine, assets),
     'ladders.list': async () => {
-      const library = await readKernelLibrary(assets.kernelsDir)
-      const problems = [...library.faults.values()].map(inEnglish)
-      const ladders = library.ladders.flatMap((file) => {
+      const catalog = await readCatalog(assets.kernelsDir)
+      const problems = [...catalog.faults.values()].map(inEnglish)
+      const ladders = catalog.ladders.flatMap((file) => {
         try {
-          return [resolveLadder(library, file)]
+          return [resolveLadder(catalog, file)]
         } catch (error) {
           problems.push(inEnglish(toErrorShape(error).message))
           return []
@@ -228,7 +228,7 @@ export function createCore(setup: Setup, options: CoreOptions): Core {
       return { ladders, problems: [...new Set(problems)] }
     },
     'ladders.measured': async ({ ladder }: CallInput<'ladders.measured'>) => {
-      return measuredRungs(setup, await readKernelLibrary(assets.kernelsDir), ladder)
+      return measuredRungs(setup, await readCatalog(assets.kernelsDir), ladder)
     },
     'sessions.list': () => listAll(places),
     'sessions.history': ({ ladder }: CallInput<'sessions.history'>) => findHistory(places, ladder),

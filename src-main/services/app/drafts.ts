@@ -5,11 +5,7 @@
  */
 import { Bench } from '../bench/bench'
 import type { Setup } from '../../adapters/machine/machine'
-import {
-  faultLine,
-  readKernelLibrary,
-  type KernelLibrary,
-} from '../../adapters/catalog/catalog'
+import { faultLine, readCatalog, type Catalog } from '../../adapters/catalog/catalog'
 import { draftStore, newDraftId } from '../../adapters/sessions/draft-store'
 import type { CallInput, CallOutput } from '../../contract/index'
 import { isPythonFile } from '../../domain/ladder/rung'
@@ -44,8 +40,8 @@ export function createDrafts(setup: Setup, open: (ref: string) => Promise<Opened
   const counting = createCounting(machine)
 
   /** The ladder's rung that a copy of this rung runs after. */
-  function baseOf(library: KernelLibrary, session: Session, rung: string): string {
-    const ladder = library.ladders.find(({ id }) => id === session.ladder.id)
+  function baseOf(catalog: Catalog, session: Session, rung: string): string {
+    const ladder = catalog.ladders.find(({ id }) => id === session.ladder.id)
     const known = new Set(ladder?.rungs.map(idOf))
     const from = editedFrom(rung)
     if (known.has(rung)) return rung
@@ -65,10 +61,10 @@ export function createDrafts(setup: Setup, open: (ref: string) => Promise<Opened
           at: 'nowhere',
           reason: together(message('drafts.noPython'), message('drafts.copySource')),
         }
-      const library = await readKernelLibrary(assets.kernelsDir)
-      if (ladder.folder === undefined && library.ladders.some((one) => one.id === ladder.id))
+      const catalog = await readCatalog(assets.kernelsDir)
+      if (ladder.folder === undefined && catalog.ladders.some((one) => one.id === ladder.id))
         try {
-          baseOf(library, session, id)
+          baseOf(catalog, session, id)
           return { at: 'copy' }
         } catch (error) {
           const { message: why, remedy } = toErrorShape(error)
@@ -97,8 +93,8 @@ export function createDrafts(setup: Setup, open: (ref: string) => Promise<Opened
       const source = sources[id]
       if (!rung || source === undefined)
         throw inputError(message('drafts.noSource', { rung: JSON.stringify(id) }))
-      const library = await readKernelLibrary(assets.kernelsDir)
-      const base = baseOf(library, session, id)
+      const catalog = await readCatalog(assets.kernelsDir)
+      const base = baseOf(catalog, session, id)
       const drafts = (await store.list()).filter(({ ladder }) => ladder === session.ladder.id)
       const kept = drafts.find(({ parent }) => parent === id)
       if (kept) return kept
@@ -139,8 +135,8 @@ export function createDrafts(setup: Setup, open: (ref: string) => Promise<Opened
       draft,
     }: CallInput<'drafts.build'>): Promise<CallOutput<'drafts.build'>> {
       const { session } = await open(ref)
-      const library = await readKernelLibrary(assets.kernelsDir)
-      const planned = planOf(library, session, draft)
+      const catalog = await readCatalog(assets.kernelsDir)
+      const planned = planOf(catalog, session, draft)
       if ('built' in planned) return planned
       const [rung] = planned.rungs
       const requires = rung!.rung.header.requires
@@ -151,7 +147,7 @@ export function createDrafts(setup: Setup, open: (ref: string) => Promise<Opened
       if ('unsupported' in architecture)
         return refused(inputError(architecture.unsupported), draft, planned.task)
       const tools = { toolbox: machine.toolbox(null), cache: machine.cache }
-      const bench = await Bench.open(tools, library)
+      const bench = await Bench.open(tools, catalog)
       return builtAnswer(
         await buildRung(await bench.compiler(), planned, rung!, architecture.sm),
         architecture.sm,
@@ -164,12 +160,12 @@ export function createDrafts(setup: Setup, open: (ref: string) => Promise<Opened
     }: CallInput<'drafts.counters'>): Promise<CallOutput<'drafts.counters'>> {
       const count = counting()
       const { session } = await open(ref)
-      const library = await readKernelLibrary(assets.kernelsDir)
+      const catalog = await readCatalog(assets.kernelsDir)
       const gpu = gpuLike(session.device)
-      const plan = planOf(library, session, draft)
+      const plan = planOf(catalog, session, draft)
       if ('built' in plan) return uncounted(plan, gpu)
-      const original = planFor(library, session, draft.ladder, draft.base)
-      return count({ library, gpu, plan, original })
+      const original = planFor(catalog, session, draft.ladder, draft.base)
+      return count({ catalog, gpu, plan, original })
     },
   }
 }
@@ -191,8 +187,8 @@ const refused = (error: unknown, { rung }: Pick<Draft, 'rung'>, task: Task): Run
 })
 
 /** At the session's problem, a rung of the library alone. */
-const planFor = (library: KernelLibrary, session: Session, ladder: string, rung: string): RunPlan =>
-  planRun(library, {
+const planFor = (catalog: Catalog, session: Session, ladder: string, rung: string): RunPlan =>
+  planRun(catalog, {
     ladder,
     rungs: [rung],
     ...(session.problem ? { at: session.problem.sizes } : {}),
@@ -202,15 +198,15 @@ const planFor = (library: KernelLibrary, session: Session, ladder: string, rung:
 
 /** A plan of the copy; what is wrong with its header where that is no header of a rung. */
 function planOf(
-  library: KernelLibrary,
+  catalog: Catalog,
   session: Session,
   draft: CallInput<'drafts.build'>['draft'],
 ): RunPlan | RungBuild {
-  const task = taskOf(library, findLadder(library, draft.ladder))
+  const task = taskOf(catalog, findLadder(catalog, draft.ladder))
   try {
     draftRung(draft, task)
   } catch (error) {
     return refused(error, draft, task)
   }
-  return planFor(withCopy(library, draft), session, draft.ladder, draft.rung)
+  return planFor(withCopy(catalog, draft), session, draft.ladder, draft.rung)
 }

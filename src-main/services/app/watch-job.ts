@@ -1,6 +1,6 @@
 /** The single watched ladder folder, which the UI polls; every save starts a normal run. */
 import { setTimeout as pause } from 'node:timers/promises'
-import { readKernelLibrary } from '../../adapters/catalog/catalog'
+import { readCatalog } from '../../adapters/catalog/catalog'
 import type { Setup } from '../../adapters/machine/machine'
 import type { CallInput, RunRequest } from '../../contract/index'
 import type { WatchState } from '../../contract/folders'
@@ -36,7 +36,7 @@ export function createWatchJob(setup: Setup, { isBusy, start }: WatchRuns) {
         message('folders.shipped', { ladder: request.ladder }),
         message('folders.watchFolder'),
       )
-    const shipped = await readKernelLibrary(setup.assets.kernelsDir)
+    const shipped = await readCatalog(setup.assets.kernelsDir)
     stop()
     abort = new AbortController()
     const { signal } = abort

@@ -1,5 +1,5 @@
-/** A machine made ready to build and run the rungs of one kernel library: the same for every kind of run. */
-import { readSharedFiles, type KernelLibrary } from '../../adapters/catalog/catalog'
+/** A machine made ready to build and run the rungs of one catalog: the same for every kind of run. */
+import { readSharedFiles, type Catalog } from '../../adapters/catalog/catalog'
 import type { Expected } from '../../adapters/tools/runner'
 import type { Toolbox } from '../../adapters/tools/toolbox'
 import type { BuildCache } from '../../adapters/disk/build-cache'
@@ -20,8 +20,8 @@ export interface SharedSources {
   readonly runner: Sources
 }
 
-/** The part of a kernel library that a bench needs. */
-type Library = Pick<KernelLibrary, 'root' | 'references'>
+/** The part of a catalog that a bench needs. */
+type Library = Pick<Catalog, 'root' | 'references'>
 
 /** Makes a function whose first call does the work, and whose other calls wait for the same answer. */
 function once<T>(work: () => Promise<T>): () => Promise<T> {

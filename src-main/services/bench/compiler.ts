@@ -16,7 +16,7 @@ export interface BuildTools {
 export interface Compiler extends BuildTools {
   nvcc: string
   version: string
-  /** include/ of the kernel library, text by path. */
+  /** include/ of the catalog, text by path. */
   includes: ReadonlyMap<string, string>
   signal: AbortSignal
 }
@@ -38,13 +38,13 @@ async function compilerVersion(
   signal: AbortSignal,
 ): Promise<string> {
   const call = { tool: 'nvcc', key: 'nvcc/version', file: nvcc, args: ['--version'] } as const
-  let asked = false
+  let isLocated = false
   const version = await cache.compilerVersion(nvcc, async () => {
-    asked = true
+    isLocated = true
     return (await toolbox.exec({ ...call, timeoutMs: 60_000, signal })).stdout
   })
   // Always recorded, so that the session can be replayed.
-  if (!asked)
+  if (!isLocated)
     await toolbox.recorder?.record(
       {
         key: call.key,
@@ -65,7 +65,7 @@ async function compilerVersion(
 
 export interface BuildOutcome {
   /** null if the build failed. */
-  artefact: string | null
+  artifact: string | null
   build: Build | null
   diagnostics: Diagnostic[]
   /** ptxas's report per kernel; absent if the build failed. */
@@ -112,7 +112,7 @@ export async function compile(compiler: Compiler, what: Compilation): Promise<Bu
       stdout,
       stderr,
     )
-    return outcome(slot.artefact, slot.kept, true)
+    return outcome(slot.artifact, slot.kept, true)
   }
 
   const args = [...flags, '-o', slot.pending]
@@ -128,20 +128,20 @@ export async function compile(compiler: Compiler, what: Compilation): Promise<Bu
   if (result.outcome === 'exited' && result.exitCode === 0) {
     const { stdout, stderr, seconds } = result
     await slot.keep({ argv: [compiler.nvcc, ...args], stdout, stderr, seconds })
-    return outcome(slot.artefact, result, result.reused ?? false)
+    return outcome(slot.artifact, result, result.reused ?? false)
   }
   await slot.discard()
   return failure(result)
 }
 
 function outcome(
-  artefact: string,
+  artifact: string,
   output: { stdout: string; stderr: string; seconds: number },
   cached: boolean,
 ): BuildOutcome {
   const { resources, diagnostics, kernels } = readBuildOutput(output)
   return {
-    artefact,
+    artifact,
     build: { ...resources, seconds: output.seconds, cached },
     diagnostics,
     kernels,
@@ -151,7 +151,7 @@ function outcome(
 function failure(result: ProcessResult): BuildOutcome {
   const { diagnostics } = readBuildOutput(result)
   const compileError = notCompiling(diagnostics)
-  const none = { artefact: null, build: null, diagnostics }
+  const none = { artifact: null, build: null, diagnostics }
   switch (result.outcome) {
     case 'cancelled':
       return { ...none, cancelled: true }

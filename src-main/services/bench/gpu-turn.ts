@@ -54,8 +54,8 @@ export async function isShared(
   when: 'before' | 'after',
 ): Promise<boolean> {
   try {
-    const asked = await askDriver(toolbox, signal, when)
-    const own = asked?.answer?.gpus.find(({ pciBusId }) => pciBusId === gpu.pciBusId)
+    const driver = await askDriver(toolbox, signal, when)
+    const own = driver?.answer?.gpus.find(({ pciBusId }) => pciBusId === gpu.pciBusId)
     return (own?.computing ?? 0) > 0
   } catch {
     // A driver error here is no reason to lose a timing.

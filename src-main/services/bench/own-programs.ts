@@ -18,14 +18,14 @@ export async function buildRunner(
     output: 'kl-runner',
     libraries: ['-ldl', '-lpthread'],
   })
-  return built.artefact ?? ourFault(compiler, built)
+  return built.artifact ?? ourFault(compiler, built)
 }
 
 /** Builds the probe that stands in for the CUDA runtime; without it, a rung's launches are unknown. */
 export async function buildLaunchProbe(
   compiler: Compiler,
   { runner, probe }: Record<'runner' | 'probe', ReadonlyMap<string, string>>,
-): Promise<{ artefact: string } | { reason: Statement }> {
+): Promise<{ artifact: string } | { reason: Statement }> {
   const built = await compile(compiler, {
     key: 'nvcc/kl-launches',
     sources: new Map([...compiler.includes, ...runner, ...probe]),
@@ -34,8 +34,8 @@ export async function buildLaunchProbe(
     output: 'kl-launches',
     libraries: ['-ldl'],
   })
-  return built.artefact
-    ? { artefact: built.artefact }
+  return built.artifact
+    ? { artifact: built.artifact }
     : { reason: together(message('tools.probeNotBuilt'), built.reason) }
 }
 
@@ -52,7 +52,7 @@ export async function buildReplay(
     output: 'replay.so',
     libraries: ['-ldl'],
   })
-  return built.artefact ?? ourFault(compiler, built)
+  return built.artifact ?? ourFault(compiler, built)
 }
 
 /** It is our own code, so a failure is a toolchain problem and not a result. */

@@ -43,7 +43,7 @@ export async function buildReference(
   flags: (sm: string) => readonly string[] = rungFlags,
 ): Promise<string> {
   const built = await compileReference(compiler, inputs, source, sm, flags)
-  if (built.artefact) return built.artefact
+  if (built.artifact) return built.artifact
   if (compiler.signal.aborted) throw new KernelLadderError('cancelled', message('asked.cancelled'))
   // Sources are compiled under the name of their task, which is no folder of their author's.
   const below = `${dirname(source.file)}/`

@@ -19,9 +19,9 @@ export async function locateNvcc(toolbox: Toolbox): Promise<string> {
 
 /** What the driver reports about its GPUs. */
 export async function queryDriver(toolbox: Toolbox, signal?: AbortSignal): Promise<NvidiaSmi> {
-  const asked = await askDriver(toolbox, signal)
-  if (!asked) throw missingError(message('doctor.noGpu'), remedies.gpu)
-  const { answer, result } = asked
+  const driver = await askDriver(toolbox, signal)
+  if (!driver) throw missingError(message('doctor.noGpu'), remedies.gpu)
+  const { answer, result } = driver
   if (result.outcome === 'cancelled')
     throw new KernelLadderError('cancelled', message('asked.cancelled'))
   if (!answer)

@@ -45,8 +45,8 @@ export function checkParams(
 }
 
 /** Names of the parameters requested for a rung. */
-export const askedOf = (asked: Parameters, id: string): string[] =>
-  Object.keys(asked).flatMap((word) => {
+export const askedOf = (requested: Parameters, id: string): string[] =>
+  Object.keys(requested).flatMap((word) => {
     const { rung, name } = askedName(word)
     return rung === null || rung === id ? name : []
   })
@@ -57,12 +57,12 @@ export const askedOf = (asked: Parameters, id: string): string[] =>
  */
 export function giveParams(
   rungs: readonly LadderRung[],
-  asked: Parameters,
+  requested: Parameters,
   whole: Statement,
 ): Statement[] {
   const ofAll: Parameters = {}
   const ofOne: [LadderRung, string, number][] = []
-  for (const [word, value] of Object.entries(asked)) {
+  for (const [word, value] of Object.entries(requested)) {
     const { rung: id, name } = askedName(word)
     const rung = rungs.find((candidate) => candidate.id === id)
     if (id === null) ofAll[name] = value
@@ -117,18 +117,18 @@ export function refuseImpossible(
   plan: RunPlan,
   diagnostics: ReadonlyMap<string, readonly Diagnostic[]>,
 ): void {
-  const asked = plan.asked ?? {}
+  const requested = plan.requestedParameters ?? {}
   const refused = plan.rungs
     .filter(({ rung }) => rung.id !== plan.reference?.rung.id)
     .map(({ rung }) => ({ rung, rule: brokenRule(diagnostics.get(rung.id) ?? []) }))
   if (
-    Object.keys(asked).length === 0 ||
+    Object.keys(requested).length === 0 ||
     refused.length === 0 ||
     refused.some(({ rule }) => rule === null)
   )
     return
   const valuesOf = ({ id, params }: LadderRung): string =>
-    askedOf(asked, id)
+    askedOf(requested, id)
       .filter((name) => params[name] !== undefined)
       .map((name) => `${name}=${params[name]}`)
       .join(', ')

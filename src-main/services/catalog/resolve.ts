@@ -1,20 +1,20 @@
-/** Finds ladders and rungs in the kernel library, and resolves a ladder file to rungs with headers, sources and parameters. */
+/** Finds ladders and rungs in the catalog, and resolves a ladder file to rungs with headers, sources and parameters. */
 import { inputError } from '../../domain/errors'
 import type { LadderRung, Ladder, LadderEntry, LadderFile } from '../../domain/ladder/ladder'
 import { message, type Statement } from '../../domain/messages/message'
-import type { KernelLibrary, RungSource } from '../../adapters/catalog/catalog'
+import type { Catalog, RungSource } from '../../adapters/catalog/catalog'
 import type { Task } from '../../domain/task/task'
 import type { PlannedRung } from '../../domain/run/plan'
 import { list, checkParams } from './parameters'
 import { problemAt } from '../../domain/task/problem-request'
 import { meantOr } from '../../domain/text/nearest'
 
-export function findLadder(library: KernelLibrary, id: string): LadderFile {
-  const ladder = library.ladders.find((candidate) => candidate.id === id)
+export function findLadder(catalog: Catalog, id: string): LadderFile {
+  const ladder = catalog.ladders.find((candidate) => candidate.id === id)
   if (ladder) return ladder
-  const fault = library.faults.get(id)
+  const fault = catalog.faults.get(id)
   if (fault) throw inputError(message('asked.ladderFault', { ladder: id, why: fault }))
-  const ids = library.ladders.map((candidate) => candidate.id)
+  const ids = catalog.ladders.map((candidate) => candidate.id)
   throw inputError(
     message('asked.noLadder', { ladder: JSON.stringify(id) }),
     meantOr(id, ids, message('asked.ladders', { ladders: list(ids) })),
@@ -23,20 +23,16 @@ export function findLadder(library: KernelLibrary, id: string): LadderFile {
 
 export const entryId = (entry: LadderEntry): string => entry.as ?? entry.id
 
-function sourceOf(library: KernelLibrary, entry: LadderEntry, ladder: string): RungSource {
-  const source = library.rungs.get(entry.id)
+function sourceOf(catalog: Catalog, entry: LadderEntry, ladder: string): RungSource {
+  const source = catalog.rungs.get(entry.id)
   if (source) return source
-  const fault = library.faults.get(entry.id)
+  const fault = catalog.faults.get(entry.id)
   throw inputError(fault ?? message('asked.noRungFile', { ladder, rung: entry.id }))
 }
 
 /** A rung of the ladder with its default parameters and those of its entry. */
-export function resolveRung(
-  library: KernelLibrary,
-  ladder: string,
-  entry: LadderEntry,
-): PlannedRung {
-  const { header, file, text, headers } = sourceOf(library, entry, ladder)
+export function resolveRung(catalog: Catalog, ladder: string, entry: LadderEntry): PlannedRung {
+  const { header, file, text, headers } = sourceOf(catalog, entry, ladder)
   for (const [option, choice] of Object.entries(entry.options ?? {}))
     if (!header.options[option]?.includes(choice))
       throw inputError(
@@ -59,27 +55,27 @@ export function resolveRung(
   return { rung, source: text, ...(headers ? { headers } : {}) }
 }
 
-export function taskOf(library: KernelLibrary, { id, task }: LadderFile): Task {
-  const found = library.tasks.get(task)
+export function taskOf(catalog: Catalog, { id, task }: LadderFile): Task {
+  const found = catalog.tasks.get(task)
   if (found) return found
   throw inputError(message('asked.noTask', { ladder: id, task }))
 }
 
 /** The ladder with its task and these rungs. */
-export function resolved(library: KernelLibrary, file: LadderFile, rungs: LadderRung[]): Ladder {
+export function resolved(catalog: Catalog, file: LadderFile, rungs: LadderRung[]): Ladder {
   const { schema: _schema, order: _order, ...rest } = file
-  const task = taskOf(library, file)
+  const task = taskOf(catalog, file)
   const { scalars, options } = problemAt(task, {}, { ...file, sizes: file.sizes[0] })
-  const folder = library.own === undefined ? {} : { folder: library.own }
+  const folder = catalog.own === undefined ? {} : { folder: catalog.own }
   return { ...rest, ...folder, task, scalars, options, rungs }
 }
 
 /** The complete ladder, resolved; throws for the first unusable rung. */
-export const resolveLadder = (library: KernelLibrary, file: LadderFile): Ladder =>
+export const resolveLadder = (catalog: Catalog, file: LadderFile): Ladder =>
   resolved(
-    library,
+    catalog,
     file,
-    file.rungs.map((entry) => resolveRung(library, file.id, entry).rung),
+    file.rungs.map((entry) => resolveRung(catalog, file.id, entry).rung),
   )
 
 export function selectRungs<T extends { id: string }>(

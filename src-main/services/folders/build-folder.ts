@@ -1,7 +1,7 @@
 /** Builds the rungs of an opened ladder folder, and counts what an edited rung executes. */
 import type { Setup } from '../../adapters/machine/machine'
 import { readLadderFolder } from '../../adapters/catalog/ladder-folder'
-import { readKernelLibrary } from '../../adapters/catalog/catalog'
+import { readCatalog } from '../../adapters/catalog/catalog'
 import type { BuiltSource, FolderBuild } from '../../contract/folders'
 import { inputError } from '../../domain/errors'
 import { message } from '../../domain/messages/message'
@@ -33,11 +33,11 @@ const builtSource = (
   task: string,
   file: string,
   rung: string | null,
-  { artefact, build, diagnostics, reason }: BuildOutcome,
+  { artifact, build, diagnostics, reason }: BuildOutcome,
 ): BuiltSource => ({
   file,
   rung,
-  built: artefact !== null,
+  built: artifact !== null,
   reason: reason ?? null,
   diagnostics: inFolder(task, diagnostics),
   build,
@@ -49,19 +49,19 @@ export async function buildFolder(
 ): Promise<FolderBuild> {
   const { assets, machine } = setup
   await requireOpened(setup, path)
-  const { library, ladder, task } = await readLadderFolder(
+  const { catalog, ladder, task } = await readLadderFolder(
     path,
-    await readKernelLibrary(assets.kernelsDir),
+    await readCatalog(assets.kernelsDir),
   )
   await requireTrustedFolder(machine.folders, { folder: path })
-  const broken = library.faults.get(rungFileId(file) ?? file)
+  const broken = catalog.faults.get(rungFileId(file) ?? file)
   if (broken !== undefined) {
     const [fault] = placedFaults(broken, path)
     const { line, message: reason } = fault!
     const diagnostics: Diagnostic[] = [
       { severity: 'error', file, line, message: inEnglish(reason) },
     ]
-    const none = { artefact: null, build: null, diagnostics, reason }
+    const none = { artifact: null, build: null, diagnostics, reason }
     return {
       architecture: `sm_${recordedArchitecture}`,
       ownGpu: false,
@@ -69,24 +69,26 @@ export async function buildFolder(
     }
   }
   const tools = { toolbox: machine.toolbox(null), cache: machine.cache }
-  const bench = await Bench.open(tools, library)
+  const bench = await Bench.open(tools, catalog)
   const compiler = await bench.compiler()
   const own = await bench.ownArchitecture()
-  const usable = ladder.rungs.filter(({ id }) => !library.faults.has(id))
-  const asked = usable.filter(({ id }) => rungFileId(file) === id && referenceFile(task) !== file)
-  const reference = library.references.get(task.id)
+  const usable = ladder.rungs.filter(({ id }) => !catalog.faults.has(id))
+  const wantedRungs = usable.filter(
+    ({ id }) => rungFileId(file) === id && referenceFile(task) !== file,
+  )
+  const reference = catalog.references.get(task.id)
   const ofReference = reference !== undefined && referenceFile(task) === file
   // For a header or the ladder file itself, everything may have changed.
-  const entries = asked.length > 0 || ofReference ? asked : usable
+  const entries = wantedRungs.length > 0 || ofReference ? wantedRungs : usable
   const sources: BuiltSource[] = []
-  if (reference && (ofReference || asked.length === 0)) {
-    const inputs = { task, headers: library.headers.get(task.id) ?? new Map<string, string>() }
+  if (reference && (ofReference || wantedRungs.length === 0)) {
+    const inputs = { task, headers: catalog.headers.get(task.id) ?? new Map<string, string>() }
     const sm = builtArchitecture(null, own)
     const outcome = await compileReference(compiler, inputs, reference, sm)
     sources.push(builtSource(task.id, referenceFile(task)!, null, outcome))
   }
   if (entries.length > 0) {
-    const plan = planRun(library, {
+    const plan = planRun(catalog, {
       ladder: ladder.id,
       rungs: entries.map(({ as, id }) => as ?? id),
       params: {},
@@ -119,15 +121,15 @@ export async function countersIn(
   { path, file, text }: { path: string; file: string; text: string },
 ): Promise<RungCounters> {
   await requireOpened(setup, path)
-  const { library, ladder } = await readLadderFolder(
+  const { catalog, ladder } = await readLadderFolder(
     path,
-    await readKernelLibrary(setup.assets.kernelsDir),
+    await readCatalog(setup.assets.kernelsDir),
   )
   await requireTrustedFolder(setup.machine.folders, { folder: path })
   const id = rungFileId(file)
-  const entry = ladder.rungs.find((one) => one.id === id && !library.faults.has(one.id))
+  const entry = ladder.rungs.find((one) => one.id === id && !catalog.faults.has(one.id))
   if (!entry) throw inputError(message('folders.notCounted', { file }))
-  const original = planRun(library, {
+  const original = planRun(catalog, {
     ladder: ladder.id,
     rungs: [entry.as ?? entry.id],
     params: {},
@@ -137,6 +139,6 @@ export async function countersIn(
     ...original,
     rungs: original.rungs.map((planned) => ({ ...planned, source: text })),
   }
-  const counters = await count({ library, gpu: gpuLike(null), plan, original })
+  const counters = await count({ catalog, gpu: gpuLike(null), plan, original })
   return { ...counters, diagnostics: inFolder(plan.task.id, counters.diagnostics) }
 }

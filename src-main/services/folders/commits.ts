@@ -2,11 +2,7 @@
 import { resolve } from 'node:path'
 import { fileHistory, headerAt, type FileCommit } from '../../adapters/catalog/commits'
 import { rungFile } from '../../adapters/catalog/ladder-folder'
-import {
-  builtWith,
-  type KernelLibrary,
-  type RungSource,
-} from '../../adapters/catalog/catalog'
+import { builtWith, type Catalog, type RungSource } from '../../adapters/catalog/catalog'
 import { inputError } from '../../domain/errors'
 import type { LadderEntry, LadderFile } from '../../domain/ladder/ladder'
 import { message } from '../../domain/messages/message'
@@ -28,12 +24,12 @@ const idOf = (entry: LadderEntry): string => entry.as ?? entry.id
 
 /** Where a rung's file is, whatever its header says today; a name with a slash is a path. */
 async function sourceFile(
-  { library, id, own }: OpenedLadder,
+  { catalog, id, own }: OpenedLadder,
   rung: string,
 ): Promise<{ path: string; entry?: LadderEntry }> {
-  const ladder = findLadder(library, id)
+  const ladder = findLadder(catalog, id)
   const entry = ladder.rungs.find((each) => idOf(each) === rung)
-  const folder = own?.folder ?? resolve(library.root, ladder.task)
+  const folder = own?.folder ?? resolve(catalog.root, ladder.task)
   if (entry) return { path: resolve(folder, await rungFile(folder, entry.id)), entry }
   if (/[\\/]/.test(rung)) return { path: resolve(rung) }
   throw inputError(
@@ -79,14 +75,14 @@ export async function commitLadder(
   opened: OpenedLadder,
   { rung, range }: CommitsRequest,
   signal = new AbortController().signal,
-): Promise<{ library: KernelLibrary; id: string; rungs: string[] }> {
-  const { library } = opened
-  const ladder = findLadder(library, opened.id)
-  const task = taskOf(library, ladder)
+): Promise<{ catalog: Catalog; id: string; rungs: string[] }> {
+  const { catalog } = opened
+  const ladder = findLadder(catalog, opened.id)
+  const task = taskOf(catalog, ladder)
   const { path, entry } = await sourceFile(opened, rung)
   const { commits, isDirty } = await fileHistory(path, range, signal)
   const sources = await Promise.all(
-    commits.map((commit, index) => rungOf(commit, commits[index - 1], task, library.root)),
+    commits.map((commit, index) => rungOf(commit, commits[index - 1], task, catalog.root)),
   )
   const trusted = typeof task.reference === 'string' ? null : task.reference.rung
   const kept = ladder.rungs.filter((each) => [ladder.reference, trusted].includes(idOf(each)))
@@ -110,10 +106,10 @@ export async function commitLadder(
   return {
     id: own.id,
     rungs: sources.map(({ header }) => header.id),
-    library: {
-      ...library,
+    catalog: {
+      ...catalog,
       ladders: [own],
-      rungs: new Map([...library.rungs, ...sources.map((one) => [one.header.id, one] as const)]),
+      rungs: new Map([...catalog.rungs, ...sources.map((one) => [one.header.id, one] as const)]),
       notes: isDirty ? [message('commits.dirty', { rung })] : [],
     },
   }

@@ -1,5 +1,5 @@
 /** The library for a request: its ladder's, plus the edited copies that it names. */
-import { type KernelLibrary } from '../../adapters/catalog/catalog'
+import { type Catalog } from '../../adapters/catalog/catalog'
 import type { Setup } from '../../adapters/machine/machine'
 import { draftStore } from '../../adapters/sessions/draft-store'
 import type { RunRequest } from '../../contract'
@@ -18,9 +18,9 @@ type Copy = Pick<Draft, 'ladder' | 'base' | 'rung' | 'params' | 'source'>
 const idOf = (entry: LadderEntry): string => entry.as ?? entry.id
 
 /** The library with the copy added to its ladder, after its original rung. */
-export function withCopy(library: KernelLibrary, copy: Copy): KernelLibrary {
-  const ladder = findLadder(library, copy.ladder)
-  const source = draftRung(copy, taskOf(library, ladder))
+export function withCopy(catalog: Catalog, copy: Copy): Catalog {
+  const ladder = findLadder(catalog, copy.ladder)
+  const source = draftRung(copy, taskOf(catalog, ladder))
   const at = ladder.rungs.findIndex((entry) => idOf(entry) === copy.base)
   const base = ladder.rungs[at]
   if (!base) throw inputError(message('drafts.noBase', { ladder: copy.ladder, rung: copy.base }))
@@ -36,9 +36,9 @@ export function withCopy(library: KernelLibrary, copy: Copy): KernelLibrary {
     rungs: [...ladder.rungs.slice(0, at + 1), entry, ...ladder.rungs.slice(at + 1)],
   }
   return {
-    ...library,
-    ladders: library.ladders.map((each) => (each.id === ladder.id ? extended : each)),
-    rungs: new Map([...library.rungs, [copy.rung, source]]),
+    ...catalog,
+    ladders: catalog.ladders.map((each) => (each.id === ladder.id ? extended : each)),
+    rungs: new Map([...catalog.rungs, [copy.rung, source]]),
   }
 }
 
@@ -62,7 +62,7 @@ type Request = Pick<RunRequest, 'ladder' | 'draft' | 'rungs'>
 /** The copies that a request needs: its draft, and named rungs that only a draft declares. */
 async function namedCopies(
   setup: Setup,
-  library: KernelLibrary,
+  catalog: Catalog,
   { ladder, draft: id, rungs = [] }: Request,
 ): Promise<Draft[]> {
   if (id !== undefined) {
@@ -70,24 +70,24 @@ async function namedCopies(
     if (draft) return [draft]
     throw inputError(message('drafts.gone'), message('drafts.openAgain'))
   }
-  const own = new Set(findLadder(library, ladder).rungs.map(idOf))
+  const own = new Set(findLadder(catalog, ladder).rungs.map(idOf))
   const others = rungs.filter((rung) => !own.has(rung))
   if (others.length === 0) return []
   return (await copiesOf(setup, ladder)).filter(({ rung }) => others.includes(rung))
 }
 
 /** Also returns the request with the ladder's id in place of a folder path. */
-export async function libraryFor<R extends Request>(
+export async function catalogFor<R extends Request>(
   setup: Setup & { commits?: CommitsRequest; signal?: AbortSignal },
   request: R,
-): Promise<{ library: KernelLibrary; request: R }> {
+): Promise<{ catalog: Catalog; request: R }> {
   const opened = await openTrustedLadder(setup, request.ladder)
   if (setup.commits) {
-    const { library, id, rungs } = await commitLadder(opened, setup.commits, setup.signal)
-    return { library, request: { ...request, ladder: id, rungs } }
+    const { catalog, id, rungs } = await commitLadder(opened, setup.commits, setup.signal)
+    return { catalog, request: { ...request, ladder: id, rungs } }
   }
-  const { library, id } = opened
+  const { catalog, id } = opened
   const own = { ...request, ladder: id }
-  const copies = await namedCopies(setup, library, own)
-  return { library: copies.reduce(withCopy, library), request: own }
+  const copies = await namedCopies(setup, catalog, own)
+  return { catalog: copies.reduce(withCopy, catalog), request: own }
 }

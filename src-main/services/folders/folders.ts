@@ -11,7 +11,7 @@ import {
   rungFile,
   type LadderFolder,
 } from '../../adapters/catalog/ladder-folder'
-import { readKernelLibrary, sentenceOf } from '../../adapters/catalog/catalog'
+import { readCatalog, sentenceOf } from '../../adapters/catalog/catalog'
 import type {
   FolderFault,
   FolderFile,
@@ -62,11 +62,11 @@ async function read(setup: Setup, path: string): Promise<ReadFolder> {
   try {
     const programs = await openPrograms(setup, path)
     if (programs) return { own: null, programs, ladder: programs.ladder, faults: [] }
-    const own = await readLadderFolder(path, await readKernelLibrary(setup.assets.kernelsDir))
-    const faults = [...own.library.faults.values()].flatMap((fault) => placedFaults(fault, path))
+    const own = await readLadderFolder(path, await readCatalog(setup.assets.kernelsDir))
+    const faults = [...own.catalog.faults.values()].flatMap((fault) => placedFaults(fault, path))
     if (faults.length > 0) return { own, ladder: null, faults }
     try {
-      return { own, ladder: resolveLadder(own.library, own.ladder), faults }
+      return { own, ladder: resolveLadder(own.catalog, own.ladder), faults }
     } catch (error) {
       return { own, ladder: null, faults: placedFaults(sentenceOf(error), path) }
     }

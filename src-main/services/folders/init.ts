@@ -4,7 +4,7 @@ import { basename, join, resolve } from 'node:path'
 import { z } from 'zod'
 import type { Setup } from '../../adapters/machine/machine'
 import { diskError, errorCode, makeFolder, pathExists } from '../../adapters/disk/disk'
-import { readKernelLibrary } from '../../adapters/catalog/catalog'
+import { readCatalog } from '../../adapters/catalog/catalog'
 import {
   readLadderFolder,
   shownPath,
@@ -52,18 +52,18 @@ export async function initLadder(
       `The templates are: ${names.join(', ')}.`,
     )
   const path = resolve(folder)
-  const held = await readdir(path).catch((error: unknown) => {
+  const entries = await readdir(path).catch((error: unknown) => {
     if (errorCode(error) === 'ENOENT') return []
     throw errorCode(error) === 'ENOTDIR'
       ? inputError(`${shownPath(path)} is a file.`, 'Choose a new or empty folder.')
       : diskError(error, path, 'read', 'other')
   })
-  if (held.length > 0)
+  if (entries.length > 0)
     throw inputError(
-      `${shownPath(path)} holds ${held.length === 1 ? held[0]! : `${held.length} files`} already.`,
+      `${shownPath(path)} holds ${entries.length === 1 ? entries[0]! : `${entries.length} files`} already.`,
       'Choose a new or empty folder.',
     )
-  const shipped = await readKernelLibrary(setup.assets.kernelsDir)
+  const shipped = await readCatalog(setup.assets.kernelsDir)
   const name = Identifier.safeParse(basename(path)).success ? basename(path) : template
   const id = shipped.ladders.some((ladder) => ladder.id === name) ? `my-${name}` : name
   try {

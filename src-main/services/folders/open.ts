@@ -3,14 +3,14 @@ import { resolve } from 'node:path'
 import type { Setup } from '../../adapters/machine/machine'
 import { pathExists } from '../../adapters/disk/disk'
 import { type LadderFolder, readLadderFolder } from '../../adapters/catalog/ladder-folder'
-import { readKernelLibrary, type KernelLibrary } from '../../adapters/catalog/catalog'
+import { readCatalog, type Catalog } from '../../adapters/catalog/catalog'
 import { readProgramFolder, type ProgramFolder } from '../../adapters/catalog/program-folder'
 import { findLadder } from '../catalog/resolve'
 import { requireTrustedFolder } from './folder-trust'
 
 export interface OpenedLadder {
   /** The library that contains the ladder. */
-  library: KernelLibrary
+  catalog: Catalog
   id: string
   /** null for a shipped ladder. */
   own: LadderFolder | null
@@ -19,28 +19,28 @@ export interface OpenedLadder {
 const isPath = (name: string): boolean => /[\\/]|^\.+$/.test(name)
 
 const isKnown =
-  (shipped: KernelLibrary) =>
+  (shipped: Catalog) =>
   (id: string): boolean =>
     shipped.ladders.some((known) => known.id === id) || shipped.faults.has(id)
 
 /** Whether a name means a folder: it is a path, or there is such a folder and no such ladder. */
-const isFolderName = async (name: string, shipped: KernelLibrary): Promise<boolean> =>
+const isFolderName = async (name: string, shipped: Catalog): Promise<boolean> =>
   isPath(name) || (!isKnown(shipped)(name) && (await pathExists(resolve(name))))
 
 /** The ladder of programs in a folder; null if the name means a ladder of kernels. Throws with the folder's fault. */
 export async function openPrograms({ assets }: Setup, name: string): Promise<ProgramFolder | null> {
-  const shipped = await readKernelLibrary(assets.kernelsDir)
+  const shipped = await readCatalog(assets.kernelsDir)
   return (await isFolderName(name, shipped)) ? readProgramFolder(name, isKnown(shipped)) : null
 }
 
 /** Throws with the available ladders, or with the folder's fault. */
 export async function openLadder({ assets }: Setup, name: string): Promise<OpenedLadder> {
-  const shipped = await readKernelLibrary(assets.kernelsDir)
+  const shipped = await readCatalog(assets.kernelsDir)
   if (await isFolderName(name, shipped)) {
     const own = await readLadderFolder(name, shipped)
-    return { library: own.library, id: own.ladder.id, own }
+    return { catalog: own.catalog, id: own.ladder.id, own }
   }
-  return { library: shipped, id: findLadder(shipped, name).id, own: null }
+  return { catalog: shipped, id: findLadder(shipped, name).id, own: null }
 }
 
 /** The same, for a ladder whose code is going to be built or run. */

@@ -1,5 +1,5 @@
 /** Builds a submission without running it: what a student sees after every change, and all that is possible without a GPU. */
-import { type KernelLibrary, type RungSource } from '../../adapters/catalog/catalog'
+import { type Catalog, type RungSource } from '../../adapters/catalog/catalog'
 import type { LabFolder } from '../../adapters/labs/lab-folders'
 import { inputError, toErrorShape } from '../../domain/errors'
 import { message, type Statement } from '../../domain/messages/message'
@@ -28,7 +28,7 @@ export const labLadderId = (lab: string): string => `lab-${lab}`.slice(0, 80)
 
 /** What is run for a lab: a library with its ladder, and the plan. */
 export interface LabPlan {
-  library: KernelLibrary
+  catalog: Catalog
   plan: RunPlan
 }
 
@@ -71,7 +71,7 @@ function problemsOf(lab: Lab, task: Task): Problem[] {
 export function planLab(folder: LabFolder, source: string): LabPlan {
   const { lab } = folder
   // A submission is in no ladder folder, wherever its lab's rungs are from.
-  const { own: _own, ...library } = folder.library
+  const { own: _own, ...library } = folder.catalog
   const ladder = library.ladders.find(({ id }) => isLadderPath(lab.ladder) || id === lab.ladder)
   if (!ladder) throw inputError(message('labs.noLadder', { lab: lab.id, ladder: lab.ladder }))
   const task = taskOf(library, ladder)
@@ -94,7 +94,7 @@ export function planLab(folder: LabFolder, source: string): LabPlan {
       { id: submissionId, title: lab.title },
     ],
   }
-  const own: KernelLibrary = {
+  const own: Catalog = {
     ...library,
     ladders: [file],
     rungs: new Map(library.rungs).set(submissionId, submissionOf(folder, task, source)),
@@ -105,7 +105,7 @@ export function planLab(folder: LabFolder, source: string): LabPlan {
     profile: profileLevelOf(lab),
   })
   return {
-    library: own,
+    catalog: own,
     plan: {
       ...plan,
       alsoVerify: { rungs: [submissionId], problems: problemsOf(lab, task), decides: false },
@@ -147,7 +147,7 @@ export async function buildSubmission(
   signal: AbortSignal,
 ): Promise<LabBuild> {
   const tools = { toolbox: machine.toolbox(null), cache: machine.cache }
-  const bench = await Bench.open(tools, lab.library, signal)
+  const bench = await Bench.open(tools, lab.catalog, signal)
   const compiler = await bench.compiler()
   const planned = lab.plan.rungs.find(({ rung }) => rung.id === submissionId)!
   const own = await bench.ownArchitecture()

@@ -107,7 +107,7 @@ async function gatherBuild(
       },
     }
   const { architecture, outcome } = built
-  const ok = outcome.artefact !== null
+  const ok = outcome.artifact !== null
   return {
     target,
     remedy,
@@ -165,7 +165,7 @@ async function gatherLocal(
 ): Promise<Gathered> {
   const { signal } = options
   try {
-    const { session, missing, unsaved } = await runLive(lab.library, lab.plan, {
+    const { session, missing, unsaved } = await runLive(lab.catalog, lab.plan, {
       assets: options.assets,
       machine: options.machine,
       out: sessionFolder(folder),
@@ -179,7 +179,7 @@ async function gatherLocal(
     const own = rungOf(session, submissionId)
     const hung = own?.status === 'failed' && says(own.reason, 'records.hung')
     const sanitized =
-      own?.build && !hung ? await sanitizeSubmission(request.lab.lab, lab.library, options) : {}
+      own?.build && !hung ? await sanitizeSubmission(request.lab.lab, lab.catalog, options) : {}
     const gathered = gatherSession(session, sanitized, missing)
     if (own?.status !== 'unsupported') return gathered
     // The code is too new for this GPU, but not for the compiler.
@@ -222,10 +222,10 @@ async function gatherEmulated(
   const full = planLab(request.lab, request.source).plan
   const lab = emulatedLab(whole, full.task)
   const own = planLab({ ...request.lab, lab }, request.source)
-  const { library, plan } = own
+  const { catalog, plan } = own
   const { name, gpu } = emulatedGpu(parseTarget(request.target)!.name)
   const { session, missing, unsaved } = await emulatePlan(
-    library,
+    catalog,
     // The ladder's reference gives ratios of times, and is mostly a library that cannot be emulated.
     { ...plan, rungs: plan.rungs.filter((rung) => rung !== plan.reference) },
     name,
@@ -240,7 +240,7 @@ async function gatherEmulated(
   if (options.signal.aborted) throw new KernelLadderError('cancelled', message('labs.cancelled'))
   if (unsaved) throw new KernelLadderError(unsaved.kind, unsaved.message, unsaved.remedy)
   const sanitized = rungOf(session, submissionId)?.build
-    ? await sanitizeSubmission(lab, library, { ...options, emulated: gpu })
+    ? await sanitizeSubmission(lab, catalog, { ...options, emulated: gpu })
     : {}
   return { ...gatherSession(session, sanitized, missing, smOf(gpu)), lab }
 }

@@ -4,7 +4,7 @@ import { readFile, writeFile, lstat } from 'node:fs/promises'
 import { z } from 'zod'
 import type { Setup, Folders } from '../../adapters/machine/machine'
 import { pathExists, diskError, makeFolder } from '../../adapters/disk/disk'
-import { readKernelLibrary } from '../../adapters/catalog/catalog'
+import { readCatalog } from '../../adapters/catalog/catalog'
 import {
   readLab,
   readShippedLab,
@@ -19,13 +19,13 @@ import { faultSentence } from '../../domain/labs/lab'
 import { meantOr } from '../../domain/text/nearest'
 
 export async function listLabs({ assets }: Setup): Promise<LabLibrary> {
-  return readShippedLabs(await readKernelLibrary(assets.kernelsDir))
+  return readShippedLabs(await readCatalog(assets.kernelsDir))
 }
 
 /** A shipped lab by its id, or the lab in a folder; throws with the available labs or the fault. */
 export async function openLab({ assets }: Setup, name: string): Promise<LabFolder> {
-  const library = await readKernelLibrary(assets.kernelsDir)
-  const shipped = await readShippedLab(library, name)
+  const catalog = await readCatalog(assets.kernelsDir)
+  const shipped = await readShippedLab(catalog, name)
   const [found] = shipped?.labs ?? []
   if (found) return found
   if (shipped)
@@ -36,8 +36,8 @@ export async function openLab({ assets }: Setup, name: string): Promise<LabFolde
       }),
     )
   if (/[\\/]|^\.+$/.test(name) || (await pathExists(resolve(name))))
-    return readLab(resolve(name), library)
-  const { labs } = await readShippedLabs(library)
+    return readLab(resolve(name), catalog)
+  const { labs } = await readShippedLabs(catalog)
   throw inputError(
     message('labs.none', { lab: JSON.stringify(name) }),
     labs.length === 0
@@ -68,13 +68,13 @@ export async function allLabs({
   assets,
   machine,
 }: Setup): Promise<{ labs: NamedLab[]; problems: Statement[] }> {
-  const library = await readKernelLibrary(assets.kernelsDir)
-  const shipped = await readShippedLabs(library)
+  const catalog = await readCatalog(assets.kernelsDir)
+  const shipped = await readShippedLabs(catalog)
   const problems: Statement[] = shipped.faults.map(faultSentence)
   const labs: NamedLab[] = shipped.labs.map((lab) => ({ ref: lab.id, lab }))
   for (const folder of await ownFolders(machine.folders))
     try {
-      const lab = await readLab(folder, library)
+      const lab = await readLab(folder, catalog)
       labs.push({ ref: `${ownPrefix}${lab.id}`, lab })
     } catch (error) {
       problems.push(message('labs.problem', { folder, why: toErrorShape(error).message }))
@@ -100,7 +100,7 @@ export async function addLab(setup: Setup, folder: string): Promise<string> {
     () => false,
   )
   if (!isLab) throw inputError(message('labs.notLab', { folder: path, file: labFile }))
-  const lab = await readLab(path, await readKernelLibrary(assets.kernelsDir))
+  const lab = await readLab(path, await readCatalog(assets.kernelsDir))
   const ref = `${ownPrefix}${lab.id}`
   const { labs } = await allLabs(setup)
   const known = labs.find((candidate) => candidate.ref === ref)

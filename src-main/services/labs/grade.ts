@@ -89,14 +89,14 @@ export interface Grades {
 async function visibleGpus(machine: HostMachine, signal: AbortSignal): Promise<string[]> {
   const chosen = machine.variable('CUDA_VISIBLE_DEVICES')
   if (chosen) return chosen.split(',').map((word) => word.trim())
-  const asked = await askDriver(machine.toolbox(null), signal).catch(() => null)
-  return (asked?.answer?.gpus ?? []).map((_, index) => String(index))
+  const driver = await askDriver(machine.toolbox(null), signal).catch(() => null)
+  return (driver?.answer?.gpus ?? []).map((_, index) => String(index))
 }
 
 /** The names of this machine's GPUs, each once: rows of GPUs of another kind are graded again. */
 async function gpuKinds(machine: HostMachine, signal: AbortSignal): Promise<string[]> {
-  const asked = await askDriver(machine.toolbox(null), signal).catch(() => null)
-  return [...new Set((asked?.answer?.gpus ?? []).map(({ name }) => name))].sort()
+  const driver = await askDriver(machine.toolbox(null), signal).catch(() => null)
+  return [...new Set((driver?.answer?.gpus ?? []).map(({ name }) => name))].sort()
 }
 
 /** What all judges share, in folders of the grader. */

@@ -70,7 +70,7 @@ async function buildGpuTools(tools: BuildTools, root: string): Promise<GpuTools>
   const probe = await bench.launchProbe()
   if ('reason' in probe) throw missingError(probe.reason, message('tools.hostCompiler'))
   const sources = new Map([...bench.sources.runner, ...(await readSharedFiles(root, 'judge'))])
-  return { probe: probe.artefact, replay: await buildReplay(await bench.compiler(), sources) }
+  return { probe: probe.artifact, replay: await buildReplay(await bench.compiler(), sources) }
 }
 
 export async function judgeSubmission(

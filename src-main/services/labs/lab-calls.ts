@@ -252,7 +252,7 @@ export function createLabCalls(setup: Setup, startRun: (work: LabRun) => string)
         new AbortController().signal,
       )
       return {
-        ok: outcome.artefact !== null,
+        ok: outcome.artifact !== null,
         architecture,
         reason: outcome.reason ?? null,
         resources: outcome.build,

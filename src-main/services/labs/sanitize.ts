@@ -1,5 +1,5 @@
 /** Runs compute-sanitizer on a submission, for the lab's checks that need it. */
-import type { KernelLibrary } from '../../adapters/catalog/catalog'
+import type { Catalog } from '../../adapters/catalog/catalog'
 import type { SanitizerVerdicts } from '../../adapters/labs/attempt'
 import type { Machine } from '../../adapters/machine/machine'
 import { message, together } from '../../domain/messages/message'
@@ -32,14 +32,14 @@ const anyBlock =
 async function sanitizeOne(
   lab: Lab,
   check: SanitizerCheck,
-  library: KernelLibrary,
+  catalog: Catalog,
   { emulated, machine, signal, settings }: SanitizeOptions,
 ): Promise<Verdict> {
   try {
     const tools = { toolbox: machine.toolbox(null), cache: machine.cache }
     const environment = {
-      bench: await Bench.open(tools, library, signal),
-      library,
+      bench: await Bench.open(tools, catalog, signal),
+      catalog,
       onProgress: () => undefined,
       ...(settings?.idleSeconds === undefined ? {} : { secondsARung: settings.idleSeconds * 2 }),
       ...(settings?.waitForGpu === undefined ? {} : { waitForGpu: settings.waitForGpu }),
@@ -80,12 +80,12 @@ async function sanitizeOne(
 /** By check id: the result of each tool, or why none ran. The library is that of the lab's plan. */
 export async function sanitizeSubmission(
   lab: Lab,
-  library: KernelLibrary,
+  catalog: Catalog,
   options: SanitizeOptions,
 ): Promise<SanitizerVerdicts> {
   const verdicts: SanitizerVerdicts = {}
   for (const check of lab.checks)
     if (check.kind === 'sanitizer')
-      verdicts[check.id] = await sanitizeOne(lab, check, library, options)
+      verdicts[check.id] = await sanitizeOne(lab, check, catalog, options)
   return verdicts
 }

@@ -107,10 +107,10 @@ export async function profileACommand(options: ProfileProgramOptions): Promise<P
       signal,
       onOutput: options.onOutput,
     }
-    const asked = await askDriver(toolbox, signal)
+    const driver = await askDriver(toolbox, signal)
     const { preview, launches, kernels, totalMs, profiled } = await inGpuTurn(
       toolbox,
-      asked?.answer?.gpus ?? [],
+      driver?.answer?.gpus ?? [],
       options,
       async () => {
         options.emit({ type: 'preview' })
@@ -150,7 +150,7 @@ export async function profileACommand(options: ProfileProgramOptions): Promise<P
       code,
       kept,
       identity: { id, createdAt, version },
-      driver: asked?.answer ?? null,
+      driver: driver?.answer ?? null,
       warnings: [
         ...(preview.whole ? [] : [message('programs.firstLaunches', { count: launches.length })]),
         ...(gpus.size > 1 ? [message('records.severalGpus', { count: gpus.size })] : []),

@@ -248,11 +248,11 @@ function whyFailed(
   if (outcome === 'signalled')
     return message('programs.signalled', { program, signal: signal ?? '' })
   if (exitCode === expected) return null
-  const said = (stderr.trim() || stdout.trim()).split('\n').slice(-3).join(' ').slice(-400)
+  const output = (stderr.trim() || stdout.trim()).split('\n').slice(-3).join(' ').slice(-400)
   const values = { program, exitCode: exitCode ?? '', expected }
-  return said === ''
+  return output === ''
     ? message('programs.ended', values)
-    : message('programs.endedSaying', { ...values, text: said })
+    : message('programs.endedSaying', { ...values, text: output })
 }
 
 interface GpuTimes {

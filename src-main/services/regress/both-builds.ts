@@ -78,15 +78,15 @@ export async function buildBoth({
         await buildRung(oldCompiler, oldInputs, before, there.sm),
       ]
       if (compiler.signal.aborted) return
-      if (!kept.artefact) unbuilt.push(`${now.rung.id}: ${whyNot(kept)}`)
-      else if (!fresh.artefact)
+      if (!kept.artifact) unbuilt.push(`${now.rung.id}: ${whyNot(kept)}`)
+      else if (!fresh.artifact)
         row.settled = { verdict: 'broken', reason: fresh.reason ?? message('checks.notCompiled') }
       else {
-        row.sameBuild = fresh.artefact === kept.artefact
-        const old = builtRung(before.rung, kept.artefact)
+        row.sameBuild = fresh.artifact === kept.artifact
+        const old = builtRung(before.rung, kept.artifact)
         const id = now.rung.id
         row.pair = {
-          now: builtRung(now.rung, fresh.artefact),
+          now: builtRung(now.rung, fresh.artifact),
           before: await copied(old, oldId(id), scratch),
           copy: await copied(old, copyId(id), scratch),
         }
@@ -104,8 +104,8 @@ export async function buildBoth({
   if (known) return { rows, trusted: known }
   const { rung } = plan.trusted
   const built = await buildRung(compiler, plan, plan.trusted, smOf(device))
-  if (!built.artefact) throw new KernelLadderError('failed', `${rung.id}: ${whyNot(built)}`)
-  return { rows, trusted: builtRung(rung, built.artefact) }
+  if (!built.artifact) throw new KernelLadderError('failed', `${rung.id}: ${whyNot(built)}`)
+  return { rows, trusted: builtRung(rung, built.artifact) }
 }
 
 const whyNot = ({ reason }: BuildOutcome): string =>
@@ -115,7 +115,7 @@ const whyNot = ({ reason }: BuildOutcome): string =>
 const copied = async (built: BuiltRung, id: string, scratch: string): Promise<BuiltRung> => ({
   ...built,
   id,
-  artefact: await copyBuilt(built.artefact, join(scratch, id)),
+  artifact: await copyBuilt(built.artifact, join(scratch, id)),
 })
 
 function settledBefore(

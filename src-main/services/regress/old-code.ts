@@ -2,9 +2,9 @@
 import { resolve, sep } from 'node:path'
 import {
   builtWith,
-  readKernelLibrary,
+  readCatalog,
   readSharedFiles,
-  type KernelLibrary,
+  type Catalog,
 } from '../../adapters/catalog/catalog'
 import { headerName, readLadderFolder } from '../../adapters/catalog/ladder-folder'
 import type { Setup } from '../../adapters/machine/machine'
@@ -143,13 +143,13 @@ const goneFrom = (
         .filter(({ id }) => plan.rungs.every(({ rung }) => rung.id !== id))
         .map(({ id, title }) => ({ id, title }))
 
-function refuseOtherProblem(against: string, { problem }: Session, asked: Problem): void {
+function refuseOtherProblem(against: string, { problem }: Session, requested: Problem): void {
   const words = (one: Problem): string =>
     [problemWord(one), named(one.scalars)].filter(Boolean).join(', ')
-  if (problem && words(problem) === words(asked)) return
+  if (problem && words(problem) === words(requested)) return
   const at = Object.entries(problem?.sizes ?? {}).map(([name, size]) => `--at ${name}=${size}`)
   throw inputError(
-    `${against} is of ${problem ? words(problem) : 'an unknown problem'}, and this would measure ${words(asked)}.`,
+    `${against} is of ${problem ? words(problem) : 'an unknown problem'}, and this would measure ${words(requested)}.`,
     at.length > 0 ? `For its sizes add ${at.join(' ')}.` : 'Name another session.',
   )
 }
@@ -163,28 +163,28 @@ async function ofRevision({
   scratch,
   signal,
 }: OldCodeRequest): Promise<OldRungs> {
-  const shipped = await readKernelLibrary(setup.assets.kernelsDir)
+  const shipped = await readCatalog(setup.assets.kernelsDir)
   const folder = opened.own?.folder ?? setup.assets.kernelsDir
   const revision = await checkOutRevision(folder, against, scratch, signal)
   try {
-    const library: KernelLibrary = opened.own
-      ? (await readLadderFolder(revision.folder, shipped)).library
-      : await readKernelLibrary(revision.folder)
-    const { rungs } = findLadder(library, opened.id)
+    const catalog: Catalog = opened.own
+      ? (await readLadderFolder(revision.folder, shipped)).catalog
+      : await readCatalog(revision.folder)
+    const { rungs } = findLadder(catalog, opened.id)
     const known = new Set(rungs.map(({ as, id }) => as ?? id))
     const wanted = plan.rungs.map(({ rung }) => rung.id).filter((id) => known.has(id))
     const old =
-      wanted.length > 0 ? planRun(library, { ...request, ladder: opened.id, rungs: wanted }) : null
+      wanted.length > 0 ? planRun(catalog, { ...request, ladder: opened.id, rungs: wanted }) : null
     return {
       from: { kind: 'revision', name: against, commit: revision.commit },
       task: old?.task ?? plan.task,
-      includes: await readSharedFiles(library.root, 'include'),
+      includes: await readSharedFiles(catalog.root, 'include'),
       headers: old?.headers ?? new Map(),
       rungs: new Map(old?.rungs.map((planned) => [planned.rung.id, planned])),
       gone: goneFrom(
         rungs.map(({ as, id, title }) => ({
           id: as ?? id,
-          title: title ?? library.rungs.get(id)?.header.title ?? '',
+          title: title ?? catalog.rungs.get(id)?.header.title ?? '',
         })),
         request,
         plan,

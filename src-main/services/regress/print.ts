@@ -103,11 +103,11 @@ const sentence = (rung: RegressRung): string =>
 
 function testcase(report: RegressReport, rung: RegressRung): string {
   const open = `  <testcase classname="${xml(report.ladder)}" name="${xml(rung.id)}" time="${((rung.newMs ?? 0) / 1000).toFixed(9)}"`
-  const said = xml(sentence(rung))
+  const text = xml(sentence(rung))
   if (rung.verdict === 'slower' || rung.verdict === 'broken')
-    return `${open}>\n    <failure type="${rung.verdict}" message="${said}"/>\n  </testcase>`
+    return `${open}>\n    <failure type="${rung.verdict}" message="${text}"/>\n  </testcase>`
   if (['unresolved', 'skipped', 'gone', 'new'].includes(rung.verdict))
-    return `${open}>\n    <skipped message="${xml(rung.verdict)}${said === '' ? '' : `: ${said}`}"/>\n  </testcase>`
+    return `${open}>\n    <skipped message="${xml(rung.verdict)}${text === '' ? '' : `: ${text}`}"/>\n  </testcase>`
   return `${open}/>`
 }
 

@@ -79,7 +79,7 @@ export async function regress(
   const { machine } = setup
   const { signal, onNote } = options
   const opened = await openTrustedLadder(setup, request.ladder)
-  const asked: PlanRequest = {
+  const planRequest: PlanRequest = {
     ladder: opened.id,
     params: request.params,
     profile: 'none',
@@ -87,19 +87,19 @@ export async function regress(
     ...(request.size === undefined ? {} : { size: request.size }),
     ...(request.at ? { at: request.at } : {}),
   }
-  const plan = planRun(opened.library, asked)
+  const plan = planRun(opened.catalog, planRequest)
   const toolbox = toolboxOn(machine, null, options.gpu)
   const scratch = await toolbox.scratch()
   try {
     const old = await openOldCode({
       ...{ setup, opened, plan, signal },
-      request: asked,
+      request: planRequest,
       against: request.against,
       scratch: scratch.path,
       trust: options.trust,
     })
     onNote('Checking the machine…')
-    const bench = await Bench.open({ toolbox, cache: machine.cache }, opened.library, signal)
+    const bench = await Bench.open({ toolbox, cache: machine.cache }, opened.catalog, signal)
     const compiler = await bench.compiler()
     const { device, pciBusId } = await bench.gpu()
     const runner = await bench.runner()
@@ -118,7 +118,7 @@ export async function regress(
         gpu,
         wait: options.waitForGpu,
         signal,
-        onNotice: (said) => onNote(inEnglish(said)),
+        onNotice: (text) => onNote(inEnglish(text)),
       },
       async () => {
         const shared = await isShared({ toolbox, gpu, signal }, 'before')

@@ -20,7 +20,7 @@ import type { CacheState } from '../../domain/session/session'
 /** Two builds of a rung, and a copy of the old one: how far that differs from the old build is no change of code. */
 export interface BuiltPair {
   now: BuiltRung
-  /** Told apart by their ids: `@` is in no rung's own. */
+  /** LeadContext apart by their ids: `@` is in no rung's own. */
   before: BuiltRung
   copy: BuiltRung
 }

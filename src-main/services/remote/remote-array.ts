@@ -116,5 +116,5 @@ function fault({ last, queue, accounting }: EndedTask): Statement | null {
     if (line.error) return line.error.message
     return line.code === 0 ? null : message('slurm.taskEnded', { code: line.code })
   }
-  return endOf({ queue, accounting, step: null }).said
+  return endOf({ queue, accounting, step: null }).statement
 }

@@ -197,13 +197,13 @@ async function followJob(
       if (end !== null) {
         const ending = job.ending()
         if (ending?.early && !signal.aborted)
-          onNotice(together(message('slurm.early', { name, number: number! }), ending.said))
+          onNotice(together(message('slurm.early', { name, number: number! }), ending.statement))
         return { end, place, host }
       }
       if (followed.outcome === 'ended')
         throw new KernelLadderError(
           signal.aborted ? 'cancelled' : 'failed',
-          whyEnded(name, job, followed.said),
+          whyEnded(name, job, followed.lines),
           message('machines.seeFolder', { folder: place.folder }),
         )
       if (followed.outcome === 'cancelled')
@@ -223,12 +223,12 @@ async function followJob(
 }
 
 /** Why a job has no result. A job of Slurm says that in its own way, and may have nothing to add. */
-function whyEnded(name: string, job: StartedJob, said: readonly string[]): Statement {
-  const why = job.ending()?.said ?? null
+function whyEnded(name: string, job: StartedJob, lines: readonly string[]): Statement {
+  const why = job.ending()?.statement ?? null
   const ended =
-    why !== null && said.length === 0
+    why !== null && lines.length === 0
       ? null
-      : message('machines.ended', { name, text: said.join(' ') || '–' })
+      : message('machines.ended', { name, text: lines.join(' ') || '–' })
   return why === null
     ? ended!
     : together(message('slurm.ended', { name, number: job.number! }), why, ended)

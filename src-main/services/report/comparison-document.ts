@@ -78,23 +78,23 @@ function provenancesPart(model: ComparisonModel): PrintPart {
 }
 
 function comparisonParts(model: ComparisonModel): PrintPart[] {
-  const told = (section: ReportSection, parts: () => PrintPart[]): PrintPart[] =>
+  const ifWanted = (section: ReportSection, parts: () => PrintPart[]): PrintPart[] =>
     model.sections.includes(section) ? parts() : []
   const group = (id: string, title: string, inner: PrintPart[], none: string): PrintPart[] => [
     { id, title, body: inner.length > 0 ? '' : `<p>${none}</p>`, inner },
   ]
   return [
     summaryPart(model),
-    ...told('ladder', () => [timePart(model)]),
-    ...told('charts', () => {
+    ...ifWanted('ladder', () => [timePart(model)]),
+    ...ifWanted('charts', () => {
       const chart = pairChart(model)
       const body = chart ? chartFigures(chart, { width: 672, labelWidth: 220 }).join('\n') : ''
       return chart ? [{ id: 'charts', title: 'Charts', body }] : []
     }),
-    ...told('matrix', () =>
+    ...ifWanted('matrix', () =>
       group('counters', 'Counters that moved', counterParts(model), 'No counter moved.'),
     ),
-    ...told('compare', () =>
+    ...ifWanted('compare', () =>
       group('sources', 'Sources', sourceParts(model), 'No source in both sessions changed.'),
     ),
     provenancesPart(model),

@@ -111,24 +111,27 @@ export async function drawCharts(
   { places, drawInPage }: DrawTools,
   opened: OpenedSession,
   words: readonly string[],
-  told: Choice,
-): Promise<{ drawings: Map<string, Drawing | null>; said: string }> {
+  choice: Choice,
+): Promise<{ drawings: Map<string, Drawing | null>; problem: string }> {
   const isSwept = words.some((word) => chartWord(word).chart === 'sweep')
   const sessions = isSwept ? await sweepSessions(places, opened) : [opened]
-  const page = drawingPage(sessions, told, await readTemplate(places.assets))
-  const { drawings, words: said } = await drawInPage(page, words)
-  return { drawings: new Map(words.map((word, index) => [word, drawings[index] ?? null])), said }
+  const page = drawingPage(sessions, choice, await readTemplate(places.assets))
+  const { drawings, words: problem } = await drawInPage(page, words)
+  return {
+    drawings: new Map(words.map((word, index) => [word, drawings[index] ?? null])),
+    problem: problem,
+  }
 }
 
 /** The SVG text. Throws an input error if the session has no data for the chart. */
 export async function drawChart(
   tools: DrawTools,
   opened: OpenedSession,
-  { word, ...told }: Choice & { word: string },
+  { word, ...choice }: Choice & { word: string },
 ): Promise<string> {
   checkCharts([word], opened.session)
-  const { drawings, said } = await drawCharts(tools, opened, [word], told)
+  const { drawings, problem: problem } = await drawCharts(tools, opened, [word], choice)
   const drawing = drawings.get(word)
   if (drawing) return drawing.svg
-  throw inputError(said || message('reports.nothingToDraw', { chart: word }))
+  throw inputError(problem || message('reports.nothingToDraw', { chart: word }))
 }

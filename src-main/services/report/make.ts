@@ -59,11 +59,11 @@ export async function makeReport(
   const { format } = options
   checkAuthored(opened, options)
   tools.onStage?.('content')
-  const told = { ...options, drawn: await drawingsFor(tools, opened, options) }
+  const drawnOptions = { ...options, drawn: await drawingsFor(tools, opened, options) }
   const hasPictures = format === 'md' && options.pictures !== undefined && !options.isPreview
   return {
-    content: await contentOf(tools, opened, told),
-    pictures: hasPictures ? reportPictures(opened, told) : [],
+    content: await contentOf(tools, opened, drawnOptions),
+    pictures: hasPictures ? reportPictures(opened, drawnOptions) : [],
   }
 }
 

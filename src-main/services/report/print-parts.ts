@@ -158,11 +158,11 @@ function stepBody(step: ReportStep, hasCounters: boolean): string {
   const [unmoved, moved] = split(known, ({ verdict, expected }) => {
     return verdict === 'same' && expected === null
   })
-  const told = toldBy(why)
+  const explanation = toldBy(why)
   const isShort = hasCounters && why.causes.length > 0
   const [shown, others] = split(
     moved,
-    ({ id, expected }) => !isShort || expected !== null || told.has(id),
+    ({ id, expected }) => !isShort || expected !== null || explanation.has(id),
   )
   const listed = (words: string, metrics: typeof known): string[] =>
     metrics.length === 0

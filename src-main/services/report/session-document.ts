@@ -51,14 +51,14 @@ function chartBody(model: ReportModel): string {
 }
 
 function partsOf(model: ReportModel): PrintPart[] {
-  const told = (section: ReportSection, parts: () => PrintPart[]): PrintPart[] =>
+  const ifWanted = (section: ReportSection, parts: () => PrintPart[]): PrintPart[] =>
     model.sections.includes(section) ? parts() : []
   return [
     { id: 'summary', title: 'Summary', body: summaryBody(model) },
-    ...told('ladder', () => [ladderPart(model), ...publishedPart(model)]),
-    ...told('charts', () => [{ id: 'charts', title: 'Charts', body: chartBody(model) }]),
-    ...told('matrix', () => [counterPart(model)]),
-    ...told('compare', () => {
+    ...ifWanted('ladder', () => [ladderPart(model), ...publishedPart(model)]),
+    ...ifWanted('charts', () => [{ id: 'charts', title: 'Charts', body: chartBody(model) }]),
+    ...ifWanted('matrix', () => [counterPart(model)]),
+    ...ifWanted('compare', () => {
       const steps = stepParts(model)
       return steps.length > 0 ? [{ id: 'steps', title: 'Steps', body: '', inner: steps }] : []
     }),

@@ -17,13 +17,13 @@ import {
   readyRung,
   requireRunning,
   sharedFills,
-  type EmulationBench,
+  type EmulationSettings,
 } from './emulate'
 import { emulatorPool } from '../../adapters/emulator/pool'
 import { staticRungFlags } from '../../adapters/tools/nvcc'
 import { derivedMetrics } from '../../domain/analysis/derived-metrics'
 import { type Problem, sizesLabel } from '../../domain/task/problem'
-import type { KernelLibrary } from '../../adapters/catalog/catalog'
+import type { Catalog } from '../../adapters/catalog/catalog'
 import type { Machine } from '../../adapters/machine/machine'
 import type { PlannedRung, RunPlan } from '../../domain/run/plan'
 import { smOf } from '../bench/architecture'
@@ -145,13 +145,13 @@ async function look(
   const compiler = await bench.compiler()
   const build = await buildRung(compiler, plan, planned, smOf(gpu), staticRungFlags)
   const nothing = (reason: Statement): Look => ({ build, problem, counted: null, reason })
-  if (build.artefact === null) return nothing(build.reason ?? message('checks.notCompiled'))
+  if (build.artifact === null) return nothing(build.reason ?? message('checks.notCompiled'))
   const probe = await bench.launchProbe()
   if ('reason' in probe) throw missingError(probe.reason, message('tools.hostCompiler'))
   const pool = emulatorPool(signal, { size: 1, start: toolbox.startEmulator })
   try {
-    const emulation: EmulationBench = {
-      ...{ toolbox, pool, probe: probe.artefact, task, taskFolder, gpu },
+    const emulation: EmulationSettings = {
+      ...{ toolbox, pool, probe: probe.artifact, task, taskFolder, gpu },
       ...{ seed: 1, signal },
     }
     const ready = await readyRung(emulation, sharedFills(emulation), planned.rung, build, problem)
@@ -176,7 +176,7 @@ async function look(
 
 /** What it launches at the plan's own problem, whose waves and occupancy are those of interest. */
 async function launchedAt(
-  bench: EmulationBench,
+  bench: EmulationSettings,
   { launched, id }: ReadyRung,
   { problem, rungs }: RunPlan,
   build: BuildOutcome,
@@ -187,7 +187,7 @@ async function launchedAt(
 }
 
 export const builtAnswer = (built: BuildOutcome, sm: string): RungBuild => ({
-  built: built.artefact !== null,
+  built: built.artifact !== null,
   reason: built.reason ?? null,
   diagnostics: built.diagnostics,
   build: built.build,
@@ -212,7 +212,7 @@ export function gpuLike(device: Session['device']): BuildGpu {
 }
 
 export interface Counting {
-  library: KernelLibrary
+  catalog: Catalog
   gpu: BuildGpu
   /** Of the rung as it is typed, alone. */
   plan: RunPlan
@@ -226,11 +226,11 @@ export function createCounting(machine: Machine) {
   const originals = new Map<string, Look>()
 
   const count = async (
-    { library, gpu, plan, original }: Counting,
+    { catalog, gpu, plan, original }: Counting,
     signal: AbortSignal,
   ): Promise<RungCounters> => {
     const tools = { toolbox: machine.toolbox(null), cache: machine.cache }
-    const bench = await Bench.open(tools, library, signal)
+    const bench = await Bench.open(tools, catalog, signal)
     const look = (of: RunPlan): Promise<Look> => lookAt(bench, of, of.rungs[0]!, gpu)
     const { build, counted, reason, problem } = await look(plan)
     const [{ rung, source }] = original.rungs as [RunPlan['rungs'][number]]

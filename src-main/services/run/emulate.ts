@@ -29,7 +29,7 @@ import { launchedKernels, readModules } from '../../adapters/tools/built-code'
 import { probeLaunches, type Launched, type NotLaunched } from '../../adapters/tools/launch-probe'
 
 /** What every rung of a run shares. */
-export interface EmulationBench {
+export interface EmulationSettings {
   toolbox: Toolbox
   pool: EmulatorPool
   /** The probe, built; see cuda-kernels/probe. */
@@ -70,7 +70,7 @@ type Filled = (
 ) => Promise<readonly FilledBuffer[] | AnyMessage>
 
 /** Fills the buffers of each case once. */
-export function sharedFills({ task, taskFolder, seed }: Omit<EmulationBench, 'probe'>): Filled {
+export function sharedFills({ task, taskFolder, seed }: Omit<EmulationSettings, 'probe'>): Filled {
   const kept = new Map<string, Promise<readonly FilledBuffer[]>>()
   return async (own, rung, workspaceBytes) => {
     const tooMuch = tooMuchMemory(task, own, rung, workspaceBytes)
@@ -146,20 +146,20 @@ function unreadable(error: unknown): NotLaunched {
 }
 
 export async function readyRung(
-  bench: EmulationBench,
+  bench: EmulationSettings,
   fills: Filled,
   rung: LadderRung,
   build: BuildOutcome,
   problem: Problem,
 ): Promise<ReadyRung | NotLaunched> {
   const { toolbox, probe, task, gpu, signal } = bench
-  const artefact = build.artefact ?? ''
-  const modules = await readModules(toolbox, artefact).catch(unreadable)
+  const artifact = build.artifact ?? ''
+  const modules = await readModules(toolbox, artifact).catch(unreadable)
   if ('reason' in modules) return modules
   if (modules.length === 0) return { reason: message('emulation.noMachineCode') }
   const own = caseOf(problem, { options: rung.options, flags: rung.header.flags })
   const launched = await probeLaunches(toolbox, {
-    ...{ probe, rung: rung.id, library: artefact, task, own, gpu, signal },
+    ...{ probe, rung: rung.id, library: artifact, task, own, gpu, signal },
     layouts: layoutsOf(modules),
     ...(build.kernels ? { resources: build.kernels } : {}),
   })
@@ -254,7 +254,7 @@ export function placesOf(
 }
 
 /** Warp instructions that the rung will take, by one block of each launch; `Infinity` where that does not end. */
-export async function estimate({ pool }: EmulationBench, { job }: ReadyRung): Promise<number> {
+export async function estimate({ pool }: EmulationSettings, { job }: ReadyRung): Promise<number> {
   const { kernels, stop } = await pool.run({ ...job, sample: true })
   if (stop) return stop.kind === 'too-long' ? Infinity : 0
   return kernels.reduce((sum, { instructions }, index) => {
@@ -273,12 +273,12 @@ interface Execution {
   checks?: boolean
   /** Threads that its blocks may be shared among. */
   threads?: number
-  /** Told how many warp instructions were executed. */
+  /** LeadContext how many warp instructions were executed. */
   onProgress?: (instructions: number) => void
 }
 
 export async function execute(
-  { pool }: EmulationBench,
+  { pool }: EmulationSettings,
   { job }: ReadyRung,
   { estimated, checks = false, threads = 1, onProgress }: Execution,
 ): Promise<EmulationAnswer> {

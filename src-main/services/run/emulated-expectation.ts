@@ -27,7 +27,7 @@ import {
   layoutsOf,
   placesOf,
   requireRunning,
-  type EmulationBench,
+  type EmulationSettings,
   type ReadyRung,
 } from './emulate'
 import type { FilledBuffer } from '../../adapters/emulator/fill-case'
@@ -43,7 +43,7 @@ export interface Expectation {
 
 /** Of a reference in the library; throws where it cannot be used, and when cancelled. */
 export async function expectedOf(
-  bench: EmulationBench,
+  bench: EmulationSettings,
   library: string,
   own: Case,
   buffers: readonly FilledBuffer[],
@@ -115,7 +115,7 @@ function arraysOf(task: Task, own: Case, buffers: readonly FilledBuffer[]): Refe
 }
 
 async function emulatedArrays(
-  { pool }: EmulationBench,
+  { pool }: EmulationSettings,
   modules: readonly MachineCode[],
   launched: Launched,
   arrays: readonly ReferenceArray[],

@@ -107,7 +107,7 @@ export class EmulatedRungs {
         'failed',
         message('records.trustedFailed', { rung: trusted?.rung.id ?? '' }),
       )
-    if (!trusted || !build?.artefact) throw failed()
+    if (!trusted || !build?.artifact) throw failed()
     const ready = await readyRung(this.bench, prepared.fills, trusted.rung, build, own)
     if ('reason' in ready) throw failed()
     const answer = await execute(this.bench, ready, { estimated: Infinity })
@@ -118,7 +118,7 @@ export class EmulatedRungs {
   /** Executes a rung at the run's own problem, where `estimated` is known and its counts are kept. */
   private async one(rung: ReadyRung, expected: Expectation, estimated: number): Promise<Finding> {
     const { measured, answer } = await this.execute(rung, expected, estimated)
-    for (const said of printedLines(rung.id, answer, rung.places)) this.progress.note(said)
+    for (const line of printedLines(rung.id, answer, rung.places)) this.progress.note(line)
     if (measured.trouble) return measured
     if (answer.kernels.some(({ readsClock }) => readsClock))
       this.warnings.push(message('emulation.clock', { rung: rung.id }))
@@ -159,10 +159,10 @@ export class EmulatedRungs {
 
   /** Says every ten seconds how far a rung is. */
   private progressOf(rung: string, estimated: number): (instructions: number) => void {
-    let said = performance.now()
+    let reportedAt = performance.now()
     return (instructions) => {
-      if (performance.now() - said < progressMs) return
-      said = performance.now()
+      if (performance.now() - reportedAt < progressMs) return
+      reportedAt = performance.now()
       const done = millions(instructions)
       this.progress.note(
         Number.isFinite(estimated)
@@ -203,7 +203,7 @@ export class EmulatedRungs {
   private async elsewhere(rung: ReadyRung): Promise<Pick<Finding, 'alsoVerified' | 'elsewhere'>> {
     const { alsoVerify } = this.of.plan
     const build = this.of.built.get(rung.id)
-    if (!alsoVerify?.rungs.includes(rung.id) || !build?.outcome?.artefact) return {}
+    if (!alsoVerify?.rungs.includes(rung.id) || !build?.outcome?.artifact) return {}
     const alsoVerified: VerifiedAt[] = []
     for (const problem of alsoVerify.problems) {
       if (this.bench.signal.aborted) break

@@ -27,7 +27,7 @@ export async function measureRungs(
 ): Promise<MeasuredRungs> {
   let ceilings: Ceilings | null = null
   const ready = [...built.values()].flatMap(({ planned, outcome }) =>
-    outcome?.artefact ? [builtRung(planned.rung, outcome.artefact)] : [],
+    outcome?.artifact ? [builtRung(planned.rung, outcome.artifact)] : [],
   )
   const step = progress.stage('measure', ready.length)
   const { rungs, halted } = await measure(

@@ -1,6 +1,6 @@
 /** Turns a request into a plan of what to build and run, or explains why that is impossible. */
 import { message } from '../../domain/messages/message'
-import type { KernelLibrary } from '../../adapters/catalog/catalog'
+import type { Catalog } from '../../adapters/catalog/catalog'
 import type { RunRequest } from '../../contract/index'
 import { caseOf } from '../../domain/task/problem'
 import type { PlannedRung, RunPlan } from '../../domain/run/plan'
@@ -12,17 +12,17 @@ import { problemAt } from '../../domain/task/problem-request'
 /** A run request, independent of its target. */
 export type PlanRequest = Omit<RunRequest, 'target'>
 
-export function planRun(library: KernelLibrary, request: PlanRequest): RunPlan {
-  const file = findLadder(library, request.ladder)
+export function planRun(catalog: Catalog, request: PlanRequest): RunPlan {
+  const file = findLadder(catalog, request.ladder)
   const entries = selectRungs(
     file.rungs.map((entry) => ({ id: entryId(entry), entry })),
     request.rungs,
     message('asked.theLadder', { ladder: file.id }),
   )
-  const rungs = entries.map(({ entry }) => resolveRung(library, file.id, entry))
+  const rungs = entries.map(({ entry }) => resolveRung(catalog, file.id, entry))
 
   const parametersLeft = [
-    ...(library.notes ?? []),
+    ...(catalog.notes ?? []),
     ...giveParams(
       rungs.map(({ rung }) => rung),
       request.params,
@@ -34,10 +34,10 @@ export function planRun(library: KernelLibrary, request: PlanRequest): RunPlan {
   const besides = (id: string | null): PlannedRung | null => {
     const entry = file.rungs.find((candidate) => entryId(candidate) === id)
     if (!entry) return null
-    return rungs.find(({ rung }) => rung.id === id) ?? resolveRung(library, file.id, entry)
+    return rungs.find(({ rung }) => rung.id === id) ?? resolveRung(catalog, file.id, entry)
   }
   const reference = besides(file.reference)
-  const task = taskOf(library, file)
+  const task = taskOf(catalog, file)
   const trusted =
     typeof task.reference === 'string'
       ? null
@@ -45,7 +45,7 @@ export function planRun(library: KernelLibrary, request: PlanRequest): RunPlan {
         ? reference
         : besides(task.reference.rung)
   const ladder = resolved(
-    library,
+    catalog,
     file,
     rungs.map(({ rung }) => rung),
   )
@@ -55,14 +55,14 @@ export function planRun(library: KernelLibrary, request: PlanRequest): RunPlan {
   return {
     ladder,
     task,
-    headers: library.headers.get(task.id) ?? new Map(),
+    headers: catalog.headers.get(task.id) ?? new Map(),
     problem,
     rungs,
-    asked: request.params,
+    requestedParameters: request.params,
     parametersLeft,
     reference,
     trusted,
-    taskFolder: library.folders.get(task.id) ?? null,
+    taskFolder: catalog.folders.get(task.id) ?? null,
     profile: request.profile,
     timing: request.timing ?? 'single',
     profileSkip: request.profileSkip

@@ -15,7 +15,7 @@ import {
   readyRung,
   sharedFills,
   tooMuchMemory,
-  type EmulationBench,
+  type EmulationSettings,
   type ReadyRung,
 } from './emulate'
 import type { Finding, RungBuild } from './finding'
@@ -32,7 +32,7 @@ export const millions = (count: number): number => Math.max(1, Math.round(count 
 
 /** What rungs are asked with and what they are held against. */
 export interface EmulationTools {
-  bench: EmulationBench
+  bench: EmulationSettings
   /** The task's reference, built; null where a rung is trusted. */
   library: string | null
 }
@@ -41,11 +41,11 @@ export interface EmulationTools {
 export async function openTools(
   probe: ReturnType<typeof buildLaunchProbe>,
   library: Promise<string | null>,
-  bench: Omit<EmulationBench, 'probe'>,
+  bench: Omit<EmulationSettings, 'probe'>,
 ): Promise<EmulationTools> {
-  const [asked, held] = await Promise.all([probe, library])
-  if ('reason' in asked) throw missingError(asked.reason, message('tools.hostCompiler'))
-  return { bench: { ...bench, probe: asked.artefact }, library: held }
+  const [builtProbe, builtLibrary] = await Promise.all([probe, library])
+  if ('reason' in builtProbe) throw missingError(builtProbe.reason, message('tools.hostCompiler'))
+  return { bench: { ...bench, probe: builtProbe.artifact }, library: builtLibrary }
 }
 
 export class PreparedRungs {
@@ -60,7 +60,7 @@ export class PreparedRungs {
   constructor(
     private readonly plan: RunPlan,
     readonly tools: Promise<EmulationTools>,
-    private readonly bench: Omit<EmulationBench, 'probe'>,
+    private readonly bench: Omit<EmulationSettings, 'probe'>,
   ) {
     // Whoever awaits them is told why there are none; a run that fails before ends without them.
     tools.catch(() => {})
@@ -69,7 +69,7 @@ export class PreparedRungs {
 
   /** Takes in a rung that was built. Does nothing once the run is cancelled. */
   async add(build: RungBuild): Promise<void> {
-    if (!build.outcome?.artefact) return
+    if (!build.outcome?.artifact) return
     try {
       await this.prepare(build.planned.rung, build.outcome)
     } catch (error) {

@@ -36,11 +36,11 @@ export async function profileRungs(
   if (plan.profile === 'none' || runner.signal.aborted) return null
   const level = plan.profile
   const timed = plan.rungs.flatMap(({ rung }) => {
-    const artefact = built.get(rung.id)?.outcome?.artefact
+    const artifact = built.get(rung.id)?.outcome?.artifact
     const { timing, launches, prepared, loadSeconds } = findings.get(rung.id) ?? {}
-    if (!timing || !artefact) return []
+    if (!timing || !artifact) return []
     return {
-      ...builtRung(rung, artefact),
+      ...builtRung(rung, artifact),
       medianMs: timing.medianMs,
       kernels: launches?.length,
       prepared: prepared && { seconds: prepared.seconds, loadSeconds },

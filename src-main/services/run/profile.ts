@@ -147,12 +147,12 @@ async function collectKnown(
   tell: (event: ProfileEvent) => void,
 ): Promise<NcuAnswer> {
   for (;;) {
-    const asked = askedMetrics(call)
+    const wanted = askedMetrics(call)
     const answer = await runNcu(toolbox, call)
     if (answer.byRung.size > 0 || call.signal?.aborted || toolbox.replays) return answer
     for (const name of answer.unknownMetrics) call.without.add(name)
     const left = askedMetrics(call)
-    if (left.length === 0 || left.join() === asked.join()) return answer
+    if (left.length === 0 || left.join() === wanted.join()) return answer
     tell({ type: 'unknown', metrics: answer.unknownMetrics })
   }
 }

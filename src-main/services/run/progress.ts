@@ -45,7 +45,7 @@ export class Progress {
     this.rung(
       planned.rung.id,
       'build',
-      unsupported ? 'skipped' : outcome?.artefact ? 'done' : 'failed',
+      unsupported ? 'skipped' : outcome?.artifact ? 'done' : 'failed',
       outcome?.build?.cached ? 'cached' : undefined,
     )
     this.publish(build, null)
@@ -58,8 +58,8 @@ export class Progress {
   }
 
   private publish(build: RungBuild, finding: Finding | null): void {
-    const asked: readonly PlannedRung[] = this.plan.rungs
-    if (!asked.includes(build.planned)) return
+    const planned: readonly PlannedRung[] = this.plan.rungs
+    if (!planned.includes(build.planned)) return
     const { task } = this.plan
     this.emit({
       type: 'result',

@@ -61,7 +61,7 @@ export function statusOf(
   task: Task,
 ): RungStatusReason {
   if (unsupported) return { status: 'unsupported', reason: unsupported }
-  if (outcome && !outcome.artefact && !outcome.cancelled)
+  if (outcome && !outcome.artifact && !outcome.cancelled)
     return { status: 'failed', reason: outcome.reason ?? message('checks.notCompiled') }
   if (!finding) return { status: 'not-run', reason: message('records.notReached') }
   if (finding.trouble) return finding.trouble

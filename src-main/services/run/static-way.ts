@@ -70,9 +70,9 @@ async function openProbe(bench: Bench, plan: RunPlan, gpu: BuildGpu): Promise<{ 
   const library =
     reference && (await buildReference(await bench.compiler(), plan, reference, smOf(gpu)))
   const probe = await bench.launchProbe()
-  if (reference && library !== null && 'artefact' in probe) {
+  if (reference && library !== null && 'artifact' in probe) {
     const { toolbox, signal } = bench
-    const fault = await probeReference(toolbox, { probe: probe.artefact, library, signal })
+    const fault = await probeReference(toolbox, { probe: probe.artifact, library, signal })
     if (fault !== null) throw unusableReference(reference, fault)
   }
   return { probe }
@@ -90,17 +90,17 @@ async function examine(
   const warnings: Statement[] = []
   await inParallel([...builds.each.values()], async (build) => {
     const { planned, outcome } = await build
-    if (!outcome?.artefact) return
+    if (!outcome?.artifact) return
     const { id } = planned.rung
-    const built = { ...outcome, artefact: outcome.artefact }
+    const built = { ...outcome, artifact: outcome.artifact }
     const launches =
-      'reason' in probe ? probe : await launchesOf(examination, planned, probe.artefact, built)
+      'reason' in probe ? probe : await launchesOf(examination, planned, probe.artifact, built)
     if (bench.signal.aborted) return
     const finding = findingOf(launches, gpu)
     rungs.set(id, finding)
     progress.found(id, finding)
     if ('reason' in launches) return
-    const code = await codeOf(bench.toolbox, id, built.artefact, launches.kernels)
+    const code = await codeOf(bench.toolbox, id, built.artifact, launches.kernels)
     if (code && 'rung' in code) deep.set(code.rung, code)
     else if (code) warnings.push(message('records.noCode', { rung: id, why: code.why }))
   })
@@ -149,12 +149,12 @@ async function launchesOf(
   { bench: { toolbox, signal }, plan: { task, problem }, gpu }: Examination,
   { rung, source }: PlannedRung,
   probe: string,
-  built: BuildOutcome & { artefact: string },
+  built: BuildOutcome & { artifact: string },
 ): Promise<Launches> {
   const answer = await probeLaunches(toolbox, {
     probe,
     rung: rung.id,
-    library: built.artefact,
+    library: built.artifact,
     task,
     own: caseOf(problem, { options: rung.options, flags: rung.header.flags }),
     gpu,

@@ -45,7 +45,7 @@ export async function verifyElsewhere(
     return { rungs: measured, halted: null }
   let open = [...new Set([...(trusted ? [trusted] : []), ...wanted])].flatMap(
     ({ planned, outcome }) =>
-      outcome?.artefact ? [builtRung(planned.rung, outcome.artefact)] : [],
+      outcome?.artifact ? [builtRung(planned.rung, outcome.artifact)] : [],
   )
   const found = new Map<string, VerifiedAt[]>(wanted.map(({ planned }) => [planned.rung.id, []]))
   const decided = new Map<string, Finding['elsewhere']>()

@@ -11,7 +11,7 @@ import {
   readLadderFolder,
   type LadderFolder,
 } from '../../adapters/catalog/ladder-folder'
-import type { KernelLibrary } from '../../adapters/catalog/catalog'
+import type { Catalog } from '../../adapters/catalog/catalog'
 import { nothingWatched, watchRound, type WatchedRung } from '../../domain/analysis/watched'
 import { toErrorShape, type ErrorShape } from '../../domain/errors'
 import type { Session } from '../../domain/session/session'
@@ -34,7 +34,7 @@ export interface WatchNews {
 export interface WatchOptions {
   /** Absolute path. */
   folder: string
-  shipped: KernelLibrary
+  shipped: Catalog
   /** Rungs to run; all if absent. */
   rungs?: readonly string[] | undefined
   /** Runs these rungs and the reference; null if nothing finished. A rejection is reported and does not end the watch. */
@@ -55,13 +55,13 @@ export async function rungKeys({
   folder,
   ladder,
   task,
-  library,
+  catalog,
 }: LadderFolder): Promise<Map<string, string>> {
   const text = (id: string): string =>
-    library.rungs.get(id)?.text ?? inEnglish(library.faults.get(id) ?? '')
+    catalog.rungs.get(id)?.text ?? inEnglish(catalog.faults.get(id) ?? '')
   const trusted =
     typeof task.reference === 'string'
-      ? library.references.get(task.id)?.text
+      ? catalog.references.get(task.id)?.text
       : text(task.reference.rung)
   const filled = await Promise.all(
     fillFiles(task).map(({ path }) =>
@@ -72,7 +72,7 @@ export async function rungKeys({
     ),
   )
   const { rungs, title: _title, summary: _summary, ...rest } = ladder
-  const common = [task, rest, trusted, [...(library.headers.get(task.id) ?? [])], filled]
+  const common = [task, rest, trusted, [...(catalog.headers.get(task.id) ?? [])], filled]
   return new Map(
     rungs.map((entry) => [
       entryId(entry),
@@ -118,12 +118,12 @@ export async function watchFolder({
   /** Rungs of a round that was cancelled or failed before it ran them. */
   let owed = new Set<string>()
   let rounds = 0
-  let told = ''
+  let lastText = ''
   const tell = (phase: WatchPhase, error: ErrorShape | null = null): void => {
     const news: WatchNews = { phase, error, rounds, rungs: watched.rungs }
     const text = JSON.stringify(news)
-    if (text === told) return
-    told = text
+    if (text === lastText) return
+    lastText = text
     onNews(news)
   }
   /** After a failed run, its error is shown until the next save. */
@@ -145,7 +145,7 @@ export async function watchFolder({
       const changed = changedRungs(done, keys, own.ladder.reference, { wanted, owed })
       const broken = changed.flatMap((id) => {
         const entry = own.ladder.rungs.find((each) => entryId(each) === id)
-        return (entry && own.library.faults.get(entry.id)) ?? []
+        return (entry && own.catalog.faults.get(entry.id)) ?? []
       })
       if (whole && broken.length > 0)
         tell('faulty', { kind: 'input', message: inLines(distinct(broken)) })

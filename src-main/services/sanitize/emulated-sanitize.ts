@@ -24,7 +24,7 @@ import {
   faultsOf,
   readyRung,
   sharedFills,
-  type EmulationBench,
+  type EmulationSettings,
   type ReadyRung,
 } from '../run/emulate'
 import { requireFitting } from '../run/prepared-rungs'
@@ -44,9 +44,9 @@ export async function sanitizeEmulated(
   gpu: BuildGpu,
   blockOf: BlockChoice | null = null,
 ): Promise<SanitizeReport> {
-  const { bench, library, onProgress } = environment
+  const { bench, catalog, onProgress } = environment
   const { toolbox, signal } = bench
-  const { plan, rungs } = planSanitize(library, request)
+  const { plan, rungs } = planSanitize(catalog, request)
   requireFitting(plan)
   onProgress({ stage: 'prepare', done: 0, total: 0, tool: null, rung: null })
   const compiler = await bench.compiler()
@@ -54,8 +54,8 @@ export async function sanitizeEmulated(
   if ('reason' in probe) throw missingError(probe.reason, message('tools.hostCompiler'))
   const pool = emulatorPool(signal, { start: toolbox.startEmulator })
   try {
-    const emulation: EmulationBench = {
-      ...{ toolbox, pool, probe: probe.artefact, task: plan.task, gpu, seed, signal },
+    const emulation: EmulationSettings = {
+      ...{ toolbox, pool, probe: probe.artifact, task: plan.task, gpu, seed, signal },
       taskFolder: plan.taskFolder,
     }
     const fills = sharedFills(emulation)
@@ -69,7 +69,7 @@ export async function sanitizeEmulated(
       const architecture = architectureFor(rung.header.requires, gpu)
       if ('unsupported' in architecture) return none('unsupported', architecture.unsupported)
       const build = await buildRung(compiler, plan, planned, architecture.sm, staticRungFlags)
-      if (!build.artefact) return none('failed', build.reason ?? message('checks.notCompiled'))
+      if (!build.artifact) return none('failed', build.reason ?? message('checks.notCompiled'))
       const ready = await readyRung(emulation, fills, rung, build, plan.problem)
       if ('reason' in ready) return none(ready.fault ?? 'unsupported', ready.reason)
       const answer = blockOf

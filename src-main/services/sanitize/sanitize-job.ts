@@ -3,7 +3,7 @@ import { Bench } from '../bench/bench'
 import type { Setup } from '../../adapters/machine/machine'
 import { toErrorShape } from '../../domain/errors'
 import type { SanitizeReport } from '../../domain/session/sanitizer'
-import { libraryFor } from '../folders/copies'
+import { catalogFor } from '../folders/copies'
 import { can, parseTarget } from '../../domain/targets/targets'
 import { emulatedGpu } from '../run/counters'
 import { sanitizeEmulated } from './emulated-sanitize'
@@ -20,17 +20,17 @@ export interface SanitizeOptions {
   gpu?: number
 }
 
-/** Runs with this machine's tools and the library on disk. */
+/** Runs with this machine’s tools and the catalog on disk. */
 export async function sanitizeLive(
   setup: Setup,
   request: SanitizeRequest,
   options: SanitizeOptions,
 ): Promise<SanitizeReport> {
   const { machine } = setup
-  const { library, request: own } = await libraryFor(setup, request)
+  const { catalog, request: own } = await catalogFor(setup, request)
   const tools = { toolbox: toolboxOn(machine, null, options.gpu), cache: machine.cache }
-  const bench = await Bench.open(tools, library, options.signal)
-  const environment = { ...options, bench, library }
+  const bench = await Bench.open(tools, catalog, options.signal)
+  const environment = { ...options, bench, catalog }
   const target = parseTarget(request.target ?? '')
   if (target === null || can(target).needsGpu) return sanitize(environment, own)
   return sanitizeEmulated(environment, own, emulatedGpu(target.name).gpu)

@@ -1,4 +1,4 @@
-/** Maps a finding from the compiled path to the kernel library, and shows its lines. */
+/** Maps a finding from the compiled path to the catalog, and shows its lines. */
 import type {
   SanitizerFinding,
   SanitizerRecord,
@@ -6,7 +6,7 @@ import type {
   SourcePlace,
 } from '../../domain/session/sanitizer'
 
-/** Source text by path relative to the kernel library. */
+/** Source text by path relative to the catalog. */
 export type SourceTexts = ReadonlyMap<string, string>
 
 /** Lines shown before and after the line of a finding. */

@@ -9,7 +9,7 @@ import {
   sanitizerVersion,
   type SanitizerAnswer,
 } from '../../adapters/tools/compute-sanitizer'
-import type { KernelLibrary } from '../../adapters/catalog/catalog'
+import type { Catalog } from '../../adapters/catalog/catalog'
 import {
   builtRung,
   sanitizeArgs,
@@ -43,7 +43,7 @@ import type { SanitizeProgress, SanitizeRequest } from '../../contract/sanitize'
 
 export interface SanitizeEnvironment {
   bench: Bench
-  library: KernelLibrary
+  catalog: Catalog
   onProgress: (progress: SanitizeProgress) => void
   /** Time limit of a compute-sanitizer process, in seconds per rung. */
   secondsARung?: number
@@ -58,11 +58,11 @@ export async function sanitize(
   environment: SanitizeEnvironment,
   request: SanitizeRequest,
 ): Promise<SanitizeReport> {
-  const { bench, library, onProgress } = environment
+  const { bench, catalog, onProgress } = environment
   const { toolbox, signal } = bench
   if (toolbox.replays)
     throw inputError(message('asked.sanitizerNotRecorded'), message('asked.useGpu'))
-  const { plan, rungs } = planSanitize(library, request)
+  const { plan, rungs } = planSanitize(catalog, request)
   onProgress({ stage: 'prepare', done: 0, total: 0, tool: null, rung: null })
 
   const sanitizer = await toolbox.locate('compute-sanitizer')
@@ -96,8 +96,8 @@ export async function sanitize(
   })
   const ready = rungs.flatMap(({ rung }): BuiltRung[] => {
     const outcome = built.get(rung.id)
-    return outcome && 'artefact' in outcome && outcome.artefact
-      ? [builtRung(rung, outcome.artefact)]
+    return outcome && 'artifact' in outcome && outcome.artifact
+      ? [builtRung(rung, outcome.artifact)]
       : []
   })
 
@@ -146,13 +146,13 @@ export async function sanitize(
 
 /** The rungs to check, without the ladder's reference unless it is named; throws where none is left. */
 export function planSanitize(
-  library: KernelLibrary,
+  catalog: Catalog,
   request: SanitizeRequest,
 ): { plan: RunPlan; rungs: PlannedRung[] } {
-  const plan = planRun(library, {
+  const plan = planRun(catalog, {
     ladder: request.ladder,
     ...(request.rungs ? { rungs: request.rungs } : {}),
-    ...choiceOf(library, request),
+    ...choiceOf(catalog, request),
     params: request.params,
     profile: 'none',
   })
@@ -166,8 +166,8 @@ export function planSanitize(
 }
 
 /** The task's small ragged sizes, if the request gives none. */
-function choiceOf(library: KernelLibrary, { ladder, size, at = {} }: SanitizeRequest) {
-  const task = taskOf(library, findLadder(library, ladder))
+function choiceOf(catalog: Catalog, { ladder, size, at = {} }: SanitizeRequest) {
+  const task = taskOf(catalog, findLadder(catalog, ladder))
   const named = size !== undefined || sizeNames(task).some((name) => at[name] !== undefined)
   return { size, at: named ? at : { ...task.sanitize, ...at } }
 }
@@ -196,7 +196,7 @@ function notChecked(
   built: BuildOutcome | { unsupported: Statement } | undefined,
 ): SanitizerCheck {
   if (built && 'unsupported' in built) return noVerdict(tool, 'unsupported', built.unsupported)
-  if (built && !built.artefact && !built.cancelled)
+  if (built && !built.artifact && !built.cancelled)
     return noVerdict(tool, 'failed', built.reason ?? message('checks.notCompiled'))
   return noVerdict(tool, 'not-run', message('records.notReached'))
 }

@@ -3,7 +3,7 @@ import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { sha256 } from '../../adapters/disk/build-cache'
-import type { KernelLibrary } from '../../adapters/catalog/catalog'
+import type { Catalog } from '../../adapters/catalog/catalog'
 import type { Setup } from '../../adapters/machine/machine'
 import { readSources } from '../../adapters/sessions/session-sources'
 import type { Ladder } from '../../domain/ladder/ladder'
@@ -50,10 +50,10 @@ function recordingsOf(root: string, ladder: string): Promise<MeasuredRecording[]
 }
 
 /** Null for a missing ladder, or one with an unusable rung, which running it reports. */
-function ladderOf(library: KernelLibrary, id: string): Ladder | null {
-  const file = library.ladders.find((ladder) => ladder.id === id)
+function ladderOf(catalog: Catalog, id: string): Ladder | null {
+  const file = catalog.ladders.find((ladder) => ladder.id === id)
   try {
-    return file ? resolveLadder(library, file) : null
+    return file ? resolveLadder(catalog, file) : null
   } catch {
     return null
   }
@@ -65,20 +65,20 @@ interface Today {
   hash: string
 }
 
-const todays = new WeakMap<KernelLibrary, Today>()
+const todays = new WeakMap<Catalog, Today>()
 
 /** A list asks for every ladder of one library. */
-function today(library: KernelLibrary): Today {
-  const known = todays.get(library)
+function today(catalog: Catalog): Today {
+  const known = todays.get(catalog)
   if (known) return known
   const rungs = new Map(
-    [...library.rungs].map(([id, { header, file, text }]) => [
+    [...catalog.rungs].map(([id, { header, file, text }]) => [
       id,
       { id, file, text, params: header.params },
     ]),
   )
   const found = { rungs, hash: sha256(JSON.stringify([...rungs])) }
-  todays.set(library, found)
+  todays.set(catalog, found)
   return found
 }
 
@@ -96,13 +96,13 @@ async function stampOf(root: string): Promise<string[]> {
 /** By rung id; rungs that no recording contains are omitted. */
 export async function measuredRungs(
   { assets: { recordingsDir }, machine }: MeasuredSetup,
-  library: KernelLibrary,
+  catalog: Catalog,
   ladderId: string,
 ): Promise<Record<string, RungMeasured>> {
-  const ladder = ladderOf(library, ladderId)
+  const ladder = ladderOf(catalog, ladderId)
   const listed = await listRecordings(recordingsDir)
   if (!ladder || !listed.some(({ summary }) => summary.ladder.id === ladder.id)) return {}
-  const { rungs, hash } = today(library)
+  const { rungs, hash } = today(catalog)
   return keptAnswer({
     file: join(machine.folders.cache, 'measured', `${ladder.id}.json`),
     key: sha256(JSON.stringify([appVersion, hash, ladder, await stampOf(recordingsDir)])),

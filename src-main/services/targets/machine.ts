@@ -41,9 +41,9 @@ export const runMachine: Runner = async (name, request, options) => {
   const target = { kind: 'machine' as const, name: name! }
   const machine = await openMachine(options.machine.folders, target.name)
   if (request.draft !== undefined) throw inputError(message('machines.noDraft'))
-  const { library, id, own } = await openTrustedLadder(options, request.ladder)
+  const { catalog, id, own } = await openTrustedLadder(options, request.ladder)
   // What is wrong with the request is said before anything is sent.
-  planRun(library, { ...request, ladder: id })
+  planRun(catalog, { ...request, ladder: id })
   const remote = remoteOptions(target, options)
   options.emit({ type: 'stage', stage: 'prepare', done: 0, total: 0 })
   const ready = await prepare(machine, remote)

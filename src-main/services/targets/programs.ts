@@ -25,8 +25,8 @@ function refuseOthers(
   { target, size, at, params, draft }: RunRequest,
   { commits, settings }: StartRunOptions,
 ): void {
-  const asked = parseTarget(target)
-  if (!asked || !isMeasuredNow(asked) || can(asked).elsewhere)
+  const parsed = parseTarget(target)
+  if (!parsed || !isMeasuredNow(parsed) || can(parsed).elsewhere)
     throw inputError(message('programs.onlyHere', { target }), message('programs.leaveTarget'))
   const given = [
     ['--size', size !== undefined],

@@ -1,7 +1,7 @@
 /** Runs rungs on an emulated GPU of the built-in table. */
 import { savedRun, type FinishedRun, type Runner, type StartRunOptions } from './saved-run'
-import type { KernelLibrary } from '../../adapters/catalog/catalog'
-import { libraryFor } from '../folders/copies'
+import type { Catalog } from '../../adapters/catalog/catalog'
+import { catalogFor } from '../folders/copies'
 import { planRun } from '../run/plan'
 import { sameSizes } from '../../domain/task/problem'
 import { emulatedGpu } from '../run/counters'
@@ -11,7 +11,7 @@ import { emulatedProblem } from '../../domain/emulation/emulated-problem'
 import { chosen } from '../../domain/task/problem-request'
 
 export async function emulatePlan(
-  library: KernelLibrary,
+  catalog: Catalog,
   plan: RunPlan,
   name: string | null,
   options: StartRunOptions,
@@ -20,7 +20,7 @@ export async function emulatePlan(
   const target = emulatedGpu(name)
   return savedRun(
     {
-      library,
+      catalog,
       plan,
       target: { kind: 'emulated', name: target.name },
       way: () =>
@@ -32,10 +32,10 @@ export async function emulatePlan(
 
 export const runEmulated: Runner = async (name, request, options) => {
   emulatedGpu(name)
-  const { library, request: own } = await libraryFor(options, request)
-  const plan = planRun(library, { ...own, profile: 'deep' })
-  if (chosen(plan.task, own).sizes !== null) return emulatePlan(library, plan, name, options)
+  const { catalog, request: own } = await catalogFor(options, request)
+  const plan = planRun(catalog, { ...own, profile: 'deep' })
+  if (chosen(plan.task, own).sizes !== null) return emulatePlan(catalog, plan, name, options)
   const problem = emulatedProblem(plan.task, plan.problem)
   const shrunkFrom = sameSizes(problem.sizes, plan.problem.sizes) ? null : plan.problem
-  return emulatePlan(library, { ...plan, problem }, name, options, { shrunkFrom })
+  return emulatePlan(catalog, { ...plan, problem }, name, options, { shrunkFrom })
 }

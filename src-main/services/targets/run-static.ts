@@ -1,6 +1,6 @@
 /** Builds rungs for a GPU of the built-in table, without running anything. */
 import { savedRun, type Runner } from './saved-run'
-import { libraryFor } from '../folders/copies'
+import { catalogFor } from '../folders/copies'
 import { planRun } from '../run/plan'
 import { inputError } from '../../domain/errors'
 import { message } from '../../domain/messages/message'
@@ -18,11 +18,11 @@ export const runStatic: Runner = async (name, request, options) => {
         architectures: computeCapabilities.map((cc) => `sm_${cc.replace('.', '')}`).join(', '),
       }),
     )
-  const { library, request: own } = await libraryFor(options, request)
+  const { catalog, request: own } = await catalogFor(options, request)
   return savedRun(
     {
-      library,
-      plan: planRun(library, { ...own, profile: 'none' }),
+      catalog,
+      plan: planRun(catalog, { ...own, profile: 'none' }),
       target: { kind: 'static', name },
       way: () => staticWay(gpu),
     },

@@ -2,7 +2,7 @@
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Setup } from '../../adapters/machine/machine'
-import type { KernelLibrary } from '../../adapters/catalog/catalog'
+import type { Catalog } from '../../adapters/catalog/catalog'
 import { rawRecorder, type DiskRecorder, type LostOutput } from '../../adapters/tools/raw-files'
 import { draftSession, type SessionDraft } from '../../adapters/sessions/session-store'
 import { refuseTaken, takenMeanwhile } from '../../adapters/disk/staging'
@@ -131,7 +131,7 @@ export async function saveSomewhere(
 }
 
 export interface SavedRun {
-  library: KernelLibrary
+  catalog: Catalog
   plan: RunPlan
   target: Target
   /** How to examine what was built; `reportPath` is where to save ncu's report. */
@@ -140,7 +140,7 @@ export interface SavedRun {
 
 /** Executes a plan on this machine and saves what it finishes. */
 export async function savedRun(
-  { library, plan, target, way }: SavedRun,
+  { catalog, plan, target, way }: SavedRun,
   options: StartRunOptions,
 ): Promise<FinishedRun> {
   const { assets, machine, signal, emit } = options
@@ -162,8 +162,8 @@ export async function savedRun(
       toolbox: toolboxOn(machine, recorder, options.settings?.gpu),
       cache: machine.cache,
     }
-    const bench = await Bench.open(tools, library, signal)
-    const reference = library.references.get(plan.task.id)
+    const bench = await Bench.open(tools, catalog, signal)
+    const reference = catalog.references.get(plan.task.id)
     for (const { rung, source, headers = [] } of plan.rungs)
       for (const [path, text] of [[rung.file, source] as const, ...headers])
         await draft.addSource(path, text)

@@ -34,7 +34,7 @@ async function edit(folder: string, name: string, change: (text: string) => stri
 export async function applyWinner(
   own: LadderFolder,
   { rung }: PlannedRung,
-  { winner, finalists, gpus, rung: asked }: TuneReport,
+  { winner, finalists, gpus, rung: rungId }: TuneReport,
 ): Promise<string> {
   if (!winner) throw inputError(message('tunings.nothingToApply'))
   const declared = new Map(rung.header.params.map((param) => [param.name, param]))
@@ -50,7 +50,7 @@ export async function applyWinner(
       }),
     )
   const [ladderFile] = own.files
-  const id = freeId(own, asked)
+  const id = freeId(own, rungId)
   const params = Object.fromEntries(
     Object.entries(winner).filter(([name, value]) => declared.get(name)!.default !== value),
   )
@@ -63,13 +63,13 @@ export async function applyWinner(
     )
   const gain = finalists.find((one) => pointKey(one.params) === pointKey(winner))?.ratio
   await edit(own.folder, ladderFile!, (text) =>
-    addVariant(text, asked, {
+    addVariant(text, rungId, {
       id: rung.header.id,
       as: id,
       title: `${rung.title}, tuned`,
       params,
       ...(rung.options ? { options: rung.options } : {}),
-      note: `Tuned on ${gpus[0]?.name ?? 'a GPU'}${gain ? `: ${(1 / gain.ratio).toFixed(2)} times as fast as ${asked} there` : ''}.`,
+      note: `Tuned on ${gpus[0]?.name ?? 'a GPU'}${gain ? `: ${(1 / gain.ratio).toFixed(2)} times as fast as ${rungId} there` : ''}.`,
     }),
   )
   return id

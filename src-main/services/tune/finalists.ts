@@ -13,7 +13,7 @@ import { inTurn } from '../bench/gpu-turn'
 import { median } from '../../domain/regress/statistics'
 import type { T4Row } from '../../domain/tune/t4'
 import { pointKey, type Point } from '../../domain/tune/search-space'
-import { measureOn, type MeasureSetup, type Worker } from './workers'
+import { measureOn, type MeasureSettings, type Worker } from './workers'
 
 /** As many as are likely to contain the true best one, given the noise of single times. */
 const finalistCount = 5
@@ -24,7 +24,7 @@ const secondsAPair = 0.1
 const verifySeconds = 0.02
 
 export interface FinalsRequest {
-  setup: MeasureSetup
+  setup: MeasureSettings
   worker: Worker
   planned: PlannedRung
   /** Those with a time, the best first. */
@@ -69,7 +69,7 @@ export async function timeFinalists(request: FinalsRequest): Promise<Finals> {
     // Each under a name of its own, since the linker would take the same file for the same library.
     const against = own ?? timed[0]!.built
     const [old, copy] = await Promise.all(
-      ['own', 'copy'].map((name) => copyBuilt(against.artefact, join(scratch.path, name))),
+      ['own', 'copy'].map((name) => copyBuilt(against.artifact, join(scratch.path, name))),
     )
     const outcome = await inTurn(
       {
@@ -89,8 +89,8 @@ export async function timeFinalists(request: FinalsRequest): Promise<Finals> {
           taskFolder: setup.plan.taskFolder,
           pairs: timed.map(({ built }) => ({
             now: built,
-            before: { ...against, id: oldId(built.id), artefact: old! },
-            copy: { ...against, id: copyId(built.id), artefact: copy! },
+            before: { ...against, id: oldId(built.id), artifact: old! },
+            copy: { ...against, id: copyId(built.id), artifact: copy! },
           })),
           from: 1,
           seed: setup.seed,

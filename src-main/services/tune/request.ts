@@ -61,8 +61,8 @@ const mostListed = 100_000
 
 const list = (words: Iterable<string>): string => [...words].join(', ')
 
-function axesOf({ rung, source }: PlannedRung, plan: RunPlan, asked: readonly Axis[]): Axis[] {
-  if (asked.length === 0) {
+function axesOf({ rung, source }: PlannedRung, plan: RunPlan, axes: readonly Axis[]): Axis[] {
+  if (axes.length === 0) {
     const axes = rung.header.params
       .filter(({ allowed }) => allowed.length > 1)
       .map(({ name, allowed }) => ({ name, values: allowed }))
@@ -73,13 +73,13 @@ function axesOf({ rung, source }: PlannedRung, plan: RunPlan, asked: readonly Ax
     )
   }
   const declared = rung.header.params.map(({ name }) => name)
-  for (const { name } of asked)
+  for (const { name } of axes)
     if (!declared.includes(name) && !mentionsMacro([source, ...plan.headers.values()], name))
       throw inputError(
         `${rung.id} has no parameter ${name}, and its source mentions no macro of that name.`,
         declared.length > 0 ? `Its parameters are: ${list(declared)}.` : undefined,
       )
-  return [...asked]
+  return [...axes]
 }
 
 function requireAllowed(space: Space, allowed: number | null): void {

@@ -29,7 +29,7 @@ import type { Compiler } from '../bench/compiler'
 import { isShared } from '../bench/gpu-turn'
 import { T4Row } from '../../domain/tune/t4'
 import { pointKey, type Point } from '../../domain/tune/search-space'
-import { measureOn, noTime, openWorkers, type MeasureSetup, type Worker } from './workers'
+import { measureOn, noTime, openWorkers, type MeasureSettings, type Worker } from './workers'
 
 export interface TuneOptions {
   signal: AbortSignal
@@ -72,8 +72,8 @@ type TunedRung = Pick<TuneRequest, 'ladder' | 'rung' | 'size' | 'at'>
 
 /** The ladder, and the run of the one rung that is tuned. */
 async function planOf(setup: Setup, request: TunedRung) {
-  const { library, id: ladder } = await openTrustedLadder(setup, request.ladder)
-  const plan = planRun(library, {
+  const { catalog, id: ladder } = await openTrustedLadder(setup, request.ladder)
+  const plan = planRun(catalog, {
     ladder,
     rungs: [request.rung],
     ...(request.size === undefined ? {} : { size: request.size }),
@@ -81,7 +81,7 @@ async function planOf(setup: Setup, request: TunedRung) {
     params: {},
     profile: 'none',
   })
-  return { library, ladder, plan }
+  return { library: catalog, ladder, plan }
 }
 
 /** The rung with its own values. */
@@ -96,14 +96,14 @@ export async function tune(
   const started = performance.now()
   const { machine } = setup
   const { signal, onNote } = options
-  const { library, ladder, plan } = await planOf(setup, request)
+  const { library: catalog, ladder, plan } = await planOf(setup, request)
   const planned = plan.rungs[0]!
   const chosen = spaceOf(planned, plan, request)
   const { space, budget } = chosen
   onNote(`${spaceText(chosen)} Strategy: ${chosen.strategy}.`)
   onNote('Checking the machine…')
   const toolbox = machine.toolbox(null)
-  const bench = await Bench.open({ toolbox, cache: machine.cache }, library, signal)
+  const bench = await Bench.open({ toolbox, cache: machine.cache }, catalog, signal)
   const compiler = await bench.compiler()
   const workers = await openWorkers(machine, request.gpus, bench)
   const [{ device }] = workers as [Worker, ...Worker[]]
@@ -111,7 +111,7 @@ export async function tune(
   const expected: Expected | null = trusted
     ? { rung: trusted.id }
     : await bench.oracle(plan, device)
-  const measureSetup: MeasureSetup = {
+  const measureSetup: MeasureSettings = {
     ...{ plan, runner: await bench.runner(), expected, trusted, seed, signal },
     secondsAPoint: request.secondsAPoint,
     cacheState: request.cacheState,
@@ -158,7 +158,7 @@ export async function tune(
   try {
     const before = new Map([...journal.rows, ...parts].map((row) => [pointKey(row.params), row]))
     const rows: T4Row[] = []
-    const artefacts = new Map<string, BuiltRung>()
+    const artifacts = new Map<string, BuiltRung>()
     const full = (point: Point): Point => ({ ...planned.rung.params, ...point })
     const fromPlanned = Object.fromEntries(
       space.axes.map(({ name }) => [name, planned.rung.params[name] ?? NaN]),
@@ -213,7 +213,7 @@ export async function tune(
         async build(point) {
           const built = await build(point)
           if ('rung' in built) {
-            artefacts.set(pointKey(full(point)), built.rung)
+            artifacts.set(pointKey(full(point)), built.rung)
             return { built }
           }
           return { outcome: rowOf(point, noTime(built.status, built.reason), null, null) }
@@ -255,7 +255,7 @@ export async function tune(
           planned,
           rows: best,
           async build(params) {
-            const known = artefacts.get(pointKey(params))
+            const known = artifacts.get(pointKey(params))
             if (known) return known
             const built = await build(params)
             return 'rung' in built ? built.rung : null
@@ -344,7 +344,7 @@ function spaceText({ combinations, allowed }: ReturnType<typeof spaceOf>): strin
 async function trustedRung(compiler: Compiler, plan: RunPlan, sm: string): Promise<BuiltRung> {
   const { rung } = plan.trusted!
   const built = await buildRung(compiler, plan, plan.trusted!, sm)
-  if (built.artefact) return builtRung(rung, built.artefact)
+  if (built.artifact) return builtRung(rung, built.artifact)
   throw new KernelLadderError('failed', `${rung.id}: ${inEnglish(built.reason ?? '')}`)
 }
 
@@ -367,9 +367,9 @@ function builder(
     if ('unsupported' in architecture)
       return { status: 'unsupported', reason: architecture.unsupported }
     const built = await buildRung(compiler, plan, one, architecture.sm)
-    return built.artefact
+    return built.artifact
       ? {
-          rung: builtRung(one.rung as LadderRung, built.artefact),
+          rung: builtRung(one.rung as LadderRung, built.artifact),
           seconds: built.build?.seconds ?? null,
         }
       : { status: 'not-built', reason: built.reason ?? null }

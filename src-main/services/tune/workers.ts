@@ -34,15 +34,15 @@ function visibleCount(machine: Machine, driver: NvidiaSmi): number {
 /** Throws if a GPU is missing, named twice or of another kind than the others, whose times are not comparable. */
 export async function openWorkers(
   machine: Machine,
-  asked: readonly number[] | 'all' | undefined,
+  requestedGpus: readonly number[] | 'all' | undefined,
   bench: Bench,
 ): Promise<Worker[]> {
   const driver = await bench.driver()
   const runner = await bench.runner()
   const numbers =
-    asked === 'all'
+    requestedGpus === 'all'
       ? Array.from({ length: visibleCount(machine, driver) }, (_, number) => number)
-      : (asked ?? [undefined])
+      : (requestedGpus ?? [undefined])
   const workers: Worker[] = []
   for (const number of numbers) {
     const toolbox = toolboxOn(machine, null, number)
@@ -62,7 +62,7 @@ export async function openWorkers(
 }
 
 /** What all points of a sweep have in common. */
-export interface MeasureSetup {
+export interface MeasureSettings {
   plan: RunPlan
   runner: string
   expected: Expected | null
@@ -106,7 +106,7 @@ function resultOf({ verify, timing, trouble }: Measured, plan: RunPlan): PointRe
 export async function measureOn(
   worker: Worker,
   rungs: readonly BuiltRung[],
-  setup: MeasureSetup,
+  setup: MeasureSettings,
   report: (id: string, result: PointResult) => void,
   over: { problem?: Problem; maxSeconds?: number; key?: string } = {},
 ): Promise<void> {

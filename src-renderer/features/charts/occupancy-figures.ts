@@ -65,8 +65,8 @@ function mainLaunch(rung: RungResult, found: readonly RungOccupancy[]): RungOccu
       Math.abs(occupancy.percent - percent) < 0.1,
   )
   if (agreeing) return agreeing
-  const held = ({ occupancy }: RungOccupancy) => occupancy.allocated.registersPerBlock
-  return [...found].sort((a, b) => held(b) - held(a))[0]
+  const registersOf = ({ occupancy }: RungOccupancy) => occupancy.allocated.registersPerBlock
+  return [...found].sort((a, b) => registersOf(b) - registersOf(a))[0]
 }
 
 export function rungOccupancy(session: Session, rung: RungResult): RungOccupancy | OccupancyGap {

@@ -15,6 +15,6 @@ export const useDrawing = (): Drawing | null => inject(drawingKey, null)
 
 /** The requested choice; undefined if the user chooses on screen. */
 export function choiceOf<T extends string>(choices: readonly T[]): T | undefined {
-  const asked = useDrawing()?.choice
-  return choices.find((choice) => choice === asked)
+  const requested = useDrawing()?.choice
+  return choices.find((choice) => choice === requested)
 }

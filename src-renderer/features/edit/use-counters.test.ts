@@ -5,7 +5,11 @@ import { useCounters } from './use-counters'
 import type { RungCounters } from '../../../src-main/contract/rung-builds'
 
 /** Questions that were asked, and how to answer each. */
-let asked: { source: string; answer: (value: RungCounters) => void; fail: (e: unknown) => void }[]
+let requests: {
+  source: string
+  answer: (value: RungCounters) => void
+  fail: (e: unknown) => void
+}[]
 let scope: EffectScope
 const source = ref('first')
 
@@ -16,7 +20,7 @@ const answerTo = (text: string): RungCounters => ({
 
 beforeEach(() => {
   vi.useFakeTimers()
-  asked = []
+  requests = []
   source.value = 'first'
   scope = effectScope()
 })
@@ -30,7 +34,7 @@ const opened = () =>
     useCounters(source, () =>
       source.value === ''
         ? null
-        : new Promise((answer, fail) => asked.push({ source: source.value, answer, fail })),
+        : new Promise((answer, fail) => requests.push({ source: source.value, answer, fail })),
     ),
   )!
 
@@ -45,9 +49,9 @@ describe('the counters of a copy', () => {
     await type('f', 400)
     await type('fo', 400)
     await type('foo', 999)
-    expect(asked).toEqual([])
+    expect(requests).toEqual([])
     await vi.advanceTimersByTimeAsync(1)
-    expect(asked.map((one) => one.source)).toEqual(['foo'])
+    expect(requests.map((one) => one.source)).toEqual(['foo'])
     expect(counting.value).toBe(true)
   })
 
@@ -55,8 +59,8 @@ describe('the counters of a copy', () => {
     const { counters, counting, areCurrent } = opened()
     await type('a', 1000)
     await type('b', 1000)
-    asked[1]!.answer(answerTo('b'))
-    asked[0]!.answer(answerTo('a'))
+    requests[1]!.answer(answerTo('b'))
+    requests[0]!.answer(answerTo('a'))
     await vi.advanceTimersByTimeAsync(0)
     expect(counters.value?.reason).toBe('b')
     expect(counting.value).toBe(false)
@@ -68,9 +72,9 @@ describe('the counters of a copy', () => {
   it('stay in view while those of a newer text are counted, and after that was given up', async () => {
     const { counters, error } = opened()
     await type('a', 1000)
-    asked[0]!.answer(answerTo('a'))
+    requests[0]!.answer(answerTo('a'))
     await type('b', 1000)
-    asked[1]!.fail(new KernelLadderError('cancelled', 'given up'))
+    requests[1]!.fail(new KernelLadderError('cancelled', 'given up'))
     await type('c', 1000)
     await vi.advanceTimersByTimeAsync(0)
     expect(counters.value?.reason).toBe('a')
@@ -80,16 +84,16 @@ describe('the counters of a copy', () => {
   it('are not asked for again where there is no compiler', async () => {
     const { possible } = opened()
     await type('a', 1000)
-    asked[0]!.fail(new KernelLadderError('missing', 'nvcc was not found'))
+    requests[0]!.fail(new KernelLadderError('missing', 'nvcc was not found'))
     await type('b', 2000)
     expect(possible.value).toBe(false)
-    expect(asked.length).toBe(1)
+    expect(requests.length).toBe(1)
   })
 
   it('are gone where there is nothing to count', async () => {
     const { counters, counting } = opened()
     await type('a', 1000)
-    asked[0]!.answer(answerTo('a'))
+    requests[0]!.answer(answerTo('a'))
     await type('', 1000)
     expect(counters.value).toBeNull()
     expect(counting.value).toBe(false)

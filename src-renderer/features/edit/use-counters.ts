@@ -25,16 +25,16 @@ export function useCounters(
   async function count(): Promise<void> {
     if (!possible.value) return
     const text = source.value
-    const asked = ask()
+    const request = ask()
     const own = (latest += 1)
-    if (!asked) {
+    if (!request) {
       counters.value = null
       counting.value = false
       return
     }
     counting.value = true
     try {
-      const answer = await asked
+      const answer = await request
       if (own !== latest) return
       counted.value = text
       counters.value = answer

@@ -208,14 +208,14 @@ describe('against a baseline', () => {
   const own = recorded.rungs.indexOf(base)
   const items = matrixItems(recorded.rungs, 'common')
   const alone = matrixItems([base], 'common')
-  const held = againstBaseline(
+  const comparison = againstBaseline(
     items,
     recorded.rungs,
     recorded,
     { session: recorded, rung: base },
     alone,
   )
-  const cell = (id: string, index: number) => rowOf(held, id).cells[index]
+  const cell = (id: string, index: number) => rowOf(comparison, id).cells[index]
 
   it('times have factors and verdicts, and so have the figures that follow from them', () => {
     expect(cell('time', faster)).toMatchObject({ text: '0.832×', verdict: 'better' })
@@ -244,7 +244,9 @@ describe('against a baseline', () => {
   it('shares have differences, and what has no better direction has no better', () => {
     expect(cell('fmaUtilization', faster)).toMatchObject({ text: '+13.8 pp', verdict: 'better' })
     const verdicts = new Set(
-      rowOf(held, 'registersPerThread').cells.map((one) => one.kind === 'value' && one.verdict),
+      rowOf(comparison, 'registersPerThread').cells.map(
+        (one) => one.kind === 'value' && one.verdict,
+      ),
     )
     expect(verdicts.has('better')).toBe(false)
   })

@@ -3,7 +3,7 @@ import {
   leadOf,
   leadPipe,
   type Lead,
-  type Told,
+  type LeadContext,
 } from '../../../src-main/domain/analysis/lead-figure'
 import type { RungResult } from '../../../src-main/domain/session/session'
 
@@ -16,14 +16,14 @@ export interface RunColumns {
 
 export const builtMetrics = ['registersPerThread', 'theoreticalOccupancy', 'wavesPerSm'] as const
 
-export function runColumns(told: Told, results: readonly RungResult[]): RunColumns {
+export function runColumns(context: LeadContext, results: readonly RungResult[]): RunColumns {
   const timings = results.flatMap(({ timing }) => timing ?? [])
-  const pipe = leadPipe(told)
+  const pipe = leadPipe(context)
   const profiled = results.filter(({ profile }) => profile !== null)
   // The card level collects the FMA pipe alone.
   const pipeKnown = profiled.length === 0 || profiled.some(({ metrics }) => metrics[pipe])
   return {
-    lead: leadOf(told),
+    lead: leadOf(context),
     ratios:
       timings.length === 0 || timings.some(({ ratioToReference }) => ratioToReference !== null),
     metrics: ['achievedOccupancy', ...(pipeKnown ? [pipe] : []), 'sharedLoads'],

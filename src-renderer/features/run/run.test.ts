@@ -251,12 +251,12 @@ async function replayed(recording: string, ladder: string) {
   const machine = await fakeMachine()
   const { events, emit } = eventLog()
   await machine.run({ ladder, target: `recorded:${recording}`, size: undefined }, { emit })
-  const { told, rungs } = replay(messages('run-1', events))!
+  const { leadContext, rungs } = replay(messages('run-1', events))!
   const results = rungs.flatMap(({ result }) => result ?? [])
-  const { lead, metrics, ratios } = runColumns(told, results)
-  const before = runColumns(told, [])
+  const { lead, metrics, ratios } = runColumns(leadContext, results)
+  const before = runColumns(leadContext, [])
   const [fastest] = results
-    .map((rung) => leadFigure(told, rung, lead)!)
+    .map((rung) => leadFigure(leadContext, rung, lead)!)
     .sort((a, b) => b.rate.value! - a.rate.value!)
   return { fastest: fastest!, metrics, ratios, before }
 }

@@ -1,6 +1,9 @@
 /** Finds another session of the same ladder, problem and GPU with a higher profile level. */
 import type { SessionSummary } from '../../../src-main/contract/index'
-import { profileLevels, type ProfileLevel } from '../../../src-main/domain/metrics/metric-definition'
+import {
+  profileLevels,
+  type ProfileLevel,
+} from '../../../src-main/domain/metrics/metric-definition'
 import { isImport } from '../../../src-main/domain/session/session-summary'
 
 const rank = (level: ProfileLevel): number => profileLevels.indexOf(level)

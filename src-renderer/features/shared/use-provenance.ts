@@ -93,13 +93,13 @@ export function useProvenance() {
   function conditionLines(timing: Timing): string[] {
     const { emptyMs, late, includesHost, gpu } = timing
     const own = ownGpuMs(timing)
-    const held = heldDown(gpu)
+    const throttles = heldDown(gpu)
     return [
       ...(own === null ? [] : [t('provenance.gpuOwn', { ms: figureText(own, 'ms') })]),
       ...(emptyMs == null ? [] : [t('provenance.empty', { ms: figureText(emptyMs, 'ms') })]),
       ...(includesHost ? [t('provenance.includesHost')] : []),
       ...(late ? [t('provenance.late', { n: late })] : []),
-      ...(held === null ? [] : [text(held)]),
+      ...(throttles === null ? [] : [text(throttles)]),
     ]
   }
 
@@ -118,13 +118,13 @@ export function useProvenance() {
   function sustainedTip({ timing }: RungResult): TipContent {
     if (!timing?.sustained) return { lines: [t('provenance.noTime')] }
     const { medianMs, seconds, spread, referenceMedianMs, gpu } = timing.sustained
-    const held = heldDown(gpu)
+    const throttles = heldDown(gpu)
     return {
       title: figureText(medianMs, 'ms'),
       lines: [
         t('provenance.sustained', { seconds, spread: spreadText(spread) }),
         ...besideLines(referenceMedianMs),
-        ...(held === null ? [] : [text(held)]),
+        ...(throttles === null ? [] : [text(throttles)]),
       ],
     }
   }

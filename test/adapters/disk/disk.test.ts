@@ -151,7 +151,7 @@ describe('the build cache', () => {
     await first.keep(build)
     expect((await cache.slot(inputs)).kept).toEqual(build)
 
-    await writeFile(first.artefact, damaged)
+    await writeFile(first.artifact, damaged)
     const again = await cache.slot(inputs)
     expect(again.kept).toBeNull()
     await writeFile(again.pending, 'machine code')

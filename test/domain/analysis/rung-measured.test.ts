@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { readKernelLibrary } from '../../../src-main/adapters/catalog/catalog'
+import { readCatalog } from '../../../src-main/adapters/catalog/catalog'
 import { readSources } from '../../../src-main/adapters/sessions/session-sources'
 import {
   measuredOf,
@@ -18,11 +18,11 @@ import { resolveLadder } from '../../../src-main/services/catalog/resolve'
 import { copyHeader } from '../../../src-main/parsers/kernels/rung-header-edit'
 
 const kernelsDir = join(root, 'cuda-kernels')
-const library = await readKernelLibrary(kernelsDir)
-const file = library.ladders.find(({ id }) => id === 'gemm-fp32')!
-const ladder = resolveLadder(library, file)
+const catalog = await readCatalog(kernelsDir)
+const file = catalog.ladders.find(({ id }) => id === 'gemm-fp32')!
+const ladder = resolveLadder(catalog, file)
 const today = new Map<string, RungToday>(
-  [...library.rungs].map(([id, { header, file, text }]) => [
+  [...catalog.rungs].map(([id, { header, file, text }]) => [
     id,
     { id, file, text, params: header.params },
   ]),
@@ -62,7 +62,7 @@ describe('what was measured of a rung', () => {
       reference: { to: '00_cublas', ratio: now!.timing!.ratioToReference, alone: null },
       changed: [],
     })
-    const { expect: expected } = library.rungs.get(tile)!.header
+    const { expect: expected } = catalog.rungs.get(tile)!.header
     expect(measured[tile]!.steps.map(({ metric }) => metric)).toEqual(
       expected.map(({ metric }) => metric),
     )
@@ -81,17 +81,17 @@ describe('what was measured of a rung', () => {
   it('is kept until a rung, a recording or the program changes', async () => {
     const setup = await keeping()
     const file = join(setup.machine.folders.cache, 'measured', 'gemm-fp32.json')
-    const first = await measuredRungs(setup, library, ladder.id)
+    const first = await measuredRungs(setup, catalog, ladder.id)
     const kept = JSON.parse(await readFile(file, 'utf8')) as { key: string; answer: typeof first }
     expect(kept.answer).toEqual(first)
     // What is kept is what is answered, as a mark in it shows.
     kept.answer[tile]!.device = 'kept'
     await writeFile(file, JSON.stringify(kept))
-    expect((await measuredRungs(setup, library, ladder.id))[tile]!.device).toBe('kept')
-    const source = library.rungs.get(tile)!
+    expect((await measuredRungs(setup, catalog, ladder.id))[tile]!.device).toBe('kept')
+    const source = catalog.rungs.get(tile)!
     const text = source.text.replace('#include', 'int changed;\n#include')
-    const rungs = new Map(library.rungs).set(tile, { ...source, text })
-    const changed = await measuredRungs(setup, { ...library, rungs }, ladder.id)
+    const rungs = new Map(catalog.rungs).set(tile, { ...source, text })
+    const changed = await measuredRungs(setup, { ...catalog, rungs }, ladder.id)
     expect(changed[tile]).toMatchObject({ device: 'NVIDIA H200', changed: [tile] })
   })
 
@@ -99,14 +99,14 @@ describe('what was measured of a rung', () => {
     const setup = await keeping()
     const folder = join(setup.machine.folders.cache, 'measured')
     await writeFile(folder, 'a file where the folder would be')
-    const found = await measuredRungs(setup, library, ladder.id)
+    const found = await measuredRungs(setup, catalog, ladder.id)
     expect(found[tile]).toEqual(measured[tile])
   })
 
   it('is there for every rung of every ladder that ships, at its ladder’s parameters', async () => {
     const [listed, setup] = [await listRecordings(recordingsDir), await keeping()]
-    for (const each of library.ladders) {
-      const found = await measuredRungs(setup, library, each.id)
+    for (const each of catalog.ladders) {
+      const found = await measuredRungs(setup, catalog, each.id)
       expect(Object.keys(found)).toEqual(each.rungs.map(({ id, as }) => as ?? id))
       const own = listed.filter(({ summary }) => summary.ladder.id === each.id)
       for (const { recording } of Object.values(found))
@@ -159,7 +159,7 @@ describe('what was measured of a rung', () => {
   })
 
   it('takes a comment for no change: what was measured stood in the header once', () => {
-    const source = library.rungs.get(tile)!
+    const source = catalog.rungs.get(tile)!
     const recorded = at4096.sources[tile]!
     const hash = (text: string): string => createHash('sha256').update(text).digest('hex')
     // The recording keeps the source as it was compiled, with that comment, and its hash is of that.
@@ -175,13 +175,13 @@ describe('what was measured of a rung', () => {
 
   it('is none of a ladder that no recording holds', async () => {
     expect(measuredOf({ ...ladder, id: 'another' }, today, recordings)).toEqual({})
-    expect(await measuredRungs(await keeping(), library, 'another')).toEqual({})
+    expect(await measuredRungs(await keeping(), catalog, 'another')).toEqual({})
   })
 })
 
 describe('the sources of rungs', () => {
   it('hold nothing that was measured, and no script writes into them', async () => {
-    for (const { file, text } of library.rungs.values())
+    for (const { file, text } of catalog.rungs.values())
       expect(text, file).not.toMatch(/^\/\/ Measured on /m)
     const scripts = (await readdir(join(root, 'scripts'), { recursive: true, withFileTypes: true }))
       .filter((entry) => entry.isFile() && /\.(mjs|ts)$/.test(entry.name))

@@ -2,11 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { KernelLadderError } from '../../../src-main/domain/errors'
 import { inEnglish } from '../../../src-main/domain/text/english'
-import {
-  emulate,
-  type EmulationRequest,
-  type KernelArgument,
-} from '../../../src-main/api/emulate'
+import { emulate, type EmulationRequest, type KernelArgument } from '../../../src-main/api/emulate'
 import { packedRow } from '../../captures'
 
 const limits = packedRow('cubins.jsonl', 'limits.cubin').bytes

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { inEnglish } from '../../../src-main/domain/text/english'
-import { readKernelLibrary } from '../../../src-main/adapters/catalog/catalog'
+import { readCatalog } from '../../../src-main/adapters/catalog/catalog'
 import { readShippedLabs } from '../../../src-main/adapters/labs/lab-folders'
 import { profileLevelOf, type Lab } from '../../../src-main/domain/labs/lab'
 import {
@@ -22,8 +22,8 @@ import { flops, leastBytes } from '../../../src-main/domain/task/problem'
 import { withInputs } from '../../../src-main/domain/labs/lab-inputs'
 import { problemAt } from '../../../src-main/domain/task/problem-request'
 
-const library = await readKernelLibrary(new URL('../../../cuda-kernels', import.meta.url).pathname)
-const softmax = library.tasks.get('softmax')!
+const catalog = await readCatalog(new URL('../../../cuda-kernels', import.meta.url).pathname)
+const softmax = catalog.tasks.get('softmax')!
 const fill = { kind: 'uniform', lo: '60', hi: '100' } as const
 
 describe('the inputs of a lab', () => {
@@ -38,9 +38,9 @@ describe('the inputs of a lab', () => {
   })
 
   it('are in the library that the lab is run with, and in no other', async () => {
-    const { labs } = await readShippedLabs(library)
+    const { labs } = await readShippedLabs(catalog)
     const fillOf = (id: string) =>
-      labs.find((one) => one.id === id)!.library.tasks.get('softmax')!.buffers['x']!.fill
+      labs.find((one) => one.id === id)!.catalog.tasks.get('softmax')!.buffers['x']!.fill
     expect(fillOf('15-online-softmax')).toEqual({ kind: 'uniform', lo: 60, hi: 100 })
     expect(fillOf('13-reduction')).toEqual(softmax.buffers['x']!.fill)
   })
@@ -203,9 +203,9 @@ describe('a lab about bank conflicts', () => {
   })
 })
 
-const { labs } = await readShippedLabs(library)
+const { labs } = await readShippedLabs(catalog)
 const taskOf = (lab: Lab) =>
-  library.tasks.get(library.ladders.find(({ id }) => id === lab.ladder)!.task)!
+  catalog.tasks.get(catalog.ladders.find(({ id }) => id === lab.ladder)!.task)!
 
 describe('a lab for the emulator', () => {
   it.each(labs.map(({ lab }) => [lab.id, lab] as const))('%s is a matter of seconds', (_, lab) => {

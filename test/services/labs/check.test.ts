@@ -2,7 +2,7 @@
 import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { readKernelLibrary } from '../../../src-main/adapters/catalog/catalog'
+import { readCatalog } from '../../../src-main/adapters/catalog/catalog'
 import { type LabFolder, readLab, readLabs } from '../../../src-main/adapters/labs/lab-folders'
 import { faultSentence } from '../../../src-main/domain/labs/lab'
 import { type LabOutcome, outcomeExitCode } from '../../../src-main/domain/labs/outcome'
@@ -273,7 +273,7 @@ describe('checks', () => {
       await mkdir(join(labs, 'linked'))
       await writeFile(join(labs, 'linked', 'lab.md'), labText)
       await symlink('/etc/hostname', join(labs, 'linked', 'starter.cu'))
-      const { faults } = await readLabs(labs, await readKernelLibrary(machine.kernelsDir))
+      const { faults } = await readLabs(labs, await readCatalog(machine.kernelsDir))
       expect(faults.map(faultSentence)).toEqual(
         expect.arrayContaining([
           expect.stringMatching(/^a\/lab\.md:9: Its prerequisites form a cycle: a → b → a\.$/),
@@ -348,7 +348,7 @@ Of \`N\` numbers.
     }
     return folder
   }
-  const libraryOf = ({ kernelsDir }: Machine) => readKernelLibrary(kernelsDir)
+  const libraryOf = ({ kernelsDir }: Machine) => readCatalog(kernelsDir)
   const read = async (machine: Machine, folder: string): Promise<LabFolder> =>
     readLab(folder, await libraryOf(machine))
 

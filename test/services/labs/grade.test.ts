@@ -9,7 +9,7 @@ import { toRow } from '../../../src-main/services/labs/grade'
 import { said, withAsked } from '../../support'
 import { fakeMachine, tempDir, recordingsDir, root, setupIn, shippedKernels } from '../support'
 import { check, testLab, statusesOf } from './support'
-import { readKernelLibrary } from '../../../src-main/adapters/catalog/catalog'
+import { readCatalog } from '../../../src-main/adapters/catalog/catalog'
 import { readShippedLabs } from '../../../src-main/adapters/labs/lab-folders'
 import { openRaw } from '../../../src-main/adapters/tools/raw-files'
 import { readSources } from '../../../src-main/adapters/sessions/session-sources'
@@ -140,8 +140,8 @@ describe('rows of a grading that was killed', () => {
 
 // The outcomes that ship: starter and solution of every lab as an H200 had them, replayed without a GPU.
 
-const library = await readKernelLibrary(join(root, 'cuda-kernels'))
-const { labs } = await readShippedLabs(library)
+const catalog = await readCatalog(join(root, 'cuda-kernels'))
+const { labs } = await readShippedLabs(catalog)
 const attempts = await listRecordedAttempts(recordingsDir)
 const attemptOf = (name: string) => attempts.find((attempt) => attempt.name === name)!
 const both = labs.flatMap((lab) =>

@@ -1,7 +1,7 @@
 /** A lab over the fakes: its size is the recording's, and its submissions play recorded rungs. */
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { readKernelLibrary } from '../../../src-main/adapters/catalog/catalog'
+import { readCatalog } from '../../../src-main/adapters/catalog/catalog'
 import type { LabAttempt } from '../../../src-main/adapters/labs/attempt'
 import { readLab, type LabFolder } from '../../../src-main/adapters/labs/lab-folders'
 import { noAnswers, type LabAnswers } from '../../../src-main/domain/labs/outcome'
@@ -68,7 +68,7 @@ export async function testLab(
   await writeFile(join(folder, 'lab.md'), text)
   await writeFile(join(folder, 'starter.cu'), `${naive}// like: 01_naive\n`)
   await writeFile(join(folder, 'solution.cu'), `${coalesced}// like: 02_coalesced\n`)
-  return readLab(folder, await readKernelLibrary(machine.kernelsDir))
+  return readLab(folder, await readCatalog(machine.kernelsDir))
 }
 
 let attempts = 0

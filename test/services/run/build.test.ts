@@ -14,10 +14,7 @@ import {
 } from '../support'
 import { said, saying, gemmProblem } from '../../support'
 import { diskBuildCache } from '../../../src-main/adapters/disk/build-cache'
-import {
-  readKernelLibrary,
-  readSharedFiles,
-} from '../../../src-main/adapters/catalog/catalog'
+import { readCatalog, readSharedFiles } from '../../../src-main/adapters/catalog/catalog'
 import { findTool } from '../../../src-main/adapters/tools/live-toolbox'
 import { buildRung } from '../../../src-main/services/bench/build-rung'
 import { isPythonFile } from '../../../src-main/domain/ladder/rung'
@@ -36,7 +33,7 @@ import { inParallel } from '../../../src-main/services/bench/in-parallel'
 import { probeLaunches } from '../../../src-main/adapters/tools/launch-probe'
 
 /** With what was built, which is run here. */
-const keptBuilt = await keptNvcc('built', { artefacts: true })
+const keptBuilt = await keptNvcc('built', { artifacts: true })
 afterAll(() => {
   if (keeping) keptBuilt.save()
 })
@@ -226,8 +223,8 @@ describe('builds', () => {
 
 describe('nvcc', async () => {
   const nvcc = await findTool('nvcc')
-  const library = await readKernelLibrary(shippedKernels)
-  const plan = planRun(library, { ladder: 'gemm-fp32', params: {}, profile: 'none' })
+  const catalog = await readCatalog(shippedKernels)
+  const plan = planRun(catalog, { ladder: 'gemm-fp32', params: {}, profile: 'none' })
 
   const kept = await keptNvcc('rungs')
   afterAll(() => {
@@ -238,10 +235,10 @@ describe('nvcc', async () => {
     it('every rung of every ladder compiles with the parameters it has there', async (test) => {
       const compiler = await kept.compiler()
       const planned = new Map(
-        library.ladders
+        catalog.ladders
           .filter(({ id }) => id !== plan.ladder.id)
           .flatMap(({ id }) => {
-            const own = planRun(library, { ladder: id, params: {}, profile: 'none' })
+            const own = planRun(catalog, { ladder: id, params: {}, profile: 'none' })
             // What nvcc builds for a rung in Python has no kernel (python-rung.test.ts).
             return own.rungs
               .filter((entry) => !isPythonFile(entry.rung.file))
@@ -281,9 +278,9 @@ describe('nvcc', async () => {
 
     it('every task’s reference compiles with the header that is generated for it', async (test) => {
       const compiler = await kept.compiler()
-      const work = inParallel([...library.tasks], async ([id, task]) => {
-        const headers = library.headers.get(id)!
-        const reference = library.references.get(id)!
+      const work = inParallel([...catalog.tasks], async ([id, task]) => {
+        const headers = catalog.headers.get(id)!
+        const reference = catalog.references.get(id)!
         expect(await buildReference(compiler, { task, headers }, reference, '90')).toMatch(
           /reference\.so$/,
         )
@@ -298,8 +295,8 @@ describe('nvcc', async () => {
     it('line information points into the cache, where the source stays', async (test) => {
       const compiler = await kept.compiler()
       const planned = plan.rungs.find(({ rung }) => rung.id === '01_naive')!
-      const work = buildRung(compiler, plan, planned, '90').then(async ({ artefact }) => {
-        const source = await readFile(join(artefact!, '..', 'src', planned.rung.file), 'utf8')
+      const work = buildRung(compiler, plan, planned, '90').then(async ({ artifact }) => {
+        const source = await readFile(join(artifact!, '..', 'src', planned.rung.file), 'utf8')
         expect(source).toBe(planned.source)
       })
       await orSkip(test, work)
@@ -324,9 +321,9 @@ describe('nvcc', async () => {
     it('accepts the arguments of every case: with flags, with input read, and of another type', async (test) => {
       const runner = await orSkip(test, builtRunner())
       const rungs = [
-        { id: 'a', artefact: '/none.so', flags: [] },
-        { id: 'b', artefact: '/none.so', flags: ['bias', 'relu'] },
-        { id: 'c', artefact: '/none.so', flags: [], options: { dtype: 'f16' } },
+        { id: 'a', artifact: '/none.so', flags: [] },
+        { id: 'b', artifact: '/none.so', flags: ['bias', 'relu'] },
+        { id: 'c', artifact: '/none.so', flags: [], options: { dtype: 'f16' } },
       ]
       for (const beta of [0, 0.5]) {
         const problem = gemmProblem(64, 48, 32, { alpha: 1.5, beta, dtype: 'bf16' })
@@ -361,15 +358,15 @@ describe('nvcc', async () => {
       const line = lines.findIndex((text) => text.includes('float sum = 0.0f;'))
       const bad = { ...good, source: lines.with(line, '  float sum = nothing;').join('\n') }
       for (let attempt = 0; attempt < 2; attempt += 1) {
-        const { artefact, reason, diagnostics } = await buildRung(real, plan, bad, '90')
-        expect(artefact).toBeNull()
+        const { artifact, reason, diagnostics } = await buildRung(real, plan, bad, '90')
+        expect(artifact).toBeNull()
         expect(said(reason)).toBe(
           `Does not compile: gemm/02_coalesced.cu:${line + 1}: identifier "nothing" is undefined`,
         )
         expect(diagnostics[0]).toMatchObject({ severity: 'error', line: line + 1 })
       }
-      const { artefact, build } = await buildRung(real, plan, good, '90')
-      expect(artefact).not.toBeNull()
+      const { artifact, build } = await buildRung(real, plan, good, '90')
+      expect(artifact).not.toBeNull()
       // And says of what is right what is kept of it.
       const { build: told } = await buildRung(await kept.compiler(), plan, good, '90')
       expect({ ...build, seconds: 0 }).toEqual({ ...told, seconds: 0 })
@@ -445,8 +442,8 @@ describe('flags of a task', async () => {
         { toolbox: toolbox(null), cache },
         await readSharedFiles(shippedKernels, 'include'),
       )
-      const library = await readKernelLibrary(shippedKernels)
-      const plan = planRun(library, {
+      const catalog = await readCatalog(shippedKernels)
+      const plan = planRun(catalog, {
         ladder: 'seed-cutlass',
         rungs: ['21_unfused_epilogue', '20_fused_direct', '20_fused_epilogue'],
         params: {},
@@ -457,16 +454,16 @@ describe('flags of a task', async () => {
         runner: await readSharedFiles(shippedKernels, 'runner'),
         probe: await readSharedFiles(shippedKernels, 'probe'),
       })
-      if (!('artefact' in probe)) throw new Error(inEnglish(probe.reason))
+      if (!('artifact' in probe)) throw new Error(inEnglish(probe.reason))
       const launched: Record<string, unknown> = {}
       for (const planned of rungs) {
-        const { artefact, build } = await buildRung(compiler, plan, planned, '90', staticRungFlags)
+        const { artifact, build } = await buildRung(compiler, plan, planned, '90', staticRungFlags)
         expect(build).toMatchObject({ spillStoreBytes: 0, spillLoadBytes: 0 })
         for (const flags of [planned.rung.header.flags, []]) {
           const answer = await probeLaunches(compiler.toolbox, {
-            probe: probe.artefact,
+            probe: probe.artifact,
             rung: planned.rung.id,
-            library: artefact!,
+            library: artifact!,
             // Neither is a multiple of a tile; rows of n are still of whole 16 bytes.
             task,
             own: caseOf(gemmProblem(1000, 1004, 256), { flags }),

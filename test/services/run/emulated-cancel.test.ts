@@ -2,12 +2,12 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { readKernelLibrary } from '../../../src-main/adapters/catalog/catalog'
+import { readCatalog } from '../../../src-main/adapters/catalog/catalog'
 import type { ProcessCall, ProcessResult } from '../../../src-main/adapters/tools/process'
 import { liveToolbox } from '../../../src-main/adapters/tools/live-toolbox'
 import { buildGpu } from '../../../src-main/domain/gpu/gpu-table'
 import { caseOf } from '../../../src-main/domain/task/problem'
-import type { EmulationBench } from '../../../src-main/services/run/emulate'
+import type { EmulationSettings } from '../../../src-main/services/run/emulate'
 import { readyRung, sharedFills } from '../../../src-main/services/run/emulate'
 import { expectedOf } from '../../../src-main/services/run/emulated-expectation'
 import { planRun } from '../../../src-main/services/run/plan'
@@ -16,7 +16,7 @@ import { gemm, gemmProblem } from '../../support'
 import { root, tempDir } from '../support'
 
 /** A bench whose probe is stopped by ^C. */
-async function stoppedBench(): Promise<{ bench: EmulationBench; library: string }> {
+async function stoppedBench(): Promise<{ bench: EmulationSettings; library: string }> {
   const stop = new AbortController()
   const stopped = (_call: ProcessCall): Promise<ProcessResult> => {
     stop.abort()
@@ -50,10 +50,10 @@ it('^C while the reference computes cancels the run, and says nothing about the 
 
 it('^C while a rung’s launches are looked up cancels the run, and says nothing about the rung', async () => {
   const { bench, library } = await stoppedBench()
-  const { rungs, problem } = planRun(await readKernelLibrary(join(root, 'cuda-kernels')), {
+  const { rungs, problem } = planRun(await readCatalog(join(root, 'cuda-kernels')), {
     ...{ ladder: 'gemm-fp32', rungs: ['01_naive'], size: 16, params: {}, profile: 'card' },
   })
-  const build = { artefact: library, build: null, diagnostics: [] }
+  const build = { artifact: library, build: null, diagnostics: [] }
   const ready = readyRung(bench, sharedFills(bench), rungs[0]!.rung, build, problem)
   await expect(ready).rejects.toMatchObject(cancelled)
 })

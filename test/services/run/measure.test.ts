@@ -1,6 +1,6 @@
 /** Measuring, and going on when a rung or the GPU does not. */
 import { describe, expect, it } from 'vitest'
-import { readKernelLibrary } from '../../../src-main/adapters/catalog/catalog'
+import { readCatalog } from '../../../src-main/adapters/catalog/catalog'
 import { readRaw } from '../../../src-main/adapters/tools/raw-files'
 import { planRun } from '../../../src-main/services/run/plan'
 import {
@@ -227,8 +227,8 @@ describe('measuring', () => {
     it('while further problems are verified leaves the times', async () => {
       const machine = await fakeMachine()
       setEnv({ FAKE_GONE_AT: '--max-seconds' })
-      const library = await readKernelLibrary(machine.kernelsDir)
-      const plan = planRun(library, {
+      const catalog = await readCatalog(machine.kernelsDir)
+      const plan = planRun(catalog, {
         ladder: 'gemm-fp32',
         size: 1024,
         params: {},

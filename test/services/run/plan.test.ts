@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { readKernelLibrary } from '../../../src-main/adapters/catalog/catalog'
+import { readCatalog } from '../../../src-main/adapters/catalog/catalog'
 import { maxSize } from '../../../src-main/domain/task/task'
 import { planRun } from '../../../src-main/services/run/plan'
 import { fakeMachine, ladderRungs } from '../support'
@@ -14,7 +14,7 @@ const request = { ladder: 'gemm-fp32', params: {}, target: 'local', profile: 'ca
 describe('a run request', () => {
   it('takes the ladder’s first size and every rung by default', async () => {
     const { kernelsDir } = await fakeMachine()
-    const plan = planRun(await readKernelLibrary(kernelsDir), request)
+    const plan = planRun(await readCatalog(kernelsDir), request)
     expect(plan.problem).toEqual(gemmProblem(4096))
     expect(plan.rungs.map(({ rung }) => rung.id)).toEqual(ladderRungs)
     expect(plan.reference?.rung.id).toBe('00_cublas')
@@ -22,7 +22,7 @@ describe('a run request', () => {
 
   it('gives a parameter to the rungs that allow the value, and leaves the others', async () => {
     const { kernelsDir } = await fakeMachine()
-    const plan = planRun(await readKernelLibrary(kernelsDir), { ...request, params: { TM: 16 } })
+    const plan = planRun(await readCatalog(kernelsDir), { ...request, params: { TM: 16 } })
     const values = Object.fromEntries(plan.rungs.map(({ rung }) => [rung.id, rung.params.TM]))
     expect(values['04_thread_tile_1d']).toBe(16)
     expect(values['05_thread_tile_2d']).toBe(8)
@@ -35,7 +35,7 @@ describe('a run request', () => {
       ...request,
       params: { TM: 16, '06_float4.TM': 4, '04_thread_tile_1d.TM': 4 },
     }
-    const plan = planRun(await readKernelLibrary(kernelsDir), asked)
+    const plan = planRun(await readCatalog(kernelsDir), asked)
     const values = Object.fromEntries(plan.rungs.map(({ rung }) => [rung.id, rung.params.TM]))
     expect(values).toMatchObject({ '04_thread_tile_1d': 4, '06_float4': 4, '05_thread_tile_2d': 8 })
     const left = said(plan.parametersLeft ?? [])
@@ -56,8 +56,8 @@ describe('a run request', () => {
     [{ at: { m: maxSize + 1, n: 1, k: 1 } }, /is not a valid size/, /1 to/],
   ])('that is wrong (%j) names the thing and what to do', async (wrong, message, remedy) => {
     const { kernelsDir } = await fakeMachine()
-    const library = await readKernelLibrary(kernelsDir)
-    expect(() => planRun(library, { ...request, ...wrong })).toThrow(
+    const catalog = await readCatalog(kernelsDir)
+    expect(() => planRun(catalog, { ...request, ...wrong })).toThrow(
       expect.objectContaining({
         kind: 'input',
         message: expect.stringMatching(message) as string,
@@ -71,12 +71,12 @@ describe('a rung whose header lacks a key', () => {
   it('is named with its file and the key, and ladders and rungs without it go on', async () => {
     const machine = await fakeMachine()
     await machine.editRung('03_shared_tile', (text) => text.replace(/^\/\/ @title.*\n/m, ''))
-    const library = await readKernelLibrary(machine.kernelsDir)
-    expect(inEnglish(library.faults.get('03_shared_tile')!)).toMatch(
+    const catalog = await readCatalog(machine.kernelsDir)
+    expect(inEnglish(catalog.faults.get('03_shared_tile')!)).toMatch(
       /gemm\/03_shared_tile\.cu.*@title/,
     )
-    expect(() => planRun(library, request)).toThrow(/@title/)
-    expect(planRun(library, { ...request, rungs: ['02_coalesced'] }).rungs).toHaveLength(1)
+    expect(() => planRun(catalog, request)).toThrow(/@title/)
+    expect(planRun(catalog, { ...request, rungs: ['02_coalesced'] }).rungs).toHaveLength(1)
   })
 
   it.each([
@@ -89,8 +89,8 @@ describe('a rung whose header lacks a key', () => {
   ])('or has %s', async (_case, edit, why) => {
     const machine = await fakeMachine()
     await machine.editRung('03_shared_tile', edit)
-    const library = await readKernelLibrary(machine.kernelsDir)
-    expect([...library.faults.values()].map(inEnglish).join()).toMatch(why)
+    const catalog = await readCatalog(machine.kernelsDir)
+    expect([...catalog.faults.values()].map(inEnglish).join()).toMatch(why)
   })
 })
 
@@ -110,8 +110,8 @@ describe('a ladder file', () => {
         rungs: [{ id: '77_missing' }],
       }),
     )
-    const library = await readKernelLibrary(machine.kernelsDir)
-    expect(() => planRun(library, { ...request, ladder: 'mine' })).toThrow(/77_missing/)
+    const catalog = await readCatalog(machine.kernelsDir)
+    expect(() => planRun(catalog, { ...request, ladder: 'mine' })).toThrow(/77_missing/)
   })
 
   it('makes variants of a rung by parameters, each under its own name', async () => {
@@ -132,10 +132,10 @@ describe('a ladder file', () => {
         ],
       }),
     )
-    const library = await readKernelLibrary(machine.kernelsDir)
-    const file = library.ladders.find(({ id }) => id === 'tiles')!
+    const catalog = await readCatalog(machine.kernelsDir)
+    const file = catalog.ladders.find(({ id }) => id === 'tiles')!
     expect(
-      resolveLadder(library, file).rungs.map(({ id, title, params }) => [id, title, params]),
+      resolveLadder(catalog, file).rungs.map(({ id, title, params }) => [id, title, params]),
     ).toEqual([
       ['tile_16', 'Shared-memory tile', { TILE: 16, STEPS: 2 }],
       ['tile_32', 'Tile of 32', { TILE: 32, STEPS: 2 }],

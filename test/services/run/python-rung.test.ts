@@ -7,10 +7,7 @@ import { cp, mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { beforeAll, describe, expect, it } from 'vitest'
-import {
-  readKernelLibrary,
-  readSharedFiles,
-} from '../../../src-main/adapters/catalog/catalog'
+import { readCatalog, readSharedFiles } from '../../../src-main/adapters/catalog/catalog'
 import { readLadderFolder } from '../../../src-main/adapters/catalog/ladder-folder'
 import { diskBuildCache, copyBuilt } from '../../../src-main/adapters/disk/build-cache'
 import { findTool, liveToolbox } from '../../../src-main/adapters/tools/live-toolbox'
@@ -148,28 +145,28 @@ describe.skipIf(!isThere)('a rung in Python', () => {
       '# @rung other\n# @title T\n# @idea a test\n# @package triton\n',
     )
     const {
-      library,
+      catalog,
       task,
       ladder: own,
-    } = await readLadderFolder(folder, await readKernelLibrary(shippedKernels))
-    expect([...library.faults]).toEqual([])
-    const plan = planRun(library, { ladder: own.id, params: {}, profile: 'none' })
+    } = await readLadderFolder(folder, await readCatalog(shippedKernels))
+    expect([...catalog.faults]).toEqual([])
+    const plan = planRun(catalog, { ladder: own.id, params: {}, profile: 'none' })
     const compiler = await openCompiler(
       { toolbox: liveToolbox(null), cache: diskBuildCache(join(dir, 'cache'), null) },
       await readSharedFiles(shippedKernels, 'include'),
     )
-    const [artefact, other] = await Promise.all(
+    const [artifact, other] = await Promise.all(
       plan.rungs.map(async (planned) => {
         const built = await buildRung(compiler, plan, planned, '90', staticRungFlags)
         expect(built.diagnostics, planned.rung.id).toEqual([])
-        return built.artefact!
+        return built.artifact!
       }),
     )
     // The library finds its script beside it, so one build does for all.
     const libraries = await Promise.all(
       ids.map(async (id) => {
         const copy = join(dir, 'built', id)
-        await cp(dirname(artefact!), copy, { recursive: true })
+        await cp(dirname(artifact!), copy, { recursive: true })
         await writeFile(join(copy, 'src/rows/rung.py'), script(rungs[id]!))
         return join(copy, 'rung.so')
       }),
@@ -195,11 +192,11 @@ describe.skipIf(!isThere)('a rung in Python', () => {
     }
     const lines = await run(libraries)
     for (const [index, id] of ids.entries()) said.set(id, lines[index])
-    said.set('a copy', (await run([await copyBuilt(artefact!, join(dir, 'built/copy'))]))[0])
-    said.set('no GPU', (await run([artefact!], { FAKE_GPU: '0' }))[0])
-    said.set('no torch', (await run([artefact!], { PYTHONPATH: '' }))[0])
+    said.set('a copy', (await run([await copyBuilt(artifact!, join(dir, 'built/copy'))]))[0])
+    said.set('no GPU', (await run([artifact!], { FAKE_GPU: '0' }))[0])
+    said.set('no torch', (await run([artifact!], { PYTHONPATH: '' }))[0])
     said.set('no triton', (await run([other!]))[0])
-    said.set('no Python', (await run([artefact!], { PATH: '/nonexistent' }))[0])
+    said.set('no Python', (await run([artifact!], { PATH: '/nonexistent' }))[0])
   })
 
   it.each(ids)('the script %s gets its tensors or is refused with the reason', (id) => {

@@ -204,8 +204,8 @@ describe('the launch probe', async () => {
         runner: runner!,
         probe: probeSources!,
       })
-      expect(built).toHaveProperty('artefact')
-      if ('artefact' in built) probe = built.artefact
+      expect(built).toHaveProperty('artifact')
+      if ('artifact' in built) probe = built.artifact
     })
 
     /** No CUDA is in it, so the host's compiler is enough, which nvcc calls with its own headers. */

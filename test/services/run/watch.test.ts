@@ -2,7 +2,7 @@
 import { rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
-import { readKernelLibrary } from '../../../src-main/adapters/catalog/catalog'
+import { readCatalog } from '../../../src-main/adapters/catalog/catalog'
 import { readSession } from '../../../src-main/adapters/sessions/session-store'
 import { nothingWatched, watchRound, type Watched } from '../../../src-main/domain/analysis/watched'
 import { message } from '../../../src-main/domain/messages/message'
@@ -14,7 +14,7 @@ import { recordingsDir, root, tempDir, rungText, sumsFiles, sumsYaml } from '../
 import { describeChange } from '../../../src-main/hosts/cli/commands/watch-run'
 
 const recorded = await readSession(join(recordingsDir, 'gemm-fp32-h200-1024'))
-const shipped = await readKernelLibrary(join(root, 'cuda-kernels'))
+const shipped = await readCatalog(join(root, 'cuda-kernels'))
 const timed = recorded.rungs.find(({ status }) => status === 'ok')!
 
 const rungOf = (id: string, factor: number): RungResult => {

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { emptyBuildCache } from '../../../src-main/adapters/disk/build-cache'
-import { readKernelLibrary } from '../../../src-main/adapters/catalog/catalog'
+import { readCatalog } from '../../../src-main/adapters/catalog/catalog'
 import type { SanitizeReport, SanitizerCheck } from '../../../src-main/domain/session/sanitizer'
 import { sanitize } from '../../../src-main/services/sanitize/sanitize'
 import {
@@ -188,7 +188,7 @@ describe('what cannot be started', () => {
           },
           null,
         ),
-        library: await readKernelLibrary(machine.kernelsDir),
+        catalog: await readCatalog(machine.kernelsDir),
         onProgress: () => undefined,
       },
       SanitizeRequest.parse({ ladder: 'gemm-fp32' }),

@@ -3,7 +3,7 @@
  * language has the same keys and placeholders in its `statements.json`; a test checks that. Write plural forms without a
  * space before the brace, `one{…} other{…}`: the types of a message's values depend on it.
  */
-import { asked, clockReason, gpuState, machineCode, part, emulation, tools } from './runs'
+import { requests, clockReason, gpuState, machineCode, part, emulation, tools } from './runs'
 import {
   baseline,
   cacheState,
@@ -55,7 +55,7 @@ export const templates = {
   emulation,
   programs,
   machineCode,
-  asked,
+  asked: requests,
   commits,
   files,
   doing,

@@ -1,7 +1,7 @@
 /** What a run needs and what became of it: the request, the tools, the GPU, the emulator. */
 
 /** What is asked for and cannot be: a ladder, a rung, a parameter, a problem, a target, a recording. */
-export const asked = {
+export const requests = {
   and: '{some} and {last}',
   notSize: '{name} = {value} is not a valid size.',
   giveSize: 'Use a whole number from 1 to {most}.',

@@ -27,7 +27,7 @@ import {
 const descriptor =
   (at: number): Part =>
   ({ encoding, operands }) => {
-    const said = [
+    const modifierBits = [
       [72, 'negA'],
       [63, 'negB'],
       [61, 'tnspA'],
@@ -36,7 +36,7 @@ const descriptor =
     operands.push({
       kind: 'matrix-descriptor',
       uniform: encoding.bits(at, 6),
-      suffixes: said.filter(([bit]) => encoding.bit(bit)).map(([, name]) => name),
+      suffixes: modifierBits.filter(([bit]) => encoding.bit(bit)).map(([, name]) => name),
     })
   }
 

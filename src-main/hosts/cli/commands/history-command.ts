@@ -42,15 +42,15 @@ export async function historyCommand(
   const leastPercent = options.threshold === undefined ? usualPercent : percent(options.threshold)
   const choice = parseChoice(options, named)
   const setup = await setUp()
-  const { library, id } = await openLadder(setup, options.ladder)
-  const file = findLadder(library, id)
-  const asked = Object.keys(choice).length > 0
+  const { catalog, id } = await openLadder(setup, options.ladder)
+  const file = findLadder(catalog, id)
+  const hasFilter = Object.keys(choice).length > 0
   const history = await readHistory(setup, {
     ladder: id,
     leastPercent,
     ...(options.rungs === undefined ? {} : { rungs: words(options.rungs) }),
-    ...(asked
-      ? { sizes: problemAt(taskOf(library, file), choice, { ...file, sizes: file.sizes[0] }).sizes }
+    ...(hasFilter
+      ? { sizes: problemAt(taskOf(catalog, file), choice, { ...file, sizes: file.sizes[0] }).sizes }
       : {}),
   })
   if (options.json) printJson(historyDocument, history)

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { SetUp, Setup } from '../../../adapters/machine/machine'
-import { readKernelLibrary } from '../../../adapters/catalog/catalog'
+import { readCatalog } from '../../../adapters/catalog/catalog'
 import { labsDir, readLab, readLabs, readShippedLabs } from '../../../adapters/labs/lab-folders'
 import { readSubmission, startLab } from '../../../adapters/labs/workspace'
 import { refuseTaken, takenMeanwhile } from '../../../adapters/disk/staging'
@@ -29,12 +29,12 @@ export async function labValidateCommand(
   setUp: SetUp,
   folder: string | undefined,
 ): Promise<number> {
-  const library = await readKernelLibrary((await setUp()).assets.kernelsDir)
+  const catalog = await readCatalog((await setUp()).assets.kernelsDir)
   const known =
-    folder === undefined ? [] : (await readShippedLabs(library)).labs.map(({ lab }) => lab)
+    folder === undefined ? [] : (await readShippedLabs(catalog)).labs.map(({ lab }) => lab)
   const { labs, faults } = await readLabs(
-    folder === undefined ? labsDir(library.root) : resolve(folder),
-    library,
+    folder === undefined ? labsDir(catalog.root) : resolve(folder),
+    catalog,
     known,
   )
   for (const { id, lab, files } of labs)
@@ -86,9 +86,9 @@ export async function labStartCommand(setUp: SetUp, name: string, folder: string
 /** The target that was asked for; without one, a GPU where there is one, and an emulated one elsewhere. */
 export async function labTarget(
   { machine }: Pick<Setup, 'machine'>,
-  asked: string | undefined,
+  requested: string | undefined,
 ): Promise<LabTarget> {
-  if (asked !== undefined) return parseLabTarget(asked)
+  if (requested !== undefined) return parseLabTarget(requested)
   const hasGpu = (await machine.toolbox(null).locate('nvidia-smi')) !== null
   return usualLabTarget({ hasGpu, hasCompiler: true })
 }
@@ -121,15 +121,15 @@ export async function labCheckCommand(
     lab.lab,
     options.answers === undefined ? undefined : resolve(options.answers),
   )
-  const asked = options.out === undefined ? null : resolve(options.out)
-  if (asked !== null) await refuseTaken(asked)
+  const outFolder = options.out === undefined ? null : resolve(options.out)
+  if (outFolder !== null) await refuseTaken(outFolder)
   const { outcome, folder } = await checkLab(
     { lab, ...submission, target },
     {
       ...setup,
       appVersion,
       out:
-        asked ??
+        outFolder ??
         newAttemptFolder(setup.machine.folders, isShipped(setup, lab) ? lab.id : `own:${lab.id}`),
       settings: {
         waitForGpu: options.wait,
@@ -147,7 +147,7 @@ export async function labCheckCommand(
   if (options.json) printJson(labCheckDocument, { ...outcome, folder })
   else printText(describeOutcome(outcome))
   note(`Saved in ${folder}`)
-  const misplaced = asked === null ? null : takenMeanwhile(asked, folder)
+  const misplaced = outFolder === null ? null : takenMeanwhile(outFolder, folder)
   if (misplaced) printError(misplaced)
   return misplaced ? exitCodes[misplaced.kind] : outcomeExitCode(outcome)
 }
@@ -159,8 +159,8 @@ export async function labTrustCommand(
   { yes }: { yes?: boolean },
 ): Promise<number> {
   const setup = await setUp()
-  const library = await readKernelLibrary(setup.assets.kernelsDir)
-  const lab = await readLab(resolve(folder), library)
+  const catalog = await readCatalog(setup.assets.kernelsDir)
+  const lab = await readLab(resolve(folder), catalog)
   if (await isTrusted(setup, lab)) {
     printText(`${lab.folder} is already trusted in its current state.`)
     return 0

@@ -1,7 +1,7 @@
 /** `kernel-ladder ladders`: lists ladders, their rungs, and what the shipped recordings measured for each. */
 import type { SetUp } from '../../../adapters/machine/machine'
 import type { ProgramFolder } from '../../../adapters/catalog/program-folder'
-import { readKernelLibrary } from '../../../adapters/catalog/catalog'
+import { readCatalog } from '../../../adapters/catalog/catalog'
 import { exitCodes } from '../../../domain/errors'
 import { sizesLabel } from '../../../domain/task/problem'
 import type { RungMeasured } from '../../../domain/analysis/rung-measured'
@@ -80,22 +80,22 @@ export async function laddersCommand(
   const { assets } = setup
   const programs = name === undefined ? null : await openPrograms(setup, name)
   if (programs) return programsListed(programs, json)
-  const { library, id } =
+  const { catalog, id } =
     name === undefined
-      ? { library: await readKernelLibrary(assets.kernelsDir), id: null }
+      ? { catalog: await readCatalog(assets.kernelsDir), id: null }
       : await openLadder(setup, name)
-  const files = library.ladders.filter((file) => id === null || file.id === id)
+  const files = catalog.ladders.filter((file) => id === null || file.id === id)
   const ladders = await Promise.all(
     files.map(async (file) => {
       const { schema: _schema, rungs, ...rest } = file
-      const task = library.tasks.get(rest.task)!
+      const task = catalog.tasks.get(rest.task)!
       const { scalars, options } = problemAt(task, {}, { ...rest, sizes: rest.sizes[0] })
       const ladder = { ...rest, scalars, options }
-      const measured = await measuredRungs(setup, library, ladder.id)
+      const measured = await measuredRungs(setup, catalog, ladder.id)
       return {
         ...ladder,
         rungs: rungs.map((entry) => {
-          const source = library.rungs.get(entry.id)
+          const source = catalog.rungs.get(entry.id)
           const id = entry.as ?? entry.id
           return {
             id,
@@ -117,8 +117,8 @@ export async function laddersCommand(
     }),
   )
   const used = new Set(ladders.map(({ task }) => task))
-  const tasks = [...library.tasks.values()].filter((task) => id === null || used.has(task.id))
-  const problems = [...library.faults.values()].map(inEnglish)
+  const tasks = [...catalog.tasks.values()].filter((task) => id === null || used.has(task.id))
+  const problems = [...catalog.faults.values()].map(inEnglish)
   if (json) printJson(laddersDocument, { tasks, ladders, problems })
   else
     for (const ladder of ladders) {
@@ -127,7 +127,7 @@ export async function laddersCommand(
       printText(
         `  sizes: ${ladder.sizes.map(sizesLabel).join(', ')}; baseline rung: ${ladder.reference ?? 'none'}`,
       )
-      const task = library.tasks.get(ladder.task)
+      const task = catalog.tasks.get(ladder.task)
       if (id !== null && task) printText(`  --at takes: ${namesOf(task).join(', ')}`)
       const copies = await copiesOf(setup, ladder.id)
       if (copies.length > 0)

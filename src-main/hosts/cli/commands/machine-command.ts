@@ -259,12 +259,12 @@ export async function machineFetchCommand(
   const { folder } = await openNamed(setup, session)
   const before = await findReport(folder)
   if (before?.done) note(`${megabytes(before.done)} of ${megabytes(before.bytes)} MB are here.`)
-  let told = 0
+  let reportedBytes = 0
   const report = await bringReport(setup, folder, {
     signal: abortOnStop('stopping; what is here is kept.'),
     onBytes(done, bytes) {
-      if (done < bytes && done - told < 4e6) return
-      told = done
+      if (done < bytes && done - reportedBytes < 4e6) return
+      reportedBytes = done
       note(`  ${megabytes(done)}/${megabytes(bytes)} MB`)
     },
     onNotice: (notice) => note(inEnglish(notice)),

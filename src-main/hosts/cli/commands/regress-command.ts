@@ -130,7 +130,7 @@ export async function regressCommand(
 const describe = (report: RegressReport): string =>
   [
     `${report.ladder} at ${problemWord(report.problem)} on ${report.gpu.name}, L2 ${inEnglish(message(`cacheState.${report.cacheState}`))}, against ${againstOf(report)}`,
-    ...report.notes.map((said) => `warning: ${inEnglish(said)}`),
+    ...report.notes.map((text) => `warning: ${inEnglish(text)}`),
     table(byVerdict(report.rungs), [
       { header: 'rung', align: 'left', cell: ({ id }) => id },
       { header: 'old', cell: ({ oldMs }) => time(oldMs) },

@@ -92,7 +92,7 @@ export async function sanitizeCommand(
     process.stdout.write(ended.stdout)
     return ended.code
   }
-  let said = ''
+  let lastText = ''
   await askTrust(setup, request.ladder, options)
   const report = await sanitizeLive(setup, request, {
     signal: abortOnStop('stopping; finished checks are printed.'),
@@ -112,8 +112,8 @@ export async function sanitizeCommand(
               : rung === null
                 ? ''
                 : `  ${tool ?? ''} ${done}/${total} ${rung}`
-      if (line !== '' && line !== said) note(line)
-      said = line
+      if (line !== '' && line !== lastText) note(line)
+      lastText = line
     },
   })
   if (options.json) printJson(sanitizeDocument, report)

@@ -1,5 +1,5 @@
 /** `kernel-ladder show`: prints a session, or one of its rungs in depth. */
-import { readKernelLibrary } from '../../../adapters/catalog/catalog'
+import { readCatalog } from '../../../adapters/catalog/catalog'
 import { bottleneckOf } from '../../../domain/analysis/bottleneck'
 import { measuredWords, type RungMeasured } from '../../../domain/analysis/rung-measured'
 import { type Session } from '../../../domain/session/session'
@@ -29,8 +29,8 @@ async function measuredElsewhere(
   { ladder, target }: Session,
   rung: string,
 ): Promise<RungMeasured | null> {
-  const library = await readKernelLibrary(places.assets.kernelsDir)
-  const measured = (await measuredRungs(places, library, ladder.id))[rung]
+  const catalog = await readCatalog(places.assets.kernelsDir)
+  const measured = (await measuredRungs(places, catalog, ladder.id))[rung]
   const isOwn = can(target).replays && target.name === measured?.recording
   return measured && !isOwn ? measured : null
 }

@@ -335,7 +335,7 @@ function describe(report: TuneReport): string {
   return [
     `${report.ladder} ${report.rung} at ${problemWord(report.problem)} on ${gpus.length === 1 ? '' : `${gpus.length} × `}${gpus[0]?.name ?? 'no GPU'}, L2 ${inEnglish(message(`cacheState.${report.cacheState}`))}`,
     `${rows.length} points in ${report.sweepSeconds.toFixed(1)} s${report.resumed > 0 ? `, ${report.resumed} of them from before` : ''}; ${failed} without a time. Measuring: ${busy}.`,
-    ...report.notes.map((said) => `warning: ${inEnglish(said)}`),
+    ...report.notes.map((text) => `warning: ${inEnglish(text)}`),
     ...(finalists.length > 0
       ? [
           '',

@@ -1,5 +1,5 @@
 /** `kernel-ladder run --watch`: on every save, runs the rungs that changed and prints the effect. */
-import { readKernelLibrary } from '../../../adapters/catalog/catalog'
+import { readCatalog } from '../../../adapters/catalog/catalog'
 import { shownPath } from '../../../adapters/catalog/ladder-folder'
 import type { Setup } from '../../../adapters/machine/machine'
 import type { RunRequest } from '../../../contract/index'
@@ -67,7 +67,7 @@ export async function watchRun(
   let rounds = 0
   await watchFolder({
     folder: own.folder,
-    shipped: await readKernelLibrary(setup.assets.kernelsDir),
+    shipped: await readCatalog(setup.assets.kernelsDir),
     rungs: request.rungs,
     async run(rungs) {
       const { session, folder, missing, unsaved } = await startRun(

@@ -36,9 +36,9 @@ export interface Within {
 const words = (all: readonly string[]): Candidate[] => all.map((word) => ({ word }))
 
 async function ladders({ assets }: Setup): Promise<Candidate[]> {
-  const { readKernelLibrary } = await import('../../../adapters/catalog/catalog')
-  const library = await readKernelLibrary(assets.kernelsDir)
-  return library.ladders.map(({ id, title }) => ({ word: id, about: title }))
+  const { readCatalog } = await import('../../../adapters/catalog/catalog')
+  const catalog = await readCatalog(assets.kernelsDir)
+  return catalog.ladders.map(({ id, title }) => ({ word: id, about: title }))
 }
 
 async function sessions(setup: Setup): Promise<Candidate[]> {
@@ -59,11 +59,11 @@ async function rungs(setup: Setup, { ladder, session }: Within): Promise<Candida
   }
   if (ladder === undefined) return []
   const { openLadder } = await import('../../../services/folders/open')
-  const { library, id } = await openLadder(setup, ladder)
-  const file = library.ladders.find((one) => one.id === id)
+  const { catalog, id } = await openLadder(setup, ladder)
+  const file = catalog.ladders.find((one) => one.id === id)
   return (file?.rungs ?? []).map((entry) => ({
     word: entry.as ?? entry.id,
-    about: entry.title ?? library.rungs.get(entry.id)?.header.title ?? '',
+    about: entry.title ?? catalog.rungs.get(entry.id)?.header.title ?? '',
   }))
 }
 

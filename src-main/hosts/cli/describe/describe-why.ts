@@ -42,14 +42,19 @@ export function describeWhy(why: Why): string[] {
 
 /** One line a step: its first cause; steps that the counters do not explain say once which level would. */
 export function describeSteps(steps: readonly WhyStep[]): string[] {
-  const told = steps.flatMap(({ a, b, why }) => {
-    const said = why.causes[0]?.statement ?? (why.verdict === 'same' ? why.reason : undefined)
-    if (!a.timing || !b.timing || !said) return []
+  const explained = steps.flatMap(({ a, b, why }) => {
+    const statement = why.causes[0]?.statement ?? (why.verdict === 'same' ? why.reason : undefined)
+    if (!a.timing || !b.timing || !statement) return []
     const factor = formatRatio(a.timing.medianMs / b.timing.medianMs)
-    return [`  ${b.id}, ${factor} as fast as ${a.id}: ${inEnglish(said)}`]
+    return [`  ${b.id}, ${factor} as fast as ${a.id}: ${inEnglish(statement)}`]
   })
-  const untold = steps.find(({ why }) => why.causes.length === 0 && why.needs?.level === 'standard')
-  const lines = [...told, ...(untold ? [`  ${inEnglish(untold.why.needs!.statement)}`] : [])]
+  const unexplained = steps.find(
+    ({ why }) => why.causes.length === 0 && why.needs?.level === 'standard',
+  )
+  const lines = [
+    ...explained,
+    ...(unexplained ? [`  ${inEnglish(unexplained.why.needs!.statement)}`] : []),
+  ]
   return lines.length > 0
     ? ['why each rung is faster or slower than the one before:', ...lines]
     : []

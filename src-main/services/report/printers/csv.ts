@@ -200,7 +200,7 @@ function fieldsOf({ session }: ReportModel): readonly Field[] {
   ]
 }
 
-const told = (reason: Statement | undefined): string =>
+const reasonText = (reason: Statement | undefined): string =>
   reason === undefined ? '' : inEnglish(reason)
 
 const noTime = ({ status }: RungResult): string =>
@@ -211,7 +211,7 @@ function rungLines(model: ReportModel, rung: RungResult): Cell[][] {
   const { id, title, status, reason, sourceHash } = rung
   return [
     [id, 'title', title, '', '', ''],
-    [id, 'status', status, '', '', told(reason)],
+    [id, 'status', status, '', '', reasonText(reason)],
     [id, 'sourceHash', sourceHash, '', '', ''],
     ...Object.entries(rung.params).map(([name, value]): Cell[] => [
       id,
@@ -225,13 +225,13 @@ function rungLines(model: ReportModel, rung: RungResult): Cell[][] {
       const value = of(rung) ?? null
       const reason = (rung.timing && why?.(rung)) ?? null
       return value === null
-        ? [id, field, null, unit, 'unavailable', reason ? told(reason) : noTime(rung)]
+        ? [id, field, null, unit, 'unavailable', reason ? reasonText(reason) : noTime(rung)]
         : [id, field, value, unit, evidence, '']
     }),
     ...metrics.flatMap(({ id: metric }): Cell[][] => {
       const found = rung.metrics[metric]
       return found
-        ? [[id, metric, found.value, found.unit, found.evidence, told(found.reason)]]
+        ? [[id, metric, found.value, found.unit, found.evidence, reasonText(found.reason)]]
         : []
     }),
     // An import keeps everything ncu reported, under ncu's names.
@@ -271,7 +271,7 @@ function printWide(model: ReportModel): string {
     rung.id,
     rung.title,
     rung.status,
-    told(rung.reason),
+    reasonText(rung.reason),
     ...fields.map(({ of }) => of(rung) ?? null),
     ...metrics.flatMap(({ id }): Cell[] => {
       const found = rung.metrics[id]

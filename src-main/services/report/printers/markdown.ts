@@ -269,7 +269,7 @@ const warningLines = ({ warnings }: ComparisonModel): string[] =>
 
 /** `pictures`: the folder of the chart next to the file; without it the chart is omitted. */
 function printComparison(model: ComparisonModel, pictures: string | null = null): string {
-  const told = (section: ReportSection, parts: () => string[]): string[] =>
+  const ifWanted = (section: ReportSection, parts: () => string[]): string[] =>
     model.sections.includes(section) ? parts() : []
   const headed = (heading: string, blocks: string[]): string[] =>
     blocks.length > 0 ? [heading, ...blocks] : []
@@ -284,17 +284,17 @@ function printComparison(model: ComparisonModel, pictures: string | null = null)
     md(counts(model)),
     `First: ${mdCode(model.a.id)} on ${md(model.a.device?.name ?? 'no GPU')}. Second: ${mdCode(model.b.id)} on ${md(model.b.device?.name ?? 'no GPU')}.`,
     ...(model.changes.length > 0 ? [list(model.changes)] : []),
-    ...told('ladder', () => [
+    ...ifWanted('ladder', () => [
       '## Times',
       printMdTable(timeTable(model.rungs)),
       md(comparisonLegend),
       ...headed('First causes:', causes.length > 0 ? [list(causes)] : []),
     ]),
-    ...told('charts', () =>
+    ...ifWanted('charts', () =>
       headed('## Charts', chart && pictures !== null ? [mdPicture(chart, pictures)] : []),
     ),
-    ...told('matrix', () => headed('## Counters', model.rungs.flatMap(counterBlock))),
-    ...told('compare', () => headed('## Sources', model.rungs.flatMap(diffBlock))),
+    ...ifWanted('matrix', () => headed('## Counters', model.rungs.flatMap(counterBlock))),
+    ...ifWanted('compare', () => headed('## Sources', model.rungs.flatMap(diffBlock))),
     '## Provenance',
     printMdTable(comparedFactTable(model.facts)),
     originTable(model.a, model.b),

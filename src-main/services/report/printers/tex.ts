@@ -160,7 +160,7 @@ function stepLines({ steps }: ReportModel): string[] {
     ...steps.flatMap(({ from, to, comparison: { time }, why }) => {
       const { groups, unimportant, notes } = printedCauses(why)
       const factor = time.speedup === null ? 'no time' : tex(formatRatio(time.speedup))
-      const said = [
+      const causeLines = [
         ...groups.flatMap(({ heading, causes }) => [
           tex(heading),
           ...causes.map(
@@ -175,8 +175,8 @@ function stepLines({ steps }: ReportModel): string[] {
       return [
         '',
         `\\noindent ${texCode(from.id)} $\\rightarrow$ ${texCode(to.id)} (${tex(to.title)}): ${factor}.`,
-        ...(said.length > 0
-          ? ['\\begin{itemize}', ...said.map((one) => `  \\item ${one}`), '\\end{itemize}']
+        ...(causeLines.length > 0
+          ? ['\\begin{itemize}', ...causeLines.map((one) => `  \\item ${one}`), '\\end{itemize}']
           : []),
       ]
     }),
@@ -229,7 +229,7 @@ function ladderLines(model: ReportModel): string[] {
 
 function printSession(model: ReportModel): string {
   const { session, date } = model
-  const told = (section: ReportSection, lines: () => string[]): string[] =>
+  const ifWanted = (section: ReportSection, lines: () => string[]): string[] =>
     model.sections.includes(section) ? lines() : []
   return [
     texComment('Needs \\usepackage{booktabs}.'),
@@ -238,9 +238,9 @@ function printSession(model: ReportModel): string {
       texComment(`${id}: ${file}, SHA-256 ${sourceHash}`),
     ),
     ...noteLines(model.authorNotes),
-    ...told('ladder', () => ladderLines(model)),
-    ...told('matrix', () => counterTexTables(model)),
-    ...told('compare', () => stepLines(model)),
+    ...ifWanted('ladder', () => ladderLines(model)),
+    ...ifWanted('matrix', () => counterTexTables(model)),
+    ...ifWanted('compare', () => stepLines(model)),
   ].join('\n')
 }
 

@@ -1,0 +1,163 @@
+#!/usr/bin/env node
+// @ts-check
+/**
+ * Compares what two versions of the CLI print for the same commands: exit codes, JSON documents and every number in other text.
+ *
+ *     node scripts/compare-outputs.mjs OLD.mjs [NEW.mjs] [--only REGEX]
+ *
+ * Both are one-file programs; the new one is dist/cli/kernel-ladder.mjs by default. Wording may differ: JSON is compared
+ * without its sentences, help by its options, other text by its numbers in order. Dates, durations and paths of the two runs are left out.
+ * Exits 1 if anything else differs.
+ */
+import { execFile } from 'node:child_process'
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { availableParallelism, tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+
+const { values, positionals } = parseArgs({
+  options: { only: { type: 'string', default: '' } },
+  allowPositionals: true,
+})
+const [old, now = join(import.meta.dirname, '../dist/cli/kernel-ladder.mjs')] = positionals
+if (old === undefined) {
+  console.error(
+    'Name the one-file program to compare with: node scripts/compare-outputs.mjs OLD.mjs',
+  )
+  process.exit(2)
+}
+const scratch = mkdtempSync(join(tmpdir(), 'kernel-ladder-outputs-'))
+
+/** @param {string} cli @param {readonly string[]} words @returns {Promise<{ code: number, stdout: string, stderr: string }>} */
+const run = (cli, words) =>
+  new Promise((done) => {
+    const name = resolve(cli) === resolve(now) ? 'new' : 'old'
+    const env = {
+      ...process.env,
+      TZ: 'UTC',
+      KERNEL_LADDER_DATA: join(scratch, name, 'data'),
+      KERNEL_LADDER_CACHE: join(scratch, name, 'cache'),
+    }
+    const options = { env, cwd: scratch, maxBuffer: 2 ** 28, timeout: 300_000 }
+    execFile(process.execPath, [resolve(cli), ...words], options, (error, stdout, stderr) =>
+      done({ code: error ? Number(error.code ?? -1) : 0, stdout, stderr }),
+    )
+  })
+
+/** Keys whose values differ between any two runs, or are sentences. */
+const volatile = /^(?:createdAt|id|seconds|\w*Seconds|session|folder|path|out|version|tool|cached)$/
+const isSentence = (/** @type {string} */ text) => /\s/.test(text.trim())
+
+/** @param {unknown} a @param {unknown} b @param {string} at @returns {string[]} */
+function differences(a, b, at) {
+  if (typeof a === 'string' && typeof b === 'string')
+    return a === b || (isSentence(a) && isSentence(b)) ? [] : [`${at}: ${a} → ${b}`]
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null)
+    return Object.is(a, b) ? [] : [`${at}: ${JSON.stringify(a)} → ${JSON.stringify(b)}`]
+  const [from, to] = [Object.entries(a), Object.entries(b)]
+  const keys = new Set([...from, ...to].map(([key]) => key).filter((key) => !volatile.test(key)))
+  const [x, y] = [Object.fromEntries(from), Object.fromEntries(to)]
+  return [...keys].flatMap((key) =>
+    key in x && key in y
+      ? differences(x[key], y[key], `${at}.${key}`)
+      : [`${at}.${key}: only in the ${key in x ? 'old' : 'new'} one`],
+  )
+}
+
+/** @param {string} text */
+const numbersIn = (text) =>
+  text
+    .replaceAll(/\b20\d\d[-\d]*(?:T[\d:.]+Z?)?|\b\d{8}-\d{6}[-\w]*|\d+(?:\.\d+)? s\b|\S*\/\S*/g, '')
+    .match(/-?\d[\d.,]*/g) ?? []
+
+/** @param {readonly string[]} words @param {string} a @param {string} b */
+function textDifferences(words, a, b) {
+  if (words.includes('--json')) return differences(JSON.parse(a), JSON.parse(b), '')
+  const parts = (/** @type {string} */ text) =>
+    words.includes('--help') ? (text.match(/--[a-z][\w-]*/g) ?? []) : numbersIn(text)
+  const [x, y] = [parts(a), parts(b)]
+  const first = x.findIndex((part, index) => part !== y[index])
+  if (first < 0 && x.length === y.length) return []
+  const place = first < 0 ? x.length : first
+  return [`${x.slice(place, place + 4).join(' ')} … → ${y.slice(place, place + 4).join(' ')} …`]
+}
+
+const shipped = join(import.meta.dirname, '../resources/recordings')
+const recordings = readdirSync(shipped).filter((name) =>
+  existsSync(join(shipped, name, 'session.json')),
+)
+const help = (/** @type {string} */ words) => [...words.split(' ').filter(Boolean), '--help']
+const static_ = ['--target', 'static:h200', '--json']
+const emulated = ['--target', 'emulated', '--json']
+const commands = [
+  ...recordings.flatMap((id) => [
+    ['show', id, '--json'],
+    ['show', id],
+    ['report', id, '--format', 'csv'],
+    ['run', '--target', `recorded:${id}`, '--json'],
+  ]),
+  ...recordings.slice(1).map((id, index) => ['compare', recordings[index] ?? '', id, '--json']),
+  ...[
+    '',
+    'run',
+    'show',
+    'diff',
+    'compare',
+    'report',
+    'regress',
+    'history',
+    'machine',
+    'tune',
+    'import',
+  ].map(help),
+  ...[
+    'sanitize',
+    'serve',
+    'lab',
+    'lab check',
+    'lab grade',
+    'init',
+    'profile',
+    'mcp',
+    'ladders',
+  ].map(help),
+  ...[
+    ['ladders', '--json'],
+    ['lab', 'list', '--json'],
+    ['doctor', '--json'],
+  ],
+  ['run', '--ladder', 'reduction', ...static_],
+  ['run', '--ladder', 'reduction', '--at', 'N=100000', ...emulated],
+  ['run', '--ladder', 'transpose', '--at', 'ROWS=128', '--at', 'COLS=96', ...emulated],
+  ['sanitize', '--ladder', 'transpose', '--rungs', '01_naive', ...emulated],
+  // Mistakes: the same exit codes.
+  ...[
+    ['run', '--ladder', 'nope'],
+    ['run', '--ladder', 'reduction', '--rungs', 'xx'],
+    ['show', 'nope'],
+  ],
+  ...[
+    ['tune', '--ladder', 'reduction'],
+    ['regress', '--ladder', 'reduction', '--against', 'x'],
+  ],
+  ...[['import', 'nothing.ncu-rep'], ['report', 'nope'], ['run', '--at', 'N'], ['frobnicate']],
+].filter((words) => new RegExp(values.only).test(words.join(' ')))
+
+let [differing, next] = [0, 0]
+async function compareRest() {
+  for (let words = commands[next++]; words; words = commands[next++]) {
+    const [before, after] = [await run(old ?? '', words), await run(now, words)]
+    const found =
+      before.code === after.code
+        ? textDifferences(words, before.stdout, after.stdout)
+        : [`exit code ${before.code} → ${after.code}`]
+    if (found.length === 0) continue
+    differing += 1
+    console.log(`kernel-ladder ${words.join(' ')}: ${found.length} differences`)
+    for (const one of found.slice(0, 8)) console.log(`  ${one.slice(0, 200)}`)
+  }
+}
+await Promise.all(Array.from({ length: availableParallelism() }, compareRest))
+console.log(`${commands.length} commands, ${differing} with differences`)
+rmSync(scratch, { recursive: true, force: true })
+process.exitCode = differing > 0 ? 1 : 0
