@@ -141,10 +141,11 @@ describe('languages', () => {
     { name: 'its summary', route: recorded('seed-cutlass-h200', 'export'), ready: 'article .best' },
   ]
 
-  const hasNoEnglish = async (locale: string): Promise<void> => {
+  const usual = Object.entries(screens).map(([name, own]) => ({ name, ...own }))
+
+  const hasNoEnglish = async (locale: string, all: typeof more): Promise<void> => {
     const { page } = await harness.open('/doctor', { locale })
     const found: Record<string, string[]> = {}
-    const all = [...Object.entries(screens).map(([name, own]) => ({ name, ...own })), ...more]
     let touched = false
     for (const { name, route, ready, act } of all) {
       // What was opened before would still be open on the same screen.
@@ -158,9 +159,12 @@ describe('languages', () => {
     }
     expect(found).toEqual(Object.fromEntries(all.map(({ name }) => [name, []])))
   }
-  it('no screen has an English sentence in ko', () => hasNoEnglish('ko'))
+  it('no screen has an English sentence in ko', () => hasNoEnglish('ko', usual))
+  it('no lab or unusual session has an English sentence in ko', { tags: ['thorough'] }, () =>
+    hasNoEnglish('ko', more),
+  )
   it('no screen has an English sentence in zh-CN', { tags: ['thorough'] }, () =>
-    hasNoEnglish('zh-CN'),
+    hasNoEnglish('zh-CN', [...usual, ...more]),
   )
 
   it('an English sentence would be found', async () => {

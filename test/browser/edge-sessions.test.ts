@@ -118,10 +118,9 @@ afterAll(async () => {
   await own.remove()
 })
 
-const names = [
-  ...['no-rungs', 'one-rung', 'all-failed', 'half-missing', 'long-names', 'hostile'],
-  ...['any-script', 'one-failed'],
-]
+/** The sessions that are least like a usual one. */
+const extreme = ['no-rungs', 'half-missing', 'hostile', 'any-script']
+const others = ['one-rung', 'all-failed', 'long-names', 'one-failed']
 const views = ['ladder', 'compare', 'matrix', 'charts']
 
 /** What a page of a screen must never have, whatever the session. */
@@ -138,7 +137,7 @@ async function keep(page: Page, name: string): Promise<void> {
   if (folder) await page.screenshot({ path: join(folder, `edge-${name}.png`) })
 }
 
-describe.each(names)('a session with %s', (name) => {
+const shows = (name: string): void => {
   it('shows on every screen, without a fault, and runs nothing', async () => {
     const { page, faults } = await harness.visit(`/session/${name}/ladder`)
     for (const view of views) {
@@ -150,7 +149,9 @@ describe.each(names)('a session with %s', (name) => {
     }
     expect(faults).toEqual([])
   })
-})
+}
+describe.each(extreme)('a session with %s', shows)
+describe.each(others)('a session with %s', { tags: ['thorough'] }, shows)
 
 const recorded = 'recorded:gemm-fp32-h200-4096'
 const deep = `${recorded}-deep`

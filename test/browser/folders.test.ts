@@ -14,6 +14,7 @@ import {
 } from '../services/support'
 import { englishOn, seriousFaults, startHarness, type Harness, type OpenPage } from './support'
 import { keptNvcc } from '../kept-nvcc'
+import type { Setup } from '../../src-main/adapters/machine/machine'
 
 let harness: Harness | undefined
 afterEach(async () => {
@@ -29,7 +30,7 @@ async function opened(
 ) {
   const machine = await fakeMachine(without)
   const path = await sumsFolder(machine, options)
-  harness = await startHarness()
+  harness = await startHarness(machine.setup.machine)
   const { page, faults } = await harness.open(folderRoute(path), { locale })
   return { machine, path, page, faults }
 }
@@ -49,7 +50,7 @@ describe('a ladder folder', () => {
   it('is opened by its path, trusted, and shows what a save does to a rung’s time', async () => {
     const machine = await fakeMachine()
     const path = await sumsFolder(machine, { trusted: false })
-    harness = await startHarness()
+    harness = await startHarness(machine.setup.machine)
     const { page, faults } = await harness.open('/run/folders')
     await page.getByLabel('Path of the folder').fill(path)
     await page.getByRole('button', { name: 'Open', exact: true }).click()
@@ -114,10 +115,7 @@ describe('a ladder folder', () => {
     expect(faults).toEqual([])
   })
 
-  it.each([
-    ['ko', '폴더에 c.cu가 없습니다', '헤더에 @idae라는 키는 없습니다'],
-    ['zh-CN', '文件夹中没有 c.cu', '文件头没有键 @idae'],
-  ])('shows its faults in %s', async (locale, absent, unknown) => {
+  const showsFaults = async (locale: string, absent: string, unknown: string): Promise<void> => {
     const { path, page } = await opened({}, [], locale)
     await writeFile(join(path, 'b.cu'), '// @rung b\n// @title b\n// @idae x\n')
     await rm(join(path, 'c.cu'))
@@ -125,7 +123,12 @@ describe('a ladder folder', () => {
     await page.getByText(absent).waitFor()
     await page.getByText(unknown).waitFor()
     expect(await englishOn(page, ['sums'])).toEqual([])
-  })
+  }
+  it('shows its faults in ko', () =>
+    showsFaults('ko', '폴더에 c.cu가 없습니다', '헤더에 @idae라는 키는 없습니다'))
+  it('shows its faults in zh-CN', { tags: ['thorough'] }, () =>
+    showsFaults('zh-CN', '文件夹中没有 c.cu', '文件头没有键 @idae'),
+  )
 
   it('is listed, and shown as gone where it is', async () => {
     const { machine, path, page } = await opened()
@@ -166,7 +169,7 @@ it('the folder takes the winner of a sweep as a variant, by a click', async () =
   await mkdir(tunes, { recursive: true })
   const sweep = JSON.stringify({ ...kept, folder: path, report })
   await writeFile(join(tunes, `${kept.id}.tuning.json`), sweep)
-  harness = await startHarness()
+  harness = await startHarness(machine.setup.machine)
   const { page, faults } = await harness.open('/run/tunings')
   const winner = page.getByRole('region', { name: 'Winner' })
   await winner.getByRole('button', { name: 'Add as a variant' }).click()
@@ -232,8 +235,8 @@ const route = `/session/${encodeURIComponent(session)}/edit/${rung}`
 /** What lets the fake tools answer as they did for the rung. */
 const like = `// like: ${rung}`
 
-async function open(): Promise<OpenPage> {
-  harness = await startHarness()
+async function open(setup: Setup): Promise<OpenPage> {
+  harness = await startHarness(setup.machine)
   const opened = await harness.open(route)
   await opened.page.locator('.cm-content').waitFor()
   return opened
@@ -248,14 +251,14 @@ const saved = (page: Page) => page.locator('.save.saved').waitFor()
 
 describe('the editor', () => {
   it('keeps what was typed over a restart of the program, and throws it away when asked to', async () => {
-    await fakeMachine()
-    const { page, faults } = await open()
+    const { setup } = await fakeMachine()
+    const { page, faults } = await open(setup)
     await append(page, '// mine')
     await saved(page)
     expect(faults).toEqual([])
     await harness!.stop()
 
-    const again = await open()
+    const again = await open(setup)
     await again.page.keyboard.press('Control+End')
     await editor(again.page).click()
     await again.page.keyboard.press('Control+End')
@@ -267,8 +270,8 @@ describe('the editor', () => {
   })
 
   it('builds with a key and shows the compiler’s words at their lines', async () => {
-    await fakeMachine()
-    const { page, faults } = await open()
+    const { setup } = await fakeMachine()
+    const { page, faults } = await open(setup)
     await editor(page).click()
     await page.keyboard.press('Control+Home')
     await page.keyboard.insertText('// @rung other\n')
@@ -284,8 +287,8 @@ describe('the editor', () => {
   })
 
   it('runs the copy after its rung, as a new session', async () => {
-    await fakeMachine()
-    const { page } = await open()
+    const { setup } = await fakeMachine()
+    const { page } = await open(setup)
     await append(page, like)
     await page.keyboard.press('Control+Enter')
     await page.getByText('Builds for sm_90').waitFor()
@@ -299,8 +302,8 @@ describe('the editor', () => {
   })
 
   it('without a GPU builds and says that it cannot run', async () => {
-    await fakeMachine(['nvidia-smi'])
-    const { page } = await open()
+    const { setup } = await fakeMachine(['nvidia-smi'])
+    const { page } = await open(setup)
     await page.getByText('edited and built, but not run').waitFor()
     await expect
       .poll(() => page.getByRole('button', { name: 'Run', exact: true }).isDisabled())
@@ -311,8 +314,8 @@ describe('the editor', () => {
   })
 
   it('is reached from the rung’s details', async () => {
-    await fakeMachine()
-    harness = await startHarness()
+    const { setup } = await fakeMachine()
+    harness = await startHarness(setup.machine)
     const { page } = await harness.open(`/session/${encodeURIComponent(session)}/ladder`)
     await page.getByRole('button', { name: 'Details of 2D thread tile', exact: true }).click()
     await page.getByRole('link', { name: 'Edit a copy' }).click()
@@ -392,7 +395,7 @@ describe('the editor of the user', () => {
     expect(await seriousFaults(page)).toEqual([])
   })
 
-  it('is not offered where none is set', async () => {
+  it('is not offered where none is set', { tags: ['thorough'] }, async () => {
     const { page } = await line('')
     await expect.poll(() => button(page).count()).toBe(0)
   })

@@ -51,7 +51,7 @@ describe('a student', () => {
   it('is shown a lab from elsewhere in full, predicts, mends an error, measures, compares and passes', async () => {
     const machine = await fakeMachine()
     const folder = await foreignLab(machine.dir, machine.kernelsDir)
-    harness = await startHarness()
+    harness = await startHarness(machine.setup.machine)
     const { page, faults } = await harness.open('/labs')
     await page.getByLabel('Folder of a third-party lab').fill(folder)
     await page.getByRole('button', { name: 'Add' }).click()
@@ -161,7 +161,7 @@ describe('a student', () => {
     async () => {
       const machine = await fakeMachine()
       const folder = await foreignLab(machine.dir, machine.kernelsDir)
-      harness = await startHarness()
+      harness = await startHarness(machine.setup.machine)
       const { ref } = await harness.core.call('labs.add', { folder })
       const { contentHash } = await harness.core.call('labs.get', { ref })
       await harness.core.call('labs.trust', { ref, contentHash })
@@ -202,7 +202,7 @@ describe('a student', () => {
   it('without a GPU builds, and learns why the rest is unavailable', async () => {
     const machine = await fakeMachine(['nvidia-smi', 'ncu', 'compute-sanitizer'])
     const folder = await foreignLab(machine.dir, machine.kernelsDir)
-    harness = await startHarness()
+    harness = await startHarness(machine.setup.machine)
     const { ref } = await harness.core.call('labs.add', { folder })
     const { contentHash } = await harness.core.call('labs.get', { ref })
     await harness.core.call('labs.trust', { ref, contentHash })
@@ -217,8 +217,8 @@ describe('a student', () => {
   })
 
   it('without a GPU predicts, replays what was recorded of starter and solution, and compares, with own code left alone', async () => {
-    await fakeMachine(['nvcc', 'nvidia-smi', 'ncu', 'compute-sanitizer'])
-    harness = await startHarness()
+    const { setup } = await fakeMachine(['nvcc', 'nvidia-smi', 'ncu', 'compute-sanitizer'])
+    harness = await startHarness(setup.machine)
     const { page, faults } = await harness.open('/labs/01-coalescing')
     const sectors = page.getByRole('group', { name: /^Sectors per global load/ })
     await sectors.getByLabel('down').check()

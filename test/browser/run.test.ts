@@ -47,7 +47,7 @@ describe('replays and the doctor', () => {
       expect(faults).toEqual([])
     })
 
-    it('names the rungs in the language of the UI', async () => {
+    it('names the rungs in the language of the UI', { tags: ['thorough'] }, async () => {
       const { page } = await harness.open('/run', { locale: 'ko' })
       await page.getByLabel('대상').selectOption(ref)
       await page.getByRole('button', { name: '시작' }).click()
@@ -165,7 +165,7 @@ describe('live runs', () => {
   ): Promise<{ machine: Machine; page: Page }> {
     const machine = await fakeMachine(without)
     setEnv({ FAKE_FAULTS: faults })
-    harness = await startHarness()
+    harness = await startHarness(machine.setup.machine)
     const { page } = await harness.open('/run')
     await page.getByLabel('Target').selectOption(target)
     await page.getByLabel('Size').selectOption({ label: '1024³' })
@@ -188,7 +188,7 @@ describe('live runs', () => {
     })
 
     it('is cancelled at once, and what was finished can be opened', async () => {
-      const { page } = await openRun('02_coalesced=spawn')
+      const { page } = await openRun('02_coalesced=hang')
       const replayed = await readSession(join(recordingsDir, 'gemm-fp32-h200-1024'))
       const naive = Math.round(rung(replayed, '01_naive').timing!.gflops!)
       await start(page)
@@ -229,8 +229,8 @@ describe('live runs', () => {
   })
 
   it('without a compiler there is nothing to build with', async () => {
-    await fakeMachine(['nvidia-smi', 'ncu', 'nvcc'])
-    harness = await startHarness()
+    const { setup } = await fakeMachine(['nvidia-smi', 'ncu', 'nvcc'])
+    harness = await startHarness(setup.machine)
     const { page } = await harness.open('/run')
     await expect
       .poll(() => page.getByLabel('Target').locator('option[value^="static:"]').isDisabled())
@@ -246,9 +246,9 @@ describe('memory and race checks', () => {
   })
 
   async function open(faults: string, route = '/run/checks'): Promise<OpenPage> {
-    await fakeMachine()
+    const { setup } = await fakeMachine()
     setEnv({ FAKE_FAULTS: faults })
-    harness = await startHarness()
+    harness = await startHarness(setup.machine)
     return harness.open(route)
   }
   const result = (page: Page) => page.getByRole('region', { name: 'Results of the checks' })

@@ -24,6 +24,8 @@ export async function nvcc(call) {
     return 0
   }
   const source = words.find((word) => /\.cu$|\.py\.cpp$/.test(word))
+  const rule = option('-MF')
+  if (rule !== undefined) writeFileSync(path(rule), `built: ${source}\n`)
   // The library of a rung in Python is generated; what is its author's is the script.
   const script = source.endsWith('.py.cpp') ? source.slice(0, -'.cpp'.length) : null
   const text = readFileSync(path(script ?? source), 'utf8').replace(/^# /gm, script ? '// ' : '# ')

@@ -1,6 +1,7 @@
 /** Runs without a GPU, and the probe that records launches. */
 import { execFile } from 'node:child_process'
-import { readFile, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { promisify } from 'node:util'
 import { beforeAll, describe, expect, it } from 'vitest'
@@ -212,8 +213,9 @@ describe('the launch probe', async () => {
     async function library(
       source: string,
       headers: ReadonlyMap<string, string> = new Map(),
+      own?: string,
     ): Promise<string> {
-      const folder = await tempDir()
+      const folder = own ?? (await tempDir())
       const [text, built] = ['source.cpp', 'library.so'].map((name) => join(folder, name))
       for (const [path, header] of headers) await writeFile(join(folder, basename(path)), header)
       await writeFile(text!, source)
@@ -226,11 +228,12 @@ describe('the launch probe', async () => {
     }
     const referenceOf = async (source: string) =>
       probeReference(liveToolbox(null), { probe, library: await library(source), signal })
-    const launchesOf = async (source: string) =>
+    const launchesOf = async (source: string) => launchesIn(await library(source))
+    const launchesIn = (built: string) =>
       probeLaunches(liveToolbox(null), {
         probe,
         rung: 'a',
-        library: await library(source),
+        library: built,
         task,
         own: caseOf(usualProblem(task, { N: 8 })),
         gpu: buildGpu('h200')!,
@@ -299,38 +302,52 @@ describe('the launch probe', async () => {
       })
     })
 
-    /** A kernel launched as nvcc's code launches it, with what its launch returns. */
-    const launching = (grid: string, block: string, shared: number, attribute = 0): string =>
-      `#include <cstddef>
+    /** A kernel launched as nvcc's code launches it, as $KL_LAUNCH says, with what its launch returns. */
+    const launching = `#include <cstddef>
+    #include <cstdio>
+    #include <cstdlib>
     struct Extent { unsigned x, y, z; };
     extern "C" int cudaLaunchKernel(const void*, Extent, Extent, void**, size_t, void*);
     extern "C" int cudaFuncSetAttribute(const void*, int, int);
     extern "C" void __cudaRegisterFunction(void**, const char*, char*, const char*, int, void*, void*, void*, void*, int*);
     static char stub;
     extern "C" int kl_launch(const void*, void*) {
+      Extent grid, block;
+      int shared, attribute, returned;
+      sscanf(getenv("KL_LAUNCH"), "%u,%u,%u %u,%u,%u %d %d %d", &grid.x, &grid.y, &grid.z,
+             &block.x, &block.y, &block.z, &shared, &attribute, &returned);
       __cudaRegisterFunction(nullptr, &stub, nullptr, "kernel", 0, nullptr, nullptr, nullptr, nullptr, nullptr);
-      if (${attribute}) if (const int error = cudaFuncSetAttribute(&stub, 8, ${attribute})) return error;
-      return cudaLaunchKernel(&stub, Extent{${grid}}, Extent{${block}}, nullptr, ${shared}, nullptr);
+      if (attribute) if (const int error = cudaFuncSetAttribute(&stub, 8, attribute)) return error;
+      const int error = cudaLaunchKernel(&stub, grid, block, nullptr, shared, nullptr);
+      return returned ? error : 0;
     }`
+    const launched = async (
+      grid: string,
+      block: string,
+      { shared = 0, attribute = 0, returned = true } = {},
+    ) => {
+      setEnv({ KL_LAUNCH: `${grid} ${block} ${shared} ${attribute} ${Number(returned)}` })
+      return launchesIn(launcher)
+    }
 
     // As an H200 answered: test/gpu/instructions/counters.cu, launches. Extents are as CUDA documents them.
     it.each([
-      ['1, 1, 1', '32, 1, 1', 48 * 1024, 0, null],
-      ['1, 1, 1', '32, 1, 1', 48 * 1024 + 4, 0, 'cudaErrorInvalidValue: 49156 bytes of dynamic'],
-      ['1, 1, 1', '32, 1, 1', 64 * 1024, 64 * 1024, null],
-      ['1, 1, 1', '32, 1, 1', 65 * 1024, 64 * 1024, 'cudaErrorInvalidValue: 66560 bytes'],
-      ['1, 1, 1', '32, 1, 1', 227 * 1024, 227 * 1024, null],
-      ['1, 1, 1', '32, 1, 1', 0, 228 * 1024, 'cudaErrorInvalidValue: cudaFuncSetAttribute asks'],
-      ['1, 1, 1', '1025, 1, 1', 0, 0, 'cudaErrorInvalidConfiguration: a block of 1025 x 1 x 1'],
-      ['1, 1, 1', '1, 1, 65', 0, 0, 'cudaErrorInvalidConfiguration: a block of 1 x 1 x 65'],
-      ['1, 1, 1', '65536, 65536, 1', 0, 0, 'cudaErrorInvalidConfiguration: a block'],
-      ['0, 1, 1', '32, 1, 1', 0, 0, 'cudaErrorInvalidConfiguration: a grid of 0 x 1 x 1'],
-      ['1, 65536, 1', '32, 1, 1', 0, 0, 'cudaErrorInvalidConfiguration: a grid of 1 x 65536'],
-      ['1, 65535, 1', '32, 1, 1', 0, 0, null],
+      ['1,1,1', '32,1,1', 48 * 1024, 0, null],
+      ['1,1,1', '32,1,1', 48 * 1024 + 4, 0, 'cudaErrorInvalidValue: 49156 bytes of dynamic'],
+      ['1,1,1', '32,1,1', 64 * 1024, 64 * 1024, null],
+      ['1,1,1', '32,1,1', 65 * 1024, 64 * 1024, 'cudaErrorInvalidValue: 66560 bytes'],
+      ['1,1,1', '32,1,1', 227 * 1024, 227 * 1024, null],
+      ['1,1,1', '32,1,1', 0, 228 * 1024, 'cudaErrorInvalidValue: cudaFuncSetAttribute asks'],
+      ['1,1,1', '1025,1,1', 0, 0, 'cudaErrorInvalidConfiguration: a block of 1025 x 1 x 1'],
+      ['1,1,1', '1,1,65', 0, 0, 'cudaErrorInvalidConfiguration: a block of 1 x 1 x 65'],
+      ['1,1,1', '65536,65536,1', 0, 0, 'cudaErrorInvalidConfiguration: a block'],
+      ['0,1,1', '32,1,1', 0, 0, 'cudaErrorInvalidConfiguration: a grid of 0 x 1 x 1'],
+      ['1,65536,1', '32,1,1', 0, 0, 'cudaErrorInvalidConfiguration: a grid of 1 x 65536'],
+      ['1,65535,1', '32,1,1', 0, 0, null],
     ])(
       'answers a launch of %s blocks of %s threads with %d bytes and %d allowed as CUDA does',
       async (grid, block, shared, attribute, why) => {
-        const found = await launchesOf(launching(grid, block, shared, attribute))
+        const found = await launched(grid, block, { shared, attribute })
         if (why === null) expect(found).not.toHaveProperty('reason')
         else
           expect(found).toMatchObject({
@@ -341,29 +358,35 @@ describe('the launch probe', async () => {
     )
 
     it('notices a refused launch whose error the rung does not return', async () => {
-      const source = launching('0, 1, 1', '32, 1, 1', 0).replace(
-        'return cudaLaunchKernel',
-        'cudaLaunchKernel',
-      )
-      expect(
-        await launchesOf(source.replace(/nullptr\);\s*}$/, 'nullptr); return 0; }')),
-      ).toMatchObject({
+      expect(await launched('0,1,1', '32,1,1', { returned: false })).toMatchObject({
         fault: 'failed',
       })
     })
 
-    /** A rung that says in kl_unsupported what it was answered. */
-    const asking = (attribute: number): string =>
-      `#include <stdio.h>
+    /** A rung that says in kl_unsupported what it was answered of $KL_ATTRIBUTE. */
+    const asking = `#include <stdio.h>
+    #include <stdlib.h>
     extern "C" int cudaDeviceGetAttribute(int*, int, int);
     extern "C" int kl_launch(const void*, void*) { return 0; }
     extern "C" const char* kl_unsupported(const void*, int) {
       static char text[32];
       int value = 0;
-      cudaDeviceGetAttribute(&value, ${attribute}, 0);
+      cudaDeviceGetAttribute(&value, atoi(getenv("KL_ATTRIBUTE")), 0);
       snprintf(text, sizeof text, "%d", value);
       return text;
     }`
+    const asked = async (attribute: number) => {
+      setEnv({ KL_ATTRIBUTE: String(attribute) })
+      return launchesIn(asker)
+    }
+    let launcher = ''
+    let asker = ''
+    beforeAll(async () => {
+      const builtOnce = async (source: string): Promise<string> =>
+        library(source, new Map(), await mkdtemp(join(tmpdir(), 'kl-probed-')))
+      launcher = await builtOnce(launching)
+      asker = await builtOnce(asking)
+    })
 
     it.each([
       ['cudaDevAttrMultiProcessorCount', 16, '132'],
@@ -373,11 +396,11 @@ describe('the launch probe', async () => {
       ['cudaDevAttrMaxSharedMemoryPerBlock', 8, String(48 * 1024)],
       ['cudaDevAttrMaxRegistersPerMultiprocessor', 82, '65536'],
     ])('answers %s from the table', async (_name, number, reason) => {
-      expect(await launchesOf(asking(number))).toEqual({ reason, fault: 'unsupported' })
+      expect(await asked(number)).toEqual({ reason, fault: 'unsupported' })
     })
 
     it('names an attribute that only a GPU knows', async () => {
-      expect(await launchesOf(asking(38))).toEqual({
+      expect(await asked(38)).toEqual({
         reason: 'it queries the device: cudaDevAttrL2CacheSize',
       })
     })
