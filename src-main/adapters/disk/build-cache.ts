@@ -18,6 +18,7 @@ import {
 import { basename, dirname, join } from 'node:path'
 import { z } from 'zod'
 import { diskError, makeFolder, pathExists, replaceFile } from './disk'
+import { jsonFile } from './json-file'
 import { sharedCacheDir } from './paths'
 
 export interface BuildInputs {
@@ -176,22 +177,19 @@ export function diskBuildCache(root: string, shared = sharedCacheDir()): BuildCa
     },
 
     async compilerVersion(path, ask) {
-      const file = join(root, 'compilers.json')
+      const versions = jsonFile(
+        join(root, 'compilers.json'),
+        z.record(z.string(), z.string()),
+        {},
+        'cache',
+      )
       const real = await realpath(path)
       const { mtimeMs, size } = await stat(real)
       const key = `${real}:${mtimeMs}:${size}`
-      const known = await readFile(file, 'utf8')
-        .then((text) => z.record(z.string(), z.string()).parse(JSON.parse(text)))
-        .catch(() => ({}) as Record<string, string>)
-      const cached = known[key]
+      const cached = (await versions.read())[key]
       if (cached !== undefined) return cached
       const version = await ask()
-      try {
-        await makeFolder(root)
-        await replaceFile(file, JSON.stringify({ ...known, [key]: version }))
-      } catch (error) {
-        throw diskError(error, file, 'write', 'cache')
-      }
+      await versions.change((known) => ({ ...known, [key]: version }))
       return version
     },
   }
