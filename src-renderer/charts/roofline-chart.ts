@@ -3,7 +3,7 @@ import { axisLines, axisName, axisText, tooltip, type ChartBuilder, type ShownPa
 import { logTicks } from './zoom'
 import { crosses, overlap, placeLabels, widthOf, type Box, type Line } from './point-labels'
 
-export interface RooflinePoint {
+interface RooflinePoint {
   rung: string
   /** Text on the mark: the rung's number. */
   mark: string
@@ -44,7 +44,7 @@ export interface RooflineSpec {
   alsoHere?: (names: readonly string[]) => string
 }
 
-export interface Extent {
+interface Extent {
   xMin: number
   xMax: number
   yMin: number

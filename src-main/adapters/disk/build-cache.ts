@@ -21,7 +21,7 @@ import { diskError, makeFolder, pathExists, replaceFile } from './disk'
 import { jsonFile } from './json-file'
 import { sharedCacheDir } from './paths'
 
-export interface BuildInputs {
+interface BuildInputs {
   /** Text by path; the compiler runs in a folder that contains them. */
   sources: ReadonlyMap<string, string>
   flags: readonly string[]
@@ -37,12 +37,12 @@ const KeptBuild = z.object({
   stderr: z.string(),
   seconds: z.number(),
 })
-export type KeptBuild = z.infer<typeof KeptBuild>
+type KeptBuild = z.infer<typeof KeptBuild>
 
 /** The folder of an entry's sources, beside its artifact; cuda-kernels/python/kl_rung.h looks there too. */
 const sourcesOf = 'src'
 
-export interface BuildSlot {
+interface BuildSlot {
   /** Where to run the compiler; contains the sources. */
   sourceDir: string
   artefact: string

@@ -17,7 +17,7 @@ import { guardOf } from './guard'
 /** Parameters: byte address of the warp's registers, the lanes that are on, byte of the block's shared memory. */
 export type Segment = (warp: number, mask: number, shared: number) => void
 
-export interface SegmentSetting extends Omit<
+interface SegmentSetting extends Omit<
   FusedSetting,
   'fixFunction' | 'nativeMultiplyAdd' | 'constantPlace'
 > {
@@ -71,7 +71,7 @@ const imports = [
 const [fixFunction, stepFunction] = [0, 1]
 
 /** Compiles the instructions from `first` up to `end`, none of which decides where to go. */
-export type SegmentCompiler = (first: number, end: number) => Segment
+type SegmentCompiler = (first: number, end: number) => Segment
 
 interface Compiled {
   module: WebAssembly.Module

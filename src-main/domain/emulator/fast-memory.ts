@@ -49,7 +49,7 @@ export interface FastSetting {
   clustered: boolean
 }
 
-export interface FastAccess {
+interface FastAccess {
   /** Its function. Parameters: bytes of the warp's registers, the mask, byte of its shared memory. */
   code: Code
   pattern: FastPattern

@@ -105,7 +105,7 @@ function emit(run: RunWriter, instruction: Instruction): void {
   }
 }
 
-export interface FusedRun {
+interface FusedRun {
   /** Indices of the first instruction and of the one behind the last. */
   first: number
   end: number

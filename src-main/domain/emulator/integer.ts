@@ -200,7 +200,7 @@ function funnel(at: Site): Step {
   })
 }
 
-export function logicOf(a: number, b: number, c: number, table: number): number {
+function logicOf(a: number, b: number, c: number, table: number): number {
   let result = 0
   if (table & 1) result |= ~a & ~b & ~c
   if (table & 2) result |= ~a & ~b & c

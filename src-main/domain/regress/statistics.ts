@@ -60,7 +60,7 @@ export function studentCritical(tail: number, degrees: number): number {
   return (low + high) / 2
 }
 
-export const mean = (values: readonly number[]): number =>
+const mean = (values: readonly number[]): number =>
   values.reduce((sum, value) => sum + value, 0) / values.length
 
 /** The standard error of the mean. */
@@ -70,7 +70,7 @@ function standardError(values: readonly number[]): number {
   return Math.sqrt(squares / (values.length - 1) / values.length)
 }
 
-export interface MeanInterval {
+interface MeanInterval {
   mean: number
   low: number
   high: number

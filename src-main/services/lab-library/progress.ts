@@ -18,8 +18,7 @@ export const LabProgress = z.object({
 export type LabProgress = z.infer<typeof LabProgress>
 
 /** `key` is the lab's ref, converted to a valid folder name. */
-export const progressDir = ({ labs }: Folders, key: string): string =>
-  join(labs, key.replace(':', '-'))
+const progressDir = ({ labs }: Folders, key: string): string => join(labs, key.replace(':', '-'))
 
 export const attemptsDir = (folders: Folders, key: string): string =>
   join(progressDir(folders, key), 'attempts')

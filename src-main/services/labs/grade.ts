@@ -60,7 +60,7 @@ export interface GradeRequest {
   readable: readonly string[]
 }
 
-export interface GradeOptions {
+interface GradeOptions {
   /** Called before any submission runs; throws to prevent it. */
   onStart: (facts: {
     submissions: number
@@ -78,7 +78,7 @@ export interface GradeOptions {
   signal: AbortSignal
 }
 
-export interface Grades {
+interface Grades {
   solution: GradeRow
   rows: GradeRow[]
   isolation: Isolation
@@ -422,7 +422,7 @@ async function gradeSolution(
   return row
 }
 
-export interface Regraded {
+interface Regraded {
   row: GradeRow
   /** What differs from the record, by name: the row's status, its checks, `cubin`. */
   differs: string[]

@@ -6,7 +6,7 @@ import { jsonFile, type JsonFile } from '../../adapters/disk/json-file'
 
 const RecentFile = z.array(z.object({ folder: z.string(), openedAt: z.string() }))
 
-export type Recent = z.infer<typeof RecentFile>[number]
+type Recent = z.infer<typeof RecentFile>[number]
 
 /** A longer list would be a history, not a choice. */
 const most = 20

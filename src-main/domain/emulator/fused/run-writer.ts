@@ -27,7 +27,7 @@ export interface FusedSetting {
   predicatePlace: number
 }
 
-export class Unsupported extends Error {}
+class Unsupported extends Error {}
 
 const isUnsupported = new Unsupported()
 
@@ -41,10 +41,10 @@ const rowBytes = 4 * lanes
 export type Predicate = Operands['ins'][number]
 export type RegisterLike = Extract<Operand, { kind: 'register' | 'uniform-register' }>
 
-export const isRegister = (operand: Operand | null | undefined): operand is RegisterLike =>
+const isRegister = (operand: Operand | null | undefined): operand is RegisterLike =>
   operand?.kind === 'register' || operand?.kind === 'uniform-register'
 
-export const isZeroRegister = (operand: RegisterLike): boolean =>
+const isZeroRegister = (operand: RegisterLike): boolean =>
   operand.index === (operand.kind === 'register' ? zeroRegister : zeroUniformRegister)
 
 export const isZero = (operand: Operand): boolean =>
