@@ -6,13 +6,15 @@
  */
 import type { Instruction } from '../sass/instruction'
 import type { Device } from './device'
-import { fastAccess, type FastPattern, type FastSetting } from './fast-memory'
+import { fastAccess } from './fast-memory'
 import { bitsOf, fusedMultiplyAdd } from './float'
 import { fuse } from './fused'
 import { matrixProduct } from './fused/matrix-product'
 import type { FusedSetting } from './fused/run-writer'
 import { Code, encodeModule, i32, scalar, vector, type WasmFunction } from './wasm'
 import { guardOf } from './guard'
+import type { FastPattern } from './fast-patterns'
+import type { FastSetting } from './fast-memory-writer'
 
 /** Parameters: byte address of the warp's registers, the lanes that are on, byte of the block's shared memory. */
 export type Segment = (warp: number, mask: number, shared: number) => void

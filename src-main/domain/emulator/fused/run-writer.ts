@@ -5,10 +5,11 @@ import {
   zeroRegister,
   zeroUniformRegister,
 } from '../../sass/instruction'
-import { lanes, predicateIndex, type Operands } from '../site'
+import { lanes } from '../site'
 import { predicateTrue } from '../warp'
 import { Code, i32, scalar, v128, vector } from '../wasm'
 import { guardOf } from '../guard'
+import { predicateIndex, type Operands } from '../site-operands'
 
 /** What is the same for all runs of a launch. */
 export interface FusedSetting {
