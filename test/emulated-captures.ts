@@ -4,13 +4,13 @@
  */
 import { createDevice, type Allocation } from '../src-main/domain/emulator/device'
 import { fillBuffer, type FillRule } from '../src-main/domain/emulator/fills'
+import type { LaunchOptions } from '../src-main/domain/emulator/launch'
 import { runRung, type EmulatedLaunch } from '../src-main/domain/emulator/rung'
 import { readCubin } from '../src-main/parsers/cubin/cubin'
 import type { LaunchPlaces } from '../src-main/domain/emulation/findings'
 import type { EmulationJob } from '../src-main/domain/emulation/job'
 import { packedRow, packedRows } from './captures'
 import { waitingLoops } from '../src-main/domain/emulator/spin-loops'
-import type { LaunchOptions } from '../src-main/domain/emulator/launch-request'
 
 /** Of test/captures. */
 export const captureFile = 'emulation.jsonl'

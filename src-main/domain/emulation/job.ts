@@ -3,6 +3,7 @@
  * and results. Everything in a job and its answer can be sent between threads.
  */
 import { createDevice, newMemory, OutOfDeviceMemory, type Allocation } from '../emulator/device'
+import type { Printed } from '../emulator/launch'
 import { readsClock } from '../emulator/code-facts'
 import { linkRung, type MemoryOperation, type RungLaunch } from '../emulator/rung'
 import type { Finding } from '../emulator/site'
@@ -10,7 +11,6 @@ import type { Counts } from '../emulator/warp'
 import { Halt, type HaltReason } from '../emulator/warp'
 import type { MachineCode } from '../sass/machine-code'
 import { warpSize } from '../gpu/sm-limits'
-import type { Printed } from '../emulator/launch-request'
 
 export interface EmulatedBuffer {
   name: string

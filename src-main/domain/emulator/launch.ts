@@ -3,8 +3,8 @@
  * barriers, and within a warp the lanes that are at one instruction together. What is counted is exact and does not
  * depend on the order.
  */
-import { truePredicate } from '../sass/instruction'
-import { growsStack, isNarrow } from './code-facts'
+import { type Instruction, truePredicate } from '../sass/instruction'
+import { growsStack, isNarrow, registersOf } from './code-facts'
 import { segmentCompiler, type Segment } from './compile'
 import { controlOf, isControl } from './control'
 import { deviceHigh, parameterHigh, type Allocation, type Device } from './device'
@@ -16,23 +16,74 @@ import {
   Halt,
   newCounts,
   predicateTrue,
-  ready,
   uniformPredicates,
   type Block,
   type Cluster,
   type Control,
+  type Counts,
   type Split,
   type Step,
   type Warp,
 } from './warp'
-import { specialRegister } from './special-registers'
+import { specialRegister, type Extent } from './special-registers'
 import { guardOf } from './guard'
-import { keepPattern, setBounds, takeCounts, type FastSite } from './fast-patterns'
-import type { Launch, LaunchOptions, LaunchResult } from './launch-request'
-import { predicateWords, memoryOf } from './launch-memory'
+import { keepPattern, setBounds, siteBytes, takeCounts, type FastSite } from './fast-patterns'
 
 export { launchBank, type LaunchBank } from './constant-bank'
 export { type Extent } from './special-registers'
+
+export interface Launch {
+  readonly kernel: string
+  readonly code: readonly Instruction[]
+  readonly grid: Extent
+  readonly block: Extent
+  /** Static and dynamic together. */
+  readonly sharedBytes: number
+  /** Blocks of a cluster, along x; they run together and see one another's shared memory. 1 by default. */
+  readonly clusterBlocks?: number
+  /** Stack of a thread. */
+  readonly localBytes: number
+  /** Constant banks by number; bank 0 with launch and parameters filled in, see `launchBank`. */
+  readonly banks: ReadonlyMap<number, Uint8Array>
+  /** Linear numbers of the blocks to run, with the rest of their clusters; all of them by default. */
+  readonly blocks?: { readonly first: number; readonly count: number }
+}
+
+export interface Printed {
+  readonly block: number
+  readonly thread: number
+  readonly text: string
+}
+
+export interface LaunchOptions {
+  /** Warp instructions before it is stopped. */
+  readonly limit: number
+  /** Looks for reads of what was never written and for races; slower. */
+  readonly checks: boolean
+  /** How often a piece of the code is run by its steps before it is compiled; `Infinity` leaves everything to them. */
+  readonly compileAfter?: number
+  /** Leaves out what WebAssembly has not everywhere, the multiply-add of the CPU; results are the same. */
+  readonly portable?: boolean
+  /** Buffers that hold what a kernel may read; others have to be written first. */
+  readonly written?: readonly Allocation[]
+  /** The same byte by byte for all of the buffers' memory; what this launch writes is added, for the next one. */
+  readonly writtenBytes?: Uint8Array
+  /** Told how many warp instructions were executed, at most about once a second. */
+  readonly onProgress?: (instructions: number) => void
+  /** Told of what threads print, both numbers linear. */
+  readonly onPrint?: (printed: Printed) => void
+}
+
+export interface LaunchResult {
+  /** Warp instructions. */
+  readonly instructions: number
+  readonly counts: Counts
+  readonly findings: readonly Finding[]
+  readonly barriers: number
+}
+
+/** Shared memory begins with what CUDA keeps for itself. */
+export const reservedShared = 1024
 /** Findings of a kind that are kept; a kernel that goes wrong does so in every thread. */
 const mostFindings = 1000
 /** How often waits that time out may do so in a row, with nothing else that could run. */
@@ -51,12 +102,41 @@ const [tellEveryMs, lookEvery] = [1000, 100_000]
 /** A piece of code that is run but once takes longer to compile than to interpret. */
 const compileAfter = 1
 
+const uniformRows = 64
+/** For four lanes that are rounded with care. */
+const fixBytes = 256
+/** Behind the registers of a warp: its predicates. */
+const predicateWords = lanes
+
 export function runLaunch(device: Device, launch: Launch, options: LaunchOptions): LaunchResult {
   const { code } = launch
-  const memory = memoryOf(launch)
-  const { threads, warpCount, registers, warpWords, sharedBytes, registerBytes, blockBytes } =
-    memory
-  const { together, fixPlace, onPlace, sitePlace, banks, scratchBytes } = memory
+  const threads = launch.block[0] * launch.block[1] * launch.block[2]
+  const warpCount = Math.ceil(threads / lanes)
+  const registers = registersOf(code)
+  const warpWords = (registers + uniformRows) * lanes + predicateWords
+  const sharedBytes = reservedShared + launch.sharedBytes
+  const align = (bytes: number) => Math.ceil(bytes / 256) * 256
+  /** Of each block that runs at a time: registers, shared memory, local memory. */
+  const registerBytes = align(4 * warpWords * warpCount)
+  const blockBytes =
+    registerBytes + align(sharedBytes) + align(launch.localBytes * lanes * warpCount)
+  const together = launch.clusterBlocks ?? 1
+  const onBytes = align(8 * code.length)
+  /** Places for the patterns of memory accesses, by instruction. */
+  const siteOf = new Map<number, number>()
+  for (const [index, { operands }] of code.entries())
+    if (operands.some(({ kind }) => kind === 'memory')) siteOf.set(index, siteOf.size)
+  // What its compiled code finds by place: lanes counted, room to round with care, sites, constant banks.
+  const onPlace = 0
+  const fixPlace = onBytes
+  const sitesPlace = fixPlace + fixBytes
+  let tablesBytes = sitesPlace + align(siteOf.size * siteBytes)
+  const banks = [...launch.banks].map(([bank, { length: bytes }]) => {
+    const place = tablesBytes
+    tablesBytes += align(bytes)
+    return { bank, place, bytes }
+  })
+  const scratchBytes = together * blockBytes + tablesBytes
   const start = device.scratch(scratchBytes)
   const { buffer } = device.memory
   const views: Views = {
@@ -67,6 +147,7 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
     halves: new Uint16Array(buffer),
   }
   const tables = start + together * blockBytes
+  const sitePlace = (index: number): number => sitesPlace + siteOf.get(index)! * siteBytes
   views.bytes.fill(0, start, start + scratchBytes)
   for (const { bank, place } of banks) views.bytes.set(launch.banks.get(bank)!, tables + place)
   const counts = newCounts(code.length + 1)
@@ -327,7 +408,7 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
       barriers: new Map(),
       meetings: 0,
       shared,
-      local: first + memory.localPlace,
+      local: shared + align(sharedBytes),
       watch: watches[rank] ?? null,
     }
     for (let index = 0; index < warpCount; index++) block.warps.push(newWarp(block, index, first))
@@ -335,6 +416,17 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
     block.watch?.beginBlock()
     cluster.blocks.push(block)
     return block
+  }
+
+  /** Whether a split can run now; the end of what it waited for is done with. */
+  function ready(split: Split, timedOut: boolean): boolean {
+    const { waits } = split
+    if (waits === null) return true
+    if (waits.kind !== 'until' || !((timedOut && waits.timesOut) || waits.over())) return false
+    split.waits = null
+    split.yielded = false
+    waits.end()
+    return true
   }
 
   /** Gives each warp of the blocks a turn, or those whose wait may time out; false where none could run. */

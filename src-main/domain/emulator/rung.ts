@@ -8,13 +8,19 @@ import type { Instruction } from '../sass/instruction'
 import { truePredicate } from '../sass/instruction'
 import type { ConstantBank, MachineCode, MachineKernel } from '../sass/machine-code'
 import { addressOf, offsetOf, type Allocation, type Device } from './device'
-import { launchBank, runLaunch, type Extent } from './launch'
+import {
+  launchBank,
+  reservedShared,
+  runLaunch,
+  type Extent,
+  type Launch,
+  type LaunchOptions,
+  type LaunchResult,
+} from './launch'
 import { growsStack } from './code-facts'
 import { systemFunction } from './system-calls'
 import { Halt } from './warp'
 import { writtenBytes } from './watch'
-import type { Launch, LaunchOptions, LaunchResult } from './launch-request'
-import { reservedShared } from './launch-memory'
 
 export interface RungLaunch {
   /** Mangled. */

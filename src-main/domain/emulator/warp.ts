@@ -181,14 +181,3 @@ export type HaltReason =
   | 'trap'
   | 'assert'
   | 'stack'
-
-/** Whether a split can run now; the end of what it waited for is done with. */
-export function ready(split: Split, timedOut: boolean): boolean {
-  const { waits } = split
-  if (waits === null) return true
-  if (waits.kind !== 'until' || !((timedOut && waits.timesOut) || waits.over())) return false
-  split.waits = null
-  split.yielded = false
-  waits.end()
-  return true
-}

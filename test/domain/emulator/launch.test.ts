@@ -1,9 +1,13 @@
 import { setFlagsFromString } from 'node:v8'
 import { describe, expect, it } from 'vitest'
 import { addressOf, createDevice } from '../../../src-main/domain/emulator/device'
-import { launchBank, runLaunch, type Extent } from '../../../src-main/domain/emulator/launch'
+import {
+  launchBank,
+  runLaunch,
+  type Extent,
+  type LaunchOptions,
+} from '../../../src-main/domain/emulator/launch'
 import { assemble } from './assembly'
-import type { LaunchOptions } from '../../../src-main/domain/emulator/launch-request'
 
 // Newer ones have it without.
 if (process.version.startsWith('v20.')) setFlagsFromString('--experimental-wasm-relaxed-simd')
