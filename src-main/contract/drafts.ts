@@ -8,14 +8,14 @@ import { FolderPath } from './folders'
 import { SessionRef } from '../domain/session/session-ref'
 
 /** A rung of a session. */
-export const OpenDraft = z.object({ session: SessionRef, rung: Identifier })
+const OpenDraft = z.object({ session: SessionRef, rung: Identifier })
 
 /** Everything except what the core sets, so that a copy that was never saved needs no other call. */
-export const SaveDraft = Draft.omit({ schema: true, savedAt: true })
+const SaveDraft = Draft.omit({ schema: true, savedAt: true })
 
-export const DraftSummary = Draft.omit({ schema: true, source: true, params: true })
+const DraftSummary = Draft.omit({ schema: true, source: true, params: true })
 
-export type DraftSummary = z.infer<typeof DraftSummary>
+type DraftSummary = z.infer<typeof DraftSummary>
 
 /** Where a session's rung is edited: as a copy, or in the ladder folder that it came from. */
 export const EditingPlace = z.discriminatedUnion('at', [
@@ -26,7 +26,7 @@ export const EditingPlace = z.discriminatedUnion('at', [
 
 export type EditingPlace = z.infer<typeof EditingPlace>
 
-export const BuildDraft = z.object({
+const BuildDraft = z.object({
   session: SessionRef,
   draft: SaveDraft,
 })

@@ -18,7 +18,7 @@ export const FolderPath = z
   .refine((path) => !path.includes('\0'), { error: 'A path cannot contain a null character.' })
 
 /** Path of a file relative to the folder, with `/`. */
-export const FolderFileName = z
+const FolderFileName = z
   .string()
   .max(300)
   .regex(/^(?!.*(?:^|\/)\.\.?(?:\/|$))[^/\\:\0][^\\:\0]*$/, {
@@ -26,7 +26,7 @@ export const FolderFileName = z
   })
 
 /** SHA-256 of a file's bytes, in hex; null if there is no such file. */
-export const FileVersion = z.string().length(64).nullable()
+const FileVersion = z.string().length(64).nullable()
 
 /** More than anyone edits here, and below the hosts' limit for a call. */
 const maxText = 300_000

@@ -9,8 +9,8 @@ import { Sizes } from '../domain/task/problem'
 import { Identifier } from '../domain/ladder/rung'
 
 /** A shipped lab by its id, or `own:<id>` for an added third-party lab. */
-export const LabRef = z.string().regex(/^(own:)?[A-Za-z0-9][A-Za-z0-9_.-]{0,79}$/)
-export const AttemptId = z.string().regex(/^\d{8}-\d{6}-[0-9a-f]{4}(-\d{1,3})?$/)
+const LabRef = z.string().regex(/^(own:)?[A-Za-z0-9][A-Za-z0-9_.-]{0,79}$/)
+const AttemptId = z.string().regex(/^\d{8}-\d{6}-[0-9a-f]{4}(-\d{1,3})?$/)
 const Source = z.string().max(1024 * 1024)
 
 export const LabSummary = z.object({

@@ -7,7 +7,7 @@ const Name = z.string().min(1).max(40)
 
 const Host = z.string().min(1).max(255)
 
-export const ListedMachine = z.object({
+const ListedMachine = z.object({
   name: Name,
   /** The host as after `ssh`; null for Slurm on this machine. */
   ssh: z.string().nullable(),
@@ -15,10 +15,10 @@ export const ListedMachine = z.object({
   slurm: z.string().nullable(),
 })
 
-export type ListedMachine = z.infer<typeof ListedMachine>
+type ListedMachine = z.infer<typeof ListedMachine>
 
 /** Where ssh would connect to, and the key that the host shows. */
-export const LookedAtHost = z.object({
+const LookedAtHost = z.object({
   hostname: z.string(),
   user: z.string(),
   port: z.string(),
@@ -28,7 +28,7 @@ export const LookedAtHost = z.object({
   known: z.boolean(),
 })
 
-export type LookedAtHost = z.infer<typeof LookedAtHost>
+type LookedAtHost = z.infer<typeof LookedAtHost>
 
 export const machineCalls = {
   'machines.list': {

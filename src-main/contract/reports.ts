@@ -33,7 +33,7 @@ export const ReportRequest = z.object({
 export type ReportRequest = z.infer<typeof ReportRequest>
 
 /** The stage of a report in progress: its content, the draft that determines its pages, or the print. */
-export const reportStages = ['content', 'layout', 'print'] as const
+const reportStages = ['content', 'layout', 'print'] as const
 
 export const ReportStage = z.enum(reportStages)
 

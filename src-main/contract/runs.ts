@@ -11,7 +11,7 @@ import { At } from '../domain/task/problem-request'
 export const LadderName = z.string().min(1).max(4096)
 
 /** No machine has so many. */
-export const GpuNumber = z.number().int().min(0).max(255)
+const GpuNumber = z.number().int().min(0).max(255)
 
 export const RunRequest = z.object({
   ladder: LadderName,

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { SessionRef } from '../domain/session/session-ref'
 
 /** One line of text; null removes the name. */
-export const SessionTitle = z
+const SessionTitle = z
   .string()
   .trim()
   .min(1)

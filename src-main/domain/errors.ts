@@ -6,7 +6,7 @@ import { z } from 'zod'
 import { message, messageOf, Statement } from './messages/message'
 import { inEnglish } from './text/english'
 
-export const errorKinds = ['usage', 'input', 'missing', 'failed', 'cancelled', 'internal'] as const
+const errorKinds = ['usage', 'input', 'missing', 'failed', 'cancelled', 'internal'] as const
 export type ErrorKind = (typeof errorKinds)[number]
 
 export const ErrorShape = z.object({

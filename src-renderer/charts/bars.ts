@@ -16,7 +16,7 @@ export interface RungBar {
   against?: string | undefined
 }
 
-export interface RungBarsSpec {
+interface RungBarsSpec {
   bars: readonly RungBar[]
   scale: ScaleKind
   /** Upper end of a linear axis, if the unit has one. */

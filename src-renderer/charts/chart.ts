@@ -88,7 +88,7 @@ export const axisLines = (palette: Palette) => ({
 })
 
 /** Built from elements, because ECharts' HTML tooltips use inline styles, which the CSP forbids. */
-export function tipElement(title: string, lines: readonly string[]): HTMLElement {
+function tipElement(title: string, lines: readonly string[]): HTMLElement {
   const box = document.createElement('div')
   const head = document.createElement('strong')
   head.textContent = title

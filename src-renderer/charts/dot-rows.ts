@@ -1,7 +1,7 @@
 /** One row per rung and one mark per kind on a shared axis: for values to compare, not to add up. */
 import { axisLines, axisName, axisText, tooltip, type ChartBuilder } from './chart'
 
-export interface DotRow {
+interface DotRow {
   label: string
   /** One value per kind, in the order of `kinds`; null if there is none. */
   values: readonly (number | null)[]
@@ -11,7 +11,7 @@ export interface DotRow {
   note?: string | undefined
 }
 
-export interface DotRowsSpec {
+interface DotRowsSpec {
   rows: readonly DotRow[]
   kinds: readonly string[]
   axis: string

@@ -1,7 +1,7 @@
 /** The times of one rung over its sessions: points, the level between steps, and each step. */
 import { axisLines, axisName, axisText, tooltip, type ChartBuilder } from './chart'
 
-export interface HistoryChartSpec {
+interface HistoryChartSpec {
   /** Oldest first. */
   points: readonly { date: string; session: string; ms: number }[]
   /** Where a new level begins, by the index of its first point. */

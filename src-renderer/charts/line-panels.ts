@@ -2,7 +2,7 @@
 import { axisLines, axisName, axisText, tooltip, type ChartBuilder } from './chart'
 import { niceEnd, spreadLabels } from './labels'
 
-export interface PanelLine {
+interface PanelLine {
   name: string
   /** One value per axis position; null leaves a gap in the line. */
   values: readonly (number | null)[]

@@ -1,7 +1,7 @@
 /** Parallel coordinates: an axis per parameter and one for the time, and a line through them for each point. */
 import { axisText, tooltip, type ChartBuilder } from './chart'
 
-export interface ParallelChartSpec {
+interface ParallelChartSpec {
   axes: readonly { name: string; values: readonly number[] }[]
   /** The fastest first; each has a value of every axis. */
   points: readonly { params: Readonly<Record<string, number>>; ms: number }[]

@@ -1,13 +1,13 @@
 /** Places labels of points in a plane so that none covers another, a point or a line. */
 
-export interface LabelPoint {
+interface LabelPoint {
   x: number
   y: number
   /** From the fullest to the shortest, of which the first that has a place is used. */
   texts: readonly string[]
 }
 
-export interface PlacedLabel {
+interface PlacedLabel {
   text: string
   /** Left end and middle of the label. */
   x: number

@@ -3,7 +3,7 @@ import { axisText, tooltip, axisLines, axisName, type ChartBuilder } from './cha
 import { niceEnd } from './labels'
 import { widthOf } from './point-labels'
 
-export interface StackedRow {
+interface StackedRow {
   label: string
   /** One value per series, in the same order; 0 draws nothing, and a difference may be negative. */
   parts: readonly number[]
@@ -11,7 +11,7 @@ export interface StackedRow {
   end: string
 }
 
-export interface StackedBarsSpec {
+interface StackedBarsSpec {
   rows: readonly StackedRow[]
   /** `rest` marks the remainder after the named series. */
   series: readonly { name: string; rest?: boolean }[]

@@ -1,7 +1,7 @@
 /** What each value of each parameter comes to: the best time of any point that has it, and their median. */
 import { axisLines, axisName, axisText, tooltip, type ChartBuilder } from './chart'
 
-export interface ValuesChartSpec {
+interface ValuesChartSpec {
   parameters: readonly {
     name: string
     values: readonly {

@@ -1,7 +1,7 @@
 /** A grid's blocks over the SMs: one row per SM, one column per wave, and within a cell one band per slot. */
 import { axisLines, axisName, axisText, tooltip, type ChartBuilder } from './chart'
 
-export interface WaveChartSpec {
+interface WaveChartSpec {
   /** Blocks by SM; `slot` runs from 0 to slots - 1, `wave` from 0. */
   sms: readonly (readonly { block: number; slot: number; wave: number }[])[]
   slots: number

@@ -32,7 +32,7 @@ export interface Listener {
   lost(): void
 }
 
-export type LineFault = 'timeout' | 'unreachable' | 'unauthorized' | 'malformed'
+type LineFault = 'timeout' | 'unreachable' | 'unauthorized' | 'malformed'
 
 /** The core answered with an error; its message is shown as is. */
 export class CoreError extends Error {
@@ -62,13 +62,13 @@ export class LineError extends Error {
   }
 }
 
-export interface Subscriber {
+interface Subscriber {
   message(message: RunMessage): void
   reconnected(): void
   lost(): void
 }
 
-export interface Client {
+interface Client {
   readonly kind: Transport['kind']
   call<N extends CallName>(name: N, input: CallInput<N>): Promise<CallOutput<N>>
   /** null if this UI cannot import a file: a report has no program behind it. */

@@ -6,7 +6,7 @@ import { rungOf, type RungResult, type Session } from '../../src-main/domain/ses
 import { keptText } from '../ui/preferences'
 import { useSessionsStore } from './sessions'
 
-export interface Baseline {
+interface Baseline {
   ref: string
   session: Session
   rung: RungResult

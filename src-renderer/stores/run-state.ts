@@ -49,7 +49,7 @@ const waiting = (): RungProgress['steps'] => ({
   profile: { state: 'waiting' },
 })
 
-export const newRun = (runId: string): RunState => ({
+const newRun = (runId: string): RunState => ({
   runId,
   nextSeq: 0,
   ladder: '',
@@ -163,7 +163,7 @@ function applyEvent(state: RunState, event: RunEvent): RunState {
 }
 
 /** `repeat`: a duplicate, dropped. `gap`: an earlier message is missing, so everything is fetched again. */
-export type Applied = { kind: 'applied'; state: RunState } | { kind: 'repeat' } | { kind: 'gap' }
+type Applied = { kind: 'applied'; state: RunState } | { kind: 'repeat' } | { kind: 'gap' }
 
 export function applyMessage(state: RunState | null, message: RunMessage): Applied {
   const base = state?.runId === message.runId ? state : newRun(message.runId)

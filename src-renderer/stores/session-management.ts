@@ -5,7 +5,7 @@ import { useClient } from '../client/client'
 import type { DeletedSession } from '../../src-main/contract/sessions'
 import { useSessionsStore } from './sessions'
 
-export interface ImportFailure {
+interface ImportFailure {
   file: string
   error: unknown
 }

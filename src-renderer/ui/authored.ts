@@ -12,7 +12,7 @@ export interface Translations {
   [key: string]: string | Translations
 }
 
-export interface Translation {
+interface Translation {
   /** The keys down to its name, joined by `/`. */
   at: string
   /** Of the English. */

@@ -34,7 +34,7 @@ export interface CodeDiagnostic {
   message: string
 }
 
-export interface CodeEditorOptions {
+interface CodeEditorOptions {
   text: string
   /** Its name says which language the text is in. */
   file: string

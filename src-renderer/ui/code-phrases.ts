@@ -1,7 +1,7 @@
 /** CodeMirror's phrases, to be translated. */
 
 /** CodeMirror's own English phrases and the keys of their translations (`code.<key>`). */
-export const phraseKeys = {
+const phraseKeys = {
   Find: 'find',
   Replace: 'replaceField',
   next: 'next',

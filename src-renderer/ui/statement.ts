@@ -48,7 +48,7 @@ export function useStatement() {
 }
 
 /** Keys below `errors.` in the locale, or the core's own message. */
-export type ErrorWords =
+type ErrorWords =
   | { from: 'core'; message: Statement; remedy: Statement | undefined }
   | { from: 'line'; key: LineError['fault']; call: string }
 

@@ -3,7 +3,7 @@ import { computed, ref, watch } from 'vue'
 import { keptChoice } from './preferences'
 
 export const themeChoices = ['system', 'light', 'dark'] as const
-export type ThemeChoice = (typeof themeChoices)[number]
+type ThemeChoice = (typeof themeChoices)[number]
 
 export const themeChoice = keptChoice<ThemeChoice>('theme', themeChoices)
 

@@ -85,8 +85,11 @@ describe('an HTML report from the disk, offline', () => {
   })
 
   const namesRungs = async (locale: string, naive: string): Promise<void> => {
-    const sessions = [recording(), slowed(recording(), '06_float4', 1.5)]
-    const { page } = await open(sessions, {}, { locale })
+    const { page } = await open(
+      [recording(), slowed(recording(), '06_float4', 1.5)],
+      {},
+      { locale },
+    )
     await page.locator('tbody .title').first().waitFor()
     expect(await page.locator('tbody .title').allTextContents()).toContain(naive)
   }

@@ -14,9 +14,10 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createCore } from '../../src-main/services/app/core'
 import { dispatch, type Core } from '../../src-main/contract'
-import { rungText, sumsFolder, sumsYaml, fakeMachine, type Machine } from './support'
+import { rungText, sumsFolder, sumsYaml, fakeMachine, tempDir, type Machine } from './support'
 import { message, together } from '../../src-main/domain/messages/message'
 import { said, saying } from '../support'
+import { isTrustedFolder, trustFolder } from '../../src-main/services/folders/folder-trust'
 import { placedFaults } from '../../src-main/services/folders/placed-faults'
 
 async function machineWith(options: Parameters<typeof sumsFolder>[1] = {}, without: string[] = []) {
@@ -53,6 +54,13 @@ describe('an opened folder', () => {
     expect(machine.calls()).toEqual([])
     await core.call('folders.trust', { path })
     expect((await open(core, path)).trusted).toBe(true)
+  })
+
+  it('keeps the trust in each of several folders that are trusted at once', async () => {
+    const { folders } = (await fakeMachine()).setup.machine
+    const paths = await Promise.all(Array.from({ length: 8 }, () => tempDir()))
+    await Promise.all(paths.map((path) => trustFolder(folders, path)))
+    for (const path of paths) expect(await isTrustedFolder(folders, path)).toBe(true)
   })
 
   it('reports faults at their location, and opens anyway', async () => {

@@ -5,7 +5,7 @@ import { makeFolder } from '../disk/disk'
 import { shownPath } from './ladder-folder'
 import { gitIn } from './git'
 
-export interface Revision {
+interface Revision {
   /** The full hash of the commit. */
   commit: string
   /** The folder's files as of then. */

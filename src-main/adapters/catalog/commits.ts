@@ -20,7 +20,7 @@ export interface FileCommit {
   file: string
 }
 
-export interface FileHistory {
+interface FileHistory {
   /** Oldest first. */
   commits: FileCommit[]
   /** The file or something beside it was changed since the last commit; no commit has that. */
@@ -54,7 +54,7 @@ const mostCommits = 100
 /** Fields of an entry are separated by U+0000, entries end with U+0001; neither can stand in a commit's message. */
 const logFormat = '%H%x00%h%x00%P%x00%s%x00%b%x00%x01'
 
-export interface LogEntry {
+interface LogEntry {
   hash: string
   /** Abbreviated. */
   short: string

@@ -7,7 +7,7 @@ import { message } from '../../domain/messages/message'
 import { errorCode, diskError, replaceFile } from '../disk/disk'
 import { ladderFileNames, headerName, shownPath, refusalOf } from './ladder-folder'
 
-export interface ReadFile {
+interface ReadFile {
   /** With `\n` line ends, as in the editor. */
   text: string
   /** SHA-256 of the bytes, in hex. */
@@ -59,7 +59,7 @@ const isEditable = (name: string): boolean =>
 
 const isCrlf = (text: string): boolean => /\r\n/.test(text) && !/(^|[^\r])\n/.test(text)
 
-export type Saved = { saved: true; version: string } | { saved: false; now: ReadFile | null }
+type Saved = { saved: true; version: string } | { saved: false; now: ReadFile | null }
 
 /** Writes nothing if the file is no longer at `version`, which is null if there was none. */
 export async function saveFolderFile(

@@ -28,7 +28,7 @@ function withoutFilters(keys: readonly string[]): Record<string, string> {
 
 const timeoutMs = 120_000
 
-export interface GitAnswer {
+interface GitAnswer {
   ok: boolean
   /** Without its last line break. */
   text: string

@@ -106,7 +106,7 @@ export async function headersBelow(folder: string, below = ''): Promise<string[]
   return found
 }
 
-export interface LadderText {
+interface LadderText {
   /** Absolute. */
   path: string
   /** The ladder file's name, and its text. */

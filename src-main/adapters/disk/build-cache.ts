@@ -18,9 +18,10 @@ import {
 import { basename, dirname, join } from 'node:path'
 import { z } from 'zod'
 import { diskError, makeFolder, pathExists, replaceFile } from './disk'
+import { jsonFile } from './json-file'
 import { sharedCacheDir } from './paths'
 
-export interface BuildInputs {
+interface BuildInputs {
   /** Text by path; the compiler runs in a folder that contains them. */
   sources: ReadonlyMap<string, string>
   flags: readonly string[]
@@ -36,12 +37,12 @@ const KeptBuild = z.object({
   stderr: z.string(),
   seconds: z.number(),
 })
-export type KeptBuild = z.infer<typeof KeptBuild>
+type KeptBuild = z.infer<typeof KeptBuild>
 
 /** The folder of an entry's sources, beside its artifact; cuda-kernels/python/kl_rung.h looks there too. */
 const sourcesOf = 'src'
 
-export interface BuildSlot {
+interface BuildSlot {
   /** Where to run the compiler; contains the sources. */
   sourceDir: string
   artifact: string
@@ -176,22 +177,19 @@ export function diskBuildCache(root: string, shared = sharedCacheDir()): BuildCa
     },
 
     async compilerVersion(path, ask) {
-      const file = join(root, 'compilers.json')
+      const versions = jsonFile(
+        join(root, 'compilers.json'),
+        z.record(z.string(), z.string()),
+        {},
+        'cache',
+      )
       const real = await realpath(path)
       const { mtimeMs, size } = await stat(real)
       const key = `${real}:${mtimeMs}:${size}`
-      const known = await readFile(file, 'utf8')
-        .then((text) => z.record(z.string(), z.string()).parse(JSON.parse(text)))
-        .catch(() => ({}) as Record<string, string>)
-      const cached = known[key]
+      const cached = (await versions.read())[key]
       if (cached !== undefined) return cached
       const version = await ask()
-      try {
-        await makeFolder(root)
-        await replaceFile(file, JSON.stringify({ ...known, [key]: version }))
-      } catch (error) {
-        throw diskError(error, file, 'write', 'cache')
-      }
+      await versions.change((known) => ({ ...known, [key]: version }))
       return version
     },
   }

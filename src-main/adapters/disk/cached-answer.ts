@@ -4,7 +4,7 @@ import { dirname } from 'node:path'
 import { z } from 'zod'
 import { makeFolder, replaceFile } from './disk'
 
-export interface Kept<T> {
+interface Kept<T> {
   /** A file in the cache. */
   file: string
   /** Equal as long as the answer is: a hash of everything that it is made from, the program's version included. */

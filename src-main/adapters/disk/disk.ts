@@ -13,7 +13,7 @@ export const errorCode = (error: unknown): string | undefined =>
     : undefined
 
 type Doing = keyof (typeof templates)['doing']
-type Elsewhere = keyof (typeof templates)['elsewhere']
+export type Elsewhere = keyof (typeof templates)['elsewhere']
 
 /** Converts a file system error to a sentence with the path and a remedy; `elsewhere` says how to choose another place. */
 export function diskError(

@@ -9,7 +9,7 @@ import { dirname } from 'node:path'
 import type { z } from 'zod'
 import { diskError, makeFolder } from './disk'
 
-export interface Journal<Row> {
+interface Journal<Row> {
   /** The rows that were there when it was opened. */
   readonly rows: readonly Row[]
   /** Resolves when the row has been handed to the system; throws a sentence if the disk refuses. */
@@ -17,7 +17,7 @@ export interface Journal<Row> {
   close(): Promise<void>
 }
 
-export interface JournalRequest<Row> {
+interface JournalRequest<Row> {
   path: string
   /** The first line; a file that begins otherwise is begun anew. */
   header: object

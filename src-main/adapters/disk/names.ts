@@ -28,7 +28,7 @@ export function nameText(name: Buffer): string {
         .join('')
 }
 
-export interface GivenFile {
+interface GivenFile {
   /** A path that can be opened. */
   path: string
   remove(): Promise<void>

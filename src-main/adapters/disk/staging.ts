@@ -8,7 +8,7 @@ import { message } from '../../domain/messages/message'
 import { sweepAbandoned, ownFolder, type OwnedFolder } from './owned-folder'
 
 /** A folder that is filled while hidden and then appears atomically under its name. */
-export interface StagedFolder {
+interface StagedFolder {
   /** The path to write to until `commit`. */
   readonly path: string
   /**

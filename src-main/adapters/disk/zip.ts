@@ -1,7 +1,7 @@
 /** Packs several files into one, for hosts that can deliver only a single file. */
 import { strToU8, zipSync } from 'fflate'
 
-export interface ZippedFile {
+interface ZippedFile {
   /** With `/` as separator. */
   path: string
   content: string | Uint8Array

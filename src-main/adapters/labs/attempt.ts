@@ -32,7 +32,7 @@ export const SanitizerVerdicts = z.record(
 )
 export type SanitizerVerdicts = z.infer<typeof SanitizerVerdicts>
 
-export const sanitizerFileVersion = 2
+const sanitizerFileVersion = 2
 const SanitizerFile = z.object({
   schema: z.literal(sanitizerFileVersion),
   verdicts: SanitizerVerdicts,

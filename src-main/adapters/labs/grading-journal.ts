@@ -16,7 +16,7 @@ import { GradeRow } from '../../domain/labs/grade-row'
 const Finished = z.object({ submission: z.string(), row: GradeRow })
 
 /** What a row depends on: rows of anything else are no rows of this grading. */
-export interface Grading {
+interface Grading {
   /** The folder of the submissions. */
   folder: string
   /** The lab's content and the program that judges, by hash. */
@@ -35,7 +35,7 @@ export const submissionHash = (source: string, answers: string | null): string =
     .update(JSON.stringify([source, answers]))
     .digest('hex')
 
-export interface FinishedRows {
+interface FinishedRows {
   /** The row of this student for this very submission, if an earlier grading finished it. */
   find: (student: string, submission: string) => GradeRow | undefined
   /** A cache that cannot be written to costs only grading again. */

@@ -56,7 +56,7 @@ export async function readHandedIn(
   return { source, answers: present === null ? null : await readOwn(beside, maxAnswerBytes) }
 }
 
-export interface Submission {
+interface Submission {
   source: string
   answers: LabAnswers
 }

@@ -43,7 +43,7 @@ function usualPlaces(): string[] {
 }
 
 /** The user's choice, then PATH, then the usual locations; null if none is found. */
-export async function findChromium(): Promise<string | null> {
+async function findChromium(): Promise<string | null> {
   const { KERNEL_LADDER_CHROMIUM: own, CHROME_PATH: other, PATH = '' } = process.env
   const suffix = process.platform === 'win32' ? '.exe' : ''
   const onPath = PATH.split(delimiter)

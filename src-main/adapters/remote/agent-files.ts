@@ -5,7 +5,7 @@ import { basename, dirname, join } from 'node:path'
 import { missingError } from '../../domain/errors'
 import { sha256 } from '../disk/build-cache'
 
-export interface AgentFile {
+interface AgentFile {
   /** The first 16 digits of the content's SHA-256. */
   hash: string
   bytes: Buffer

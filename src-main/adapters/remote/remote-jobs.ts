@@ -22,7 +22,7 @@ export interface StartJob extends Around {
  * What runs a job in its folder: the commands before, the program, the commands after. A job that is started over
  * begins its lines anew on a line of their own. A task of an array has its own files, which end in its number.
  */
-export const jobScript = ({ node, agent, before, after }: Omit<StartJob, 'job'>): string =>
+const jobScript = ({ node, agent, before, after }: Omit<StartJob, 'job'>): string =>
   [
     '#!/bin/sh',
     't=${SLURM_ARRAY_TASK_ID:+.$SLURM_ARRAY_TASK_ID}; child=; told=',
@@ -75,7 +75,7 @@ export interface Watch {
   pause: string
 }
 
-export interface Followed {
+interface Followed {
   /** `ended`: the job is gone, and all its lines have come. */
   outcome: 'ended' | 'lost' | 'cancelled'
   /** Where to go on after a lost connection. */
@@ -84,7 +84,7 @@ export interface Followed {
   lines: string[]
 }
 
-export interface Follower {
+interface Follower {
   onLine: (line: unknown) => void
   /** The job's folder is there; its lines follow as they come. */
   onConnected?: () => void

@@ -150,7 +150,7 @@ export type OnState = (state: JobState, before: JobState | null, number: string)
 
 const jobName = (id: string): string => `kernel-ladder-${id}`
 
-export interface Submitted {
+interface Submitted {
   place: JobPlace
   /** The job's name, by which the queue is asked. */
   name: string

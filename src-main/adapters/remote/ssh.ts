@@ -18,7 +18,7 @@ export interface Shell {
   run(call: ShellCall): Promise<ShellResult>
 }
 
-export interface ShellCall {
+interface ShellCall {
   /** POSIX shell. */
   script: string
   /** What the script reads from stdin. */

@@ -27,7 +27,7 @@ function chosen(
   return found
 }
 
-export interface BlindCalls {
+interface BlindCalls {
   /** null if the submission is measured alone. */
   others: string[] | null
   blind: string[]

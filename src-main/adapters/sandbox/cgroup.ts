@@ -8,13 +8,13 @@ import { dirname, join } from 'node:path'
 import { errorCode, pathExists } from '../disk/disk'
 import { runProcess } from '../tools/process'
 
-export interface GroupLimits {
+interface GroupLimits {
   memoryBytes: number
   /** Processes and their threads. */
   tasks: number
 }
 
-export interface Group {
+interface Group {
   /** Prefix that runs a command line in the group. */
   prefix: readonly string[]
   /** Which limit was exceeded, as far as the kernel reports it. */

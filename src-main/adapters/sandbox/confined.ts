@@ -53,7 +53,7 @@ const sha256 = (bytes: string | Uint8Array): string =>
 const descriptionLimit = 64 * 2 ** 20
 
 /** Environment variables that tools need; others may contain tokens and the like. */
-export const toolVariables = [
+const toolVariables = [
   ...['PATH', 'LANG', 'LD_LIBRARY_PATH', 'CUDA_HOME', 'CUDA_PATH', 'KERNEL_LADDER_PATH_ONLY'],
 ] as const
 
@@ -77,7 +77,7 @@ const reproducible = (sources: string): string => `/${sources.split('/').slice(-
 const compileScript = `at=$(mktemp -d)
 "$@" -MD -MF "$at/included" -o "$at/built" 1>&2 && base64 -w 0 "$at/built" && echo && cat "$at/included"`
 
-export interface Confined {
+interface Confined {
   toolbox: (recorder: RawRecorder | null) => Toolbox
   /** What the submission's host code described, in order. */
   descriptions: () => Description[]
@@ -91,7 +91,7 @@ export interface GpuTools {
   replay: string
 }
 
-export interface ConfinedOptions {
+interface ConfinedOptions {
   confinement: Confinement
   limits: Limits
   /** The id of the rung that is the submission. */

@@ -28,7 +28,7 @@ import { descendants, processIds } from '../tools/process-tree'
 
 /** What a submission is prevented from; each is tested. */
 export const safeguards = ['network', 'processes', 'writing', 'reading', 'rights'] as const
-export type Safeguard = (typeof safeguards)[number]
+type Safeguard = (typeof safeguards)[number]
 
 export interface Isolation {
   /** The mechanism; `none` if the system offers none. */

@@ -10,7 +10,7 @@ import { Draft, DraftId } from '../../domain/ladder/draft'
 /** More than a person would create. */
 const maxDrafts = 500
 
-export interface DraftStore {
+interface DraftStore {
   /** Newest first; unreadable files are skipped. */
   list(): Promise<Draft[]>
   /** null if there is none with this id. */

@@ -93,7 +93,7 @@ export async function restoreFromTrash(store: string, name: string): Promise<voi
   })
 }
 
-export interface TrashedSession {
+interface TrashedSession {
   name: string
   title: string | null
   deletedAt: string

@@ -228,7 +228,7 @@ async function readCsv(
   }
 }
 
-export interface LaunchesProfile {
+interface LaunchesProfile {
   profile: Profile
   profiledTime?: ProfiledTime
   metrics: Record<string, MetricValue>

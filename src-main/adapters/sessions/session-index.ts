@@ -18,7 +18,7 @@ export interface Described<T> {
   keep: boolean
 }
 
-export interface IndexRequest<T> {
+interface IndexRequest<T> {
   /** The folder of the sessions. */
   root: string
   cache: string

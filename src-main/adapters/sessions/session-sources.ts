@@ -70,7 +70,7 @@ async function openFiles(session: string): Promise<SourceFiles> {
   }
 }
 
-export interface SessionSources {
+interface SessionSources {
   /** Source text by rung id; missing sources are skipped. */
   texts: Record<string, string>
   /** Why sources named in the session are missing. */

@@ -5,7 +5,7 @@ import type { Toolbox } from './toolbox'
 import type { BuiltKernel } from '../../domain/sass/static-profile'
 import { cubinsOf } from '../../parsers/cubin/fat-binary'
 
-export interface BuiltCode {
+interface BuiltCode {
   architecture: number
   /** By mangled name. */
   kernels: ReadonlyMap<string, MachineKernel>

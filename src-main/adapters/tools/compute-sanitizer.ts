@@ -11,7 +11,7 @@ import type { ProcessResult } from './process'
 import { eventLines, type RunnerEvent } from './runner'
 import type { Toolbox } from './toolbox'
 
-export interface SanitizerCall {
+interface SanitizerCall {
   sanitizer: string
   tool: SanitizerTool
   /** The program and its arguments. */

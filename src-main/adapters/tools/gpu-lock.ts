@@ -19,7 +19,7 @@ const Holder = z.object({
 })
 export type GpuHolder = z.infer<typeof Holder>
 
-export interface GpuLock {
+interface GpuLock {
   release(): void
 }
 

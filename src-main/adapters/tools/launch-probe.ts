@@ -20,7 +20,7 @@ import {
   type ProbedMemory,
 } from '../../parsers/cuda/launch-probe'
 
-export interface LaunchProbeCall {
+interface LaunchProbeCall {
   probe: string
   rung: string
   /** The rung's library, built without a CUDA runtime. */
@@ -105,7 +105,7 @@ export async function probeLaunches(
   return launchedOf(result)
 }
 
-export interface ExpectationCall extends Pick<
+interface ExpectationCall extends Pick<
   LaunchProbeCall,
   'probe' | 'library' | 'task' | 'own' | 'gpu' | 'layouts' | 'signal'
 > {

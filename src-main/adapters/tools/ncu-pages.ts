@@ -17,7 +17,7 @@ const pages = {
 
 type PageKey = keyof typeof pages
 
-export interface DeepAnswer {
+interface DeepAnswer {
   byRung: ReportProfiles
   /** Pages that could not be printed. */
   troubles: Statement[]

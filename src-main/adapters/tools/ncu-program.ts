@@ -37,7 +37,7 @@ export interface ProgramCall {
   onOutput: PassOn
 }
 
-export interface ProgramAnswer {
+interface ProgramAnswer {
   outcome: ProcessResult['outcome']
   /** The program's own; null if a signal ended it, or if it was stopped. */
   exitCode: number | null
@@ -175,7 +175,7 @@ export async function previewProgram(
   }
 }
 
-export interface ReportCall extends ProgramCall {
+interface ReportCall extends ProgramCall {
   level: CollectingLevel
   /** Metrics that this ncu does not know. */
   without?: ReadonlySet<string>

@@ -9,7 +9,7 @@ import type { ProgramRun, Verify } from '../../domain/session/session'
 import { errorCode } from '../disk/disk'
 
 /** What tells one writing of a file from another. */
-export type FileMark = string
+type FileMark = string
 
 /** Null where there is no such file. */
 export const markOf = (path: string): Promise<FileMark | null> =>
@@ -26,7 +26,7 @@ export const keepExpected = (from: string, scratch: string): Promise<string> => 
 /** A multiple of every element's size. */
 const pieceBytes = 4 * 2 ** 20
 
-export interface CheckedOutput {
+interface CheckedOutput {
   output: NonNullable<ProgramRun['output']>
   /** Null where there is nothing to compare with. */
   verify: Verify | null

@@ -32,7 +32,7 @@ export interface PathAlias {
 }
 
 /** Replaces folders of this machine by placeholders, so that stored text names no home and no user. */
-export function aliasPaths(text: string, aliases: readonly PathAlias[]): string {
+function aliasPaths(text: string, aliases: readonly PathAlias[]): string {
   return aliases.reduce((result, { path, alias }) => result.replaceAll(path, alias), text)
 }
 
@@ -109,7 +109,7 @@ export function rawRecorder(folder: string, aliases: readonly PathAlias[]): Disk
   }
 }
 
-export interface RawOutput {
+interface RawOutput {
   call: RawCall
   stdout: string
   stderr: string

@@ -35,7 +35,7 @@ export const builtRung = ({ id, options, header }: LadderRung, artifact: string)
 })
 
 /** The problem common to all rungs of a call. */
-export interface RunnerCall {
+interface RunnerCall {
   task: Task
   problem: Problem
   /** null if results are not checked. */
@@ -74,7 +74,7 @@ function caseArgs({ task, problem, expected, taskFolder, rungs }: RunnerCall): s
   ]
 }
 
-export interface MeasureCall extends RunnerCall {
+interface MeasureCall extends RunnerCall {
   cacheState: CacheState
   /** How many bursts of each rung to time, besides single launches. */
   bursts?: number
@@ -112,7 +112,7 @@ const uncheckedArgs = (command: string, call: UncheckedCall): string[] => {
   return [command, ...seedArgs(unchecked), ...caseArgs(unchecked)]
 }
 
-export interface CompareCall extends UncheckedCall {
+interface CompareCall extends UncheckedCall {
   /** Ids among `rungs`. */
   pairs: readonly { now: string; before: string; copy: string }[]
   /** Decides where the builds lie in memory and which is launched first; in six rounds each has each place. */

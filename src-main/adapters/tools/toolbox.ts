@@ -37,7 +37,7 @@ export interface Scratch {
 }
 
 /** A file that a tool writes where it runs and that is kept. */
-export interface ToolOutput {
+interface ToolOutput {
   /** The path passed to the tool; nothing exists there yet. */
   readonly path: string
   /** Moves it to its final place, if the tool has written it. */

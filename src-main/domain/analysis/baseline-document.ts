@@ -8,7 +8,7 @@ import { inEnglish } from '../text/english'
 import { Problem } from '../task/problem'
 import { CacheState, RungStatus, type Session } from '../session/session'
 
-export const ciSchemaId = 'kernel-ladder/ci'
+const ciSchemaId = 'kernel-ladder/ci'
 export const ciSchemaVersion = 2
 
 /** The code is for programs and stable; the text is for people and may change. */

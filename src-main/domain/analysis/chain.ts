@@ -47,20 +47,20 @@ export interface ChainLink {
 }
 
 /** What ncu counts per line and that shows a change's effect on memory. */
-export const lineCounts = [
+const lineCounts = [
   'sharedWavefronts',
   'sharedWavefrontsExcess',
   'globalL2Sectors',
   'globalL2SectorsExcess',
 ] as const satisfies readonly (keyof Work)[]
 
-export interface LineCount {
+interface LineCount {
   kind: (typeof lineCounts)[number]
   a: number
   b: number
 }
 
-export interface Chain {
+interface Chain {
   links: ChainLink[]
   /** Changes on lines outside any hunk: the compiler, or a constant from outside the source. */
   elsewhere: HistogramDelta[] | null

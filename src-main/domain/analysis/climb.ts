@@ -5,7 +5,7 @@ import { speedup } from './compare'
 import { climbs, rungBefore, type RungResult, type Session } from '../session/session'
 import { code } from '../messages/sentence'
 
-export interface Climb {
+interface Climb {
   /** Each rung builds on the one before it; at least two, all timed. */
   rungs: RungResult[]
   /** The first rung's time over the last one's: the product of the steps between them. */

@@ -44,12 +44,12 @@ export const TimeDelta = z.object({
 export type TimeDelta = z.infer<typeof TimeDelta>
 
 /** A parameter in which two builds of one source differ; null for a build that does not have it. */
-export const ParameterDelta = z.object({
+const ParameterDelta = z.object({
   name: z.string(),
   a: z.number().nullable(),
   b: z.number().nullable(),
 })
-export type ParameterDelta = z.infer<typeof ParameterDelta>
+type ParameterDelta = z.infer<typeof ParameterDelta>
 
 const ComparedSide = z.object({ session: z.string(), rung: z.string(), title: z.string() })
 

@@ -7,8 +7,8 @@ import { formatRatio } from '../metrics/units'
 import type { RungResult, Session, Timing } from '../session/session'
 import { code } from '../messages/sentence'
 
-export const claims = ['faster', 'slower', 'mixed', 'incomplete'] as const
-export type Claim = (typeof claims)[number]
+const claims = ['faster', 'slower', 'mixed', 'incomplete'] as const
+type Claim = (typeof claims)[number]
 
 const ways = ['single', 'burst', 'sustained'] as const
 type Way = (typeof ways)[number]
@@ -19,7 +19,7 @@ const ratioOf: Record<Way, (timing: Timing) => number | null | undefined> = {
   sustained: ({ sustained }) => sustained?.ratioToReference,
 }
 
-export interface LibraryClaim {
+interface LibraryClaim {
   claim: Claim
   /** The reference's time over the rung's, by the ways that the session has. */
   ratios: Partial<Record<Way, number>>

@@ -69,7 +69,7 @@ export const ProfilePlan = z.object({
 export type ProfilePlan = z.infer<typeof ProfilePlan>
 
 /** What decides how long a rung takes under ncu. */
-export interface PlannedRung {
+interface PlannedRung {
   id: string
   /** The unprofiled time of a launch. */
   medianMs: number | null
@@ -86,7 +86,7 @@ interface Preparation {
   loadSeconds?: number | undefined
 }
 
-export interface PlanRequest {
+interface PlanRequest {
   level: CollectingLevel
   /** `9.0`; null while the GPU is unknown. */
   computeCapability: string | null

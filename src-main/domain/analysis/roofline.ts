@@ -31,7 +31,7 @@ export function basisSaid(basis: OperationBasis, task: Task | null): Statement {
  */
 const tensorWorks = 1
 
-export interface RooflinePoint {
+interface RooflinePoint {
   rung: string
   title: string
   level: MemoryLevel
@@ -55,7 +55,7 @@ export const shareOfPoint = ({
 }: RooflinePoint): ReturnType<typeof shareOfRoof> =>
   shareOfRoof(throughput.value, roofGflops, bound)
 
-export interface Roofline {
+interface Roofline {
   /** The roof of the arithmetic that this session's data type runs on. */
   arithmetic: 'fp32' | 'tensor'
   ceilings: SessionCeilings

@@ -14,7 +14,7 @@ import { Identifier, Parameters } from '../ladder/rung'
 import { CacheState, type RungResult, type Session } from '../session/session'
 import { formatMs, formatRatio, formatValue, units } from '../metrics/units'
 
-export const MeasuredStep = z.object({
+const MeasuredStep = z.object({
   metric: z.string(),
   unit: z.enum(units),
   /** For the previous rung and for this one; null if no recording of the step collected it. */
@@ -27,7 +27,7 @@ export const MeasuredStep = z.object({
   /** The recording of the same step that collected it, if it is another one. */
   recording: z.string().optional(),
 })
-export type MeasuredStep = z.infer<typeof MeasuredStep>
+type MeasuredStep = z.infer<typeof MeasuredStep>
 
 export const RungMeasured = z.object({
   /** `recorded:<recording>` opens it. */
@@ -74,7 +74,7 @@ interface Finding {
 }
 
 /** The lines that the compiler sees; a recording stays valid for a rung as long as these are the same. */
-export const codeOf = (text: string): string =>
+const codeOf = (text: string): string =>
   text
     .split(/\r?\n/)
     .filter((line) => line.trim() !== '' && !line.trimStart().startsWith('//'))

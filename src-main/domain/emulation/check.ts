@@ -29,7 +29,7 @@ export interface CheckedOutput {
 type Load = (index: number) => number
 
 /** The elements of an array as numbers. */
-export function loader(bytes: Uint8Array, dtype: Dtype): Load {
+function loader(bytes: Uint8Array, dtype: Dtype): Load {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   switch (dtype) {
     case 'f32':

@@ -2,7 +2,7 @@
 import { message, type AnyMessage } from '../messages/message'
 import type { MachineCode } from '../sass/machine-code'
 
-export interface DescribedLaunches {
+interface DescribedLaunches {
   kernels: readonly { mangled: string; arguments?: string | undefined }[]
   symbols: readonly string[]
 }

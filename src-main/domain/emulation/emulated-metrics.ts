@@ -11,7 +11,7 @@ import { opcodeFamily } from '../session/deep'
 import { sharedAccesses } from '../metrics/bank-conflict-metrics'
 
 /** One launch: its counts, and the opcode of each instruction, with modifiers. */
-export interface CountedLaunch {
+interface CountedLaunch {
   opcodes: readonly string[]
   counts: Counts
 }

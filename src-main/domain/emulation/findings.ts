@@ -79,7 +79,7 @@ export const placeOf = (
   return { file: place ? nameOf(place.file) : null, line: place?.line ?? null, function: name }
 }
 
-export function toRecord(
+function toRecord(
   finding: Finding,
   launch: LaunchPlaces,
   nameOf: (path: string) => string,

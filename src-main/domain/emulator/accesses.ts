@@ -18,13 +18,13 @@ const lineBytes = 128
 const matrixRowBytes = 16
 const lanesPerMatrix = 8
 
-export interface SharedCost {
+interface SharedCost {
   wavefronts: number
   /** What as many lanes of this width take without conflicts, or less where lanes share what they read. */
   ideal: number
 }
 
-export interface GlobalCost {
+interface GlobalCost {
   /** Distinct 32-byte sectors. */
   sectors: number
   /** What as many lanes of this width fill, or less where lanes share what they access. */
@@ -33,7 +33,7 @@ export interface GlobalCost {
   tags: number
 }
 
-export type Addresses = ArrayLike<number>
+type Addresses = ArrayLike<number>
 
 const bitsOf = (mask: number): number => {
   let count = 0

@@ -6,18 +6,20 @@
  */
 import type { Instruction } from '../sass/instruction'
 import type { Device } from './device'
-import { fastAccess, type FastPattern, type FastSetting } from './fast-memory'
+import { fastAccess } from './fast-memory'
 import { bitsOf, fusedMultiplyAdd } from './float'
 import { fuse } from './fused'
 import { matrixProduct } from './fused/matrix-product'
 import type { FusedSetting } from './fused/run-writer'
 import { Code, encodeModule, i32, scalar, vector, type WasmFunction } from './wasm'
 import { guardOf } from './guard'
+import type { FastPattern } from './fast-patterns'
+import type { FastSetting } from './fast-memory-writer'
 
 /** Parameters: byte address of the warp's registers, the lanes that are on, byte of the block's shared memory. */
 export type Segment = (warp: number, mask: number, shared: number) => void
 
-export interface SegmentSetting extends Omit<
+interface SegmentSetting extends Omit<
   FusedSetting,
   'fixFunction' | 'nativeMultiplyAdd' | 'constantPlace'
 > {
@@ -71,7 +73,7 @@ const imports = [
 const [fixFunction, stepFunction] = [0, 1]
 
 /** Compiles the instructions from `first` up to `end`, none of which decides where to go. */
-export type SegmentCompiler = (first: number, end: number) => Segment
+type SegmentCompiler = (first: number, end: number) => Segment
 
 interface Compiled {
   module: WebAssembly.Module

@@ -13,7 +13,7 @@ export type FillRule =
   | { kind: 'permutation' }
 
 /** Every `every`th line of `length` elements has, in turn, one of `specialKinds`. */
-export interface Special {
+interface Special {
   every: number
   length: number
 }
@@ -67,7 +67,7 @@ function mix(value: Long): void {
   foldRight(value, 31)
 }
 
-export function randomStream(seed: number, stream: number): (index: number, into: Long) => void {
+function randomStream(seed: number, stream: number): (index: number, into: Long) => void {
   const start = BigInt(seed) * seedFactor + BigInt(stream) * streamFactor
   const factor = longOf(indexFactor)
   const base = longOf(start)

@@ -83,7 +83,7 @@ export function fusedMultiplyAdd(a: number, b: number, c: number): number {
 export type Rounding = 'RN' | 'RZ' | 'RM' | 'RP'
 
 /** A sum or product that is known as `value` plus a tiny `error`, rounded to a float in that direction. */
-export function roundFloat(value: number, error: number, mode: Rounding): number {
+function roundFloat(value: number, error: number, mode: Rounding): number {
   const rounded = Math.fround(value)
   const left = value - rounded + error
   if (mode === 'RN' || left === 0 || Number.isNaN(left)) return rounded
@@ -141,9 +141,6 @@ export function brainBitsOf(value: number, error = 0): number {
   const towardsZero = float !== 0 && left > 0 !== float > 0 ? bits - 1 : bits
   return brainBits(floatOf(towardsZero | 1))
 }
-
-/** TF32 as the tensor cores read a register: the low 13 bits do not count. */
-export const tensorFloat = (bits: number): number => floatOf(bits & ~0x1fff)
 
 /** High 32 bits of the product of two unsigned integers. */
 export function multiplyHigh(a: number, b: number): number {

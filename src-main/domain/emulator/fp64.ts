@@ -5,7 +5,7 @@ import { eachLane, type Get, type Site } from './site'
 import type { Step } from './warp'
 import { roundingOf, isZeroOrLess } from './rounding-modes'
 
-export interface DoubleOperand {
+interface DoubleOperand {
   value: Get
   low: Get
   high: Get

@@ -14,9 +14,9 @@ import {
 } from './fused/arithmetic'
 import { compareFloats, compareInts, logic, predicateLogic } from './fused/logic'
 import { RunWriter, unsupported, type FusedSetting } from './fused/run-writer'
-import { sortOperands } from './site'
 import { vector, type Code } from './wasm'
 import { constants, halfConstant, permute, predicatesToRegister, zeros } from './fused/moves'
+import { sortOperands } from './site-operands'
 
 function emit(run: RunWriter, instruction: Instruction): void {
   const { mnemonic } = instruction
@@ -105,7 +105,7 @@ function emit(run: RunWriter, instruction: Instruction): void {
   }
 }
 
-export interface FusedRun {
+interface FusedRun {
   /** Indices of the first instruction and of the one behind the last. */
   first: number
   end: number

@@ -2,7 +2,7 @@
 import { truePredicate, type Instruction } from '../sass/instruction'
 import { predicateTrue, uniformPredicates } from './warp'
 
-export interface Guard {
+interface Guard {
   /** Of the warp's predicates. */
   readonly index: number
   /** What its mask is to be joined with by exclusive or: -1 where it is negated. */

@@ -1,7 +1,7 @@
 /** C's printf as kernels have it: a format and a buffer of arguments. */
 
 /** The arguments from the first one on; each call reads the next. */
-export interface PrintfArguments {
+interface PrintfArguments {
   /** Bits of an integer or a pointer of 4 or 8 bytes. */
   bits(bytes: 4 | 8): bigint
   double(): number

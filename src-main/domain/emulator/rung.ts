@@ -73,7 +73,7 @@ function translate(value: bigint, buffers: ReadonlyMap<number, Allocation>): big
 }
 
 /** Arguments with the device's addresses. Pointers stand at multiples of 8 bytes. */
-export function translateArguments(
+function translateArguments(
   bytes: Uint8Array,
   buffers: ReadonlyMap<number, Allocation>,
 ): Uint8Array {
@@ -138,7 +138,7 @@ function linkedBank(
   return linked
 }
 
-export interface RungRun {
+interface RungRun {
   readonly device: Device
   readonly machineCode: readonly MachineCode[]
   readonly launches: readonly RungLaunch[]
@@ -242,7 +242,7 @@ function clusterOf(launch: RungLaunch, kernel: MachineKernel): number {
   throw new Halt('unknown-instruction', null, 'clusters that are not along x')
 }
 
-export interface LinkedRung {
+interface LinkedRung {
   /** Runs it; what it keeps in variables stays for the next time. */
   run: () => EmulatedLaunch[]
   /** The module's variables in device memory. */

@@ -5,7 +5,6 @@
  * A register is a row of 32 words, uniform registers too (all lanes alike), so that one rule serves both files.
  */
 import {
-  truePredicate,
   zeroRegister,
   zeroUniformRegister,
   type ConstantOperand,
@@ -19,15 +18,8 @@ import {
 } from '../sass/instruction'
 import { floatOf } from './float'
 import { Uses, type Trait } from './uses'
-import {
-  Halt,
-  predicateTrue,
-  uniformPredicates,
-  type Counts,
-  type HaltReason,
-  type Step,
-  type Warp,
-} from './warp'
+import { Halt, predicateTrue, type Counts, type HaltReason, type Step, type Warp } from './warp'
+import { isRegister, sortOperands, predicateIndex, isZero, type Operands } from './site-operands'
 
 export const lanes = 32
 
@@ -116,51 +108,6 @@ export interface Finding {
   /** The other access of a race. */
   other?: { at: number; write: boolean; thread: number }
 }
-
-const isPredicate = (
-  operand: Operand | undefined,
-): operand is PredicateOperand | UniformPredicateOperand =>
-  operand?.kind === 'predicate' || operand?.kind === 'uniform-predicate'
-
-const isRegister = (
-  operand: Operand | undefined,
-): operand is RegisterOperand | UniformRegisterOperand =>
-  operand?.kind === 'register' || operand?.kind === 'uniform-register'
-
-export interface Operands {
-  /** Predicates before and right behind the destination register. */
-  outs: (PredicateOperand | UniformPredicateOperand)[]
-  destination: RegisterOperand | UniformRegisterOperand | null
-  sources: Operand[]
-  /** Predicates at the end. */
-  ins: (PredicateOperand | UniformPredicateOperand)[]
-}
-
-/** Sorts operands of arithmetic: [outs] [register [outs]] sources [ins]. */
-export function sortOperands(all: readonly Operand[], writesRegister: boolean): Operands {
-  const rest = [...all]
-  const outs: Operands['outs'] = []
-  const take = () => {
-    while (isPredicate(rest[0])) outs.push(rest.shift() as PredicateOperand)
-  }
-  take()
-  let destination: Operands['destination'] = null
-  if (writesRegister && isRegister(rest[0])) {
-    destination = rest.shift() as RegisterOperand
-    take()
-  }
-  const ins: Operands['ins'] = []
-  while (isPredicate(rest.at(-1))) ins.unshift(rest.pop() as PredicateOperand)
-  return { outs, destination, sources: rest, ins }
-}
-
-export function predicateIndex(operand: PredicateOperand | UniformPredicateOperand): number {
-  if (operand.index === truePredicate) return predicateTrue
-  return operand.kind === 'predicate' ? operand.index : uniformPredicates + operand.index
-}
-
-const isZero = (operand: RegisterOperand | UniformRegisterOperand): boolean =>
-  operand.index === (operand.kind === 'register' ? zeroRegister : zeroUniformRegister)
 
 /**
  * What a step is made from. Every accessor records which part of the instruction it reads; `finish` then stops the

@@ -4,7 +4,6 @@ import type { Instruction } from '../sass/instruction'
 /** Places of predicates: P0 to P6, PT at 7, UP0 to UP6 at 8, UPT at 15; what is written to PT goes to the last one. */
 export const predicateTrue = 7
 export const uniformPredicates = 8
-export const predicateTrash = 16
 
 export type Wait =
   | { kind: 'convergence'; barrier: number }
@@ -52,7 +51,7 @@ export interface Block {
   readonly watch: BlockWatch | null
 }
 
-export interface BlockBarrier {
+interface BlockBarrier {
   /** How many threads it waits for; null for all threads of the block that have not exited. */
   wanted: number | null
   arrived: number
@@ -103,7 +102,7 @@ export function newCounts(length: number): Counts {
 }
 
 /** Who wrote and read what, where checks are asked for. */
-export interface Watch {
+interface Watch {
   global(at: number, warp: Warp, lane: number, offset: number, bytes: number, write: boolean): void
   shared(
     at: number,

@@ -3,7 +3,6 @@
 import { wordsOf } from './float'
 
 export const i32 = 0x7f
-export const i64 = 0x7e
 export const v128 = 0x7b
 
 /** Opcodes; those of vectors stand behind the prefix 0xfd. */
@@ -306,7 +305,7 @@ export class Code {
   }
 }
 
-export interface Signature {
+interface Signature {
   parameters: readonly number[]
   results: readonly number[]
 }

@@ -18,7 +18,7 @@ const reasonBits = {
 
 export type ClockReason = keyof typeof reasonBits
 
-export const clockReasons = Object.keys(reasonBits) as [ClockReason, ...ClockReason[]]
+const clockReasons = Object.keys(reasonBits) as [ClockReason, ...ClockReason[]]
 
 const figure = z.number().nullable()
 

@@ -10,7 +10,7 @@ export interface ResourceChange {
   to: number
 }
 
-export interface OccupancyAdvice {
+interface OccupancyAdvice {
   /** Needed together. */
   changes: ResourceChange[]
   blocksPerSm: number

@@ -53,10 +53,10 @@ export interface Occupancy {
 
 const roundUp = (value: number, step: number): number => Math.ceil(value / step) * step
 
-export const warpsOf = (threads: number): number => Math.ceil(threads / warpSize)
+const warpsOf = (threads: number): number => Math.ceil(threads / warpSize)
 
 /** Registers of one warp, rounded up to the allocation granularity. */
-export const registersPerWarp = (registers: number): number =>
+const registersPerWarp = (registers: number): number =>
   roundUp(registers * warpSize, registerGranularity)
 
 /** Shared memory of one block in bytes, including CUDA's own share and rounding. */

@@ -34,7 +34,7 @@ export function wavesOf(blocks: number, smCount: number, blocksPerSm: number): W
   }
 }
 
-export interface ScheduledBlock {
+interface ScheduledBlock {
   /** In launch order, from 0. */
   block: number
   /** Slot within its SM, from 0 to blocksPerSm - 1. */

@@ -6,13 +6,13 @@ import { Problem } from '../task/problem'
 import { changePoints } from './change-points'
 
 /** Within one, only the code differs; a driver, a compiler or what L2 held may move every time. */
-export const Environment = z.object({
+const Environment = z.object({
   gpu: z.string(),
   cacheState: CacheState,
   driver: z.string().nullable(),
   nvcc: z.string().nullable(),
 })
-export type Environment = z.infer<typeof Environment>
+type Environment = z.infer<typeof Environment>
 
 const Point = z.object({
   /** The session's name. */
@@ -23,7 +23,7 @@ const Point = z.object({
   relative: z.number().nullable(),
   sourceHash: z.string(),
 })
-export type Point = z.infer<typeof Point>
+type Point = z.infer<typeof Point>
 
 /** A session as far as a history needs it. */
 export const SessionPoints = z.object({

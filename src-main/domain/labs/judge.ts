@@ -20,7 +20,7 @@ import { withoutNoise } from '../session/noisy-counters'
 export const submissionId = 'submission'
 
 /** The result of one compute-sanitizer tool. */
-export interface SanitizerVerdict {
+interface SanitizerVerdict {
   tool: string
   status: 'clean' | 'found' | 'failed' | 'unsupported' | 'not-run'
   reason?: Statement | undefined

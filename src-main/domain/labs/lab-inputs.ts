@@ -3,7 +3,7 @@ import { TaskFill, type Task } from '../task/task'
 import { message } from '../messages/message'
 import { taskFaults, type TaskFault } from '../task/faults'
 
-export type LabInputs = Readonly<Record<string, TaskFill>>
+type LabInputs = Readonly<Record<string, TaskFill>>
 
 /** The task with these fills, and what is wrong with them; a fault's path begins with the buffer's name. */
 export function withInputs(task: Task, inputs: LabInputs): { task: Task; faults: TaskFault[] } {

@@ -70,7 +70,7 @@ export const QuestionResult = z.object({
 })
 export type QuestionResult = z.infer<typeof QuestionResult>
 
-export const OccupancyAt = z.object({ threads: z.number().int(), percent: z.number() })
+const OccupancyAt = z.object({ threads: z.number().int(), percent: z.number() })
 
 export const labOutcomeVersion = 2
 

@@ -25,7 +25,7 @@ const sides = ['your', 'before'] as const
 
 const sideFigures = ['timeMs', 'registers', 'sharedBytes'] as const
 
-export const questionNames: readonly string[] = [...deviceNames, ...Object.keys(constants)]
+const questionNames: readonly string[] = [...deviceNames, ...Object.keys(constants)]
 
 /**
  * Whether an answer may use the name: one of `questionNames`, a size of the task, or `your.` or `before.` followed
@@ -41,7 +41,7 @@ export function isQuestionName(name: string, sizes: readonly string[]): boolean 
   )
 }
 
-export interface QuestionFacts {
+interface QuestionFacts {
   /** What is known of the GPU; null where nothing is. */
   device: Partial<Device> | null
   sizes: Sizes

@@ -17,7 +17,7 @@ import { formatValue } from '../metrics/units'
 import { answerOf, usesCounts } from './question-values'
 import { withoutNoise } from '../session/noisy-counters'
 
-export function directionOf(before: number, after: number, tolerance: number): Direction {
+function directionOf(before: number, after: number, tolerance: number): Direction {
   const scale = Math.max(Math.abs(before), Math.abs(after))
   if (scale === 0 || Math.abs(after - before) <= tolerance * scale) return 'same'
   return after > before ? 'up' : 'down'
@@ -187,7 +187,7 @@ function timeWords(session: Session, before: RungResult, after: RungResult): Any
 }
 
 /** Explains a metric's change from the other figures of the two rungs. */
-export function explain(
+function explain(
   session: Session,
   metric: string,
   before: RungResult,

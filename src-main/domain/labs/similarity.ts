@@ -72,7 +72,7 @@ function hash(words: readonly string[]): number {
   return value >>> 0
 }
 
-export function fingerprints(source: string): Set<number> {
+function fingerprints(source: string): Set<number> {
   const tokens = normalizedTokens(source)
   const grams = tokens
     .slice(0, Math.max(0, tokens.length - gramLength + 1))
@@ -85,7 +85,7 @@ export function fingerprints(source: string): Set<number> {
   return kept
 }
 
-export interface Likeness {
+interface Likeness {
   a: string
   b: string
   /** Share of the smaller source's own fingerprints that the other also has, 0 to 1. */

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { Identifier, Parameters } from './rung'
 
 /** More than any CUDA source edited here, and less than a host accepts in a call. */
-export const maxSourceLength = 300_000
+const maxSourceLength = 300_000
 
 export const DraftId = z.string().regex(/^draft-[0-9a-f]{16}$/)
 

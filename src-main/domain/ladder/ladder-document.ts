@@ -16,7 +16,7 @@ const TitledSize = TaskSize.extend({ value: Size, max: TaskSize.shape.max.unwrap
 
 const { id: _id, title, sizes: _sizes, ...ofTask } = Task.shape
 
-export const TaskDocument = z.strictObject({
+const TaskDocument = z.strictObject({
   /** By default the ladder's. */
   title: title.optional(),
   sizes: z
@@ -24,7 +24,7 @@ export const TaskDocument = z.strictObject({
     .describe('Whole numbers by name, each with its default, which `at` or --at can override.'),
   ...ofTask,
 })
-export type TaskDocument = z.infer<typeof TaskDocument>
+type TaskDocument = z.infer<typeof TaskDocument>
 
 export const LadderDocument = z.strictObject({
   $schema: z.string().optional(),

@@ -7,7 +7,7 @@ import { LadderFile } from './ladder'
 import { problemFaults } from '../task/problem-faults'
 import { At, problemAt } from '../task/problem-request'
 
-export interface LadderFault {
+interface LadderFault {
   path: readonly (string | number)[]
   message: Exclude<Statement, string>
   /** Whether the ladder or its task has the fault. */

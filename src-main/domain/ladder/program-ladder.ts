@@ -48,7 +48,7 @@ export const ProgramSettings = z.strictObject({
 })
 export type ProgramSettings = z.infer<typeof ProgramSettings>
 
-export const ProgramEntry = z.strictObject({
+const ProgramEntry = z.strictObject({
   id: Identifier,
   title: z.string().min(1),
   idea: z.string().min(1).optional().describe('What changes and why it should pay off.'),
@@ -57,7 +57,7 @@ export const ProgramEntry = z.strictObject({
   negative: z.boolean().optional(),
   note: z.string().optional(),
 })
-export type ProgramEntry = z.infer<typeof ProgramEntry>
+type ProgramEntry = z.infer<typeof ProgramEntry>
 
 export const ProgramLadderDocument = z.strictObject({
   $schema: z.string().optional(),
@@ -75,7 +75,7 @@ export const ProgramLadderDocument = z.strictObject({
 })
 export type ProgramLadderDocument = z.infer<typeof ProgramLadderDocument>
 
-export interface ProgramFault {
+interface ProgramFault {
   path: readonly (string | number)[]
   message: AnyMessage
 }

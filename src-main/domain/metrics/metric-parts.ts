@@ -6,7 +6,7 @@
  * traffic differs from it by up to 0.04 %, the others not at all.
  */
 
-export interface MetricParts {
+interface MetricParts {
   /** ncu's names; without one of them, the metric has no value. */
   from: readonly string[]
   /** From their values, in this order, the value in the unit of the first. */

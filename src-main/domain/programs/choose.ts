@@ -60,7 +60,7 @@ export function hottest(kernels: readonly PreviewKernel[]): PreviewKernel[] {
 /** The function's name as ncu filters by it. */
 export const functionOf = (name: string): string => parseKernelName(name).base
 
-export interface Window {
+interface Window {
   /** Launches that match, counted from the first one. */
   skip: number
   count: number

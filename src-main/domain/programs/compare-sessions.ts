@@ -4,11 +4,11 @@ import { comparability } from '../analysis/comparability'
 import { message, Statement } from '../messages/message'
 import { CacheState, type Session } from '../session/session'
 import { can } from '../targets/targets'
-import { changesOf, marks, pairUnits, type PairReason } from './pairing'
+import { changesOf, pairUnits, type PairReason } from './pairing'
 import { unitsOf, type Unit, type UnitTime } from './units'
 
 const verdicts = ['faster', 'slower', 'same', 'unresolved'] as const
-export type SessionVerdict = (typeof verdicts)[number]
+type SessionVerdict = (typeof verdicts)[number]
 
 const ms = z.number().nullable()
 const extent = z.tuple([z.number(), z.number(), z.number()]).nullable()
@@ -126,10 +126,7 @@ const only = (unit: Unit) => ({ id: unit.id, ...sideOf(unit), time: unit.time?.m
 
 export const reasonWord = (by: PairReason): string => (typeof by === 'string' ? by : by.join('+'))
 
-/** The words that `by` of a pair is made of. */
-export const reasonWords = ['rung', 'hand', ...marks, 'order'] as const
-
-export interface CompareOptions {
+interface CompareOptions {
   /** Pairs that the reader named, by their ids. */
   byHand?: readonly (readonly [string, string])[]
 }

@@ -1,6 +1,6 @@
 /** Parses names of kernels as the compiler demangles them, and shortens them for display. */
 
-export interface KernelName {
+interface KernelName {
   /** With its namespaces, without return type: `at::native::reduce_kernel`. */
   path: string
   /** The last part of it, `reduce_kernel`; never empty. */

@@ -7,7 +7,7 @@ import { dtypeOf, floatReader } from '../task/dtype'
 export const elementBytes = ({ dtype }: Pick<ProgramOutput, 'dtype'>): number =>
   dtype === undefined ? 1 : dtypeOf(dtype).bytes
 
-export interface OutputCheck {
+interface OutputCheck {
   /** Both of one length, which is a whole number of elements. */
   add(expected: Uint8Array, actual: Uint8Array): void
   verify(): Verify

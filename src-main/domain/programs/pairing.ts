@@ -5,19 +5,19 @@
  */
 import type { Unit, UnitKernel } from './units'
 
-export const marks = ['function', 'template', 'grid', 'block', 'range'] as const
-export type Mark = (typeof marks)[number]
+const marks = ['function', 'template', 'grid', 'block', 'range'] as const
+type Mark = (typeof marks)[number]
 
 /** Why two units are a pair: `rung` by the id in a ladder, `hand` by the reader, else the marks in which they agree. */
 export type PairReason = 'rung' | 'hand' | readonly (Mark | 'order')[]
 
-export interface UnitPair {
+interface UnitPair {
   a: Unit
   b: Unit
   by: PairReason
 }
 
-export interface Pairing {
+interface Pairing {
   pairs: UnitPair[]
   onlyA: Unit[]
   onlyB: Unit[]
@@ -168,7 +168,7 @@ export function pairUnits(
   }
 }
 
-export interface Change {
+interface Change {
   /** `fused`: several kernels gave way to one; `split`: one to several; `replaced`: some to as many or others. */
   kind: 'added' | 'removed' | 'fused' | 'split' | 'replaced'
   a: Unit[]

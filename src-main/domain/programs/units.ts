@@ -11,7 +11,7 @@ import type {
 import { parseKernelName } from './kernel-names'
 
 /** How a time was taken: by ncu, or by the runner with this in L2. Times of different kinds are never compared. */
-export type Clock = CacheState | 'ncu'
+type Clock = CacheState | 'ncu'
 
 export interface UnitTime {
   ms: number

@@ -1,50 +1,30 @@
 /** Student's t and false discovery rate, to decide whether a mean differs from zero by a bound. */
 
-/** ln Γ(x) for x > 0, by Lanczos's approximation; accurate to about 15 digits. */
-function lnGamma(x: number): number {
-  const coefficients = [
-    676.5203681218851, -1259.1392167224028, 771.3234287776531, -176.6150291621406,
-    12.507343278686905, -0.13857109526572012, 9.984369578019572e-6, 1.5056327351493116e-7,
-  ]
-  const base = x + coefficients.length - 1.5
-  const sum = coefficients.reduce(
-    (total, coefficient, index) => total + coefficient / (x + index),
-    0.9999999999998099,
-  )
-  return 0.5 * Math.log(2 * Math.PI) + (x - 0.5) * Math.log(base) - base + Math.log(sum)
+/** B(degrees / 2, 1/2), from B(1/2, 1/2) = π and B(1, 1/2) = 2 by B(a + 1, b) = B(a, b) · a / (a + b). */
+function betaOfHalves(degrees: number): number {
+  let value = degrees % 2 === 1 ? Math.PI : 2
+  for (let a = degrees % 2 === 1 ? 0.5 : 1; a < degrees / 2; a += 1) value *= a / (a + 0.5)
+  return value
 }
 
-/** The regularized incomplete beta function, by its continued fraction (Lentz). */
-function incompleteBeta(a: number, b: number, x: number): number {
-  if (x <= 0) return 0
-  if (x >= 1) return 1
-  // The fraction converges fast on this side of the mean only.
-  if (x > (a + 1) / (a + b + 2)) return 1 - incompleteBeta(b, a, 1 - x)
-  const front = Math.exp(
-    lnGamma(a + b) - lnGamma(a) - lnGamma(b) + a * Math.log(x) + b * Math.log1p(-x),
-  )
-  const away = (value: number): number => (Math.abs(value) < 1e-300 ? 1e-300 : value)
-  let c = 1
-  let d = 1 / away(1 - ((a + b) * x) / (a + 1))
-  let fraction = d
-  for (let m = 1; m <= 500; m += 1) {
-    const even = (m * (b - m) * x) / ((a + 2 * m - 1) * (a + 2 * m))
-    d = 1 / away(1 + even * d)
-    c = away(1 + even / c)
-    fraction *= d * c
-    const odd = (-(a + m) * (a + b + m) * x) / ((a + 2 * m) * (a + 2 * m + 1))
-    d = 1 / away(1 + odd * d)
-    c = away(1 + odd / c)
-    fraction *= d * c
-    if (Math.abs(d * c - 1) < 1e-14) break
+/** The regularized incomplete beta function by its power series, all of whose terms are positive; `whole` is B(a, b). */
+function incompleteBeta(a: number, b: number, x: number, whole: number): number {
+  // On the other side of the mean the series converges slowly.
+  if (x > (a + 1) / (a + b + 2)) return 1 - incompleteBeta(b, a, 1 - x, whole)
+  let term = Math.exp(a * Math.log(x) + b * Math.log1p(-x)) / (a * whole)
+  let sum = term
+  for (let n = 0; term > sum * 1e-17; n += 1) {
+    term *= (x * (a + b + n)) / (a + 1 + n)
+    sum += term
   }
-  return (front * fraction) / a
+  return sum
 }
 
-/** P(T > t) for Student's t. */
+/** P(T > t) for Student's t with a whole number of degrees of freedom. */
 export function studentTail(t: number, degrees: number): number {
   if (t === Infinity) return 0
-  const tail = incompleteBeta(degrees / 2, 0.5, degrees / (degrees + t * t)) / 2
+  const x = degrees / (degrees + t * t)
+  const tail = incompleteBeta(degrees / 2, 0.5, x, betaOfHalves(degrees)) / 2
   return t >= 0 ? tail : 1 - tail
 }
 
@@ -60,7 +40,7 @@ export function studentCritical(tail: number, degrees: number): number {
   return (low + high) / 2
 }
 
-export const mean = (values: readonly number[]): number =>
+const mean = (values: readonly number[]): number =>
   values.reduce((sum, value) => sum + value, 0) / values.length
 
 /** The standard error of the mean. */
@@ -70,7 +50,7 @@ function standardError(values: readonly number[]): number {
   return Math.sqrt(squares / (values.length - 1) / values.length)
 }
 
-export interface MeanInterval {
+interface MeanInterval {
   mean: number
   low: number
   high: number

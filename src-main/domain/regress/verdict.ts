@@ -21,7 +21,7 @@ export interface Round {
 }
 
 /** The new figure over the old. */
-export interface Ratio {
+interface Ratio {
   ratio: number
   low: number
   high: number

@@ -49,7 +49,7 @@ export function stateOf({ state, reason: word, node }: QueueLine): JobState {
 }
 
 /** Where a job's end is written down; null where nothing is. */
-export interface EndOfJob {
+interface EndOfJob {
   /** The last state that squeue gave. */
   queue: string | null
   /** Of sacct: `CANCELLED by 1000`. */

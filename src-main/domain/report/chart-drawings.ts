@@ -40,7 +40,7 @@ export interface Drawing {
 }
 
 /** A chart with the setting of its controls, as `roofline:l2`. */
-export interface ChartWord {
+interface ChartWord {
   chart: string
   choice: string | undefined
 }

@@ -9,7 +9,7 @@ import { can } from '../targets/targets'
 import { formatBytes } from '../metrics/units'
 import { sessionGpuWords, gpuModeWords } from './gpu-state-words'
 
-export interface Fact {
+interface Fact {
   /** A machine-readable name: the column of a wide CSV, and the key of the fact's label in the messages. */
   id: keyof (typeof templates)['fact']
   value: Statement

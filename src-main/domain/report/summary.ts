@@ -144,7 +144,7 @@ function unpaidSteps(session: Session, steps: readonly Step[]): Statement[][] {
   return [...slower, ...level]
 }
 
-export interface Summary {
+interface Summary {
   /** The best rung or, of kernels under ncu, how much there is and the one that takes the most time. */
   best: AnyMessage
   /** Whether the fastest rung is faster than the reference, by each way of timing; null without a reference beside it. */

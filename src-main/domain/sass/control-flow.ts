@@ -16,7 +16,7 @@ const targetOffset = (text: string): number | undefined => {
 const conditional = (text: string): boolean =>
   /^\s*@/.test(text) || /^\s*BRA\S*\s+(?:!?U?P\d|~?U?R)/.test(text)
 
-export interface Branch {
+interface Branch {
   /** Index of the instruction that jumps, and of the one that is jumped to. */
   from: number
   to: number

@@ -30,7 +30,7 @@ for (const entry of [
   }
 
 /** By the low 12 bits of an instruction. */
-export const opcodeOf = (code: number): Opcode | undefined => byCode.get(code)
+const opcodeOf = (code: number): Opcode | undefined => byCode.get(code)
 
 /** Accesses of textures and surfaces by the low byte of their opcodes, which are decoded no further. */
 const notDecoded: Readonly<Record<number, string>> = {

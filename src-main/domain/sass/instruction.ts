@@ -50,7 +50,7 @@ export interface UniformPredicateOperand {
 }
 
 /** The whole predicate file, `PR` or `UPR`: what P2R and R2P move. */
-export interface PredicateFileOperand {
+interface PredicateFileOperand {
   readonly kind: 'predicate-file'
   readonly uniform: boolean
 }
@@ -97,14 +97,14 @@ export interface MemoryOperand {
 }
 
 /** `gdesc[UR8]` of WGMMA: the pair of uniform registers with the matrix descriptor. */
-export interface MatrixDescriptorOperand {
+interface MatrixDescriptorOperand {
   readonly kind: 'matrix-descriptor'
   readonly uniform: number
   /** `tnspA`, `tnspB`. */
   readonly suffixes: readonly string[]
 }
 
-export interface SpecialRegisterOperand {
+interface SpecialRegisterOperand {
   readonly kind: 'special-register'
   readonly index: number
   /** `SR_TID.X`. */
@@ -112,32 +112,32 @@ export interface SpecialRegisterOperand {
 }
 
 /** `B0` to `B15`: where threads that diverged meet again. */
-export interface ConvergenceBarrierOperand {
+interface ConvergenceBarrierOperand {
   readonly kind: 'convergence-barrier'
   readonly index: number
 }
 
 /** `SB0` of DEPBAR, `gsb0` of WARPGROUP.DEPBAR. */
-export interface ScoreboardOperand {
+interface ScoreboardOperand {
   readonly kind: 'scoreboard'
   readonly index: number
   readonly group: boolean
 }
 
 /** `{3,2}`: the scoreboards that DEPBAR waits for besides. */
-export interface ScoreboardSetOperand {
+interface ScoreboardSetOperand {
   readonly kind: 'scoreboard-set'
   readonly indices: readonly number[]
 }
 
-export interface TargetOperand {
+interface TargetOperand {
   readonly kind: 'target'
   /** Bytes from the first instruction of the function. */
   readonly address: number
 }
 
 /** A word that is an operand by position: `ARRIVE`, `.noinc`, `RZ_MASK`. */
-export interface WordOperand {
+interface WordOperand {
   readonly kind: 'word'
   readonly text: string
 }

@@ -43,7 +43,7 @@ export function userPlace(
 }
 
 /** The last row that begins at or before the address. */
-export function rowAt(rows: readonly LineRow[], address: number): LineRow | undefined {
+function rowAt(rows: readonly LineRow[], address: number): LineRow | undefined {
   let [low, high] = [0, rows.length]
   while (low < high) {
     const middle = (low + high) >> 1

@@ -6,7 +6,7 @@ import { printInstruction, printOpcode } from './print'
 import { placesOf } from './line-table'
 import type { MachineFunction } from './machine-code'
 
-export interface ListedInstruction {
+interface ListedInstruction {
   offset: number
   text: string
   /** With its modifiers. */

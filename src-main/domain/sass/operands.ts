@@ -12,9 +12,8 @@ export const registerFiles = {
   uniformPredicate: { from: 517, count: 7 },
 } as const
 export type RegisterFile = keyof typeof registerFiles
-export const registerCount = 524
 
-export interface RegisterUse {
+interface RegisterUse {
   reads: readonly number[]
   writes: readonly number[]
   /** Only some threads may execute it, so the rest keep what its registers held. */

@@ -41,7 +41,7 @@ export const opcode = (
  *   b = reg      reg at 64  at 64     immediate  constant  uniform  reg at 64
  *   c = at 64    immediate  constant  at 64      at 64     at 64    uniform
  */
-export type Form = 1 | 2 | 3 | 4 | 5 | 6 | 7
+type Form = 1 | 2 | 3 | 4 | 5 | 6 | 7
 export const abc: readonly Form[] = [1, 2, 3, 4, 5, 6, 7]
 /** One or two sources: the second one is at bit 32. */
 export const ab: readonly Form[] = [1, 4, 5, 6]
@@ -323,19 +323,6 @@ export const unlessTrue =
       draft.operands.pop()
   }
 
-/** The operand of a part, unless it is RZ or URZ and so not printed. */
-export const unlessZero =
-  (part: Part): Part =>
-  (draft) => {
-    part(draft)
-    const last = draft.operands.at(-1)
-    if (
-      (last?.kind === 'register' && last.index === 255) ||
-      (last?.kind === 'uniform-register' && last.index === 63)
-    )
-      draft.operands.pop()
-  }
-
 export const int = (at: number, width: number): Part =>
   source(({ encoding }) => ({
     kind: 'immediate',
@@ -358,7 +345,7 @@ export const target =
 
 /* Memory */
 
-export interface MemoryOptions {
+interface MemoryOptions {
   /** The bits of the offset: 24 from bit 40 on. */
   offset?: readonly [at: number, width: number]
   register?: number | null

@@ -38,7 +38,7 @@ function printOperands({ operands, mnemonic }: Instruction, { reuse }: PrintOpti
 export const printOpcode = ({ mnemonic, modifiers }: Instruction): string =>
   [mnemonic, ...modifiers].join('.')
 
-export function printOperand(operand: Operand): string {
+function printOperand(operand: Operand): string {
   switch (operand.kind) {
     case 'register':
       return withSuffixes(

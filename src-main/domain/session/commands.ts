@@ -35,7 +35,7 @@ function parameterWords({ ladder }: Session): string[] {
 const at = (name: string, value: number | string): string[] => ['--at', `${name}=${value}`]
 
 /** The sizes as command-line options. */
-export function sizeOptions(task: Task, sizes: Sizes): string[] {
+function sizeOptions(task: Task, sizes: Sizes): string[] {
   const names = sizeNames(task)
   return names.length > 1 && new Set(Object.values(sizes)).size === 1
     ? ['--size', `${sizes[names[0]!]}`]

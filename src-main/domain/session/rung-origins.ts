@@ -8,7 +8,7 @@ export const paramWords = ({ params }: RungResult): string =>
     .sort()
     .join(' ') || 'none'
 
-export interface RungOrigin {
+interface RungOrigin {
   id: string
   which: 'both' | 'first' | 'second'
   file: string

@@ -72,7 +72,7 @@ export type Verify = z.infer<typeof Verify>
  * `warm`: whatever the launch before it left. Only upgraded and imported sessions have the others: `cold-dirty` (filled
  * with lines that had yet to be written back) and `unknown`.
  */
-export const cacheStates = ['cold', 'warm', 'cold-dirty', 'unknown'] as const
+const cacheStates = ['cold', 'warm', 'cold-dirty', 'unknown'] as const
 export const CacheState = z.enum(cacheStates)
 export type CacheState = z.infer<typeof CacheState>
 
@@ -304,13 +304,13 @@ export const RungResult = z.object({
 })
 export type RungResult = z.infer<typeof RungResult>
 
-export const Tools = z.object({
+const Tools = z.object({
   nvcc: z.string().nullable(),
   ncu: z.string().nullable(),
 })
-export type Tools = z.infer<typeof Tools>
+type Tools = z.infer<typeof Tools>
 
-export const Settings = z.object({
+const Settings = z.object({
   nvccFlags: z.array(z.string()),
   seed: z.number().int(),
   /** Of single launches; absent where nothing was timed. */
@@ -326,7 +326,7 @@ export const Settings = z.object({
   /** The GPU's number for nvidia-smi, on a machine with several; absent in sessions that predate it. */
   gpu: z.number().int().nonnegative().optional(),
 })
-export type Settings = z.infer<typeof Settings>
+type Settings = z.infer<typeof Settings>
 
 /** The program of a session that profiled one. */
 export const Program = z.object({

@@ -90,7 +90,7 @@ const floatReaders = {
 } as const satisfies Partial<Record<Dtype, (view: DataView, at: number) => number>>
 
 /** The types whose values are read from files. */
-export type FiledFloat = keyof typeof floatReaders
+type FiledFloat = keyof typeof floatReaders
 export const filedFloats = Object.keys(floatReaders) as [FiledFloat, ...FiledFloat[]]
 
 /** Reads the value at a byte. */

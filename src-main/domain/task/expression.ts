@@ -28,7 +28,7 @@ const functions = {
   { parameters: readonly [number, number]; of: (parameters: readonly number[]) => number }
 >
 type FunctionName = keyof typeof functions
-export const functionNames = Object.keys(functions) as FunctionName[]
+const functionNames = Object.keys(functions) as FunctionName[]
 
 /** Why a text is not an expression, as a sentence with the position (characters counted from 1). */
 export class ExpressionError extends Error {

@@ -4,7 +4,7 @@ import { dtypeOf, isDtype, type Dtype } from './dtype'
 import { flagsOf, launchScalars, type Task, type TaskBuffer, type TaskFlag } from './task'
 
 /** What the runner stores in a field. */
-export type Filled =
+type Filled =
   | { kind: 'size' | 'scalar' | 'option' | 'flag'; name: string }
   /** In the launch struct. */
   | { kind: 'buffer'; name: string }
@@ -44,7 +44,7 @@ function placed(name: string, fields: readonly Unplaced[]): Layout {
 }
 
 /** A field set by flags, listed once even if several flags set it. */
-export interface FlagField {
+interface FlagField {
   name: string
   /** `KlActivation`; null if the flag names no enum values. */
   type: string | null

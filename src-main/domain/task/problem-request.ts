@@ -18,7 +18,7 @@ export interface Choice {
 }
 
 /** The defaults for what the request does not specify. */
-export type Usual = Partial<Omit<Problem, 'sizes'>> & { sizes?: Sizes | undefined }
+type Usual = Partial<Omit<Problem, 'sizes'>> & { sizes?: Sizes | undefined }
 
 const list = (words: Iterable<string>): string => [...words].join(', ')
 
@@ -90,7 +90,7 @@ const valuesOf = (task: Task): Sizes =>
   )
 
 /** Throws for a name that the task does not have. */
-export function checkNames(task: Task, at: At): void {
+function checkNames(task: Task, at: At): void {
   const names = namesOf(task)
   const unknown = Object.keys(at).find((name) => !names.includes(name))
   if (unknown !== undefined)

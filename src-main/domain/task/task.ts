@@ -31,7 +31,7 @@ export const TaskSize = z.strictObject({
 })
 export type TaskSize = z.infer<typeof TaskSize>
 
-export const TaskScalar = z.strictObject({
+const TaskScalar = z.strictObject({
   title: Title.optional(),
   dtype: z.enum(['f32', 'f64', 'i32', 'i64']),
   /** The default if neither the ladder nor the request gives one. */
@@ -39,16 +39,16 @@ export const TaskScalar = z.strictObject({
   /** Only the expressions of the task know it, such as how inputs are filled: it is in no struct, and rungs are not told. */
   inputs: z.literal(true).optional(),
 })
-export type TaskScalar = z.infer<typeof TaskScalar>
+type TaskScalar = z.infer<typeof TaskScalar>
 
 /** A choice for the whole run or for one rung; the first is the default. */
-export const TaskOption = z.strictObject({
+const TaskOption = z.strictObject({
   title: Title.optional(),
   /** The `int` field of the launch struct that holds the chosen number. */
   field: Name,
   choices: z.record(Name, whole),
 })
-export type TaskOption = z.infer<typeof TaskOption>
+type TaskOption = z.infer<typeof TaskOption>
 
 /** An extra computation that a rung's header turns on. */
 export const TaskFlag = z.strictObject({
@@ -60,14 +60,14 @@ export const TaskFlag = z.strictObject({
 })
 export type TaskFlag = z.infer<typeof TaskFlag>
 
-export const TaskFlags = z.strictObject({
+const TaskFlags = z.strictObject({
   /** The key of a rung's header: `@<header> <flag> …`. */
   header: z.string().regex(/^[a-z][a-z0-9-]{0,39}$/),
   values: z.record(Name, TaskFlag),
 })
 
 /** A file in the task's folder, with `/`. */
-export const FilePath = z
+const FilePath = z
   .string()
   .max(300)
   .regex(/^(?!.*(?:^|\/)\.\.?(?:\/|$))[^/\\:][^\\:]*$/, {
@@ -75,11 +75,11 @@ export const FilePath = z
   })
 
 /** What results are checked against: a source file, or a trusted rung of the ladder. */
-export const TaskReference = z.union([
+const TaskReference = z.union([
   FilePath.regex(/\.(cu|py)$/, { message: 'A reference is a .cu or .py file, or { rung: ID }.' }),
   z.strictObject({ rung: Id }),
 ])
-export type TaskReference = z.infer<typeof TaskReference>
+type TaskReference = z.infer<typeof TaskReference>
 
 /** One line of the last extent in so many holds infinities or NaN (`specialKinds`); 0 for none. */
 const Special = Formula.optional()
@@ -117,16 +117,16 @@ export const TaskBuffer = z.strictObject({
 export type TaskBuffer = z.infer<typeof TaskBuffer>
 
 /** How far a result may deviate from the reference. */
-export const TaskCheck = z.union([
+const TaskCheck = z.union([
   /** |error| ≤ bound · scale, where the reference provides the scale of each element. */
   z.strictObject({ scale: z.literal(true), bound: Formula }),
   /** |error| ≤ atol + rtol · |expected| */
   z.strictObject({ rtol: Formula, atol: Formula }),
   z.strictObject({ exact: z.literal(true) }),
 ])
-export type TaskCheck = z.infer<typeof TaskCheck>
+type TaskCheck = z.infer<typeof TaskCheck>
 
-export const TaskWork = z.strictObject({
+const TaskWork = z.strictObject({
   /** Floating-point operations per launch; absent if they are meaningless. */
   flops: Formula.optional(),
   /** The minimum bytes that any launch reads and writes. */

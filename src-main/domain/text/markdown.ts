@@ -61,7 +61,7 @@ export const mdSentence = (sentence: Sentence): string =>
       .join(''),
   )
 
-export type Align = 'left' | 'right'
+type Align = 'left' | 'right'
 
 /** A table whose cells are already Markdown. */
 export function mdTable(

@@ -7,7 +7,7 @@ import { Problem } from '../task/problem'
 import { strategyNames } from './search-strategy'
 import { median } from '../regress/statistics'
 
-export const tuneStatuses = ['ok', 'wrong', 'failed', 'hung', 'not-built', 'unsupported'] as const
+const tuneStatuses = ['ok', 'wrong', 'failed', 'hung', 'not-built', 'unsupported'] as const
 export type TuneStatus = (typeof tuneStatuses)[number]
 
 export const TuneRow = z.object({
@@ -40,14 +40,14 @@ export const Finalist = z.object({
 })
 export type Finalist = z.infer<typeof Finalist>
 
-export const ValueEffect = z.object({
+const ValueEffect = z.object({
   value: z.number(),
   /** The best time of any point with this value, and the median over all of them; null if none has a time. */
   bestMs: z.number().nullable(),
   medianMs: z.number().nullable(),
   points: z.number().int(),
 })
-export type ValueEffect = z.infer<typeof ValueEffect>
+type ValueEffect = z.infer<typeof ValueEffect>
 
 export const tuneShape = {
   ladder: Identifier,

@@ -10,7 +10,7 @@ export interface Axis {
 export type Point = Readonly<Record<string, number>>
 
 /** A condition between parameters. */
-export interface SpaceRule {
+interface SpaceRule {
   text: string
   why: string
   names: readonly string[]

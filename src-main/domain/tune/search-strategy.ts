@@ -28,7 +28,7 @@ export interface Strategy {
 export const exhaustiveLimit = 2000
 
 /** Numbers from 0 to below 1 (mulberry32). */
-export function seededRandom(seed: number): () => number {
+function seededRandom(seed: number): () => number {
   let state = seed >>> 0
   return () => {
     state = (state + 0x6d2b79f5) >>> 0
@@ -205,7 +205,7 @@ function genetic(space: Space, seed: number, start: Point | null): Strategy {
   }
 }
 
-export interface StrategyRequest {
+interface StrategyRequest {
   name: StrategyName
   seed: number
   /** Where a search begins: the rung's own values. */

@@ -7,7 +7,7 @@ import { z } from 'zod'
 import { TuneRow, type TuneStatus } from './report'
 import type { Point } from './search-space'
 
-export const t4Version = '1.0.0'
+const t4Version = '1.0.0'
 
 const invalidities = [
   'timeout',

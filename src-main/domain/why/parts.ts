@@ -38,7 +38,7 @@ export const partIds = [
   'active',
   'gpu',
 ] as const
-export type PartId = (typeof partIds)[number]
+type PartId = (typeof partIds)[number]
 
 export interface Part {
   id: PartId

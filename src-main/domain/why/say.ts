@@ -28,13 +28,13 @@ import {
   type Side,
 } from './side'
 
-export interface CauseMetric {
+interface CauseMetric {
   id: string
   a: number | null
   b: number | null
 }
 
-export interface SaidPart {
+interface SaidPart {
   statement: AnyMessage
   metrics: CauseMetric[]
   burden: Burden | null

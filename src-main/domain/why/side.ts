@@ -72,7 +72,7 @@ const launchesOf = ({ rung }: Side): LaunchLike[] => rung.profile?.kernels ?? ru
 /** Kernels that a launch of the rung runs; 0 if unknown. */
 export const kernelCount = (side: Side): number => launchesOf(side).length
 
-export interface Grid {
+interface Grid {
   blocks: number
   /** Share of the SMs' time in which they have a block, if all blocks take equally long and spread evenly; 0 to 1. */
   share: number

@@ -127,7 +127,7 @@ export async function ladderTasksThere(
   await runTasks(setup.machine.folders, name, { ...command, tasks }, { signal, ...reporting })
 }
 
-export interface FoldersThere {
+interface FoldersThere {
   words: readonly string[]
   /** Folders here, which are sent as they are now. */
   folders: readonly string[]

@@ -19,7 +19,7 @@ const seconds = (value: number | null): string =>
 const passesOf = (count: number): string => `${count} ${count === 1 ? 'pass' : 'passes'} per kernel`
 
 /** The expected cost of profiling, before it starts. */
-export function describePlan(plan: ProfilePlan): string {
+function describePlan(plan: ProfilePlan): string {
   const profiled = plan.rungs.filter(({ skipped }) => !skipped)
   const skipped = plan.rungs.filter((rung) => rung.skipped)
   const list = (rungs: ProfilePlan['rungs']): string =>
@@ -32,7 +32,7 @@ export function describePlan(plan: ProfilePlan): string {
 }
 
 /** The actual cost. */
-export function describeCost({ level, seconds: total, rungs }: ProfileCost): string {
+function describeCost({ level, seconds: total, rungs }: ProfileCost): string {
   const passes = Math.max(0, ...rungs.map((rung) => rung.passes))
   const known = rungs.filter((rung) => rung.seconds !== null)
   return [

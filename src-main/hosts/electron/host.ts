@@ -12,7 +12,7 @@ import { filesOf } from './opened-files'
 import { connectIpc } from './ipc'
 import { confine, denyPermissions } from './window-security'
 
-export interface ElectronHostOptions {
+interface ElectronHostOptions {
   /** Both are called once, and only by the instance that stays: a second one must not touch the sessions. */
   setUp: () => Promise<Setup>
   createCore: (setup: Setup) => Core

@@ -31,7 +31,7 @@ export const pageInput = {
   limit: z.number().int().min(1).max(200).default(20).describe('most entries to return'),
 }
 
-export interface PageRequest {
+interface PageRequest {
   from: number
   limit: number
 }

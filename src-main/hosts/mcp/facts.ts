@@ -37,7 +37,7 @@ const metricFacts = (id: string, value: number | null | undefined) => ({
 })
 
 /** Milliseconds: by CUDA events, or else as ncu saw the kernels of an import. */
-export const timeOf = ({ timing, profiledTime }: RungResult): number | null =>
+const timeOf = ({ timing, profiledTime }: RungResult): number | null =>
   timing?.medianMs ?? profiledTime?.medianMs ?? null
 
 export function limitFacts(session: Session, rung: RungResult) {

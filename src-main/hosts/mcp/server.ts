@@ -61,7 +61,7 @@ function addResources(server: McpServer, place: Workplace): void {
   )
 }
 
-export interface McpOptions {
+interface McpOptions {
   folders: readonly string[]
   allowRun: boolean
   log: (line: string) => void

@@ -36,7 +36,7 @@ interface ToolFacts<Shape extends z.ZodRawShape> {
 const mostWaiting = 32
 
 /** One after another, in order. */
-export function turns() {
+function turns() {
   let last: Promise<unknown> = Promise.resolve()
   let waiting = 0
   return <T>(work: () => Promise<T>): Promise<T> => {

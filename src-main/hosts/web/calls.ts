@@ -4,7 +4,7 @@ import { type Core, dispatch } from '../../contract/index'
 import { HttpFault } from './request-guard'
 import { sendReply } from './respond'
 
-export interface CallLimits {
+interface CallLimits {
   maxBodyBytes: number
   /** For the whole call to arrive. */
   requestTimeoutMs: number

@@ -33,7 +33,7 @@ export function sendReply(
 }
 
 /** Only our own sentences go in: nothing of the request is ever echoed, so nothing needs escaping. */
-export function sendPage(
+function sendPage(
   response: ServerResponse,
   status: number,
   { title, body, head = '' }: { title: string; body: string; head?: string },

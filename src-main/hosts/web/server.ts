@@ -50,7 +50,7 @@ const defaultLimits: WebHostLimits = {
 /** Connections that have not signed in. */
 const mostStrangers = 128
 
-export interface WebHostOptions {
+interface WebHostOptions {
   core: Core
   rendererDir: string
   /** 0 or absent: any free port. */

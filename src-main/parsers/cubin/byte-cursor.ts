@@ -3,7 +3,7 @@ import { inputError, type KernelLadderError } from '../../domain/errors'
 import { message } from '../../domain/messages/message'
 
 /** The parts of a cubin that can be damaged: their names are messages. */
-export type Part =
+type Part =
   | 'container'
   | 'elfHeader'
   | 'sections'

@@ -18,7 +18,7 @@ export interface Section {
   readonly info: number
 }
 
-export interface Symbol {
+interface Symbol {
   readonly name: string
   /** 2: a function, 1: a variable, 3: a section. */
   readonly type: number

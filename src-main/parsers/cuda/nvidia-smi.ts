@@ -7,7 +7,7 @@ import { XMLParser } from 'fast-xml-parser'
 import { inputError, missingError } from '../../domain/errors'
 import { message } from '../../domain/messages/message'
 
-export interface NvidiaSmiGpu {
+interface NvidiaSmiGpu {
   /** In the form of normalizePciBusId. */
   pciBusId: string | null
   name: string

@@ -21,7 +21,7 @@ export interface PtxasKernel {
   barriers: number
 }
 
-export interface NvccOutput {
+interface NvccOutput {
   kernels: PtxasKernel[]
   /** In nvcc's order, without duplicates. */
   diagnostics: Diagnostic[]

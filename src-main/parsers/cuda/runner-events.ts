@@ -8,7 +8,7 @@
 import { z } from 'zod'
 import { Ceilings } from '../../domain/gpu/ceilings'
 
-export const runnerStages = ['load', 'verify', 'time', 'profile', 'sanitize'] as const
+const runnerStages = ['load', 'verify', 'time', 'profile', 'sanitize'] as const
 const Stage = z.enum(runnerStages)
 export type RunnerStage = z.infer<typeof Stage>
 

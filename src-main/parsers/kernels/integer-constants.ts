@@ -4,9 +4,9 @@
  */
 
 /** Evaluates to NaN where C++ has no value: a division by zero, a name without one. */
-export type Constant = (values: Readonly<Record<string, number>>) => number
+type Constant = (values: Readonly<Record<string, number>>) => number
 
-export interface ConstantExpression {
+interface ConstantExpression {
   /** Macros and constants that it mentions. */
   names: ReadonlySet<string>
   value: Constant
@@ -135,7 +135,7 @@ export function parseConstant(text: string): ConstantExpression | null {
 }
 
 /** A condition that parameters must meet. */
-export interface Rule {
+interface Rule {
   /** As written, on one line. */
   text: string
   /** The message of a static_assert; the text without one. */

@@ -1,6 +1,6 @@
 /** Edits rung headers: the header of a copy, and allowed parameter values. */
 
-export interface CopyHeader {
+interface CopyHeader {
   rung: string
   title: string
   after: string

@@ -20,7 +20,7 @@ import { pythonPackages, type PythonPackage } from '../../domain/task/python-run
 import { meant } from '../../domain/text/nearest'
 
 /** What parsing a header needs to know about the rung's task. */
-export type HeaderTask = Pick<Task, 'options' | 'flags'>
+type HeaderTask = Pick<Task, 'options' | 'flags'>
 
 /** The keys of every header; a task adds one per option, and one for its flags. */
 const keys = ['rung', 'title', 'after', 'idea', 'expect', 'param', 'requires'] as const
@@ -54,7 +54,7 @@ export const parameterFlags = (params: Parameters): string[] =>
     .map((name) => `-D${name}=${params[name]}`)
 
 /** How a header's lines begin: the comments of the language. */
-export const headerMark = (file: string): '//' | '#' => (isPythonFile(file) ? '#' : '//')
+const headerMark = (file: string): '//' | '#' => (isPythonFile(file) ? '#' : '//')
 
 function readEntries(
   text: string,

@@ -22,14 +22,14 @@ import {
 import { place } from '../../domain/task/faults'
 import { meant } from '../../domain/text/nearest'
 
-export interface PlacedFault {
+interface PlacedFault {
   /** From 1. */
   line: number
   column: number
   message: Statement
 }
 
-export interface ReadYaml {
+interface ReadYaml {
   /** undefined if it is not YAML of the supported subset. */
   value: unknown
   faults: PlacedFault[]

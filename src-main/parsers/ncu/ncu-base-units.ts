@@ -5,7 +5,7 @@
  * byte.
  */
 
-export interface BaseUnit {
+interface BaseUnit {
   unit: string
   /** The factor for values in the given unit. */
   factor: number

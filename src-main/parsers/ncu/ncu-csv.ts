@@ -51,7 +51,7 @@ export interface NcuLaunch {
   rules?: Rule[]
 }
 
-export interface NcuReport {
+interface NcuReport {
   launches: NcuLaunch[]
   /** ncu's messages, in order. */
   messages: NcuMessage[]

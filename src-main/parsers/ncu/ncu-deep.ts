@@ -15,7 +15,7 @@ import type { NcuLaunch } from './ncu-csv'
 import { unreadableNotes, type SassRow, type SourcePage, type SourceSection } from './ncu-source'
 import { withoutCasts } from '../../domain/programs/kernel-names'
 
-export interface DeepPages {
+interface DeepPages {
   /** Every instruction of every kernel, including kernels without line information. */
   sass: SourcePage
   /** Lines with their instructions; contains only kernels with line information. */

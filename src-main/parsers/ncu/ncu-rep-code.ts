@@ -59,7 +59,7 @@ const withoutLinks = (text: string): string =>
     .replaceAll(/@url:([^@]*?):(https?:[^@]*)@/g, '$1 ($2)')
     .replaceAll(/@(?:section|metric|source):[^:@]*:([^@]*)@/g, '$1')
 
-export const rulesOf = (results: MessageOf<'Detailed'>['rules']): Rule[] =>
+const rulesOf = (results: MessageOf<'Detailed'>['rules']): Rule[] =>
   results.flatMap(({ name, section, body }) =>
     (body?.items ?? []).flatMap(({ message, speedup }): Rule[] =>
       message?.text
@@ -194,7 +194,7 @@ function listingIn(
   }
 }
 
-export interface CodeParts {
+interface CodeParts {
   name: string
   detailed: MessageOf<'Detailed'>
   /** null if the report has no machine code for the launch. */

@@ -20,7 +20,7 @@ export interface SassRow extends Work {
   line: number | null
 }
 
-export interface LineRow extends Work {
+interface LineRow extends Work {
   line: number
   text: string
 }

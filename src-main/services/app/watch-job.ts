@@ -10,7 +10,7 @@ import type { Session } from '../../domain/session/session'
 import { openTrustedLadder } from '../folders/open'
 import { watchFolder } from '../run/watch'
 
-export interface WatchRuns {
+interface WatchRuns {
   /** Whether the GPU is busy with something else. */
   isBusy: () => boolean
   /** Runs to completion; null if nothing finished. Rejects with the run's error. */

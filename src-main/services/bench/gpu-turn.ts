@@ -5,7 +5,7 @@ import type { Toolbox } from '../../adapters/tools/toolbox'
 import { missingError } from '../../domain/errors'
 import { message, type AnyMessage, type Statement } from '../../domain/messages/message'
 
-export interface GpuTurn {
+interface GpuTurn {
   toolbox: Toolbox
   gpu: { name: string; pciBusId: string }
   /** false: throw instead of waiting. */

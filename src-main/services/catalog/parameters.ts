@@ -45,7 +45,7 @@ export function checkParams(
 }
 
 /** Names of the parameters requested for a rung. */
-export const askedOf = (requested: Parameters, id: string): string[] =>
+const askedOf = (requested: Parameters, id: string): string[] =>
   Object.keys(requested).flatMap((word) => {
     const { rung, name } = askedName(word)
     return rung === null || rung === id ? name : []

@@ -9,7 +9,7 @@ import { probeNcu } from '../../adapters/tools/ncu'
 import type { Statement } from '../../domain/messages/message'
 import { toErrorShape } from '../../domain/errors'
 
-export interface CounterProbe extends BuildTools {
+interface CounterProbe extends BuildTools {
   kernelsDir: string
   ncu: string
 }

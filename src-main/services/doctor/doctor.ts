@@ -87,7 +87,7 @@ async function driverChecks(
   }
 }
 
-export const countersRemedy = message('doctor.allowCounters')
+const countersRemedy = message('doctor.allowCounters')
 
 /** Whether CAP_SYS_ADMIN (bit 21) is in the effective set of this process, and thus of its children. */
 async function hasSysAdmin(machine: Machine): Promise<boolean> {

@@ -9,7 +9,7 @@ import type { FrozenDeep, FrozenSession } from '../../domain/report/frozen-repor
 import { readFrozenReport } from '../../adapters/sessions/html-report-file'
 import { saved, type ImportResult } from './import-ncu'
 
-export interface HtmlImportOptions {
+interface HtmlImportOptions {
   /** The folder of saved sessions, used if no output folder is given. */
   store: string
   /** Where to save; must not exist. */

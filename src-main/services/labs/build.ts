@@ -132,7 +132,7 @@ export function occupancyTable(
   }))
 }
 
-export interface LabBuild {
+interface LabBuild {
   /** `sm_90`. */
   architecture: string
   /** false if there is no GPU, and it is compiled for that of the recordings. */

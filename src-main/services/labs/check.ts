@@ -46,14 +46,14 @@ import { replay } from '../sessions/replay-recording'
 import { runLive } from '../targets/run-local'
 import { emulatePlan } from '../targets/run-emulated'
 
-export interface LabCheckRequest {
+interface LabCheckRequest {
   lab: LabFolder
   source: string
   answers: LabAnswers
   target: LabTarget
 }
 
-export interface LabCheckOptions extends Setup {
+interface LabCheckOptions extends Setup {
   appVersion: string
   /** The attempt's folder; must not exist. */
   out: string

@@ -1,9 +1,10 @@
 /** Finds labs by reference: the shipped ones, and those in folders that the user added. */
 import { resolve, join } from 'node:path'
-import { readFile, writeFile, lstat } from 'node:fs/promises'
+import { lstat } from 'node:fs/promises'
 import { z } from 'zod'
 import type { Setup, Folders } from '../../adapters/machine/machine'
-import { pathExists, diskError, makeFolder } from '../../adapters/disk/disk'
+import { pathExists } from '../../adapters/disk/disk'
+import { jsonFile, type JsonFile } from '../../adapters/disk/json-file'
 import { readCatalog } from '../../adapters/catalog/catalog'
 import {
   readLab,
@@ -56,12 +57,8 @@ export interface NamedLab {
 }
 
 const ownPrefix = 'own:'
-const foldersFile = ({ labs }: Folders): string => join(labs, 'folders.json')
-
-const ownFolders = (folders: Folders): Promise<string[]> =>
-  readFile(foldersFile(folders), 'utf8')
-    .then((text) => z.array(z.string()).parse(JSON.parse(text)))
-    .catch(() => [])
+const ownFolders = ({ labs }: Folders): JsonFile<string[]> =>
+  jsonFile(join(labs, 'folders.json'), z.array(z.string()), [])
 
 /** Shipped labs in order, then added ones; unreadable labs are reported as sentences. */
 export async function allLabs({
@@ -72,7 +69,7 @@ export async function allLabs({
   const shipped = await readShippedLabs(catalog)
   const problems: Statement[] = shipped.faults.map(faultSentence)
   const labs: NamedLab[] = shipped.labs.map((lab) => ({ ref: lab.id, lab }))
-  for (const folder of await ownFolders(machine.folders))
+  for (const folder of await ownFolders(machine.folders).read())
     try {
       const lab = await readLab(folder, catalog)
       labs.push({ ref: `${ownPrefix}${lab.id}`, lab })
@@ -110,12 +107,9 @@ export async function addLab(setup: Setup, folder: string): Promise<string> {
       message('labs.taken', { lab: lab.id, folder: known.lab.folder }),
       message('labs.renameFolder'),
     )
-  try {
-    await makeFolder(machine.folders.labs)
-    const known = await ownFolders(machine.folders)
-    await writeFile(foldersFile(machine.folders), JSON.stringify([...known, path]))
-  } catch (error) {
-    throw diskError(error, foldersFile(machine.folders), 'write')
-  }
+  await ownFolders(machine.folders).change((known) => [
+    ...known.filter((one) => one !== path),
+    path,
+  ])
   return ref
 }

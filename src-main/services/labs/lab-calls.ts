@@ -32,7 +32,7 @@ import { attemptSession } from '../sessions/attempt-sessions'
 type ParsedInput<N extends CallName> = z.output<Calls[N]['input']>
 
 /** An attempt at a lab as a run: it emits events and ends with or without a session. */
-export type LabRun = (
+type LabRun = (
   emit: (event: RunEvent) => void,
   signal: AbortSignal,
 ) => Promise<{ session: string | null }>

@@ -13,7 +13,7 @@ import { Bench } from '../bench/bench'
 import { labLadderId } from './build'
 import type { RunSettings } from '../run/run-settings'
 
-export interface SanitizeOptions {
+interface SanitizeOptions {
   /** The GPU to emulate; absent where compute-sanitizer watches a real one. */
   emulated?: BuildGpu
   machine: Machine

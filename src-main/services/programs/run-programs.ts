@@ -34,7 +34,7 @@ export interface ProgramsJob {
   signal: AbortSignal
 }
 
-export interface ProgramsOutcome {
+interface ProgramsOutcome {
   session: Session
   /** ncu, or its counters, were missing. */
   missing: ErrorShape | null

@@ -30,7 +30,7 @@ export function throwIfAborted(signal: AbortSignal): void {
   if (signal.aborted) throw new KernelLadderError('cancelled', message('asked.cancelled'))
 }
 
-export interface BothBuilds {
+interface BothBuilds {
   compiler: Compiler
   plan: RunPlan
   old: OldRungs

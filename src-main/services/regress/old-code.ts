@@ -38,7 +38,7 @@ export interface OldRungs {
   gone: readonly { id: string; title: string }[]
 }
 
-export interface OldCodeRequest {
+interface OldCodeRequest {
   setup: Setup
   opened: OpenedLadder
   request: PlanRequest

@@ -6,7 +6,7 @@ import type { RegressVerdict } from '../../domain/regress/verdict'
 import { problemWord } from '../../domain/task/problem'
 import { md, mdCode, mdCodeCell, mdTable } from '../../domain/text/markdown'
 import { inEnglish } from '../../domain/text/english'
-import { visible } from '../../domain/text/hidden-characters'
+import { html } from '../report/html-markup'
 
 /** Worse rungs first, then undecided ones, because a long table is read from its top. */
 const order: readonly RegressVerdict[] = ['slower', 'broken', 'unresolved']
@@ -83,15 +83,8 @@ export const regressMarkdown = (report: RegressReport): string =>
     md(howDecided(report)),
   ].join('\n\n')}\n`
 
-/** XML 1.0 has no control characters; tabs and newlines are collapsed in attributes anyway. */
-const xml = (text: string): string =>
-  visible(text)
-    .replace(/\s+/g, ' ')
-    .replace(/[\u0000-\u001f\ufffe\uffff]/g, '�')
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;')
+/** As in HTML, but XML does not allow these two characters at all. */
+const xml = (text: string): string => html(text).replace(/[\ufffe\uffff]/g, '\ufffd')
 
 const sentence = (rung: RegressRung): string =>
   [

@@ -57,7 +57,7 @@ export interface RegressRequest extends Omit<PlanRequest, 'profile' | 'cacheStat
   calibrate: boolean
 }
 
-export interface RegressOptions {
+interface RegressOptions {
   signal: AbortSignal
   onNote: (text: string) => void
   idleSeconds: number

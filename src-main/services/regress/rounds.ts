@@ -35,7 +35,7 @@ function inOrder(pairs: readonly BuiltPair[], round: number): readonly BuiltPair
   return round % 2 === 0 ? turned : turned.toReversed()
 }
 
-export interface RoundsRequest {
+interface RoundsRequest {
   toolbox: Toolbox
   runner: string
   task: Task

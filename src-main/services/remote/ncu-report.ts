@@ -13,7 +13,7 @@ import { message, type Statement } from '../../domain/messages/message'
 import type { OpenedSession } from '../sessions/open-session'
 import { openMachine } from './remote-job'
 
-export interface FoundReport {
+interface FoundReport {
   state: 'here' | 'there'
   /** Its path, here or there. */
   path: string

@@ -15,7 +15,7 @@ import { message, type Statement } from '../../domain/messages/message'
 import { openMachine, prepare, type CommandThere, type RemoteOptions } from './remote-job'
 import { JobLine } from '../../domain/remote/job-protocol'
 
-export interface TasksThere extends Omit<CommandThere, 'file'> {
+interface TasksThere extends Omit<CommandThere, 'file'> {
   tasks: number
 }
 

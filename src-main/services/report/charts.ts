@@ -40,7 +40,7 @@ const rateBar = (figure: LeadFigure | null, status: string): Pick<Bar, 'value' |
   text: rateText(figure) || status,
 })
 
-export function throughputChart({ rows, session }: ReportModel): BarChart | null {
+function throughputChart({ rows, session }: ReportModel): BarChart | null {
   if (!rows.some(({ rung }) => rung.timing)) return null
   const { reference } = session.ladder
   const lead = leadOf(session)

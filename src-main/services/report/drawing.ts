@@ -101,7 +101,7 @@ async function sweepSessions(
   ]
 }
 
-export interface DrawTools {
+interface DrawTools {
   places: SessionPlaces
   drawInPage: PageDrawer
 }

@@ -54,7 +54,7 @@ export interface Choice {
   rungs?: readonly string[]
 }
 
-export interface ReportOptions extends Choice, Authored, PrintOptions {
+interface ReportOptions extends Choice, Authored, PrintOptions {
   format: TextFormat
   /** A date to print; by default none, so that the same session yields the same bytes. */
   date?: string
@@ -105,7 +105,7 @@ export function reportComparison(
   return printers[options.format].comparison(model, options)
 }
 
-export interface CiOptions {
+interface CiOptions {
   thresholdPercent: number
   /** Rung ids; by default all of both sessions. */
   rungs?: readonly string[]

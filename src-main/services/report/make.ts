@@ -25,7 +25,7 @@ import { zipFiles } from '../../adapters/disk/zip'
 import type { PdfTools } from './print-pdf'
 import type { SessionPlaces } from '../sessions/session-places'
 
-export interface MakeOptions extends Choice, Omit<Authored, 'drawn'> {
+interface MakeOptions extends Choice, Omit<Authored, 'drawn'> {
   format: ReportFormat
   wide?: boolean
   date?: string
@@ -36,19 +36,19 @@ export interface MakeOptions extends Choice, Omit<Authored, 'drawn'> {
 }
 
 /** What a report needs from the program and this machine. */
-export interface MakeTools extends PdfTools {
+interface MakeTools extends PdfTools {
   assets: Assets
   places: SessionPlaces
   drawInPage: PageDrawer
 }
 
-export interface MadeReport {
+interface MadeReport {
   content: string | Uint8Array
   /** Of a Markdown report with a folder for them. */
   pictures: Picture[]
 }
 
-export type Sessions = readonly [OpenedSession] | readonly [OpenedSession, OpenedSession]
+type Sessions = readonly [OpenedSession] | readonly [OpenedSession, OpenedSession]
 
 /** Of one session, or of two side by side. */
 export async function makeReport(

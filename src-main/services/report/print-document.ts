@@ -8,7 +8,7 @@ import type { PrintPart } from './print-parts'
 import { printStyle, draftStyle } from './print-style'
 
 /** Pages by heading id. */
-export type PageNumbers = ReadonlyMap<string, number>
+type PageNumbers = ReadonlyMap<string, number>
 
 export interface PrintDocument {
   title: string

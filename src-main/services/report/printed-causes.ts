@@ -5,14 +5,14 @@ import { Cause, type Why } from '../../domain/why/why'
 import type { Sentence } from '../../domain/messages/sentence'
 import { contributionsOf, type Contribution } from '../../domain/why/contributions'
 
-export interface PrintedCause {
+interface PrintedCause {
   /** null for what is unexplained. */
   cause: Cause | null
   share: string
   sentence: Sentence
 }
 
-export interface PrintedCauses {
+interface PrintedCauses {
   /** What made the step what it is, and then what worked against it; neither if there are no causes. */
   groups: { heading: string; causes: PrintedCause[] }[]
   /** What moved and did not matter, under its heading; null if nothing did. */

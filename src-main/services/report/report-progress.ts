@@ -1,7 +1,7 @@
 /** Progress of reports being made, for a polling UI. */
 import type { ReportStage } from '../../contract/reports'
 
-export interface ReportProgress {
+interface ReportProgress {
   /** The stage of the most recently started one; null if none is in progress. */
   readonly stage: ReportStage | null
   make<T>(work: (onStage: (stage: ReportStage) => void) => Promise<T>): Promise<T>

@@ -24,7 +24,7 @@ export interface Cell {
   note?: number
 }
 
-export interface Column extends Cell {
+interface Column extends Cell {
   align?: 'left'
 }
 

@@ -116,7 +116,7 @@ export function countedRung(
 // What a rung would count, while it is being written: built and emulated at a size that takes about a second. No
 // session, no reference: nothing here says that its results are right.
 
-export interface Look {
+interface Look {
   build: BuildOutcome
   /** At which it was emulated. */
   problem: Problem
@@ -126,7 +126,7 @@ export interface Look {
 }
 
 /** Looks at one rung of a plan; throws when cancelled. */
-export async function lookAt(...given: Parameters<typeof look>): Promise<Look> {
+async function lookAt(...given: Parameters<typeof look>): Promise<Look> {
   const [{ signal }] = given
   const found = await look(...given)
   requireRunning(signal)
@@ -211,7 +211,7 @@ export function gpuLike(device: Session['device']): BuildGpu {
   ).gpu
 }
 
-export interface Counting {
+interface Counting {
   catalog: Catalog
   gpu: BuildGpu
   /** Of the rung as it is typed, alone. */

@@ -38,7 +38,7 @@ export interface LaunchesAt {
   verified: readonly string[]
 }
 
-export interface ToEmulate {
+interface ToEmulate {
   plan: RunPlan
   built: ReadonlyMap<string, RungBuild>
   prepared: PreparedRungs

@@ -10,7 +10,7 @@ import type { Progress } from './progress'
 import type { TaskRunner } from './measurement'
 import type { Device } from '../../domain/gpu/device'
 
-export interface MeasuredRungs {
+interface MeasuredRungs {
   rungs: ReadonlyMap<string, Measured>
   ceilings: Ceilings | null
   /** Why the runner could not continue. */

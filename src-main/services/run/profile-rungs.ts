@@ -11,7 +11,7 @@ import type { RunSettings } from './run-settings'
 import type { TaskRunner } from './measurement'
 import type { Device } from '../../domain/gpu/device'
 
-export interface ProfileStage {
+interface ProfileStage {
   runner: TaskRunner
   plan: RunPlan
   device: Device
@@ -20,7 +20,7 @@ export interface ProfileStage {
   reportPath: string | null
 }
 
-export interface ProfiledRungs {
+interface ProfiledRungs {
   outcome: ProfileOutcome
   /** Rungs left out, on request or because they would have taken too long. */
   skipped: ReadonlySet<string>

@@ -21,7 +21,7 @@ import { remedies } from '../bench/tools'
 import type { TaskRunner } from './measurement'
 
 /** What to collect, with one runner. */
-export interface Profiling {
+interface Profiling {
   problem: Problem
   level: CollectingLevel
   rungs: readonly BuiltRung[]

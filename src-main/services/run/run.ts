@@ -14,14 +14,14 @@ import { Progress } from './progress'
 import { rungResult } from './rung-result'
 import type { OpenWay, Way } from './way'
 
-export interface RunIdentity {
+interface RunIdentity {
   id: string
   createdAt: string
   target: Target
   appVersion: string
 }
 
-export interface Run {
+interface Run {
   bench: Bench
   plan: RunPlan
   identity: RunIdentity

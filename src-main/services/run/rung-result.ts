@@ -8,7 +8,7 @@ import type { Task } from '../../domain/task/task'
 import type { Finding, RungBuild } from './finding'
 import { wrongness } from './wrongness'
 
-export type RungStatusReason = Pick<RungResult, 'status' | 'reason'>
+type RungStatusReason = Pick<RungResult, 'status' | 'reason'>
 
 /** The metrics of a rung that has no counters, each with the reason. */
 export type MetricsWithoutCounters = (
@@ -55,7 +55,7 @@ export function rungResult(
 }
 
 /** `ok` unless something failed, and `not-run` before it was measured. */
-export function statusOf(
+function statusOf(
   { outcome, unsupported }: RungBuild,
   finding: Finding | null,
   task: Task,

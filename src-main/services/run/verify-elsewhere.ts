@@ -20,7 +20,7 @@ const maxSeconds = 0.02
 /** A process with rungs in Python spends seconds on importing and compiling, and hardly any on the GPU. */
 const mostAbreast = 4
 
-export interface VerifiedElsewhere {
+interface VerifiedElsewhere {
   rungs: ReadonlyMap<string, Finding>
   /** Why the runner could not continue. */
   halted: ErrorShape | null

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Statement } from '../../domain/messages/message'
 
-export interface WarningList {
+interface WarningList {
   readonly all: readonly Statement[]
   add(warning: Statement): void
 }

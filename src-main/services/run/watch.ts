@@ -19,7 +19,7 @@ import { fillFiles } from '../../domain/task/task'
 import { message, type Statement } from '../../domain/messages/message'
 import { distinct, inEnglish } from '../../domain/text/english'
 
-export type WatchPhase = 'waiting' | 'running' | 'gone' | 'faulty' | 'failed'
+type WatchPhase = 'waiting' | 'running' | 'gone' | 'faulty' | 'failed'
 
 export interface WatchNews {
   phase: WatchPhase
@@ -31,7 +31,7 @@ export interface WatchNews {
   rungs: readonly WatchedRung[]
 }
 
-export interface WatchOptions {
+interface WatchOptions {
   /** Absolute path. */
   folder: string
   shipped: Catalog
@@ -51,7 +51,7 @@ const inLines = (faults: readonly Statement[]): Statement =>
 const entryId = ({ as, id }: { as?: string | undefined; id: string }): string => as ?? id
 
 /** By rung, a key of everything its result depends on; a changed key means the rung must run again. */
-export async function rungKeys({
+async function rungKeys({
   folder,
   ladder,
   task,
@@ -87,7 +87,7 @@ export async function rungKeys({
  * The rungs to run again, in ladder order: the reference runs with any other rung, and so do rungs still
  * pending from an earlier round.
  */
-export function changedRungs(
+function changedRungs(
   before: ReadonlyMap<string, string>,
   now: ReadonlyMap<string, string>,
   reference: string | null,

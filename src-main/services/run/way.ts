@@ -18,7 +18,7 @@ export interface Way extends BuildWay {
 }
 
 /** What a way needs to know of the run before it is one. */
-export interface Opening {
+interface Opening {
   bench: Bench
   plan: RunPlan
   emit: (event: RunEvent) => void

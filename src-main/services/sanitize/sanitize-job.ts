@@ -36,7 +36,7 @@ export async function sanitizeLive(
   return sanitizeEmulated(environment, own, emulatedGpu(target.name).gpu)
 }
 
-export interface SanitizeJob {
+interface SanitizeJob {
   readonly active: boolean
   start(request: SanitizeRequest): void
   current(): SanitizeState

@@ -26,7 +26,7 @@ async function describe(name: string, folder: string): Promise<Described<Found>>
   }
 }
 
-export interface HistoryRequest {
+interface HistoryRequest {
   /** Its id. */
   ladder: string
   rungs?: readonly string[]

@@ -130,7 +130,7 @@ export async function saveSomewhere(
   }
 }
 
-export interface SavedRun {
+interface SavedRun {
   catalog: Catalog
   plan: RunPlan
   target: Target

@@ -23,7 +23,7 @@ const secondsAPair = 0.1
 /** The runner times whatever it has verified; this is the minimum. */
 const verifySeconds = 0.02
 
-export interface FinalsRequest {
+interface FinalsRequest {
   setup: MeasureSettings
   worker: Worker
   planned: PlannedRung
@@ -34,7 +34,7 @@ export interface FinalsRequest {
   onNote: (text: string) => void
 }
 
-export interface Finals {
+interface Finals {
   baseline: Finalist | null
   /** The best first. */
   finalists: Finalist[]

@@ -45,7 +45,7 @@ export interface TuneRequest {
   first: (names: readonly string[]) => readonly Point[]
 }
 
-export interface TuneSpace {
+interface TuneSpace {
   space: Space
   combinations: number
   /** null if there are too many to count. */

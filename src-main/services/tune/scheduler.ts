@@ -6,7 +6,7 @@
 import type { Strategy } from '../../domain/tune/search-strategy'
 import type { Point } from '../../domain/tune/search-space'
 
-export interface Ready<Built> {
+interface Ready<Built> {
   point: Point
   built: Built
 }

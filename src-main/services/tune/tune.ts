@@ -40,7 +40,7 @@ export interface TuneOptions {
   waitForGpu: boolean
 }
 
-export interface TuneProgress {
+interface TuneProgress {
   done: number
   /** null if it is unknown how many there will be. */
   total: number | null

@@ -77,7 +77,7 @@ export interface MeasureSettings {
   onNotice: (notice: Statement) => void
 }
 
-export type PointResult = Pick<
+type PointResult = Pick<
   T4Row,
   'status' | 'medianMs' | 'spread' | 'samples' | 'samplesMs' | 'reason'
 >

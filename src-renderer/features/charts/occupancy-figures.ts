@@ -26,7 +26,7 @@ export type OccupancyGap =
   | 'noDevice'
   | 'unknownGpu'
 
-export interface Gpu {
+interface Gpu {
   computeCapability: string
   /** null if the rungs were built for an architecture rather than a GPU. */
   smCount: number | null

@@ -7,7 +7,7 @@ export const stallReasons: readonly MetricDefinition[] = metricDefinitions.filte
   /^stall[A-Z]/.test(id),
 )
 
-export interface StallFigures {
+interface StallFigures {
   /** Reasons with a value in some rung, largest sum over the rungs first. */
   reasons: readonly MetricDefinition[]
   rungs: readonly RungResult[]

@@ -3,7 +3,7 @@ import type { RungResult, Session } from '../../../src-main/domain/session/sessi
 import type { MetricValue } from '../../../src-main/domain/metrics/metrics'
 import { leadFigure, leadOf } from '../../../src-main/domain/analysis/lead-figure'
 
-export interface StudyVariant {
+interface StudyVariant {
   rung: RungResult
   /** The parameter's value. */
   value: number

@@ -23,7 +23,7 @@ export function toggleChoice(
   return [...chosen.filter((other) => sizeOf(other) !== sizeOf(ref)), ref]
 }
 
-export interface SweepRung {
+interface SweepRung {
   id: string
   title: string
   /** One value per session, in their order; null if the rung has none there. */
@@ -43,7 +43,7 @@ function measure(
   return stepTo(session, rung)?.factor ?? null
 }
 
-export interface Sweep {
+interface Sweep {
   sessions: readonly Session[]
   sizes: readonly string[]
   rungs: readonly SweepRung[]

@@ -6,7 +6,7 @@ import { areTimesRanked } from '../../../src-main/domain/analysis/comparability'
 import { rungLabel } from './figure-table'
 import { useBaselineStore } from '../../stores/baseline'
 
-export interface ChartBaseline {
+interface ChartBaseline {
   session: Session
   rung: RungResult
   name: string

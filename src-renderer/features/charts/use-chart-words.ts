@@ -12,7 +12,7 @@ const mostNamed = 12
 const mostLetters = 160
 
 /** As many of them as are named, at least one. */
-export function named(names: readonly string[]): readonly string[] {
+function named(names: readonly string[]): readonly string[] {
   let letters = 0
   const past = names.findIndex((name, index) => {
     letters += name.length

@@ -1,7 +1,7 @@
 /** The request of a page that draws one chart to a file, and the destination of the drawing. */
 import { inject, type InjectionKey } from 'vue'
 
-export interface Drawing {
+interface Drawing {
   /** The setting of the chart's own controls. */
   choice: string | undefined
   /** `label` has the figures in words. */

@@ -42,7 +42,7 @@ export interface SourceView {
   destroy(): void
 }
 
-export interface SourceViewOptions {
+interface SourceViewOptions {
   layout: SourceLayout
   /** Lines that differ in white space alone count as the same. */
   loose: boolean

@@ -6,7 +6,7 @@ import { uncollapseUnchanged, type Chunk } from '@codemirror/merge'
 /** The merge view's folding: lines kept around a change, and the fewest lines worth folding. */
 export const collapseUnchanged = { margin: 3, minSize: 4 }
 
-export interface Fold {
+interface Fold {
   /** Lines of a and b, from 1 and inclusive, that one fold may hide. */
   a: { from: number; to: number }
   b: { from: number; to: number }

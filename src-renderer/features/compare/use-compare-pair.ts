@@ -9,7 +9,7 @@ import type { MachineRung } from '../sass/sass-view'
 import { guardOf, withoutVerdicts } from '../shared/comparison-guard'
 import { useDeepStore } from '../../stores/deep-profiles'
 
-export interface PairAddress {
+interface PairAddress {
   sessionRef: string
   /** The session of b; undefined if it is that of a. */
   with: string | undefined

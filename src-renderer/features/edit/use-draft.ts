@@ -8,7 +8,7 @@ import type { Draft } from '../../../src-main/domain/ladder/draft'
 /** Milliseconds without a keystroke before the text is saved. */
 const pauseMs = 700
 
-export type SaveState = 'untouched' | 'unsaved' | 'saving' | 'saved' | 'failed'
+type SaveState = 'untouched' | 'unsaved' | 'saving' | 'saved' | 'failed'
 
 export function useDraft(session: () => string, rung: () => string) {
   const draft = shallowRef<Loadable<Draft>>(loading)

@@ -24,7 +24,7 @@ markdown.inline.ruler.before('escape', 'formula', (state, silent) => {
   return true
 })
 
-export interface MarkdownOptions {
+interface MarkdownOptions {
   /** `data:` URIs by the path used in the text. */
   pictures?: Readonly<Record<string, string>>
 }

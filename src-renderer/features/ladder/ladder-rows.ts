@@ -46,7 +46,7 @@ export interface LadderRow {
 }
 
 /** The ladder's starting point: the first timed rung that is not the reference. */
-export const firstRung = (session: Session): RungResult | undefined =>
+const firstRung = (session: Session): RungResult | undefined =>
   session.rungs.find((rung) => rung.timing && rung.id !== session.ladder.reference)
 
 export function ladderRows(session: Session): LadderRow[] {

@@ -7,7 +7,7 @@ import { bareDelta } from '../../ui/format'
 import { guardOf, withoutVerdicts } from '../shared/comparison-guard'
 import type { MatrixCell, MatrixRow, MatrixItem } from './matrix'
 
-export interface Side {
+interface Side {
   session: Session
   rung: RungResult
 }

@@ -64,7 +64,7 @@ function figureCell(
 const fiveDigits = new Intl.NumberFormat('en-US', { maximumSignificantDigits: 5 })
 
 /** An ncu value in its base unit, shortened for a column; the status line has the exact one. */
-export function ncuNumber(value: number): string {
+function ncuNumber(value: number): string {
   if (Math.abs(value) >= 1e9) return formatCount(value)
   return Number.isInteger(value) ? fixed(value) : fiveDigits.format(value)
 }

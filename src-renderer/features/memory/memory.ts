@@ -5,7 +5,7 @@ import type { RungResult } from '../../../src-main/domain/session/session'
 export const links = ['shared', 'l1', 'l2', 'dram'] as const
 export type Link = (typeof links)[number]
 
-export interface Flow {
+interface Flow {
   bytes: number | null
   /** Bytes per second over the whole launch. */
   rate: number | null
@@ -18,7 +18,7 @@ export interface Level {
   hit: number | null
 }
 
-export interface MemoryFigures {
+interface MemoryFigures {
   flows: Record<Link, Flow>
   /** L1 and shared memory are one storage behind one data stage. */
   l1: Level
@@ -27,7 +27,7 @@ export interface MemoryFigures {
 }
 
 /** A wavefront is one pass over the 32 banks of 4 bytes: what the pass occupies, not what threads asked for. */
-export const bytesPerWavefront = 128
+const bytesPerWavefront = 128
 
 export function memoryFigures(rung: RungResult): MemoryFigures {
   const figure = (id: string) => rung.metrics[id]?.value ?? null

@@ -2,7 +2,7 @@
 import { onBeforeUnmount, onMounted } from 'vue'
 import { goTos, type GoTo } from './screen-keys'
 
-export interface ShortcutActions {
+interface ShortcutActions {
   palette(): void
   help(): void
   goTo(place: GoTo): void

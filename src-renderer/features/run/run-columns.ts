@@ -7,7 +7,7 @@ import {
 } from '../../../src-main/domain/analysis/lead-figure'
 import type { RungResult } from '../../../src-main/domain/session/session'
 
-export interface RunColumns {
+interface RunColumns {
   lead: Lead
   /** There is a reference to take ratios to; assumed until a time shows that there is none. */
   ratios: boolean

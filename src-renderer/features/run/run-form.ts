@@ -146,10 +146,7 @@ export const isOffered = (
 }
 
 /** Recordings of this ladder. */
-export const recordingsOf = (
-  sessions: readonly SessionSummary[],
-  ladder: string,
-): SessionSummary[] =>
+const recordingsOf = (sessions: readonly SessionSummary[], ladder: string): SessionSummary[] =>
   sessions.filter(
     (session) => isRecording(session) && session.ladder.id === ladder && !session.damaged,
   )
@@ -204,7 +201,7 @@ export function parseScalar(text: string, dtype: string): number | null {
 }
 
 /** Scalars and options that were asked for; null where one cannot be read. */
-export function parseValues(
+function parseValues(
   { task }: Ladder,
   values: Readonly<Record<string, string>>,
 ): Record<string, number | string> | null {
@@ -240,7 +237,7 @@ export function parameterChoices(ladder: Ladder, chosen: readonly string[]): Par
   return [...choices.values()]
 }
 
-export type FormFault = 'noRungs' | 'badSize' | 'badValue' | 'noTarget'
+type FormFault = 'noRungs' | 'badSize' | 'badValue' | 'noTarget'
 
 export function formFault(form: RunForm, ladder: Ladder): FormFault | null {
   if (!form.target) return 'noTarget'

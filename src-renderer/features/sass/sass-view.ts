@@ -26,7 +26,7 @@ export const counters = [
   'notIssuedSamples',
   ...counted,
 ] as const satisfies readonly (keyof Work)[]
-export type Counter = (typeof counters)[number]
+type Counter = (typeof counters)[number]
 
 /** What colors the lines: a counter, or the samples in one stall reason. */
 export type HeatBy = Counter | `stall:${string}`

@@ -69,6 +69,18 @@ describe('statistics', () => {
       expect(studentTail(-critical, degrees)).toBeCloseTo(1 - tail, 4)
     })
 
+    it.each([0.001, 0.3, 1, 4, 30, 1000])(
+      'agrees to twelve digits with the closed forms at %f',
+      (t) => {
+        const ofOne = Math.atan2(1, t) / Math.PI
+        const ofTwo = 1 / (2 + t * t + t * Math.sqrt(2 + t * t))
+        const ofFour = 0.5 - (t * (6 + t * t)) / (2 * (4 + t * t) ** 1.5)
+        expect(Math.abs(studentTail(t, 1) / ofOne - 1)).toBeLessThan(1e-12)
+        expect(Math.abs(studentTail(t, 2) / ofTwo - 1)).toBeLessThan(1e-12)
+        expect(Math.abs(studentTail(t, 4) - ofFour)).toBeLessThan(1e-12)
+      },
+    )
+
     it('has an interval around the mean, and a p value that agrees with it', () => {
       const values = [1, 2, 3, 4]
       const { mean, low, high } = meanInterval(values, 0.99)

@@ -4,8 +4,6 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { readHandedIn } from '../../../src-main/adapters/labs/workspace'
 import { outcomeExitCode } from '../../../src-main/domain/labs/outcome'
-import { endSentence, startSentence } from '../../../src-main/hosts/cli/commands/lab-grade-command'
-import { toRow } from '../../../src-main/services/labs/grade'
 import { said, withAsked } from '../../support'
 import { fakeMachine, tempDir, recordingsDir, root, setupIn, shippedKernels } from '../support'
 import { check, testLab, statusesOf } from './support'
@@ -31,6 +29,8 @@ import {
 import { listSubmissions } from '../../../src-main/adapters/labs/submissions'
 import { openFinishedRows, submissionHash } from '../../../src-main/adapters/labs/grading-journal'
 import { replay } from '../../../src-main/services/sessions/replay-recording'
+import { toRow } from '../../../src-main/services/labs/judge-submission'
+import { endSentence, startSentence } from '../../../src-main/hosts/cli/commands/grade-output'
 
 describe('the row of a submission', () => {
   it('has the outcome that its judge printed, and says why there is none where the judge ended without one', async () => {

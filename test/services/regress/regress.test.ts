@@ -2,6 +2,7 @@
 import { spawnSync } from 'node:child_process'
 import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { XMLValidator } from 'fast-xml-parser'
 import { describe, expect, it } from 'vitest'
 import type { RegressReport, RegressRung } from '../../../src-main/domain/regress/report'
 import { regress, type RegressRequest } from '../../../src-main/services/regress/regress'
@@ -350,10 +351,11 @@ describe('what is printed', () => {
     expect(markdown).toMatch(/^## Kernel Ladder: 1 of 3 rungs got slower by more than 0\.5 %, /)
     const junit = regressJunit({
       ...report,
-      rungs: report.rungs.map((rung) => ({ ...rung, reason: rung.reason && '<&"]]>\u0007' })),
+      rungs: report.rungs.map((rung) => ({ ...rung, reason: rung.reason && '<&"]]>\u0007\uffff' })),
     })
     expect(junit).toContain('tests="3" failures="2" skipped="0"')
     expect(junit).toContain('&lt;&amp;&quot;]]&gt;')
-    expect(junit).not.toContain('\u0007')
+    expect(junit).not.toMatch(/[\u0007\uffff]/)
+    expect(XMLValidator.validate(junit)).toBe(true)
   })
 })

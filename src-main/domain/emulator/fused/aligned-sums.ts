@@ -1,7 +1,7 @@
 /** Sums as the tensor cores add (`tensor-core-sums.ts`), as WebAssembly over a memory of its own: two columns at a time. */
 import { Code, encodeModule, i32, scalar, v128, vector } from '../wasm'
 
-export interface SumForm {
+interface SumForm {
   rows: number
   /** A multiple of four. */
   columns: number
@@ -13,7 +13,7 @@ export interface SumForm {
   bits: number
 }
 
-export interface AlignedSums {
+interface AlignedSums {
   /** Row by row, `depth` elements each. */
   left: Float64Array
   /** For each k one element of every column. */

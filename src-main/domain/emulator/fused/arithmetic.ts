@@ -1,6 +1,5 @@
 /** Floating-point and integer arithmetic of a run. */
 import { type Operand, truePredicate } from '../../sass/instruction'
-import { type Operands } from '../site'
 import { scalar, vector, highPart, lowHalves, evenWords, oddWords, zipLow, zipHigh } from '../wasm'
 import {
   type RunWriter,
@@ -9,6 +8,7 @@ import {
   type Predicate,
   type RegisterLike,
 } from './run-writer'
+import type { Operands } from '../site-operands'
 
 export function fusedMultiplyAdd(
   run: RunWriter,

@@ -1,9 +1,9 @@
 /** Truth tables and comparisons of a run. */
 import type { Instruction } from '../../sass/instruction'
-import { predicateIndex, type Operands } from '../site'
 import { predicateTrue } from '../warp'
 import { scalar, vector } from '../wasm'
 import { type RunWriter, unsupported, type Predicate } from './run-writer'
+import { predicateIndex, type Operands } from '../site-operands'
 
 const comparisons: Record<string, { signed: number; unsigned: number; float: number }> = {
   LT: { signed: vector.intLtS, unsigned: vector.intLtU, float: vector.floatLt },

@@ -1,9 +1,9 @@
 /** Instructions of a run that move values: constants, bytes and predicates. */
 import type { Operand } from '../../sass/instruction'
-import type { Operands } from '../site'
 import { predicateTrue } from '../warp'
 import { vector } from '../wasm'
 import { unsupported, isZero, type RunWriter, type RegisterLike } from './run-writer'
+import type { Operands } from '../site-operands'
 
 export function constants(
   run: RunWriter,

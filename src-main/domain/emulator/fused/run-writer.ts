@@ -5,10 +5,11 @@ import {
   zeroRegister,
   zeroUniformRegister,
 } from '../../sass/instruction'
-import { lanes, predicateIndex, type Operands } from '../site'
+import { lanes } from '../site'
 import { predicateTrue } from '../warp'
 import { Code, i32, scalar, v128, vector } from '../wasm'
 import { guardOf } from '../guard'
+import { predicateIndex, type Operands } from '../site-operands'
 
 /** What is the same for all runs of a launch. */
 export interface FusedSetting {
@@ -27,7 +28,7 @@ export interface FusedSetting {
   predicatePlace: number
 }
 
-export class Unsupported extends Error {}
+class Unsupported extends Error {}
 
 const isUnsupported = new Unsupported()
 
@@ -41,10 +42,10 @@ const rowBytes = 4 * lanes
 export type Predicate = Operands['ins'][number]
 export type RegisterLike = Extract<Operand, { kind: 'register' | 'uniform-register' }>
 
-export const isRegister = (operand: Operand | null | undefined): operand is RegisterLike =>
+const isRegister = (operand: Operand | null | undefined): operand is RegisterLike =>
   operand?.kind === 'register' || operand?.kind === 'uniform-register'
 
-export const isZeroRegister = (operand: RegisterLike): boolean =>
+const isZeroRegister = (operand: RegisterLike): boolean =>
   operand.index === (operand.kind === 'register' ? zeroRegister : zeroUniformRegister)
 
 export const isZero = (operand: Operand): boolean =>

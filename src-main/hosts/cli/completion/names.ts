@@ -28,7 +28,7 @@ export type NameKind =
   | 'shells'
 
 /** What a name is looked up in, as far as the command line says. */
-export interface Within {
+interface Within {
   ladder: string | undefined
   session: string | undefined
 }

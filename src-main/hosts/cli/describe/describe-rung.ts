@@ -32,7 +32,7 @@ const shownLines = 10
 const shownOpcodes = 12
 const none = '–'
 
-export const bottleneckWords: Record<BottleneckClass, string> = {
+const bottleneckWords: Record<BottleneckClass, string> = {
   tail: 'the last wave: part of the GPU is idle',
   tensor: 'the tensor pipe',
   'fma-issue': 'instruction issue: the FMA pipe or the issue slots are saturated',

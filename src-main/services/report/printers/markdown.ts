@@ -64,7 +64,7 @@ const mdParagraphs = (note: string): string[] =>
 /** About the number of columns that GitHub shows beside a rung's name without scrolling. */
 const mostAcross = 8
 
-export const patchText = (hunks: readonly Hunk[]): string =>
+const patchText = (hunks: readonly Hunk[]): string =>
   hunks
     .flatMap(({ oldStart, oldLines, newStart, newLines, lines }) => [
       `@@ -${oldStart},${oldLines} +${newStart},${newLines} @@`,

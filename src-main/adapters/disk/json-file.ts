@@ -1,0 +1,50 @@
+/** A small JSON file that this program keeps for its user, such as the folders that the user trusts. */
+import { readFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import type { z } from 'zod'
+import { diskError, makeFolder, replaceFile, type Elsewhere } from './disk'
+
+export interface JsonFile<T> {
+  /** Returns `empty` if the file is absent or damaged. */
+  read(): Promise<T>
+  /** Writes what `next` makes of the current value. A crash leaves the old value or the new one. */
+  change(next: (value: T) => T): Promise<T>
+}
+
+/** By path: changes within this process take turns, so that none of them is lost. */
+const turns = new Map<string, Promise<unknown>>()
+
+/** `elsewhere` says how to choose another place if the file cannot be written. */
+export function jsonFile<T>(
+  path: string,
+  schema: z.ZodType<T>,
+  empty: T,
+  elsewhere: Elsewhere = 'data',
+): JsonFile<T> {
+  const read = async (): Promise<T> => {
+    try {
+      return schema.parse(JSON.parse(await readFile(path, 'utf8')))
+    } catch {
+      return empty
+    }
+  }
+  const change = async (next: (value: T) => T): Promise<T> => {
+    const value = next(await read())
+    try {
+      await makeFolder(dirname(path))
+      await replaceFile(path, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 })
+    } catch (error) {
+      throw diskError(error, path, 'write', elsewhere)
+    }
+    return value
+  }
+  return {
+    read,
+    change(next) {
+      const work = (): Promise<T> => change(next)
+      const turn = (turns.get(path) ?? Promise.resolve()).then(work, work)
+      turns.set(path, turn)
+      return turn
+    },
+  }
+}

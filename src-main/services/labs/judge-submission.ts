@@ -1,0 +1,182 @@
+/**
+ * Judges one submission: runs a judge process for it in a sandbox, and turns what the judge printed into a row and a
+ * record.
+ */
+import { randomInt } from 'node:crypto'
+import { copyFile, writeFile } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import { message, type Statement } from '../../domain/messages/message'
+import { makeFolder, pathExists } from '../../adapters/disk/disk'
+import { gradeRecordVersion, type GradeRecord } from '../../adapters/labs/grade-records'
+import type { LabFolder } from '../../adapters/labs/lab-folders'
+import type { HostMachine, Setup } from '../../adapters/machine/machine'
+import { variablesFor } from '../../adapters/sandbox/confined'
+import { withoutInspector } from '../../adapters/sandbox/inspector'
+import {
+  openSandbox,
+  runSandboxed,
+  type Limits,
+  type Sandbox,
+  type SandboxResult,
+} from '../../adapters/sandbox/sandbox'
+import { exitCodes } from '../../domain/errors'
+import type { LabTarget } from '../../domain/targets/targets'
+import { appVersion } from '../version'
+import { Judged, type JudgeJob } from './judge-process'
+import { emptyRow, outcomeRow, type GradeRow } from '../../domain/labs/grade-row'
+import { isShipped, trustPath } from './trust'
+import { answersFile, submissionFile } from '../../adapters/labs/submission-path'
+
+export interface GradeRequest {
+  setup: Setup
+  folder: string
+  lab: LabFolder
+  /** Parallel jobs; by default one per GPU. More would share a GPU and distort each other's times. */
+  jobs?: number
+  limits: Limits
+  target: LabTarget
+  /** Grade one of several parts of the submissions alone; whoever grades them all finds its rows. */
+  part?: { number: number; of: number }
+  /** This program: the file that Node runs. */
+  program: string
+  /** Folders that submissions may read, besides those of the system and of the tools found. */
+  readable: readonly string[]
+}
+
+/** What all judges share, in folders of the grader. */
+export interface Staged {
+  root: string
+  /** The builds that are the same for all: the lab's rungs, its reference and the probe. */
+  cache: string
+  sandbox: Sandbox
+}
+
+interface Place {
+  work: string
+  env: Record<string, string>
+}
+
+export async function preparePlace(
+  { folders }: HostMachine,
+  { root, cache }: Staged,
+  name: string,
+  gpu: string | undefined,
+): Promise<Place> {
+  const work = join(root, name)
+  for (const folder of ['tmp', 'cache', 'data/labs']) await makeFolder(join(work, folder))
+  // The grader has allowed the lab; the judge must know that.
+  const trust = trustPath(folders)
+  if (await pathExists(trust)) await copyFile(trust, join(work, 'data/labs', basename(trust)))
+  return {
+    work,
+    env: {
+      ...variablesFor(process.env),
+      HOME: work,
+      TMPDIR: join(work, 'tmp'),
+      CUDA_CACHE_PATH: join(work, 'tmp'),
+      KERNEL_LADDER_CACHE: join(work, 'cache'),
+      KERNEL_LADDER_DATA: join(work, 'data'),
+      KERNEL_LADDER_SHARED_CACHE: cache,
+      NODE_COMPILE_CACHE: join(cache, 'compiled'),
+      ...(gpu === undefined ? {} : { CUDA_VISIBLE_DEVICES: gpu }),
+    },
+  }
+}
+
+/** Inputs that no submission can know the results of. */
+export const inputSeed = (): number => randomInt(2, 1_000_000)
+
+/** No debugger can be attached to a judge, whatever this program was started with. */
+const judgeOptions = (): string[] => [
+  ...process.execArgv.filter((option) => !option.startsWith('--inspect')),
+  ...withoutInspector(),
+]
+
+function jobOf(
+  { setup: { assets }, lab, target, limits }: GradeRequest,
+  { sandbox: { mechanism, view, readable, hidden } }: Staged,
+  work: string,
+  { seed, descriptions }: Pick<JudgeJob, 'seed' | 'descriptions'>,
+): JudgeJob {
+  return {
+    ...{ assets, lab: lab.folder, labHash: lab.contentHash, target, limits, seed, descriptions },
+    ...{ file: join(work, submissionFile), out: join(work, 'attempt') },
+    // A kernel that hangs is found by the judge, which can then still report everything else.
+    idleSeconds: Math.max(2, Math.floor(limits.seconds / 4)),
+    confinement: { mechanism, view, readable: [...readable], hidden: [...hidden] },
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** The row of a judge that ended like this. Only the judge can write to its output. */
+export function toRow(
+  { lab: { lab } }: { lab: Pick<LabFolder, 'lab'> },
+  student: string,
+  result: Pick<SandboxResult, 'stdout' | 'stderr' | 'stopped' | 'exitCode' | 'seconds'>,
+): { row: GradeRow; judged: Exclude<Judged, { error: unknown }> | null } {
+  const without = (status: 'stopped' | 'refused', reason: Statement) => ({
+    row: emptyRow(lab, student, status, reason, result.seconds),
+    judged: null,
+  })
+  if (result.stopped !== null) return without('stopped', result.stopped)
+  const printed = Judged.safeParse(parsed(result.stdout)).data
+  if (printed && 'outcome' in printed)
+    return { row: outcomeRow(student, printed.outcome, result.seconds), judged: printed }
+  const error = printed?.error
+  if (error && exitCodes[error.kind] === exitCodes.input) return without('refused', error.message)
+  const why =
+    error?.message ??
+    (result.stderr.trim().split('\n').pop() ||
+      message('labs.exitCode', { exitCode: `${result.exitCode}` }))
+  return without('stopped', message('labs.notFinished', { why }))
+}
+
+export interface HandedIn {
+  student: string
+  source: string
+  answers: string | null
+}
+
+export async function gradeOne(
+  request: GradeRequest,
+  { student, source, answers }: HandedIn,
+  staged: Staged,
+  place: Place,
+  repeats: Pick<JudgeJob, 'seed' | 'descriptions'>,
+  signal: AbortSignal,
+): Promise<{ row: GradeRow; record: Omit<GradeRecord, 'row'> }> {
+  const { work } = place
+  await writeFile(join(work, submissionFile), source)
+  if (answers !== null) await writeFile(join(work, answersFile), answers)
+  const jobFile = join(work, 'job.json')
+  await writeFile(jobFile, JSON.stringify(jobOf(request, staged, work, repeats)))
+  const { mechanism, makeGroup } = staged.sandbox
+  const result = await runSandboxed(
+    // A judge runs no code of the submission's, and starts the sandboxes of what does.
+    { ...openSandbox(mechanism.tie), makeGroup },
+    {
+      ...place,
+      command: [process.execPath, ...judgeOptions(), request.program, '__judge', jobFile],
+    },
+    request.limits,
+    signal,
+  )
+  const { row, judged } = toRow(request, student, result)
+  const { lab, target } = request
+  return {
+    row,
+    record: {
+      schema: gradeRecordVersion,
+      ...{ student, source, answers, target, appVersion, seed: repeats.seed },
+      ...{ lab: isShipped(request.setup, lab) ? lab.id : lab.folder, labHash: lab.contentHash },
+      ...{ cubin: judged?.cubin ?? null, descriptions: judged?.descriptions ?? [] },
+    },
+  }
+}

@@ -1,0 +1,230 @@
+/** The roofline chart as it is handed to ECharts, and the places of its labels. */
+import { describe, expect, it } from 'vitest'
+import { distanceToLine, legendOf, rungJoins, rungPoints } from './chart-links'
+import { rooflineChart } from './roofline-chart'
+import { placeLabels, widthOf } from './point-labels'
+import { labelPlaces, rooflineExtent, type RooflineSpec } from './roofline-plane'
+import { palette, size, seriesOf } from '../../test/renderer/charts'
+
+describe('a roofline', () => {
+  const point = {
+    rung: '01_naive',
+    mark: '01',
+    title: 'Naive',
+    x: 20,
+    y: 500,
+    ms: 1,
+    lines: [],
+    quiet: false,
+  }
+  const reference = {
+    ...point,
+    rung: '00_cublas',
+    mark: '00',
+    title: 'cuBLAS',
+    x: 300,
+    y: 51_000,
+    quiet: true,
+  }
+  const dram = {
+    name: 'DRAM',
+    points: [point, reference],
+    bandwidth: { value: 4500, name: 'DRAM roof' },
+  }
+  const spec: RooflineSpec = {
+    paths: [dram],
+    compute: { value: 64_000, name: 'FP32' },
+    climb: ['01_naive'],
+    xAxis: 'x',
+    yAxis: 'y',
+    xText: String,
+    yText: String,
+  }
+  const labelsOf = (option: { series?: unknown }) =>
+    seriesOf(option).flatMap(({ data }) =>
+      data.flatMap(({ label }) => (label?.show ? [label.formatter] : [])),
+    )
+
+  it('joins the rungs and leaves the reference beside the path', () => {
+    const [path, beside] = seriesOf(rooflineChart(spec)(palette, size))
+    expect(path!.data.map(({ value }) => value)).toEqual([[20, 500]])
+    expect(beside!.data.map(({ value }) => value)).toEqual([[300, 51_000]])
+  })
+
+  it('has a line from each rung of the climb to the next, that leads to the two', () => {
+    const next = { ...point, rung: '02_coalesced', mark: '02', x: 40, y: 6000 }
+    const last = { ...point, rung: '03_tile', mark: '03', x: 30, y: 9000 }
+    const aside = { ...point, rung: '02_elsewhere', mark: '02', x: 50, y: 700 }
+    const points = [reference, point, aside, next, last]
+    const climb = ['01_naive', '02_coalesced', '03_tile']
+    const joins = rungJoins(
+      rooflineChart({ ...spec, paths: [{ ...dram, points }], climb })(palette, size),
+    )
+    expect(joins.map(({ a, b }) => [a, b])).toEqual([
+      ['01_naive', '02_coalesced'],
+      ['02_coalesced', '03_tile'],
+    ])
+    expect(joins[1]).toMatchObject({ name: 'DRAM', from: [40, 6000], to: [30, 9000] })
+    // Kernels of a program climb nothing.
+    const apart = rooflineChart({ ...spec, paths: [{ ...dram, points }], climb: [] })(palette, size)
+    expect(rungJoins(apart)).toEqual([])
+    expect(seriesOf(apart)[1]!.data).toHaveLength(5)
+    // Beside the middle, and beyond the ends.
+    expect(distanceToLine([5, 3], [0, 0], [10, 0])).toBe(3)
+    expect(distanceToLine([13, 4], [0, 0], [10, 0])).toBe(5)
+    expect(distanceToLine([3, 4], [0, 0], [0, 0])).toBe(5)
+  })
+
+  it('names a point beside the lines, and on one only where nothing else is near', () => {
+    const room = { left: 0, right: 800, top: 0, bottom: 400 }
+    const at = { x: 400, y: 200, texts: ['12 Software pipelining'] }
+    const [free] = placeLabels([at], room)
+    expect(free).toMatchObject({ x: 410, y: 200, moved: false })
+    const [beside] = placeLabels([at], room, [], [[400, 200, 800, 200]])
+    expect(Math.abs(beside!.y - 200) > 7 || beside!.x < 400).toBe(true)
+    const hatch = Array.from({ length: 80 }, (_, y) => [0, 5 * y, 800, 5 * y] as const)
+    expect(placeLabels([at], room, [], hatch)[0]).toMatchObject({ text: '12 Software pipelining' })
+    // Never on a roof: sooner shortened, or not there.
+    expect(placeLabels([at], room, [], [], undefined, hatch)[0]).toBeNull()
+  })
+
+  it('gives labels of capitals the room that they take', () => {
+    // As a browser draws them: less would lie on the point beside it.
+    expect(widthOf('55 WGMMA and TMA')).toBeGreaterThanOrEqual(112)
+    expect(widthOf('illicit')).toBeLessThan(36)
+  })
+
+  it('puts labels apart that stand side by side', () => {
+    const room = { left: 0, right: 262, top: 0, bottom: 60 }
+    // The second has room on its left alone, where the label of the first ends.
+    const marks = [
+      { x: 200, y: 30, texts: ['14'] },
+      { x: 245, y: 30, texts: ['16'] },
+    ]
+    const [first, second] = placeLabels(marks, room)
+    const isBeside = Math.abs(second!.y - first!.y) < 14
+    expect(isBeside && Math.abs(second!.x - first!.x) < widthOf('14') + 3).toBe(false)
+  })
+
+  it('writes the name of a roof on no roof, also where there is little room', () => {
+    const low = { width: 800, height: 170 }
+    const { yMin, yMax } = rooflineExtent(spec)
+    const down = (y: number) =>
+      ((low.height - 44 - 48) * Math.log(yMax / y)) / Math.log(yMax / yMin)
+    const name = seriesOf(rooflineChart(spec)(palette, low))
+      .flatMap(({ data }) => data)
+      .find(({ label }) => label?.formatter === 'FP32')!
+    const [, y] = name.value as [number, number]
+    expect(Math.abs(down(y) - down(64_000))).toBeGreaterThanOrEqual(7)
+  })
+
+  it('is framed on its points, with a roof of arithmetic that is near', () => {
+    const { xMin, xMax, yMin, yMax } = rooflineExtent(spec)
+    expect([xMin, xMax]).toEqual([20 / 1.5, 450])
+    expect([yMin, yMax]).toEqual([500 / 1.5, 64_000 * 1.35])
+    const far = rooflineExtent({ ...spec, compute: { value: 990_000, name: 'tensor' } })
+    expect(far.yMax).toBeCloseTo(51_000 * 1.35, 6)
+    // Rungs that hardly differ do not fill the drawing.
+    const close = rooflineExtent({ ...spec, paths: [{ ...dram, points: [point] }], compute: null })
+    expect(close.xMax / close.xMin).toBeCloseTo(10, 6)
+  })
+
+  it('names points such that no name lies on another or on a point', () => {
+    const points = Array.from({ length: 14 }, (_, index) => ({
+      ...point,
+      mark: String(index),
+      title: 'Shared-memory tile',
+      x: 20 * 1.05 ** index,
+      y: 500 * 1.03 ** (index % 5),
+    }))
+    const room = { width: 900, height: 600 }
+    const places = labelPlaces({ ...spec, paths: [{ ...dram, points }] }, room)
+    const found = places.filter((place) => place !== null)
+    expect(found.length).toBeGreaterThan(10)
+    const { xMin, xMax, yMin, yMax } = rooflineExtent({ ...spec, paths: [{ ...dram, points }] })
+    const boxes = found.map(({ text, x, y }) => {
+      const left = ((900 - 88) * Math.log(x / xMin)) / Math.log(xMax / xMin)
+      const middle = ((600 - 92) * Math.log(yMax / y)) / Math.log(yMax / yMin)
+      return { left, right: left + text.length * 6, top: middle - 6.9, bottom: middle + 6.9 }
+    })
+    for (const [index, a] of boxes.entries())
+      for (const b of boxes.slice(index + 1))
+        expect(a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom).toBe(
+          false,
+        )
+  })
+
+  it('leaves names out where there is no room, and draws every point of 300', () => {
+    const points = Array.from({ length: 300 }, (_, index) => ({
+      ...point,
+      rung: `r${index}`,
+      mark: String(index),
+      x: 20 + (index % 20),
+      y: 500 + index,
+    }))
+    const option = rooflineChart({ ...spec, paths: [{ ...dram, points }] })(palette, size)
+    expect(seriesOf(option)[1]!.data.length).toBe(300)
+    const labels = labelsOf(option)
+    expect(labels.length).toBeLessThan(250)
+    // Titles of so many would cover the points.
+    expect(labels.filter((text) => text!.includes('Naive'))).toEqual([])
+  })
+
+  it('names the hottest of those that coincide, counts the rest and lists them at its mark', () => {
+    const points = Array.from({ length: 600 }, (_, index) => ({
+      ...point,
+      rung: `k${index}`,
+      mark: String(index),
+      title: `kernel ${index}`,
+      x: [5, 20, 80][index % 3]!,
+      y: [400, 900, 4000][index % 3]!,
+      ms: index === 301 ? 9 : 1 + index / 1000,
+    }))
+    const option = rooflineChart({
+      ...spec,
+      paths: [{ ...dram, points }],
+      climb: [],
+      alsoHere: (names) => `also ${names.length}: ${names[0]}`,
+    })(palette, size)
+    const named = labelsOf(option).filter((text) => /^\d/.test(text!))
+    expect(named).toEqual(['301 +199', '597 +199', '599 +199'])
+    const marks = seriesOf(option).flatMap(
+      ({ data }) => data as { rung?: string; tip?: { lines: string[] } }[],
+    )
+    expect(marks.find(({ rung }) => rung === 'k301')!.tip!.lines).toContain(
+      'also 199: 598 kernel 598',
+    )
+    // Drawn last, it is what the pointer meets.
+    expect(marks.filter(({ rung }) => rung).at(-1)!.rung).toBe('k301')
+  })
+
+  it('draws only the roofs that are known', () => {
+    const named = (over: Partial<RooflineSpec>) =>
+      labelsOf(rooflineChart({ ...spec, ...over })(palette, size)).filter(
+        (text) => !/^\d/.test(text ?? ''),
+      )
+    expect(named({})).toEqual(['FP32', 'DRAM roof'])
+    expect(named({ paths: [{ ...dram, bandwidth: null }] })).toEqual(['FP32'])
+    expect(named({ compute: null })).toEqual(['DRAM roof'])
+  })
+
+  it('has every level at once, each a series to switch off, and names the points of the last', () => {
+    const l2 = {
+      name: 'L2',
+      points: [{ ...point, x: 9 }],
+      bandwidth: { value: 9000, name: 'L2 roof' },
+    }
+    const option = rooflineChart({ ...spec, paths: [l2, dram] })(palette, size)
+    expect(legendOf(option).map(({ name, symbol }) => [name, symbol])).toEqual([
+      ['L2', 'circle'],
+      ['DRAM', 'rect'],
+    ])
+    expect(labelsOf(option).filter((text) => text === '01 Naive')).toHaveLength(1)
+    expect(labelsOf(option)).toEqual(expect.arrayContaining(['L2 roof', 'DRAM roof']))
+    expect(rungPoints(option).map(({ rung, at }) => [rung, at[0]])).toEqual([
+      ['01_naive', 9],
+      ['01_naive', 20],
+      ['00_cublas', 300],
+    ])
+  })
+})

@@ -1,0 +1,196 @@
+/**
+ * What a roofline chart shows and where: its points, the part of the plane that they take up, and the places of their
+ * labels.
+ */
+import type { ShownPart } from './chart'
+import { placeLabels, type Box, type Line } from './point-labels'
+
+export interface RooflinePoint {
+  rung: string
+  /** Text on the mark: the rung's number. */
+  mark: string
+  title: string
+  /** Operations per byte. */
+  x: number
+  /** GFLOP/s. */
+  y: number
+  /** Its time, by which the hottest of a crowd are named; 0 if unknown. */
+  ms: number
+  /** Further lines of the tooltip. */
+  lines: readonly string[]
+  quiet: boolean
+}
+
+/** The rungs at one level of memory, and its roof. */
+export interface RooflinePath {
+  name: string
+  points: readonly RooflinePoint[]
+  /** GB/s; null if unknown, and then no slope is drawn. */
+  bandwidth: { value: number; name: string } | null
+}
+
+export interface RooflineSpec {
+  /** One, or every level at once; the last is labeled. */
+  paths: readonly RooflinePath[]
+  /** GFLOP/s. */
+  compute: { value: number; name: string } | null
+  /** The rungs that a line joins, in its order: each builds on the one before it. */
+  climb: readonly string[]
+  /** The point that others are held against. */
+  base?: { x: number; y: number; title: string } | undefined
+  xAxis: string
+  yAxis: string
+  xText: (value: number) => string
+  yText: (value: number) => string
+  /** Names the points that lie under a mark as well, for its tooltip. */
+  alsoHere?: (names: readonly string[]) => string
+}
+
+interface Extent {
+  xMin: number
+  xMax: number
+  yMin: number
+  yMax: number
+}
+
+/** A roof this many times above the best rung still belongs into the picture. */
+const nearRoof = 4
+
+/** Around the points, and the roof of arithmetic if it is near: what else there is, zooming out shows. */
+export function rooflineExtent({ paths, compute }: RooflineSpec): Extent {
+  const points = paths.flatMap((path) => path.points)
+  const xs = points.map(({ x }) => x)
+  const ys = points.map(({ y }) => y)
+  const top = Math.max(...ys)
+  const roof = compute && compute.value < nearRoof * top ? [compute.value] : []
+  const [xMin, xMax] = spread(Math.min(...xs) / 1.5, Math.max(...xs) * 1.5)
+  const [yMin, yMax] = spread(Math.min(...ys) / 1.5, Math.max(top, ...roof) * 1.35)
+  return { xMin, xMax, yMin, yMax }
+}
+
+/** At least a decade, so that small differences look small. */
+function spread(min: number, max: number): [number, number] {
+  const more = Math.max(1, Math.sqrt(10 / (max / min)))
+  return [min / more, max * more]
+}
+
+export const margin = { left: 64, right: 24, top: 44, bottom: 48 }
+
+export const extentOf = (spec: RooflineSpec, shown: ShownPart | undefined): Extent => {
+  const whole = rooflineExtent(spec)
+  const [xMin, xMax] = shown?.x ?? [whole.xMin, whole.xMax]
+  const [yMin, yMax] = shown?.y ?? [whole.yMin, whole.yMax]
+  return { xMin, xMax, yMin, yMax }
+}
+
+/** Pixels within the drawing, and back. */
+export function planeOf(
+  { xMin, xMax, yMin, yMax }: Extent,
+  size: { width: number; height: number },
+) {
+  const width = Math.max(1, size.width - margin.left - margin.right)
+  const height = Math.max(1, size.height - margin.top - margin.bottom)
+  return {
+    room: { left: 0, right: width, top: 0, bottom: height },
+    right: (x: number) => (width * Math.log(x / xMin)) / Math.log(xMax / xMin),
+    down: (y: number) => (height * Math.log(yMax / y)) / Math.log(yMax / yMin),
+    x: (right: number) => xMin * (xMax / xMin) ** (right / width),
+    y: (down: number) => yMax * (yMin / yMax) ** (down / height),
+  }
+}
+
+/** A straight line on logarithmic axes, cut to what is shown; null if none of it is. */
+export function slopeOf(bandwidth: number, ridge: number, { xMin, xMax, yMin, yMax }: Extent) {
+  const from = Math.max(xMin, yMin / bandwidth)
+  const to = Math.min(xMax, ridge, yMax / bandwidth)
+  return from < to ? { from, to } : null
+}
+
+/** How far the name of a roof is moved up or down, nearest first: farther off it would seem to be another's. */
+export const shifts = [0, 3, -3, 6, -6, 9, -9, 12, -12, 15, -15, 18, -18, 21, -21]
+
+/** Of more rungs than this only numbers are written, only beside their points, and one where points coincide. */
+export const crowd = 40
+
+const crowdReach = 20
+
+/** Marks closer than this, in pixels, cannot be told apart. */
+const sameSpot = 6
+
+interface Spot {
+  point: RooflinePoint
+  /** Those that coincide with it, hottest first. */
+  below: RooflinePoint[]
+}
+
+/** The points of a crowd by the hottest at each place. */
+export function spotsOf(
+  points: readonly RooflinePoint[],
+  plane: ReturnType<typeof planeOf>,
+): Spot[] {
+  const spots: (Spot & { x: number; y: number })[] = []
+  for (const point of [...points].sort((a, b) => b.ms - a.ms)) {
+    const [x, y] = [plane.right(point.x), plane.down(point.y)]
+    const taken = spots.find((spot) => Math.hypot(spot.x - x, spot.y - y) < sameSpot)
+    if (taken) taken.below.push(point)
+    else spots.push({ point, below: [], x, y })
+  }
+  return spots
+}
+
+/** The points that a line joins, in its order. */
+export const joinedOf = (
+  { climb }: RooflineSpec,
+  points: readonly RooflinePoint[],
+): RooflinePoint[] => climb.flatMap((rung) => points.find((point) => point.rung === rung) ?? [])
+
+function segments(of: readonly RooflinePoint[], plane: ReturnType<typeof planeOf>): Line[] {
+  const ends = of.map(({ x, y }) => [plane.right(x), plane.down(y)] as const)
+  return ends.slice(1).map((to, index) => [...ends[index]!, ...to])
+}
+
+/** Of the labeled path; null for a rung that is not shown or has no place. */
+export function labelPlaces(
+  spec: RooflineSpec,
+  size: { width: number; height: number },
+  shown?: ShownPart,
+  taken: readonly Box[] = [],
+  roofs: readonly Line[] = [],
+) {
+  const extent = extentOf(spec, shown)
+  const plane = planeOf(extent, size)
+  const points = spec.paths.at(-1)?.points ?? []
+  const isShown = ({ x, y }: RooflinePoint): boolean =>
+    x >= extent.xMin && x <= extent.xMax && y >= extent.yMin && y <= extent.yMax
+  const seen = points.filter(isShown)
+  const others = spec.paths
+    .slice(0, -1)
+    .flatMap((path) => path.points.filter(isShown))
+    .map(({ x, y }) => {
+      const [right, down] = [plane.right(x), plane.down(y)]
+      return { left: right - 5, right: right + 5, top: down - 5, bottom: down + 5 }
+    })
+  const isCrowd = seen.length > crowd
+  const spots = isCrowd ? spotsOf(seen, plane) : seen.map((point): Spot => ({ point, below: [] }))
+  const placed = placeLabels(
+    spots.map(({ point: { x, y, mark, title }, below }) => ({
+      x: plane.right(x),
+      y: plane.down(y),
+      texts: isCrowd
+        ? [below.length > 0 ? `${mark} +${below.length}` : mark]
+        : [`${mark} ${title}`, mark],
+    })),
+    plane.room,
+    [...taken, ...others],
+    spec.paths.flatMap(({ points }) => segments(joinedOf(spec, points), plane)),
+    isCrowd ? crowdReach : undefined,
+    roofs,
+  )
+  const placeOf = new Map(spots.map(({ point }, index) => [point, placed[index]]))
+  return points.map((point) => {
+    const found = placeOf.get(point)
+    return found
+      ? { text: found.text, x: plane.x(found.x), y: plane.y(found.y), moved: found.moved }
+      : null
+  })
+}

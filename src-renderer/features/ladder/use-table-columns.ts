@@ -1,0 +1,94 @@
+/** The columns of a ladder's table: which ones its session has figures for, and how wide they are. */
+import { computed } from 'vue'
+import { leadFigure, leadOf } from '../../../src-main/domain/analysis/lead-figure'
+import { totalProfiledMs } from '../../../src-main/domain/programs/profiled-time'
+import { isOfPrograms, type Session } from '../../../src-main/domain/session/session'
+import { can } from '../../../src-main/domain/targets/targets'
+import { errorsDiffer, timeColumns } from './ladder-rows'
+import { columnGroups, metricScale, metricsOf } from './metric-columns'
+
+export function useTableColumns(session: () => Session, metrics: () => readonly string[]) {
+  const groups = computed(() => columnGroups(metrics()))
+  const columnMetrics = computed(() => metricsOf(groups.value))
+  const scales = computed(
+    () => new Map(columnMetrics.value.map((id) => [id, metricScale(session(), id)])),
+  )
+  const lead = computed(() => leadOf(session()))
+  /** Of kernels under ncu, their time in all. */
+  const kernels = computed(() =>
+    can(session().target).knowsRun ? null : totalProfiledMs(session()),
+  )
+  /** Of programs, the longest wall time: their bars are of time and not of throughput. */
+  const longestProgramMs = computed(() =>
+    isOfPrograms(session())
+      ? Math.max(0, ...session().rungs.map(({ timing }) => timing?.medianMs ?? 0))
+      : null,
+  )
+  /** Programs and kernels under ncu are timed in one way. */
+  const times = computed(() =>
+    kernels.value !== null || longestProgramMs.value !== null
+      ? { notes: false, burst: false, sustained: false }
+      : timeColumns(session()),
+  )
+  const timed = computed(() => session().rungs.some(({ timing }) => timing !== null))
+  /** Of counts alone, as an emulator makes them, there are no columns of times. A rung that failed says why in their place. */
+  const timeless = computed(
+    () =>
+      !timed.value &&
+      kernels.value === null &&
+      longestProgramMs.value === null &&
+      session().rungs.every(({ status }) => status === 'ok'),
+  )
+  const errors = computed(() => !isOfPrograms(session()) && errorsDiffer(session()))
+  /** Rates of a thousand TFLOP/s have seven digits. */
+  const isVast = computed(() =>
+    session().rungs.some(({ timing }) => (timing?.gflops ?? 0) >= 999_999.5),
+  )
+  /** The reason in place of a share needs two lines. */
+  const isAboveRoof = computed(
+    () =>
+      lead.value.of === 'bytes' &&
+      session().rungs.some((rung) => leadFigure(session(), rung, lead.value)?.aboveRoof),
+  )
+  /** Each column has a width of its own, below which names would be all that shrinks. */
+  const leastWidth = computed(() => {
+    const { notes, burst, sustained } = times.value
+    const more =
+      (notes ? 30 : 0) + (isAboveRoof.value ? 24 : 0) + (burst ? 76 : 0) + (sustained ? 148 : 0)
+    return 696 + more + 70 * columnMetrics.value.length
+  })
+  /** With every way of timing, names and bars get less room, and stay in view beside what scrolls. */
+  const isWide = computed(() => times.value.burst || times.value.sustained)
+  /** The widths of all columns: rows are grids of their own, since in a table a new row has all others laid out again. */
+  const columns = computed(() => [
+    '54px',
+    'minmax(0, 1fr)',
+    ...(timeless.value
+      ? []
+      : [
+          'var(--plot)',
+          times.value.notes ? '112px' : '82px',
+          isAboveRoof.value ? '96px' : isVast.value ? '84px' : '72px',
+          'var(--ratio)',
+          ...(times.value.burst ? ['76px'] : []),
+          ...(times.value.sustained ? ['76px', '72px'] : []),
+          '80px',
+        ]),
+    ...(errors.value ? ['80px'] : []),
+    ...columnMetrics.value.map(() => 'var(--metric)'),
+  ])
+  return {
+    groups,
+    scales,
+    lead,
+    kernels,
+    longestProgramMs,
+    times,
+    timed,
+    timeless,
+    errors,
+    leastWidth,
+    isWide,
+    columns,
+  }
+}
