@@ -8,6 +8,7 @@ import type {
   Session,
   Timing,
 } from '../session/session'
+import { functorsOf } from './functors'
 import { parseKernelName } from './kernel-names'
 
 /** How a time was taken: by ncu, or by the runner with this in L2. Times of different kinds are never compared. */
@@ -27,6 +28,8 @@ export interface UnitKernel {
   /** With its namespaces, without template arguments. */
   path: string
   template: string | null
+  /** What its template arguments make it do; null if they name no function or functor. */
+  functor: string | null
   grid: Extent
   block: Extent
   range: string | null
@@ -42,7 +45,21 @@ export interface Unit {
   time: UnitTime | null
   /** How many launches `time` is the sum of; null for the median of a ladder's rung. */
   launches: number | null
+  /** Counters of one launch; empty if it was only timed. */
+  work: Work
 }
+
+/** Counters that hardly differ between two launches that do the same. */
+const workIds = ['instructions', 'memoryInstructions', 'l1Bytes', 'l2Bytes'] as const
+export type Work = Readonly<Partial<Record<(typeof workIds)[number], number>>>
+
+const workOf = ({ metrics }: RungResult): Work =>
+  Object.fromEntries(
+    workIds.flatMap((id) => {
+      const value = metrics[id]?.value
+      return value == null ? [] : [[id, value]]
+    }),
+  )
 
 /** A half-width of the median's 95 % interval that assumes nothing but a middle half of this width. */
 const ofMedian = (spread: number, samples: number): number => (1.57 * spread) / Math.sqrt(samples)
@@ -66,7 +83,8 @@ type NamedKernel = Pick<ProfiledKernel, 'name' | 'grid' | 'block' | 'range'>
 
 const toKernel = ({ name, grid, block, range }: NamedKernel): UnitKernel => {
   const { path, template } = parseKernelName(name)
-  return { name, path, template, grid, block, range: range ?? null }
+  const functor = template === null ? '' : functorsOf(template).join(', ')
+  return { name, path, template, functor: functor || null, grid, block, range: range ?? null }
 }
 
 /** The kernel of a rung that launches just one. */
@@ -94,6 +112,7 @@ function unitsOfRung(rung: RungResult): Unit[] {
         kernel: onlyKernel(rung),
         time: time ? ncuTime(time) : null,
         launches: time?.launches ?? 1,
+        work: workOf(rung),
       },
     ]
   return kernels.map((kernel, index) => ({
@@ -103,17 +122,25 @@ function unitsOfRung(rung: RungResult): Unit[] {
     kernel: toKernel(kernel),
     time: kernelTime(kernel),
     launches: 1,
+    // The counters of the rung are sums over its kernels.
+    work: {},
   }))
 }
 
 /** A single launch that no session holds. */
-export const launchUnit = (id: string, kernel: NamedKernel, ms: number | null): Unit => ({
+export const launchUnit = (
+  id: string,
+  kernel: NamedKernel,
+  ms: number | null,
+  work: Work = {},
+): Unit => ({
   id,
   rung: id,
   title: kernel.name,
   kernel: toKernel(kernel),
   time: ms === null ? null : { ms, clock: 'ncu', uncertainty: null },
   launches: 1,
+  work,
 })
 
 export const unitsOf = ({ target, rungs }: Pick<Session, 'target' | 'rungs'>): Unit[] =>
@@ -125,5 +152,6 @@ export const unitsOf = ({ target, rungs }: Pick<Session, 'target' | 'rungs'>): U
         kernel: onlyKernel(rung),
         time: rung.timing ? runnerTime(rung.timing) : null,
         launches: null,
+        work: workOf(rung),
       }))
     : rungs.flatMap(unitsOfRung)
