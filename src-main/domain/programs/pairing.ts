@@ -208,6 +208,7 @@ export function pairUnits(
     pair(a, b, reasonOf(levels[0]!, a, most(equals, a, levels[0]!)))
   for (const level of levels) {
     const [ownA, ownB] = [free(left), free(right)]
+    if (ownA.length === 0 || ownB.length === 0) break
     const groups = groupsOf(ownB, level)
     const tallies = [tally(ownA, level), tally(ownB, level)] as const
     for (const [key, own] of groupsOf(ownA, level))

@@ -81,17 +81,31 @@ const ncuTime = ({ totalMs, spread, launches }: ProfiledTime): UnitTime => ({
 
 type NamedKernel = Pick<ProfiledKernel, 'name' | 'grid' | 'block' | 'range'>
 
-const toKernel = ({ name, grid, block, range }: NamedKernel): UnitKernel => {
+type NameParts = Pick<UnitKernel, 'path' | 'template' | 'functor'>
+
+function partsOf(name: string): NameParts {
   const { path, template } = parseKernelName(name)
   const functor = template === null ? '' : functorsOf(template).join(', ')
-  return { name, path, template, functor: functor || null, grid, block, range: range ?? null }
+  return { path, template, functor: functor || null }
+}
+
+/** A program launches few kernels many times: each name is parsed once. */
+type Names = Map<string, NameParts>
+
+const toKernel = (
+  { name, grid, block, range }: NamedKernel,
+  names: Names = new Map(),
+): UnitKernel => {
+  const parts = names.get(name) ?? partsOf(name)
+  names.set(name, parts)
+  return { name, ...parts, grid, block, range: range ?? null }
 }
 
 /** The kernel of a rung that launches just one. */
-const onlyKernel = (rung: RungResult): UnitKernel | null => {
+const onlyKernel = (rung: RungResult, names: Names): UnitKernel | null => {
   const kernels = rung.profile?.kernels ?? rung.launches ?? []
   const [only] = kernels
-  return kernels.length === 1 && only ? toKernel(only) : null
+  return kernels.length === 1 && only ? toKernel(only, names) : null
 }
 
 function kernelTime({ ncuMetrics }: ProfiledKernel): UnitTime | null {
@@ -101,7 +115,7 @@ function kernelTime({ ncuMetrics }: ProfiledKernel): UnitTime | null {
     : null
 }
 
-function unitsOfRung(rung: RungResult): Unit[] {
+function unitsOfRung(rung: RungResult, names: Names): Unit[] {
   const { id, title, profile, profiledTime: time } = rung
   const kernels = profile?.kernels ?? []
   const own = { id, rung: id, title }
@@ -109,7 +123,7 @@ function unitsOfRung(rung: RungResult): Unit[] {
     return [
       {
         ...own,
-        kernel: onlyKernel(rung),
+        kernel: onlyKernel(rung, names),
         time: time ? ncuTime(time) : null,
         launches: time?.launches ?? 1,
         work: workOf(rung),
@@ -119,7 +133,7 @@ function unitsOfRung(rung: RungResult): Unit[] {
     id: `${id}/${index + 1}`,
     rung: id,
     title,
-    kernel: toKernel(kernel),
+    kernel: toKernel(kernel, names),
     time: kernelTime(kernel),
     launches: 1,
     // The counters of the rung are sums over its kernels.
@@ -143,15 +157,17 @@ export const launchUnit = (
   work,
 })
 
-export const unitsOf = ({ target, rungs }: Pick<Session, 'target' | 'rungs'>): Unit[] =>
-  can(target).knowsRun
+export function unitsOf({ target, rungs }: Pick<Session, 'target' | 'rungs'>): Unit[] {
+  const names: Names = new Map()
+  return can(target).knowsRun
     ? rungs.map((rung) => ({
         id: rung.id,
         rung: rung.id,
         title: rung.title,
-        kernel: onlyKernel(rung),
+        kernel: onlyKernel(rung, names),
         time: rung.timing ? runnerTime(rung.timing) : null,
         launches: null,
         work: workOf(rung),
       }))
-    : rungs.flatMap(unitsOfRung)
+    : rungs.flatMap((rung) => unitsOfRung(rung, names))
+}

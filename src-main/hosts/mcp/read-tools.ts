@@ -173,7 +173,7 @@ export function addReadTools(add: AddTool, place: Workplace): void {
   add('why', {
     title: 'Why is this kernel slow, or faster than the one before?',
     description:
-      'Reads only. What limits a kernel with the counters that say so, the causes of its change in time since another one ranked by share, its hottest source lines, and the advice of ncu.',
+      'Reads only. What limits a kernel with the counters that say so, the causes of its change in time since another one as factors of the speed, its hottest source lines, and the advice of ncu.',
     input: {
       session: sessionInput,
       rung: rungInput,
@@ -189,7 +189,7 @@ export function addReadTools(add: AddTool, place: Workplace): void {
       const before = against === undefined ? comparedWith(found, rung) : namedRung(session, against)
       const why = before && before.id !== rung.id ? await whyBetween(found, before, rung) : null
       const profile = await found.deep(id)
-      const cause = why && why.causes.length > 0 ? ` ${causeSummary(why)}` : ''
+      const cause = why === null ? '' : ` ${causeSummary(why)}`
       return {
         summary: `${rungSummary(session, rung)}.${cause}`,
         ...rungFacts(session, rung),

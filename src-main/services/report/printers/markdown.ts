@@ -89,7 +89,7 @@ function causeBlock({ why }: Pick<ReportStep, 'why'>): string[] {
   return [
     ...groups.map(
       ({ heading, causes }) =>
-        `${heading}\n\n${causes.map(({ share, sentence }) => `- **${share}** ${mdSentence(sentence)}`).join('\n')}`,
+        `${heading}\n\n${causes.map(({ factor: own, sentence }) => `- **${own}** ${mdSentence(sentence)}`).join('\n')}`,
     ),
     ...(unimportant ? [`${unimportant.heading}\n\n${list(unimportant.sentences)}`] : []),
     ...notes.map(md),

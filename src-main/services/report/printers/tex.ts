@@ -164,7 +164,7 @@ function stepLines({ steps }: ReportModel): string[] {
         ...groups.flatMap(({ heading, causes }) => [
           tex(heading),
           ...causes.map(
-            ({ share, sentence }) => `\\textbf{${tex(share)}} ${texSentence(sentence)}`,
+            ({ factor: own, sentence }) => `\\textbf{${tex(own)}} ${texSentence(sentence)}`,
           ),
         ]),
         ...(unimportant
