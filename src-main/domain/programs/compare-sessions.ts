@@ -1,12 +1,12 @@
 /** Two sessions of any kind beside each other: the total first, then what contributed to its change. Pure. */
 import type { z } from 'zod'
 import { comparability } from '../analysis/comparability'
-import { message } from '../messages/message'
+import { message, type AnyMessage } from '../messages/message'
 import type { Session } from '../session/session'
 import { can } from '../target/targets'
 import { changesOf } from './changes'
 import { marks, pairUnits, type PairReason } from './pairing'
-import { sayComparison } from './say-comparison'
+import { sayKernels, sayRefusal, sayRungs } from './say-comparison'
 import type { SessionComparison, SessionVerdict, Side } from './session-comparison'
 import { unitsOf, type Unit, type UnitTime } from './units'
 
@@ -84,22 +84,31 @@ export interface CompareOptions {
   byHand?: readonly (readonly [string, string])[]
 }
 
-export function compareSessions(
-  a: Session,
-  b: Session,
-  { byHand = [] }: CompareOptions = {},
-): SessionComparison {
-  const [left, right] = [unitsOf(a), unitsOf(b)]
-  const known = [a, b].map(({ target }) => can(target).knowsRun)
-  const bothKnown = known[0]! && known[1]!
-  // The ids of an import number its kernels; a rung may be in several ladders.
-  const byRung = bothKnown
+interface Compared {
+  id: string
+  units: readonly Unit[]
+}
+
+/** What is compared of two lists of units, whether or not sessions hold them. */
+export function compareUnits(
+  a: Compared,
+  b: Compared,
+  {
+    byRung = false,
+    byHand = [],
+    canFuse = true,
+    refusals = [],
+  }: CompareOptions & {
+    byRung?: boolean
+    canFuse?: boolean
+    refusals?: readonly AnyMessage[]
+  } = {},
+) {
+  const [left, right] = [a.units, b.units]
   const pairing = pairUnits(left, right, { byRung, byHand })
   const [clocksA, clocksB] = [clocksOf(left), clocksOf(right)]
   const alike = [...clocksA].every((clock) => clocksB.has(clock))
-  const { refusals, warnings } = comparability(a, b)
-  // Rungs of a ladder are versions of one kernel: none of them was fused out of others.
-  const became = changesOf(left, right, pairing, !known[0]! && !known[1]!)
+  const became = changesOf(left, right, pairing, canFuse)
   const fused = became.filter(({ kind }) => kind === 'fused' || kind === 'split')
   const inFused = new Set(fused.flatMap(({ a: from, b: to }) => [...from, ...to]))
   const unpaired = pairing.pairs.length === 0
@@ -107,10 +116,7 @@ export function compareSessions(
     units.length === 0 ? [message('guard.noKernels', { id: [a, b][index]!.id })] : [],
   )
   const reasons = [
-    ...(bothKnown ? refusals : []),
-    ...(a.device && b.device && a.device.name !== b.device.name
-      ? warnings.filter(({ key }) => key === 'guard.gpu' || key === 'guard.otherGpu')
-      : []),
+    ...refusals,
     ...empty,
     ...(clocksA.has('ncu') === clocksB.has('ncu') ? [] : [message('guard.clocks')]),
     ...(unpaired && fused.length === 0 && empty.length === 0 ? [message('guard.noPairs')] : []),
@@ -122,16 +128,14 @@ export function compareSessions(
   }
   const verdict = (own: UnitTime | null, other: UnitTime | null): SessionVerdict =>
     ok ? verdictOf(own, other) : 'unresolved'
-  const compared = {
+  return {
     a: a.id,
     b: b.id,
+    pairing,
+    reasons,
     comparable: {
       ok,
-      reasons: [
-        ...reasons,
-        ...(unpaired && fused.length > 0 ? [message('guard.onlyFused')] : []),
-        ...warnings.filter((warning) => !reasons.includes(warning)),
-      ],
+      reasons: [...reasons, ...(unpaired && fused.length > 0 ? [message('guard.onlyFused')] : [])],
     },
     total: times(sum(left), sum(right), alike && ok),
     pairs: pairing.pairs.map(({ a: own, b: other, by }) => ({
@@ -169,6 +173,45 @@ export function compareSessions(
       }
     }),
   }
-  const answer = sayComparison(a, b, compared, { areLadders: bothKnown, why: reasons })
-  return { ...compared, answer }
+}
+
+export function compareSessions(
+  a: Session,
+  b: Session,
+  { byHand = [] }: CompareOptions = {},
+): SessionComparison {
+  const known = [a, b].map(({ target }) => can(target).knowsRun)
+  const areLadders = known[0]! && known[1]!
+  const { refusals, warnings } = comparability(a, b)
+  const otherGpu =
+    a.device && b.device && a.device.name !== b.device.name
+      ? warnings.filter(({ key }) => key === 'guard.gpu' || key === 'guard.otherGpu')
+      : []
+  const {
+    pairing: _pairing,
+    reasons,
+    ...compared
+  } = compareUnits(
+    { id: a.id, units: unitsOf(a) },
+    { id: b.id, units: unitsOf(b) },
+    {
+      // The ids of an import number its kernels; a rung may be in several ladders.
+      byRung: areLadders,
+      byHand,
+      // Rungs of a ladder are versions of one kernel: none of them was fused out of others.
+      canFuse: !known[0]! && !known[1]!,
+      refusals: [...(areLadders ? refusals : []), ...otherGpu],
+    },
+  )
+  const notes = warnings.filter((warning) => !reasons.includes(warning))
+  return {
+    ...compared,
+    comparable: { ...compared.comparable, reasons: [...compared.comparable.reasons, ...notes] },
+    answer:
+      reasons.length > 0
+        ? sayRefusal(reasons)
+        : areLadders
+          ? [sayRungs(a, b, compared)]
+          : sayKernels(compared),
+  }
 }

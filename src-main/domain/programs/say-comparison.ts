@@ -74,7 +74,11 @@ function sayFused({ from, to, sidesA, sidesB, timeA, timeB, ratio }: Fused): Any
 }
 
 /** Of ladders: how many rungs got faster; without times, the counters that moved most in one of them. */
-function sayRungs(a: Session, b: Session, { pairs }: Pick<SessionComparison, 'pairs'>): AnyMessage {
+export function sayRungs(
+  a: Session,
+  b: Session,
+  { pairs }: Pick<SessionComparison, 'pairs'>,
+): AnyMessage {
   const isTimed = pairs.some(({ timeA, timeB }) => timeA !== null || timeB !== null)
   const of = (wanted: string): number => pairs.filter(({ verdict }) => verdict === wanted).length
   if (isTimed)
@@ -98,14 +102,13 @@ function sayRungs(a: Session, b: Session, { pairs }: Pick<SessionComparison, 'pa
 /** A loop repeats a few fusions; a list of more is read elsewhere. */
 const mostSaid = 12
 
-export function sayComparison(
-  a: Session,
-  b: Session,
-  compared: Pick<SessionComparison, 'comparable' | 'fused' | 'pairs' | 'total'>,
-  { areLadders, why }: { areLadders: boolean; why: readonly AnyMessage[] },
-): AnyMessage[] {
-  if (!compared.comparable.ok) return [message('comparison.refused'), ...why]
-  if (areLadders) return [sayRungs(a, b, compared)]
+export const sayRefusal = (reasons: readonly AnyMessage[]): AnyMessage[] => [
+  message('comparison.refused'),
+  ...reasons,
+]
+
+/** Of programs and imports: fusions and splits first, then the whole. */
+export function sayKernels(compared: Pick<SessionComparison, 'fused' | 'total'>): AnyMessage[] {
   const { timeA, timeB, ratio } = compared.total
   return [
     ...fusionsOf(compared.fused)

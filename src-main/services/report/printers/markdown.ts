@@ -30,7 +30,6 @@ import {
   comparisonLegend,
   comparisonSubject,
   comparisonTitle,
-  counts,
   firstCauses,
   type ComparedRung,
   type ComparisonModel,
@@ -281,7 +280,7 @@ function printComparison(model: ComparisonModel, pictures: string | null = null)
     ...model.authorNotes.flatMap(mdParagraphs),
     ...(model.date === null ? [] : [`Report of ${md(model.date)}.`]),
     ...warningLines(model),
-    md(counts(model)),
+    mdSentence(model.answer),
     `First: ${mdCode(model.a.id)} on ${md(model.a.device?.name ?? 'no GPU')}. Second: ${mdCode(model.b.id)} on ${md(model.b.device?.name ?? 'no GPU')}.`,
     ...(model.changes.length > 0 ? [list(model.changes)] : []),
     ...told('ladder', () => [
