@@ -81,6 +81,7 @@ export function sayRungs(
 ): AnyMessage {
   const isTimed = pairs.some(({ timeA, timeB }) => timeA !== null || timeB !== null)
   const of = (wanted: string): number => pairs.filter(({ verdict }) => verdict === wanted).length
+  if (isTimed && of('unresolved') === pairs.length) return message('comparison.undecided')
   if (isTimed)
     return message('comparison.rungs', {
       ...{ all: pairs.length, faster: of('faster'), slower: of('slower') },

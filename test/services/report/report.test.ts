@@ -115,7 +115,7 @@ describe('one session', () => {
     expect(both).toContain(
       'The times are not ranked: L2 was warm in one session and cold in the other.',
     )
-    expect(both).toContain('could not be decided')
+    expect(both).toContain('none could be decided')
     expect(both).not.toMatch(/got faster|▲ better|▼ worse/)
     expect(both).toMatch(/`06_float4` \| 3\.41 ms \| 3\.41 ms \| – \|.*\? unknown \|/)
   })

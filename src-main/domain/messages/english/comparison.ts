@@ -13,6 +13,7 @@ export const comparison = {
   untimed: 'Not all of it was timed, so there is no ratio.',
   rungs:
     'Of the {all, plural, one{{all} rung} other{{all} rungs}} in both sessions, {faster} got faster, {slower} slower, {same} stayed the same, and {unresolved} could not be decided.',
+  undecided: 'Of the rungs in both sessions, none could be decided.',
   counted: 'Nothing was timed. What moved most, in {rung}: {moves}.',
   countedSame: 'Nothing was timed, and no counter moved.',
 } as const
