@@ -75,14 +75,12 @@ function stepText(step: WhyStep, judged: Judged | undefined): string {
   const factor =
     a.timing && b.timing ? `, ${formatRatio(a.timing.medianMs / b.timing.medianMs)} as fast` : ''
   const { groups, notes } = printedCauses(why)
-  const [along, against] = groups.map(({ causes }) => causes)
   const judgement = judgementOf(step, judged)
   const because = judgement === 'wrong' && judged?.because ? `: ${judged.because}` : ''
   return [
     `${mdSentence([code(a.id), ' → ', code(b.id)])}${factor} (${judgement}${md(because)})`,
-    ...(along ?? []).map(({ share, sentence }) => `- **${share}** ${mdSentence(sentence)}`),
-    ...(against ?? []).map(
-      ({ share, sentence }) => `- Against it, **${share}**: ${mdSentence(sentence)}`,
+    ...groups.flatMap(({ causes }) =>
+      causes.map(({ factor: own, sentence }) => `- **${own}** ${mdSentence(sentence)}`),
     ),
     ...(groups.length === 0 && notes[0] ? [`- ${md(notes[0])}`] : []),
   ].join('\n')

@@ -1,6 +1,7 @@
 /** Compares two reports, their kernels in pairs. */
-import { reasonWord, verdictOf } from '../domain/programs/compare-sessions'
-import { pairUnits } from '../domain/programs/pairing'
+import { compareUnits } from '../domain/programs/compare-sessions'
+import { sayKernels, sayRefusal } from '../domain/programs/say-comparison'
+import { inEnglish } from '../domain/text/english'
 import { launchUnit, type Unit } from '../domain/programs/units'
 import type { Kernel, Report } from './report'
 
@@ -14,21 +15,26 @@ export interface KernelPair {
   verdict: 'faster' | 'slower' | 'same' | 'unresolved'
 }
 
+/** Kernels that became fewer, or more. They are in no pair, and in neither `onlyA` nor `onlyB`. */
+export interface FusedKernels {
+  from: Kernel[]
+  to: Kernel[]
+  msA: number | null
+  msB: number | null
+  ratio: number | null
+  verdict: KernelPair['verdict']
+}
+
 export interface Comparison {
+  /** What the reports differ in, in sentences: fusions first, then the whole. */
+  answer: string[]
+  fused: FusedKernels[]
   pairs: KernelPair[]
   onlyA: Kernel[]
   onlyB: Kernel[]
   /** Milliseconds in all; null if nothing was timed. */
   total: { msA: number | null; msB: number | null; ratio: number | null }
 }
-
-const total = (kernels: readonly Kernel[]): number | null => {
-  const times = kernels.flatMap(({ ms }) => (ms === null ? [] : [ms]))
-  return times.length === 0 ? null : times.reduce((all, ms) => all + ms, 0)
-}
-
-const ratioOf = (a: number | null, b: number | null): number | null =>
-  a === null || b === null || a <= 0 ? null : b / a
 
 /**
  * Pairs the kernels of two reports by what they are, never by their place in the list alone.
@@ -45,27 +51,39 @@ const ratioOf = (a: number | null, b: number | null): number | null =>
  * ```
  */
 export function compareReports(a: Report, b: Report): Comparison {
-  const units = new Map<Unit, Kernel>()
   const unitsOf = ({ kernels }: Report): Unit[] =>
     kernels.map((kernel, index) => {
       const { name, grid, block, range, ms } = kernel
       const nvtx = range === null ? {} : { range }
-      const unit = launchUnit(`${index + 1}`, { name, grid, block, ...nvtx }, ms)
-      units.set(unit, kernel)
-      return unit
+      return launchUnit(`${index + 1}`, { name, grid, block, ...nvtx }, ms, workOf(kernel))
     })
-  const found = pairUnits(unitsOf(a), unitsOf(b), { byRung: false })
-  const [msA, msB] = [total(a.kernels), total(b.kernels)]
+  const found = compareUnits({ id: 'a', units: unitsOf(a) }, { id: 'b', units: unitsOf(b) })
+  const kernelIn =
+    ({ kernels }: Report) =>
+    (id: string): Kernel =>
+      kernels[Number(id) - 1]!
+  const [inA, inB] = [kernelIn(a), kernelIn(b)]
+  const { timeA, timeB, ratio } = found.total
+  const answer = found.comparable.ok ? sayKernels(found) : sayRefusal(found.reasons)
   return {
-    pairs: found.pairs.map(({ a: left, b: right, by }) => {
-      const [from, to] = [units.get(left)!, units.get(right)!]
-      return {
-        ...{ a: from, b: to, by: reasonWord(by), ratio: ratioOf(from.ms, to.ms) },
-        verdict: verdictOf(left.time, right.time),
-      }
-    }),
-    onlyA: found.onlyA.map((unit) => units.get(unit)!),
-    onlyB: found.onlyB.map((unit) => units.get(unit)!),
-    total: { msA, msB, ratio: ratioOf(msA, msB) },
+    answer: answer.map((sentence) => inEnglish(sentence)),
+    fused: found.fused.map((one) => ({
+      from: one.from.map(inA),
+      to: one.to.map(inB),
+      ...{ msA: one.timeA, msB: one.timeB, ratio: one.ratio, verdict: one.verdict },
+    })),
+    pairs: found.pairs.map((pair) => ({
+      ...{ a: inA(pair.a), b: inB(pair.b), by: pair.by },
+      ...{ ratio: pair.ratio, verdict: pair.verdict },
+    })),
+    onlyA: found.onlyA.map(({ id }) => inA(id)),
+    onlyB: found.onlyB.map(({ id }) => inB(id)),
+    total: { msA: timeA, msB: timeB, ratio },
   }
+}
+
+/** Only what a report counts under these names; without them, grid, block and time tell equal kernels apart. */
+function workOf({ metrics }: Kernel): Unit['work'] {
+  const executed = metrics['smsp__inst_executed.sum']?.value
+  return typeof executed === 'number' ? { instructions: executed } : {}
 }

@@ -4,7 +4,7 @@ import { inEnglish } from '../text/english'
 import { named, problemLabel } from '../task/problem'
 import { flagTitle, resultOf, type Task } from '../task/task'
 import { can } from '../targets/targets'
-import { rungOf, type RungResult, type Session } from '../session/session'
+import type { RungResult, Session } from '../session/session'
 import { measureColdCommand } from '../session/commands'
 import { code } from '../messages/sentence'
 
@@ -156,6 +156,7 @@ export function comparability(a: Session, b: Session): Comparability {
       : [message(`guard.${what}`, { a: left, b: right })]
   }
   const imported = [a, b].filter(({ target }) => !can(target).knowsRun)
+  const rungsOfB = new Map(b.rungs.map((rung) => [rung.id, rung]))
   const unfinished = [a, b].filter(({ completion }) => completion !== 'complete')
   return {
     refusals: [
@@ -166,7 +167,7 @@ export function comparability(a: Session, b: Session): Comparability {
     ],
     warnings: [
       ...a.rungs.flatMap((left) => {
-        const right = rungOf(b, left.id)
+        const right = rungsOfB.get(left.id)
         return right ? otherwiseComputed(a.ladder.task, left, right) : []
       }),
       ...differs('gpu', ({ device }) => word(device?.name)).flatMap((differ) => [

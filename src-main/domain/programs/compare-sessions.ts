@@ -1,81 +1,14 @@
 /** Two sessions of any kind beside each other: the total first, then what contributed to its change. Pure. */
-import { z } from 'zod'
+import type { z } from 'zod'
 import { comparability } from '../analysis/comparability'
-import { message, Statement } from '../messages/message'
-import { CacheState, type Session } from '../session/session'
+import { message, type AnyMessage } from '../messages/message'
+import type { Session } from '../session/session'
 import { can } from '../targets/targets'
-import { changesOf, pairUnits, type PairReason } from './pairing'
+import { changesOf } from './changes'
+import { marks, pairUnits, type PairReason } from './pairing'
+import { sayKernels, sayRefusal, sayRungs } from './say-comparison'
+import type { SessionComparison, SessionVerdict, Side } from './session-comparison'
 import { unitsOf, type Unit, type UnitTime } from './units'
-
-const verdicts = ['faster', 'slower', 'same', 'unresolved'] as const
-type SessionVerdict = (typeof verdicts)[number]
-
-const ms = z.number().nullable()
-const extent = z.tuple([z.number(), z.number(), z.number()]).nullable()
-
-const Side = z.object({
-  /** The rung of the session that it is, or is part of. */
-  rung: z.string(),
-  title: z.string(),
-  /** How many launches its time is the sum of; null for the median of a ladder's rung. */
-  launches: z.number().int().nullable(),
-  /** What L2 held when it was timed; null if ncu timed it, or nothing did. */
-  cacheState: CacheState.nullable(),
-  /** null if it is not known, or if the rung launches several. */
-  kernel: z
-    .object({
-      name: z.string(),
-      grid: extent,
-      block: extent,
-      range: z.string().nullable(),
-    })
-    .nullable(),
-})
-
-const Times = z.object({
-  /** Milliseconds; null where nothing timed it. */
-  timeA: ms,
-  timeB: ms,
-  /** timeB / timeA; null unless both were timed in the same way. */
-  ratio: z.number().nullable(),
-})
-
-export const SessionComparison = z.object({
-  a: z.string(),
-  b: z.string(),
-  comparable: z.object({
-    ok: z.boolean(),
-    /** Why they cannot be compared, or what besides the code may explain a difference. */
-    reasons: z.array(Statement),
-  }),
-  total: Times,
-  pairs: z.array(
-    Times.extend({
-      /** The rung's id, `<rung>/2` for the second kernel of an NVTX range. */
-      a: z.string(),
-      b: z.string(),
-      sideA: Side,
-      sideB: Side,
-      /** `rung`, `hand`, or the marks in which both agree, joined by `+`; `order` among equals. */
-      by: z.string(),
-      verdict: z.enum(verdicts),
-      /** timeB − timeA in milliseconds: its part in the change of the total. */
-      change: ms,
-    }),
-  ),
-  onlyA: z.array(Side.extend({ id: z.string(), time: ms })),
-  onlyB: z.array(Side.extend({ id: z.string(), time: ms })),
-  /** What became of unpaired kernels, by their ids. */
-  changes: z.array(
-    Times.extend({
-      kind: z.enum(['added', 'removed', 'fused', 'split', 'replaced']),
-      a: z.array(z.string()),
-      b: z.array(z.string()),
-      change: ms,
-    }),
-  ),
-})
-export type SessionComparison = z.infer<typeof SessionComparison>
 
 /** A change below this is none, however precise the times are: sessions are measured at different moments. */
 const threshold = 0.03
@@ -103,6 +36,23 @@ const sum = (units: readonly Unit[]): number | null => {
 const clocksOf = (units: readonly Unit[]): Set<string> =>
   new Set(units.filter(isTimed).map(({ time }) => time.clock))
 
+/** The time of several kernels, as one; null unless all were timed by one clock. */
+function timeOf(units: readonly Unit[]): UnitTime | null {
+  const timed = units.filter(isTimed)
+  const [first] = timed
+  if (!first || timed.length < units.length || clocksOf(units).size > 1) return null
+  const ms = timed.reduce((all, { time }) => all + time.ms, 0)
+  const errors = timed.map(({ time }) =>
+    time.uncertainty === null ? null : time.uncertainty * time.ms,
+  )
+  const isKnown = errors.every((error) => error !== null)
+  return {
+    ...{ ms, clock: first.time.clock },
+    uncertainty:
+      isKnown && ms > 0 ? Math.sqrt(errors.reduce((all, error) => all + error ** 2, 0)) / ms : null,
+  }
+}
+
 const times = (timeA: number | null, timeB: number | null, alike: boolean) => ({
   timeA,
   timeB,
@@ -126,9 +76,103 @@ const only = (unit: Unit) => ({ id: unit.id, ...sideOf(unit), time: unit.time?.m
 
 export const reasonWord = (by: PairReason): string => (typeof by === 'string' ? by : by.join('+'))
 
-interface CompareOptions {
+/** The words that `by` of a pair is made of. */
+export const reasonWords = ['rung', 'hand', ...marks, 'work', 'order'] as const
+
+export interface CompareOptions {
   /** Pairs that the reader named, by their ids. */
   byHand?: readonly (readonly [string, string])[]
+}
+
+interface Compared {
+  id: string
+  units: readonly Unit[]
+}
+
+/** What is compared of two lists of units, whether or not sessions hold them. */
+export function compareUnits(
+  a: Compared,
+  b: Compared,
+  {
+    byRung = false,
+    byHand = [],
+    canFuse = true,
+    refusals = [],
+  }: CompareOptions & {
+    byRung?: boolean
+    canFuse?: boolean
+    refusals?: readonly AnyMessage[]
+  } = {},
+) {
+  const [left, right] = [a.units, b.units]
+  const pairing = pairUnits(left, right, { byRung, byHand })
+  const [clocksA, clocksB] = [clocksOf(left), clocksOf(right)]
+  const alike = [...clocksA].every((clock) => clocksB.has(clock))
+  const became = changesOf(left, right, pairing, canFuse)
+  const fused = became.filter(({ kind }) => kind === 'fused' || kind === 'split')
+  const inFused = new Set(fused.flatMap(({ a: from, b: to }) => [...from, ...to]))
+  const unpaired = pairing.pairs.length === 0
+  const empty = [left, right].flatMap((units, index) =>
+    units.length === 0 ? [message('guard.noKernels', { id: [a, b][index]!.id })] : [],
+  )
+  const reasons = [
+    ...refusals,
+    ...empty,
+    ...(clocksA.has('ncu') === clocksB.has('ncu') ? [] : [message('guard.clocks')]),
+    ...(unpaired && fused.length === 0 && empty.length === 0 ? [message('guard.noPairs')] : []),
+  ]
+  const ok = reasons.length === 0
+  const comparedTimes = (own: number | null, other: number | null, same: boolean) => {
+    const timed = times(own, other, same && ok)
+    return { ...timed, change: timed.ratio === null ? null : timed.timeB! - timed.timeA! }
+  }
+  const verdict = (own: UnitTime | null, other: UnitTime | null): SessionVerdict =>
+    ok ? verdictOf(own, other) : 'unresolved'
+  return {
+    a: a.id,
+    b: b.id,
+    pairing,
+    reasons,
+    comparable: {
+      ok,
+      reasons: [...reasons, ...(unpaired && fused.length > 0 ? [message('guard.onlyFused')] : [])],
+    },
+    total: times(sum(left), sum(right), alike && ok),
+    pairs: pairing.pairs.map(({ a: own, b: other, by }) => ({
+      a: own.id,
+      b: other.id,
+      sideA: sideOf(own),
+      sideB: sideOf(other),
+      by: reasonWord(by),
+      ...comparedTimes(
+        own.time?.ms ?? null,
+        other.time?.ms ?? null,
+        own.time?.clock === other.time?.clock,
+      ),
+      verdict: verdict(own.time, other.time),
+    })),
+    fused: fused.map(({ a: from, b: to }) => ({
+      from: from.map(({ id }) => id),
+      to: to.map(({ id }) => id),
+      sidesA: from.map(only),
+      sidesB: to.map(only),
+      ...comparedTimes(sum(from), sum(to), alike),
+      verdict: verdict(timeOf(from), timeOf(to)),
+    })),
+    onlyA: pairing.onlyA.filter((unit) => !inFused.has(unit)).map(only),
+    onlyB: pairing.onlyB.filter((unit) => !inFused.has(unit)).map(only),
+    changes: became.map(({ kind, a: gone, b: come }) => {
+      const [timeA, timeB] = [sum(gone), sum(come)]
+      const isTimed = (timeA !== null || timeB !== null) && alike && ok
+      return {
+        kind,
+        a: gone.map(({ id }) => id),
+        b: come.map(({ id }) => id),
+        ...times(timeA, timeB, alike && ok),
+        change: isTimed ? (timeB ?? 0) - (timeA ?? 0) : null,
+      }
+    }),
+  }
 }
 
 export function compareSessions(
@@ -136,50 +180,38 @@ export function compareSessions(
   b: Session,
   { byHand = [] }: CompareOptions = {},
 ): SessionComparison {
-  const [left, right] = [unitsOf(a), unitsOf(b)]
   const known = [a, b].map(({ target }) => can(target).knowsRun)
-  const bothKnown = known[0]! && known[1]!
-  // The ids of an import number its kernels; a rung may be in several ladders.
-  const byRung = bothKnown
-  const pairing = pairUnits(left, right, { byRung, byHand })
-  const [clocksA, clocksB] = [clocksOf(left), clocksOf(right)]
-  const alike = [...clocksA].every((clock) => clocksB.has(clock))
+  const areLadders = known[0]! && known[1]!
   const { refusals, warnings } = comparability(a, b)
-  const reasons = [
-    ...(bothKnown ? refusals : []),
-    ...(clocksA.has('ncu') === clocksB.has('ncu') ? [] : [message('guard.clocks')]),
-    ...(pairing.pairs.length === 0 ? [message('guard.noPairs')] : []),
-  ]
+  const otherGpu =
+    a.device && b.device && a.device.name !== b.device.name
+      ? warnings.filter(({ key }) => key === 'guard.gpu' || key === 'guard.otherGpu')
+      : []
+  const {
+    pairing: _pairing,
+    reasons,
+    ...compared
+  } = compareUnits(
+    { id: a.id, units: unitsOf(a) },
+    { id: b.id, units: unitsOf(b) },
+    {
+      // The ids of an import number its kernels; a rung may be in several ladders.
+      byRung: areLadders,
+      byHand,
+      // Rungs of a ladder are versions of one kernel: none of them was fused out of others.
+      canFuse: !known[0]! && !known[1]!,
+      refusals: [...(areLadders ? refusals : []), ...otherGpu],
+    },
+  )
+  const notes = warnings.filter((warning) => !reasons.includes(warning))
   return {
-    a: a.id,
-    b: b.id,
-    comparable: { ok: reasons.length === 0, reasons: [...reasons, ...warnings] },
-    total: times(sum(left), sum(right), alike),
-    pairs: pairing.pairs.map(({ a: own, b: other, by }) => {
-      const same = own.time?.clock === other.time?.clock
-      const timed = times(own.time?.ms ?? null, other.time?.ms ?? null, same)
-      return {
-        a: own.id,
-        b: other.id,
-        sideA: sideOf(own),
-        sideB: sideOf(other),
-        by: reasonWord(by),
-        ...timed,
-        verdict: verdictOf(own.time, other.time),
-        change: timed.ratio === null ? null : timed.timeB! - timed.timeA!,
-      }
-    }),
-    onlyA: pairing.onlyA.map(only),
-    onlyB: pairing.onlyB.map(only),
-    changes: changesOf(left, right, pairing).map(({ kind, a: gone, b: come }) => {
-      const [timeA, timeB] = [sum(gone), sum(come)]
-      return {
-        kind,
-        a: gone.map(({ id }) => id),
-        b: come.map(({ id }) => id),
-        ...times(timeA, timeB, alike),
-        change: (timeA === null && timeB === null) || !alike ? null : (timeB ?? 0) - (timeA ?? 0),
-      }
-    }),
+    ...compared,
+    comparable: { ...compared.comparable, reasons: [...compared.comparable.reasons, ...notes] },
+    answer:
+      reasons.length > 0
+        ? sayRefusal(reasons)
+        : areLadders
+          ? [sayRungs(a, b, compared)]
+          : sayKernels(compared),
   }
 }

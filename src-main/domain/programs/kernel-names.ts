@@ -1,4 +1,6 @@
 /** Parses names of kernels as the compiler demangles them, and shortens them for display. */
+import { functorsOf, tellingArguments } from './functors'
+import { closingOf, findOutside } from './name-brackets'
 
 interface KernelName {
   /** With its namespaces, without return type: `at::native::reduce_kernel`. */
@@ -19,31 +21,6 @@ const namespaceWord = 'unnamed'
 /** `tile<(int)32, (ns::Kind)1>` → `tile<32, 1>`: ncu prints template arguments either way. */
 export const withoutCasts = (name: string): string =>
   name.replaceAll(/\([A-Za-z_][\w: ]*\)(?=-?\d)/g, '')
-
-const opening = '<([{'
-
-const closing = '>)]}'
-
-/** Where the bracket that opens at `start` closes; the end of the text if it does not. */
-function closingOf(text: string, start: number): number {
-  let depth = 0
-  for (let at = start; at < text.length; at += 1) {
-    if (opening.includes(text[at]!)) depth += 1
-    // `->` and comparisons in template arguments are no brackets.
-    else if (closing.includes(text[at]!) && text[at - 1] !== '-') depth -= 1
-    if (depth === 0) return at
-  }
-  return text.length
-}
-
-/** The first place outside brackets where a character of `wanted` is; -1 if there is none. */
-function findOutside(text: string, wanted: string): number {
-  for (let at = 0; at < text.length; at += 1) {
-    if (wanted.includes(text[at]!)) return at
-    if (opening.includes(text[at]!)) at = closingOf(text, at)
-  }
-  return -1
-}
 
 /** `void ns::tile<32>(const float *)` → `ns::tile`, `tile`, `32` and `const float *`. */
 export function parseKernelName(name: string): KernelName {
@@ -71,14 +48,28 @@ export function shortened(text: string, most: number): string {
   return `${letters.slice(0, most - 1 - tail).join('')}…${letters.slice(letters.length - tail).join('')}`
 }
 
-/** `tile<32>`: what tells kernels apart at a glance, without namespaces and parameters. */
+/** `tile<32>`: what tells kernels apart at a glance. Of long template arguments, numbers and functors alone. */
 export function shortName(name: string, most = 60): string {
   const { base, template } = parseKernelName(name)
   if (template === null) return shortened(base, most)
+  const told = tellingArguments(template).join(', ')
+  const texts = [template, told, functorsOf(template).join(', ')].filter((text) => text !== '')
+  const fitting = texts.map((text) => `${base}<${text}>`).find((text) => [...text].length <= most)
+  if (fitting !== undefined) return fitting
   const room = most - [...base].length - 2
-  return room < 8
-    ? shortened(`${base}<${template}>`, most)
-    : `${base}<${shortened(template, room)}>`
+  const text = told || template
+  return room < 8 ? shortened(`${base}<${text}>`, most) : `${base}<${shortened(text, room)}>`
+}
+
+/** For lists of kernels: without its shape, and of a template too long for that its functor alone. */
+export function briefName(name: string, most = 36): string {
+  const { base, template } = parseKernelName(name)
+  const [functor] = template === null ? [] : functorsOf(template)
+  if (functor === undefined) return shortName(name, most)
+  // Wrappers around a functor say how it is applied, the innermost name what it does.
+  const leaf = functor.split('<').at(-1)!.replaceAll('>', '')
+  const fitting = [`${base}<${functor}>`, functor].find((text) => [...text].length <= most)
+  return fitting ?? shortened(leaf, most)
 }
 
 type Extent = readonly [number, number, number] | null

@@ -1,15 +1,17 @@
 /**
  * Pairs the kernels of two sessions by what they are. First the two sequences are aligned: kernels that agree in
- * function, template arguments, grid, block and NVTX range keep their order, so that of twelve equal launches the one
- * that is missing is told by its neighbors. What is left is paired by fewer and fewer of these marks. Pure.
+ * function, template arguments, grid, block, NVTX range and work keep their order, so that of twelve equal launches the
+ * one that is missing is told by its neighbors. What is left is paired by fewer and fewer of these marks, among equals
+ * by what they did. Pure.
  */
+import { mostAlike, timesApart, workKey } from './likeness'
 import type { Unit, UnitKernel } from './units'
 
-const marks = ['function', 'template', 'grid', 'block', 'range'] as const
-type Mark = (typeof marks)[number]
+export const marks = ['function', 'template', 'functor', 'grid', 'block', 'range'] as const
+export type Mark = (typeof marks)[number]
 
 /** Why two units are a pair: `rung` by the id in a ladder, `hand` by the reader, else the marks in which they agree. */
-export type PairReason = 'rung' | 'hand' | readonly (Mark | 'order')[]
+export type PairReason = 'rung' | 'hand' | readonly (Mark | 'work' | 'order')[]
 
 interface UnitPair {
   a: Unit
@@ -17,21 +19,24 @@ interface UnitPair {
   by: PairReason
 }
 
-interface Pairing {
+export interface Pairing {
   pairs: UnitPair[]
   onlyA: Unit[]
   onlyB: Unit[]
 }
 
-/** From the most telling agreement to the least; the function must always agree. */
+/**
+ * From the most telling agreement to the least. The function must always agree, and what its template arguments make it
+ * do: an addition and a product of one template are different kernels.
+ */
 const levels: readonly (readonly Mark[])[] = [
   ['function', 'template', 'grid', 'block', 'range'],
   ['function', 'template', 'grid', 'block'],
   ['function', 'template', 'range'],
   ['function', 'template'],
-  ['function', 'grid', 'block'],
-  ['function', 'range'],
-  ['function'],
+  ['function', 'functor', 'grid', 'block'],
+  ['function', 'functor', 'range'],
+  ['function', 'functor'],
 ]
 
 function markOf(kernel: UnitKernel, mark: Mark): string {
@@ -39,7 +44,8 @@ function markOf(kernel: UnitKernel, mark: Mark): string {
     case 'function':
       return kernel.path
     case 'template':
-      return kernel.template ?? ''
+    case 'functor':
+      return kernel[mark] ?? ''
     case 'grid':
     case 'block':
       return String(kernel[mark])
@@ -51,24 +57,19 @@ function markOf(kernel: UnitKernel, mark: Mark): string {
 const keyOf = (kernel: UnitKernel, level: readonly Mark[]): string =>
   JSON.stringify(level.map((mark) => markOf(kernel, mark)))
 
-/** How unlike two times are, from 0; of equal kernels, the more alike ones belong together. */
-function unlikeness(a: Unit, b: Unit): number {
-  if (!a.time || !b.time || a.time.ms <= 0 || b.time.ms <= 0) return 0
-  return Math.min(1, Math.abs(Math.log(b.time.ms / a.time.ms)))
-}
-
-/** The longest common sequence of equal units; among several, the one whose times are most alike. */
-function align(left: readonly Unit[], right: readonly Unit[]): [number, number][] {
-  const keys = [left, right].map((units) =>
-    units.map(({ kernel }) => kernel && keyOf(kernel, levels[0]!)),
-  )
+/** The longest common sequence of units with equal keys; among several, the one whose times are most alike. */
+function longestCommon(
+  left: readonly Unit[],
+  right: readonly Unit[],
+  keys: readonly [readonly (string | null)[], readonly (string | null)[]],
+): [number, number][] {
   const width = right.length + 1
   const best = new Float64Array((left.length + 1) * width)
   // One match more outweighs any likeness.
   const weight = left.length + right.length + 1
   const gain = (i: number, j: number): number =>
-    keys[0]![i] !== null && keys[0]![i] === keys[1]![j]
-      ? weight - unlikeness(left[i]!, right[j]!)
+    keys[0][i] !== null && keys[0][i] === keys[1][j]
+      ? weight - timesApart(left[i]!, right[j]!)
       : -Infinity
   for (let i = left.length - 1; i >= 0; i -= 1)
     for (let j = right.length - 1; j >= 0; j -= 1)
@@ -88,21 +89,92 @@ function align(left: readonly Unit[], right: readonly Unit[]): [number, number][
   return matches
 }
 
-/** Two sequences of a few hundred kernels are aligned in milliseconds; of many more, only equal ones are paired. */
+/** Two sequences of a few hundred kernels are aligned in milliseconds; of many more, only their equal ends. */
 const mostCells = 4_000_000
 
+/** The alignment of two sequences, whose equal ends need no search. */
+function align(left: readonly Unit[], right: readonly Unit[]): [Unit, Unit][] {
+  const keysOf = (units: readonly Unit[]): (string | null)[] =>
+    units.map((unit) => unit.kernel && keyWithWork(unit))
+  const [keysA, keysB] = [keysOf(left), keysOf(right)]
+  const areEqual = (i: number, j: number): boolean => keysA[i] !== null && keysA[i] === keysB[j]
+  const isEqualFor = Math.min(left.length, right.length)
+  const gone = left.length - right.length
+  const aligned: [Unit, Unit][] = []
+  // Where one is shorter, one of several equal launches at its ends may be missing: the times tell which.
+  let start = 0
+  let end = 0
+  if (left.length * right.length > mostCells) {
+    while (start < isEqualFor && areEqual(start, start)) start += 1
+    while (
+      end < isEqualFor - start &&
+      areEqual(left.length - 1 - end, left.length - 1 - end - gone)
+    )
+      end += 1
+    for (let i = 0; i < start; i += 1) aligned.push([left[i]!, right[i]!])
+    for (let i = left.length - end; i < left.length; i += 1)
+      aligned.push([left[i]!, right[i - gone]!])
+  }
+  const middle = <T>(list: readonly T[]): T[] => list.slice(start, list.length - end)
+  const [middleA, middleB] = [middle(left), middle(right)]
+  if (middleA.length * middleB.length > mostCells) return aligned
+  const found = longestCommon(middleA, middleB, [middle(keysA), middle(keysB)])
+  return [...aligned, ...found.map(([i, j]): [Unit, Unit] => [middleA[i]!, middleB[j]!])]
+}
+
+const keyWithWork = (unit: Unit): string => `${keyOf(unit.kernel!, levels[0]!)} ${workKey(unit)}`
+
+/** `equals`: how many agree in these marks. `alike`: how many of them do the same work. */
 function reasonOf(
   level: readonly Mark[],
   { kernel }: Unit,
-  equals: number,
-): readonly (Mark | 'order')[] {
-  const own = level.filter(
-    (mark) =>
-      !(mark === 'range' && !kernel!.range) &&
-      !(mark === 'template' && kernel!.template === null) &&
-      !((mark === 'grid' || mark === 'block') && !kernel![mark]),
-  )
-  return equals > 1 ? [...own, 'order'] : own
+  { equals, alike }: { equals: number; alike: number },
+): readonly (Mark | 'work' | 'order')[] {
+  const own = level.filter((mark) => mark === 'function' || markOf(kernel!, mark) !== '')
+  return [
+    ...own.filter((mark) => !((mark === 'grid' || mark === 'block') && !kernel![mark])),
+    ...(equals > alike ? (['work'] as const) : []),
+    ...(alike > 1 ? (['order'] as const) : []),
+  ]
+}
+
+function groupsOf(units: readonly Unit[], level: readonly Mark[]): Map<string, Unit[]> {
+  const groups = new Map<string, Unit[]>()
+  for (const unit of units) {
+    if (!unit.kernel) continue
+    const key = keyOf(unit.kernel, level)
+    const group = groups.get(key)
+    if (group) group.push(unit)
+    else groups.set(key, [unit])
+  }
+  return groups
+}
+
+type Tally = ReadonlyMap<string, number>
+
+const tallied = (unit: Unit, level: readonly Mark[]): [string, string] => {
+  const key = keyOf(unit.kernel!, level)
+  return [key, `${key} ${workKey(unit)}`]
+}
+
+/** How many units agree in these marks, and how many in their work as well. */
+function tally(units: readonly Unit[], level: readonly Mark[]): Tally {
+  const counts = new Map<string, number>()
+  for (const unit of units)
+    if (unit.kernel)
+      for (const key of tallied(unit, level)) counts.set(key, (counts.get(key) ?? 0) + 1)
+  return counts
+}
+
+function most(
+  tallies: readonly [Tally, Tally],
+  unit: Unit,
+  level: readonly Mark[],
+): { equals: number; alike: number } {
+  const [equals, alike] = tallied(unit, level).map((key) =>
+    Math.max(...tallies.map((counts) => counts.get(key) ?? 0)),
+  ) as [number, number]
+  return { equals, alike }
 }
 
 /** `byRung`: ids mean the same in both, as those of one ladder do. `byHand`: ids of pairs that the reader named. */
@@ -130,35 +202,18 @@ export function pairUnits(
       if (b) pair(a, b, 'rung')
     }
   }
-  const count = (units: readonly Unit[], level: readonly Mark[]): Map<string, Unit[]> => {
-    const groups = new Map<string, Unit[]>()
-    for (const unit of units) {
-      if (!unit.kernel) continue
-      const key = keyOf(unit.kernel, level)
-      groups.set(key, [...(groups.get(key) ?? []), unit])
-    }
-    return groups
-  }
   const [freeA, freeB] = [free(left), free(right)]
-  if (freeA.length * freeB.length <= mostCells) {
-    const groups = [count(freeA, levels[0]!), count(freeB, levels[0]!)]
-    for (const [i, j] of align(freeA, freeB)) {
-      const a = freeA[i]!
-      const key = keyOf(a.kernel!, levels[0]!)
-      const equals = Math.max(...groups.map((group) => group.get(key)?.length ?? 0))
-      pair(a, freeB[j]!, reasonOf(levels[0]!, a, equals))
-    }
-  }
+  const equals = [tally(freeA, levels[0]!), tally(freeB, levels[0]!)] as const
+  for (const [a, b] of align(freeA, freeB))
+    pair(a, b, reasonOf(levels[0]!, a, most(equals, a, levels[0]!)))
   for (const level of levels) {
-    const groups = count(free(right), level)
-    for (const [key, own] of count(free(left), level)) {
-      const others = groups.get(key) ?? []
-      const equals = Math.max(own.length, others.length)
-      for (const [index, a] of own.entries()) {
-        const b = others[index]
-        if (b) pair(a, b, reasonOf(level, a, equals))
-      }
-    }
+    const [ownA, ownB] = [free(left), free(right)]
+    if (ownA.length === 0 || ownB.length === 0) break
+    const groups = groupsOf(ownB, level)
+    const tallies = [tally(ownA, level), tally(ownB, level)] as const
+    for (const [key, own] of groupsOf(ownA, level))
+      for (const [a, b] of mostAlike(own, groups.get(key) ?? []))
+        pair(a, b, reasonOf(level, a, most(tallies, a, level)))
   }
   const place = new Map(left.map((unit, index) => [unit, index]))
   return {
@@ -166,72 +221,4 @@ export function pairUnits(
     onlyA: free(left),
     onlyB: free(right),
   }
-}
-
-interface Change {
-  /** `fused`: several kernels gave way to one; `split`: one to several; `replaced`: some to as many or others. */
-  kind: 'added' | 'removed' | 'fused' | 'split' | 'replaced'
-  a: Unit[]
-  b: Unit[]
-}
-
-/** How many times a range was entered before, and with this kernel; kernels in a row share one entry. */
-function entriesOf(units: readonly Unit[]): Map<Unit, number> {
-  const entries = new Map<string, number>()
-  const found = new Map<Unit, number>()
-  let last: string | null = null
-  for (const unit of units) {
-    const range = unit.kernel?.range ?? null
-    if (range !== null) {
-      if (range !== last) entries.set(range, (entries.get(range) ?? 0) + 1)
-      found.set(unit, entries.get(range)!)
-    }
-    last = range
-  }
-  return found
-}
-
-/**
- * What came of the unpaired kernels: those between the same paired neighbors, or in the same entry of an NVTX range, are
- * taken to do the same work in another way.
- */
-export function changesOf(
-  left: readonly Unit[],
-  right: readonly Unit[],
-  { pairs }: Pairing,
-): Change[] {
-  const placeA = new Map(left.map((unit, index) => [unit, index]))
-  const groups = new Map<string, { a: Unit[]; b: Unit[] }>()
-  const collect = (
-    units: readonly Unit[],
-    side: 'a' | 'b',
-    /** The place of a paired unit in the first list. */
-    placeOf: (unit: Unit) => number | undefined,
-  ): void => {
-    const entries = entriesOf(units)
-    let before = -1
-    for (const unit of units) {
-      const place = placeOf(unit)
-      if (place !== undefined) {
-        before = place
-        continue
-      }
-      const range = unit.kernel?.range
-      const key = range ? `in ${range}, ${entries.get(unit)}` : `after ${before}`
-      const group = groups.get(key) ?? { a: [], b: [] }
-      groups.set(key, group)
-      group[side].push(unit)
-    }
-  }
-  const placesA = new Map(pairs.map(({ a }) => [a, placeA.get(a)!]))
-  const placesB = new Map(pairs.map(({ a, b }) => [b, placeA.get(a)!]))
-  collect(left, 'a', (unit) => placesA.get(unit))
-  collect(right, 'b', (unit) => placesB.get(unit))
-  const kindOf = ({ a, b }: { a: Unit[]; b: Unit[] }): Change['kind'] => {
-    if (a.length === 0) return 'added'
-    if (b.length === 0) return 'removed'
-    if (b.length === 1 && a.length > 1) return 'fused'
-    return a.length === 1 && b.length > 1 ? 'split' : 'replaced'
-  }
-  return [...groups.values()].map((group) => ({ kind: kindOf(group), ...group }))
 }

@@ -8,6 +8,7 @@ import type {
   Session,
   Timing,
 } from '../session/session'
+import { functorsOf } from './functors'
 import { parseKernelName } from './kernel-names'
 
 /** How a time was taken: by ncu, or by the runner with this in L2. Times of different kinds are never compared. */
@@ -27,6 +28,8 @@ export interface UnitKernel {
   /** With its namespaces, without template arguments. */
   path: string
   template: string | null
+  /** What its template arguments make it do; null if they name no function or functor. */
+  functor: string | null
   grid: Extent
   block: Extent
   range: string | null
@@ -42,7 +45,21 @@ export interface Unit {
   time: UnitTime | null
   /** How many launches `time` is the sum of; null for the median of a ladder's rung. */
   launches: number | null
+  /** Counters of one launch; empty if it was only timed. */
+  work: Work
 }
+
+/** Counters that hardly differ between two launches that do the same. */
+const workIds = ['instructions', 'memoryInstructions', 'l1Bytes', 'l2Bytes'] as const
+export type Work = Readonly<Partial<Record<(typeof workIds)[number], number>>>
+
+const workOf = ({ metrics }: RungResult): Work =>
+  Object.fromEntries(
+    workIds.flatMap((id) => {
+      const value = metrics[id]?.value
+      return value == null ? [] : [[id, value]]
+    }),
+  )
 
 /** A half-width of the median's 95 % interval that assumes nothing but a middle half of this width. */
 const ofMedian = (spread: number, samples: number): number => (1.57 * spread) / Math.sqrt(samples)
@@ -64,16 +81,31 @@ const ncuTime = ({ totalMs, spread, launches }: ProfiledTime): UnitTime => ({
 
 type NamedKernel = Pick<ProfiledKernel, 'name' | 'grid' | 'block' | 'range'>
 
-const toKernel = ({ name, grid, block, range }: NamedKernel): UnitKernel => {
+type NameParts = Pick<UnitKernel, 'path' | 'template' | 'functor'>
+
+function partsOf(name: string): NameParts {
   const { path, template } = parseKernelName(name)
-  return { name, path, template, grid, block, range: range ?? null }
+  const functor = template === null ? '' : functorsOf(template).join(', ')
+  return { path, template, functor: functor || null }
+}
+
+/** A program launches few kernels many times: each name is parsed once. */
+type Names = Map<string, NameParts>
+
+const toKernel = (
+  { name, grid, block, range }: NamedKernel,
+  names: Names = new Map(),
+): UnitKernel => {
+  const parts = names.get(name) ?? partsOf(name)
+  names.set(name, parts)
+  return { name, ...parts, grid, block, range: range ?? null }
 }
 
 /** The kernel of a rung that launches just one. */
-const onlyKernel = (rung: RungResult): UnitKernel | null => {
+const onlyKernel = (rung: RungResult, names: Names): UnitKernel | null => {
   const kernels = rung.profile?.kernels ?? rung.launches ?? []
   const [only] = kernels
-  return kernels.length === 1 && only ? toKernel(only) : null
+  return kernels.length === 1 && only ? toKernel(only, names) : null
 }
 
 function kernelTime({ ncuMetrics }: ProfiledKernel): UnitTime | null {
@@ -83,7 +115,7 @@ function kernelTime({ ncuMetrics }: ProfiledKernel): UnitTime | null {
     : null
 }
 
-function unitsOfRung(rung: RungResult): Unit[] {
+function unitsOfRung(rung: RungResult, names: Names): Unit[] {
   const { id, title, profile, profiledTime: time } = rung
   const kernels = profile?.kernels ?? []
   const own = { id, rung: id, title }
@@ -91,39 +123,51 @@ function unitsOfRung(rung: RungResult): Unit[] {
     return [
       {
         ...own,
-        kernel: onlyKernel(rung),
+        kernel: onlyKernel(rung, names),
         time: time ? ncuTime(time) : null,
         launches: time?.launches ?? 1,
+        work: workOf(rung),
       },
     ]
   return kernels.map((kernel, index) => ({
     id: `${id}/${index + 1}`,
     rung: id,
     title,
-    kernel: toKernel(kernel),
+    kernel: toKernel(kernel, names),
     time: kernelTime(kernel),
     launches: 1,
+    // The counters of the rung are sums over its kernels.
+    work: {},
   }))
 }
 
 /** A single launch that no session holds. */
-export const launchUnit = (id: string, kernel: NamedKernel, ms: number | null): Unit => ({
+export const launchUnit = (
+  id: string,
+  kernel: NamedKernel,
+  ms: number | null,
+  work: Work = {},
+): Unit => ({
   id,
   rung: id,
   title: kernel.name,
   kernel: toKernel(kernel),
   time: ms === null ? null : { ms, clock: 'ncu', uncertainty: null },
   launches: 1,
+  work,
 })
 
-export const unitsOf = ({ target, rungs }: Pick<Session, 'target' | 'rungs'>): Unit[] =>
-  can(target).knowsRun
+export function unitsOf({ target, rungs }: Pick<Session, 'target' | 'rungs'>): Unit[] {
+  const names: Names = new Map()
+  return can(target).knowsRun
     ? rungs.map((rung) => ({
         id: rung.id,
         rung: rung.id,
         title: rung.title,
-        kernel: onlyKernel(rung),
+        kernel: onlyKernel(rung, names),
         time: rung.timing ? runnerTime(rung.timing) : null,
         launches: null,
+        work: workOf(rung),
       }))
-    : rungs.flatMap(unitsOfRung)
+    : rungs.flatMap((rung) => unitsOfRung(rung, names))
+}

@@ -1,30 +1,33 @@
-/** Causes that explain a step, and those that worked against it. */
+/** The factors of a step: each cause, and what no cause covers. Their product is the ratio of the two times. */
+import { withDecimals, formatRatio } from '../metrics/units'
 import { Cause, Why } from './why'
 
-/** A cause, or what no cause covers, with its share as it is shown: always from 0 to 1. */
 export interface Contribution {
-  /** null for what is unexplained. */
+  /** null for what is not explained. */
   cause: Cause | null
-  share: number
+  /** By how much it multiplies the speed: above 1 it makes b faster. */
+  factor: number
 }
 
-/** Half a percent, which is printed as none. */
-const leastShown = 0.005
+/** A factor near 1 needs a digit more. */
+const fine = 1.1
 
-/** `along`: what saved time in a faster step, or added time in a slower one. `against`: the opposite, relative to the same. */
-export function contributionsOf({ causes, unexplainedContribution }: Why): {
-  along: Contribution[]
-  against: Contribution[]
-} {
-  const rest = causes.length > 0 ? (unexplainedContribution ?? 0) : 0
-  const all: Contribution[] = [
-    ...causes.map((cause) => ({ cause, share: cause.contribution })),
-    ...(Math.abs(rest) >= leastShown ? [{ cause: null, share: rest }] : []),
+/** `1.12×`, `0.981×`: how a factor of a step is printed. */
+export const formatFactor = (factor: number): string =>
+  factor > 1 / fine && factor < fine ? `${withDecimals(factor, 3)}×` : formatRatio(factor)
+
+const isOne = (factor: number): boolean => formatFactor(factor) === '1.000×'
+
+/** What made the step first, largest first; what is not explained last, unless it is printed as 1. */
+export function contributionsOf({ causes, unexplainedFactor }: Why): Contribution[] {
+  if (causes.length === 0) return []
+  const rest = unexplainedFactor ?? 1
+  return [
+    ...causes.map((cause) => ({ cause, factor: cause.factor })),
+    ...(isOne(rest) ? [] : [{ cause: null, factor: rest }]),
   ]
-  return {
-    along: all.filter(({ share }) => share > 0),
-    against: all
-      .filter(({ share }) => share <= 0)
-      .map(({ cause, share }) => ({ cause, share: -share })),
-  }
 }
+
+/** How much faster b is than a, as the product of its factors. */
+export const productOf = (contributions: readonly Contribution[]): number =>
+  contributions.reduce((product, { factor }) => product * factor, 1)

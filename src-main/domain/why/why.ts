@@ -6,6 +6,7 @@
 import { z } from 'zod'
 import type { Hunk } from '../analysis/chain'
 import { comparability } from '../analysis/comparability'
+import { mostMoved, movedWords } from '../analysis/most-moved'
 import { dynamicMetricNoise, timesAreSame, Verdict } from '../analysis/compare'
 import { message, Statement } from '../messages/message'
 import { profileLevels, ProfileLevel } from '../metrics/metric-definition'
@@ -27,6 +28,11 @@ export const Cause = z.object({
    * add up to 1. Below 0 for one that went against the step, so that others can be above 1: see `contribution`.
    */
   share: z.number(),
+  /**
+   * By how much it multiplies the speed, above 1 where it makes b faster: the factors of all causes and
+   * `unexplainedFactor` multiply to the time of a over that of b.
+   */
+  factor: z.number(),
   /**
    * Its share of all the time that the step saved, or added if it is slower, from 0 to 1: such causes and what is
    * unexplained add up to 1. From −1 to 0 for a cause that added time to a faster step, or saved time in a slower one.
@@ -53,6 +59,8 @@ export const Why = z.object({
   unexplained: z.number().nullable(),
   /** The same as a contribution. */
   unexplainedContribution: z.number().nullable(),
+  /** The same as a factor of the speed. */
+  unexplainedFactor: z.number().nullable(),
   /** The profile level that would tell more. */
   needs: z.object({ level: ProfileLevel, statement: Statement }).nullable(),
   /** Why there are no causes; absent if there are. */
@@ -75,6 +83,7 @@ export function whyOf(a: Side, b: Side, hunks: readonly Hunk[] | null = null): W
     unimportant: [],
     unexplained: null,
     unexplainedContribution: null,
+    unexplainedFactor: null,
     needs: null,
     reason,
   })
@@ -86,7 +95,7 @@ export function whyOf(a: Side, b: Side, hunks: readonly Hunk[] | null = null): W
       }),
     )
   const times = timesOf(a, b)
-  if (!times) return none(withoutTime(a, b))
+  if (!times) return none(untimedObstacle(a, b) ?? withoutTime(a, b))
   const ratio = times.a / times.b
   const same = timesAreSame(times.a, times.b, times.noise)
   const verdict = same ? 'same' : ratio > 1 ? 'better' : 'worse'
@@ -110,6 +119,7 @@ export function whyOf(a: Side, b: Side, hunks: readonly Hunk[] | null = null): W
       limits,
       unexplained: 1,
       unexplainedContribution: 1,
+      unexplainedFactor: ratio,
       needs,
     }
   const causes = causesOf(split, a, b, hunks)
@@ -129,6 +139,8 @@ export function whyOf(a: Side, b: Side, hunks: readonly Hunk[] | null = null): W
     unimportant: unimportantMoves(a, b, ratio > 1 ? 'faster' : 'slower', split, named),
     unexplained,
     unexplainedContribution: unexplained / alongStep,
+    unexplainedFactor:
+      ratio / (isExplained ? causes : []).reduce((all, { factor }) => all * factor, 1),
     needs,
     ...(isExplained ? {} : { reason: doubt }),
   }
@@ -147,7 +159,14 @@ const causesOf = (
     .map(({ part, share }) => {
       const { statement, metrics, burden } = sayPart(part, split, a, b)
       const lines = linesThatBear(a, b, burden, hunks)
-      return { id: part.id, statement, share, metrics, ...(lines ? { lines } : {}) }
+      return {
+        id: part.id,
+        statement,
+        share,
+        factor: Math.exp(part.log),
+        metrics,
+        ...(lines ? { lines } : {}),
+      }
     })
 
 /**
@@ -167,11 +186,25 @@ function doubtOf({ parts, total }: Split, a: Side, b: Side): Statement | null {
 }
 
 function withoutTime(a: Side, b: Side): Statement {
+  const isUntimed = timeless(a) && timeless(b)
+  const moves = isUntimed ? mostMoved(a, b, 5) : null
+  if (moves)
+    return moves.length === 0
+      ? message('why.onlyCountedSame')
+      : message('why.onlyCounted', { moves: movedWords(moves) })
   const { rung } = a.rung.timing ? b : a
   return rung.reason
     ? message('why.noTime', { rung: code(rung.id), why: rung.reason })
     : message('why.noTimeUnknown', { rung: code(rung.id) })
 }
+
+/** Counters of different problems or programs say nothing about each other. */
+function untimedObstacle(a: Side, b: Side): Statement | null {
+  const isOther = a.session !== b.session && comparability(a.session, b.session).refusals.length > 0
+  return isOther ? message('why.otherTask') : null
+}
+
+const timeless = ({ rung }: Side): boolean => !rung.timing && !rung.profiledTime
 
 function obstacleOf(a: Side, b: Side): Statement | null {
   const [left, right] = [a.session.device, b.session.device]

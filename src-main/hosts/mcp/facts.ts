@@ -5,7 +5,7 @@ import { timeNotes } from '../../domain/analysis/time-notes'
 import { bottleneckOf } from '../../domain/analysis/bottleneck'
 import { inputError } from '../../domain/errors'
 import { metricDefinition } from '../../domain/metrics/metrics'
-import { formatMs, formatShare, formatValue } from '../../domain/metrics/units'
+import { formatMs, formatValue } from '../../domain/metrics/units'
 import { lineHeat, type DeepProfile, type HeatKind, type Work } from '../../domain/session/deep'
 import { rungOf, type RungResult, type Session } from '../../domain/session/session'
 import { inEnglish } from '../../domain/text/english'
@@ -13,7 +13,7 @@ import { isEmulated } from '../../domain/targets/targets'
 import { type Cause, type Why } from '../../domain/why/why'
 import type { SessionSummary } from '../../contract'
 import { nearest } from '../../domain/text/nearest'
-import { contributionsOf, type Contribution } from '../../domain/why/contributions'
+import { formatFactor } from '../../domain/why/contributions'
 import { rounded } from './answers'
 
 export const sessionFacts = (one: SessionSummary) => ({
@@ -115,9 +115,9 @@ export function namedRung(session: Session, id: string): RungResult {
   )
 }
 
-const causeFacts = ({ id, statement, metrics, lines }: Cause, share: number) => ({
+const causeFacts = ({ id, statement, factor, metrics, lines }: Cause) => ({
   cause: id,
-  share: rounded(share),
+  factor: rounded(factor),
   statement: inEnglish(statement),
   metrics: metrics.map((one) => {
     const { value: a, ...rest } = metricFacts(one.id, one.a)
@@ -126,30 +126,21 @@ const causeFacts = ({ id, statement, metrics, lines }: Cause, share: number) => 
   ...(lines === undefined ? {} : { lines }),
 })
 
-const groupFacts = (contributions: readonly Contribution[]) =>
-  contributions.flatMap(({ cause, share }) => (cause ? causeFacts(cause, share) : []))
+/** The factors of all causes and of what is not explained multiply to how much faster the kernel is. */
+export const whyFacts = (why: Why) => ({
+  verdict: why.verdict,
+  causes: why.causes.map(causeFacts),
+  notExplained: rounded(why.unexplainedFactor),
+  didNotMatter: why.unimportant.map(({ statement }) => inEnglish(statement)),
+  ...(why.reason === undefined ? {} : { noCauses: inEnglish(why.reason) }),
+  ...(why.needs === null ? {} : { moreWith: inEnglish(why.needs.statement) }),
+})
 
-/** `causes` saved time in a faster step, or added it in a slower one; `against` did the opposite, relative to the same. */
-export function whyFacts(why: Why) {
-  const { along, against } = contributionsOf(why)
-  const opposed = groupFacts(against)
-  return {
-    verdict: why.verdict,
-    causes: groupFacts(along),
-    ...(opposed.length > 0 ? { against: opposed } : {}),
-    unexplained: rounded(why.unexplainedContribution),
-    didNotMatter: why.unimportant.map(({ statement }) => inEnglish(statement)),
-    ...(why.reason === undefined ? {} : { noCauses: inEnglish(why.reason) }),
-    ...(why.needs === null ? {} : { moreWith: inEnglish(why.needs.statement) }),
-  }
-}
-
-export function causeSummary(why: Why): string {
-  const first = contributionsOf(why).along.find(({ cause }) => cause)
-  const done = why.verdict === 'worse' ? 'added' : 'saved'
-  return first?.cause
-    ? `${formatShare(first.share)} of the time ${done}: ${inEnglish(first.cause.statement)}`
-    : inEnglish(why.reason ?? 'Nothing explains the step.')
+export function causeSummary({ causes, reason }: Why): string {
+  const [first] = causes
+  return first
+    ? `${formatFactor(first.factor)} ${inEnglish(first.statement)}`
+    : inEnglish(reason ?? 'Nothing explains the step.')
 }
 
 /** Only what was counted. */

@@ -5,7 +5,6 @@ import { z } from 'zod'
 import { readCatalog } from '../../adapters/catalog/catalog'
 import { SessionRef } from '../../contract'
 import { inputError } from '../../domain/errors'
-import { formatMs, formatRatio } from '../../domain/metrics/units'
 import { compareSessions } from '../../domain/programs/compare-sessions'
 import { heatKinds, sassOfLine, type DeepProfile } from '../../domain/session/deep'
 import { can, parseTarget } from '../../domain/targets/targets'
@@ -86,6 +85,9 @@ async function deepOf(session: OpenedSession, rung: string): Promise<DeepProfile
     'They come with --profile deep, with a .ncu-rep taken with --set full --import-source yes, or with another session of the same ladder.',
   )
 }
+
+/** The answer names the largest; a loop of a program can have any number. */
+const mostFused = 20
 
 export function addReadTools(add: AddTool, place: Workplace): void {
   const { setup } = place
@@ -171,7 +173,7 @@ export function addReadTools(add: AddTool, place: Workplace): void {
   add('why', {
     title: 'Why is this kernel slow, or faster than the one before?',
     description:
-      'Reads only. What limits a kernel with the counters that say so, the causes of its change in time since another one ranked by share, its hottest source lines, and the advice of ncu.',
+      'Reads only. What limits a kernel with the counters that say so, the causes of its change in time since another one as factors of the speed, its hottest source lines, and the advice of ncu.',
     input: {
       session: sessionInput,
       rung: rungInput,
@@ -187,7 +189,7 @@ export function addReadTools(add: AddTool, place: Workplace): void {
       const before = against === undefined ? comparedWith(found, rung) : namedRung(session, against)
       const why = before && before.id !== rung.id ? await whyBetween(found, before, rung) : null
       const profile = await found.deep(id)
-      const cause = why && why.causes.length > 0 ? ` ${causeSummary(why)}` : ''
+      const cause = why === null ? '' : ` ${causeSummary(why)}`
       return {
         summary: `${rungSummary(session, rung)}.${cause}`,
         ...rungFacts(session, rung),
@@ -209,10 +211,9 @@ export function addReadTools(add: AddTool, place: Workplace): void {
     effect: 'reads',
     async answer({ a, b, ...wanted }) {
       const [first, second] = [await opened(place, a), await opened(place, b)]
-      const { total, pairs, onlyA, onlyB, comparable } = compareSessions(
+      const { answer, pairs, fused, onlyA, onlyB, comparable } = compareSessions(
         first.session,
         second.session,
-        { byHand: [] },
       )
       const rows = pairs
         .toSorted((x, y) => Math.abs(y.change ?? 0) - Math.abs(x.change ?? 0))
@@ -222,14 +223,14 @@ export function addReadTools(add: AddTool, place: Workplace): void {
           ...(sideA.cacheState === null ? {} : { l2A: sideA.cacheState }),
           ...(sideB.cacheState === null ? {} : { l2B: sideB.cacheState }),
         }))
-      const whole =
-        total.timeA === null || total.timeB === null
-          ? 'Not all of it was timed.'
-          : `In all ${formatMs(total.timeA)} → ${formatMs(total.timeB)}${total.ratio === null ? '' : `, ${formatRatio(total.ratio)} of the time`}.`
       return {
-        summary: `${counted(rows.length, 'pair')}. ${whole}`,
+        summary: answer.map((sentence) => inEnglish(sentence)).join(' '),
         comparable: comparable.ok,
         reasons: comparable.reasons.map((one) => inEnglish(one)),
+        fused: fused.slice(0, mostFused).map(({ from, to, timeA, timeB, ratio, verdict }) => ({
+          ...{ from, to, verdict },
+          ...{ msA: rounded(timeA), msB: rounded(timeB), ratio: rounded(ratio) },
+        })),
         pairs: page(rows, wanted),
         onlyInA: onlyA.map(({ id }) => id),
         onlyInB: onlyB.map(({ id }) => id),

@@ -2,13 +2,12 @@
 import { inEnglish } from '../../domain/text/english'
 import type { ReportSection } from '../../domain/report/frozen-report'
 import { chartFigures, pairChart } from './charts'
-import { html, htmlCode, htmlList, htmlTable, printHtmlTable } from './html-markup'
+import { html, htmlCode, htmlList, htmlSentence, htmlTable, printHtmlTable } from './html-markup'
 import { type PrintDocument } from './print-document'
 import {
   comparisonLegend,
   comparisonSubject,
   comparisonTitle,
-  counts,
   firstCauses,
   type ComparedRung,
   type ComparisonModel,
@@ -24,7 +23,7 @@ function summaryPart(model: ComparisonModel): PrintPart {
   const one = (label: string, { id, device, createdAt }: typeof a): string =>
     `<li>${label}: ${htmlCode(id)} on ${html(device?.name ?? 'no GPU')}, measured on ${html(createdAt)}</li>`
   const body = [
-    `<p class="best">${html(counts(model))}</p>`,
+    `<p class="best">${htmlSentence(model.answer)}</p>`,
     `<ul>${one('First', a)}${one('Second', b)}</ul>`,
     ...(changes.length > 0 ? ['<h3>Changes besides the times</h3>', htmlList(changes)] : []),
   ]

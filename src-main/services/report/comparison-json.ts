@@ -1,6 +1,6 @@
 /** A comparison of two sessions as JSON: what `report A --compare B --format json` writes. */
 import { z } from 'zod'
-import { withText } from '../../domain/text/english'
+import { plain, withText } from '../../domain/text/english'
 import { Statement } from '../../domain/messages/message'
 import { Cause } from '../../domain/why/why'
 import { RungComparison } from '../../domain/analysis/compare'
@@ -17,6 +17,8 @@ export const ComparisonJson = z.object({
   reportDate: z.string().optional(),
   /** What the reader should know in addition to the figures, including the warnings of both sessions. */
   warnings: z.array(Statement),
+  /** What the sessions differ in, as every surface says it. */
+  answer: z.string(),
   a: Session,
   b: Session,
   /** The rungs in both sessions. */
@@ -33,10 +35,11 @@ export const ComparisonJson = z.object({
 
 export type ComparisonJson = z.infer<typeof ComparisonJson>
 
-const documentOf = ({ a, b, date, warnings, rungs }: ComparisonModel): ComparisonJson => ({
+const documentOf = ({ a, b, answer, date, warnings, rungs }: ComparisonModel): ComparisonJson => ({
   schema: comparisonJsonVersion,
   ...(date === null ? {} : { reportDate: date }),
   warnings,
+  answer: plain(answer),
   a,
   b,
   rungs: rungs.map(({ a: { id }, comparison, why, hunks }) => ({

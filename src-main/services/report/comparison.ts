@@ -2,14 +2,16 @@
  * Compares two sessions of one ladder and problem: before and after, or two GPUs. Incomparable sessions are
  * rejected; differences besides the code are stated.
  */
-import { inEnglish, pieces } from '../../domain/text/english'
+import { inEnglish, paragraph, pieces } from '../../domain/text/english'
 import { message, together, Statement } from '../../domain/messages/message'
 import { type Why, whyOf } from '../../domain/why/why'
-import { areTimesRanked, comparability } from '../../domain/analysis/comparability'
+import { comparability } from '../../domain/analysis/comparability'
 import { leadFigure, leadOf, rateText } from '../../domain/analysis/lead-figure'
 import { compareRungs, RungComparison } from '../../domain/analysis/compare'
 import { inputError } from '../../domain/errors'
 import type { ReportSection } from '../../domain/report/frozen-report'
+import { can } from '../../domain/targets/targets'
+import { compareSessions } from '../../domain/programs/compare-sessions'
 import { rungOf, type RungResult, Session } from '../../domain/session/session'
 import { noReason, type ReportInput } from './model'
 import { headline, printedProvenance } from '../../domain/report/provenance'
@@ -30,6 +32,8 @@ export interface ComparedRung {
 }
 
 export interface ComparisonModel {
+  /** What the sessions differ in, as every surface says it. */
+  answer: Sentence
   /** The sections besides the summary and the provenance. */
   sections: readonly ReportSection[]
   a: Session
@@ -74,6 +78,8 @@ export const parameterChanges = (a: Session, b: Session): Sentence[] =>
   })
 
 function changesOf(a: Session, b: Session): Sentence[] {
+  // Ids number the kernels of a program.
+  if (!can(a.target).knowsRun || !can(b.target).knowsRun) return []
   const only = (one: Session, other: Session, which: string): Sentence[] =>
     one.rungs
       .filter(({ id }) => !rungOf(other, id))
@@ -97,9 +103,12 @@ export function buildComparison(before: ReportInput, after: ReportInput): Compar
       message('reports.nameComparable'),
     )
   const lead = leadOf(a)
-  const rungs = a.rungs.flatMap((left): ComparedRung[] => {
-    const right = rungOf(b, left.id)
-    if (!right) return []
+  const compared = compareSessions(a, b)
+  const seen = new Set<string>()
+  const rungs = compared.pairs.flatMap(({ sideA, sideB }): ComparedRung[] => {
+    const [left, right] = [rungOf(a, sideA.rung), rungOf(b, sideB.rung)]
+    if (!left || !right || seen.has(left.id)) return []
+    seen.add(left.id)
     const [from, to] = [before.sources[left.id], after.sources[right.id]]
     const hunks =
       from === undefined || to === undefined || from === to
@@ -113,9 +122,10 @@ export function buildComparison(before: ReportInput, after: ReportInput): Compar
     const why = whyOf({ session: a, rung: left }, { session: b, rung: right })
     return [{ a: left, b: right, comparison, why, rates, hunks }]
   })
-  if (rungs.length === 0)
+  if (rungs.length === 0 && compared.fused.length === 0)
     throw inputError(message('reports.nothingInCommon'), message('reports.seeRungs'))
   return {
+    answer: paragraph(compared.answer),
     sections: before.sections,
     a,
     b,
@@ -139,16 +149,6 @@ export const firstCauses = ({ rungs }: ComparisonModel): Sentence[] =>
     const [cause] = why.causes
     return cause ? [[code(a.id), ': ', ...pieces(cause.statement)]] : []
   })
-
-/** A sentence with the number of rungs that got faster and slower beyond the spread of both. */
-export function counts({ rungs, a, b }: ComparisonModel): string {
-  if (!areTimesRanked(a, b))
-    return `The sessions have ${rungs.length} rungs in common. Their times are not ranked, because L2 did not hold the same.`
-  const of = (wanted: string): number =>
-    rungs.filter(({ comparison }) => comparison.time.verdict === wanted).length
-  const unknown = of('unknown')
-  return `Of the ${rungs.length} rungs in both sessions, ${of('better')} got faster and ${of('worse')} slower beyond the spread of both; ${of('same')} stayed the same${unknown > 0 ? `, and ${unknown} have no time in one of the sessions` : ''}.`
-}
 
 export const comparisonSubject = ({ a }: ComparisonModel): string =>
   `${inEnglish(headline(a))}: two sessions`

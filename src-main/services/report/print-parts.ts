@@ -130,7 +130,7 @@ function causeBlock({ why }: Pick<ReportStep, 'why'>): string[] {
   return [
     ...groups.flatMap(({ heading, causes }) => [
       `<h4>${html(heading.replace(/:$/, ''))}</h4>`,
-      `<ul>${causes.map(({ share, sentence }) => `<li><b>${share}</b> ${htmlSentence(sentence)}</li>`).join('\n')}</ul>`,
+      `<ul>${causes.map(({ factor: own, sentence }) => `<li><b>${own}</b> ${htmlSentence(sentence)}</li>`).join('\n')}</ul>`,
     ]),
     ...(unimportant
       ? [`<p>${html(unimportant.heading)}</p>`, htmlList(unimportant.sentences)]

@@ -1,19 +1,24 @@
 /** Why a step is faster or slower, as a report prints it. */
 import { inEnglish, pieces } from '../../domain/text/english'
-import { formatShare } from '../../domain/metrics/units'
+import { formatRatio } from '../../domain/metrics/units'
 import { Cause, type Why } from '../../domain/why/why'
 import type { Sentence } from '../../domain/messages/sentence'
-import { contributionsOf, type Contribution } from '../../domain/why/contributions'
+import {
+  contributionsOf,
+  formatFactor,
+  productOf,
+  type Contribution,
+} from '../../domain/why/contributions'
 
-interface PrintedCause {
-  /** null for what is unexplained. */
+export interface PrintedCause {
+  /** null for what is not explained. */
   cause: Cause | null
-  share: string
+  factor: string
   sentence: Sentence
 }
 
-interface PrintedCauses {
-  /** What made the step what it is, and then what worked against it; neither if there are no causes. */
+export interface PrintedCauses {
+  /** The factors of the step, under their heading; none if there are no causes. */
   groups: { heading: string; causes: PrintedCause[] }[]
   /** What moved and did not matter, under its heading; null if nothing did. */
   unimportant: { heading: string; sentences: Sentence[] } | null
@@ -29,24 +34,25 @@ const headings: Record<Why['verdict'], string> = {
   unknown: 'What moved:',
 }
 
-const printedCause = ({ cause, share }: Contribution): PrintedCause => ({
+const printedCause = ({ cause, factor }: Contribution): PrintedCause => ({
   cause,
-  share: formatShare(share),
-  sentence: cause ? pieces(cause.statement) : ['Unexplained.'],
+  factor: formatFactor(factor),
+  sentence: cause ? pieces(cause.statement) : ['Not explained.'],
 })
 
 export function printedCauses(why: Why): PrintedCauses {
   const { verdict, unimportant, needs, reason } = why
-  const { along, against } = contributionsOf(why)
-  const [done, undone] = verdict === 'worse' ? ['added', 'saved'] : ['saved', 'added']
-  const groups = [
-    { heading: `Why, with the share of the time ${done}:`, causes: along },
-    { heading: `What ${undone} time, relative to the time ${done}:`, causes: against },
-  ]
+  const factors = contributionsOf(why)
   return {
-    groups: groups
-      .filter(({ causes }) => causes.length > 0)
-      .map(({ heading, causes }) => ({ heading, causes: causes.map(printedCause) })),
+    groups:
+      factors.length === 0
+        ? []
+        : [
+            {
+              heading: `Why, as factors that multiply to ${formatRatio(productOf(factors))} as fast:`,
+              causes: factors.map(printedCause),
+            },
+          ],
     unimportant:
       unimportant.length === 0
         ? null

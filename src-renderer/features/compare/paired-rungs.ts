@@ -1,6 +1,6 @@
 /** Pairs of rungs of two sessions, side by side. */
 import type { Session } from '../../../src-main/domain/session/session'
-import type { SessionComparison } from '../../../src-main/domain/programs/compare-sessions'
+import type { SessionComparison } from '../../../src-main/domain/programs/session-comparison'
 import type { Step } from './ladder-steps'
 
 type Pairs = Pick<SessionComparison, 'pairs'>

@@ -14,6 +14,7 @@ import { inEnglish } from '../../../src-main/domain/text/english'
 import { whyOf, Why, type Cause, type Side } from '../../../src-main/domain/why/why'
 import { readRecordings } from '../../../src-main/services/sessions/recordings'
 import { contributionsOf } from '../../../src-main/domain/why/contributions'
+import { timesOf } from '../../../src-main/domain/why/side'
 import { printedCauses } from '../../../src-main/services/report/printed-causes'
 
 const recordings = join(import.meta.dirname, '../../../resources/recordings')
@@ -185,24 +186,11 @@ describe('the first cause', () => {
 describe('what worked against a step', () => {
   it('is told apart from what made it: time added to a faster step, time saved in a slower one', () => {
     const there = step(small, '13_cp_async', '14_block_128x256')
-    const { along, against } = contributionsOf(there)
+    const factors = contributionsOf(there)
     expect(there.verdict).toBe('worse')
-    expect(along.map(({ cause }) => cause?.id)).toEqual(['sms'])
-    expect(along[0]!.share).toBeCloseTo(1, 2)
-    expect(against[0]).toEqual({
-      cause: there.causes[1],
-      share: -there.causes[1]!.contribution,
-    })
-    const texts = printedCauses(there).groups.map(({ heading }) => heading)
-    expect(texts).toEqual([
-      'Why, with the share of the time added:',
-      'What saved time, relative to the time added:',
-    ])
-    const back = printedCauses(step(small, '14_block_128x256', '13_cp_async'))
-    expect(back.groups.map(({ heading }) => heading)).toEqual([
-      'Why, with the share of the time saved:',
-      'What added time, relative to the time saved:',
-    ])
+    expect(factors.map(({ cause }) => cause?.id).slice(0, 2)).toEqual(['sms', there.causes[1]!.id])
+    expect(factors[0]!.factor).toBeLessThan(1)
+    expect(factors[1]!.factor).toBeGreaterThan(1)
   })
 })
 
@@ -228,18 +216,17 @@ describe('every step of every recording', async () => {
     }
   })
 
-  it('has contributions of 0 to 100 %, which add up to all the time that was saved or added', () => {
+  it('has factors that multiply to the step, and prints no share of it', () => {
     for (const { a, b } of steps) {
       const why = whyOf(a, b)
-      const { along, against } = contributionsOf(why)
-      for (const { share } of [...along, ...against]) {
-        expect(share).toBeGreaterThanOrEqual(0)
-        expect(share).toBeLessThanOrEqual(1 + 1e-9)
-      }
-      const sumOf = (all: typeof along) => all.reduce((sum, { share }) => sum + share, 0)
-      // What rounds to no percent is not listed.
-      if (along.length > 0) expect(Math.abs(1 - sumOf(along))).toBeLessThan(0.005)
-      expect(sumOf(against)).toBeLessThan(1)
+      const times = timesOf(a, b)
+      if (why.causes.length === 0 || !times) continue
+      const factors = [...why.causes.map(({ factor }) => factor), why.unexplainedFactor!]
+      for (const factor of factors) expect(factor).toBeGreaterThan(0)
+      const step = times.a / times.b
+      expect(factors.reduce((all, factor) => all * factor, 1) / step).toBeCloseTo(1, 9)
+      for (const { causes } of printedCauses(why).groups)
+        for (const { factor } of causes) expect(factor).toMatch(/^\d[\d.]*×$/)
     }
   })
 

@@ -77,6 +77,8 @@ export const why = {
   same: 'The times are the same within the spread of both, or half a percent.',
   noTime: '{rung} has no time: {why}',
   noTimeUnknown: '{rung} has no time.',
+  onlyCounted: 'Neither was timed. What moved most: {moves}.',
+  onlyCountedSame: 'Neither was timed, and no counter moved.',
   otherKernel: 'These are two kernels of one program, which do different work.',
   notProfiled: '{rung} was not profiled.',
   notCounted: 'The level of this session does not count what limits.',

@@ -25,6 +25,7 @@ import { machines, programs, slurm } from './machines'
 import { tunings, written } from './machines'
 import { fact, origin, provenance } from './provenance'
 import { unit, unitWithin, wait, why } from './causes'
+import { comparison } from './comparison'
 
 export const templates = {
   cacheState,
@@ -77,4 +78,5 @@ export const templates = {
   unitWithin,
   wait,
   why,
+  comparison,
 } as const

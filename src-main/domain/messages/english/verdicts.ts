@@ -150,6 +150,9 @@ export const guard = {
   clocks:
     'One session has times of the runner, the other times under ncu, which runs each launch by itself: the two are not compared.',
   noPairs: 'No kernel of one session has a counterpart in the other.',
+  noKernels: 'The session {id} has no kernels.',
+  onlyFused:
+    'No kernel is in both sessions: only the order of the launches tells that these took the place of those.',
   problemWords: '{problem}, {scalars}',
   alone: '{what} only',
   more: '{what}, {other}',

@@ -1,11 +1,11 @@
 /** Two sessions beside each other, as terminal text. */
 import { inEnglish } from '../../../domain/text/english'
-import type { SessionComparison } from '../../../domain/programs/compare-sessions'
+import type { SessionComparison } from '../../../domain/programs/session-comparison'
 import { formatMs, formatRatio } from '../../../domain/metrics/units'
 import { type Session } from '../../../domain/session/session'
 import { table, type Column } from '../output'
 import { describeOrigin } from './describe-ladder'
-import { extentText, shortName } from '../../../domain/programs/kernel-names'
+import { briefName, extentText, shortName } from '../../../domain/programs/kernel-names'
 
 export const none = '–'
 
@@ -25,7 +25,7 @@ function kernelText({ title, kernel }: Pair['sideA']): string {
 }
 
 const briefText = ({ title, kernel }: Pair['sideA']): string =>
-  kernel ? shortName(kernel.name, 36) : title
+  kernel ? briefName(kernel.name) : title
 
 const magnitude = ({ change }: { change: number | null }): number => Math.abs(change ?? 0)
 
@@ -43,14 +43,15 @@ function pairTable(pairs: readonly Pair[]): string {
   return table(pairs, columns)
 }
 
-/** What happened to the kernels without a counterpart, in sentences. */
+/** What happened to the other kernels without a counterpart, in sentences. */
 function changeLines({ changes, onlyA, onlyB }: SessionComparison): string[] {
   const byId = (list: readonly Only[]): Map<string, Only> =>
     new Map(list.map((one) => [one.id, one]))
   const [left, right] = [byId(onlyA), byId(onlyB)]
   const names = (ids: readonly string[], from: Map<string, Only>): string =>
     ids.map((id) => briefText(from.get(id)!)).join(' + ')
-  return [...changes]
+  return changes
+    .filter(({ kind }) => kind !== 'fused' && kind !== 'split')
     .sort((one, other) => magnitude(other) - magnitude(one))
     .map(({ kind, a, b, timeA, timeB, ratio }) => {
       if (kind === 'added') return `added: ${names(b, right)} (${msText(timeB)})`
@@ -60,15 +61,16 @@ function changeLines({ changes, onlyA, onlyB }: SessionComparison): string[] {
 }
 
 export function describeSessions(a: Session, b: Session, comparison: SessionComparison): string {
-  const { total, pairs, comparable } = comparison
+  const { answer, pairs, comparable } = comparison
+  const said = new Set(answer.map((sentence) => inEnglish(sentence)))
+  const notes = comparable.reasons.filter((reason) => !said.has(inEnglish(reason)))
   const changed = changeLines(comparison)
   return [
     `before: ${describeOrigin(a)}`,
     `after:  ${describeOrigin(b)}`,
     '',
-    `total: ${msText(total.timeA)} → ${msText(total.timeB)}${total.ratio === null ? '' : `, ${formatRatio(total.ratio)} of the time before`}`,
-    ...(comparable.ok ? [] : ['These figures cannot be compared:']),
-    ...comparable.reasons.map((reason) => `${comparable.ok ? 'note' : '  '}: ${inEnglish(reason)}`),
+    ...answer.map((sentence) => inEnglish(sentence)),
+    ...notes.map((note) => `note: ${inEnglish(note)}`),
     '',
     // What moved the total most comes first.
     ...(pairs.length === 0

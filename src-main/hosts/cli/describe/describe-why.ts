@@ -27,8 +27,8 @@ export function describeWhy(why: Why): string[] {
   return [
     ...groups.flatMap(({ heading, causes }) => [
       heading,
-      ...causes.flatMap(({ cause, share, sentence }) => [
-        `${share.padStart(width)}  ${plain(sentence)}`,
+      ...causes.flatMap(({ cause, factor, sentence }) => [
+        `${factor.padStart(width)}  ${plain(sentence)}`,
         ...(cause?.lines ? describeLines(cause.lines) : []),
       ]),
     ]),

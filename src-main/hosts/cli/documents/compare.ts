@@ -1,6 +1,6 @@
 /** What `compare A B --json` prints. */
 import { documentKind } from './document'
-import { SessionComparison } from '../../../domain/programs/compare-sessions'
+import { SessionComparison } from '../../../domain/programs/session-comparison'
 
 export const compareDocument = documentKind({
   name: 'compare',

@@ -5,13 +5,14 @@ import { Why } from '../../../domain/why/why'
 import type { FieldsOf } from './document'
 import type { WhyStep } from '../../../domain/why/why-steps'
 
-const { limits, causes, unimportant, unexplained, needs } = Why.shape
+const { limits, causes, unimportant, unexplained, unexplainedFactor, needs } = Why.shape
 
 export const whyShape = {
   limits,
   causes,
   unimportant,
   unexplained,
+  unexplainedFactor,
   needs,
   /** Why there are no causes; null if there are. */
   noCauses: Statement.nullable(),
@@ -23,6 +24,7 @@ export const whyFields = (why: Why | null): FieldsOf<typeof whyShape> => ({
   causes: why?.causes ?? [],
   unimportant: why?.unimportant ?? [],
   unexplained: why?.unexplained ?? null,
+  unexplainedFactor: why?.unexplainedFactor ?? null,
   needs: why?.needs ?? null,
   noCauses: why?.reason ?? null,
 })

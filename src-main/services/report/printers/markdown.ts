@@ -30,7 +30,6 @@ import {
   comparisonLegend,
   comparisonSubject,
   comparisonTitle,
-  counts,
   firstCauses,
   type ComparedRung,
   type ComparisonModel,
@@ -89,7 +88,7 @@ function causeBlock({ why }: Pick<ReportStep, 'why'>): string[] {
   return [
     ...groups.map(
       ({ heading, causes }) =>
-        `${heading}\n\n${causes.map(({ share, sentence }) => `- **${share}** ${mdSentence(sentence)}`).join('\n')}`,
+        `${heading}\n\n${causes.map(({ factor: own, sentence }) => `- **${own}** ${mdSentence(sentence)}`).join('\n')}`,
     ),
     ...(unimportant ? [`${unimportant.heading}\n\n${list(unimportant.sentences)}`] : []),
     ...notes.map(md),
@@ -281,7 +280,7 @@ function printComparison(model: ComparisonModel, pictures: string | null = null)
     ...model.authorNotes.flatMap(mdParagraphs),
     ...(model.date === null ? [] : [`Report of ${md(model.date)}.`]),
     ...warningLines(model),
-    md(counts(model)),
+    mdSentence(model.answer),
     `First: ${mdCode(model.a.id)} on ${md(model.a.device?.name ?? 'no GPU')}. Second: ${mdCode(model.b.id)} on ${md(model.b.device?.name ?? 'no GPU')}.`,
     ...(model.changes.length > 0 ? [list(model.changes)] : []),
     ...ifWanted('ladder', () => [

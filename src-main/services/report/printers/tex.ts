@@ -164,7 +164,7 @@ function stepLines({ steps }: ReportModel): string[] {
         ...groups.flatMap(({ heading, causes }) => [
           tex(heading),
           ...causes.map(
-            ({ share, sentence }) => `\\textbf{${tex(share)}} ${texSentence(sentence)}`,
+            ({ factor: own, sentence }) => `\\textbf{${tex(own)}} ${texSentence(sentence)}`,
           ),
         ]),
         ...(unimportant
@@ -245,10 +245,11 @@ function printSession(model: ReportModel): string {
 }
 
 function printComparison(model: ComparisonModel): string {
-  const { a, b, rungs, facts, warnings, changes, date } = model
+  const { a, b, answer, rungs, facts, warnings, changes, date } = model
   const cells = (rung: ComparedRung): string =>
     [texCode(rung.a.id), ...timeTexts(rung).slice(0, 4).map(tex)].join(' & ')
   const notes = [
+    texSentence(answer),
     tex(comparisonLegend),
     ...warnings.map((warning) => `Warning: ${tex(inEnglish(warning))}`),
     ...changes.map((sentence) =>

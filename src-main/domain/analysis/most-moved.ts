@@ -1,0 +1,33 @@
+/** The counters that moved most between two rungs, for sessions that count and do not time. */
+import { message, type AnyMessage } from '../messages/message'
+import { formatValue } from '../metrics/units'
+import type { RungResult, Session } from '../session/session'
+import { compareRungs, type MetricDelta } from './compare'
+
+interface Side {
+  session: Session
+  rung: RungResult
+}
+
+const factor = ({ ratio }: MetricDelta): number =>
+  ratio === null || ratio <= 0 ? Infinity : Math.abs(Math.log(ratio))
+
+/** Largest factor first; counters that are better one way before those that are neither. null if none was counted in both. */
+export function mostMoved(a: Side, b: Side, most = 3): MetricDelta[] | null {
+  const counted = compareRungs(a, b).metrics.filter(({ verdict }) => verdict !== 'unknown')
+  if (counted.length === 0) return null
+  const judged = ({ verdict }: MetricDelta): number => (verdict === 'changed' ? 1 : 0)
+  return counted
+    .filter(({ verdict }) => verdict !== 'same')
+    .sort((one, other) => judged(one) - judged(other) || factor(other) - factor(one))
+    .slice(0, most)
+}
+
+export const movedWords = (moves: readonly MetricDelta[]): AnyMessage[] =>
+  moves.map(({ id, a, b, unit }) =>
+    message('why.moved', {
+      metric: { metric: id },
+      a: formatValue(a!.value!, unit),
+      b: formatValue(b!.value!, unit),
+    }),
+  )

@@ -1,0 +1,125 @@
+/** What two sessions differ in, in the sentences that every surface shows. Pure. */
+import { mostMoved, movedWords } from '../analysis/most-moved'
+import { message, type AnyMessage } from '../messages/message'
+import { code } from '../messages/sentence'
+import { formatMs, formatRatio } from '../metrics/units'
+import { rungOf, type Session } from '../session/session'
+import { briefName } from './kernel-names'
+import type { SessionComparison } from './session-comparison'
+
+type Fused = SessionComparison['fused'][number]
+
+/** More names than these do not make a sentence. */
+const mostNames = 8
+
+/** `add ×2 + tanh`: in the order of their launches. */
+function namesOf(sides: Fused['sidesA']): string {
+  const counts = new Map<string, number>()
+  for (const { title, kernel } of sides) {
+    const name = kernel ? briefName(kernel.name) : title
+    counts.set(name, (counts.get(name) ?? 0) + 1)
+  }
+  const names = [...counts].map(([name, count]) => (count > 1 ? `${name} ×${count}` : name))
+  return names.length > mostNames
+    ? `${names.slice(0, mostNames).join(' + ')} + …`
+    : names.join(' + ')
+}
+
+const magnitude = ({ change }: { change: number | null }): number => Math.abs(change ?? 0)
+
+const total = (ones: readonly (number | null)[]): number | null =>
+  ones.every((one) => one !== null) ? ones.reduce<number>((sum, one) => sum + one!, 0) : null
+
+/** The same fusion in several places, as in each step of a loop, is one. */
+function fusionsOf(fused: readonly Fused[]): Fused[] {
+  const groups = new Map<string, Fused[]>()
+  for (const one of fused) {
+    const key = JSON.stringify(
+      [one.sidesA, one.sidesB].map((sides) => sides.map(({ kernel }) => kernel)),
+    )
+    const group = groups.get(key)
+    if (group) group.push(one)
+    else groups.set(key, [one])
+  }
+  return [...groups.values()].map((group) => {
+    const [timeA, timeB] = [
+      total(group.map((one) => one.timeA)),
+      total(group.map((one) => one.timeB)),
+    ]
+    const comparable = group.every(({ ratio }) => ratio !== null)
+    return {
+      ...group[0]!,
+      from: group.flatMap(({ from }) => from),
+      to: group.flatMap(({ to }) => to),
+      sidesA: group.flatMap(({ sidesA }) => sidesA),
+      sidesB: group.flatMap(({ sidesB }) => sidesB),
+      ...{ timeA, timeB, ratio: comparable ? timeB! / timeA! : null },
+      change: total(group.map(({ change }) => change)),
+    }
+  })
+}
+
+function sayFused({ from, to, sidesA, sidesB, timeA, timeB, ratio }: Fused): AnyMessage {
+  const isSplit = from.length < to.length
+  const names = {
+    ...{ from: from.length, to: to.length },
+    ...{ a: code(namesOf(sidesA)), b: code(namesOf(sidesB)) },
+  }
+  if (ratio === null)
+    return message(isSplit ? 'comparison.splitUntimed' : 'comparison.fusedUntimed', names)
+  return message(isSplit ? 'comparison.split' : 'comparison.fused', {
+    ...names,
+    ...{ timeA: formatMs(timeA!), timeB: formatMs(timeB!), ratio: formatRatio(ratio) },
+  })
+}
+
+/** Of ladders: how many rungs got faster; without times, the counters that moved most in one of them. */
+export function sayRungs(
+  a: Session,
+  b: Session,
+  { pairs }: Pick<SessionComparison, 'pairs'>,
+): AnyMessage {
+  const isTimed = pairs.some(({ timeA, timeB }) => timeA !== null || timeB !== null)
+  const of = (wanted: string): number => pairs.filter(({ verdict }) => verdict === wanted).length
+  if (isTimed && of('unresolved') === pairs.length) return message('comparison.undecided')
+  if (isTimed)
+    return message('comparison.rungs', {
+      ...{ all: pairs.length, faster: of('faster'), slower: of('slower') },
+      ...{ same: of('same'), unresolved: of('unresolved') },
+    })
+  const moved = pairs.flatMap(({ sideA, sideB }) => {
+    const [own, other] = [rungOf(a, sideA.rung), rungOf(b, sideB.rung)]
+    const moves = own && other && mostMoved({ session: a, rung: own }, { session: b, rung: other })
+    return moves?.[0]
+      ? [{ rung: sideB.rung, moves, by: Math.abs(Math.log(moves[0].ratio || 1e9)) }]
+      : []
+  })
+  const [most] = moved.sort((one, other) => other.by - one.by)
+  return most
+    ? message('comparison.counted', { rung: code(most.rung), moves: movedWords(most.moves) })
+    : message('comparison.countedSame')
+}
+
+/** A loop repeats a few fusions; a list of more is read elsewhere. */
+const mostSaid = 12
+
+export const sayRefusal = (reasons: readonly AnyMessage[]): AnyMessage[] => [
+  message('comparison.refused'),
+  ...reasons,
+]
+
+/** Of programs and imports: fusions and splits first, then the whole. */
+export function sayKernels(compared: Pick<SessionComparison, 'fused' | 'total'>): AnyMessage[] {
+  const { timeA, timeB, ratio } = compared.total
+  return [
+    ...fusionsOf(compared.fused)
+      .sort((one, other) => magnitude(other) - magnitude(one))
+      .slice(0, mostSaid)
+      .map(sayFused),
+    ratio === null
+      ? message('comparison.untimed')
+      : message('comparison.total', {
+          ...{ a: formatMs(timeA!), b: formatMs(timeB!), ratio: formatRatio(ratio) },
+        }),
+  ]
+}
