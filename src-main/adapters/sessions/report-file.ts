@@ -6,7 +6,12 @@ import { inputError, KernelLadderError, errorText } from '../../domain/errors'
 import type { MetricValue } from '../../domain/metrics/metrics'
 import type { ProfileLevel } from '../../domain/metrics/metric-definition'
 import type { Instruction } from '../../domain/session/deep'
-import type { NcuMetrics, Profile, ProfiledTime } from '../../domain/session/session'
+import type {
+  NcuMetrics,
+  Profile,
+  ProfiledKernel,
+  ProfiledTime,
+} from '../../domain/session/session'
 import type { NcuLaunch } from '../../parsers/ncu/ncu-csv'
 import { readNcuCsv } from '../../parsers/ncu/ncu-csv-stream'
 import { launchMs, toMetrics } from '../../parsers/ncu/ncu-metrics'
@@ -19,6 +24,7 @@ import {
 } from '../../parsers/ncu/ncu-source'
 import { toDeepProfiles } from '../../parsers/ncu/ncu-deep'
 import { errorCode } from '../disk/disk'
+import { fileSource } from '../disk/file-source'
 import { type ReadReport } from '../../parsers/report/report-html'
 import { profiledTime } from '../../domain/programs/profiled-time'
 import { launchResources } from '../../parsers/ncu/ncu-launch-resources'
@@ -34,6 +40,8 @@ export interface ReportFile {
   launches: ReportLaunch[]
   /** Number of launches in the file; `launches` contains the first of them. */
   total: number
+  /** The time under ncu of the launches beyond `launches`; null if one of them has none. */
+  restMs: number | null
   ncuVersion: string | null
   createdAt: Date
   /** ncu's command line; null if the file does not contain it. Contains paths of the machine. */
@@ -46,7 +54,6 @@ export interface ReportFile {
 
 /** What a session can reasonably contain and a UI can show; a report of a training run has more launches. */
 const budget = { launches: 500, values: 250_000 }
-const maxReportBytes = 2 ** 30
 
 function readError(error: unknown, path: string): unknown {
   if (error instanceof KernelLadderError) return error
@@ -74,7 +81,7 @@ export async function readReportFile(path: string): Promise<ReportFile> {
     const { size, mtime } = await statFile(path)
     const start = await readStart(path)
     const report = (await ncuRep()).isNcuRep(start)
-      ? await readReport(path, size, mtime)
+      ? await readReport(path, mtime)
       : await readCsv(path, start, size, mtime)
     if (report.launches.length === 0)
       throw inputError(
@@ -110,14 +117,9 @@ async function readStart(path: string): Promise<Uint8Array> {
   }
 }
 
-async function readReport(path: string, size: number, mtime: Date): Promise<ReportFile> {
-  if (size > maxReportBytes)
-    throw inputError(
-      message('imports.tooLarge', { file: path, size: maxReportBytes / 2 ** 30 }),
-      message('imports.printAsText', { file: JSON.stringify(path) }),
-    )
+async function readReport(path: string, mtime: Date): Promise<ReportFile> {
   const { take } = collector()
-  const report = (await ncuRep()).parseNcuRep(await readFile(path), take)
+  const report = (await ncuRep()).parseNcuRep(fileSource(path), take)
   return {
     ...report,
     format: 'ncu-rep',
@@ -167,6 +169,7 @@ async function readSourceCsv(
     format: 'source-csv',
     launches: withinBudget(launches),
     total: launches.length,
+    restMs: null,
     ncuVersion: null,
     createdAt: mtime,
     commandLine: null,
@@ -205,6 +208,7 @@ async function readCsv(
     format: page === 'raw' ? 'raw-csv' : 'details-csv',
     launches,
     total,
+    restMs: null,
     ncuVersion: null,
     createdAt: mtime,
     commandLine: null,
@@ -227,6 +231,11 @@ async function readCsv(
     ],
   }
 }
+
+const rangesOf = ({ ranges }: ReportLaunch): Pick<ProfiledKernel, 'range' | 'ranges'> => ({
+  ...(ranges.length > 0 ? { range: ranges.at(-1)! } : {}),
+  ...(ranges.length > 1 ? { ranges } : {}),
+})
 
 export interface LaunchesProfile {
   profile: Profile
@@ -258,7 +267,7 @@ export function profileLaunches(
           grid,
           block,
           passes,
-          ...(launch.rung === null ? {} : { range: launch.rung }),
+          ...rangesOf(launch),
           ...(resources ? { resources } : {}),
           ...(only ? {} : { ncuMetrics: metrics }),
         }

@@ -17,7 +17,7 @@ import { sessionSchemaVersion, type RungResult, type Session } from '../../domai
 import { kernelLadder, kernelResult } from './kernel-rungs'
 import type { Device } from '../../domain/gpu/device'
 import { importCode, type ImportedCode } from './imported-code'
-import { arrange, groupLaunches, type Arrangement, type ImportedRung } from './group-launches'
+import { arrange, launchRungs, type Arrangement, type ImportedRung } from './group-launches'
 
 export interface ImportOptions extends Arrangement {
   /** The folder of saved sessions, used if no output folder is given. */
@@ -48,7 +48,7 @@ export async function importReport(path: string, options: ImportOptions): Promis
   const claimed = options.out === undefined ? null : await draftSession(options.out)
   try {
     const report = await readReportFile(file)
-    const rungs = arrange(groupLaunches(report.launches), options)
+    const rungs = arrange(launchRungs(report.launches), options)
     const id = `imported-${slug(name)}-${stamp(report.createdAt)}`
     const draft = claimed ?? (await draftSession(join(options.store, id)))
     try {
