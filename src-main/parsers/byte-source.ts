@@ -1,7 +1,7 @@
 /** Bytes that are read by their offset, so that a large file is never in memory as a whole. */
 export interface ByteSource {
   readonly size: number
-  /** The bytes from `at` on; fewer than `length` only at the end. They stay valid after further reads. */
+  /** The bytes from `at` on; fewer than `length` only at the end. They are valid until the next read. */
   read(at: number, length: number): Uint8Array
 }
 

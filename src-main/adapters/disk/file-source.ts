@@ -7,30 +7,35 @@ const windowBytes = 2 ** 12
 
 export function fileSource(path: string): ByteSource {
   const { size } = statSync(path)
-  let [start, window] = [0, new Uint8Array(0)]
+  // One buffer for all reads: ten thousand of them would wait for the garbage collector.
+  let buffer = new Uint8Array(windowBytes)
+  let [start, end] = [0, 0]
   return {
     size,
     read(at, length) {
       const wanted = Math.max(0, Math.min(length, size - at))
-      if (wanted > windowBytes / 4) return readAt(path, at, wanted)
-      if (at < start || at + wanted > start + window.length)
-        [start, window] = [at, readAt(path, at, Math.min(windowBytes, size - at))]
-      return window.subarray(at - start, at - start + wanted)
+      if (at < start || at + wanted > end) {
+        const count = Math.min(Math.max(wanted, windowBytes), size - at)
+        if (count > buffer.length) buffer = new Uint8Array(count)
+        start = at
+        end = at + readAt(path, at, buffer.subarray(0, count))
+      }
+      return buffer.subarray(at - start, Math.min(at + wanted, end) - start)
     },
   }
 }
 
-function readAt(path: string, at: number, length: number): Uint8Array<ArrayBuffer> {
+/** The number of bytes that there were. */
+function readAt(path: string, at: number, into: Uint8Array): number {
   const file = openSync(path, 'r')
   try {
-    const bytes = new Uint8Array(length)
     let done = 0
-    while (done < length) {
-      const count = readSync(file, bytes, done, length - done, at + done)
+    while (done < into.length) {
+      const count = readSync(file, into, done, into.length - done, at + done)
       if (count === 0) break
       done += count
     }
-    return bytes.subarray(0, done)
+    return done
   } finally {
     closeSync(file)
   }

@@ -1,7 +1,9 @@
 /** Reads a file written by ncu with the parser that matches its first bytes. */
 import { createReadStream } from 'node:fs'
-import { open, readFile, stat } from 'node:fs/promises'
-import { message, together, type Statement } from '../../domain/messages/message'
+import { mkdtemp, open, readFile, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import { message, says, together, type Statement } from '../../domain/messages/message'
 import { inputError, KernelLadderError, errorText } from '../../domain/errors'
 import type { MetricValue } from '../../domain/metrics/metrics'
 import type { ProfileLevel } from '../../domain/metrics/metric-definition'
@@ -25,6 +27,7 @@ import {
 import { toDeepProfiles } from '../../parsers/ncu/ncu-deep'
 import { errorCode } from '../disk/disk'
 import { fileSource } from '../disk/file-source'
+import { isZstd, unpackZstd } from '../disk/unpack-zstd'
 import { type ReadReport } from '../../parsers/report/report-html'
 import { profiledTime } from '../../domain/programs/profiled-time'
 import { launchResources } from '../../parsers/ncu/ncu-launch-resources'
@@ -75,8 +78,45 @@ function readError(error: unknown, path: string): unknown {
 /** Loaded when a file is read: it describes its messages to the protobuf library, and few commands read a report. */
 const ncuRep = () => import('../../parsers/ncu/ncu-rep')
 
-/** Throws an input error that names the file if nothing can be imported from it. */
-export async function readReportFile(path: string): Promise<ReportFile> {
+/** A training run's report takes some gigabytes. */
+const mostUnpackedGb = 16
+
+export interface UnpackedReport {
+  path: string
+  notes: Statement[]
+  remove: () => Promise<void>
+}
+
+/** A report as ncu writes it uncompressed: the file itself, or what a `.ncu-repz` holds, in a temporary file. */
+export async function unpackReport(path: string): Promise<UnpackedReport> {
+  try {
+    await statFile(path)
+    if (!isZstd(await readStart(path))) return { path, notes: [], remove: () => Promise.resolve() }
+    const folder = await mkdtemp(join(tmpdir(), 'kernel-ladder-report-'))
+    const remove = () => rm(folder, { recursive: true, force: true })
+    try {
+      const unpacked = join(folder, 'report.ncu-rep')
+      const outcome = await unpackZstd(path, unpacked, mostUnpackedGb * 2 ** 30)
+      if (outcome === 'too-large')
+        throw inputError(
+          message('imports.tooLarge', { file: path, size: mostUnpackedGb }),
+          message('imports.unpackFirst', { file: JSON.stringify(path) }),
+        )
+      const damaged = message('imports.packedDamaged', { file: basename(path) })
+      if ((await stat(unpacked)).size === 0)
+        throw inputError(damaged, message('imports.exportAgain'))
+      return { path: unpacked, notes: outcome === 'damaged' ? [damaged] : [], remove }
+    } catch (error) {
+      await remove()
+      throw error
+    }
+  } catch (error) {
+    throw readError(error, path)
+  }
+}
+
+/** Throws an input error that names the file, as `given`, if nothing can be imported from it. */
+export async function readReportFile(path: string, given = path): Promise<ReportFile> {
   try {
     const { size, mtime } = await statFile(path)
     const start = await readStart(path)
@@ -85,12 +125,16 @@ export async function readReportFile(path: string): Promise<ReportFile> {
       : await readCsv(path, start, size, mtime)
     if (report.launches.length === 0)
       throw inputError(
-        together(message('imports.noLaunch', { file: path }), ...report.notes.slice(0, 3)),
-        message('imports.importWhat'),
+        together(message('imports.noLaunch', { file: given }), ...report.notes.slice(0, 3)),
+        message(
+          report.notes.some((note) => says(note, 'imports.ranges'))
+            ? 'imports.profileKernels'
+            : 'imports.importWhat',
+        ),
       )
     return report
   } catch (error) {
-    throw readError(error, path)
+    throw readError(error, given)
   }
 }
 

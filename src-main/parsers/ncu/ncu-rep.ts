@@ -218,6 +218,13 @@ function readResult(place: Place, state: State): void {
     if (result.metrics.length === 0 && !result.functionName && !result.mangledName)
       throw new Error('it is empty')
     // A missing field reads as 0, and a launch of 0 blocks is invalid.
+    if (
+      result.metrics.length > 0 &&
+      Math.max(...extentOf(result.grid), ...extentOf(result.block)) === 0
+    ) {
+      state.ranges += 1
+      return
+    }
     if (Math.min(...extentOf(result.grid), ...extentOf(result.block)) < 1)
       throw new Error('it has no grid or no block size')
     const launch = toLaunch(result, state)
