@@ -102,12 +102,14 @@ function tableLines(text: string, notes: Statement[]): string[] {
   })
 }
 
-/** `466  "<default domain>:03_a:none:…"`, outermost first; other domains belong to libraries. */
+/**
+ * `466  "<default domain>:03_a:none:…"` of the launching thread, outermost first, or `"0:<default domain>:…"` with the
+ * number of a start/end range; other domains belong to libraries. ncu leaves quotes in names as they are.
+ */
 function rangesIn(cell: string | undefined): string[] {
   const domain = '<default domain>:'
-  return [...(cell ?? '').matchAll(/"([^"]*)"/g)]
+  return [...(cell ?? '').matchAll(/"(?:\d+:)?(<default domain>:.*?(?::[^:"]*){6})"(?=\s|$)/g)]
     .map(([, range = '']) => range)
-    .filter((range) => range.startsWith(domain))
     .map((range) => range.slice(domain.length).split(':').slice(0, -6).join(':'))
     .filter((name) => name !== '')
 }

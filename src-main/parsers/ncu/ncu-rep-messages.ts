@@ -24,7 +24,10 @@ const description = {
     strings: [4, 'StringTable'],
     payloadBytes: [5, 'uint32'],
     process: [6, 'Process'],
+    /** Results of several kernels as a whole. */
     ranges: [7, 'uint32'],
+    commandLists: [8, 'uint32'],
+    graphs: [9, 'uint32'],
   },
   Process: { id: [1, 'uint32'] },
   /** Grows from block to block: name indices count from the first table of the file. */
@@ -95,7 +98,8 @@ const description = {
   NvtxStack: { domain: [1, 'uint64'], ranges: [3, 'NvtxRange[]'] },
   /** `order` grows with each call of the process, so the innermost range has the highest. */
   NvtxRange: { name: [1, 'string'], order: [3, 'uint64'] },
-  NvtxStartEnd: { domain: [1, 'uint64'], ranges: [2, 'NvtxStartEndRange[]'] },
+  NvtxStartEnd: { domain: [1, 'uint64'], ranges: [3, 'NvtxStartEndRange[]'] },
+  /** `order` counts the calls of the thread that started it, which may have made none. */
   NvtxStartEndRange: { name: [2, 'string'], order: [4, 'uint64'] },
 } as const satisfies Record<string, Record<string, readonly [number, string]>>
 

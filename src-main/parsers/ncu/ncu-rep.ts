@@ -201,7 +201,7 @@ function readBlock(cursor: Cursor, state: State): void {
   cursor.at = end
   for (let n = 0; n < header.sources; n += 1) readSource(payload.placeSized(), state)
   for (let n = 0; n < header.results; n += 1) readResult(payload.placeSized(), state)
-  state.ranges += header.ranges
+  state.ranges += header.ranges + header.commandLists + header.graphs
   if (!whole) throw new CutOff()
 }
 
@@ -218,13 +218,6 @@ function readResult(place: Place, state: State): void {
     if (result.metrics.length === 0 && !result.functionName && !result.mangledName)
       throw new Error('it is empty')
     // A missing field reads as 0, and a launch of 0 blocks is invalid.
-    if (
-      result.metrics.length > 0 &&
-      Math.max(...extentOf(result.grid), ...extentOf(result.block)) === 0
-    ) {
-      state.ranges += 1
-      return
-    }
     if (Math.min(...extentOf(result.grid), ...extentOf(result.block)) < 1)
       throw new Error('it has no grid or no block size')
     const launch = toLaunch(result, state)

@@ -127,7 +127,7 @@ export const nvtx =
     nested(writer, 3, (domain) => {
       number(domain, 1, defaultDomain)
       for (const [name, order] of started)
-        nested(domain, 2, (range) => number(text(number(range, 1, order), 2, name), 4, order))
+        nested(domain, 3, (range) => number(text(number(range, 1, order), 2, name), 4, order))
     })
     number(writer, 4, defaultDomain)
   }

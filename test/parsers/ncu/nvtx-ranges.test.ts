@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import { parseNcuRawCsv, type NcuLaunch } from '../../../src-main/parsers/ncu/ncu-csv'
+import { readNcuCsv } from '../../../src-main/parsers/ncu/ncu-csv-stream'
 import { parseNcuRep } from '../../../src-main/parsers/ncu/ncu-rep'
-import { ncuReport } from '../../captures'
+import { ncuReport, rangesCapture, rangesReport } from '../../captures'
 import { said } from '../../support'
 import { madeReport, type Ranges } from './made-reports'
 
@@ -58,3 +60,74 @@ it('a launch of another thread is of the same process', () => {
   expect(launches.map(({ processId }) => processId)).toEqual([466, 466])
   expect(said(notes)).toEqual([])
 })
+
+describe.each([
+  ['push-pop', 13],
+  ['start-end', 6],
+  ['threads', 6],
+  ['graph-node', 4],
+])('ncu’s own report %s', (name, count) => {
+  const { launches, notes } = parseNcuRep(rangesReport(name))
+  const page = rangesCapture(name)
+
+  it('has the ranges, names and values that ncu prints of it', async () => {
+    const printed: NcuLaunch[] = []
+    await readNcuCsv(once(page), (launch) => printed.push(launch) > 0)
+    expect(launches).toHaveLength(count)
+    expect(said(notes)).toEqual([])
+    const outline = (all: readonly NcuLaunch[]) =>
+      all.map(({ processId, kernelName, grid, block, ranges }) => ({
+        ...{ processId, kernelName, grid, block },
+        ranges: [...ranges].sort(),
+      }))
+    expect(outline(launches)).toEqual(outline(printed))
+    for (const [index, { metrics }] of printed.entries()) {
+      const own = launches[index]!.metrics
+      for (const [metric, { value, unit }] of Object.entries(metrics)) {
+        expect(`${metric} ${own[metric]?.unit}`).toBe(`${metric} ${unit}`)
+        if (typeof value === 'number')
+          expect(Math.abs((own[metric]!.value as number) - value), metric).toBeLessThan(0.0051)
+        else expect(own[metric]!.value, metric).toBe(value)
+      }
+    }
+    if (name !== 'push-pop') expect(parseNcuRawCsv(page).launches).toEqual(printed)
+  })
+})
+
+it('ncu’s own reports say which ranges were open, in the order of opening', () => {
+  const of = (name: string) => parseNcuRep(rangesReport(name)).launches.map(({ ranges }) => ranges)
+  expect(of('push-pop').slice(0, 5)).toEqual([
+    [],
+    ['step'],
+    ['step', 'attention'],
+    ['step', 'attention'],
+    ['step', 'mlp, "wide": a/b'],
+  ])
+  expect(of('push-pop').slice(11)).toEqual([['step'], []])
+  expect(of('start-end')).toEqual([
+    ['from another thread'],
+    ['from another thread', 'overlapping'],
+    ['overlapping'],
+    ['overlapping', 'push inside start'],
+    ['push first', 'start inside push'],
+    [],
+  ])
+  expect(of('threads')).toEqual([
+    ['main thread'],
+    ['worker one'],
+    ['worker one', 'worker one, inner'],
+    [],
+    ['worker two'],
+    ['main thread'],
+  ])
+  expect(of('graph-node').map((ranges) => ranges.join())).toEqual([
+    'replayed graph',
+    'replayed graph',
+    'replayed graph',
+    '',
+  ])
+})
+
+async function* once(text: string): AsyncGenerator<string> {
+  yield await Promise.resolve(text)
+}

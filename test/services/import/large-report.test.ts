@@ -5,8 +5,8 @@ import { expect, it } from 'vitest'
 import { fileSource } from '../../../src-main/adapters/disk/file-source'
 import { parseNcuRep } from '../../../src-main/parsers/ncu/ncu-rep'
 import { importReport } from '../../../src-main/services/import/import-ncu'
-import { ncuReport } from '../../captures'
-import { blockBytes, takeApart, withFields } from '../../parsers/ncu/made-reports'
+import { ncuReport, rangesReport } from '../../captures'
+import { blockBytes, takeApart } from '../../parsers/ncu/made-reports'
 import { said } from '../../support'
 import { tempDir } from '../support'
 
@@ -109,17 +109,16 @@ it('a .ncu-repz that was cut gives the launches before the cut, and says so', as
   await expect(imported(file, dir)).rejects.toThrow('cut.ncu-repz is damaged or truncated')
 })
 
-it('results of whole ranges have no counters by kernel, which is said', async () => {
+it('a report of whole ranges has no counters by kernel, which is said', async () => {
   const dir = await tempDir()
-  const file = join(dir, 'whole.ncu-rep')
-  const { start, blocks } = takeApart(base)
-  const none = new Map([10, 11].map((field) => [field, () => undefined] as const))
-  const whole = blocks.map((block) =>
-    blockBytes({ ...block, results: block.results.map((one) => withFields(one, none)) }),
-  )
-  await writeFile(file, Buffer.concat([start, ...whole]))
-  await expect(imported(file, dir)).rejects.toMatchObject({
-    message: expect.stringMatching(/3 results are of ranges or graphs as a whole/),
+  const [range, graph] = [join(dir, 'range.ncu-rep'), join(dir, 'graph.ncu-rep')]
+  await writeFile(range, rangesReport('range-whole'))
+  await expect(imported(range, dir)).rejects.toMatchObject({
+    message: expect.stringMatching(/1 result is of a range or a graph as a whole/),
     kind: 'input',
   })
+  await writeFile(graph, rangesReport('graph-whole'))
+  const { session } = await imported(graph, dir)
+  expect(session.rungs.map(({ title }) => title)).toEqual(['add'])
+  expect(said(session.warnings).join(' ')).toContain('has no counters by kernel')
 })
