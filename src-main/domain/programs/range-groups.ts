@@ -1,4 +1,5 @@
 /** The kernels of an import by the NVTX ranges that they were launched in. Pure. */
+import { can } from '../target/targets'
 import type { RungResult, Session } from '../session/session'
 
 export interface RangeGroup {
@@ -23,8 +24,10 @@ const timeOf = ({ profiledTime }: RungResult): number | null => profiledTime?.to
 const longestFirst = (a: number | null, b: number | null): number => (b ?? 0) - (a ?? 0)
 
 /** Longest first; null unless the session is an import of which a kernel was launched in a range. */
-export function rangeGroups({ target, rungs }: Session): RangeGroup[] | null {
-  if (target.kind !== 'imported' || rungs.every((rung) => rangesOf(rung).length === 0)) return null
+export function rangeGroups({ target, program, rungs }: Session): RangeGroup[] | null {
+  // A row of a profiled program sums launches of several ranges.
+  if (can(target).knowsRun || program) return null
+  if (rungs.every((rung) => rangesOf(rung).length === 0)) return null
   const byRange = new Map<string, RungResult[]>()
   for (const rung of rungs) {
     const key = JSON.stringify(rangesOf(rung))
