@@ -50,6 +50,15 @@ const programs = 'ncu/2025.3.1-h200-programs'
 
 export const programCapture = (name: string): Call => capture(`${programs}/${name}`)
 
+/** Ranges, threads and graphs under ncu: a program of three small kernels, on an H100. */
+const ranges = 'ncu/2025.3.1-h100-ranges'
+
+export const rangesCapture = (name: string): string => capture(`${ranges}/import-${name}`).stdout
+
+/** Two folders in it were renamed, letter for letter; all else is as ncu wrote it. */
+export const rangesReport = (name: string): Uint8Array =>
+  new Uint8Array(brotliDecompressSync(readFileSync(join(root, ranges, `${name}.ncu-rep.br`))))
+
 /** A report of ncu; the large ones are kept compressed. */
 export function ncuReport(name: string): Uint8Array {
   const [, ofPrograms] = /^programs\/(.*)$/.exec(name) ?? []

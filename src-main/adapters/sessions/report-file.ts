@@ -1,12 +1,19 @@
 /** Reads a file written by ncu with the parser that matches its first bytes. */
 import { createReadStream } from 'node:fs'
-import { open, readFile, stat } from 'node:fs/promises'
-import { message, together, type Statement } from '../../domain/messages/message'
+import { mkdtemp, open, readFile, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import { message, says, together, type Statement } from '../../domain/messages/message'
 import { inputError, KernelLadderError, errorText } from '../../domain/errors'
 import type { MetricValue } from '../../domain/metrics/metrics'
 import type { ProfileLevel } from '../../domain/metrics/metric-definition'
 import type { Instruction } from '../../domain/session/deep'
-import type { NcuMetrics, Profile, ProfiledTime } from '../../domain/session/session'
+import type {
+  NcuMetrics,
+  Profile,
+  ProfiledKernel,
+  ProfiledTime,
+} from '../../domain/session/session'
 import type { NcuLaunch } from '../../parsers/ncu/ncu-csv'
 import { readNcuCsv } from '../../parsers/ncu/ncu-csv-stream'
 import { launchMs, toMetrics } from '../../parsers/ncu/ncu-metrics'
@@ -19,6 +26,8 @@ import {
 } from '../../parsers/ncu/ncu-source'
 import { toDeepProfiles } from '../../parsers/ncu/ncu-deep'
 import { errorCode } from '../disk/disk'
+import { fileSource } from '../disk/file-source'
+import { isZstd, unpackZstd } from '../disk/unpack-zstd'
 import { type ReadReport } from '../../parsers/report/report-html'
 import { profiledTime } from '../../domain/programs/profiled-time'
 import { launchResources } from '../../parsers/ncu/ncu-launch-resources'
@@ -34,6 +43,8 @@ export interface ReportFile {
   launches: ReportLaunch[]
   /** Number of launches in the file; `launches` contains the first of them. */
   total: number
+  /** The time under ncu of the launches beyond `launches`; null if one of them has none. */
+  restMs: number | null
   ncuVersion: string | null
   createdAt: Date
   /** ncu's command line; null if the file does not contain it. Contains paths of the machine. */
@@ -46,7 +57,6 @@ export interface ReportFile {
 
 /** What a session can reasonably contain and a UI can show; a report of a training run has more launches. */
 const budget = { launches: 500, values: 250_000 }
-const maxReportBytes = 2 ** 30
 
 function readError(error: unknown, path: string): unknown {
   if (error instanceof KernelLadderError) return error
@@ -68,22 +78,63 @@ function readError(error: unknown, path: string): unknown {
 /** Loaded when a file is read: it describes its messages to the protobuf library, and few commands read a report. */
 const ncuRep = () => import('../../parsers/ncu/ncu-rep')
 
-/** Throws an input error that names the file if nothing can be imported from it. */
-export async function readReportFile(path: string): Promise<ReportFile> {
+/** A training run's report takes some gigabytes. */
+const mostUnpackedGb = 16
+
+export interface UnpackedReport {
+  path: string
+  notes: Statement[]
+  remove: () => Promise<void>
+}
+
+/** A report as ncu writes it uncompressed: the file itself, or what a `.ncu-repz` holds, in a temporary file. */
+export async function unpackReport(path: string): Promise<UnpackedReport> {
+  try {
+    await statFile(path)
+    if (!isZstd(await readStart(path))) return { path, notes: [], remove: () => Promise.resolve() }
+    const folder = await mkdtemp(join(tmpdir(), 'kernel-ladder-report-'))
+    const remove = () => rm(folder, { recursive: true, force: true })
+    try {
+      const unpacked = join(folder, 'report.ncu-rep')
+      const outcome = await unpackZstd(path, unpacked, mostUnpackedGb * 2 ** 30)
+      if (outcome === 'too-large')
+        throw inputError(
+          message('imports.tooLarge', { file: path, size: mostUnpackedGb }),
+          message('imports.unpackFirst', { file: JSON.stringify(path) }),
+        )
+      const damaged = message('imports.packedDamaged', { file: basename(path) })
+      if ((await stat(unpacked)).size === 0)
+        throw inputError(damaged, message('imports.exportAgain'))
+      return { path: unpacked, notes: outcome === 'damaged' ? [damaged] : [], remove }
+    } catch (error) {
+      await remove()
+      throw error
+    }
+  } catch (error) {
+    throw readError(error, path)
+  }
+}
+
+/** Throws an input error that names the file, as `given`, if nothing can be imported from it. */
+export async function readReportFile(path: string, given = path): Promise<ReportFile> {
   try {
     const { size, mtime } = await statFile(path)
     const start = await readStart(path)
     const report = (await ncuRep()).isNcuRep(start)
-      ? await readReport(path, size, mtime)
+      ? await readReport(path, mtime)
       : await readCsv(path, start, size, mtime)
     if (report.launches.length === 0)
       throw inputError(
-        together(message('imports.noLaunch', { file: path }), ...report.notes.slice(0, 3)),
-        message('imports.importWhat'),
+        together(message('imports.noLaunch', { file: given }), ...report.notes.slice(0, 3)),
+        message(
+          report.notes.some((note) => says(note, 'imports.ranges'))
+            ? 'imports.profileKernels'
+            : 'imports.importWhat',
+        ),
       )
     return report
   } catch (error) {
-    throw readError(error, path)
+    throw readError(error, given)
   }
 }
 
@@ -110,14 +161,9 @@ async function readStart(path: string): Promise<Uint8Array> {
   }
 }
 
-async function readReport(path: string, size: number, mtime: Date): Promise<ReportFile> {
-  if (size > maxReportBytes)
-    throw inputError(
-      message('imports.tooLarge', { file: path, size: maxReportBytes / 2 ** 30 }),
-      message('imports.printAsText', { file: JSON.stringify(path) }),
-    )
+async function readReport(path: string, mtime: Date): Promise<ReportFile> {
   const { take } = collector()
-  const report = (await ncuRep()).parseNcuRep(await readFile(path), take)
+  const report = (await ncuRep()).parseNcuRep(fileSource(path), take)
   return {
     ...report,
     format: 'ncu-rep',
@@ -167,6 +213,7 @@ async function readSourceCsv(
     format: 'source-csv',
     launches: withinBudget(launches),
     total: launches.length,
+    restMs: null,
     ncuVersion: null,
     createdAt: mtime,
     commandLine: null,
@@ -205,6 +252,7 @@ async function readCsv(
     format: page === 'raw' ? 'raw-csv' : 'details-csv',
     launches,
     total,
+    restMs: null,
     ncuVersion: null,
     createdAt: mtime,
     commandLine: null,
@@ -228,7 +276,12 @@ async function readCsv(
   }
 }
 
-interface LaunchesProfile {
+const rangesOf = ({ ranges }: ReportLaunch): Pick<ProfiledKernel, 'range' | 'ranges'> => ({
+  ...(ranges.length > 0 ? { range: ranges.at(-1)! } : {}),
+  ...(ranges.length > 1 ? { ranges } : {}),
+})
+
+export interface LaunchesProfile {
   profile: Profile
   profiledTime?: ProfiledTime
   metrics: Record<string, MetricValue>
@@ -258,7 +311,7 @@ export function profileLaunches(
           grid,
           block,
           passes,
-          ...(launch.rung === null ? {} : { range: launch.rung }),
+          ...rangesOf(launch),
           ...(resources ? { resources } : {}),
           ...(only ? {} : { ncuMetrics: metrics }),
         }

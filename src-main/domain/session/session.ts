@@ -239,6 +239,8 @@ export const ProfiledKernel = z.object({
   passes: z.number().int().nullable(),
   /** The innermost NVTX range that it was launched in, in imports and sessions of a program; absent outside any. */
   range: z.string().optional(),
+  /** The ranges around it, outermost first and `range` last; absent unless there are several. */
+  ranges: z.array(z.string()).optional(),
   /** Absent in sessions that predate it, and if the profile does not contain it. */
   resources: LaunchResources.optional(),
   /** All launches of it, where the rung is a program. */

@@ -6,7 +6,7 @@
 import { resolve } from 'node:path'
 
 /** What `import` reads and electron-builder.yml associates; HTML is other people's, so it only comes by hand. */
-const readable = /\.(ncu-rep|html)$/i
+const readable = /\.(ncu-repz?|html)$/i
 
 /** The files among a command line's words, which hold Electron's own switches as well. */
 export const filesOf = (argv: readonly string[], folder: string): string[] =>

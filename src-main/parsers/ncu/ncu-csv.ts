@@ -38,6 +38,8 @@ export interface NcuLaunch {
   kernelName: string
   /** The innermost push/pop range of NVTX's default domain; null outside any range. */
   rung: string | null
+  /** All ranges of the default domain that it was launched in, push/pop and start/end, outermost first. */
+  ranges: string[]
   /** null in tables of an older ncu, which have a time column instead. */
   grid: Extent | null
   block: Extent | null
@@ -100,14 +102,16 @@ function tableLines(text: string, notes: Statement[]): string[] {
   })
 }
 
-/** `466  "<default domain>:03_a:none:…"`, outermost first; other domains belong to libraries. */
-function innermostRange(cell: string): string | null {
+/**
+ * `466  "<default domain>:03_a:none:…"` of the launching thread, outermost first, or `"0:<default domain>:…"` with the
+ * number of a start/end range; other domains belong to libraries. ncu leaves quotes in names as they are.
+ */
+function rangesIn(cell: string | undefined): string[] {
   const domain = '<default domain>:'
-  const ranges = [...cell.matchAll(/"([^"]*)"/g)]
+  return [...(cell ?? '').matchAll(/"(?:\d+:)?(<default domain>:.*?(?::[^:"]*){6})"(?=\s|$)/g)]
     .map(([, range = '']) => range)
-    .filter((range) => range.startsWith(domain))
-  // The name is followed by payload type and value, color type and value, message type and message.
-  return ranges.at(-1)?.slice(domain.length).split(':').slice(0, -6).join(':') || null
+    .map((range) => range.slice(domain.length).split(':').slice(0, -6).join(':'))
+    .filter((name) => name !== '')
 }
 
 /** 400 digits become Infinity, which a session cannot store. */
@@ -150,7 +154,8 @@ export function columnsOf(header: readonly string[], units: readonly string[]): 
     grid: header.indexOf('Grid Size'),
     device: header.indexOf('Device'),
     capability: header.indexOf('CC'),
-    ranges: header.findIndex((column) => column.includes('Push/Pop_Range')),
+    pushed: header.findIndex((column) => column.includes('Push/Pop_Range')),
+    started: header.findIndex((column) => column.includes('Start/Stop_Range')),
     metrics,
   }
 }
@@ -198,11 +203,14 @@ export function parseLaunch(
     }
   }
   const passes = metrics.profiler__replayer_passes?.value
+  const pushed = rangesIn(cell(columns.pushed))
   return {
     id,
     processId: asNumber(cell(columns.process)),
     kernelName: cell(columns.kernel),
-    rung: innermostRange(cell(columns.ranges)),
+    rung: pushed.at(-1) ?? null,
+    // The table does not say in which order ranges of both kinds were opened; a start/end range is usually the longer one.
+    ranges: [...rangesIn(cell(columns.started)), ...pushed],
     grid,
     block,
     passes: typeof passes === 'number' ? passes : null,

@@ -23,8 +23,13 @@ const description = {
     session: [3, 'Session'],
     strings: [4, 'StringTable'],
     payloadBytes: [5, 'uint32'],
+    process: [6, 'Process'],
+    /** Results of several kernels as a whole. */
     ranges: [7, 'uint32'],
+    commandLists: [8, 'uint32'],
+    graphs: [9, 'uint32'],
   },
+  Process: { id: [1, 'uint32'] },
   /** Grows from block to block: name indices count from the first table of the file. */
   StringTable: { entries: [1, 'string[]'] },
   Session: {
@@ -36,7 +41,8 @@ const description = {
   Version: { tool: [1, 'string'], version: [2, 'string'] },
   /** One kernel launch. */
   Result: {
-    processId: [1, 'uint32'],
+    /** The thread that launched it: the process's own id for the first thread. */
+    threadId: [1, 'uint32'],
     mangledName: [5, 'string'],
     functionName: [6, 'string'],
     demangledName: [7, 'string'],
@@ -81,12 +87,20 @@ const description = {
     uint32: [4, 'uint32'],
     uint64: [5, 'uint64'],
   },
-  Nvtx: { domains: [1, 'NvtxDomain[]'], threads: [2, 'NvtxThread[]'] },
+  /** Every range of the process that was open at the launch; push/pop ranges belong to a thread. */
+  Nvtx: {
+    domains: [1, 'NvtxDomain[]'],
+    threads: [2, 'NvtxThread[]'],
+    startEnd: [3, 'NvtxStartEnd[]'],
+  },
   NvtxDomain: { id: [1, 'uint64'], name: [2, 'string'] },
   NvtxThread: { id: [1, 'uint64'], stacks: [2, 'NvtxStack[]'] },
   NvtxStack: { domain: [1, 'uint64'], ranges: [3, 'NvtxRange[]'] },
   /** `order` grows with each call of the process, so the innermost range has the highest. */
   NvtxRange: { name: [1, 'string'], order: [3, 'uint64'] },
+  NvtxStartEnd: { domain: [1, 'uint64'], ranges: [3, 'NvtxStartEndRange[]'] },
+  /** `order` counts the calls of the thread that started it, which may have made none. */
+  NvtxStartEndRange: { name: [2, 'string'], order: [4, 'uint64'] },
 } as const satisfies Record<string, Record<string, readonly [number, string]>>
 
 interface Scalars {
@@ -179,4 +193,32 @@ export function countMetrics(result: Uint8Array): number {
     reader.skip(wireType, field)
   }
   return count
+}
+
+/** The number in field 1 of a message that begins with it. */
+export function firstId(start: Uint8Array): bigint {
+  const reader = new BinaryReader(start)
+  const [field] = reader.tag()
+  if (field !== description.SourceRef.id[0]) throw new Error('it does not begin with its id')
+  return BigInt(reader.uint64())
+}
+
+/** The value of one metric in a Result, without decoding the others; null if it has none. */
+export function metricIn(result: Uint8Array, isIt: (name: number) => boolean): number | null {
+  const [metrics] = description.Result.metrics
+  const reader = new BinaryReader(result)
+  while (reader.pos < reader.len) {
+    const [field, wireType] = reader.tag()
+    if (field !== metrics) {
+      reader.skip(wireType, field)
+      continue
+    }
+    const bytes = reader.bytes()
+    const metric = new BinaryReader(bytes)
+    const [first] = metric.tag()
+    if (first !== description.Metric.name[0] || !isIt(metric.uint32())) continue
+    const figure = Number(decode('Metric', bytes).value?.choice.value)
+    return Number.isFinite(figure) ? figure : null
+  }
+  return null
 }

@@ -8,9 +8,10 @@
  */
 import { message, type Statement } from '../../domain/messages/message'
 import { inputError } from '../../domain/errors'
+import { sourceOf, type ByteSource } from '../byte-source'
 import type { Extent, NcuLaunch, NcuValue } from './ncu-csv'
 import { launchCode, type LaunchCode } from './ncu-rep-code'
-import { countMetrics, decode, type MessageOf } from './ncu-rep-messages'
+import { countMetrics, decode, firstId, metricIn, type MessageOf } from './ncu-rep-messages'
 import { withoutCasts } from '../../domain/programs/kernel-names'
 import { unitOf } from './ncu-rep-units'
 
@@ -18,6 +19,8 @@ export interface NcuRep {
   launches: NcuLaunch[]
   /** Of the file; more than `launches` if not all were wanted. */
   total: number
+  /** The time under ncu of those that were not wanted; null if one of them has none. */
+  restMs: number | null
   /** What could not be read, each as a sentence. */
   notes: Statement[]
   /** `2025.3.1.0`; null if the report does not say. */
@@ -34,6 +37,7 @@ const magic = [0x4e, 0x56, 0x52, 0]
 /** The highest file version that was verified against ncu's own output (2025.3.1). */
 const knownVersion = 7
 const maxNotes = 20
+const durationName = 'gpu__time_duration.sum'
 
 export const isNcuRep = (bytes: Uint8Array): boolean =>
   magic.every((byte, index) => bytes[index] === byte)
@@ -50,56 +54,70 @@ const maxHeaderBytes = 64 * 2 ** 20
 /** Thrown within this file if the bytes end before the announced length. */
 class CutOff extends Error {}
 
+/** A length-prefixed message by its place in the file. */
+interface Place {
+  at: number
+  length: number
+}
+
 class Cursor {
-  readonly #view: DataView
   constructor(
-    readonly bytes: Uint8Array,
-    public at = 0,
-  ) {
-    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  }
+    readonly source: ByteSource,
+    public at: number,
+    readonly end = source.size,
+  ) {}
 
   get left(): number {
-    return this.bytes.length - this.at
+    return this.end - this.at
   }
 
-  /** A view of the next bytes; nothing is copied. */
-  take(length: number): Uint8Array {
+  /** The place of the next message, which is not read yet. */
+  placeSized(): Place {
+    if (this.left < 4) throw new CutOff()
+    const bytes = this.source.read(this.at, 4)
+    const length = new DataView(bytes.buffer, bytes.byteOffset, 4).getUint32(0, true)
+    this.at += 4
     if (length > this.left) throw new CutOff()
     this.at += length
-    return this.bytes.subarray(this.at - length, this.at)
-  }
-
-  takeSized(): Uint8Array {
-    if (this.left < 4) throw new CutOff()
-    const length = this.#view.getUint32(this.at, true)
-    this.at += 4
-    return this.take(length)
+    return { at: this.at - length, length }
   }
 }
 
+const bytesAt = (source: ByteSource, { at, length }: Place): Uint8Array => {
+  const bytes = source.read(at, length)
+  if (bytes.length < length) throw new CutOff()
+  return bytes
+}
+
 interface State extends Omit<NcuRep, 'codeOf'> {
+  source: ByteSource
   take: (launch: NcuLaunch) => boolean
   wanted: boolean
   strings: string[]
-  /** The undecoded launches, by their ids. */
-  entries: Uint8Array[]
-  /** The undecoded machine code by its id. */
-  sources: Map<bigint, Uint8Array>
+  /** The launches by their ids; read again for their code. */
+  entries: Place[]
+  /** The machine code by its id. */
+  sources: Map<bigint, Place>
+  /** The process of the current block. */
+  processId: number | null
   ranges: number
   unnamed: number
   unreadable: number
 }
 
-/** `take` receives each launch and returns whether it wants more; the rest are counted and not decoded. */
+/** `take` receives each launch and returns whether it wants more; of the rest only the time is read. */
 export function parseNcuRep(
-  bytes: Uint8Array,
+  from: Uint8Array | ByteSource,
   take: (launch: NcuLaunch) => boolean = () => true,
 ): NcuRep {
-  if (!isNcuRep(bytes)) throw inputError(message('imports.noReport'), message('imports.nameReport'))
+  const source = from instanceof Uint8Array ? sourceOf(from) : from
+  if (!isNcuRep(source.read(0, magic.length)))
+    throw inputError(message('imports.noReport'), message('imports.nameReport'))
   const state: State = {
+    source,
     launches: [],
     total: 0,
+    restMs: 0,
     notes: [],
     ncuVersion: null,
     createdAt: null,
@@ -109,13 +127,14 @@ export function parseNcuRep(
     strings: [],
     entries: [],
     sources: new Map(),
+    processId: null,
     ranges: 0,
     unnamed: 0,
     unreadable: 0,
   }
-  const cursor = new Cursor(bytes, magic.length)
+  const cursor = new Cursor(source, magic.length)
   try {
-    const { version } = decode('FileHeader', cursor.takeSized())
+    const { version } = decode('FileHeader', bytesAt(source, cursor.placeSized()))
     if (version > knownVersion)
       state.notes.push(message('imports.formatVersion', { version, known: knownVersion }))
     while (cursor.left > 0) readBlock(cursor, state)
@@ -126,7 +145,7 @@ export function parseNcuRep(
         : message('part.launchesMissing', { count: state.total })
     state.notes.push(
       error instanceof CutOff
-        ? message('imports.cutOff', { at: bytes.length, missing })
+        ? message('imports.cutOff', { at: source.size, missing })
         : message('imports.unreadableFrom', { at: cursor.at, text: sentence(error), missing }),
     )
   }
@@ -134,25 +153,25 @@ export function parseNcuRep(
   if (state.unreadable > maxNotes)
     state.notes.push(message('imports.launchesUnreadable', { count: state.unreadable }))
   if (state.unnamed > 0) state.notes.push(message('imports.unnamed', { count: state.unnamed }))
-  const { launches, total, notes, ncuVersion, createdAt, commandLine } = state
+  const { launches, total, restMs, notes, ncuVersion, createdAt, commandLine } = state
   const codeOf: NcuRep['codeOf'] = (launch, nameOf) => codeIn(state, launch, nameOf)
-  return { launches, total, notes, ncuVersion, createdAt, commandLine, codeOf }
+  return { launches, total, restMs, notes, ncuVersion, createdAt, commandLine, codeOf }
 }
 
 function codeIn(
-  { entries, sources, strings }: State,
+  { source: file, entries, sources, strings }: State,
   { id, kernelName }: NcuLaunch,
   nameOf: (path: string) => string,
 ): LaunchCode | null {
   const entry = entries[id]
   if (!entry) return null
   try {
-    const detailed = decode('Detailed', entry)
+    const detailed = decode('Detailed', bytesAt(file, entry))
     const source = sources.get(detailed.source?.id ?? 0n)
     return launchCode({
       name: kernelName,
       detailed,
-      source: source ? decode('Source', source) : null,
+      source: source ? decode('Source', bytesAt(file, source)) : null,
       metricName: (index) => strings[index],
       nameOf,
     })
@@ -167,56 +186,74 @@ const sentence = (error: unknown): string =>
 
 /** Nothing is read from a block with an unreadable header, since its length is unknown. */
 function readBlock(cursor: Cursor, state: State): void {
-  const headerBytes = cursor.takeSized()
-  if (headerBytes.length === 0 || headerBytes.length > maxHeaderBytes)
-    throw new Error(`a block's header has ${headerBytes.length} bytes`)
-  const header = decode('BlockHeader', headerBytes)
+  const place = cursor.placeSized()
+  if (place.length === 0 || place.length > maxHeaderBytes)
+    throw new Error(`a block's header has ${place.length} bytes`)
+  const header = decode('BlockHeader', bytesAt(state.source, place))
   readSession(header.session, state)
+  state.processId = header.process?.id || null
   // One by one, because spreading a large table would overflow the stack.
   for (const text of header.strings?.entries ?? []) state.strings.push(text)
 
   const whole = header.payloadBytes <= cursor.left
-  const payload = new Cursor(cursor.take(Math.min(header.payloadBytes, cursor.left)))
-  const base = cursor.at - payload.bytes.length
-  for (let n = 0; n < header.sources; n += 1) readSource(payload.takeSized(), state)
-  for (let n = 0; n < header.results; n += 1) {
-    const at = base + payload.at
-    const entry = payload.takeSized()
-    if (!state.wanted) {
-      state.total += 1
-      continue
-    }
-    try {
-      if (countMetrics(entry) > maxMetrics)
-        throw new Error(`it has more than ${maxMetrics} metrics`)
-      const result = decode('Result', entry)
-      if (result.metrics.length === 0 && !result.functionName && !result.mangledName)
-        throw new Error('it is empty')
-      // A missing field reads as 0, and a launch of 0 blocks is invalid.
-      if (Math.min(...extentOf(result.grid), ...extentOf(result.block)) < 1)
-        throw new Error('it has no grid or no block size')
-      const launch = toLaunch(result, state)
-      state.launches.push(launch)
-      state.entries.push(entry)
-      state.total += 1
-      state.wanted = state.take(launch)
-    } catch (error) {
-      state.unreadable += 1
-      if (state.unreadable <= maxNotes)
-        state.notes.push(message('imports.launchUnreadable', { at, text: sentence(error) }))
-      if (state.unreadable === maxUnreadable) throw new Error('it contains no launches')
-    }
-  }
-  state.ranges += header.ranges
+  const end = cursor.at + Math.min(header.payloadBytes, cursor.left)
+  const payload = new Cursor(state.source, cursor.at, end)
+  cursor.at = end
+  for (let n = 0; n < header.sources; n += 1) readSource(payload.placeSized(), state)
+  for (let n = 0; n < header.results; n += 1) readResult(payload.placeSized(), state)
+  state.ranges += header.ranges + header.commandLists + header.graphs
   if (!whole) throw new CutOff()
 }
 
-/** Only its id: machine code that no launch is opened for is never decoded. */
-function readSource(bytes: Uint8Array, state: State): void {
+function readResult(place: Place, state: State): void {
+  const entry = bytesAt(state.source, place)
+  if (!state.wanted) {
+    state.total += 1
+    state.restMs = addMs(state.restMs, entry, state.strings)
+    return
+  }
   try {
-    const { id } = decode('SourceRef', bytes)
+    if (countMetrics(entry) > maxMetrics) throw new Error(`it has more than ${maxMetrics} metrics`)
+    const result = decode('Result', entry)
+    if (result.metrics.length === 0 && !result.functionName && !result.mangledName)
+      throw new Error('it is empty')
+    // A missing field reads as 0, and a launch of 0 blocks is invalid.
+    if (Math.min(...extentOf(result.grid), ...extentOf(result.block)) < 1)
+      throw new Error('it has no grid or no block size')
+    const launch = toLaunch(result, state)
+    state.launches.push(launch)
+    state.entries.push(place)
+    state.total += 1
+    state.wanted = state.take(launch)
+  } catch (error) {
+    state.unreadable += 1
+    if (state.unreadable <= maxNotes)
+      state.notes.push(
+        message('imports.launchUnreadable', { at: place.at - 4, text: sentence(error) }),
+      )
+    if (state.unreadable === maxUnreadable) throw new Error('it contains no launches')
+  }
+}
+
+/** The sum with the time of one more launch; null once a launch has none. */
+function addMs(sum: number | null, entry: Uint8Array, strings: readonly string[]): number | null {
+  try {
+    const ns = sum === null ? null : metricIn(entry, (index) => strings[index] === durationName)
+    return sum === null || ns === null ? null : sum + ns / 1e6
+  } catch {
+    return null
+  }
+}
+
+/** The id is the first field, in the first bytes of what may be megabytes. */
+const idBytes = 11
+
+/** Only its id: machine code that no launch is opened for is never read. */
+function readSource(place: Place, state: State): void {
+  try {
+    const id = firstId(state.source.read(place.at, Math.min(idBytes, place.length)))
     // Some come again, without the code.
-    if (bytes.length > (state.sources.get(id)?.length ?? 0)) state.sources.set(id, bytes)
+    if (place.length > (state.sources.get(id)?.length ?? 0)) state.sources.set(id, place)
   } catch {
     // Launches of this code have counters only.
   }
@@ -246,12 +283,14 @@ function toLaunch(result: MessageOf<'Result'>, state: State): NcuLaunch {
   }
   const major = number('device__attribute_compute_capability_major')
   const minor = number('device__attribute_compute_capability_minor')
+  const ranges = openRanges(result)
   return {
     id: state.launches.length,
-    processId: result.processId || null,
+    processId: state.processId ?? (result.threadId || null),
     kernelName:
       withoutCasts(result.demangledName) || result.functionName || result.mangledName || 'unnamed',
-    rung: innermostRange(result.nvtx),
+    rung: ranges.findLast(({ isPushed }) => isPushed)?.name ?? null,
+    ranges: ranges.map(({ name }) => name),
     grid: extentOf(result.grid),
     block: extentOf(result.block),
     passes: number('profiler__replayer_passes'),
@@ -284,13 +323,25 @@ function toFigure(value: MessageOf<'Value'> | undefined): number | string | null
   return Number.isFinite(number) ? number : null
 }
 
-/** The innermost push/pop range of NVTX's default domain, as in the CSV. */
-function innermostRange(nvtx: MessageOf<'Nvtx'> | undefined): string | null {
-  const own = nvtx?.domains.find(({ name }) => name === '<default domain>')?.id
-  const ranges = nvtx?.threads
+/**
+ * The ranges of NVTX's default domain that the launch is in, in the order in which they were opened: the push/pop ranges
+ * of its own thread, and the start/end ranges of any thread. Other domains belong to libraries.
+ */
+function openRanges({
+  nvtx,
+  threadId,
+}: MessageOf<'Result'>): { name: string; isPushed: boolean }[] {
+  if (!nvtx) return []
+  const own = nvtx.domains.find(({ name }) => name === '<default domain>')?.id
+  const pushed = nvtx.threads
+    .filter(({ id }) => Number(id) === threadId)
     .flatMap(({ stacks }) => stacks)
     .filter(({ domain }) => domain === own)
-    .flatMap((stack) => stack.ranges)
+    .flatMap(({ ranges }) => ranges.map((range) => ({ ...range, isPushed: true })))
+  const started = nvtx.startEnd
+    .filter(({ domain }) => domain === own)
+    .flatMap(({ ranges }) => ranges.map((range) => ({ ...range, isPushed: false })))
+  return [...pushed, ...started]
+    .filter(({ name }) => name !== '')
     .sort((a, b) => (a.order < b.order ? -1 : a.order > b.order ? 1 : 0))
-  return ranges?.at(-1)?.name || null
 }

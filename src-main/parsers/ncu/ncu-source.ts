@@ -250,6 +250,7 @@ export function sourcePageLaunches({ sections }: SourcePage): NcuLaunch[] {
         processId: null,
         kernelName,
         rung: null,
+        ranges: [],
         grid: null,
         block: null,
         passes: null,

@@ -21,7 +21,8 @@ export interface Columns {
   grid: number
   device: number
   capability: number
-  ranges: number
+  pushed: number
+  started: number
   metrics: readonly MetricColumn[]
 }
 

@@ -1,4 +1,4 @@
-/** Groups the launches of a report into an ordered, named ladder. */
+/** The launches of a report as an ordered, named ladder: a rung for each, whatever NVTX range it is in. */
 import type { ReportLaunch } from '../../adapters/sessions/report-file'
 import { inputError } from '../../domain/errors'
 import { distinctTitles, parseKernelName } from '../../domain/programs/kernel-names'
@@ -16,26 +16,14 @@ export interface Arrangement {
   names?: ReadonlyMap<string, string>
 }
 
-/** One rung per run of launches in the same NVTX range, else one rung per launch. */
-export function groupLaunches(launches: readonly ReportLaunch[]): ImportedRung[] {
-  const groups: ReportLaunch[][] = []
-  for (const launch of launches) {
-    const last = groups.at(-1)
-    if (last && launch.rung !== null && last[0]?.rung === launch.rung) last.push(launch)
-    else groups.push([launch])
-  }
+export function launchRungs(launches: readonly ReportLaunch[]): ImportedRung[] {
   const taken = new Set<string>()
-  const titles = distinctTitles(
-    groups.map(([launch]) => ({ ...launch!, name: launch!.kernelName })),
-  )
-  return groups.map((own, index) => {
-    const [{ rung, kernelName }] = own as [ReportLaunch]
-    const id =
-      rung === null
-        ? kernelId(kernelName, index, groups.length, taken)
-        : uniqueId(rung, numberOf(index, groups.length), taken)
-    return { id, title: clip(rung ?? titles[index]!), launches: own }
-  })
+  const titles = distinctTitles(launches.map((launch) => ({ ...launch, name: launch.kernelName })))
+  return launches.map((launch, index) => ({
+    id: kernelId(launch.kernelName, index, launches.length, taken),
+    title: clip(titles[index]!),
+    launches: [launch],
+  }))
 }
 
 const numberOf = (index: number, count: number): string =>
@@ -56,7 +44,7 @@ export function arrange(
     if (found) return found
     const known = rungs.slice(0, 20).map((rung) => rung.id)
     throw inputError(
-      `The file has no kernel or range with the imported id ${JSON.stringify(id)}.`,
+      `The file has no kernel with the imported id ${JSON.stringify(id)}.`,
       `It has: ${known.join(', ')}${rungs.length > 20 ? `, and ${rungs.length - 20} more` : ''}.`,
     )
   }

@@ -3,7 +3,10 @@ import { cp } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
 import { diskError } from '../../adapters/disk/disk'
 import {
+  launchMs,
   readReportFile,
+  unpackReport,
+  type UnpackedReport,
   type ReportFile,
   type ReportLaunch,
 } from '../../adapters/sessions/report-file'
@@ -11,13 +14,14 @@ import { draftSession } from '../../adapters/sessions/session-store'
 import { refuseTaken, takenMeanwhile } from '../../adapters/disk/staging'
 import { message, says, type Statement } from '../../domain/messages/message'
 import { type ErrorShape } from '../../domain/errors'
+import { formatMs, formatShare } from '../../domain/metrics/units'
 import { metricsAtLevel, type MetricValue } from '../../domain/metrics/metrics'
 import type { ProfileLevel } from '../../domain/metrics/metric-definition'
 import { sessionSchemaVersion, type RungResult, type Session } from '../../domain/session/session'
 import { kernelLadder, kernelResult } from './kernel-rungs'
 import type { Device } from '../../domain/gpu/device'
 import { importCode, type ImportedCode } from './imported-code'
-import { arrange, groupLaunches, type Arrangement, type ImportedRung } from './group-launches'
+import { arrange, launchRungs, type Arrangement, type ImportedRung } from './group-launches'
 
 export interface ImportOptions extends Arrangement {
   /** The folder of saved sessions, used if no output folder is given. */
@@ -46,14 +50,17 @@ export async function importReport(path: string, options: ImportOptions): Promis
   // Checked first, so that no gigabyte is read for a folder that cannot be written.
   if (options.out !== undefined) await refuseTaken(options.out)
   const claimed = options.out === undefined ? null : await draftSession(options.out)
+  let unpacked: UnpackedReport | null = null
   try {
-    const report = await readReportFile(file)
-    const rungs = arrange(groupLaunches(report.launches), options)
+    unpacked = await unpackReport(file)
+    const report = await readReportFile(unpacked.path, file)
+    report.notes.push(...unpacked.notes)
+    const rungs = arrange(launchRungs(report.launches), options)
     const id = `imported-${slug(name)}-${stamp(report.createdAt)}`
     const draft = claimed ?? (await draftSession(join(options.store, id)))
     try {
       if (report.format === 'ncu-rep')
-        await cp(file, draft.reportPath).catch((error: unknown) => {
+        await cp(unpacked.path, draft.reportPath).catch((error: unknown) => {
           throw diskError(error, draft.reportPath, 'write')
         })
       const code = importCode(report, rungs, name)
@@ -68,6 +75,8 @@ export async function importReport(path: string, options: ImportOptions): Promis
   } catch (error) {
     await claimed?.discard()
     throw error
+  } finally {
+    await unpacked?.remove()
   }
 }
 
@@ -107,7 +116,7 @@ function toSession(
     ladder: kernelLadder(
       {
         id: 'imported',
-        title: naming.name.replace(/\.(ncu-rep|csv|txt|out|log)$/i, '') || naming.name,
+        title: naming.name.replace(/\.(ncu-repz?|csv|txt|out|log)$/i, '') || naming.name,
         summary: `Imported from ${naming.name}.`,
       },
       rungs,
@@ -130,6 +139,16 @@ function toSession(
   }
 }
 
+/** How much of a report's time the imported launches are, if it has more. */
+function shareWords({ launches, total, restMs }: ReportFile): Statement[] {
+  const times = launches.map(launchMs)
+  if (total === launches.length || restMs === null || times.includes(null)) return []
+  const ms = times.reduce<number>((sum, own) => sum + own!, 0)
+  const all = ms + restMs
+  const share = formatShare(ms / all)
+  return [message('records.importedShare', { time: formatMs(ms), total: formatMs(all), share })]
+}
+
 function warningsOf(report: ReportFile, device: Device | null, name: string): Statement[] {
   const { launches, total, notes, format } = report
   const devices = new Set(launches.map(({ device: index }) => index))
@@ -138,6 +157,7 @@ function warningsOf(report: ReportFile, device: Device | null, name: string): St
     ...(total > launches.length
       ? [message('records.importedFirst', { file: name, total, count: launches.length })]
       : []),
+    ...shareWords(report),
     ...(format === 'details-csv' ? [message('records.detailsPage')] : []),
     ...(device ? [] : [message('records.gpuUnclear', { file: name })]),
     ...(devices.size > 1 ? [message('records.severalGpus', { count: devices.size })] : []),

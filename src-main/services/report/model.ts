@@ -27,6 +27,7 @@ import {
   type PrintedSummary,
   type Step,
 } from '../../domain/report/summary'
+import { rangeGroups } from '../../domain/programs/range-groups'
 import { shareOfTotal, totalProfiledMs } from '../../domain/programs/profiled-time'
 import type { Drawing } from '../../domain/report/chart-drawings'
 import { diffBelowHeaders, type Hunk } from '../compare/source-diff'
@@ -59,6 +60,8 @@ export interface LadderRow {
   kernel?: { time: Figure; share: Figure; launches: Figure; median: Figure }
   /** In the order of the model's metrics. */
   metrics: Figure[]
+  /** The NVTX ranges that it was launched in. */
+  range?: string
 }
 
 export interface ReportStep extends Step {
@@ -263,6 +266,7 @@ export function buildReport(input: ReportInput): ReportModel {
       ),
     }
   }
+  const groups = rangeGroups(session)
   const steps = stepsOf(session)
   const subject = `${inEnglish(headline(session))} on ${gpuName(session)}`
   const source = (id: string): string | undefined => input.sources[id]
@@ -278,7 +282,10 @@ export function buildReport(input: ReportInput): ReportModel {
     date: input.date,
     summary: printedSummary(session, steps),
     metrics,
-    rows: session.rungs.map(row),
+    rows:
+      groups?.flatMap(({ title: range, rungs }) =>
+        rungs.map((rung) => ({ ...row(rung), ...(range === null ? {} : { range }) })),
+      ) ?? session.rungs.map(row),
     notes,
     timeNotes: session.rungs.flatMap(({ id, timing }) => {
       const found = timing ? timeNotes(timing) : []

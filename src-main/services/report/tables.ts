@@ -61,19 +61,22 @@ const figureCell = ({ text, evidence, note }: Figure): Cell => ({
 export function ladderTable({ rows }: ReportModel): Table {
   const hasTimes = rows.some(({ rung }) => rung.timing !== null)
   const headings = ['Time', '±', 'Throughput ○', 'Reference beside', 'To reference ○', 'Step ○']
+  const ofRanges = rows.some(({ range }) => range !== undefined)
   const ofKernels = rows[0]?.kernel
     ? ['GPU time under ncu', 'Share ○', 'Launches', 'Median launch']
     : []
   return {
     columns: [
-      ...['Rung', 'What', 'Status'].map(words),
+      ...['Rung', 'What', ...(ofRanges ? ['NVTX range'] : []), 'Status'].map(words),
       ...[...ofKernels, ...(hasTimes ? headings : [])].map(number),
     ],
     rows: rows.map((row) => {
       const { rung, time, spread, throughput, beside, ratio, step, kernel } = row
       const shown = [time, spread, throughput, beside, ratio, step]
       return [
-        ...[rungCell(row), plain(rung.title), plain(rung.status)],
+        ...[rungCell(row), plain(rung.title)],
+        ...(ofRanges ? [plain(row.range ?? dash)] : []),
+        plain(rung.status),
         ...[
           ...(kernel ? [kernel.time, kernel.share, kernel.launches, kernel.median] : []),
           ...(hasTimes ? shown : []),

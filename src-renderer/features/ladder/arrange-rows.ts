@@ -20,7 +20,9 @@ function sortValue(row: LadderRow, { sort, metric }: LadderView): number | null 
     case 'order':
       return null
     case 'time':
-      return row.rung.timing ? -row.rung.timing.medianMs : null
+      return row.rung.timing || row.rung.profiledTime
+        ? -(row.rung.timing?.medianMs ?? row.rung.profiledTime!.totalMs)
+        : null
     case 'step':
       return row.step?.factor ?? null
     case 'metric':

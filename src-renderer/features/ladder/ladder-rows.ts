@@ -9,6 +9,7 @@ import { libraryClaim } from '../../../src-main/domain/analysis/library-claim'
 import { timeNotes } from '../../../src-main/domain/analysis/time-notes'
 import type { AnyMessage } from '../../../src-main/domain/messages/message'
 import { leadFigure, leadOf, type Lead } from '../../../src-main/domain/analysis/lead-figure'
+import { rangeGroups, type RangeGroup } from '../../../src-main/domain/programs/range-groups'
 import { gflops } from '../../../src-main/domain/task/problem'
 import {
   climbs,
@@ -43,6 +44,8 @@ export interface LadderRow {
   error: number | null
   /** That error over the reference's; null for the reference. */
   errorToReference: number | null
+  /** The NVTX range that it was launched in; null unless kernels are grouped by range. */
+  range: RangeGroup | null
 }
 
 /** The ladder's starting point: the first timed rung that is not the reference. */
@@ -54,14 +57,18 @@ export function ladderRows(session: Session): LadderRow[] {
   const entries = new Map(session.ladder.rungs.map((entry) => [entry.id, entry]))
   const referenceError = errorOf(session.rungs.find(({ id }) => id === session.ladder.reference))
   const numbers = rungNumbers(session.rungs)
-  return session.rungs.map((rung, index) => {
+  const byId = new Map(session.rungs.map(({ id }, index) => [id, numbers[index]]))
+  const inOrder =
+    rangeGroups(session)?.flatMap((range) => range.rungs.map((rung) => ({ rung, range }))) ??
+    session.rungs.map((rung) => ({ rung, range: null }))
+  return inOrder.map(({ rung, range }) => {
     const isReference = rung.id === session.ladder.reference
     const before = isReference || !climbs(session) ? undefined : rungBefore(session, rung.id)
     const comparison = before && compareRungs({ session, rung: before }, { session, rung })
     const error = errorOf(rung)
     return {
       rung,
-      number: numbers[index] ?? '',
+      number: byId.get(rung.id) ?? '',
       isReference,
       before,
       comparison,
@@ -73,6 +80,7 @@ export function ladderRows(session: Session): LadderRow[] {
       note: entries.get(rung.id)?.note ?? null,
       error,
       errorToReference: isReference || !error || !referenceError ? null : error / referenceError,
+      range,
     }
   })
 }

@@ -71,6 +71,7 @@ export const records = {
   imported:
     "Imported from {file}: nothing in it was built, verified or timed here, and the problem is unknown. Its times are ncu's own, taken while profiling; they are not timings of the program.",
   importedFirst: '{file} contains {total} launches; the first {count} were imported.',
+  importedShare: 'They took {time} of {total} under ncu, {share}.',
   detailsPage:
     'The details page contains few metrics and rounds them to two digits; the raw page or the report itself has more.',
   gpuUnclear: '{file} does not describe the GPU in full.',
@@ -199,7 +200,9 @@ export const imports = {
   cutOff: 'The report is truncated at byte {at}: {missing}.',
   unreadableFrom: 'The report cannot be read past byte {at} ({text}): {missing}.',
   ranges:
-    '{count, plural, one{{count} result is for a range rather than a kernel (ncu --replay-mode range) and was skipped} other{{count} results are for ranges rather than kernels (ncu --replay-mode range) and were skipped}}.',
+    '{count, plural, one{{count} result is of a range or a graph as a whole and has no counters by kernel; it was skipped} other{{count} results are of ranges or graphs as a whole and have no counters by kernel; they were skipped}}.',
+  profileKernels:
+    'Profile kernel by kernel: ncu --replay-mode kernel (or application) and --graph-profiling node.',
   launchesUnreadable:
     'In total, {count, plural, one{{count} launch} other{{count} launches}} cannot be read.',
   unnamed:
@@ -214,7 +217,7 @@ export const imports = {
   ncuWarning: "ncu's warning: {text}",
   noPage: 'ncu did not print its {page} page ({text}).',
   noFile: 'There is no file {file}.',
-  nameFile: 'Name a .ncu-rep file or a CSV file from ncu.',
+  nameFile: 'Name a .ncu-rep or .ncu-repz file or a CSV file from ncu.',
   notAllowed: '{file} cannot be read: permission denied.',
   changePermissions: 'Change its permissions.',
   unreadable: '{file} cannot be read: {text}.',
@@ -224,11 +227,11 @@ export const imports = {
   notRegular: '{file} is not a regular file.',
   empty: '{file} is empty.',
   exportAgain: 'Profile again, or export it again.',
-  tooLarge: '{file} is larger than {size} GB, the largest report that can be read at once.',
+  tooLarge: '{file} unpacks to more than {size} GB.',
+  packedDamaged: '{file} is damaged or truncated: it could be unpacked only in part.',
   tooLargePage:
     '{file} is larger than {size} MB, the largest source page that can be read at once.',
-  printAsText:
-    'Print it as text and import that: ncu --import {file} --csv --page raw > launches.csv',
+  unpackFirst: 'Unpack it and import the result: zstd -d {file} -o report.ncu-rep',
   neither: '{file} is neither an ncu report nor a text file.',
   twoSessions: '{file} contains two sessions.',
   sayWhich: 'Choose the one to import with --which first or --which second.',

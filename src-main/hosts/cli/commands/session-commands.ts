@@ -114,9 +114,9 @@ export function addImport({ cli, setUp, finish }: CommandLine): void {
   cli
     .command('import')
     .description(
-      'make a session from a .ncu-rep, a CSV of ncu’s raw or details page, or an HTML report',
+      'make a session from a .ncu-rep or .ncu-repz, a CSV of ncu’s raw or details page, or an HTML report',
     )
-    .argument('<file>', 'a .ncu-rep file, a CSV or an HTML report')
+    .argument('<file>', 'a .ncu-rep or .ncu-repz file, a CSV or an HTML report')
     .option('--out <dir>', 'save the session to this folder, which must not exist yet')
     .option('--order <ids>', 'keep only these imported rungs, in this order (comma-separated)')
     .option('--name <id=name>', 'rename an imported rung (repeatable)', repeated)

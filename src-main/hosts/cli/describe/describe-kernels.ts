@@ -5,6 +5,7 @@ import type { RungResult, Session } from '../../../domain/session/session'
 import { inEnglish } from '../../../domain/text/english'
 import { table, type Column } from '../output'
 import { describeOrigin, metric, metricHeaders } from './describe-ladder'
+import { rangeGroups, type RangeGroup } from '../../../domain/programs/range-groups'
 import { shareOfTotal, totalProfiledMs } from '../../../domain/programs/profiled-time'
 
 export const none = '–'
@@ -37,6 +38,27 @@ const spreadColumns: readonly Column<RungResult>[] = [
   },
 ]
 
+/** A line of the table: a kernel, or the NVTX range that the following kernels were launched in. */
+type Line = { rung: RungResult } | { group: RangeGroup }
+
+function linesOf(session: Session): Line[] {
+  const groups = rangeGroups(session)
+  if (!groups) return session.rungs.map((rung) => ({ rung }))
+  return groups.flatMap((group): Line[] => [{ group }, ...group.rungs.map((rung) => ({ rung }))])
+}
+
+const kernelCount = (count: number): string => `${count} ${count === 1 ? 'kernel' : 'kernels'}`
+
+/** A range has a time and no counters. */
+function groupCell({ title, rungs, totalMs }: RangeGroup, header: string, total: number | null) {
+  if (header === 'id') return `[${title ?? 'outside any range'}]`
+  if (header === 'kernel') return kernelCount(rungs.length)
+  if (header === 'time under ncu') return totalMs === null ? none : formatMs(totalMs)
+  if (header === 'share')
+    return totalMs === null || total === null ? none : formatShare(totalMs / total)
+  return ''
+}
+
 export function describeKernels(session: Session): string {
   const { rungs } = session
   const total = totalProfiledMs(session)
@@ -57,11 +79,18 @@ export function describeKernels(session: Session): string {
   const by = ['ncu', ...(session.tools.ncu ? [session.tools.ncu] : [])].join(' ')
   return [
     describeOrigin(session),
-    table(rungs, columns),
+    table(
+      linesOf(session),
+      columns.map(({ header, align, cell }): Column<Line> => ({
+        header,
+        ...(align ? { align } : {}),
+        cell: (line) => ('rung' in line ? cell(line.rung) : groupCell(line.group, header, total)),
+      })),
+    ),
     ...(total === null
       ? []
       : [
-          `${rungs.length} kernels, ${formatMs(total)} in all; ${by} ran each launch by itself, so these are not times of the program`,
+          `${kernelCount(rungs.length)}, ${formatMs(total)} in all; ${by} ran each launch by itself, so these are not times of the program`,
         ]),
     ...(passes > 0
       ? [`counters: ${by}, ${passes} ${passes === 1 ? 'pass' : 'passes'} per kernel`]

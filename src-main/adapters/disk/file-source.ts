@@ -1,0 +1,42 @@
+/** A file as a source of bytes. It is open only while it is read, so that nobody has to close it. */
+import { closeSync, openSync, readSync, statSync } from 'node:fs'
+import type { ByteSource } from '../../parsers/byte-source'
+
+/** Small reads that follow each other share one read of the file. */
+const windowBytes = 2 ** 12
+
+export function fileSource(path: string): ByteSource {
+  const { size } = statSync(path)
+  // One buffer for all reads: ten thousand of them would wait for the garbage collector.
+  let buffer = new Uint8Array(windowBytes)
+  let [start, end] = [0, 0]
+  return {
+    size,
+    read(at, length) {
+      const wanted = Math.max(0, Math.min(length, size - at))
+      if (at < start || at + wanted > end) {
+        const count = Math.min(Math.max(wanted, windowBytes), size - at)
+        if (count > buffer.length) buffer = new Uint8Array(count)
+        start = at
+        end = at + readAt(path, at, buffer.subarray(0, count))
+      }
+      return buffer.subarray(at - start, Math.min(at + wanted, end) - start)
+    },
+  }
+}
+
+/** The number of bytes that there were. */
+function readAt(path: string, at: number, into: Uint8Array): number {
+  const file = openSync(path, 'r')
+  try {
+    let done = 0
+    while (done < into.length) {
+      const count = readSync(file, into, done, into.length - done, at + done)
+      if (count === 0) break
+      done += count
+    }
+    return done
+  } finally {
+    closeSync(file)
+  }
+}

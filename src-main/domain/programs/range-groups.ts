@@ -1,0 +1,50 @@
+/** The kernels of an import by the NVTX ranges that they were launched in. Pure. */
+import { can } from '../targets/targets'
+import type { RungResult, Session } from '../session/session'
+
+export interface RangeGroup {
+  /** Outermost first; empty for kernels outside any range. */
+  ranges: readonly string[]
+  /** The ranges as a heading: `step › attention`; null outside any. */
+  title: string | null
+  /** Longest first. A range has the sum of their times, and no counters: they are of one kernel each. */
+  rungs: RungResult[]
+  /** null if one of them was not timed. */
+  totalMs: number | null
+}
+
+/** The ranges of a kernel, outermost first. */
+const rangesOf = ({ profile }: RungResult): readonly string[] => {
+  const [kernel] = profile?.kernels ?? []
+  return kernel?.ranges ?? (kernel?.range === undefined ? [] : [kernel.range])
+}
+
+const timeOf = ({ profiledTime }: RungResult): number | null => profiledTime?.totalMs ?? null
+
+const longestFirst = (a: number | null, b: number | null): number => (b ?? 0) - (a ?? 0)
+
+/** Longest first; null unless the session is an import of which a kernel was launched in a range. */
+export function rangeGroups({ target, program, rungs }: Session): RangeGroup[] | null {
+  // A row of a profiled program sums launches of several ranges.
+  if (can(target).knowsRun || program) return null
+  if (rungs.every((rung) => rangesOf(rung).length === 0)) return null
+  const byRange = new Map<string, RungResult[]>()
+  for (const rung of rungs) {
+    const key = JSON.stringify(rangesOf(rung))
+    const own = byRange.get(key)
+    if (own) own.push(rung)
+    else byRange.set(key, [rung])
+  }
+  return [...byRange.values()]
+    .map((own): RangeGroup => {
+      const ranges = rangesOf(own[0]!)
+      const times = own.map(timeOf)
+      return {
+        ranges,
+        title: ranges.length === 0 ? null : ranges.join(' › '),
+        rungs: own.sort((a, b) => longestFirst(timeOf(a), timeOf(b))),
+        totalMs: times.every((ms) => ms !== null) ? times.reduce((sum, ms) => sum + ms, 0) : null,
+      }
+    })
+    .sort((a, b) => longestFirst(a.totalMs, b.totalMs))
+}
