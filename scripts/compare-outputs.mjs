@@ -3,14 +3,14 @@
 /**
  * Compares what two versions of the CLI print for the same commands: exit codes, JSON documents and every number in other text.
  *
- *     node scripts/compare-outputs.mjs OLD.mjs [NEW.mjs] [--only REGEX]
+ *     node scripts/compare-outputs.mjs OLD-CLI [NEW-CLI] [--only REGEX]
  *
  * Both are one-file programs; the new one is dist/cli/kernel-ladder.mjs by default. Wording may differ: JSON is compared
  * without its sentences, help by its options, other text by its numbers in order. Dates, durations and paths of the two runs are left out.
  * Exits 1 if anything else differs.
  */
 import { execFile } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -22,7 +22,7 @@ const { values, positionals } = parseArgs({
 const [old, now = join(import.meta.dirname, '../dist/cli/kernel-ladder.mjs')] = positionals
 if (old === undefined) {
   console.error(
-    'Name the one-file program to compare with: node scripts/compare-outputs.mjs OLD.mjs',
+    'Name the one-file program to compare with: node scripts/compare-outputs.mjs OLD-CLI',
   )
   process.exit(2)
 }
@@ -82,10 +82,8 @@ function textDifferences(words, a, b) {
   return [`${x.slice(place, place + 4).join(' ')} … → ${y.slice(place, place + 4).join(' ')} …`]
 }
 
-const shipped = join(import.meta.dirname, '../resources/recordings')
-const recordings = readdirSync(shipped).filter((name) =>
-  existsSync(join(shipped, name, 'session.json')),
-)
+const index = readFileSync(join(import.meta.dirname, '../resources/recordings/index.json'), 'utf8')
+const recordings = Object.keys(JSON.parse(index).recordings).map((name) => `recorded:${name}`)
 const help = (/** @type {string} */ words) => [...words.split(' ').filter(Boolean), '--help']
 const static_ = ['--target', 'static:h200', '--json']
 const emulated = ['--target', 'emulated', '--json']
@@ -94,7 +92,7 @@ const commands = [
     ['show', id, '--json'],
     ['show', id],
     ['report', id, '--format', 'csv'],
-    ['run', '--target', `recorded:${id}`, '--json'],
+    ['run', '--target', id, '--json'],
   ]),
   ...recordings.slice(1).map((id, index) => ['compare', recordings[index] ?? '', id, '--json']),
   ...[
@@ -143,21 +141,30 @@ const commands = [
   ...[['import', 'nothing.ncu-rep'], ['report', 'nope'], ['run', '--at', 'N'], ['frobnicate']],
 ].filter((words) => new RegExp(values.only).test(words.join(' ')))
 
-let [differing, next] = [0, 0]
+/** What differs, by its place with numbers left out. @type {Map<string, { times: number, first: string }>} */
+const kinds = new Map()
+let [differing, failing, next] = [0, 0, 0]
 async function compareRest() {
   for (let words = commands[next++]; words; words = commands[next++]) {
     const [before, after] = [await run(old ?? '', words), await run(now, words)]
+    if (after.code !== 0) failing += 1
     const found =
       before.code === after.code
         ? textDifferences(words, before.stdout, after.stdout)
         : [`exit code ${before.code} → ${after.code}`]
     if (found.length === 0) continue
     differing += 1
-    console.log(`kernel-ladder ${words.join(' ')}: ${found.length} differences`)
-    for (const one of found.slice(0, 8)) console.log(`  ${one.slice(0, 200)}`)
+    for (const one of found) {
+      const kind = one.split(': ')[0]?.replaceAll(/\d+/g, '*') ?? ''
+      const known = kinds.get(kind)
+      if (known) known.times += 1
+      else kinds.set(kind, { times: 1, first: `kernel-ladder ${words.join(' ')}: ${one}` })
+    }
   }
 }
 await Promise.all(Array.from({ length: availableParallelism() }, compareRest))
-console.log(`${commands.length} commands, ${differing} with differences`)
+for (const { times, first } of kinds.values())
+  console.log(`${times} times, first ${first.slice(0, 240)}`)
+console.log(`${commands.length} commands, ${failing} that fail now, ${differing} with differences`)
 rmSync(scratch, { recursive: true, force: true })
 process.exitCode = differing > 0 ? 1 : 0

@@ -308,7 +308,7 @@ describe('rungs with a deep profile', () => {
     const cause = why.locator('ol > li').first()
     await expect
       .poll(() => cause.innerText())
-      .toMatch(/9\d %\s+The FMA pipe is busy for 78\.9 % of the time .*long scoreboard/s)
+      .toMatch(/1\.2\d×\s+The FMA pipe is busy for 78\.9 % of the time .*long scoreboard/s)
     const said = await why.innerText()
     expect(said).toContain('With the share of the time saved:')
     expect(said).toMatch(/What added time, relative to the time saved:\s+\d+ %\s+SMs are active/)

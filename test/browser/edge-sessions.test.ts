@@ -254,6 +254,7 @@ describe('messages', () => {
     const pair = '01_naive/02_coalesced'
     const { page } = await harness.visit(`/session/counts-alone/compare/${pair}`)
     await page.getByText('No time to compare').waitFor()
+    console.log('WHY', await page.locator('.figures .why').innerText())
     expect(await page.locator('.figures .why').count()).toBe(0)
     // Nor does its roofline say that operations were not counted, or stand first.
     await page.goto(`${harness.origin}/#/session/counts-alone/charts/roofline`)

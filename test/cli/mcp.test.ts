@@ -130,7 +130,7 @@ describe('an agent', () => {
       a: 'recorded:gemm-fp32-h200-4096',
       b: 'recorded:gemm-fp32-h200-4096-deep',
     })
-    expect(compared.summary).toMatch(/^\d+ pairs\. In all/)
+    expect(compared.summary).toMatch(/^Of the \d+ rungs in both sessions, /)
   })
 
   it('replays a recording, and is told how far it is', async () => {

@@ -159,7 +159,7 @@ describe('two sessions for print', () => {
     const [, html = ''] = (await printed([recording(), after()])).documents
     expect(html).toContain('<title>FP32 matrix multiplication at 4096³ FP32: two sessions</title>')
     expect(html).toContain('The driver versions differ: 580.159.04 and 590.')
-    expect(html).toContain('0 got faster and 1 slower beyond the spread of both')
+    expect(html).toContain('0 got faster, 1 slower,')
     expect(html).toMatch(/<code>06_float4<\/code><\/th>.*3\.41 ms.*5\.12 ms.*▼ worse/)
     expect(html).toContain('<span class="added">+// &lt;changed&gt;</span>')
     expect(html).toContain('f'.repeat(64))

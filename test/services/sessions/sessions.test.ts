@@ -215,7 +215,7 @@ describe('a name', () => {
     const { core, ref, folder, summary } = await setUp()
     await writeFile(join(folder, 'label.json'), '{"schema":1,"title":')
     expect((await summary())!.title).toBeNull()
-    expect((await core.call('sessions.get', { ref })).rungs).toHaveLength(2)
+    expect((await core.call('sessions.get', { ref })).rungs).toHaveLength(3)
   })
 })
 
@@ -307,7 +307,7 @@ describe('what is not in the store', () => {
 describe('a file that is handed over', () => {
   it('becomes a session of the store', async () => {
     const { ref, summary } = await setUp()
-    expect(await summary()).toMatchObject({ ref, kind: 'imported', rungCount: 2 })
+    expect(await summary()).toMatchObject({ ref, kind: 'imported', rungCount: 3 })
   })
 
   it('that is a report of a live run elsewhere is listed as imported, with its problem', async () => {
