@@ -25,7 +25,7 @@ export function fileSource(path: string): ByteSource {
   }
 }
 
-/** The number of bytes that there were. */
+/** Returns how many bytes were read; fewer than requested at the end of the file. */
 function readAt(path: string, at: number, into: Uint8Array): number {
   const file = openSync(path, 'r')
   try {

@@ -9,7 +9,7 @@ import type { SessionComparison } from './session-comparison'
 
 type Fused = SessionComparison['fused'][number]
 
-/** More names than these do not make a sentence. */
+/** A sentence lists at most this many kernel names. */
 const mostNames = 8
 
 /** `add ×2 + tanh`: in the order of their launches. */

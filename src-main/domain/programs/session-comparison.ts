@@ -51,7 +51,7 @@ export const SessionComparison = z.object({
   total: Times,
   pairs: z.array(
     Times.extend({
-      /** The rung's id, `<rung>/2` for the second kernel of an NVTX range. */
+      /** The rung's id, `<rung>/2` for the second kernel of a rung that launched several. */
       a: z.string(),
       b: z.string(),
       sideA: Side,
