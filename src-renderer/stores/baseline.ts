@@ -3,7 +3,7 @@ import { defineStore } from 'pinia'
 import { computed, watch } from 'vue'
 import { valueOf } from './loadable'
 import { rungOf, type RungResult, type Session } from '../../src-main/domain/session/session'
-import { keptText } from '../ui/preferences'
+import { storedText } from '../ui/preferences'
 import { useSessionsStore } from './sessions'
 
 interface Baseline {
@@ -15,7 +15,7 @@ interface Baseline {
 export const useBaselineStore = defineStore('baseline', () => {
   const sessions = useSessionsStore()
   /** Session and rung; neither may hold a line break. */
-  const kept = keptText('baseline')
+  const kept = storedText('baseline')
   const at = computed(() => {
     const [ref, rung] = kept.value.split('\n')
     return ref && rung ? { ref, rung } : null

@@ -74,5 +74,5 @@ const keptCpp = keeping(cppLanguage)
 const keptPython = keeping(pythonLanguage)
 
 /** For texts that nobody edits: each version of one would be kept. */
-export const keptSyntaxOf = (file: string): LanguageSupport =>
+export const cachedSyntaxOf = (file: string): LanguageSupport =>
   isPythonFile(file) ? keptPython : keptCpp

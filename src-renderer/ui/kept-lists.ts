@@ -1,6 +1,6 @@
 /** Lists of words, one per key, remembered in this browser. */
 import { computed, type WritableComputedRef } from 'vue'
-import { keptText } from './preferences'
+import { storedText } from './preferences'
 
 /** Lists that are kept; the one that was changed longest ago goes first. */
 const mostLists = 50
@@ -35,7 +35,7 @@ export function keptList(
   name: string,
   key: () => string,
 ): WritableComputedRef<readonly string[] | null> {
-  const kept = keptText(name)
+  const kept = storedText(name)
   return computed({
     get: () => readLists(kept.value).find(([known]) => known === key())?.[1] ?? null,
     set: (words) => (kept.value = writeLists(readLists(kept.value), key(), words)),

@@ -41,7 +41,7 @@ function stored<T>(use: () => T): T | undefined {
 }
 
 /** Text that persists in this browser; empty at first. */
-export function keptText(name: string): Ref<string> {
+export function storedText(name: string): Ref<string> {
   const key = `kernel-ladder-${name}`
   const text = ref(stored(() => localStorage.getItem(key) ?? undefined) ?? '')
   watch(text, (value) => stored(() => localStorage.setItem(key, value)))

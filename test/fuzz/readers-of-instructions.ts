@@ -1,6 +1,6 @@
 /** Single instructions with damaged bits: each is refused, or every one of its bits is consumed. */
 import { controlOf, isControl } from '../../src-main/domain/emulator/control'
-import type { Machine } from '../../src-main/domain/emulator/site'
+import type { EmulatorState } from '../../src-main/domain/emulator/site'
 import { isNothing, stepOf } from '../../src-main/domain/emulator/steps'
 import { Halt, type Counts } from '../../src-main/domain/emulator/warp'
 import { inputError } from '../../src-main/domain/errors'
@@ -14,7 +14,7 @@ const buffer = new ArrayBuffer(65536)
 const counts = new Proxy({} as Counts, { get: () => new Float64Array(16) })
 
 /** A launch in which steps can be made; none is executed. */
-const machine: Machine = {
+const machine: EmulatorState = {
   views: {
     words: new Int32Array(buffer),
     unsigned: new Uint32Array(buffer),

@@ -159,7 +159,7 @@ function parseHolder(line: string): GpuHolder | null {
 export async function claimGpu(call: GpuClaimCall): Promise<GpuClaim> {
   const { signal, wait } = call
   const address = addressOf(call.pciBusId)
-  let toldOf: string | null = null
+  let lastReported: string | null = null
   for (let silent = 0; !signal.aborted;) {
     const listening = await listen(address)
     if ('release' in listening) {
@@ -177,8 +177,8 @@ export async function claimGpu(call: GpuClaimCall): Promise<GpuClaim> {
       taken = { by }
       enough.abort()
       const name = JSON.stringify(by)
-      if (wait && name !== toldOf) call.onWait(by)
-      toldOf = name
+      if (wait && name !== lastReported) call.onWait(by)
+      lastReported = name
     }
     silent += 1
     await watch(address, wait ? signal : AbortSignal.any([signal, enough.signal]), tell)

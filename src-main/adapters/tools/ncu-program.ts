@@ -7,7 +7,13 @@ import { inputError, KernelLadderError } from '../../domain/errors'
 import type { NcuLaunch } from '../../parsers/ncu/ncu-csv'
 import { readNcuCsv } from '../../parsers/ncu/ncu-csv-stream'
 import { recognizeNcuFailure, unknownMetrics, type NcuFailure } from '../../parsers/ncu/ncu-failure'
-import { askedMetrics, cacheControl, clockControl, type CollectingLevel, deepOptions } from './ncu'
+import {
+  requestedMetrics,
+  cacheControl,
+  clockControl,
+  type CollectingLevel,
+  deepOptions,
+} from './ncu'
 import type { ProcessResult, PassOn } from './process'
 import type { Toolbox } from './toolbox'
 
@@ -190,7 +196,7 @@ export async function profileProgram(
   const report = await toolbox.output(call.reportPath)
   const { answer, output } = await runProgram(toolbox, 'ncu/profile', call, [
     ...(call.level === 'deep' ? deepOptions : []),
-    ...['--metrics', askedMetrics(call).join(',')],
+    ...['--metrics', requestedMetrics(call).join(',')],
     ...['--cache-control', cacheControl],
     ...filterArgs(call.filters),
     ...['--export', report.path],

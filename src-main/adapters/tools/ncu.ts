@@ -61,7 +61,7 @@ export interface NcuAnswer {
 }
 
 /** The metrics to request: only the first known name of each, since an alternative would cost a pass. */
-export function askedMetrics({ level, without }: Pick<NcuCall, 'level' | 'without'>): string[] {
+export function requestedMetrics({ level, without }: Pick<NcuCall, 'level' | 'without'>): string[] {
   const known = (name: string) => !without?.has(name) && !without?.has(baseName(name))
   return [...metricsAtLevel(level).map(({ ncu }) => ncu), ['gpu__time_duration.sum']].flatMap(
     (names) => names.find(known) ?? [],
@@ -82,7 +82,7 @@ const ncuArgs = (call: NcuCall): string[] => [
   ...(call.level === 'deep' ? deepOptions : []),
   ...ownProcess,
   '--metrics',
-  askedMetrics(call).join(','),
+  requestedMetrics(call).join(','),
   '--profile-from-start',
   'off',
   '--nvtx',

@@ -2,8 +2,8 @@
 import { zeroUniformRegister, type MemoryOperand, type Operand } from '../sass/instruction'
 import {
   bitsOf,
-  brainBitsOf,
-  brainOf,
+  bfloatBitsOf,
+  bfloatOf,
   doubleOf,
   floatOf,
   flush,
@@ -46,7 +46,7 @@ function floatSum(at: Site, type: 'F32' | 'F16x2' | 'BF16x2'): Combine {
   if (!at.has('ADD')) return at.unknown(`an operation on ${type} that is not a sum`)
   at.expect('RN')
   if (type === 'F16x2') return packedAdd(halfOf, halfBits)
-  if (type === 'BF16x2') return packedAdd(brainOf, brainBitsOf)
+  if (type === 'BF16x2') return packedAdd(bfloatOf, bfloatBitsOf)
   const ftz = at.has('FTZ') ? flush : (value: number) => value
   return (old, value) => bitsOf(ftz(Math.fround(ftz(floatOf(old)) + ftz(floatOf(value)))))
 }

@@ -2,7 +2,7 @@
 import type { Instruction } from '../sass/instruction'
 import { phaseControl } from './mbarriers'
 import { type Cluster, type Control, type Split, type Warp } from './warp'
-import { lanes, Site, type Machine } from './site'
+import { lanes, Site, type EmulatorState } from './site'
 import { systemCall } from './system-calls'
 import { barrierControl, completeBarrier } from './block-barriers'
 import { branch, converge, convergenceOf, giveWay, scatter, setConvergence } from './divergence'
@@ -62,14 +62,18 @@ const barrierIndex = (site: Site): number => {
 const conditionOf = (site: Site): ((warp: Warp) => number) => site.predicate(site.predicates[0])
 
 /** What an instruction that decides where a warp goes on does. */
-export function controlOf(instruction: Instruction, index: number, machine: Machine): Control {
+export function controlOf(
+  instruction: Instruction,
+  index: number,
+  machine: EmulatorState,
+): Control {
   const site = new Site(instruction, index, machine)
   const control = makeControl(site, index, machine)
   site.finish()
   return control
 }
 
-function makeControl(site: Site, index: number, machine: Machine): Control {
+function makeControl(site: Site, index: number, machine: EmulatorState): Control {
   const { counts } = machine
   switch (site.mnemonic) {
     case 'BRA':

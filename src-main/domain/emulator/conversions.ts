@@ -3,7 +3,7 @@ import type { Operand } from '../sass/instruction'
 import {
   bitsOf,
   brainBits,
-  brainBitsOf,
+  bfloatBitsOf,
   flush,
   floatOf,
   halfBits,
@@ -208,7 +208,7 @@ function floatToFloat(at: Site): Step {
     to === 'F16'
       ? halfBits
       : to === 'BF16'
-        ? brainBitsOf
+        ? bfloatBitsOf
         : to === 'F32'
           ? (value) => bitsOf(Math.fround(value))
           : at.unknown()

@@ -122,7 +122,7 @@ export function halfBits(value: number): number {
   return sign | ((e + 15) << 10) | (result / 2 ** (e - 10) - 1024)
 }
 
-export const brainOf = (bits: number): number => floatOf(bits << 16)
+export const bfloatOf = (bits: number): number => floatOf(bits << 16)
 
 /** A float as bfloat16, to the nearest. */
 export function brainBits(value: number): number {
@@ -132,7 +132,7 @@ export function brainBits(value: number): number {
 }
 
 /** A sum that is known as `value` plus a tiny `error`, rounded once to the nearest bfloat16. */
-export function brainBitsOf(value: number, error = 0): number {
+export function bfloatBitsOf(value: number, error = 0): number {
   const float = Math.fround(value)
   const left = value - float + error
   if (Number.isNaN(left) || left === 0 || !Number.isFinite(float)) return brainBits(float)

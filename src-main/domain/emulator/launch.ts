@@ -8,7 +8,7 @@ import { growsStack, isNarrow, registersOf } from './code-facts'
 import { segmentCompiler, type Segment } from './compile'
 import { controlOf, isControl } from './control'
 import { deviceHigh, parameterHigh, type Allocation, type Device } from './device'
-import { countLanes, lanes, type Cost, type Finding, type Machine, type Views } from './site'
+import { countLanes, lanes, type Cost, type Finding, type EmulatorState, type Views } from './site'
 import { isNothing, stepOf } from './steps'
 import { createWatch, writtenBytes } from './watch'
 import {
@@ -182,7 +182,7 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
   const constantWords = new Map<number, DataView>()
   for (const [bank, bytes] of launch.banks)
     constantWords.set(bank, new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength))
-  const machine: Machine = {
+  const machine: EmulatorState = {
     views,
     registers,
     sharedBytes,

@@ -1,6 +1,6 @@
 /** Matrix elements, and how registers and shared memory hold them. */
 import { zeroRegister, type Operand } from '../sass/instruction'
-import { brainOf, halfOf } from './float'
+import { bfloatOf, halfOf } from './float'
 import { lanes, type Site } from './site'
 import { smallFloats, smallOf } from './small-floats'
 
@@ -49,7 +49,7 @@ export function elementsOf(at: Site): Elements {
         }
       : at.unknown()
   return at.has('BF16')
-    ? { packed: 2, table: tabled(brainOf), leastNormal: leastFloat }
+    ? { packed: 2, table: tabled(bfloatOf), leastNormal: leastFloat }
     : { packed: 2, table: halfTable(), leastNormal: 2 ** -14 }
 }
 

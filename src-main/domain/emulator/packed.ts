@@ -1,6 +1,6 @@
 /** Two halves or two bfloat16 in a register: HADD2, HMUL2, HFMA2 and their comparisons. */
 import { zeroRegister, type Operand } from '../sass/instruction'
-import { brainBits, brainBitsOf, brainOf, halfBits, halfOf, sumError } from './float'
+import { brainBits, bfloatBitsOf, bfloatOf, halfBits, halfOf, sumError } from './float'
 import { eachLane, type Site } from './site'
 import type { Step } from './warp'
 
@@ -41,7 +41,7 @@ function packed(
   addend: (b: number, c: number) => number,
 ): Step {
   const brain = at.has('BF16_V2') || at.has('BF16')
-  const toNumber = brain ? brainOf : halfOf
+  const toNumber = brain ? bfloatOf : halfOf
   if (at.has('F32')) return widen(at, toNumber)
   const sources = at.operands.sources
   // A pair of immediates is one operand or two, as the disassembler prints it.
@@ -54,7 +54,7 @@ function packed(
   const toBits = (value: number, a: number, b: number): number => {
     if (saturate && value >= 1) return brain ? brainBits(1) : halfBits(1)
     if ((saturate && !(value > 0)) || (relu && value < 0)) return 0
-    return brain ? brainBitsOf(value, sumError(a, b, value)) : halfBits(value)
+    return brain ? bfloatBitsOf(value, sumError(a, b, value)) : halfBits(value)
   }
   const finish = (a: number, b: number, c: number): number => {
     const [x, y] = [product(a, b), addend(b, c)]

@@ -36,7 +36,7 @@ export interface Views {
 }
 
 /** Where things lie in the memory for the time of a launch, and who keeps the count. */
-export interface Machine {
+export interface EmulatorState {
   readonly views: Views
   /** Rows of registers of a warp, R0 first; the uniform ones follow. */
   readonly registers: number
@@ -119,7 +119,7 @@ export class Site {
   constructor(
     private readonly instruction: Instruction,
     readonly index: number,
-    readonly machine: Machine,
+    readonly machine: EmulatorState,
     writesRegister = true,
     private readonly uses = new Uses(instruction),
   ) {

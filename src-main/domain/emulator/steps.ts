@@ -8,7 +8,7 @@ import { integerSteps } from './integer'
 import { memorySteps } from './memory-steps'
 import { moveSteps } from './moves'
 import { packedSteps } from './packed'
-import { Site, type Machine } from './site'
+import { Site, type EmulatorState } from './site'
 import { warpgroupSteps } from './hgmma'
 import { Halt, type Step } from './warp'
 import { tensorSteps } from './hmma'
@@ -62,7 +62,7 @@ const ofWarp = new Set([
 
 export const isNothing = ({ mnemonic }: Instruction): boolean => nothing.has(mnemonic)
 
-export function stepOf(instruction: Instruction, index: number, machine: Machine): Step {
+export function stepOf(instruction: Instruction, index: number, machine: EmulatorState): Step {
   const { mnemonic } = instruction
   if (isNothing(instruction)) return () => {}
   const site = new Site(instruction, index, machine)

@@ -10,7 +10,7 @@ const reasonWords = (reasons: readonly ClockReason[]): Statement =>
     .reduceRight((rest, part) => message('checks.and', { part, rest }))
 
 /** What held the clocks down, so that the time says less of the code; null where nothing did, as far as is known. */
-export function heldDown(state: GpuState | undefined): Statement | null {
+export function throttleStatement(state: GpuState | undefined): Statement | null {
   const reasons = state?.heldDownBy ?? []
   return reasons.length === 0
     ? null

@@ -51,19 +51,19 @@ function assignSections(
   let at = -1
   for (const section of sections) {
     const name = plainName(section.kernelName)
-    const isOf = (launch: Launch): boolean =>
+    const isSameKernel = (launch: Launch): boolean =>
       plainName(launch.kernelName) === name && isCodeOf(launch, section)
     const own = at < 0 ? undefined : assigned.get(launches[at]!.id)
     const goesOn =
       own !== undefined &&
-      isOf(launches[at]!) &&
+      isSameKernel(launches[at]!) &&
       section.file !== null &&
       !own.some(({ file }) => file === section.file)
     if (goesOn) {
       own.push(section)
       continue
     }
-    const next = launches.findIndex((launch, index) => index > at && isOf(launch))
+    const next = launches.findIndex((launch, index) => index > at && isSameKernel(launch))
     if (next < 0) continue
     at = next
     assigned.set(launches[at]!.id, [section])

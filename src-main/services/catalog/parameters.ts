@@ -9,7 +9,7 @@ import type { RunPlan } from '../../domain/run/plan'
 export const list = (words: Iterable<string>): string => [...words].join(', ')
 
 /** `BK`, or `05_tile.BK` for one rung; an id may contain dots. */
-export function askedName(word: string): { rung: string | null; name: string } {
+export function splitParameterName(word: string): { rung: string | null; name: string } {
   const dot = word.lastIndexOf('.')
   return { rung: dot < 0 ? null : word.slice(0, dot), name: word.slice(dot + 1) }
 }
@@ -45,9 +45,9 @@ export function checkParams(
 }
 
 /** Names of the parameters requested for a rung. */
-const askedOf = (requested: Parameters, id: string): string[] =>
+const requestedNames = (requested: Parameters, id: string): string[] =>
   Object.keys(requested).flatMap((word) => {
-    const { rung, name } = askedName(word)
+    const { rung, name } = splitParameterName(word)
     return rung === null || rung === id ? name : []
   })
 
@@ -63,7 +63,7 @@ export function giveParams(
   const ofAll: Parameters = {}
   const ofOne: [LadderRung, string, number][] = []
   for (const [word, value] of Object.entries(requested)) {
-    const { rung: id, name } = askedName(word)
+    const { rung: id, name } = splitParameterName(word)
     const rung = rungs.find((candidate) => candidate.id === id)
     if (id === null) ofAll[name] = value
     else if (rung) ofOne.push([rung, name, value])
@@ -128,7 +128,7 @@ export function refuseImpossible(
   )
     return
   const valuesOf = ({ id, params }: LadderRung): string =>
-    askedOf(requested, id)
+    requestedNames(requested, id)
       .filter((name) => params[name] !== undefined)
       .map((name) => `${name}=${params[name]}`)
       .join(', ')

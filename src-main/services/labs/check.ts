@@ -206,11 +206,11 @@ async function gatherLocal(
   }
 }
 
-const toldOfLaunches = new Set(['wavesPerSm', 'theoreticalOccupancy'])
+const launchMetrics = new Set(['wavesPerSm', 'theoreticalOccupancy'])
 
 /** Whether a check is about how launches fill the GPU, which is told of the lab's own size. */
 const judgesLaunches = ({ checks }: Lab): boolean =>
-  checks.some((check) => check.kind === 'metric' && toldOfLaunches.has(check.metric))
+  checks.some((check) => check.kind === 'metric' && launchMetrics.has(check.metric))
 
 /** On the emulated GPU: everything but what depends on time. */
 async function gatherEmulated(

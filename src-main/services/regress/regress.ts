@@ -44,7 +44,7 @@ import { toolboxOn } from '../bench/visible-gpu'
 import { inTurn, isShared } from '../bench/gpu-turn'
 import type { Device } from '../../domain/gpu/device'
 import { median } from '../../domain/regress/statistics'
-import { keepSameCode, keptSameCode } from './same-code'
+import { keepSameCode, readSameCode } from './same-code'
 
 export interface RegressRequest extends Omit<PlanRequest, 'profile' | 'cacheState'> {
   /** A session, or a git revision. */
@@ -230,7 +230,7 @@ async function sameCodeSpread(
   { rounds }: RoundsOutcome,
 ): Promise<SameCode | null> {
   const { folders } = setup.machine
-  const known = request.calibrate ? null : await keptSameCode(folders, device)
+  const known = request.calibrate ? null : await readSameCode(folders, device)
   if (known) return known
   const timedRungs = [...rounds.values()].filter((all) => all.length > 1)
   const percent = spreadOfSameCode(timedRungs)

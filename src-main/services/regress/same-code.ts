@@ -16,13 +16,13 @@ const Kept = z.record(z.string(), SameCode)
 const keyOf = ({ name, driver }: Pick<Device, 'name' | 'driver'>): string =>
   `${name}, driver ${driver ?? 'unknown'}`
 
-const keptIn = ({ cache }: Pick<Folders, 'cache'>): JsonFile<z.infer<typeof Kept>> =>
+const cacheFile = ({ cache }: Pick<Folders, 'cache'>): JsonFile<z.infer<typeof Kept>> =>
   jsonFile(join(cache, 'same-code.json'), Kept, {}, 'cache')
 
-export const keptSameCode = async (
+export const readSameCode = async (
   folders: Pick<Folders, 'cache'>,
   device: Pick<Device, 'name' | 'driver'>,
-): Promise<SameCode | null> => (await keptIn(folders).read())[keyOf(device)] ?? null
+): Promise<SameCode | null> => (await cacheFile(folders).read())[keyOf(device)] ?? null
 
 /** A cache that cannot be written to costs only time. */
 export async function keepSameCode(
@@ -30,7 +30,7 @@ export async function keepSameCode(
   device: Pick<Device, 'name' | 'driver'>,
   found: SameCode,
 ): Promise<void> {
-  await keptIn(folders)
+  await cacheFile(folders)
     .change((all) => ({ ...all, [keyOf(device)]: found }))
     .catch(() => undefined)
 }

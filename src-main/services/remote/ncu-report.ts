@@ -119,7 +119,7 @@ export function createNcuReports(
     const { folder } = await openSession(ref)
     return { folder, found: await findReport(folder) }
   }
-  const hereOf = async (ref: string): Promise<FoundReport> => {
+  const copyHere = async (ref: string): Promise<FoundReport> => {
     const { folder, found } = await reportOf(ref)
     if (found?.state === 'here') return found
     throw inputError(message('machines.noReport', { folder }), message('machines.noReportDo'))
@@ -159,11 +159,11 @@ export function createNcuReports(
         return {}
       },
       'ncuReport.open': async ({ ref }: CallInput<'ncuReport.open'>) => {
-        await openInNsight(setup, (await hereOf(ref)).path)
+        await openInNsight(setup, (await copyHere(ref)).path)
         return {}
       },
       'ncuReport.part': async ({ ref, from }: CallInput<'ncuReport.part'>) => {
-        const { path, bytes } = await hereOf(ref)
+        const { path, bytes } = await copyHere(ref)
         const file = await open(path)
         try {
           const { buffer, bytesRead } = await file.read({

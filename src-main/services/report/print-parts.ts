@@ -140,7 +140,7 @@ function causeBlock({ why }: Pick<ReportStep, 'why'>): string[] {
 }
 
 /** Counters that the causes name, and those that moved without mattering. */
-const toldBy = ({ causes, unimportant }: ReportStep['why']): Set<string> =>
+const citedMetrics = ({ causes, unimportant }: ReportStep['why']): Set<string> =>
   new Set([
     ...causes.flatMap(({ metrics }) => metrics.map(({ id }) => id)),
     ...unimportant.map(({ id }) => id),
@@ -158,7 +158,7 @@ function stepBody(step: ReportStep, hasCounters: boolean): string {
   const [unmoved, moved] = split(known, ({ verdict, expected }) => {
     return verdict === 'same' && expected === null
   })
-  const explanation = toldBy(why)
+  const explanation = citedMetrics(why)
   const isShort = hasCounters && why.causes.length > 0
   const [shown, others] = split(
     moved,

@@ -81,7 +81,7 @@ export class PreparedRungs {
     const { bench } = await this.tools
     const one = await readyRung(bench, this.fills, rung, outcome, this.plan.problem)
     if ('reason' in one) {
-      this.unlaunched.set(rung.id, { verify: null, timing: null, trouble: troubleOf(one) })
+      this.unlaunched.set(rung.id, { verify: null, timing: null, trouble: toTrouble(one) })
       return
     }
     this.ready.set(rung.id, one)
@@ -138,7 +138,7 @@ export function requireFitting({
   }
 }
 
-const troubleOf = ({ reason, fault }: NotLaunched): NonNullable<Finding['trouble']> => ({
+const toTrouble = ({ reason, fault }: NotLaunched): NonNullable<Finding['trouble']> => ({
   status: fault ?? 'unsupported',
   reason: fault === undefined ? message('emulation.notLaunched', { why: reason }) : reason,
 })

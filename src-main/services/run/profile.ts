@@ -1,7 +1,7 @@
 /** Collects counters: one ncu process over one runner for all rungs, profiling only the launches marked by the runner. */
 import { setTimeout } from 'node:timers/promises'
 import {
-  askedMetrics,
+  requestedMetrics,
   ncuVersion,
   runNcu,
   type CollectingLevel,
@@ -147,11 +147,11 @@ async function collectKnown(
   tell: (event: ProfileEvent) => void,
 ): Promise<NcuAnswer> {
   for (;;) {
-    const wanted = askedMetrics(call)
+    const wanted = requestedMetrics(call)
     const answer = await runNcu(toolbox, call)
     if (answer.byRung.size > 0 || call.signal?.aborted || toolbox.replays) return answer
     for (const name of answer.unknownMetrics) call.without.add(name)
-    const left = askedMetrics(call)
+    const left = requestedMetrics(call)
     if (left.length === 0 || left.join() === wanted.join()) return answer
     tell({ type: 'unknown', metrics: answer.unknownMetrics })
   }

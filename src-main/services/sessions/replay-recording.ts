@@ -9,7 +9,7 @@ import { liveWay } from '../run/live-way'
 import { defaultSettings } from '../run/run-settings'
 import { runPlan, type RunOutcome } from '../run/run'
 import type { RunPlan } from '../../domain/run/plan'
-import { askedName } from '../catalog/parameters'
+import { splitParameterName } from '../catalog/parameters'
 import { selectRungs } from '../catalog/resolve'
 import { chosen, type Choice } from '../../domain/task/problem-request'
 import { recordedRef } from '../../domain/session/session-ref'
@@ -33,7 +33,7 @@ function checkChoice({ name, task, problem }: Recording, request: Choice): void 
 
 function checkParams(recording: Recording, params: Record<string, number>): void {
   for (const [word, value] of Object.entries(params)) {
-    const { rung: id, name } = askedName(word)
+    const { rung: id, name } = splitParameterName(word)
     const holders = recording.session.rungs.filter(
       (rung) => (id === null || rung.id === id) && rung.params[name] !== undefined,
     )
@@ -57,7 +57,7 @@ function checkParams(recording: Recording, params: Record<string, number>): void
 }
 
 /** The further problems at which a recording's rungs were verified. */
-function furtherOf({ rungs, ladder }: Session): Pick<RunPlan, 'alsoVerify'> {
+function otherSizesOf({ rungs, ladder }: Session): Pick<RunPlan, 'alsoVerify'> {
   const verified = rungs.filter(({ alsoVerified }) => alsoVerified !== undefined)
   const problems = verified[0]?.alsoVerified?.map(({ problem }) => problem) ?? []
   return problems.length === 0
@@ -101,7 +101,7 @@ export async function replay(
     profile: request.profile === 'none' ? 'none' : session.settings.profile,
     timing: session.settings.timing ?? 'single',
     profileSkip: session.settings.profileSkipped ?? [],
-    ...furtherOf(session),
+    ...otherSizesOf(session),
   }
   const keep = new Set(wanted.map(({ rung }) => rung.id))
   const emitWanted = (event: RunEvent): void => {

@@ -43,7 +43,7 @@ export function useChartWords() {
   }
 
   /** The names, or the first of very many. */
-  const someOf = (names: readonly string[]): string => {
+  const shortList = (names: readonly string[]): string => {
     const first = named(names)
     const more = names.length - first.length
     const rungs = first.join(', ')
@@ -56,10 +56,10 @@ export function useChartWords() {
       ? []
       : [
           t(reason === undefined ? 'charts.leftOut' : 'charts.leftOutBecause', {
-            rungs: someOf(rungs.map((rung) => rungLabel(session, rung))),
+            rungs: shortList(rungs.map((rung) => rungLabel(session, rung))),
             reason: reason ?? '',
           }),
         ]
 
-  return { origin, fileName, someOf, leftOut }
+  return { origin, fileName, someOf: shortList, leftOut }
 }

@@ -12,7 +12,7 @@ import { codeOnly, tellingLines, whole, withoutHeader } from './source-text'
 import { diffConfig, looseDiffConfig, sourceHunks } from './source-hunks'
 import { rung, session } from '../../../test/renderer/samples'
 import { gemmProblem } from '../../../test/support'
-import { keptSyntaxOf } from '../../ui/code-syntax'
+import { cachedSyntaxOf } from '../../ui/code-syntax'
 import { folds } from './unchanged-folds'
 import { pairAcross, pairedStep } from './paired-rungs'
 
@@ -176,7 +176,7 @@ describe('long sources', () => {
 })
 
 describe('the syntax of a source', () => {
-  const { parser } = keptSyntaxOf('x.cu').language
+  const { parser } = cachedSyntaxOf('x.cu').language
   const source = `__global__ void kernel(float* a) {\n${'  a[0] += 1.0f;\n'.repeat(50)}}\n`
 
   function* namesOf(tree: typeof plain) {
@@ -196,7 +196,7 @@ describe('the syntax of a source', () => {
 
   it('is that of the language its name says', () => {
     const text = 'block = n // 32  # rounded down'
-    const tree = keptSyntaxOf('x.py').language.parser.parse(text)
+    const tree = cachedSyntaxOf('x.py').language.parser.parse(text)
     expect([...namesOf(tree)]).toContain(`Comment ${text.indexOf('#')} ${text.length}`)
     expect([...namesOf(tree)].filter((name) => name.startsWith('Comment'))).toHaveLength(1)
   })

@@ -9,7 +9,7 @@ import { type Chunk, getChunks, MergeView, unifiedMergeView } from '@codemirror/
 import { syntaxHighlighting } from '@codemirror/language'
 import type { Hunk } from '../../../src-main/domain/analysis/chain'
 import { codeHighlighting, codeTheme } from '../../ui/code-theme'
-import { keptSyntaxOf } from '../../ui/code-syntax'
+import { cachedSyntaxOf } from '../../ui/code-syntax'
 import { markedLines, markLines } from '../../ui/code-marks'
 import { diffConfig, linesOf, looseDiffConfig, textOf } from './source-hunks'
 import { shownLine, type SourceText } from './source-text'
@@ -58,7 +58,7 @@ function common(side: SideName, source: SourceText, options: SourceViewOptions):
     heatGutter,
     lineNumbers({ formatNumber: (number) => String(source.lines[number - 1] ?? '') }),
     drawSelection(),
-    keptSyntaxOf(source.file),
+    cachedSyntaxOf(source.file),
     syntaxHighlighting(codeHighlighting),
     EditorState.readOnly.of(true),
     EditorState.phrases.of(options.phrases),

@@ -9,7 +9,7 @@ import { message } from '../../../src-main/domain/messages/message'
 import { figureText, fixed, spreadText } from '../../ui/format'
 import { useStatement } from '../../ui/statement'
 import type { TipContent } from '../../ui/tip'
-import { heldDown } from '../../../src-main/domain/report/gpu-state-words'
+import { throttleStatement } from '../../../src-main/domain/report/gpu-state-words'
 import { useMetricWords } from './use-metric-words'
 
 export function useProvenance() {
@@ -93,7 +93,7 @@ export function useProvenance() {
   function conditionLines(timing: Timing): string[] {
     const { emptyMs, late, includesHost, gpu } = timing
     const own = ownGpuMs(timing)
-    const throttles = heldDown(gpu)
+    const throttles = throttleStatement(gpu)
     return [
       ...(own === null ? [] : [t('provenance.gpuOwn', { ms: figureText(own, 'ms') })]),
       ...(emptyMs == null ? [] : [t('provenance.empty', { ms: figureText(emptyMs, 'ms') })]),
@@ -118,7 +118,7 @@ export function useProvenance() {
   function sustainedTip({ timing }: RungResult): TipContent {
     if (!timing?.sustained) return { lines: [t('provenance.noTime')] }
     const { medianMs, seconds, spread, referenceMedianMs, gpu } = timing.sustained
-    const throttles = heldDown(gpu)
+    const throttles = throttleStatement(gpu)
     return {
       title: figureText(medianMs, 'ms'),
       lines: [

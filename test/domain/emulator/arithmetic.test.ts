@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import {
   brainBits,
-  brainBitsOf,
-  brainOf,
+  bfloatBitsOf,
+  bfloatOf,
   floatOf,
   fusedMultiplyAdd,
   halfBits,
@@ -199,13 +199,13 @@ describe('a sum of bfloat16', () => {
       [3 * 2 ** -134, 0x0001, 0x0002, 0x0002],
     ] as const)
       for (const error of [2 ** -100 * Math.abs(tie), 2 ** -60 * Math.abs(tie)])
-        expect([brainBitsOf(tie, -error), brainBitsOf(tie), brainBitsOf(tie, error)]).toEqual([
+        expect([bfloatBitsOf(tie, -error), bfloatBitsOf(tie), bfloatBitsOf(tie, error)]).toEqual([
           below,
           even,
           above,
         ])
-    expect(brainBitsOf(brainOf(0x4049))).toBe(0x4049)
-    expect(brainBitsOf(2 ** 128 - 2 ** 119, -1)).toBe(0x7f7f)
-    expect(brainBitsOf(2 ** 128 - 2 ** 119)).toBe(0x7f80)
+    expect(bfloatBitsOf(bfloatOf(0x4049))).toBe(0x4049)
+    expect(bfloatBitsOf(2 ** 128 - 2 ** 119, -1)).toBe(0x7f7f)
+    expect(bfloatBitsOf(2 ** 128 - 2 ** 119)).toBe(0x7f80)
   })
 })

@@ -7,7 +7,7 @@ import { deviceHigh, parameterHigh } from '../../../src-main/domain/emulator/dev
 import {
   lanes,
   type Finding,
-  type Machine,
+  type EmulatorState,
   type Views,
 } from '../../../src-main/domain/emulator/site'
 import { stepOf } from '../../../src-main/domain/emulator/steps'
@@ -251,7 +251,7 @@ export class SingleStep {
     views.bytes.set(this.before)
     const findings: Finding[] = []
     const counts = newCounts(16)
-    const machine: Machine = {
+    const machine: EmulatorState = {
       views,
       registers,
       sharedBytes,

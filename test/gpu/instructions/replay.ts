@@ -1,7 +1,7 @@
 /** Executes trials in the emulator, each on one warp that is set as runner.cu sets one, and reads what a GPU answered. */
 import { segmentCompiler } from '../../../src-main/domain/emulator/compile'
 import { createDevice, deviceHigh } from '../../../src-main/domain/emulator/device'
-import { type Finding, type Machine } from '../../../src-main/domain/emulator/site'
+import { type Finding, type EmulatorState } from '../../../src-main/domain/emulator/site'
 import { isNothing, stepOf } from '../../../src-main/domain/emulator/steps'
 import {
   Halt,
@@ -178,7 +178,7 @@ export class Replay {
     const constants = new DataView(bank.buffer)
     const findings: Finding[] = []
     const counts = newCounts(1)
-    const machine: Machine = {
+    const machine: EmulatorState = {
       ...{ views, registers, sharedBytes, counts },
       ...{ localBytes: 0, growsStack: false, calls: false, clustered: false },
       constant: (number, offset) =>

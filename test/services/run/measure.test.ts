@@ -17,7 +17,7 @@ import { provenance } from '../../../src-main/domain/report/provenance'
 import { said } from '../../support'
 import { cardMetricIds } from '../../../src-main/domain/metrics/metrics'
 import { type Session } from '../../../src-main/domain/session/session'
-import { heldDown, sessionGpuWords } from '../../../src-main/domain/report/gpu-state-words'
+import { throttleStatement, sessionGpuWords } from '../../../src-main/domain/report/gpu-state-words'
 import { sessionText } from '../../../src-main/hosts/cli/describe/describe-static'
 
 describe('the state of the GPU', () => {
@@ -32,7 +32,9 @@ describe('the state of the GPU', () => {
       ...{ temperatureC: 61, powerW: 698.5, powerLimitW: 700 },
       heldDownBy: ['powerCap', 'softwareThermal'],
     })
-    expect(said(heldDown(gpu))).toBe('Clocks were held down: power cap, temperature (driver)')
+    expect(said(throttleStatement(gpu))).toBe(
+      'Clocks were held down: power cap, temperature (driver)',
+    )
     const facts = new Map(provenance(session).map(({ id, value }) => [id, said(value)]))
     expect(facts.get('gpuState')).toBe(
       'SM clock 1695 to 1980 MHz, at most 699 of 700 W and 61 °C; clocks held down in 2 of 2 rungs: power cap, temperature (driver)',
@@ -48,7 +50,7 @@ describe('the state of the GPU', () => {
     expect(sessionGpuWords(old.session)).toBeNull()
     setEnv({ FAKE_CLOCKS: '1' })
     const { session } = await machine.run({ rungs: ['01_naive'], profile: 'none' })
-    expect(heldDown(rung(session, '01_naive').timing!.gpu)).toBeNull()
+    expect(throttleStatement(rung(session, '01_naive').timing!.gpu)).toBeNull()
     expect(said(sessionGpuWords(session))).toMatch(/61 °C; clocks not held down$/)
   })
 })

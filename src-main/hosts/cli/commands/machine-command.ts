@@ -195,7 +195,7 @@ export async function machineCheckCommand(
   return doctor.data.checks.some(({ status }) => status === 'missing') ? exitCodes.missing : 0
 }
 
-const whatOf = (text: string): string => {
+const commandText = (text: string): string => {
   try {
     const job = Job.parse(JSON.parse(text))
     if (job.kind === 'words') return job.words.join(' ')
@@ -215,7 +215,7 @@ export async function machineRunsCommand(
   const opened = await openMachine(machine.folders, name)
   const { jobs } = await findRuns(opened, abortOnStop('stopping.'))
   const runs = jobs.map(({ id, state, submission, job }) => ({
-    ...{ id, state, what: whatOf(job) },
+    ...{ id, state, what: commandText(job) },
     job: submission && (submittedId(submission)?.id ?? null),
   }))
   if (json) printJson(machineRunsDocument, { name, runs })

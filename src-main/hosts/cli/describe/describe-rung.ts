@@ -47,7 +47,7 @@ const bottleneckWords: Record<BottleneckClass, string> = {
 
 const labelOf = (id: string): string => metricDefinition(id)?.label ?? id
 
-const someOf = (words: readonly string[]): string =>
+const shortList = (words: readonly string[]): string =>
   words.length <= 4
     ? words.join(', ')
     : `${words.slice(0, 3).join(', ')} and ${words.length - 3} more counters`
@@ -91,7 +91,7 @@ function describeBottleneck({ target }: Session, found: Bottleneck | null): stri
     ...(also.length > 0 ? [`  together with: ${also.map(named).join('; ')}`] : []),
     ...evidence.map(describeEvidence),
     ...(name === 'unknown'
-      ? [`  Missing: ${someOf(missing.map(labelOf))}. \`--profile standard\` collects them.`]
+      ? [`  Missing: ${shortList(missing.map(labelOf))}. \`--profile standard\` collects them.`]
       : []),
   ]
 }
