@@ -61,5 +61,5 @@ export function useChartWords() {
           }),
         ]
 
-  return { origin, fileName, someOf: shortList, leftOut }
+  return { origin, fileName, shortList, leftOut }
 }
