@@ -387,7 +387,8 @@ describe('serve', () => {
 
   it('prints a one-time link to the UI, keeps its port, and shuts down cleanly when asked', async () => {
     const running = start(['serve', '--port', '0'])
-    const [, url] = /(http:\S+)/.exec(await running.says('Press Ctrl+C')) ?? []
+    await running.says('Press Ctrl+C')
+    const [, url] = /(http:\S+)/.exec(await running.says('Kernel Ladder is at http')) ?? []
     const first = await get(url!)
     const page = await get(new URL('/', url).href, first.cookie)
     const again = await get(url!)

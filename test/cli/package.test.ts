@@ -28,10 +28,10 @@ const withoutNpm = Object.fromEntries(
   Object.entries(process.env).filter(([name]) => !/^(npm_|INIT_CWD$)/i.test(name)),
 )
 
-/** What a server has said when it is ready; throws if it ended instead. */
-const saidBy = ({ says, finished }: Running): Promise<string> =>
+/** The output of a server that is ready, link included, which comes through another pipe; throws if it ended instead. */
+const outputWhenReady = ({ says, finished }: Running): Promise<string> =>
   Promise.race([
-    says('Press Ctrl+C'),
+    says('Press Ctrl+C').then(() => says('Kernel Ladder is at http')),
     finished.then(({ stderr }) => {
       throw new Error(stderr)
     }),
@@ -88,7 +88,7 @@ describe('the npm package', () => {
     async (command) => {
       const none = { ...env, DISPLAY: '', WAYLAND_DISPLAY: '' }
       const server = start([command], none, program)
-      const said = await saidBy(server)
+      const said = await outputWhenReady(server)
       const link = /http:\S+/.exec(said)![0]
       const entry = await fetch(link, { redirect: 'manual' })
       const cookie = entry.headers.getSetCookie()[0]!.split(';')[0]!
@@ -112,7 +112,7 @@ describe('the npm package', () => {
     const app = start(['app'], { ...env, DISPLAY: ':99' }, program)
     if (process.getuid?.() === 0) {
       // Electron refuses that user, so the browser is asked for.
-      const said = await saidBy(app)
+      const said = await outputWhenReady(app)
       expect(said).toContain('Electron does not run as root')
       app.signal('SIGTERM')
       expect((await app.finished).code).toBe(0)
