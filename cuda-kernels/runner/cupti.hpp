@@ -25,7 +25,9 @@ class Cupti {
   decltype(&cuptiActivityEnable) enable = nullptr;
   decltype(&cuptiActivityDisable) disable = nullptr;
   decltype(&cuptiActivityFlushAll) flushAll = nullptr;
+  decltype(&cuptiActivityFlushPeriod) flushPeriod = nullptr;
   decltype(&cuptiActivityGetNextRecord) nextRecord = nullptr;
+  decltype(&cuptiActivityGetNumDroppedRecords) droppedRecords = nullptr;
   decltype(&cuptiGetStreamIdEx) streamId = nullptr;
 
  private:
@@ -42,7 +44,10 @@ class Cupti {
               bind(library, "cuptiActivityRegisterCallbacks", registerBuffers) &&
               bind(library, "cuptiActivityEnable", enable) && bind(library, "cuptiActivityDisable", disable) &&
               bind(library, "cuptiActivityFlushAll", flushAll) &&
-              bind(library, "cuptiActivityGetNextRecord", nextRecord) && bind(library, "cuptiGetStreamIdEx", streamId);
+              bind(library, "cuptiActivityFlushPeriod", flushPeriod) &&
+              bind(library, "cuptiActivityGetNextRecord", nextRecord) &&
+              bind(library, "cuptiActivityGetNumDroppedRecords", droppedRecords) &&
+              bind(library, "cuptiGetStreamIdEx", streamId);
   }
 
   template <typename Function>

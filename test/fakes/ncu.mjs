@@ -207,6 +207,19 @@ function chosen(log, option, env) {
     .map((row, index) => row.replace(/^"\d+"/, `"${index}"`))
 }
 
+/** Profiles a kernel that waits for another one, which ncu does not start: until it is killed. */
+async function hang({ env, signal }, log) {
+  writeFileSync(
+    log,
+    `==PROF== Connected to process 565 (/tmp/peers)
+==PROF== Profiling "${env.FAKE_STUCK}" - 2: 0%....50%
+==WARNING== Launching the workload is taking more time than expected. If this continues to hang, terminate the profile and re-try by profiling the range of all related launches using '--replay-mode range'. See https://docs.nvidia.com/nsight-compute/ProfilingGuide/index.html#replay for more details.
+`,
+  )
+  await new Promise((resolve) => signal?.addEventListener('abort', resolve))
+  return 1
+}
+
 async function ncuProgram(call) {
   const { words, env, path, say, logCall } = call
   logCall('ncu')
@@ -214,6 +227,7 @@ async function ncuProgram(call) {
   // The program may have options of the same names.
   const own = words.slice(0, words.length - command.length)
   const option = (name) => (own.includes(name) ? own[own.indexOf(name) + 1] : undefined)
+  if (env.FAKE_STUCK) return hang(call, path(option('--log-file')))
   const exit = await runIt(command, call)
   if (exit === null) {
     say(notFound(command[0]))

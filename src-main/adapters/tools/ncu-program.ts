@@ -15,7 +15,7 @@ import {
   deepOptions,
 } from './ncu'
 import type { ProcessResult, PassOn } from './process'
-import type { Toolbox } from './toolbox'
+import type { Scratch, Toolbox } from './toolbox'
 
 export interface LaunchFilters {
   /** A regular expression over functions' names, as ncu matches it: anywhere in the name. */
@@ -38,6 +38,8 @@ export interface ProgramCall {
   filters: LaunchFilters
   /** Milliseconds after which the program is stopped. */
   timeoutMs: number
+  /** Milliseconds that a launch may go on after ncu warned that it does not end; 20 s by default. */
+  stuckAfterMs?: number
   signal: AbortSignal
   /** Receives what the program prints. */
   onOutput: PassOn
@@ -49,6 +51,8 @@ interface ProgramAnswer {
   exitCode: number | null
   /** Why ncu did not profile; that the program failed or launched nothing is no failure of ncu's. */
   failure: NcuFailure | null
+  /** The kernel that did not end while ncu ran it by itself; the program was stopped for it. */
+  stuckKernel: string | null
 }
 
 export interface Preview extends ProgramAnswer {
@@ -92,13 +96,49 @@ const common = [
 const availableIn = (log: string): string[] =>
   [...log.matchAll(/^\d+\. (\S.*)$/gm)].map(([, name]) => name!.trim())
 
+/** A kernel may take long, so ncu's warning alone does not say that it waits for another one. */
+const patienceAfterWarningMs = 20_000
+
+/** The kernel whose launch ncu warned of and has not finished since; null if there is none. */
+function unendingKernel(log: string): string | null {
+  const warning = log.lastIndexOf('Launching the workload is taking more time than expected')
+  const launch = log.lastIndexOf('==PROF== Profiling "')
+  return warning > launch ? (/"([^"]*)"/.exec(log.slice(launch))?.[1] ?? null) : null
+}
+
+/** Calls `onStuck` once a launch has not ended for too long. Returns a function that stops watching. */
+function watchForStuckLaunch(
+  scratch: Scratch,
+  stuckAfterMs: number,
+  onStuck: () => void,
+): () => void {
+  let [since, seen] = [Date.now(), '']
+  const timer = setInterval(() => {
+    void scratch.readLog(logName, mostLogBytes).then(({ text }) => {
+      if (text !== seen || unendingKernel(text) === null) [since, seen] = [Date.now(), text]
+      else if (Date.now() - since >= stuckAfterMs) onStuck()
+    })
+  }, stuckAfterMs / 20)
+  return () => clearInterval(timer)
+}
+
 async function runProgram(
   toolbox: Toolbox,
   key: string,
-  { ncu, cwd, command, timeoutMs, signal, onOutput }: ProgramCall,
+  {
+    ncu,
+    cwd,
+    command,
+    timeoutMs,
+    stuckAfterMs = patienceAfterWarningMs,
+    signal,
+    onOutput,
+  }: ProgramCall,
   args: readonly string[],
 ): Promise<{ answer: ProgramAnswer; log: string; whole: boolean; output: string }> {
   const scratch = await toolbox.scratch()
+  const stuck = new AbortController()
+  const stopWatching = watchForStuckLaunch(scratch, stuckAfterMs, () => stuck.abort())
   try {
     const result = await toolbox.exec({
       tool: 'ncu',
@@ -109,7 +149,7 @@ async function runProgram(
       // A private folder, because another user's lock file in the shared one would stop ncu.
       env: { TMPDIR: scratch.path },
       timeoutMs,
-      signal,
+      signal: AbortSignal.any([signal, stuck.signal]),
       passOn: { to: onOutput, keep: keptOutput },
       lastWords: { name: 'ncu', ms: patienceMs },
     })
@@ -145,10 +185,12 @@ async function runProgram(
         outcome: result.outcome,
         exitCode: exitCode === undefined ? result.exitCode : Number(exitCode),
         failure: result.outcome !== 'exited' || ofProgram ? null : failure,
+        stuckKernel: signal.aborted || result.outcome === 'exited' ? null : unendingKernel(log),
       },
       ...{ log, whole, output: output },
     }
   } finally {
+    stopWatching()
     await scratch.remove()
   }
 }

@@ -49,6 +49,11 @@ export const launchProbeFlags: readonly string[] = [
   'include',
 ]
 
+/** It is loaded into programs that have a CUDA runtime of their own. */
+export const activityFlags: readonly string[] = [
+  ...['-std=c++17', '-O2', '-shared', '-cudart', 'none', '-Xcompiler', '-fPIC', '-I', 'runner'],
+]
+
 /** It launches through the driver alone. */
 export const replayFlags: readonly string[] = [
   ...['-std=c++17', '-O2', '-shared', '-cudart', 'none', '-Xcompiler', '-fPIC', '-I', 'include'],

@@ -8,7 +8,7 @@ import { changesOf } from './changes'
 import { marks, pairUnits, type PairReason } from './pairing'
 import { sayKernels, sayRefusal, sayRungs } from './say-comparison'
 import type { SessionComparison, SessionVerdict, Side } from './session-comparison'
-import { unitsOf, type Unit, type UnitTime } from './units'
+import { unitsOf, type Clock, type Unit, type UnitTime } from './units'
 
 /** A change below this is none, however precise the times are: sessions are measured at different moments. */
 const threshold = 0.03
@@ -59,11 +59,13 @@ const times = (timeA: number | null, timeB: number | null, alike: boolean) => ({
   ratio: alike && timeA !== null && timeB !== null && timeA > 0 ? timeB / timeA : null,
 })
 
+const isProfiler = (clock: Clock): clock is 'ncu' | 'cupti' => clock === 'ncu' || clock === 'cupti'
+
 const sideOf = ({ rung, title, launches, kernel, time }: Unit): z.infer<typeof Side> => ({
   rung,
   title,
   launches,
-  cacheState: time === null || time.clock === 'ncu' ? null : time.clock,
+  cacheState: time === null || isProfiler(time.clock) ? null : time.clock,
   kernel: kernel && {
     name: kernel.name,
     grid: kernel.grid,
@@ -118,7 +120,13 @@ export function compareUnits(
   const reasons = [
     ...refusals,
     ...empty,
-    ...(clocksA.has('ncu') === clocksB.has('ncu') ? [] : [message('guard.clocks')]),
+    ...(clocksA.has('ncu') === clocksB.has('ncu')
+      ? []
+      : [
+          message(
+            clocksA.has('cupti') || clocksB.has('cupti') ? 'guard.profilers' : 'guard.clocks',
+          ),
+        ]),
     ...(unpaired && fused.length === 0 && empty.length === 0 ? [message('guard.noPairs')] : []),
   ]
   const ok = reasons.length === 0

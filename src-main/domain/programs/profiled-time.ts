@@ -1,13 +1,17 @@
-/** Sums the times of launches under ncu. */
+/** Sums the times of launches under ncu or CUPTI. */
 import type { Session, ProfiledTime, RungResult } from '../session/session'
 import { ascending, quantile } from '../analysis/confidence-intervals'
 
 /** undefined without any launch. */
-export function profiledTime(launchesMs: readonly number[]): ProfiledTime | undefined {
+export function profiledTime(
+  launchesMs: readonly number[],
+  timer: 'ncu' | 'cupti' = 'ncu',
+): ProfiledTime | undefined {
   if (launchesMs.length === 0) return undefined
   const sorted = ascending(launchesMs)
   const medianMs = quantile(sorted, 0.5)
   return {
+    ...(timer === 'cupti' ? { timer } : {}),
     launches: sorted.length,
     totalMs: sorted.reduce((sum, ms) => sum + ms, 0),
     medianMs,
@@ -20,7 +24,7 @@ export function profiledTime(launchesMs: readonly number[]): ProfiledTime | unde
   }
 }
 
-/** All kernels of a session together, in ms; null if none was timed by ncu. */
+/** All kernels of a session together, in ms; null if none was timed. */
 export function totalProfiledMs({
   rungs,
   program,
@@ -29,6 +33,10 @@ export function totalProfiledMs({
   const times = rungs.flatMap(({ profiledTime: time }) => (time ? [time.totalMs] : []))
   return times.length === 0 ? null : times.reduce((sum, ms) => sum + ms, 0)
 }
+
+/** Whether CUPTI timed the kernels of a session, so that those that ran beside each other count twice. */
+export const isTimedTogether = ({ rungs }: Pick<Session, 'rungs'>): boolean =>
+  rungs.some(({ profiledTime: time }) => time?.timer === 'cupti')
 
 /** A kernel's share of the GPU time of its session, from 0 to 1; null if it is not known. */
 export function shareOfTotal(rung: RungResult, total: number | null): number | null {

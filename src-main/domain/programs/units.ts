@@ -11,8 +11,8 @@ import type {
 import { functorsOf } from './functors'
 import { parseKernelName } from './kernel-names'
 
-/** How a time was taken: by ncu, or by the runner with this in L2. Times of different kinds are never compared. */
-type Clock = CacheState | 'ncu'
+/** How a time was taken: by ncu, by CUPTI, or by the runner with this in L2. Times of different kinds are never compared. */
+export type Clock = CacheState | 'ncu' | 'cupti' | 'cupti'
 
 export interface UnitTime {
   ms: number
@@ -73,9 +73,9 @@ const runnerTime = ({ cacheState, medianMs, spread, samples }: Timing): UnitTime
   uncertainty: Math.max(leastUncertainty, ofMedian(spread, samples)),
 })
 
-const ncuTime = ({ totalMs, spread, launches }: ProfiledTime): UnitTime => ({
+const profilerTime = ({ timer, totalMs, spread, launches }: ProfiledTime): UnitTime => ({
   ms: totalMs,
-  clock: 'ncu',
+  clock: timer ?? 'ncu',
   uncertainty: spread === null ? null : Math.max(leastUncertainty, ofMedian(spread, launches)),
 })
 
@@ -124,7 +124,7 @@ function unitsOfRung(rung: RungResult, names: Names): Unit[] {
       {
         ...own,
         kernel: onlyKernel(rung, names),
-        time: time ? ncuTime(time) : null,
+        time: time ? profilerTime(time) : null,
         launches: time?.launches ?? 1,
         work: workOf(rung),
       },

@@ -9,7 +9,7 @@ import { rungOf, type RungResult, type Session } from '../session/session'
 import { formatMs, formatPercent, formatRatio, formatValue } from '../metrics/units'
 import { type Why } from '../why/why'
 import { code, type Sentence } from '../messages/sentence'
-import { totalProfiledMs } from '../programs/profiled-time'
+import { isTimedTogether, totalProfiledMs } from '../programs/profiled-time'
 import { whyOfSteps } from '../why/why-steps'
 
 export interface Step {
@@ -43,7 +43,7 @@ function profiled(session: Session): AnyMessage | undefined {
   })
   const [hottest] = timed.toSorted((a, b) => b.totalMs - a.totalMs)
   if (total === null || !hottest) return undefined
-  return message('summary.kernels', {
+  return message(isTimedTogether(session) ? 'summary.kernelsBeside' : 'summary.kernels', {
     time: formatMs(total),
     kernels: timed.length,
     launches: session.program?.launches ?? timed.reduce((sum, { launches }) => sum + launches, 0),

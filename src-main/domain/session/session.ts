@@ -157,10 +157,13 @@ export const Timing = z.object({
 export type Timing = z.infer<typeof Timing>
 
 /**
- * How long a kernel took under ncu, which runs every launch by itself, with the caches and clocks that `settings` names.
- * It is no runner's time: the two are never compared.
+ * How long a kernel took under a profiler. ncu runs every launch by itself, with the caches and clocks that `settings`
+ * names; CUPTI times it as the program launched it, also beside others. Neither is a runner's time, and no two of the
+ * three are compared.
  */
 export const ProfiledTime = z.object({
+  /** Absent: ncu. */
+  timer: z.literal('cupti').optional(),
   /** How often it was launched; 1 for the kernels of one NVTX range, which are summed. */
   launches: z.number().int().positive(),
   /** The sum over the launches. */
@@ -343,7 +346,7 @@ export const Program = z.object({
     skip: z.number().int(),
     count: z.number().int().nullable(),
   }),
-  /** All launches that were seen, and their time under ncu; the rungs may be fewer. */
+  /** All launches that were seen, and the sum of their times; the rungs may be fewer. */
   launches: z.number().int(),
   totalMs: z.number(),
 })

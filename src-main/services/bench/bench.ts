@@ -7,7 +7,7 @@ import type { RunPlan } from '../../domain/run/plan'
 import { smOf } from './architecture'
 import { openCompiler, type BuildTools } from './compiler'
 import { queryDevice } from './gpu'
-import { buildLaunchProbe, buildRunner } from './own-programs'
+import { buildActivity, buildLaunchProbe, buildRunner } from './own-programs'
 import { buildReference } from './reference'
 import { queryDriver } from './tools'
 import type { Device } from '../../domain/gpu/device'
@@ -67,6 +67,12 @@ export class Bench implements BuildTools {
   readonly launchProbe = once(async () => {
     const probe = this.library ? await readSharedFiles(this.library.root, 'probe') : new Map()
     return buildLaunchProbe(await this.compiler(), { ...this.sources, probe })
+  })
+
+  /** The path of the library that times a program's launches, built, or why there is none. */
+  readonly activity = once(async () => {
+    const own = this.library ? await readSharedFiles(this.library.root, 'activity') : new Map()
+    return buildActivity(await this.compiler(), new Map([...this.sources.runner, ...own]))
   })
 
   /** What the driver says of its GPUs. Throws `missing` without a driver. */

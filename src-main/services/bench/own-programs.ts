@@ -1,5 +1,13 @@
-/** Builds this program's own CUDA programs: the runner, the launch probe, and the rung that replays a description. */
-import { launchProbeFlags, replayFlags, runnerFlags } from '../../adapters/tools/nvcc'
+/**
+ * Builds this program's own CUDA programs: the runner, the launch probe, the rung that replays a description, and the
+ * library that times a program's launches.
+ */
+import {
+  activityFlags,
+  launchProbeFlags,
+  replayFlags,
+  runnerFlags,
+} from '../../adapters/tools/nvcc'
 import { message, together, type Statement } from '../../domain/messages/message'
 import { KernelLadderError } from '../../domain/errors'
 import { type BuildOutcome, type Compiler, compile } from './compiler'
@@ -53,6 +61,24 @@ export async function buildReplay(
     libraries: ['-ldl'],
   })
   return built.artifact ?? ourFault(compiler, built)
+}
+
+/** Builds the library that times a program's launches through CUPTI, or says why it cannot be built. */
+export async function buildActivity(
+  compiler: Compiler,
+  sources: ReadonlyMap<string, string>,
+): Promise<{ artifact: string } | { reason: Statement }> {
+  const built = await compile(compiler, {
+    key: 'nvcc/kl-activity',
+    sources,
+    inputs: ['activity/activity.cpp'],
+    flags: activityFlags,
+    output: 'kl-activity.so',
+    libraries: ['-ldl'],
+  })
+  return built.artifact
+    ? { artifact: built.artifact }
+    : { reason: built.reason ?? message('asked.cancelled') }
 }
 
 /** It is our own code, so a failure is a toolchain problem and not a result. */

@@ -10,7 +10,6 @@ import { readReportFile } from '../../adapters/sessions/report-file'
 import { ncuVersion } from '../../adapters/tools/ncu'
 import {
   asError,
-  previewProgram,
   profileProgram,
   type LaunchFilters,
   type ProgramCall,
@@ -28,11 +27,11 @@ import {
   previewKernels,
   shortestWindow,
   type PreviewKernel,
-  type PreviewLaunch,
 } from '../../domain/programs/choose'
 import type { DeepProfile } from '../../domain/session/deep'
 import type { Session } from '../../domain/session/session'
-import { mostTimed, toPreview, whyNothing } from './nothing'
+import { Bench } from '../bench/bench'
+import { timeLaunches, type TimedLaunches } from './time-launches'
 import {
   commandWords,
   keyOfLaunch,
@@ -52,6 +51,8 @@ export type ProgramEvent =
   | { type: 'preview' }
   /** Another run has the GPU, or this one could not reserve it. */
   | { type: 'notice'; notice: Statement }
+  /** A kernel did not end by itself; the program runs again, and its kernels beside each other. */
+  | { type: 'stuck'; kernel: string }
   | { type: 'previewed'; kernels: number; launches: number; totalMs: number }
   | { type: 'profile'; kernels: number; launches: number }
 
@@ -60,6 +61,8 @@ export interface ProfileProgramOptions extends Setup, ProgramRequest {
   waitForGpu?: boolean
   /** How long the program may take, each time that it is run. */
   timeoutSeconds: number
+  /** Milliseconds that a launch may go on after ncu warned that it does not end. */
+  stuckAfterMs?: number
   /** Where to save instead of the store; must not exist. */
   out?: string
   /** Receives what the program prints, the first time that it is run. */
@@ -104,30 +107,37 @@ export async function profileACommand(options: ProfileProgramOptions): Promise<P
       command: await startable(command),
       filters,
       timeoutMs: options.timeoutSeconds * 1000,
+      ...(options.stuckAfterMs === undefined ? {} : { stuckAfterMs: options.stuckAfterMs }),
       signal,
       onOutput: options.onOutput,
     }
     const driver = await askDriver(toolbox, signal)
-    const { preview, launches, kernels, totalMs, profiled } = await inGpuTurn(
+    const { timed, kernels, totalMs, profiled } = await inGpuTurn(
       toolbox,
       driver?.answer?.gpus ?? [],
       options,
       async () => {
         options.emit({ type: 'preview' })
-        const seen = await previewProgram(toolbox, call, mostTimed)
-        const timed = seen.launches.flatMap(toPreview)
-        if (timed.length === 0) throw await whyNothing(toolbox, call, seen)
-        const found = previewKernels(timed)
-        const sum = timed.reduce((all, { ms }) => all + ms, 0)
+        const seen = await timeLaunches({
+          ...{ toolbox, call, onStuck: (kernel) => options.emit({ type: 'stuck', kernel }) },
+          bench: () =>
+            Bench.open(
+              { toolbox, cache: machine.cache },
+              { root: options.assets.kernelsDir, references: new Map() },
+              signal,
+            ),
+        })
+        const found = previewKernels(seen.launches)
+        const sum = seen.launches.reduce((all, { ms }) => all + ms, 0)
         options.emit({
           type: 'previewed',
           kernels: found.length,
-          launches: timed.length,
+          launches: seen.launches.length,
           totalMs: sum,
         })
-        const request = { ...options, toolbox, call, launches: timed, kernels: found, draft }
+        const request = { ...options, toolbox, call, timed: seen, kernels: found, draft }
         return {
-          ...{ preview: seen, launches: timed, kernels: found, totalMs: sum },
+          ...{ timed: seen, kernels: found, totalMs: sum },
           profiled: await profileHottest(request),
         }
       },
@@ -140,11 +150,9 @@ export async function profileACommand(options: ProfileProgramOptions): Promise<P
     const deep = await withText({ toolbox, call, code, rungs, draft, options })
     for (const profile of deep) await draft.addDeep(profile)
     for (const [path, text] of code.sources) await draft.addSource(path, text)
-    const stopped = preview.outcome !== 'exited'
-    const gpus = new Set(preview.launches.map(({ device }) => device))
     const session = toSession({
       options,
-      preview,
+      timed,
       profiled,
       rungs,
       code,
@@ -152,13 +160,18 @@ export async function profileACommand(options: ProfileProgramOptions): Promise<P
       identity: { id, createdAt, version },
       driver: driver?.answer ?? null,
       warnings: [
-        ...(preview.whole ? [] : [message('programs.firstLaunches', { count: launches.length })]),
-        ...(gpus.size > 1 ? [message('records.severalGpus', { count: gpus.size })] : []),
-        ...(stopped && preview.outcome === 'timeout'
+        ...timed.warnings,
+        ...(timed.whole
+          ? []
+          : [message('programs.firstLaunches', { count: timed.launches.length })]),
+        ...(timed.gpus.size > 1
+          ? [message('records.severalGpus', { count: timed.gpus.size })]
+          : []),
+        ...(timed.outcome === 'timeout'
           ? [message('programs.timedOut', { program: command[0], seconds: options.timeoutSeconds })]
           : []),
-        ...(preview.exitCode !== 0 && preview.exitCode !== null
-          ? [message('programs.exited', { program: command[0], exitCode: preview.exitCode })]
+        ...(timed.exitCode !== 0 && timed.exitCode !== null
+          ? [message('programs.exited', { program: command[0], exitCode: timed.exitCode })]
           : []),
         ...(kept.length < kernels.length
           ? [message('programs.left', { count: kept.length, total: kernels.length })]
@@ -166,7 +179,7 @@ export async function profileACommand(options: ProfileProgramOptions): Promise<P
         ...unprofiledWarning(kept, profiled),
         ...profiled.warnings,
       ],
-      totals: { launches: launches.length, totalMs },
+      totals: { launches: timed.launches.length, totalMs },
     })
     const folder = await draft.commit(session)
     return {
@@ -229,7 +242,7 @@ function keepHottest(kernels: readonly PreviewKernel[]): PreviewKernel[] {
 interface ToProfile extends ProfileProgramOptions {
   toolbox: Toolbox
   call: ProgramCall
-  launches: readonly PreviewLaunch[]
+  timed: TimedLaunches
   kernels: readonly PreviewKernel[]
   draft: SessionDraft
 }
@@ -237,7 +250,7 @@ interface ToProfile extends ProfileProgramOptions {
 /** The filters of the second run: what was asked for, or the shortest run of launches with all that is hot. */
 function filtersFor({
   call,
-  launches,
+  timed: { launches },
   kernels,
 }: ToProfile): { filters: LaunchFilters; kernels: number; launches: number } | null {
   const { filters } = call
@@ -275,6 +288,7 @@ async function profileHottest(request: ToProfile): Promise<Profiled> {
     ...{ warnings, trouble },
   })
   if (signal.aborted) return none([message('programs.stopped')], null)
+  if (request.timed.by === 'cupti') return none([], null)
   const plan = filtersFor(request)
   if (!plan) return none([], null)
   emit({ type: 'profile', kernels: plan.kernels, launches: plan.launches })

@@ -1,7 +1,7 @@
 /** The session of a profiled program: a rung per kernel, with its launches and what was counted of one of them. */
 import type { ReportFile, ReportLaunch } from '../../adapters/sessions/report-file'
 import type { CollectingLevel } from '../../adapters/tools/ncu'
-import type { LaunchFilters, Preview } from '../../adapters/tools/ncu-program'
+import type { LaunchFilters } from '../../adapters/tools/ncu-program'
 import type { NvidiaSmi } from '../../adapters/tools/gpus'
 import type { ErrorShape } from '../../domain/errors'
 import type { Statement } from '../../domain/messages/message'
@@ -12,6 +12,7 @@ import { deviceOf } from '../import/import-ncu'
 import { distinctTitles } from '../../domain/programs/kernel-names'
 import { profiledTime } from '../../domain/programs/profiled-time'
 import type { ImportedCode } from '../import/imported-code'
+import type { TimedLaunches } from './time-launches'
 import { kernelId, type ImportedRung } from '../import/group-launches'
 
 export interface Profiled {
@@ -64,7 +65,7 @@ export interface ProgramRequest {
 
 interface Parts {
   options: ProgramRequest
-  preview: Preview
+  timed: TimedLaunches
   profiled: Profiled
   rungs: readonly KernelRung[]
   code: ImportedCode
@@ -78,7 +79,7 @@ interface Parts {
 
 export function toSession({
   options,
-  preview,
+  timed,
   profiled,
   rungs,
   code,
@@ -115,22 +116,17 @@ export function toSession({
       clockControl: 'none',
       cacheControl: 'none',
     },
-    completion:
-      preview.outcome === 'cancelled' || options.signal.aborted ? 'cancelled' : 'complete',
+    completion: timed.outcome === 'cancelled' || options.signal.aborted ? 'cancelled' : 'complete',
     elapsedSeconds: (Date.now() - identity.createdAt.getTime()) / 1000,
     warnings,
     rungs: rungs.map((rung) => {
       const { kernel, launches } = rung
       const { name: kernelName, grid, block, range } = kernel
-      const time = profiledTime(kernel.launchesMs)
-      const timed = {
-        ...(time ? { profiledTime: time } : {}),
-      }
-      const result = kernelResult(rung, code, level)
-      if (launches.length > 0) return { ...result, ...timed }
+      const time = profiledTime(kernel.launchesMs, timed.by)
+      const result = { ...kernelResult(rung, code, level), ...(time ? { profiledTime: time } : {}) }
+      if (launches.length > 0) return result
       return {
         ...result,
-        ...timed,
         profile: {
           passes: 1,
           kernels: [
@@ -141,7 +137,7 @@ export function toSession({
     }),
     program: {
       command: [...command],
-      exitCode: preview.exitCode,
+      exitCode: timed.exitCode,
       filters: { ...filters },
       ...totals,
     },

@@ -63,7 +63,12 @@ export function ladderTable({ rows }: ReportModel): Table {
   const headings = ['Time', '±', 'Throughput ○', 'Reference beside', 'To reference ○', 'Step ○']
   const ofRanges = rows.some(({ range }) => range !== undefined)
   const ofKernels = rows[0]?.kernel
-    ? ['GPU time under ncu', 'Share ○', 'Launches', 'Median launch']
+    ? [
+        rows.some(({ rung }) => rung.profiledTime?.timer === 'cupti')
+          ? 'Time by CUPTI'
+          : 'GPU time under ncu',
+        ...['Share ○', 'Launches', 'Median launch'],
+      ]
     : []
   return {
     columns: [

@@ -269,3 +269,68 @@ describe('told apart are', () => {
     ])
   })
 })
+
+describe('a program whose kernels wait for each other', () => {
+  /** What `cuda-kernels/activity` wrote of such a program on an H100, beside a launch that was cut off. */
+  const lines = [
+    [0, 1, 1, 1, 1, 1, 1, '1795647524918603702', 896, 'ping(int volatile*, int volatile*, int)'],
+    [0, 1, 1, 1, 1, 1, 1, '1795647524919054616', 533122, 'pong(int volatile*, int volatile*, int)'],
+    [0, 1, 1, 1, 1, 1, 1, '1795647524919050200', 537027, 'ping(int volatile*, int volatile*, int)'],
+    [0, 4096, 1, 1, 256, 1, 1, '1795647524919591707', 4448, 'scale(float*, int)'],
+  ]
+  const text = `${lines.map((line) => line.join('\t')).join('\n')}\n0\t40`
+  const peers: [string, ...string[]] = [
+    'sh',
+    '-c',
+    `[ -n "$CUDA_INJECTION64_PATH" ] && printf '${text.replaceAll('\n', '\\n')}' > "$KERNEL_LADDER_ACTIVITY"`,
+  ]
+  const stuck = async () => {
+    const { profile } = await setUp(null, { FAKE_STUCK: 'ping' })
+    return (more: Parameters<typeof profile>[1] = {}, command = peers) =>
+      profile(command, { stuckAfterMs: 200, ...more })
+  }
+
+  it('is timed by CUPTI, with its kernels beside each other and without counters, and says why', async () => {
+    const events: string[] = []
+    const { session, trouble } = await (await stuck())({ emit: ({ type }) => events.push(type) })
+    expect(events).toEqual(['preview', 'stuck', 'previewed'])
+    expect(trouble).toBeNull()
+    expect(
+      session.rungs.map(({ title, profiledTime: time }) => [
+        ...[title, time!.launches, time!.totalMs, time!.timer],
+      ]),
+    ).toEqual([
+      ['ping', 2, 0.537923, 'cupti'],
+      ['pong', 1, 0.533122, 'cupti'],
+      ['scale', 1, 0.004448, 'cupti'],
+    ])
+    for (const { metrics } of session.rungs)
+      for (const { value } of Object.values(metrics)) expect(value).toBeNull()
+    expect(said(session.warnings)).toEqual([
+      'ping did not end while ncu ran it by itself, so it may wait for another kernel. CUPTI timed the kernels as the program launched them; there are no counters.',
+    ])
+    expect(session).toMatchObject({ completion: 'complete', program: { launches: 4, exitCode: 0 } })
+  })
+
+  it('is not compared in time with one that ncu timed', async () => {
+    const { session: together } = await (await stuck())()
+    const { profile } = await setUp('twelve', { FAKE_STUCK: '' })
+    const { session: oneByOne } = await profile(anything)
+    const { comparable, total } = compareSessions(oneByOne, together)
+    expect(said(comparable.reasons).join()).toContain('CUPTI those of the other')
+    expect(total.ratio).toBeNull()
+  })
+
+  it.each([
+    ['an NVTX range', { filters: { nvtx: 'step' } }, peers, 'NVTX ranges are not known'],
+    ['no kernel at all', {}, ['true'] as [string], 'finished no kernel'],
+    [
+      'no CUPTI',
+      {},
+      ['sh', '-c', 'echo no-cupti > "$KERNEL_LADDER_ACTIVITY"'] as [string, ...string[]],
+      'CUPTI, which times kernels beside each other, was not found',
+    ],
+  ])('is refused in a sentence with %s', async (_, more, command, sentence) => {
+    await expect((await stuck())(more, command)).rejects.toThrow(sentence)
+  })
+})

@@ -149,6 +149,8 @@ export const guard = {
   unfinished: 'The session {id} was cancelled before it finished.',
   clocks:
     'One session has times of the runner, the other times under ncu, which runs each launch by itself: the two are not compared.',
+  profilers:
+    'ncu timed the launches of one session one by one, and CUPTI those of the other as they ran beside each other: the two are not compared.',
   noPairs: 'No kernel of one session has a counterpart in the other.',
   noKernels: 'The session {id} has no kernels.',
   onlyFused:
@@ -232,6 +234,8 @@ const reached =
 
 export const summary = {
   none: 'No rung was verified and timed, so there is no best one.',
+  kernelsBeside:
+    'Sum of the kernel times by CUPTI: {time} (kernels: {kernels}, launches: {launches}). The hottest is {title}: {own}, {share} of it.',
   kernels:
     'GPU time under ncu: {time} (kernels: {kernels}, launches: {launches}). The hottest is {title}: {own}, {share} of it.',
   best: `${best}.`,

@@ -43,6 +43,10 @@ function sayEvent(event: ProgramEvent): void {
       return note(inEnglish(event.notice))
     case 'preview':
       return note('Timing the kernels of the program, each launch by itself…')
+    case 'stuck':
+      return note(
+        `${event.kernel} does not end by itself; the program runs again without ncu, to time its kernels beside each other…`,
+      )
     case 'previewed':
       return note(
         `${event.kernels} ${event.kernels === 1 ? 'kernel' : 'kernels'} in ${event.launches} ${event.launches === 1 ? 'launch' : 'launches'}, ${formatMs(event.totalMs)} in all.`,

@@ -6,14 +6,21 @@ import { inEnglish } from '../../../domain/text/english'
 import { table, type Column } from '../output'
 import { describeOrigin, metric, metricHeaders } from './describe-ladder'
 import { rangeGroups, type RangeGroup } from '../../../domain/programs/range-groups'
-import { shareOfTotal, totalProfiledMs } from '../../../domain/programs/profiled-time'
+import {
+  isTimedTogether,
+  shareOfTotal,
+  totalProfiledMs,
+} from '../../../domain/programs/profiled-time'
 
 export const none = '–'
 
-const timesColumns = (total: number | null): Column<RungResult>[] => [
+const timeHeader = (session: Session): string =>
+  isTimedTogether(session) ? 'time by CUPTI' : 'time under ncu'
+
+const timesColumns = (session: Session, total: number | null): Column<RungResult>[] => [
   { header: 'launches', cell: ({ profiledTime }) => String(profiledTime?.launches ?? none) },
   {
-    header: 'time under ncu',
+    header: timeHeader(session),
     cell: ({ profiledTime }) => (profiledTime ? formatMs(profiledTime.totalMs) : none),
   },
   {
@@ -53,7 +60,7 @@ const kernelCount = (count: number): string => `${count} ${count === 1 ? 'kernel
 function groupCell({ title, rungs, totalMs }: RangeGroup, header: string, total: number | null) {
   if (header === 'id') return `[${title ?? 'outside any range'}]`
   if (header === 'kernel') return kernelCount(rungs.length)
-  if (header === 'time under ncu') return totalMs === null ? none : formatMs(totalMs)
+  if (header.startsWith('time ')) return totalMs === null ? none : formatMs(totalMs)
   if (header === 'share')
     return totalMs === null || total === null ? none : formatShare(totalMs / total)
   return ''
@@ -66,7 +73,7 @@ export function describeKernels(session: Session): string {
   const columns: Column<RungResult>[] = [
     { header: 'id', align: 'left', cell: ({ id }) => id },
     { header: 'kernel', align: 'left', cell: ({ title }) => title },
-    ...timesColumns(total),
+    ...timesColumns(session, total),
     ...(repeated ? spreadColumns : []),
     ...cardMetricIds
       .filter((id) => rungs.some(({ metrics }) => metrics[id]?.value != null))
@@ -77,6 +84,9 @@ export function describeKernels(session: Session): string {
   ]
   const passes = Math.max(0, ...rungs.map(({ profile }) => profile?.passes ?? 0))
   const by = ['ncu', ...(session.tools.ncu ? [session.tools.ncu] : [])].join(' ')
+  const manner = isTimedTogether(session)
+    ? 'CUPTI timed them as the program launched them, and kernels that ran beside each other count twice'
+    : `${by} ran each launch by itself, so these are not times of the program`
   return [
     describeOrigin(session),
     table(
@@ -89,9 +99,7 @@ export function describeKernels(session: Session): string {
     ),
     ...(total === null
       ? []
-      : [
-          `${kernelCount(rungs.length)}, ${formatMs(total)} in all; ${by} ran each launch by itself, so these are not times of the program`,
-        ]),
+      : [`${kernelCount(rungs.length)}, ${formatMs(total)} in all; ${manner}`]),
     ...(passes > 0
       ? [`counters: ${by}, ${passes} ${passes === 1 ? 'pass' : 'passes'} per kernel`]
       : []),

@@ -1,0 +1,48 @@
+/**
+ * Times the launches of a program through CUPTI, which lets kernels run beside each other, as ncu does not. The library
+ * that does it is loaded into the program (`cuda-kernels/activity`).
+ */
+import { functionOf } from '../../domain/programs/choose'
+import { parseActivity, type Activity } from '../../parsers/cuda/activity'
+import type { ProgramCall } from './ncu-program'
+import type { ProcessResult } from './process'
+import type { Toolbox } from './toolbox'
+
+export interface ProgramActivity extends Activity, Pick<ProcessResult, 'outcome' | 'exitCode'> {}
+
+const fileName = 'activity.tsv'
+/** Of each process. With names of usual length, their lines fit into the bytes that are read. */
+const mostLaunches = 50_000
+const mostBytes = 2 ** 26
+
+/** Runs the program once more, without ncu. NVTX ranges are not known here: `filters.nvtx` must be null. */
+export async function timeProgram(
+  toolbox: Toolbox,
+  { command, cwd, filters, timeoutMs, signal }: ProgramCall,
+  library: string,
+): Promise<ProgramActivity> {
+  const scratch = await toolbox.scratch()
+  try {
+    const [file, ...args] = command
+    const { outcome, exitCode } = await toolbox.exec({
+      ...{ tool: 'program', key: 'program/activity', file, args },
+      ...(cwd === undefined ? {} : { cwd }),
+      env: {
+        CUDA_INJECTION64_PATH: library,
+        KERNEL_LADDER_ACTIVITY: `${scratch.path}/${fileName}`,
+        KERNEL_LADDER_LAUNCHES: String(mostLaunches),
+      },
+      ...{ timeoutMs, signal },
+      // It was shown the first time.
+      passOn: { to: () => undefined, keep: 0 },
+    })
+    const { text, whole } = await scratch.readLog(fileName, mostBytes)
+    const activity = parseActivity(text)
+    const pattern = filters.kernels === null ? null : new RegExp(filters.kernels)
+    const matching = activity.launches.filter(({ name }) => pattern?.test(functionOf(name)) ?? true)
+    const launches = matching.slice(filters.skip, filters.skip + (filters.count ?? Infinity))
+    return { ...activity, launches, whole: whole && activity.whole, outcome, exitCode }
+  } finally {
+    await scratch.remove()
+  }
+}

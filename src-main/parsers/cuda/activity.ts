@@ -1,0 +1,45 @@
+/** The launches of a program as `cuda-kernels/activity` writes them, a line each. */
+import type { PreviewLaunch } from '../../domain/programs/choose'
+
+export interface ActivityLaunch extends PreviewLaunch {
+  device: number
+  /** Nanoseconds of CUPTI's clock. */
+  startNs: bigint
+}
+
+export interface Activity {
+  /** In the order in which they began. */
+  launches: ActivityLaunch[]
+  /** false: the program launched more than was written, or CUPTI lost some. */
+  whole: boolean
+  /** CUPTI could not be opened in the program. */
+  noCupti: boolean
+}
+
+/** Reads whole lines; a last one that was cut off, as of a killed program, is left out. */
+export function parseActivity(text: string): Activity {
+  const lines = text.slice(0, text.lastIndexOf('\n') + 1).split('\n')
+  const launches = lines.flatMap((line): ActivityLaunch[] => {
+    const fields = line.split('\t')
+    const [device, gx, gy, gz, bx, by, bz, ns] = [0, 1, 2, 3, 4, 5, 6, 8].map((at) =>
+      Number(fields[at]),
+    )
+    const name = fields.slice(9).join('\t')
+    if (name === '' || ![device, gx, gy, gz, bx, by, bz, ns].every(Number.isFinite)) return []
+    if (!/^\d+$/.test(fields[7]!)) return []
+    return [
+      {
+        ...{ device: device!, name, range: null },
+        ...{ grid: [gx!, gy!, gz!], block: [bx!, by!, bz!] },
+        startNs: BigInt(fields[7]!),
+        ms: ns! / 1e6,
+      },
+    ]
+  })
+  launches.sort((a, b) => (a.startNs < b.startNs ? -1 : a.startNs > b.startNs ? 1 : 0))
+  return {
+    launches,
+    whole: !lines.includes('more') && !lines.includes('lost'),
+    noCupti: lines.includes('no-cupti'),
+  }
+}
