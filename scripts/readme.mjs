@@ -16,7 +16,7 @@ import { reliabilityDoc, securityDoc } from './lib/measured-docs.mjs'
 import { ensureInstalled } from './lib/install.mjs'
 import { PlainError, root, runScript, say } from './lib/project.mjs'
 import { show, signedIn, startBrowser, startServer } from './lib/pictures.mjs'
-import { referenceDocs, registriesOf } from './lib/reference-docs.mjs'
+import { referenceDocs } from './lib/reference-docs.mjs'
 import { wordsOf } from './lib/screens.mjs'
 import { figureDocs } from './lib/figure-docs.mjs'
 import { smaller } from './lib/png.mjs'
@@ -95,18 +95,9 @@ async function takePictures() {
 }
 
 async function writeReference() {
-  const load = async (/** @type {string} */ path) =>
-    (await runnerImport(join(root, 'src-main/domain', path))).module
-  const registries = registriesOf({
-    metrics: await load('metrics/metrics.ts'),
-    definition: await load('metrics/metric-definition.ts'),
-    messages: await load('messages/message.ts'),
-    wording: await load('text/english.ts'),
-    gpus: await load('gpu/gpu-table.ts'),
-    targets: await load('target/targets.ts'),
-    problem: await load('task/problem.ts'),
-  })
-  const texts = await referenceDocs(registries)
+  /** @type {{ module: typeof import('./lib/registries.ts') }} */
+  const { module } = await runnerImport(join(root, 'scripts/lib/registries.ts'))
+  const texts = await referenceDocs(module.registries)
   for (const [path, text] of texts) writeFileSync(join(root, path), text)
   say(`Wrote the tables in ${[...texts.keys()].join(', ')}.`)
 }

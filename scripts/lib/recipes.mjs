@@ -286,10 +286,8 @@ export const txtPrinter: Printer = {
       edit.write(
         'src-renderer/features/recipe/RecipeScreen.vue',
         `<script setup lang="ts">
-import { useI18n } from 'vue-i18n'
+import { t } from '../../ui/words'
 import EmptyState from '../../ui/EmptyState.vue'
-
-const { t } = useI18n()
 </script>
 
 <template>

@@ -4,19 +4,13 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { lockedPackages, unaccepted } from '../../scripts/lib/licences.mjs'
 import { between } from '../../scripts/lib/document.mjs'
-import { referenceDocs, registriesOf } from '../../scripts/lib/reference-docs.mjs'
-import * as gpus from '../../src-main/domain/gpu/gpu-table'
-import * as messages from '../../src-main/domain/messages/message'
-import * as definition from '../../src-main/domain/metrics/metric-definition'
+import { registries } from '../../scripts/lib/registries'
+import { referenceDocs } from '../../scripts/lib/reference-docs.mjs'
 import * as metrics from '../../src-main/domain/metrics/metrics'
-import * as targets from '../../src-main/domain/targets/targets'
-import * as problem from '../../src-main/domain/task/problem'
-import * as wording from '../../src-main/domain/text/english'
 import { reliabilityDoc, securityDoc } from '../../scripts/lib/measured-docs.mjs'
 import { readers } from '../fuzz/fuzz'
 
 const root = join(import.meta.dirname, '../..')
-const registries = registriesOf({ metrics, definition, messages, wording, gpus, targets, problem })
 
 describe('the reference documents', () => {
   it('are what `npm run readme -- reference` writes', async () => {
