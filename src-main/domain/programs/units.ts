@@ -12,7 +12,7 @@ import { functorsOf } from './functors'
 import { parseKernelName } from './kernel-names'
 
 /** How a time was taken: by ncu, by CUPTI, or by the runner with this in L2. Times of different kinds are never compared. */
-export type Clock = CacheState | 'ncu' | 'cupti' | 'cupti'
+export type Clock = CacheState | 'ncu' | 'cupti'
 
 export interface UnitTime {
   ms: number

@@ -9,7 +9,7 @@ import {
   saveFile,
   trustOpened,
 } from '../folders/folders'
-import { createCounting } from '../run/counters'
+import { createCounting } from '../run/live-counters'
 import { buildFolder, countersIn } from '../folders/build-folder'
 
 export function folderCalls(setup: Setup) {

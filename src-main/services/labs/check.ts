@@ -34,8 +34,9 @@ import {
   type LabTarget,
   type Target,
 } from '../../domain/targets/targets'
-import { occupancyTable, tryBuild, planLab, type LabPlan } from './build'
-import { emulatedGpu } from '../run/counters'
+import { occupancyTable, tryBuild } from './build-submission'
+import { planLab, type LabPlan } from './plan-lab'
+import { emulatedGpu } from '../run/emulated-gpu'
 import { codeOf, recordedAttempt, sourceHash } from './recorded'
 import { sanitizeSubmission } from './sanitize'
 import { asRecording } from '../sessions/recordings'

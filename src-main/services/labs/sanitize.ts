@@ -10,7 +10,7 @@ import { submissionId } from '../../domain/labs/judge'
 import { sanitizeEmulated, type BlockChoice } from '../sanitize/emulated-sanitize'
 import { sanitize } from '../sanitize/sanitize'
 import { Bench } from '../bench/bench'
-import { labLadderId } from './build'
+import { labLadderId } from './plan-lab'
 import type { RunSettings } from '../run/run-settings'
 
 interface SanitizeOptions {

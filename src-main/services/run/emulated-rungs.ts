@@ -10,7 +10,7 @@ import type { EmulationAnswer } from '../../domain/emulation/job'
 import type { Verify, VerifiedAt } from '../../domain/session/session'
 import { named, type Case, type Problem } from '../../domain/task/problem'
 import { inParallel } from '../bench/in-parallel'
-import { countedRung, type CountedRung } from './counters'
+import { countedRung, type CountedRung } from './counted-rung'
 import { estimate, execute, faultsOf, readyRung, type ReadyRung } from './emulate'
 import {
   expectedOf,

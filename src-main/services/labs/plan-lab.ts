@@ -1,25 +1,16 @@
-/** Builds a submission without running it: what a student sees after every change, and all that is possible without a GPU. */
-import { type Catalog, type RungSource } from '../../adapters/catalog/catalog'
+/** Plans a submission as a rung of its own ladder, along with the rungs that its lab compares it with. */
+import type { Catalog, RungSource } from '../../adapters/catalog/catalog'
 import type { LabFolder } from '../../adapters/labs/lab-folders'
-import { inputError, toErrorShape } from '../../domain/errors'
-import { message, type Statement } from '../../domain/messages/message'
+import { inputError } from '../../domain/errors'
+import { message } from '../../domain/messages/message'
 import type { LadderEntry, LadderFile } from '../../domain/ladder/ladder'
 import { isLadderPath, profileLevelOf, rungsBeside, type Lab } from '../../domain/labs/lab'
 import { submissionId } from '../../domain/labs/judge'
 import { usualProblem, type Problem } from '../../domain/task/problem'
 import type { Task } from '../../domain/task/task'
 import { planRun } from '../run/plan'
-import type { Machine } from '../../adapters/machine/machine'
-import type { LabOutcome } from '../../domain/labs/outcome'
-import { occupancy } from '../../domain/gpu/occupancy'
-import type { Build } from '../../domain/session/session'
-import { buildRung } from '../bench/build-rung'
 import type { RunPlan } from '../../domain/run/plan'
 import { taskOf } from '../catalog/resolve'
-import { builtArchitecture, capabilityOf } from '../bench/architecture'
-import { Bench } from '../bench/bench'
-import type { BuildOutcome } from '../bench/compiler'
-import { smLimits } from '../../domain/gpu/sm-limits'
 import { problemAt } from '../../domain/task/problem-request'
 
 // Plans a submission as a rung of its own ladder, along with the rungs that its lab compares it with.
@@ -110,66 +101,5 @@ export function planLab(folder: LabFolder, source: string): LabPlan {
       ...plan,
       alsoVerify: { rungs: [submissionId], problems: problemsOf(lab, task), decides: false },
     },
-  }
-}
-
-/** The occupancy derived from registers and static shared memory, by threads per block. */
-export function occupancyTable(
-  architecture: string,
-  build: Build | null,
-): LabOutcome['build']['occupancy'] {
-  const limits = smLimits(capabilityOf(architecture))
-  if (!limits || build?.registersPerThread == null) return []
-  const { registersPerThread: registers, staticSharedBytes } = build
-  return [64, 128, 256, 512, 1024].map((threads) => ({
-    threads,
-    percent: occupancy(limits, {
-      threads,
-      registers,
-      staticSharedBytes: staticSharedBytes ?? 0,
-      dynamicSharedBytes: 0,
-    }).percent,
-  }))
-}
-
-interface LabBuild {
-  /** `sm_90`. */
-  architecture: string
-  /** false if there is no GPU, and it is compiled for that of the recordings. */
-  own: boolean
-  outcome: BuildOutcome
-}
-
-/** Throws `missing` if this machine has no compiler. */
-export async function buildSubmission(
-  machine: Machine,
-  lab: LabPlan,
-  signal: AbortSignal,
-): Promise<LabBuild> {
-  const tools = { toolbox: machine.toolbox(null), cache: machine.cache }
-  const bench = await Bench.open(tools, lab.catalog, signal)
-  const compiler = await bench.compiler()
-  const planned = lab.plan.rungs.find(({ rung }) => rung.id === submissionId)!
-  const own = await bench.ownArchitecture()
-  const sm = builtArchitecture(planned.rung.header.requires, own)
-  return {
-    architecture: `sm_${sm}`,
-    own: own !== null,
-    outcome: await buildRung(compiler, lab.plan, planned, sm),
-  }
-}
-
-/** The same, but a missing compiler is a reason instead of an error. */
-export async function tryBuild(
-  machine: Machine,
-  lab: LabPlan,
-  signal: AbortSignal,
-): Promise<LabBuild | { missing: Statement }> {
-  try {
-    return await buildSubmission(machine, lab, signal)
-  } catch (error) {
-    const { kind, message } = toErrorShape(error)
-    if (kind !== 'missing') throw error
-    return { missing: message }
   }
 }

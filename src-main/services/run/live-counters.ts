@@ -1,14 +1,11 @@
-/** Counters of what is being edited: one look at a time, and each original looked at once. */
-import { inputError, missingError } from '../../domain/errors'
-import { buildGpu, gpus, type BuildGpu } from '../../domain/gpu/gpu-table'
+/**
+ * Counters of a rung while it is edited: built and emulated at a size that takes about a second. There is no session and no
+ * reference, so nothing here says that its results are right.
+ */
+import { missingError } from '../../domain/errors'
+import type { BuildGpu } from '../../domain/gpu/gpu-table'
 import { message, type Statement } from '../../domain/messages/message'
-import { defaultEmulatedGpu } from '../../domain/targets/kinds'
-import { sourceName } from '../../adapters/disk/build-cache'
 import { faultReason } from '../../domain/emulation/findings'
-import type { Counts } from '../../domain/emulator/warp'
-import type { MetricValue } from '../../domain/metrics/metrics'
-import type { DeepProfile } from '../../domain/session/deep'
-import type { Launch, Session } from '../../domain/session/session'
 import { buildRung } from '../bench/build-rung'
 import {
   type ReadyRung,
@@ -29,89 +26,9 @@ import type { PlannedRung, RunPlan } from '../../domain/run/plan'
 import { smOf } from '../bench/architecture'
 import { Bench } from '../bench/bench'
 import type { BuildOutcome } from '../bench/compiler'
-import { emulatedMetrics } from '../../domain/emulation/emulated-metrics'
-import { emulatedProfile } from '../../domain/emulation/emulated-profile'
 import { lookedAtProblem } from '../../domain/emulation/emulated-problem'
-import { staticProfile } from '../../domain/sass/static-profile'
 import type { RungBuild, RungCounters } from '../../contract/rung-builds'
-import type { Launched } from '../../adapters/tools/launch-probe'
-
-// What an emulated rung comes to: a deep profile, its launches, and the metrics that do not depend on time.
-
-// The GPUs that can be emulated.
-
-/** Architectures whose machine code the emulator executes. */
-const isEmulated = ({ computeCapability }: Pick<BuildGpu, 'computeCapability'>): boolean =>
-  Number(computeCapability) <= 9
-
-/** The GPU of that name; throws where the emulator has none like it. */
-export function emulatedGpu(name: string | null): { name: string; gpu: BuildGpu } {
-  const word = name ?? defaultEmulatedGpu
-  const gpu = buildGpu(word)
-  const all = gpus.filter(isEmulated).map(({ id }) => id)
-  const offered = message('emulation.architectures', { gpus: all.join(', ') })
-  if (!gpu) throw inputError(message('asked.noGpu', { gpu: JSON.stringify(word) }), offered)
-  if (!isEmulated(gpu))
-    throw inputError(
-      message('emulation.noArchitecture', {
-        gpu: gpu.name,
-        computeCapability: gpu.computeCapability,
-      }),
-      offered,
-    )
-  return { name: word, gpu }
-}
-
-export interface CountedRung {
-  deep: DeepProfile
-  launches: Launch[]
-  /** The launch that executes most, which stands for the rung where launches differ. */
-  longest: Launch
-  metrics: Record<string, MetricValue>
-}
-
-export const notEmulated = message('emulation.notEmulated')
-
-/** `counts` are those of each launch; `launched` what is told of them, which may be at another problem. */
-export function countedRung(
-  { id, places, job, launched: own }: ReadyRung,
-  { kernels }: BuildOutcome,
-  counts: readonly Counts[],
-  launched: Launched = own,
-): CountedRung {
-  const { architecture } = job.machineCode[0]!
-  const built = places.map(({ kernel, name }) => ({ name, code: kernel, architecture }))
-  const deep = emulatedProfile(staticProfile(id, built, sourceName), counts)
-  const launches = launched.kernels.map(
-    ({ mangled, name, grid, block, dynamicSharedBytes, clusterBlocks }): Launch => {
-      const compiled = kernels?.find((kernel) => kernel.name === mangled)
-      return {
-        ...{ name, grid, block },
-        resources: {
-          registersPerThread: compiled?.registers ?? null,
-          staticSharedBytes: compiled?.staticSharedBytes ?? null,
-          dynamicSharedBytes,
-          barriers: compiled?.barriers ?? null,
-          carveOutBytes: null,
-          clusterBlocks,
-        },
-      }
-    },
-  )
-  const executed = counts.map((each) => each.executed.reduce((sum, one) => sum + one, 0))
-  return {
-    deep,
-    launches,
-    longest: launches[executed.indexOf(Math.max(...executed))]!,
-    metrics: emulatedMetrics(
-      deep.kernels.map(({ instructions }, index) => ({
-        opcodes: instructions.map(({ opcode }) => opcode),
-        counts: counts[index]!,
-      })),
-      notEmulated,
-    ),
-  }
-}
+import { type CountedRung, countedRung } from './counted-rung'
 
 // What a rung would count, while it is being written: built and emulated at a size that takes about a second. No
 // session, no reference: nothing here says that its results are right.
@@ -199,17 +116,6 @@ export const uncounted = (build: RungBuild, gpu: BuildGpu): RungCounters => ({
   ...build,
   ...{ gpu: gpu.name, at: '', metrics: null, before: null, profile: null },
 })
-
-/** The GPU that the session was measured on, or one of its compute capability, where such a one is emulated. */
-export function gpuLike(device: Session['device']): BuildGpu {
-  const alike = gpus.filter(
-    ({ computeCapability }) =>
-      computeCapability === device?.computeCapability && Number(computeCapability) <= 9,
-  )
-  return emulatedGpu(
-    (alike.find(({ name }) => device?.name.endsWith(name)) ?? alike[0])?.id ?? null,
-  ).gpu
-}
 
 interface Counting {
   catalog: Catalog

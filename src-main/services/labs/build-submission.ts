@@ -1,0 +1,75 @@
+/** Builds a submission without running it: what a student sees after every change, and all that is possible without a GPU. */
+import { toErrorShape } from '../../domain/errors'
+import type { Statement } from '../../domain/messages/message'
+import { submissionId } from '../../domain/labs/judge'
+import type { Machine } from '../../adapters/machine/machine'
+import type { LabOutcome } from '../../domain/labs/outcome'
+import { occupancy } from '../../domain/gpu/occupancy'
+import type { Build } from '../../domain/session/session'
+import { buildRung } from '../bench/build-rung'
+import { builtArchitecture, capabilityOf } from '../bench/architecture'
+import { Bench } from '../bench/bench'
+import type { BuildOutcome } from '../bench/compiler'
+import { smLimits } from '../../domain/gpu/sm-limits'
+import { type LabPlan } from './plan-lab'
+
+/** The occupancy derived from registers and static shared memory, by threads per block. */
+export function occupancyTable(
+  architecture: string,
+  build: Build | null,
+): LabOutcome['build']['occupancy'] {
+  const limits = smLimits(capabilityOf(architecture))
+  if (!limits || build?.registersPerThread == null) return []
+  const { registersPerThread: registers, staticSharedBytes } = build
+  return [64, 128, 256, 512, 1024].map((threads) => ({
+    threads,
+    percent: occupancy(limits, {
+      threads,
+      registers,
+      staticSharedBytes: staticSharedBytes ?? 0,
+      dynamicSharedBytes: 0,
+    }).percent,
+  }))
+}
+
+interface LabBuild {
+  /** `sm_90`. */
+  architecture: string
+  /** false if there is no GPU, and it is compiled for that of the recordings. */
+  own: boolean
+  outcome: BuildOutcome
+}
+
+/** Throws `missing` if this machine has no compiler. */
+export async function buildSubmission(
+  machine: Machine,
+  lab: LabPlan,
+  signal: AbortSignal,
+): Promise<LabBuild> {
+  const tools = { toolbox: machine.toolbox(null), cache: machine.cache }
+  const bench = await Bench.open(tools, lab.catalog, signal)
+  const compiler = await bench.compiler()
+  const planned = lab.plan.rungs.find(({ rung }) => rung.id === submissionId)!
+  const own = await bench.ownArchitecture()
+  const sm = builtArchitecture(planned.rung.header.requires, own)
+  return {
+    architecture: `sm_${sm}`,
+    own: own !== null,
+    outcome: await buildRung(compiler, lab.plan, planned, sm),
+  }
+}
+
+/** The same, but a missing compiler is a reason instead of an error. */
+export async function tryBuild(
+  machine: Machine,
+  lab: LabPlan,
+  signal: AbortSignal,
+): Promise<LabBuild | { missing: Statement }> {
+  try {
+    return await buildSubmission(machine, lab, signal)
+  } catch (error) {
+    const { kind, message } = toErrorShape(error)
+    if (kind !== 'missing') throw error
+    return { missing: message }
+  }
+}
