@@ -11,7 +11,6 @@ import { Statement, message } from '../../domain/messages/message'
 import type { Session } from '../../domain/session/session'
 import { formats, upgraded } from '../../domain/session/upgrade/index'
 import { diskError } from '../disk/disk'
-import { readSession } from '../sessions/session-store'
 
 export const SanitizerVerdicts = z.record(
   z.string(),
@@ -44,8 +43,6 @@ export type LabAttempt = z.infer<typeof LabAttempt>
 export const sessionFolder = (folder: string): string => join(folder, 'session')
 
 const files = { attempt: 'attempt.json', source: 'lab.cu' } as const
-/** Where older attempts store the verdicts. */
-const sanitizerFile = 'sanitizer.json'
 
 /** Writes everything but the session, which the run has already saved there. */
 export async function writeAttempt(
@@ -136,22 +133,6 @@ export const readAttemptSource = (folder: string): Promise<string> =>
 export interface AttemptEvidence {
   session: Session
   sanitized: SanitizerVerdicts
-}
-
-/** The evidence of an attempt; null if the folder contains no session. */
-export async function readAttemptEvidence(folder: string): Promise<AttemptEvidence | null> {
-  const names = await readdir(folder).catch(() => [] as string[])
-  if (!names.includes('session')) return null
-  const path = join(folder, files.attempt)
-  const within = parseVerdicts(await readJson(path), path)
-  const older = join(folder, sanitizerFile)
-  const beside = names.includes(sanitizerFile)
-    ? parseSanitizerFile(await readJson(older), older)
-    : {}
-  return {
-    session: await readSession(sessionFolder(folder)),
-    sanitized: { ...beside, ...within },
-  }
 }
 
 /** The attempts in a folder by name, oldest first; unreadable ones are skipped. */

@@ -4,7 +4,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { readAttempt, readAttemptEvidence } from '../../../src-main/adapters/labs/attempt'
+import { readAttempt } from '../../../src-main/adapters/labs/attempt'
 import { parseSession, readSession } from '../../../src-main/adapters/sessions/session-store'
 import { message } from '../../../src-main/domain/messages/message'
 import { formats, upgraded } from '../../../src-main/domain/session/upgrade'
@@ -129,22 +129,6 @@ describe('versions', () => {
   })
 
   describe('an attempt at a lab', () => {
-    it('is refused for verdicts of compute-sanitizer that cannot be read', async () => {
-      const dir = await tempDir()
-      await writeFile(join(dir, 'attempt.json'), attempt)
-      await mkdir(join(dir, 'session'))
-      await writeFile(join(dir, 'session/session.json'), failures2)
-      for (const [text, why] of [
-        ['{"schema":3,"verdicts":{}}', /schema 3 but this version reads up to 2/],
-        ['{"schema":2}', /verdicts/],
-        ['{"clean":{}}', /does not state its schema version/],
-        ['{', /is not JSON/],
-      ] as const) {
-        await writeFile(join(dir, 'sanitizer.json'), text)
-        await expect(readAttemptEvidence(dir)).rejects.toThrow(why)
-      }
-    })
-
     it.each([
       ['outcome.schema', 3, /schema 3 but this version reads up to 2/],
       ['outcome.schema', 1, /schema 1, which is no longer read/],
