@@ -171,12 +171,19 @@ function failure(result: ProcessResult): BuildOutcome {
         ...none,
         reason:
           compileError ??
+          missingLibrary(result.stderr) ??
           message('tools.nvccEnded', {
             exitCode: result.exitCode ?? '',
             text: lastLine(result.stderr),
           }),
       }
   }
+}
+
+/** Of GNU ld, lld and gold. */
+function missingLibrary(stderr: string): Statement | null {
+  const [, library] = /(?:cannot find|unable to find library) -l([\w+.-]+)/.exec(stderr) ?? []
+  return library === undefined ? null : message('settings.noLibrary', { library })
 }
 
 /** The compiler's first error with its place, where `shown` says how a file is called; null if it has none. */

@@ -13,10 +13,11 @@ function shown({ folder }: Session['ladder'], file: string): string {
 const place = (ladder: Session['ladder'], { file, line }: Diagnostic): string =>
   file === null ? '' : `${shown(ladder, file)}:${line === null ? '' : `${line}:`} `
 
-export const describeErrors = (
+export const describeDiagnostics = (
   { ladder }: Pick<Session, 'ladder'>,
   { diagnostics }: Pick<RungResult, 'diagnostics'>,
+  severity: Diagnostic['severity'],
 ): string[] =>
   diagnostics
-    .filter(({ severity }) => severity === 'error')
-    .map((one) => `${place(ladder, one)}error: ${one.message}`)
+    .filter((one) => one.severity === severity)
+    .map((one) => `${place(ladder, one)}${severity}: ${one.message}`)
