@@ -45,13 +45,13 @@ __global__ void __launch_bounds__(kThreads) multiply(const Half* a, const Half* 
     __syncthreads();
     const auto partA = mma.partition_A(sA);
     const auto partB = mma.partition_B(sB);
+    auto rA = make_fragment_like<typename TiledMma::ValTypeA>(partA);
+    auto rB = make_fragment_like<typename TiledMma::ValTypeB>(partB);
     CUTE_UNROLL
     for (int part = 0; part < size<2>(partA); ++part) {
-      auto rA = mma.make_fragment_A(partA(_, _, part));
-      auto rB = mma.make_fragment_B(partB(_, _, part));
-      copy(partA(_, _, part), rA);
-      copy(partB(_, _, part), rB);
-      gemm(mma, rA, rB, sums);
+      copy(partA(_, _, part), rA(_, _, part));
+      copy(partB(_, _, part), rB(_, _, part));
+      gemm(mma, rA(_, _, part), rB(_, _, part), sums);
     }
     __syncthreads();
   }

@@ -1,7 +1,7 @@
 /** Makes `build:` of a ladder ready for nvcc on this machine: variables, directories, and what their headers are now. */
 import { createHash } from 'node:crypto'
 import { readdir, stat } from 'node:fs/promises'
-import { isAbsolute, join } from 'node:path'
+import { dirname, isAbsolute, join } from 'node:path'
 import { posix } from 'node:path'
 import {
   compileWords,
@@ -23,12 +23,12 @@ export interface ReadySettings {
 }
 
 /**
- * @param folder of the rung among the sources, with `/`: relative include directories are below it
+ * @param where `folder` of the rung among the sources, with `/`: relative include directories are below it; `nvcc` by its path
  * @throws `missing` if this machine lacks something that the settings name
  */
 export async function readySettings(
   settings: BuildSettings,
-  folder: string,
+  { folder, nvcc }: { folder: string; nvcc: string },
   env: NodeJS.ProcessEnv = process.env,
 ): Promise<ReadySettings> {
   const missing = variablesIn(settings).find((name) => !env[name])
@@ -47,10 +47,18 @@ export async function readySettings(
   )
   return {
     words: compileWords({ ...filled, ...(include ? { include } : {}) }),
-    libraries: [...runPaths(filled), ...linkWords(filled)],
+    libraries: [...stubPaths(filled, nvcc), ...runPaths(filled), ...linkWords(filled)],
     headersDigest: outside.length === 0 ? null : await digestOf(outside),
   }
 }
+
+/** Machines have the driver's library where linkers do not look; the toolkit has a stub of it. */
+const stubPaths = ({ libraries = [] }: BuildSettings, nvcc: string): string[] =>
+  libraries.includes('cuda')
+    ? ['lib64/stubs', 'targets/x86_64-linux/lib/stubs', 'targets/sbsa-linux/lib/stubs'].map(
+        (path) => `-L${join(dirname(nvcc), '..', path)}`,
+      )
+    : []
 
 /** A library that was found below `-L` when the rung was linked is found there when it is loaded. */
 const runPaths = ({ flags = [] }: BuildSettings): string[] =>

@@ -1,7 +1,7 @@
 /** Compiles a rung to a shared library. */
 import { dirname } from 'node:path/posix'
 import { baseFlags, readySettings } from '../../adapters/tools/build-settings'
-import { macroFlags, rungFlags } from '../../adapters/tools/nvcc'
+import { isProbed, macroFlags, probedLibraries, rungFlags } from '../../adapters/tools/nvcc'
 import { isPythonFile } from '../../domain/ladder/rung'
 import type { PlannedRung, RunPlan } from '../../domain/run/plan'
 import { type Compiler, type BuildOutcome, compile } from './compiler'
@@ -25,7 +25,10 @@ export async function buildRung(
   flags: (sm: string) => readonly string[] = rungFlags,
 ): Promise<BuildOutcome> {
   const { file, header } = rung
-  const { words, libraries, headersDigest } = await readySettings(rung.build ?? {}, dirname(file))
+  const { words, libraries, headersDigest } = await readySettings(rung.build ?? {}, {
+    folder: dirname(file),
+    nvcc: compiler.nvcc,
+  })
   const input = isPythonFile(file) ? `${file}.cpp` : file
   return compile(compiler, {
     key: `nvcc/${rung.id}`,
@@ -43,6 +46,6 @@ export async function buildRung(
       ...[...macroFlags(rung.params), ...words],
     ],
     output: 'rung.so',
-    libraries: [...libraries, '-ldl'],
+    libraries: [...(isProbed(flags(sm)) ? probedLibraries(libraries) : libraries), '-ldl'],
   })
 }

@@ -170,8 +170,8 @@ function failure(result: ProcessResult): BuildOutcome {
       return {
         ...none,
         reason:
-          compileError ??
           missingLibrary(result.stderr) ??
+          compileError ??
           message('tools.nvccEnded', {
             exitCode: result.exitCode ?? '',
             text: lastLine(result.stderr),

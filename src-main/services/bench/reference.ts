@@ -2,7 +2,7 @@
 import { dirname, join } from 'node:path/posix'
 import { baseFlags, readySettings } from '../../adapters/tools/build-settings'
 import type { BuildSettings } from '../../domain/ladder/build-settings'
-import { rungFlags } from '../../adapters/tools/nvcc'
+import { isProbed, probedLibraries, rungFlags } from '../../adapters/tools/nvcc'
 import { message, together } from '../../domain/messages/message'
 import { KernelLadderError } from '../../domain/errors'
 import { isPython } from '../../domain/task/python'
@@ -20,10 +20,10 @@ export async function compileReference(
   sm: string,
   flags: (sm: string) => readonly string[] = rungFlags,
 ): Promise<BuildOutcome> {
-  const { words, libraries, headersDigest } = await readySettings(
-    forReference(ladder?.build),
-    dirname(file),
-  )
+  const { words, libraries, headersDigest } = await readySettings(forReference(ladder?.build), {
+    folder: dirname(file),
+    nvcc: compiler.nvcc,
+  })
   const [input, source] = isPython(file) ? [`${file}.cu`, pythonLibrary(task, text)] : [file, text]
   return compile(compiler, {
     key: 'nvcc/reference',
@@ -37,7 +37,7 @@ export async function compileReference(
     inputs: [input],
     flags: [...baseFlags(flags(sm), words), ...taskFlags(headers), ...words],
     output: 'reference.so',
-    libraries: [...libraries, '-ldl'],
+    libraries: [...(isProbed(flags(sm)) ? probedLibraries(libraries) : libraries), '-ldl'],
   })
 }
 

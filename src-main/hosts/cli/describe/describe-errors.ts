@@ -1,10 +1,11 @@
 /** Prints compiler messages of a rung in the format that compilers write and editors read. */
-import { join, relative } from 'node:path'
+import { isAbsolute, join, relative } from 'node:path'
 import type { Diagnostic, RungResult, Session } from '../../../domain/session/session'
 
 /** Where the user has a source: in the ladder's folder, if it has one, as seen from here. */
 function shown({ folder }: Session['ladder'], file: string): string {
-  if (folder === undefined) return file
+  // A header outside the folder has its own path.
+  if (folder === undefined || isAbsolute(file)) return file
   const path = join(folder, file.replace(/^[^/]*\//, ''))
   const near = relative(process.cwd(), path)
   return near.startsWith('..') ? path : near
