@@ -102,8 +102,9 @@ export async function obtainElectron() {
       downloader: downloader(),
     })
   } catch (error) {
-    const why = error instanceof Error ? (error.cause ?? error) : error
-    return `Electron could not be downloaded: ${why instanceof Error ? why.message : why}.`
+    const cause = error instanceof Error ? (error.cause ?? error) : error
+    const why = cause instanceof Error ? cause.message : String(cause)
+    return `Electron could not be downloaded: ${why}.`
   }
   // It finds the archive in the cache and unpacks it.
   const { code, output } = await runChild(process.execPath, [join(folder, 'install.js')], {
