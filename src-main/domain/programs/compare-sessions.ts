@@ -1,12 +1,13 @@
 /** Two sessions of any kind beside each other: the total first, then what contributed to its change. Pure. */
 import type { z } from 'zod'
-import { comparability } from '../analysis/comparability'
+import { comparability, haveOtherGpus } from '../analysis/comparability'
+import { movedWords } from '../analysis/most-moved'
 import { message, type AnyMessage } from '../messages/message'
 import type { Session } from '../session/session'
 import { can } from '../targets/targets'
 import { changesOf } from './changes'
 import { marks, pairUnits, type PairReason } from './pairing'
-import { sayKernels, sayRefusal, sayRungs } from './say-comparison'
+import { movesBetween, sayFusions, sayKernels, sayRefusal, sayRungs } from './say-comparison'
 import type { SessionComparison, SessionVerdict, Side } from './session-comparison'
 import { unitsOf, type Unit, type UnitTime } from './units'
 
@@ -183,10 +184,9 @@ export function compareSessions(
   const known = [a, b].map(({ target }) => can(target).knowsRun)
   const areLadders = known[0]! && known[1]!
   const { refusals, warnings } = comparability(a, b)
-  const otherGpu =
-    a.device && b.device && a.device.name !== b.device.name
-      ? warnings.filter(({ key }) => key === 'guard.gpu' || key === 'guard.otherGpu')
-      : []
+  const otherGpu = haveOtherGpus(a, b)
+    ? warnings.filter(({ key }) => key === 'guard.gpu' || key === 'guard.otherGpu')
+    : []
   const {
     pairing: _pairing,
     reasons,
@@ -203,15 +203,18 @@ export function compareSessions(
       refusals: [...(areLadders ? refusals : []), ...otherGpu],
     },
   )
+  const movesOf = movesBetween(a, b)
+  const pairs = compared.pairs.map((pair) => ({ ...pair, moved: movedWords(movesOf(pair)) }))
   const notes = warnings.filter((warning) => !reasons.includes(warning))
   return {
     ...compared,
+    pairs,
     comparable: { ...compared.comparable, reasons: [...compared.comparable.reasons, ...notes] },
     answer:
       reasons.length > 0
-        ? sayRefusal(reasons)
+        ? [...sayRefusal(reasons), ...sayFusions(compared.fused)]
         : areLadders
-          ? [sayRungs(a, b, compared)]
+          ? [sayRungs(compared.pairs, movesOf)]
           : sayKernels(compared),
   }
 }

@@ -15,7 +15,6 @@ import { message, type AnyMessage, type MessageValue } from '../messages/message
 import { metricDefinition } from '../metrics/metrics'
 import { formatPercent, formatRatio, formatValue, withDecimals } from '../metrics/units'
 import type { Part, Split } from './parts'
-import { code } from '../messages/sentence'
 import { waitBurden, overheadBurden, workBurden, type Burden } from './cause-lines'
 import {
   activeCycles,
@@ -89,15 +88,6 @@ export function sayPart(part: Part, split: Split, a: Side, b: Side): SaidPart {
       return bare(message('why.launches', { a: kernelCount(a), b: kernelCount(b) }))
     case 'active':
       return sayActive(part, a, b)
-    case 'gpu':
-      return bare(
-        message('why.gpu', {
-          a: code(a.rung.id),
-          b: code(b.rung.id),
-          factor: formatRatio(Math.exp(part.log)),
-          unit: unitWithin(split.unit),
-        }),
-      )
   }
 }
 

@@ -5,10 +5,10 @@
  */
 import { z } from 'zod'
 import type { Hunk } from '../analysis/chain'
-import { comparability } from '../analysis/comparability'
+import { comparability, haveOtherGpus } from '../analysis/comparability'
 import { mostMoved, movedWords } from '../analysis/most-moved'
 import { dynamicMetricNoise, timesAreSame, Verdict } from '../analysis/compare'
-import { message, Statement } from '../messages/message'
+import { message, together, Statement } from '../messages/message'
 import { profileLevels, ProfileLevel } from '../metrics/metric-definition'
 import { namedBy, sayPart } from './say'
 import { partIds, splitOf, type Split } from './parts'
@@ -93,6 +93,11 @@ export function whyOf(a: Side, b: Side, hunks: readonly Hunk[] | null = null): W
         a: message(`cacheState.${stateA}`),
         b: message(`cacheState.${stateB}`),
       }),
+    )
+  const [left, right] = [a.session.device, b.session.device]
+  if (left && right && haveOtherGpus(a.session, b.session))
+    return none(
+      together(message('guard.gpu', { a: left.name, b: right.name }), message('guard.otherGpu')),
     )
   const times = timesOf(a, b)
   if (!times) return none(untimedObstacle(a, b) ?? withoutTime(a, b))
@@ -207,16 +212,10 @@ function untimedObstacle(a: Side, b: Side): Statement | null {
 const timeless = ({ rung }: Side): boolean => !rung.timing && !rung.profiledTime
 
 function obstacleOf(a: Side, b: Side): Statement | null {
-  const [left, right] = [a.session.device, b.session.device]
   if (a.session !== b.session && comparability(a.session, b.session).refusals.length > 0)
     return message('why.otherTask')
   if (a.session === b.session && a.session.program && a.rung !== b.rung)
     return message('why.otherKernel')
-  if (left && right && left.computeCapability !== right.computeCapability)
-    return message('why.otherArchitecture', {
-      a: left.computeCapability,
-      b: right.computeCapability,
-    })
   const bare = [a, b].find(
     ({ rung }) => !Object.values(rung.metrics).some(({ value }) => value !== null),
   )

@@ -29,7 +29,22 @@ const briefText = ({ title, kernel }: Pair['sideA']): string =>
 
 const magnitude = ({ change }: { change: number | null }): number => Math.abs(change ?? 0)
 
+/** Of sessions that were counted and not timed. */
+function countedTable(pairs: readonly Pair[]): string {
+  const columns: Column<Pair>[] = [
+    { header: 'rung', align: 'left', cell: ({ a, b }) => (a === b ? a : `${a} = ${b}`) },
+    { header: 'counters that moved most', align: 'left', cell: movedText },
+  ]
+  return table(pairs, columns)
+}
+
+const movedText = ({ moved }: Pair): string => moved.map((one) => inEnglish(one)).join('; ') || none
+
+const isUntimed = ({ timeA, timeB, sideA, sideB }: Pair): boolean =>
+  timeA === null && timeB === null && sideA.launches === null && sideB.launches === null
+
 function pairTable(pairs: readonly Pair[]): string {
+  if (pairs.every(isUntimed)) return countedTable(pairs)
   const columns: Column<Pair>[] = [
     { header: 'kernel', align: 'left', cell: ({ sideB }) => kernelText(sideB) },
     { header: 'before', cell: ({ timeA }) => msText(timeA) },
