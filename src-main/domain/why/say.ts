@@ -37,6 +37,8 @@ interface SaidPart {
   statement: AnyMessage
   metrics: CauseMetric[]
   burden: Burden | null
+  /** Whether the burden is that of waiting. */
+  isWait?: boolean
 }
 
 /** At the beginning of a sentence. */
@@ -242,6 +244,7 @@ function sayBusy(part: Part, split: Split, a: Side, b: Side): SaidPart {
       ...feeds,
     ],
     burden: waits.length > 0 ? waitBurden(waits) : workBurden(unit, false),
+    isWait: waits.length > 0,
   }
 }
 

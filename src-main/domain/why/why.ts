@@ -16,6 +16,7 @@ import { unitIds } from './units'
 import { code } from '../messages/sentence'
 import { Unimportant, unimportantMoves } from './unimportant-moves'
 import { CauseLines, linesThatBear } from './cause-lines'
+import { stallObstacle } from '../session/deep'
 import { activeCycles, timesOf, type Side } from './side'
 
 export type { Side } from './side'
@@ -167,17 +168,20 @@ interface Told {
   cause: Omit<Cause, 'share' | 'contribution'>
 }
 
-const causesOf = (split: Split, a: Side, b: Side, hunks: readonly Hunk[] | null): Told[] =>
-  split.parts
+const causesOf = (split: Split, a: Side, b: Side, hunks: readonly Hunk[] | null): Told[] => {
+  const noStalls = stallObstacle(a.deep, b.deep) !== null
+  return split.parts
     .map(({ id, log, own }) => ({ id, log, own, part: log / split.total }))
     .filter(({ log, part }) => Math.abs(part) >= leastShare && Math.abs(log) >= resolution)
     .sort((one, other) => other.part - one.part)
     .map(({ part, ...factor }) => {
-      const { statement, metrics, burden } = sayPart(factor, split, a, b)
-      const lines = linesThatBear(a, b, burden, hunks)
+      const { statement, metrics, burden, isWait } = sayPart(factor, split, a, b)
+      // Lines that wait in samples of two kinds are no pair.
+      const lines = noStalls && isWait ? undefined : linesThatBear(a, b, burden, hunks)
       const cause = { id: factor.id, statement, factor: Math.exp(factor.log), metrics }
       return { part, cause: lines ? { ...cause, lines } : cause }
     })
+}
 
 /**
  * Why the parts cannot be believed. Without the cycles, a part can be far off: then the parts do not add up to the
@@ -233,5 +237,7 @@ function needsOf(a: Side, b: Side): Why['needs'] {
   )
   if (level < profileLevels.indexOf('standard'))
     return { level: 'standard', statement: message('why.needsStandard') }
+  const otherSamples = stallObstacle(a.deep, b.deep)
+  if (otherSamples) return { level: 'deep', statement: otherSamples }
   return a.deep && b.deep ? null : { level: 'deep', statement: message('why.needsDeep') }
 }

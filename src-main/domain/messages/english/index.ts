@@ -19,7 +19,7 @@ import {
   timeNote,
 } from './verdicts'
 import { commits, folders, drafts, editor, doing, elsewhere, files, header, task } from './folders'
-import { deep, imports, doctor, records, reports, pages, sessions } from './sessions'
+import { deep, imports, doctor, records, reports, pages, sessions, stallSamples } from './sessions'
 import { checks, labs, reflect } from './labs'
 import { machines, programs, slurm } from './machines'
 import { tunings, written } from './machines'
@@ -53,6 +53,7 @@ export const templates = {
   records,
   imports,
   deep,
+  stallSamples,
   emulation,
   programs,
   machineCode,

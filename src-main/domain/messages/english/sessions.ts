@@ -53,6 +53,7 @@ export const records = {
   notCollected: 'The run did not collect this metric.',
   notReportedHere: 'ncu did not report {names}.',
   noFigure: 'ncu reported no value of {metricName} for the kernel {kernel}.',
+  notFinite: 'ncu reported {value} for {metricName} of the kernel {kernel}.',
   roundedToZero: 'ncu printed {metricName} with two decimals, which round its value to 0.',
   notPercent: 'ncu reported {metricName} in {unit} instead of percent.',
   noUnit: "ncu's table does not give the unit of {metricName}.",
@@ -252,6 +253,12 @@ export const imports = {
   useCommand: 'Free some space, or import it on the command line: kernel-ladder import FILE',
 } as const
 
+/** Which samples of warps have a stall reason. */
+export const stallSamples = {
+  all: 'all samples',
+  notIssued: 'the samples in cycles without an issue',
+} as const
+
 /** What is missing from a deep profile. */
 export const deep = {
   noInstructions: 'ncu showed no instructions for {kernel}.',
@@ -265,6 +272,8 @@ export const deep = {
     "Imported from {file}, which has ncu's advice but no per-instruction or per-line counters.",
   /** Only in older sessions. */
   rowUnreadable: "{count} row of ncu's source page cannot be read and was skipped.",
+  otherSamples:
+    'Stall reasons are not compared: in the first profile they are of {a}, in the second of {b}. Profile both with the same version of ncu.',
   rowsUnreadable:
     "{count, plural, one{{count} row of ncu's source page cannot be read and was} other{{count} rows of ncu's source page cannot be read and were}} skipped.",
 } as const
