@@ -46,7 +46,7 @@ export async function readSession(folder: string): Promise<Session> {
   if (found === null)
     throw inputError(
       message('sessions.notSession', { folder, file: sessionFile }),
-      message('sessions.nameFolder'),
+      message(/\.(ncu-repz?|csv)$/i.test(folder) ? 'sessions.importFirst' : 'sessions.nameFolder'),
     )
   return parseSession(found.text, found.place)
 }

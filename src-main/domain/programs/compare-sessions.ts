@@ -2,7 +2,7 @@
 import type { z } from 'zod'
 import { comparability, haveOtherGpus } from '../analysis/comparability'
 import { movedWords } from '../analysis/most-moved'
-import { message, type AnyMessage } from '../messages/message'
+import { message, says, type AnyMessage, type Statement } from '../messages/message'
 import type { Session } from '../session/session'
 import { can } from '../targets/targets'
 import { changesOf } from './changes'
@@ -176,6 +176,12 @@ export function compareUnits(
   }
 }
 
+/** What says that a session has only the first launches of its report: its total is not that of the program. */
+const partsOf = ({ warnings }: Session): Statement[] =>
+  warnings.filter(
+    (what) => says(what, 'records.importedFirst') || says(what, 'records.importedShare'),
+  )
+
 export function compareSessions(
   a: Session,
   b: Session,
@@ -205,7 +211,11 @@ export function compareSessions(
   )
   const movesOf = movesBetween(a, b)
   const pairs = compared.pairs.map((pair) => ({ ...pair, moved: movedWords(movesOf(pair)) }))
-  const notes = warnings.filter((warning) => !reasons.includes(warning))
+  const notes = [
+    ...warnings.filter((warning) => !reasons.includes(warning)),
+    ...partsOf(a).map((what) => message('guard.ofFirst', { what })),
+    ...partsOf(b).map((what) => message('guard.ofSecond', { what })),
+  ]
   return {
     ...compared,
     pairs,

@@ -90,7 +90,7 @@ function partsOf(name: string): NameParts {
 }
 
 /** A program launches few kernels many times: each name is parsed once. */
-type Names = Map<string, NameParts>
+export type Names = Map<string, NameParts>
 
 const toKernel = (
   { name, grid, block, range }: NamedKernel,
@@ -146,12 +146,12 @@ export const launchUnit = (
   id: string,
   kernel: NamedKernel,
   ms: number | null,
-  work: Work = {},
+  { work = {}, names }: { work?: Work; names?: Names } = {},
 ): Unit => ({
   id,
   rung: id,
   title: kernel.name,
-  kernel: toKernel(kernel),
+  kernel: toKernel(kernel, names),
   time: ms === null ? null : { ms, clock: 'ncu', uncertainty: null },
   launches: 1,
   work,

@@ -113,6 +113,7 @@ export const sessions = {
   none: 'There is no session named {session}.',
   notSession: '{folder} is not a session: it has no {file}.',
   nameFolder: 'Name a folder written by `kernel-ladder run`, or recorded:<name>.',
+  importFirst: 'Import it with `kernel-ladder import`, and name the folder that this saves.',
   unreadable: '{file} cannot be read as a session: {why}',
   useBackup: 'The file was not changed. Use a backup, or run the ladder again.',
   update: 'The file was not changed. Update kernel-ladder to open it.',
