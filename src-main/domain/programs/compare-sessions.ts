@@ -139,19 +139,21 @@ export function compareUnits(
       reasons: [...reasons, ...(unpaired && fused.length > 0 ? [message('guard.onlyFused')] : [])],
     },
     total: times(sum(left), sum(right), alike && ok),
-    pairs: pairing.pairs.map(({ a: own, b: other, by }) => ({
-      a: own.id,
-      b: other.id,
-      sideA: sideOf(own),
-      sideB: sideOf(other),
-      by: reasonWord(by),
-      ...comparedTimes(
-        own.time?.ms ?? null,
-        other.time?.ms ?? null,
-        own.time?.clock === other.time?.clock,
-      ),
-      verdict: verdict(own.time, other.time),
-    })),
+    pairs: pairing.pairs
+      .filter(({ a: own }) => !inFused.has(own))
+      .map(({ a: own, b: other, by }) => ({
+        a: own.id,
+        b: other.id,
+        sideA: sideOf(own),
+        sideB: sideOf(other),
+        by: reasonWord(by),
+        ...comparedTimes(
+          own.time?.ms ?? null,
+          other.time?.ms ?? null,
+          own.time?.clock === other.time?.clock,
+        ),
+        verdict: verdict(own.time, other.time),
+      })),
     fused: fused.map(({ a: from, b: to }) => ({
       from: from.map(({ id }) => id),
       to: to.map(({ id }) => id),
