@@ -17,7 +17,7 @@ import {
   type DeepProfile,
 } from '../../../src-main/domain/session/deep'
 import { toMetrics } from '../../../src-main/parsers/ncu/ncu-metrics'
-import { madeReport, takeApart, withNotIssuedSamplesAlone } from './made-reports'
+import { withNotIssuedSamplesAlone } from './made-reports'
 import { parseRules } from '../../../src-main/parsers/ncu/ncu-advice'
 
 const bytes = ncuReport('launches-two-rungs')
@@ -369,27 +369,4 @@ describe.each([
     )
     expect(JSON.stringify(launch)).toContain(`"reported":"${written}"`)
   })
-})
-
-it('a report of any length is read a launch at a time', () => {
-  const made = madeReport(
-    bytes,
-    Array.from({ length: 3_000 }, () => ({})),
-  )
-  let largest = 0
-  const launches: NcuLaunch[] = []
-  const { total } = parseNcuRep(
-    {
-      size: made.length,
-      read: (at, length) => {
-        largest = Math.max(largest, length)
-        return made.subarray(at, at + length)
-      },
-    },
-    (launch) => launches.push(launch) < 10,
-  )
-  expect([total, launches.length]).toEqual([3_000, 10])
-  const real = takeApart(bytes).blocks
-  const messages = real.flatMap(({ header, results }) => [header, ...results])
-  expect(largest).toBeLessThanOrEqual(Math.max(...messages.map(({ length }) => length)) + 16)
 })

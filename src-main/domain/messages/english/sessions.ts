@@ -197,6 +197,8 @@ export const reports = {
 
 /** What is missing from a file written by ncu. */
 export const imports = {
+  newerNcu:
+    'ncu {version} wrote this report. Its values were not checked against that version, only reports of ncu up to {known}.',
   formatVersion:
     'The report has format version {version}; this program knows versions up to {known} and ignores what newer ones add.',
   cutOff: 'The report is truncated at byte {at}: {missing}.',
