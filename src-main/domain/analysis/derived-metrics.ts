@@ -172,7 +172,9 @@ const ofOneLaunch = ['theoreticalOccupancy', 'achievedOccupancy', 'wavesPerSm'] 
 export function withoutRangeOccupancy(session: Session): Session {
   if (can(session.target).knowsRun) return session
   const shapes = ({ profile }: RungResult): Set<string> =>
-    new Set((profile?.kernels ?? []).map(({ name, grid, block }) => `${name} ${grid} ${block}`))
+    new Set(
+      (profile?.kernels ?? []).map(({ name, grid, block }) => JSON.stringify([name, grid, block])),
+    )
   const rungs = session.rungs.map((rung) => {
     const count = shapes(rung).size
     if (count < 2) return rung
