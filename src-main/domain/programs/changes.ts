@@ -28,6 +28,12 @@ function movesMore(a: readonly Unit[], b: readonly Unit[]): boolean {
   return many != null && few != null && few > noticeablyMore * many
 }
 
+/** Whether several launches of one kernel gave way to several of another, which was only launched more or less often. */
+function areOneEach(a: readonly Unit[], b: readonly Unit[]): boolean {
+  const [one, other] = [a, b].map((units) => new Set(units.map(({ kernel }) => kernel?.path)))
+  return Math.min(a.length, b.length) > 1 && one!.size === 1 && other!.size === 1
+}
+
 /** How many times a range was entered before, and with this kernel; kernels in a row share one entry. */
 function entriesOf(units: readonly Unit[]): Map<Unit, number> {
   const entries = new Map<string, number>()
@@ -84,7 +90,7 @@ export function changesOf(
   const kindOf = ({ a, b }: { a: Unit[]; b: Unit[] }): Change['kind'] => {
     if (a.length === 0) return 'added'
     if (b.length === 0) return 'removed'
-    if (!canFuse || a.length === b.length || movesMore(a, b)) return 'replaced'
+    if (!canFuse || a.length === b.length || areOneEach(a, b) || movesMore(a, b)) return 'replaced'
     return a.length > b.length ? 'fused' : 'split'
   }
   const changes = [...groups.values()].map((group) => ({ kind: kindOf(group), ...group }))

@@ -108,6 +108,7 @@ export function compareUnits(
   const [left, right] = [a.units, b.units]
   const pairing = pairUnits(left, right, { byRung, byHand })
   const [clocksA, clocksB] = [clocksOf(left), clocksOf(right)]
+  const areTimed = clocksA.size > 0 && clocksB.size > 0
   const alike = [...clocksA].every((clock) => clocksB.has(clock))
   const became = changesOf(left, right, pairing, canFuse)
   const fused = became.filter(({ kind }) => kind === 'fused' || kind === 'split')
@@ -119,7 +120,7 @@ export function compareUnits(
   const reasons = [
     ...refusals,
     ...empty,
-    ...(clocksA.has('ncu') === clocksB.has('ncu') ? [] : [message('guard.clocks')]),
+    ...(areTimed && clocksA.has('ncu') !== clocksB.has('ncu') ? [message('guard.clocks')] : []),
     ...(unpaired && fused.length === 0 && empty.length === 0 ? [message('guard.noPairs')] : []),
   ]
   const ok = reasons.length === 0

@@ -175,6 +175,23 @@ describe('a kernel that became several, of which one kept its name,', () => {
   })
 })
 
+it('a kernel that was renamed and launched once more is replaced, and not split', () => {
+  const of = (name: string): Sample => ({ name: `${name}(const float *, int)`, ms: 0.4 })
+  const { fused, changes } = compare(
+    [of('norm'), of('norm'), of('norm')],
+    [of('wide'), of('wide'), of('wide'), of('wide')],
+  )
+  expect([fused, changes.map(({ kind }) => kind)]).toEqual([[], ['replaced']])
+})
+
+it('a session in which nothing was timed is not told to have been timed by the runner', () => {
+  const [a, b] = [program('a', [fill]), program('b', [fill])]
+  const untimed = { ...a, rungs: a.rungs.map(({ profiledTime: _, ...rung }) => rung) }
+  const { answer, comparable, pairs } = compareSessions(untimed, b)
+  expect([comparable.ok, pairs.length]).toEqual([true, 1])
+  expect(answer.map(inEnglish)).toEqual(['Not all of it was timed, so there is no ratio.'])
+})
+
 describe('a functor', () => {
   it.each([
     [scale, ['AUnaryFunctor<MulFunctor>']],
