@@ -89,16 +89,23 @@ function partsOf(name: string): NameParts {
   return { path, template, functor: functor || null }
 }
 
-/** A program launches few kernels many times: each name is parsed once. */
-export type Names = Map<string, NameParts>
+/** A program launches few kernels many times: each name is parsed once, and launches of one shape share their kernel. */
+export type Names = Map<string, { parts: NameParts; shapes: Map<string, UnitKernel> }>
 
 const toKernel = (
   { name, grid, block, range }: NamedKernel,
   names: Names = new Map(),
 ): UnitKernel => {
-  const parts = names.get(name) ?? partsOf(name)
-  names.set(name, parts)
-  return { name, ...parts, grid, block, range: range ?? null }
+  const known = names.get(name) ?? { parts: partsOf(name), shapes: new Map<string, UnitKernel>() }
+  names.set(name, known)
+  const shape = `${grid?.join()} ${block?.join()} ${range === undefined ? '' : `in ${range}`}`
+  const kernel = known.shapes.get(shape) ?? {
+    name,
+    ...known.parts,
+    ...{ grid, block, range: range ?? null },
+  }
+  known.shapes.set(shape, kernel)
+  return kernel
 }
 
 /** The kernel of a rung that launches just one. */
