@@ -124,6 +124,7 @@ describe('bad usage and input exit 2 with a sentence, and print nothing on stdou
     [[...recorded, '--size', '77'], /was not recorded at 77³/],
     [[...recorded, '--out', '/'], /already exists/],
     [['show', '/nope'], /is not a session/],
+    [['show', '/nope.ncu-rep'], /is not a session.*\n.*Import it with `kernel-ladder import`/],
     [['show', 'recorded:nope'], /no recording named "nope"/],
     [['diff', 'recorded', '01_naive', 'nope'], /no rung named "nope"/],
     [['serve', '--port', '70000'], /--port "70000"/],

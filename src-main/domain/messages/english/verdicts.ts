@@ -67,6 +67,8 @@ export const figures = {
   noKernel: 'It launches no kernel.',
   kernelsDiffer:
     'It launches {count} kernels that differ in this, and without counters it is unknown which of them runs longest.',
+  ofRange:
+    'These are {count} different kernels of one range, and this is a figure of a single launch.',
   fp32Operations:
     '2 × FFMA + FADD + FMUL, as ncu counted them per thread. Tensor operations are not included.',
   slotShare:

@@ -17,6 +17,7 @@ import {
   type Rule,
 } from '../../../domain/session/deep'
 import { leadText } from '../../../domain/analysis/lead-figure'
+import type { Statement } from '../../../domain/messages/message'
 import { inEnglish } from '../../../domain/text/english'
 import { metricDefinition } from '../../../domain/metrics/metrics'
 import { worksOnTensor } from '../../../domain/analysis/roofline'
@@ -271,10 +272,12 @@ export function describeMachineCode({
   identicalSass,
   opcodes,
   stalls,
+  noStalls,
 }: {
   identicalSass: boolean | null
   opcodes: HistogramDelta[] | null
   stalls: HistogramDelta[] | null
+  noStalls: Statement | null
 }): string {
   const changed = (opcodes ?? []).filter(({ delta }) => delta !== 0).slice(0, shownOpcodes)
   const waits = (stalls ?? []).slice(0, 6)
@@ -299,6 +302,7 @@ export function describeMachineCode({
           ]),
         ]
       : []),
+    ...(noStalls ? [inEnglish(noStalls)] : []),
     ...(waits.length > 0
       ? [
           'Warp samples, as a share of each rung’s total:',
