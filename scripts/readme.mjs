@@ -103,7 +103,7 @@ async function writeReference() {
     messages: await load('messages/message.ts'),
     wording: await load('text/english.ts'),
     gpus: await load('gpu/gpu-table.ts'),
-    targets: await load('target/targets.ts'),
+    targets: await load('targets/targets.ts'),
     problem: await load('task/problem.ts'),
   })
   const texts = await referenceDocs(registries)

@@ -18,7 +18,7 @@ const checks = [
   'run lint',
   `exec -- vitest run --project=unit ${[
     ...['test/architecture', 'test/docs', 'test/domain/messages.test.ts', 'test/domain/metrics'],
-    ...['test/domain/sass', 'test/domain/target', 'test/parsers/kernels', 'test/parsers/labs'],
+    ...['test/domain/sass', 'test/domain/targets', 'test/parsers/kernels', 'test/parsers/labs'],
     ...['test/renderer', 'test/scripts/docs.test.ts', 'test/services/report', 'src-renderer'],
   ].join(' ')}`,
 ]
