@@ -165,7 +165,7 @@ describe('bad usage and input exit 2 with a sentence, and print nothing on stdou
 describe('what this machine lacks exits 3 and is named with a remedy', () => {
   it.each([
     ['nvcc', /nvcc was not found.*CUDA toolkit/s],
-    ['nvidia-smi', /No NVIDIA GPU was found.*--target recorded/s],
+    ['nvidia-smi', /No NVIDIA GPU was found.*--target emulated.*no times\.\n.*--target recorded.*\n.*--target static:h200/s],
   ])('without %s the remedy is named', async (tool, message) => {
     const dir = await tempDir()
     const env = fakeTools(dir)

@@ -1,6 +1,7 @@
 /** Terminal output: one JSON document or text on stdout, everything else on stderr. */
 import { stripVTControlCharacters } from 'node:util'
 import type { z } from 'zod'
+import type { Statement } from '../../domain/messages/message'
 import { inEnglish, withText } from '../../domain/text/english'
 import { errorCode } from '../../adapters/disk/disk'
 import { KernelLadderError, type ErrorShape } from '../../domain/errors'
@@ -86,11 +87,16 @@ export function problemText(text: string, word = 'error'): string {
   return place === undefined ? `${word}: ${text}` : `${place}: ${word}: ${rest}`
 }
 
+/** A remedy with several ways out has a line for each. */
+export function remedyLines(remedy: Statement | undefined): string[] {
+  const ways = typeof remedy === 'object' && 'sentences' in remedy ? remedy.sentences : [remedy]
+  return ways.flatMap((way) => (way ? [inEnglish(way)] : []))
+}
+
 export function printError({ kind, message, remedy }: ErrorShape): void {
   note(problemText(inEnglish(message), kind === 'internal' ? 'internal error' : 'error'))
-  const then = remedy ? inEnglish(remedy) : ''
   // A remedy that has a place is a fault of its own.
-  if (then !== '') note(placed.test(then) ? problemText(then) : `  ${then}`)
+  for (const then of remedyLines(remedy)) note(placed.test(then) ? problemText(then) : `  ${then}`)
 }
 
 export interface Column<T> {

@@ -94,8 +94,12 @@ export const doctor = {
 
   installNvcc:
     'Install the CUDA toolkit and put nvcc on PATH. Without it, `--target recorded` replays a shipped recording.',
-  useGpu:
-    'Run this on a machine with an NVIDIA GPU of compute capability 7.5 or higher, replay a recording with `--target recorded`, or build without one with `--target static:<gpu>`.',
+  tryEmulated:
+    '`--target emulated` needs no GPU: exact counters with `run`, race checks with `sanitize`, no times.',
+  tryRecorded: '`--target recorded` replays times and counters that were measured on a GPU before.',
+  tryStatic:
+    '`--target static:h200` compiles for a known GPU: registers, occupancy and machine code, nothing is run.',
+  useGpu: 'To measure here, use a machine with an NVIDIA GPU of compute capability 7.5 or higher.',
   installNcu:
     'Install Nsight Compute and put ncu on PATH, or run without counters: `--profile none`.',
   installSanitizer:
