@@ -253,6 +253,7 @@ export const emulation = {
   counted: 'An emulator counted these; no GPU was used. Samples and stalls need one.',
   notEmulated:
     'The emulator counts what code and shape determine; this depends on the time that a GPU takes.',
+  noKind: 'It executes {opcode}, whose category among ncu’s counters is not known.',
   copiesPastL1: 'It copies past L1, and no rule is known for how many sectors L1 counts then.',
   announced:
     'About {instructions} million warp instructions for {rungs, plural, one{{rungs} rung} other{{rungs} rungs}}, about {seconds} s on {threads, plural, one{{threads} thread} other{{threads} threads}}.',
