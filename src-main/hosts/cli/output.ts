@@ -1,11 +1,11 @@
 /** Terminal output: one JSON document or text on stdout, everything else on stderr. */
-import { stripVTControlCharacters } from 'node:util'
 import type { z } from 'zod'
 import type { Statement } from '../../domain/messages/message'
 import { inEnglish, withText } from '../../domain/text/english'
 import { errorCode } from '../../adapters/disk/disk'
 import { KernelLadderError, type ErrorShape } from '../../domain/errors'
 import type { DocumentKind, FieldsOf } from './documents/document'
+import { printable } from './printable'
 
 /** The reader is gone: `| head` has seen enough, or the terminal was closed. */
 const readerGone = ['EPIPE', 'EIO', 'ERR_STREAM_DESTROYED']
@@ -50,13 +50,6 @@ export function printJson<Fields extends z.ZodRawShape>(
   process.stdout.write(`${JSON.stringify(document, null, 2)}\n`)
 }
 
-/** Text from files and tools may contain control sequences, which the terminal must not interpret. */
-export const printable = (text: string): string =>
-  stripVTControlCharacters(text).replace(
-    /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g,
-    '�',
-  )
-
 export const printText = (text: string): void => {
   process.stdout.write(`${printable(text)}\n`)
 }
@@ -97,33 +90,4 @@ export function printError({ kind, message, remedy }: ErrorShape): void {
   note(problemText(inEnglish(message), kind === 'internal' ? 'internal error' : 'error'))
   // A remedy that has a place is a fault of its own.
   for (const then of remedyLines(remedy)) note(placed.test(then) ? problemText(then) : `  ${then}`)
-}
-
-export interface Column<T> {
-  header: string
-  align?: 'left' | 'right'
-  cell: (row: T) => string
-}
-
-/** A plain text table, without a header row if all headers are empty; widths count code points, which suits the Latin text and symbols used here. */
-export function table<T>(rows: readonly T[], columns: readonly Column<T>[]): string {
-  const cells = [
-    columns.map(({ header }) => header),
-    ...rows.map((row) => columns.map(({ cell }) => cell(row))),
-  ]
-  const widths = columns.map((_, index) =>
-    Math.max(...cells.map((line) => [...(line[index] ?? '')].length)),
-  )
-  return cells
-    .map((line) =>
-      line
-        .map((text, index) => {
-          const pad = ' '.repeat(widths[index]! - [...text].length)
-          return columns[index]!.align === 'left' ? text + pad : pad + text
-        })
-        .join('  ')
-        .trimEnd(),
-    )
-    .filter((line, index) => index > 0 || line !== '')
-    .join('\n')
 }

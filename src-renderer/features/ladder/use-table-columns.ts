@@ -31,13 +31,15 @@ export function useTableColumns(session: () => Session, metrics: () => readonly 
       : timeColumns(session()),
   )
   const timed = computed(() => session().rungs.some(({ timing }) => timing !== null))
-  /** Of counts alone, as an emulator makes them, there are no columns of times. A rung that failed says why in their place. */
+  /** Of counts alone, as an emulator makes them, there are no columns of times. */
   const timeless = computed(
     () =>
       !timed.value &&
       kernels.value === null &&
       longestProgramMs.value === null &&
-      session().rungs.every(({ status }) => status === 'ok'),
+      session().rungs.some(({ metrics: own }) =>
+        columnMetrics.value.some((id) => own[id]?.value != null),
+      ),
   )
   const errors = computed(() => !isOfPrograms(session()) && errorsDiffer(session()))
   /** Rates of a thousand TFLOP/s have seven digits. */

@@ -272,6 +272,7 @@ export const emulation = {
     '{rung} was not verified at {at}, which would take about {instructions} million warp instructions.',
   about:
     'Emulated for {gpu} at {at}, every block of every launch. Times are not known. Expected results are from {reference}.',
+  launchesAt: 'Of the launches at {at}.',
   shrunk:
     'Emulated at {at} instead of {from}, so that it takes seconds. Waves per SM are those of the smaller size.',
   unsettled:

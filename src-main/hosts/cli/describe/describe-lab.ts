@@ -2,7 +2,7 @@
 import { inEnglish } from '../../../domain/text/english'
 import { unjudged, type LabOutcome } from '../../../domain/labs/outcome'
 import { can } from '../../../domain/targets/targets'
-import { table } from '../output'
+import { table } from '../table'
 
 const signs = {
   passed: '✓',
