@@ -3,6 +3,7 @@ import { leadText, type LeadContext } from '../../domain/analysis/lead-figure'
 import { inEnglish } from '../../domain/text/english'
 import type { RunEvent } from '../../contract'
 import type { ProfileCost, ProfilePlan } from '../../domain/analysis/pass-plan'
+import { can, parseTarget } from '../../domain/targets/targets'
 import { formatMs } from '../../domain/metrics/units'
 import { note as printNote } from './output'
 
@@ -43,9 +44,16 @@ function describeCost({ level, seconds: total, rungs }: ProfileCost): string {
   ].join('\n')
 }
 
+/** A replay builds and measures nothing. */
+const replaying = (text: string): boolean => {
+  const target = parseTarget(text)
+  return target !== null && can(target).replays
+}
+
 /** `note` says where to: lines of several runs at once name theirs. */
 export function progressPrinter(note = printNote): (event: RunEvent) => void {
   let stage: string | null = null
+  let replays = false
   let progress = { done: 0, total: 0 }
   const running = new Set<string>()
   let context: LeadContext = { ladder: { task: null }, problem: null, device: null }
@@ -57,13 +65,13 @@ export function progressPrinter(note = printNote): (event: RunEvent) => void {
         if (event.stage !== stage) {
           stage = event.stage
           running.clear()
-          note(`${stageNames[event.stage]}…`)
+          if (!replays) note(`${stageNames[event.stage]}…`)
         }
         break
       case 'rung':
         if (event.state === 'running') running.add(event.rung)
         else running.delete(event.rung)
-        if (event.state === 'running' && event.stage !== 'time') {
+        if (event.state === 'running' && event.stage !== 'time' && !replays) {
           const { done, total } = progress
           // Which one it is, counting from 1.
           const at = total > 0 ? ` ${done + running.size}/${total}` : ''
@@ -83,15 +91,17 @@ export function progressPrinter(note = printNote): (event: RunEvent) => void {
         break
       }
       case 'profile-plan':
-        note(describePlan(event.plan))
+        if (!replays) note(describePlan(event.plan))
         break
       case 'profile-cost':
-        note(describeCost(event.cost))
+        if (!replays) note(describeCost(event.cost))
         break
       case 'log':
         note(`${event.level === 'warning' ? 'warning: ' : ''}${inEnglish(event.message)}`)
         break
       case 'started':
+        replays = replaying(event.target)
+        if (replays) note(`Replaying ${event.target}…`)
         context = { ladder: { task: event.task }, problem: event.problem, device: null }
         break
       case 'gpu':
