@@ -12,8 +12,6 @@ export const requests = {
   choices: 'The choices are {choices}.',
   sizeBeside: '--size cannot be combined with {names}.',
   oneOrOther: 'Use one or the other.',
-  together: '{names} must be given together.',
-  giveAll: 'Give all of them, or use --size to set them all to one value.',
   noName: 'The task {task} has nothing named {name}.',
   names: 'It has: {names}.',
   missing: '{name} is missing.',
