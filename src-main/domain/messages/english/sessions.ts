@@ -123,6 +123,10 @@ export const sessions = {
   deepUnreadable: '{file} cannot be read as a deep profile: {why}',
   profileAgain:
     'The file was not changed. The rest of the session is usable; profile again to get this part.',
+  noOwn: 'There is no session of your own to show yet.',
+  nameRecording:
+    'Name a recording, such as `kernel-ladder show {recording}`; `kernel-ladder sessions` lists them.',
+  makeOne: 'Make one with `kernel-ladder run --ladder ID`.',
   noRecordings: 'No recordings ship with this program.',
   noRecording: 'There is no recording named {recording}.',
   recordings: 'The recordings are: {recordings}.',
