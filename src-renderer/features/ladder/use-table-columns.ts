@@ -57,7 +57,7 @@ export function useTableColumns(session: () => Session, metrics: () => readonly 
     const { notes, burst, sustained } = times.value
     const more =
       (notes ? 30 : 0) + (isAboveRoof.value ? 24 : 0) + (burst ? 76 : 0) + (sustained ? 148 : 0)
-    return 696 + more + 70 * columnMetrics.value.length
+    return (timeless.value ? 380 : 696) + more + 70 * columnMetrics.value.length
   })
   /** With every way of timing, names and bars get less room, and stay in view beside what scrolls. */
   const isWide = computed(() => times.value.burst || times.value.sustained)

@@ -14,6 +14,14 @@ interface RunColumns {
   metrics: readonly string[]
 }
 
+/** On an emulated GPU. */
+export const emulatedMetrics = [
+  'instructions',
+  'globalLoadSectorsPerRequest',
+  'sharedLoadBankConflicts',
+  'sharedStoreBankConflicts',
+] as const
+
 export const builtMetrics = ['registersPerThread', 'theoreticalOccupancy', 'wavesPerSm'] as const
 
 export function runColumns(context: LeadContext, results: readonly RungResult[]): RunColumns {
