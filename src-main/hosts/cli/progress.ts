@@ -91,7 +91,7 @@ export function progressPrinter(note = printNote): (event: RunEvent) => void {
         note(
           timing
             ? `  ${id}  ${formatMs(timing.medianMs)}  ${leadText(context, event.result)}`
-            : `  ${id}  ${status}. ${inEnglish(reason ?? '')}`,
+            : `  ${id}  ${status}${reason ? `. ${inEnglish(reason)}` : ''}`,
         )
         break
       }
