@@ -71,6 +71,11 @@ export const note = (text: string): void => {
   process.stderr.write(`${printable(text)}\n`)
 }
 
+/** While sessions are read for the index, which happens once. */
+export const noteReading = (count: number): void => {
+  note(`Reading ${count} sessions for the list; the next time it is there at once…`)
+}
+
 /** `ladder.yaml:21:5: …` */
 const placed = /^(\S[^\n]*?:\d+(?::\d+)?): ([\s\S]*)$/
 

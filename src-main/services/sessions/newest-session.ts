@@ -6,8 +6,11 @@ import { listOwn } from './list-sessions'
 import type { SessionPlaces } from './session-places'
 
 /** The newest own session that can be read; throws with a recording to name instead if there is none. */
-export async function newestOwn(places: SessionPlaces): Promise<string> {
-  const own = await listOwn(places)
+export async function newestOwn(
+  places: SessionPlaces,
+  onMany?: (count: number) => void,
+): Promise<string> {
+  const own = await listOwn(places, onMany)
   const newest = own.find(({ damaged }) => damaged === undefined)
   if (newest) return newest.ref
   const recording = await defaultRecordingRef(places).catch(() => null)

@@ -9,7 +9,7 @@ import { listAll } from '../../../services/sessions/list-sessions'
 import { sessionsDocument } from '../documents/sessions'
 import { none } from '../describe/figure'
 import { wholeNumber } from '../option-values'
-import { note, printJson, printText } from '../output'
+import { note, noteReading, printJson, printText } from '../output'
 import { table, type Column } from '../table'
 
 export interface SessionsOptions {
@@ -57,7 +57,7 @@ export async function sessionsCommand(setUp: SetUp, options: SessionsOptions): P
     : options.limit === undefined
       ? usualLimit
       : wholeNumber(options.limit, '--limit', 1_000_000)
-  const listed = (await listAll(await setUp())).filter(
+  const listed = (await listAll(await setUp(), noteReading)).filter(
     ({ ladder }) => options.ladder === undefined || ladder.id === options.ladder,
   )
   const recordings = listed.filter(isRecording)

@@ -11,7 +11,7 @@ import { comparedWith, whyBetween } from '../../../services/compare/compare'
 import { describeSteps, describeWhy } from '../describe/describe-why'
 import { describeRung } from '../describe/describe-rung'
 import { runDocument, sessionFields } from '../documents/run'
-import { printJson, printText } from '../output'
+import { noteReading, printJson, printText } from '../output'
 import { whyOfSteps } from '../../../domain/why/why-steps'
 import type { SessionPlaces } from '../../../services/sessions/session-places'
 import { namedRung } from './named-rung'
@@ -42,7 +42,7 @@ export async function showCommand(
   name: string | undefined,
   { rung: id, json }: ShowOptions,
 ): Promise<number> {
-  const opened = await openNamed(places, name ?? (await newestOwn(places)))
+  const opened = await openNamed(places, name ?? (await newestOwn(places, noteReading)))
   const { session, folder, deep } = opened
   if (id === undefined) {
     if (json) printJson(runDocument, sessionFields(session, folder))
