@@ -271,7 +271,7 @@ describe('messages', () => {
   it('of an emulated GPU: named as that, above the screen and among the sessions', async () => {
     const { page } = await harness.visit('/session/counts-alone/ladder')
     const bar = page.locator('header.frame')
-    await expect.poll(() => bar.innerText()).toContain('Emulated for H200')
+    await expect.poll(() => bar.innerText()).toContain('Emulated on H200')
     expect(await bar.innerText()).not.toContain('no GPU recorded')
     await expect.poll(() => bar.locator('.trigger').innerText()).toContain('emulated H200')
     await page.goto(`${harness.origin}/#/sessions`)

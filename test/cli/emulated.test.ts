@@ -236,13 +236,16 @@ it(
 
 it.each([
   ['run', 'reduction', 'N=3000000000', '01_interleaved_divergent needs 11.2 GiB'],
-  ['run', 'softmax', 'ROWS=2000000', '01_thread_per_row needs 122.1 GiB'],
+  ['run', 'softmax', 'ROWS=2000000,COLS=8192', '01_thread_per_row needs 122.1 GiB'],
+  // A size that is not given is as small as where none is.
+  ['run', 'softmax', 'ROWS=2000000', '01_thread_per_row needs 30.5 GiB'],
   ['sanitize', 'scan', 'N=4294967296', '01_doubling needs 32.0 GiB'],
 ])(
   '%s of %s beyond the memory of the emulated GPU is refused before anything is built',
   async (command, ladder, at, said) => {
     const rungs = said.slice(0, said.indexOf(' '))
-    const asked = ['--ladder', ladder, '--at', at, '--rungs', rungs, '--target', 'emulated']
+    const sizes = at.split(',').flatMap((size) => ['--at', size])
+    const asked = ['--ladder', ladder, ...sizes, '--rungs', rungs, '--target', 'emulated']
     const { code, stderr } = await run(command, ...asked)
     expect([code, stderr]).toEqual([
       2,

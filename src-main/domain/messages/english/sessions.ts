@@ -95,8 +95,12 @@ export const doctor = {
 
   installNvcc:
     'Install the CUDA toolkit and put nvcc on PATH. Without it, `--target recorded` replays a shipped recording.',
-  useGpu:
-    'Run this on a machine with an NVIDIA GPU of compute capability 7.5 or higher, replay a recording with `--target recorded`, or build without one with `--target static:<gpu>`.',
+  tryEmulated:
+    '`--target emulated` needs no GPU: exact counters with `run`, race checks with `sanitize`, no times.',
+  tryRecorded: '`--target recorded` replays times and counters that were measured on a GPU before.',
+  tryStatic:
+    '`--target static:h200` compiles for a known GPU: registers, occupancy and machine code, nothing is run.',
+  useGpu: 'To measure here, use a machine with an NVIDIA GPU of compute capability 7.5 or higher.',
   installNcu:
     'Install Nsight Compute and put ncu on PATH, or run without counters: `--profile none`.',
   installSanitizer:
@@ -121,6 +125,10 @@ export const sessions = {
   deepUnreadable: '{file} cannot be read as a deep profile: {why}',
   profileAgain:
     'The file was not changed. The rest of the session is usable; profile again to get this part.',
+  noOwn: 'There is no session of your own to show yet.',
+  nameRecording:
+    'Name a recording, such as `kernel-ladder show {recording}`; `kernel-ladder sessions` lists them.',
+  makeOne: 'Make one with `kernel-ladder run --ladder ID`.',
   noRecordings: 'No recordings ship with this program.',
   noRecording: 'There is no recording named {recording}.',
   recordings: 'The recordings are: {recordings}.',

@@ -16,7 +16,7 @@ import type { StartRunOptions } from '../../../services/targets/saved-run'
 import { startRun } from '../../../services/targets/start-run'
 import { note, printError, printText } from '../output'
 import { progressPrinter } from '../progress'
-import { metric } from '../describe/describe-ladder'
+import { metric } from '../describe/figure'
 import { sessionText } from '../describe/describe-static'
 
 /** `  Shared-memory loads: 4.10 k → 1.02 k, better` */

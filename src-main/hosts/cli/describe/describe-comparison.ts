@@ -7,10 +7,10 @@ import {
 } from '../../../domain/analysis/compare'
 import { formatMs, formatRatio } from '../../../domain/metrics/units'
 import type { Why } from '../../../domain/why/why'
-import { table, type Column } from '../output'
+import { table, type Column } from '../table'
 import { describeWhy } from './describe-why'
 import type { Hunk } from '../../../services/compare/source-diff'
-import { none, metric } from './describe-ladder'
+import { none, metric } from './figure'
 
 const verdictWords: Record<Verdict, string> = {
   better: '▲ better',

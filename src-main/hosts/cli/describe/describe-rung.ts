@@ -24,14 +24,14 @@ import { worksOnTensor } from '../../../domain/analysis/roofline'
 import { rungBefore, type RungResult, type Session } from '../../../domain/session/session'
 import { formatCount, formatMs, formatPercent, formatValue } from '../../../domain/metrics/units'
 import { isEmulated } from '../../../domain/targets/targets'
-import { describeOrigin, metric } from './describe-ladder'
-import { table } from '../output'
+import { describeOrigin } from './describe-ladder'
+import { metric, none } from './figure'
+import { table } from '../table'
 import { mixOf } from '../../../domain/analysis/executed-mix'
 import { describeExpectation } from './describe-comparison'
 
 const shownLines = 10
 const shownOpcodes = 12
-const none = '–'
 
 const bottleneckWords: Record<BottleneckClass, string> = {
   tail: 'the last wave: part of the GPU is idle',

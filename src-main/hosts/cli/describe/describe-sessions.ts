@@ -3,11 +3,10 @@ import { inEnglish } from '../../../domain/text/english'
 import type { SessionComparison } from '../../../domain/programs/session-comparison'
 import { formatMs, formatRatio } from '../../../domain/metrics/units'
 import { type Session } from '../../../domain/session/session'
-import { table, type Column } from '../output'
+import { table, type Column } from '../table'
 import { describeOrigin } from './describe-ladder'
+import { none } from './figure'
 import { briefName, extentText, shortName } from '../../../domain/programs/kernel-names'
-
-export const none = '–'
 
 const msText = (ms: number | null): string => (ms === null ? none : formatMs(ms))
 const ratioText = (ratio: number | null): string => (ratio === null ? none : formatRatio(ratio))
