@@ -124,6 +124,9 @@ describe('a roofline', () => {
     expect([yMin, yMax]).toEqual([500 / 1.5, 64_000 * 1.35])
     const far = rooflineExtent({ ...spec, compute: { value: 990_000, name: 'tensor' } })
     expect(far.yMax).toBeCloseTo(51_000 * 1.35, 6)
+    // A picture without any roof would say nothing of a slow kernel.
+    const slow = rooflineExtent({ ...spec, paths: [{ ...dram, points: [{ ...point, x: 250 }] }] })
+    expect(slow.yMax).toBeGreaterThan(64_000)
     // Rungs that hardly differ do not fill the drawing.
     const close = rooflineExtent({ ...spec, paths: [{ ...dram, points: [point] }], compute: null })
     expect(close.xMax / close.xMin).toBeCloseTo(10, 6)
