@@ -211,7 +211,13 @@ export function labelPlaces(
   return points.map((point) => {
     const found = placeOf.get(point)
     return found
-      ? { text: found.text, x: plane.x(found.x), y: plane.y(found.y), moved: found.moved }
+      ? {
+          text: found.text,
+          x: plane.x(found.x),
+          y: plane.y(found.y),
+          moved: found.moved,
+          anchor: { x: plane.x(found.anchor.x), y: plane.y(found.anchor.y) },
+        }
       : null
   })
 }
