@@ -12,11 +12,15 @@ const shifts = (page: Page): Promise<string[]> =>
         const found: string[] = []
         const observer = new PerformanceObserver((list) => {
           for (const entry of list.getEntries()) {
-            const { value, sources } = entry as PerformanceEntry & {
+            const { value, sources, hadRecentInput } = entry as PerformanceEntry & {
               value: number
+              hadRecentInput: boolean
               sources: { node: Node | null }[]
             }
-            found.push(`${value.toFixed(4)} ${sources.map(({ node }) => nameOf(node)).join(', ')}`)
+            if (!hadRecentInput)
+              found.push(
+                `${value.toFixed(4)} ${sources.map(({ node }) => nameOf(node)).join(', ')}`,
+              )
           }
         })
         const nameOf = (node: Node | null): string => {
