@@ -10,8 +10,8 @@ import { SessionRef } from '../domain/session/session-ref'
 /** A rung of a session. */
 const OpenDraft = z.object({ session: SessionRef, rung: Identifier })
 
-/** Everything except what the core sets, so that a copy that was never saved needs no other call. */
-const SaveDraft = Draft.omit({ schema: true, savedAt: true })
+/** The edited copy; `savedAt` is the version that the edit began with, null if there was none. */
+const EditedDraft = Draft.omit({ schema: true })
 
 const DraftSummary = Draft.omit({ schema: true, source: true, params: true })
 
@@ -28,7 +28,7 @@ export type EditingPlace = z.infer<typeof EditingPlace>
 
 const BuildDraft = z.object({
   session: SessionRef,
-  draft: SaveDraft,
+  draft: EditedDraft,
 })
 
 export const draftCalls = {
@@ -36,7 +36,11 @@ export const draftCalls = {
   /** The saved copy of this rung, else a new, unsaved one. */
   'drafts.open': { input: OpenDraft, output: Draft },
   'drafts.list': { input: z.object({}), output: z.array(DraftSummary) },
-  'drafts.save': { input: SaveDraft, output: z.object({ savedAt: z.string() }) },
+  /** If another version was saved meanwhile, nothing is saved and `other` is that version. */
+  'drafts.save': {
+    input: EditedDraft,
+    output: z.object({ savedAt: z.string().nullable(), other: Draft.nullable() }),
+  },
   'drafts.delete': { input: z.object({ id: DraftId }), output: z.object({}) },
   /** Requires nvcc but no GPU. */
   'drafts.build': { input: BuildDraft, output: RungBuild },

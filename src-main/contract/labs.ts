@@ -3,7 +3,7 @@ import { CacheState } from '../domain/session/session'
 import { z } from 'zod'
 import { LabCheck, LabFile, LabSource } from '../domain/labs/lab'
 import { Statement } from '../domain/messages/message'
-import { LabAnswers, LabOutcome } from '../domain/labs/outcome'
+import { LabAnswers, LabAnswersChange, LabOutcome } from '../domain/labs/outcome'
 import { LabTarget } from '../domain/targets/targets'
 import { Sizes } from '../domain/task/problem'
 import { Identifier } from '../domain/ladder/rung'
@@ -108,6 +108,8 @@ export const LabView = LabFile.pick({
   surprise: z.string().nullable(),
   starter: z.string(),
   draft: z.string(),
+  /** When the draft was last saved; null if it never was. */
+  draftAt: z.string().nullable(),
   answers: LabAnswers,
   /** Code other than the starter was measured, so predictions are locked; a reset unlocks them. */
   predictionsSealed: z.boolean(),
@@ -141,10 +143,16 @@ export const labCalls = {
     output: z.object({ labs: z.array(LabSummary), problems: z.array(Statement) }),
   },
   'labs.get': { input: one, output: LabView },
-  /** Saves a draft and the answers; absent fields are unchanged. */
+  /**
+   * Saves the draft, some answers or both. `replaces` is the version that the edit began with: if another one was saved
+   * meanwhile, the draft is not saved and `other` is that version.
+   */
   'labs.save': {
-    input: one.extend({ source: Source.optional(), answers: LabAnswers.optional() }),
-    output: none,
+    input: one.extend({
+      draft: z.object({ source: Source, replaces: z.string().nullable() }).optional(),
+      answers: LabAnswersChange.optional(),
+    }),
+    output: z.object({ draftAt: z.string().nullable(), other: z.string().nullable() }),
   },
   /** Reveals one more hint; returns all revealed ones. */
   'labs.hint': { input: one, output: z.object({ shown: z.array(z.string()) }) },
@@ -155,7 +163,10 @@ export const labCalls = {
   /** Resets draft and answers; attempts are kept. */
   'labs.reset': { input: one, output: none },
   'labs.build': { input: one.extend({ source: Source }), output: LabBuildReport },
-  /** Proceeds as a run, with its events, cancellation and session; afterwards the attempt is in the view. */
+  /**
+   * Proceeds as a run, with its events, cancellation and session; afterwards the attempt is in the view. The draft is
+   * left as it is.
+   */
   'labs.check': {
     input: one.extend({ source: Source, target: LabTarget }),
     output: z.object({ runId: z.string() }),

@@ -100,6 +100,30 @@ describe('lines', () => {
     expect(line!.data.map(({ label }) => label!.show)).toEqual([true, false])
   })
 
+  it('are told apart by color, mark and dashes together, sixteen of them, and each name has its mark', () => {
+    const drawn = draw(
+      Array.from({ length: 16 }, (_, colour) => ({
+        name: `rung ${colour}`,
+        values: [1, 2],
+        colour,
+      })),
+    )
+    const looks = drawn.map((line) => {
+      const { lineStyle, symbol } = line as unknown as {
+        lineStyle: { color: string; type: unknown }
+        symbol: string
+      }
+      return JSON.stringify([lineStyle.color, lineStyle.type, symbol])
+    })
+    expect(new Set(looks).size).toBe(16)
+    const names = drawn.map(({ data }) => data[1]!.label!.formatter)
+    expect([names[0], names[6], names[12]]).toEqual([
+      '{line|●} rung 0',
+      '{line|■} rung 6',
+      '{line|▲} rung 12',
+    ])
+  })
+
   it('that end together have names that do not lie on each other', () => {
     const ends = draw([
       { name: 'a', values: [1, 5], colour: 0 },

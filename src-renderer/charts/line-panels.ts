@@ -33,7 +33,13 @@ export interface LinePanelsSpec {
   panels: readonly Panel[]
 }
 
-const symbols = ['circle', 'rect', 'triangle', 'diamond'] as const
+/** Of the lines that share a color: the first six have the first, and so on. */
+const shapes = [
+  { symbol: 'circle', sign: '●', dash: 'solid' },
+  { symbol: 'rect', sign: '■', dash: [7, 4] },
+  { symbol: 'triangle', sign: '▲', dash: [2, 3] },
+  { symbol: 'diamond', sign: '◆', dash: [9, 3, 2, 3] },
+] as const
 const nameWidth = 244
 const nameHeight = 15
 const edge = { left: 64, top: 30, bottom: 46, between: 44 }
@@ -105,21 +111,26 @@ export const linePanels =
           line.colour === 'mark'
             ? palette.mark
             : (palette.series[line.colour % palette.series.length] ?? palette.rest)
-        const shape = line.colour === 'mark' ? 0 : Math.floor(line.colour / palette.series.length)
+        const group = line.colour === 'mark' ? 0 : Math.floor(line.colour / palette.series.length)
+        const shape = shapes[group % shapes.length] ?? shapes[0]
         const last = line.values.findLastIndex((value) => value !== null)
         return {
           type: 'line' as const,
           name: line.name,
           xAxisIndex: index,
           yAxisIndex: index,
-          symbol: symbols[shape % symbols.length] ?? 'circle',
+          symbol: shape.symbol,
           symbolSize: 7,
           showAllSymbol: true,
           connectNulls: false,
           lineStyle: {
             color: colour,
             width: 1.75,
-            type: line.dashed ? ('dashed' as const) : ('solid' as const),
+            type: line.dashed
+              ? ('dashed' as const)
+              : typeof shape.dash === 'string'
+                ? shape.dash
+                : [...shape.dash],
           },
           itemStyle: line.dashed
             ? { color: palette.surface, borderColor: colour, borderWidth: 1.5 }
@@ -133,7 +144,9 @@ export const linePanels =
               position: 'right' as const,
               distance: 9,
               offset: [0, shift],
-              formatter: line.name,
+              // The mark of its line, since labels move off lines that end close together.
+              formatter: `{line|${shape.sign}} ${line.name}`,
+              rich: { line: { color: colour, fontFamily: palette.font, fontSize: 11 } },
               fontFamily: palette.font,
               fontSize: 11,
               color: palette.text,

@@ -14,6 +14,8 @@ interface PlacedLabel {
   y: number
   /** Far enough from its point that a line has to join them. */
   moved: boolean
+  /** Where that line ends: at the side of the label that is nearest to its point. */
+  anchor: { x: number; y: number }
 }
 
 export interface Box {
@@ -46,6 +48,16 @@ export function crosses([x1, y1, x2, y2]: Line, box: Box): boolean {
   return from <= to
 }
 
+/** Whether two lines have a point in common, other than where they merely touch. */
+function linesCross([x1, y1, x2, y2]: Line, [x3, y3, x4, y4]: Line): boolean {
+  const side = (x: number, y: number, [ax, ay, bx, by]: Line) =>
+    Math.sign((bx - ax) * (y - ay) - (by - ay) * (x - ax))
+  return (
+    side(x1, y1, [x3, y3, x4, y4]) * side(x2, y2, [x3, y3, x4, y4]) < 0 &&
+    side(x3, y3, [x1, y1, x2, y2]) * side(x4, y4, [x1, y1, x2, y2]) < 0
+  )
+}
+
 /** Height of a line of an 11 px label. */
 const line = 14
 
@@ -58,7 +70,7 @@ const near = 10
 const between = 4
 
 /** Distances at which places are tried, nearest first. */
-const distances = [near, 20, 32, 46, 62, 80]
+const distances = [near, 20, 32, 46, 62, 80, 100, 125]
 
 /** Farther off, a label beside a line is worse than one on it. */
 const clearWithin = 46
@@ -73,6 +85,12 @@ const directions = [
   [-0.7, 0.9],
   [0, -1.4],
   [0, 1.4],
+  [0.4, 1.2],
+  [-0.4, 1.2],
+  [0.9, 0.4],
+  [0.9, -0.4],
+  [-0.9, 0.4],
+  [-0.9, -0.4],
 ] as const
 
 /** Widths of letters of an 11 px label, the first that fits: of scripts drawn as wide as high, of wide and narrow letters, of capitals and digits. */
@@ -103,6 +121,8 @@ export function placeLabels(
     ...taken,
     ...points.map(({ x, y }) => ({ left: x - dot, right: x + dot, top: y - dot, bottom: y + dot })),
   ]
+  const leaders: Line[] = []
+  const labels: Box[] = []
   const isFree = (box: Box): boolean =>
     box.left >= room.left &&
     box.right <= room.right &&
@@ -110,7 +130,15 @@ export function placeLabels(
     box.bottom <= room.bottom &&
     !boxes.some((other) => overlap(box, other)) &&
     !walls.some((wall) => crosses(wall, box))
-  const place = ({ x, y }: LabelPoint, text: string, within: number, onLines: boolean) => {
+  /** A line to a label that crosses another, or runs over a label, leads to the wrong one. */
+  const leadsClear = (leader: Line): boolean =>
+    ![...leaders, ...walls].some((other) => linesCross(leader, other)) &&
+    !labels.some((box) => crosses(leader, box))
+  const place = (
+    { x, y }: LabelPoint,
+    text: string,
+    { within, onLines }: { within: number; onLines: boolean },
+  ) => {
     const width = widthOf(text)
     for (const distance of distances.filter((one) => one <= within))
       for (const [across, down] of directions) {
@@ -124,16 +152,26 @@ export function placeLabels(
           bottom: middle + line / 2,
         }
         if (!isFree(box) || (!onLines && lines.some((other) => crosses(other, box)))) continue
+        const moved = distance > near
+        const anchor = {
+          x: across < 0 ? left + width : across > 0 ? left : x,
+          y: across === 0 ? middle - (Math.sign(down) * line) / 2 : middle,
+        }
+        const leader: Line = [x, y, anchor.x, anchor.y]
+        if (leaders.some((other) => crosses(other, box))) continue
+        if (moved && !leadsClear(leader)) continue
         boxes.push(box)
-        return { text, x: left, y: middle, moved: distance > near }
+        labels.push(box)
+        if (moved) leaders.push(leader)
+        return { text, x: left, y: middle, moved, anchor }
       }
     return null
   }
   return points.map((point) => {
     for (const text of point.texts) {
       const found =
-        place(point, text, Math.min(clearWithin, farthest), false) ??
-        place(point, text, farthest, true)
+        place(point, text, { within: Math.min(clearWithin, farthest), onLines: false }) ??
+        place(point, text, { within: farthest, onLines: true })
       if (found) return found
     }
     return null

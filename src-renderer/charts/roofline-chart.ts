@@ -250,18 +250,27 @@ export const rooflineChart =
         ...(labeled?.points ?? []).flatMap((point, index) => {
           const place = places[index]
           if (!place) return []
+          const common = { name: labeled!.name, silent: true, symbol: 'circle', symbolSize: 0 }
           // A label, with a thin line to its point if it had to move.
           return [
+            ...(place.moved
+              ? [
+                  {
+                    ...common,
+                    type: 'line' as const,
+                    lineStyle: { color: palette.ruleStrong, width: 1 },
+                    data: [
+                      { value: [point.x, point.y] },
+                      { value: [place.anchor.x, place.anchor.y] },
+                    ],
+                  },
+                ]
+              : []),
             {
-              type: 'line' as const,
-              name: labeled!.name,
-              silent: true,
-              symbol: 'circle',
-              symbolSize: 0,
-              showSymbol: true,
-              lineStyle: { color: palette.ruleStrong, width: place.moved ? 1 : 0 },
+              ...common,
+              type: 'scatter' as const,
+              itemStyle: { opacity: 1 },
               data: [
-                { value: [point.x, point.y] },
                 {
                   value: [place.x, place.y],
                   label: {

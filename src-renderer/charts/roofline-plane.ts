@@ -53,18 +53,39 @@ interface Extent {
   yMax: number
 }
 
+/** What is left free above the highest. */
+const headroom = 1.35
+
 /** A roof this many times above the best rung still belongs into the picture. */
 const nearRoof = 4
 
-/** Around the points, and the roof of arithmetic if it is near: what else there is, zooming out shows. */
+/** What the roofs allow at a point; undefined where no roof is known. */
+function roofOver({ x, path }: { x: number; path: RooflinePath }, compute: number | undefined) {
+  const roofs = [compute, path.bandwidth && path.bandwidth.value * x]
+  return roofs.filter((roof) => roof != null).sort((a, b) => a - b)[0]
+}
+
+/**
+ * Around the points, with the roof of arithmetic if it is near. If no roof would be in the picture, with that over the
+ * fastest point. What else there is, zooming out shows.
+ */
 export function rooflineExtent({ paths, compute }: RooflineSpec): Extent {
-  const points = paths.flatMap((path) => path.points)
+  const points = paths.flatMap((path) => path.points.map((point) => ({ ...point, path })))
   const xs = points.map(({ x }) => x)
   const ys = points.map(({ y }) => y)
   const top = Math.max(...ys)
-  const roof = compute && compute.value < nearRoof * top ? [compute.value] : []
+  const fastest = points.find(({ y }) => y === top)
   const [xMin, xMax] = spread(Math.min(...xs) / 1.5, Math.max(...xs) * 1.5)
-  const [yMin, yMax] = spread(Math.min(...ys) / 1.5, Math.max(top, ...roof) * 1.35)
+  const isNear = compute && compute.value < nearRoof * top
+  const isOnSlope = paths.some(
+    ({ bandwidth }) => bandwidth && bandwidth.value * xMin < top * headroom,
+  )
+  const roof = isNear
+    ? [compute.value]
+    : isOnSlope || !fastest
+      ? []
+      : [roofOver(fastest, compute?.value) ?? top]
+  const [yMin, yMax] = spread(Math.min(...ys) / 1.5, Math.max(top, ...roof) * headroom)
   return { xMin, xMax, yMin, yMax }
 }
 
@@ -190,7 +211,13 @@ export function labelPlaces(
   return points.map((point) => {
     const found = placeOf.get(point)
     return found
-      ? { text: found.text, x: plane.x(found.x), y: plane.y(found.y), moved: found.moved }
+      ? {
+          text: found.text,
+          x: plane.x(found.x),
+          y: plane.y(found.y),
+          moved: found.moved,
+          anchor: { x: plane.x(found.anchor.x), y: plane.y(found.anchor.y) },
+        }
       : null
   })
 }

@@ -2,10 +2,12 @@ import { defineStore } from 'pinia'
 import { computed, shallowRef, watch } from 'vue'
 import type { CallOutput } from '../../src-main/contract'
 import type { LabBuildReport, LabView } from '../../src-main/contract/labs'
-import type { LabAnswers } from '../../src-main/domain/labs/outcome'
+import { changeAnswers, LabAnswersChange } from '../../src-main/domain/labs/outcome'
 import type { LabTarget } from '../../src-main/domain/targets/targets'
 import { useClient } from '../client/client'
 import { learn, type Translations } from '../ui/authored'
+import { autosave, type Autosave } from './autosave'
+import { dropUnsaved, keepUnsaved, readUnsaved } from './unsaved'
 import { inLanguage, labInLanguage } from './in-language'
 import { loading, mapValue, track, valueOf, type Loadable } from './loadable'
 import { useRunStore } from './run'
@@ -25,13 +27,19 @@ async function learnLabs(): Promise<void> {
   if (language.value === wanted) learn('labs', words)
 }
 
+const unsavedAnswers = (ref: string): string => `lab-answers:${ref}`
+
 /** The list of labs and the open one; drafts and answers are sent to the core shortly after a change. */
 export const useLabsStore = defineStore('labs', () => {
   const listed = shallowRef<Loadable<CallOutput<'labs.list'>>>(loading)
   const list = computed(() => mapValue(listed.value, inLanguage))
   const opened = shallowRef<Loadable<LabView>>(loading)
   const view = computed(() => mapValue(opened.value, labInLanguage))
+  /** The code of the open lab. */
+  const code = shallowRef<Autosave | null>(null)
   const build = shallowRef<LabBuildReport | null>(null)
+  /** The code that was built. */
+  const built = shallowRef<string | null>(null)
   const building = shallowRef(false)
   /** Error of the last action. */
   const error = shallowRef<unknown>(null)
@@ -82,31 +90,49 @@ export const useLabsStore = defineStore('labs', () => {
     }
   }
 
-  let waiting: { ref: string; source?: string; answers?: LabAnswers } | null = null
-  let timer: ReturnType<typeof setTimeout> | undefined
-
-  async function flush(): Promise<void> {
-    clearTimeout(timer)
-    const change = waiting
-    waiting = null
-    if (change) await attempt(() => useClient().call('labs.save', change))
+  /** Opens the code and the answers for editing, with what a reload left unsaved. */
+  function edit(view: LabView): LabView['answers'] {
+    const { ref } = view
+    code.value = autosave({
+      name: `lab:${ref}`,
+      opened: { source: view.draft, savedAt: view.draftAt },
+      pauseMs: saveAfterMs,
+      save: async (source, replaces) => {
+        const draft = { source, replaces }
+        const { draftAt, other } = await useClient().call('labs.save', { ref, draft })
+        return { savedAt: draftAt, other }
+      },
+    })
+    const change = readUnsaved(unsavedAnswers(ref), LabAnswersChange)
+    if (!change) return view.answers
+    void answer(ref, change)
+    return changeAnswers(view.answers, change)
   }
 
-  function save(ref: string, change: { source?: string; answers?: LabAnswers }): void {
-    if (waiting && waiting.ref !== ref) void flush()
-    waiting = { ...waiting, ref, ...change }
-    clearTimeout(timer)
-    timer = setTimeout(() => void flush(), saveAfterMs)
+  /** Saves what changed of the answers; the others may have been changed in another tab. */
+  async function answer(ref: string, change: LabAnswersChange): Promise<void> {
+    const name = unsavedAnswers(ref)
+    const earlier = readUnsaved(name, LabAnswersChange)
+    const answers = {
+      predictions: { ...earlier?.predictions, ...change.predictions },
+      questions: { ...earlier?.questions, ...change.questions },
+    }
+    keepUnsaved(name, answers)
+    const saved = await attempt(() => useClient().call('labs.save', { ref, answers }))
+    const isCurrent =
+      JSON.stringify(readUnsaved(name, LabAnswersChange)) === JSON.stringify(answers)
+    if (saved && isCurrent) dropUnsaved(name)
   }
 
   async function runBuild(ref: string, source: string): Promise<void> {
     building.value = true
     build.value = await attempt(() => useClient().call('labs.build', { ref, source }))
+    built.value = source
     building.value = false
   }
 
   async function check(ref: string, source: string, target: LabTarget): Promise<void> {
-    await flush()
+    await code.value?.flush()
     const started = await attempt(() => useClient().call('labs.check', { ref, source, target }))
     runId.value = started?.runId ?? null
     if (started) await useRunStore().resync()
@@ -123,8 +149,8 @@ export const useLabsStore = defineStore('labs', () => {
   }
 
   async function reset(ref: string): Promise<void> {
-    clearTimeout(timer)
-    waiting = null
+    await code.value?.end()
+    dropUnsaved(unsavedAnswers(ref))
     await attempt(() => useClient().call('labs.reset', { ref }))
     build.value = null
     await load(ref)
@@ -145,14 +171,16 @@ export const useLabsStore = defineStore('labs', () => {
   return {
     list,
     view,
+    code,
     build,
+    built,
     building,
     error,
     runId,
     loadList,
     load,
-    flush,
-    save,
+    edit,
+    answer,
     runBuild,
     check,
     hint,

@@ -222,13 +222,39 @@ it('the compare screen leads from each change to the time in one view, opened by
   const chain = page.getByRole('region', { name: 'From change to time' })
   await chain.waitFor()
   const text = await chain.innerText()
-  expect(text).toContain('Change 1')
+  // Each change that is shown has code: comments and includes did nothing.
+  expect(text).toMatch(/changes? without an effect on the machine code (is|are) left out/)
+  for (const shown of await chain.locator('pre').allInnerTexts())
+    expect(shown).toMatch(/^[−+]\s+\d+\s+(?!\s*(\/\/|#\s*include))\S/m)
   // This session has no deep profile: the opcodes are unknown, and are not made up.
   expect(text).toContain('Moved; attributing it to a change requires a deep profile')
   expect(text).toMatch(/Time\s+[\d.]+ .?s → [\d.]+ .?s/)
-  await page.getByRole('button', { name: 'Show change 2 in the source' }).focus()
+  const show = page.getByRole('button', { name: /^Show change \d+ in the source$/ })
+  await show.first().focus()
   await page.keyboard.press('Enter')
-  await expect.poll(() => page.locator('.change').innerText()).toMatch(/^change 2 of \d+$/)
+  await expect.poll(() => page.locator('.change').innerText()).toMatch(/^change \d+ of \d+$/)
+  expect(faults).toEqual([])
+})
+
+it('the compare screen opens at the line behind the first cause, without comments', async () => {
+  const { page, faults } = await harness.visit(
+    compareRoute('recorded:gemm-fp32-h200-4096-deep', '02_coalesced', '03_shared_tile'),
+    { width: 1440 },
+  )
+  const why = page.getByRole('region', { name: 'Why' })
+  const line = why
+    .locator('ol > li')
+    .first()
+    .locator('.lines li')
+    .filter({ hasText: /^b, line/ })
+  const code = (await line.locator('code').innerText()).slice(0, 20)
+  const marked = page.locator('.cm-merge-b .cm-markedLine', { hasText: code }).first()
+  const lines = (await page.locator('.host').boundingBox())!
+  const { y } = (await marked.boundingBox())!
+  expect(y).toBeGreaterThan(lines.y)
+  expect(y).toBeLessThan(lines.y + lines.height)
+  const texts = (await page.locator('.cm-content').allInnerTexts()).join('\n')
+  expect(texts).not.toMatch(/^\s*\/\//m)
   expect(faults).toEqual([])
 })
 

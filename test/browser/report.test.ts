@@ -79,7 +79,7 @@ describe('an HTML report from the disk, offline', () => {
     await page.locator('.cm-content').first().waitFor()
     const [before, after] = await page.locator('.cm-content').allTextContents()
     expect(before).toContain('constexpr int kRowsA = kThreads / BK;')
-    expect(after).toContain('The count of shared loads hardly moves')
+    expect(after).toContain('constexpr int kRowsA = kThreads / (BK / 4);')
     await expect.poll(() => page.locator('main').textContent()).toContain('Shared-memory loads')
     expect([faults, requests]).toEqual([[], []])
   })

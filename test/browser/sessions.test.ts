@@ -1,7 +1,7 @@
 /** The Sessions screen over a store of its own: every action by what a reader sees and presses. */
 import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { reportHtml } from '../../src-main/services/report'
 import { noPrivates, recording, template } from '../services/report/samples'
@@ -175,6 +175,11 @@ describe('a dropped file', () => {
     await expect
       .poll(() => alert.innerText())
       .toContain('cat<img src=x>.jpg is neither an ncu report nor a text file.')
+    // Beside the button that chose it, and not below the last session.
+    const boxOf = async (of: Locator) => (await of.boundingBox())!
+    const button = await boxOf(page.getByRole('button', { name: 'Import…' }))
+    const { y } = await boxOf(alert)
+    expect(y - button.y).toBeLessThan(60)
     await expect.poll(() => alert.innerText()).not.toContain('kernel-ladder-upload')
     expect(await readdir(store)).toEqual([imported])
   })
@@ -185,6 +190,13 @@ describe('a dropped file', () => {
     await page.getByRole('button', { name: 'Import…' }).click()
     await (await chooser).setFiles(report)
     await page.waitForURL((url) => /imported-launches-two-rungs-.*ladder$/.test(url.hash))
+    // The kernel that takes the most time is open.
+    const first = page.locator('tr[data-rung]').first()
+    await first.locator('[aria-expanded="true"]').waitFor()
+    // Its kernels are no steps of a climb.
+    await page.getByRole('link', { name: 'Compare', exact: true }).click()
+    const next = page.getByRole('button', { name: 'Next step' })
+    await expect.poll(() => next.isDisabled()).toBe(true)
   })
 })
 

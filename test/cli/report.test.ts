@@ -112,6 +112,19 @@ describe('report', () => {
     expect((await readdir(dir)).sort()).toEqual(['r.svg', 's.png'])
   })
 
+  it('prints at most twelve pages, and all of it when asked', async () => {
+    const dir = await tempDir()
+    const pagesOf = async (name: string, ...more: string[]): Promise<number> => {
+      const out = join(dir, name)
+      const ladder = 'recorded:gemm-fp32-h200-4096'
+      const { code } = await run(['report', ladder, '--format', 'pdf', '--out', out, ...more])
+      expect(code).toBe(0)
+      return (await readFile(out)).toString('latin1').match(/\/Type \/Page\b/g)!.length
+    }
+    expect(await pagesOf('usual.pdf')).toBeLessThanOrEqual(12)
+    expect(await pagesOf('all.pdf', '--sections', 'all')).toBeGreaterThan(12)
+  })
+
   it('says what a PDF needs where there is no browser, and leaves no file', async () => {
     const out = join(await tempDir(), 'report.pdf')
     const { code, stderr } = await run(['report', recorded, '--format', 'pdf', '--out', out], {

@@ -27,7 +27,7 @@ async function setUp(without: string[] = []): Promise<{ machine: Machine; core: 
 }
 const open = (core: Core, from = rung): Promise<Draft> =>
   core.call('drafts.open', { session, rung: from })
-const body = ({ schema: _schema, savedAt: _savedAt, ...draft }: Draft) => draft
+const body = ({ schema: _schema, ...draft }: Draft) => draft
 
 /** With the word that lets the fake tools answer as they did for the rung it was copied from. */
 const known = (draft: Draft) => ({ ...body(draft), source: `${draft.source}\n// like: ${rung}\n` })
@@ -88,6 +88,23 @@ describe('a copy of a rung', () => {
     expect(await again.call('drafts.list', {})).toMatchObject([{ id: draft.id, savedAt }])
     await again.call('drafts.delete', { id: draft.id })
     expect((await open(again)).savedAt).toBeNull()
+  })
+
+  it('is not replaced by an edit that began with an older version', async () => {
+    const { core } = await setUp()
+    const [first, second] = [await open(core), await open(core)]
+    expect(first.id).not.toBe(second.id)
+    const saved = await core.call('drafts.save', { ...body(first), source: '// first tab' })
+    const { savedAt, other } = await core.call('drafts.save', {
+      ...body(second),
+      source: '// second tab',
+    })
+    expect([savedAt, other]).toEqual([saved.savedAt, await open(core)])
+    expect((await open(core)).source).toBe('// first tab')
+    const kept = { ...body(second), id: other!.id, source: '// second tab', savedAt }
+    expect(await core.call('drafts.save', kept)).toMatchObject({ other: null })
+    expect(await core.call('drafts.list', {})).toHaveLength(1)
+    expect((await open(core)).source).toBe('// second tab')
   })
 
   it('whose file is damaged is as one that is not there', async () => {

@@ -19,7 +19,7 @@ async function opened() {
   setEnv({ KERNEL_LADDER_DATA: dir })
   const { assets } = setupIn(dir, { kernelsDir: shippedKernels })
   const core = createCore({ assets, machine: await kept.machine() }, { host: 'web' })
-  const { schema: _, savedAt: __, ...draft } = await core.call('drafts.open', { session, rung })
+  const { schema: _, ...draft } = await core.call('drafts.open', { session, rung })
   const edited = (change: (text: string) => string) => ({
     session,
     draft: { ...draft, source: change(draft.source) },

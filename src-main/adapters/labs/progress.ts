@@ -8,6 +8,8 @@ import { LabAnswers, noAnswers } from '../../domain/labs/outcome'
 
 export const LabProgress = z.object({
   draft: z.string().nullable().default(null),
+  /** When the draft was saved. */
+  draftAt: z.string().nullable().default(null),
   answers: LabAnswers.default(noAnswers),
   hintsShown: z.number().int().default(0),
   solutionAsked: z.number().int().default(0),

@@ -21,7 +21,11 @@ export type PdfPrinter = (html: string, options?: PrintOptions) => Promise<Uint8
 
 export { placesInPdf, stablePdf }
 
-const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable', 'chrome']
+const names = [
+  // The same engine without a window, which is Debian's package for servers.
+  'chromium-headless-shell',
+  ...['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable', 'chrome'],
+]
 
 /** Install locations outside PATH. `KERNEL_LADDER_PATH_ONLY=1` ignores them. */
 function usualPlaces(): string[] {
@@ -44,12 +48,17 @@ function usualPlaces(): string[] {
 
 /** The user's choice, then PATH, then the usual locations; null if none is found. */
 async function findChromium(): Promise<string | null> {
-  const { KERNEL_LADDER_CHROMIUM: own, CHROME_PATH: other, PATH = '' } = process.env
+  const {
+    KERNEL_LADDER_CHROMIUM: own,
+    CHROME_PATH: chrome,
+    CHROMIUM_PATH: other,
+    PATH = '',
+  } = process.env
   const suffix = process.platform === 'win32' ? '.exe' : ''
   const onPath = PATH.split(delimiter)
     .filter(Boolean)
     .flatMap((folder) => names.map((name) => join(folder, name + suffix)))
-  for (const file of [own, other, ...onPath, ...usualPlaces()]) {
+  for (const file of [own, chrome, other, ...onPath, ...usualPlaces()]) {
     if (!file) continue
     const isExecutable = await access(file, constants.X_OK).then(
       () => true,

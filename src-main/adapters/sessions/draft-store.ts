@@ -15,11 +15,18 @@ interface DraftStore {
   list(): Promise<Draft[]>
   /** null if there is none with this id. */
   read(id: string): Promise<Draft | null>
-  save(draft: Draft): Promise<void>
+  /**
+   * Saves a draft unless `conflict` finds another one in its way, and returns that one. Saves take turns, so that none
+   * slips between the check and the write.
+   */
+  save(draft: Draft, conflict: (stored: readonly Draft[]) => Draft | null): Promise<Draft | null>
   remove(id: string): Promise<void>
 }
 
 export const newDraftId = (): string => `draft-${randomBytes(8).toString('hex')}`
+
+/** By folder: the last save of this process. */
+const turns = new Map<string, Promise<unknown>>()
 
 export function draftStore(folder: string): DraftStore {
   const pathOf = (id: string): string => {
@@ -37,30 +44,41 @@ export function draftStore(folder: string): DraftStore {
       return null
     }
   }
+  const list = async (): Promise<Draft[]> => {
+    const names = await readdir(folder).catch(() => [])
+    const ids = names.flatMap((name) => /^(draft-[0-9a-f]{16})\.json$/.exec(name)?.[1] ?? [])
+    const drafts = await Promise.all(ids.map((id) => read(id).catch(() => null)))
+    return drafts
+      .filter((draft) => draft !== null)
+      .sort((a, b) => (b.savedAt ?? '').localeCompare(a.savedAt ?? ''))
+  }
+  const write = async (draft: Draft): Promise<void> => {
+    const path = pathOf(draft.id)
+    try {
+      await makeFolder(folder)
+      const others = (await readdir(folder)).filter((name) => name !== `${draft.id}.json`)
+      if (others.length >= maxDrafts)
+        throw inputError(
+          message('drafts.tooMany', { count: maxDrafts }),
+          message('drafts.discard', { folder }),
+        )
+      await replaceFile(path, JSON.stringify(draft), { mode: 0o600, flush: true })
+    } catch (error) {
+      throw diskError(error, path, 'write')
+    }
+  }
   return {
     read,
-    async list() {
-      const names = await readdir(folder).catch(() => [])
-      const ids = names.flatMap((name) => /^(draft-[0-9a-f]{16})\.json$/.exec(name)?.[1] ?? [])
-      const drafts = await Promise.all(ids.map((id) => read(id).catch(() => null)))
-      return drafts
-        .filter((draft) => draft !== null)
-        .sort((a, b) => (b.savedAt ?? '').localeCompare(a.savedAt ?? ''))
-    },
-    async save(draft) {
-      const path = pathOf(draft.id)
-      try {
-        await makeFolder(folder)
-        const others = (await readdir(folder)).filter((name) => name !== `${draft.id}.json`)
-        if (others.length >= maxDrafts)
-          throw inputError(
-            message('drafts.tooMany', { count: maxDrafts }),
-            message('drafts.discard', { folder }),
-          )
-        await replaceFile(path, JSON.stringify(draft), { mode: 0o600, flush: true })
-      } catch (error) {
-        throw diskError(error, path, 'write')
+    list,
+    save(draft, conflict) {
+      const work = async (): Promise<Draft | null> => {
+        const other = conflict(await list())
+        if (!other) await write(draft)
+        return other
       }
+      const turn = (turns.get(folder) ?? Promise.resolve()).then(work, work)
+      turns.set(folder, turn)
+      return turn
     },
     async remove(id) {
       await rm(pathOf(id), { force: true })

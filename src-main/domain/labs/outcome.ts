@@ -24,6 +24,25 @@ export const LabAnswers = z.object({
 })
 export type LabAnswers = z.infer<typeof LabAnswers>
 
+/** Answers that were given or, as null, taken back. */
+export const LabAnswersChange = z.object({
+  predictions: z.record(z.string(), PredictionGiven.nullable()).optional(),
+  questions: z.record(z.string(), z.number().nullable()).optional(),
+})
+export type LabAnswersChange = z.infer<typeof LabAnswersChange>
+
+const changed = <T>(old: Record<string, T>, change: Record<string, T | null>): Record<string, T> =>
+  Object.fromEntries(
+    Object.entries({ ...old, ...change }).flatMap(([id, value]) =>
+      value === null ? [] : [[id, value]],
+    ),
+  )
+
+export const changeAnswers = (answers: LabAnswers, change: LabAnswersChange): LabAnswers => ({
+  predictions: changed(answers.predictions, change.predictions ?? {}),
+  questions: changed(answers.questions, change.questions ?? {}),
+})
+
 export const noAnswers: LabAnswers = { predictions: {}, questions: {} }
 
 const LabFigure = z.object({ label: Statement, value: MetricValue })

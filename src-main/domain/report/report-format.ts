@@ -43,6 +43,20 @@ export const formatFacts = (format: ReportFormat): FormatFacts => formats[format
 
 export const sectionsOf = (format: ReportFormat): readonly ReportSection[] =>
   formats[format].sections
+/** A word for all sections. */
+export const allSections = 'all'
+
+/**
+ * What a report has if nothing else is asked for: all, but on paper the steps with their source changes, which fill most
+ * pages. Two sessions side by side have no other contents.
+ */
+export const usualSections = (
+  format: ReportFormat,
+  { isComparison }: { isComparison: boolean },
+): readonly ReportSection[] =>
+  format === 'pdf' && !isComparison
+    ? sectionsOf(format).filter((section) => section !== 'compare')
+    : sectionsOf(format)
 export const hasSections = (format: ReportFormat): boolean => sectionsOf(format).length > 0
 export const isAuthored = (format: ReportFormat): boolean => formats[format].isAuthored
 /** Its charts can be chosen and have captions; an HTML report has the screens. */

@@ -123,10 +123,16 @@ export function createDrafts(setup: Setup, open: (ref: string) => Promise<Opened
       )
     },
 
-    async save(draft: CallInput<'drafts.save'>): Promise<{ savedAt: string }> {
+    async save(draft: CallInput<'drafts.save'>): Promise<CallOutput<'drafts.save'>> {
       const savedAt = new Date().toISOString()
-      await store.save({ ...draft, schema: 1, savedAt })
-      return { savedAt }
+      // Two tabs that open a rung without a saved copy each begin one with an id of its own.
+      const other = await store.save({ ...draft, schema: 1, savedAt }, (stored) => {
+        const last = stored.find(
+          (one) => one.ladder === draft.ladder && one.parent === draft.parent,
+        )
+        return last && last.savedAt !== draft.savedAt ? last : null
+      })
+      return other ? { savedAt: other.savedAt, other } : { savedAt, other: null }
     },
 
     remove: (id: string): Promise<void> => store.remove(id),

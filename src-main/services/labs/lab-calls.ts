@@ -11,13 +11,12 @@ import { inputError } from '../../domain/errors'
 import { message } from '../../domain/messages/message'
 import { profileLevelOf } from '../../domain/labs/lab'
 import { checkTitle, metricLabel } from '../../domain/labs/judge'
-import { can, parseTarget } from '../../domain/targets/targets'
-import { noAnswers } from '../../domain/labs/outcome'
+import { changeAnswers, noAnswers, type LabAnswersChange } from '../../domain/labs/outcome'
 import { buildSubmission, occupancyTable } from './build-submission'
 import { planLab } from './plan-lab'
 import { checkLab } from './check'
 import { attemptsAt, hasPassed, standingIn } from './lab-progress'
-import { codeOf, recordedOutcomes, sourceHash } from './recorded'
+import { recordedOutcomes } from './recorded'
 import { addLab, allLabs, findLab } from './find-lab'
 import { appVersion } from '../version'
 import { isShipped, isTrusted, requireTrust, trustLab } from './trust'
@@ -110,6 +109,7 @@ async function viewOf(setup: Setup, ref: string, folder: LabFolder): Promise<Lab
     surprise: sealed ? (lab.surprise ?? null) : null,
     starter: folder.starter,
     draft: progress.draft ?? folder.starter,
+    draftAt: progress.draftAt,
     answers: progress.answers,
     predictionsSealed: sealed,
     hints: { total: lab.hints.length, shown: lab.hints.slice(0, progress.hintsShown) },
@@ -149,10 +149,10 @@ async function listOf(setup: Setup): Promise<CallOutput<'labs.list'>> {
 }
 
 /** Checks that a client's answers name only parts of the lab. */
-function checkAnswers({ lab }: LabFolder, answers: LabProgress['answers']): void {
+function checkAnswers({ lab }: LabFolder, answers: LabAnswersChange): void {
   const absent = { predictions: 'labs.noPrediction', questions: 'labs.noQuestion' } as const
   for (const group of ['predictions', 'questions'] as const)
-    for (const id of Object.keys(answers[group]))
+    for (const id of Object.keys(answers[group] ?? {}))
       if (!lab[group].some((part) => part.id === id))
         throw inputError(message(absent[group], { lab: lab.id, id: JSON.stringify(id) }))
 }
@@ -170,22 +170,24 @@ export function createLabCalls(setup: Setup, startRun: (work: LabRun) => string)
     'labs.list': () => listOf(setup),
     'labs.get': async ({ ref }: CallInput<'labs.get'>) =>
       viewOf(setup, ref, await findLab(setup, ref)),
-    'labs.save': async ({ ref, source, answers }: ParsedInput<'labs.save'>) => {
+    'labs.save': async ({ ref, draft, answers }: ParsedInput<'labs.save'>) => {
       const lab = await findLab(setup, ref)
       if (answers) checkAnswers(lab, answers)
       const sealed = answers
         ? isSealed(await attemptsAt(folders, ref, lab), await readProgress(folders, ref))
         : false
-      await changeProgress(folders, ref, (progress) => ({
-        ...progress,
-        ...(source === undefined ? {} : { draft: source }),
-        ...(answers
-          ? {
-              answers: sealed ? { ...answers, predictions: progress.answers.predictions } : answers,
-            }
-          : {}),
-      }))
-      return {}
+      const given = sealed ? { questions: answers?.questions } : answers
+      let other: string | null = null
+      const { draftAt } = await changeProgress(folders, ref, (progress) => {
+        const isNewer = draft !== undefined && progress.draftAt !== draft.replaces
+        if (isNewer) other = progress.draft ?? lab.starter
+        return {
+          ...progress,
+          ...(draft && !isNewer ? { draft: draft.source, draftAt: new Date().toISOString() } : {}),
+          ...(given ? { answers: changeAnswers(progress.answers, given) } : {}),
+        }
+      })
+      return { draftAt, other }
     },
     'labs.hint': async ({ ref }: CallInput<'labs.hint'>) => {
       const { lab } = await findLab(setup, ref)
@@ -209,6 +211,7 @@ export function createLabCalls(setup: Setup, startRun: (work: LabRun) => string)
       await changeProgress(folders, ref, (progress) => ({
         ...progress,
         draft: null,
+        draftAt: null,
         answers: noAnswers,
         since: new Date().toISOString(),
       }))
@@ -234,12 +237,7 @@ export function createLabCalls(setup: Setup, startRun: (work: LabRun) => string)
     },
     'labs.check': async ({ ref, source, target }: CallInput<'labs.check'>) => {
       const lab = await usable(ref)
-      // Viewing a recorded outcome does not replace the student's code.
-      const keeps = can(parseTarget(target)!).replays && codeOf(lab, sourceHash(source)) !== 'own'
-      const { answers } = await changeProgress(folders, ref, (progress) => ({
-        ...progress,
-        ...(keeps ? {} : { draft: source }),
-      }))
+      const { answers } = await readProgress(folders, ref)
       const runId = startRun(async (emit, signal) => {
         const { outcome, folder } = await checkLab(
           { lab, source, answers, target },

@@ -3,7 +3,12 @@ import type { Assets } from '../../adapters/catalog/assets'
 import type { PageDrawer } from '../../adapters/print/chromium'
 import { inputError, KernelLadderError } from '../../domain/errors'
 import { message } from '../../domain/messages/message'
-import { formatFacts, hasChosenCharts, type ReportFormat } from '../../domain/report/report-format'
+import {
+  formatFacts,
+  hasChosenCharts,
+  type ReportFormat,
+  usualSections,
+} from '../../domain/report/report-format'
 import type { OpenedSession } from '../sessions/open-session'
 import { usualBars, usualDrawings } from './charts'
 import { checkCharts, drawCharts, isDrawnWord } from './drawing'
@@ -54,9 +59,13 @@ type Sessions = readonly [OpenedSession] | readonly [OpenedSession, OpenedSessio
 export async function makeReport(
   tools: MakeTools,
   opened: Sessions,
-  options: MakeOptions,
+  given: MakeOptions,
 ): Promise<MadeReport> {
-  const { format } = options
+  const { format } = given
+  const options = {
+    sections: usualSections(format, { isComparison: opened.length > 1 }),
+    ...given,
+  }
   checkAuthored(opened, options)
   tools.onStage?.('content')
   const drawnOptions = { ...options, drawn: await drawingsFor(tools, opened, options) }

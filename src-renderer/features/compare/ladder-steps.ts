@@ -1,5 +1,5 @@
 /** Steps along the ladder: each compares a rung with the one it builds on. */
-import { rungBefore, type Session } from '../../../src-main/domain/session/session'
+import { climbs, rungBefore, type Session } from '../../../src-main/domain/session/session'
 
 export interface Step {
   a: string
@@ -8,7 +8,7 @@ export interface Step {
 
 export const steps = (session: Session): Step[] =>
   session.rungs.flatMap((rung) => {
-    if (rung.id === session.ladder.reference) return []
+    if (!climbs(session) || rung.id === session.ladder.reference) return []
     const before = rungBefore(session, rung.id)
     return before ? [{ a: before.id, b: rung.id }] : []
   })

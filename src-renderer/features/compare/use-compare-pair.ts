@@ -98,12 +98,20 @@ export function useComparePair(address: () => PairAddress) {
   const deepA = computed(() => pair.value && deepOf(refs.value.a, pair.value.a.rung.id))
   const deepB = computed(() => pair.value && deepOf(refs.value.b, pair.value.b.rung.id))
 
+  /** Heat unfolds hot lines, which would move a source that was shown without it. */
+  const areProfilesKnown = computed(() => {
+    const { a, b } = pair.value ?? {}
+    const settled = (ref: string, rung: string): boolean =>
+      ['ready', 'failed'].includes(deep.of(ref, rung)?.state ?? '')
+    return a && b && settled(refs.value.a, a.rung.id) && settled(refs.value.b, b.rung.id)
+  })
+
   /** undefined while loading, null if a session lacks the source of its rung. */
   const sources = computed<{ a: SourceSide; b: SourceSide } | null | undefined>(() => {
     const left = valueOf(sessions.sources.get(refs.value.a))
     const right = valueOf(sessions.sources.get(refs.value.b))
     const shown = pair.value
-    if (!left || !right || !shown) return undefined
+    if (!left || !right || !shown || !areProfilesKnown.value) return undefined
     const [a, b] = [left[shown.a.rung.id], right[shown.b.rung.id]]
     return a === undefined || b === undefined
       ? null

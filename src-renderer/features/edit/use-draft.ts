@@ -1,32 +1,27 @@
 /** The edited copy of a rung: opens it, saves it while the user types, builds and discards it. */
-import { computed, onBeforeUnmount, ref, shallowRef, watch } from 'vue'
+import { computed, onBeforeUnmount, shallowRef, watch } from 'vue'
 import type { CallOutput } from '../../../src-main/contract'
 import { useClient } from '../../client/client'
+import { autosave, type Autosave } from '../../stores/autosave'
 import { loading, track, valueOf, type Loadable } from '../../stores/loadable'
 import type { Draft } from '../../../src-main/domain/ladder/draft'
 
 /** Milliseconds without a keystroke before the text is saved. */
 const pauseMs = 700
 
-type SaveState = 'untouched' | 'unsaved' | 'saving' | 'saved' | 'failed'
-
 export function useDraft(session: () => string, rung: () => string) {
   const draft = shallowRef<Loadable<Draft>>(loading)
-  const source = ref('')
-  const saveState = ref<SaveState>('untouched')
-  const savedAt = ref<string | null>(null)
-  const saveError = shallowRef<unknown>(null)
+  const text = shallowRef<Autosave | null>(null)
   const built = shallowRef<Loadable<CallOutput<'drafts.build'>> | null>(null)
   const building = computed(() => built.value?.state === 'loading')
-  /** The text as last saved in the core. */
-  let kept = ''
-  let timer: ReturnType<typeof setTimeout> | undefined
-  let saving: Promise<boolean> | undefined
+  const source = computed({
+    get: () => text.value?.source.value ?? '',
+    set: (value) => {
+      if (text.value) text.value.source.value = value
+    },
+  })
 
-  const body = (own: Draft) => {
-    const { schema: _schema, savedAt: _savedAt, ...rest } = own
-    return { ...rest, source: source.value }
-  }
+  const body = ({ schema: _schema, ...own }: Draft) => ({ ...own, source: source.value })
 
   async function open(): Promise<void> {
     built.value = null
@@ -36,48 +31,19 @@ export function useDraft(session: () => string, rung: () => string) {
     )
     const own = valueOf(draft.value)
     if (!own) return
-    kept = own.source
-    source.value = own.source
-    savedAt.value = own.savedAt
-    saveState.value = own.savedAt === null ? 'untouched' : 'saved'
-  }
-
-  async function write(own: Draft): Promise<boolean> {
-    const text = source.value
-    saveState.value = 'saving'
-    try {
-      const answer = await useClient().call('drafts.save', body(own))
-      kept = text
-      savedAt.value = answer.savedAt
-      saveError.value = null
-      saveState.value = source.value === text ? 'saved' : 'unsaved'
-      return true
-    } catch (error) {
-      saveError.value = error
-      saveState.value = 'failed'
-      return false
-    }
-  }
-
-  /** Saves at once; false on failure. One save at a time, so that an older text never wins. */
-  async function save(): Promise<boolean> {
-    clearTimeout(timer)
-    await saving
-    const own = valueOf(draft.value)
-    if (!own) return false
-    if (kept === source.value && savedAt.value !== null) return true
-    saving = write(own)
-    return saving.finally(() => {
-      saving = undefined
+    text.value = autosave({
+      name: `rung:${own.ladder}/${own.parent}`,
+      opened: own,
+      pauseMs,
+      async save(source, savedAt) {
+        const { schema: _schema, ...rest } = valueOf(draft.value) ?? own
+        const answer = await useClient().call('drafts.save', { ...rest, source, savedAt })
+        // Another tab may have begun the copy under an id of its own.
+        if (answer.other) draft.value = { state: 'ready', value: { ...own, id: answer.other.id } }
+        return { savedAt: answer.savedAt, other: answer.other?.source ?? null }
+      },
     })
   }
-
-  watch(source, (text) => {
-    if (draft.value.state !== 'ready' || text === kept) return
-    saveState.value = 'unsaved'
-    clearTimeout(timer)
-    timer = setTimeout(() => void save(), pauseMs)
-  })
 
   async function build(): Promise<void> {
     const own = valueOf(draft.value)
@@ -90,14 +56,14 @@ export function useDraft(session: () => string, rung: () => string) {
 
   /** Deletes the copy and opens a fresh one. */
   async function discard(): Promise<void> {
-    clearTimeout(timer)
+    await text.value?.end()
     const own = valueOf(draft.value)
     if (own) await useClient().call('drafts.delete', { id: own.id })
     await open()
   }
 
   const flush = (): void => {
-    if (saveState.value === 'unsaved') void save()
+    if (text.value?.state.value === 'unsaved') void text.value.flush()
   }
   const hidden = (): void => {
     if (document.visibilityState === 'hidden') flush()
@@ -117,12 +83,16 @@ export function useDraft(session: () => string, rung: () => string) {
       return own ? { session: session(), draft: body(own) } : null
     },
     source,
-    saveState,
-    savedAt,
-    saveError,
+    saveState: computed(() => text.value?.state.value ?? 'untouched'),
+    savedAt: computed(() => text.value?.savedAt.value ?? null),
+    saveError: computed(() => text.value?.error.value ?? null),
+    other: computed(() => text.value?.other.value ?? null),
+    keepOwn: () => void text.value?.keepOwn(),
+    takeOther: () => text.value?.takeOther(),
     built,
     building,
-    save,
+    /** Saves the copy, changed or not; false if it is not saved. */
+    save: () => text.value?.flush({ create: true }) ?? Promise.resolve(false),
     build,
     discard,
     reopen: () => void open(),

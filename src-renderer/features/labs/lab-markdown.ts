@@ -3,9 +3,17 @@
  * here. Formulas are between dollar signs; pictures are those that came with the lab.
  */
 import MarkdownIt, { type Token } from 'markdown-it'
-import { defineAsyncComponent, h, type VNode } from 'vue'
+import { defineAsyncComponent, h, type VNode, type Component } from 'vue'
 
-const FormulaText = defineAsyncComponent(() => import('./FormulaText.vue'))
+let loaded: Component | null = null
+const loadFormulas = async (): Promise<Component> =>
+  (loaded ??= (await import('./FormulaText.vue')).default)
+const FormulaToLoad = defineAsyncComponent(loadFormulas)
+
+/** Resolves once the formulas of a text can be drawn where they are, instead of moving what is below them later. */
+export async function formulasReady(text: string): Promise<void> {
+  if (text.includes('$')) await loadFormulas().catch(() => undefined)
+}
 
 const markdown = new MarkdownIt('commonmark', { html: false }).enable('table')
 
@@ -54,7 +62,8 @@ function leaf(token: Token, { pictures = {} }: MarkdownOptions): Child[] {
       return [h('pre', { tabindex: 0 }, [h('code', token.content)])]
     case 'formula':
       return [
-        h(FormulaText, {
+        // Drawn at once where it can be: an asynchronous component is drawn a frame after the text around it.
+        h(loaded ?? FormulaToLoad, {
           text: token.content,
           display: (token.meta as { display: boolean }).display,
         }),

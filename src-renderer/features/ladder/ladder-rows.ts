@@ -18,6 +18,7 @@ import {
   type Session,
   type Timing,
 } from '../../../src-main/domain/session/session'
+import { can } from '../../../src-main/domain/targets/targets'
 import { columnDecimals, rungNumbers } from '../../ui/format'
 import { slowdownOf, type Slowdown } from '../../../src-main/domain/analysis/slowdown'
 import { makeScale, type Scale, type ScaleKind } from '../../ui/scale'
@@ -154,7 +155,10 @@ export function togglePick(picked: readonly string[], id: string): string[] {
   return [...picked, id]
 }
 
-/** The pair that Compare opens with: the step that bought most, as the factor between both times. */
+/**
+ * The pair that Compare opens with: the step that bought most, as the factor between both times. Kernels that do not build
+ * on each other have no steps: then the two that take the most time.
+ */
 export function defaultPair(session: Session): [string, string] | null {
   const steps = session.rungs.flatMap((rung) => {
     const step = stepTo(session, rung)
@@ -164,6 +168,14 @@ export function defaultPair(session: Session): [string, string] | null {
     const { a, b } = steps.reduce((best, step) => (step.factor > best.factor ? step : best))
     return [a, b]
   }
-  const [first, second] = session.rungs
+  const [first, second] = climbs(session) ? session.rungs : byTime(session.rungs)
   return first && second ? [first.id, second.id] : null
 }
+
+const profiledMs = ({ profiledTime }: RungResult): number => profiledTime?.totalMs ?? 0
+const byTime = (rungs: readonly RungResult[]): RungResult[] =>
+  [...rungs].sort((a, b) => profiledMs(b) - profiledMs(a))
+
+/** The kernel that takes the most time, which an import opens with; undefined for sessions that we ran. */
+export const hottestOfImport = (session: Session): string | undefined =>
+  can(session.target).knowsRun ? undefined : byTime(session.rungs)[0]?.id

@@ -131,7 +131,7 @@ export interface KernelCode {
   arrows: readonly Arrow[]
 }
 
-export function kernelCode({ instructions: code }: DeepKernel): KernelCode {
+function analyze({ instructions: code }: DeepKernel): KernelCode {
   const live = liveRegisters(code)
   return {
     code,
@@ -139,6 +139,15 @@ export function kernelCode({ instructions: code }: DeepKernel): KernelCode {
     peak: live && live.reduce((most, { general }) => Math.max(most, general), 0),
     arrows: arrowLanes(controlFlow(code).branches, arrowColumns),
   }
+}
+
+const analyzed = new WeakMap<DeepKernel, KernelCode>()
+
+/** Worked out once per kernel: the live registers of a long one take longer than all else that its view needs. */
+export function kernelCode(kernel: DeepKernel): KernelCode {
+  const known = analyzed.get(kernel) ?? analyze(kernel)
+  analyzed.set(kernel, known)
+  return known
 }
 
 /** Strength of a tint by share, 0 for none to 5. */

@@ -16,6 +16,7 @@ import {
   type Sample,
 } from './samples'
 import { placesInPdf, stablePdf } from '../../../src-main/parsers/report/pdf'
+import { chromiumCandidates } from '../../../scripts/lib/chromium.mjs'
 import { htmlDiff } from '../../../src-main/services/report/print-parts'
 
 /** What would be printed first, and what then: a printer that keeps the documents and lays each heading on a page. */
@@ -281,6 +282,7 @@ describe('the browser of this machine', () => {
 
   it('is reported missing where there is none, and the user’s own choice is not overridden', async () => {
     setEnv({ PATH: '', KERNEL_LADDER_PATH_ONLY: '1', KERNEL_LADDER_CHROMIUM: '', CHROME_PATH: '' })
+    setEnv({ CHROMIUM_PATH: '' })
     await expect(printPdf('x')).rejects.toMatchObject({
       kind: 'missing',
       message: 'A PDF requires Chromium or Chrome, and none was found on this machine.',
@@ -289,6 +291,20 @@ describe('the browser of this machine', () => {
     await expect(printPdf('x')).rejects.toMatchObject({
       kind: 'missing',
       message: expect.stringContaining('/nope/chromium') as string,
+    })
+  })
+
+  it('may be any that the browser tests find, also one without a window', async () => {
+    const folder = await tempDir()
+    const path = join(folder, 'chromium-headless-shell')
+    await writeFile(path, '#!/bin/sh\necho shell >&2; exit 3\n')
+    await chmod(path, 0o755)
+    const [found] = chromiumCandidates({ PATH: folder }, 'linux', () => undefined)
+    expect(found).toBe(path)
+    setEnv({ PATH: `${folder}:/usr/bin:/bin`, KERNEL_LADDER_CHROMIUM: '', CHROME_PATH: '' })
+    setEnv({ KERNEL_LADDER_PATH_ONLY: '1' })
+    await expect(printPdf('x')).rejects.toMatchObject({
+      message: expect.stringMatching(/Its last output: shell/) as string,
     })
   })
 

@@ -8,6 +8,7 @@ import {
   hasSections,
   isAuthored,
   reportFormats,
+  allSections,
   sectionsOf,
   type ReportFormat,
 } from '../../../domain/report/report-format'
@@ -140,11 +141,12 @@ function parseSections(list: string, format: ReportFormat): ReportSection[] {
     )
   const possible = sectionsOf(format)
   const found = words(list, 'sections')
+  if (found.length === 1 && found[0] === allSections) return [...possible]
   const unknown = found.find((word) => !possible.some((section) => section === word))
   if (unknown !== undefined)
     throw inputError(
       `--sections ${JSON.stringify(unknown)} is not a section of --format ${format}.`,
-      `Sections: ${possible.join(', ')}. The summary and the provenance are in every report.`,
+      `Sections: ${possible.join(', ')}, or ${allSections}. The summary and the provenance are in every report.`,
     )
   // In a fixed order, so that the order on the command line does not matter.
   return possible.filter((section) => found.includes(section))

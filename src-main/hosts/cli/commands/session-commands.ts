@@ -1,6 +1,6 @@
 /** The commands that show, compare, report and take in sessions. */
 import { reportSections } from '../../../domain/report/frozen-report'
-import { reportFormats } from '../../../domain/report/report-format'
+import { reportFormats, allSections } from '../../../domain/report/report-format'
 import {
   compareCommand,
   diffCommand,
@@ -74,7 +74,10 @@ export function addReport({ cli, setUp, finish }: CommandLine): void {
     .option('--format <format>', reportFormats.join(', '))
     .option('--out <file>', 'a file that does not exist yet, or - for stdout')
     .option('--compare <session>', 'a second session to show beside the first')
-    .option('--sections <names>', `only these sections: ${reportSections.join(', ')}`)
+    .option(
+      '--sections <names>',
+      `these sections: ${reportSections.join(', ')}, or ${allSections} (default: ${allSections}; PDF: without compare)`,
+    )
     .option('--rungs <ids>', 'only these rungs (comma-separated)')
     .option(
       '--chart <id>',

@@ -8,7 +8,7 @@ import type { Setup, SetUp } from '../../../adapters/machine/machine'
 import { gpus } from '../../../domain/gpu/gpu-table'
 import { profileLevels } from '../../../domain/metrics/metric-definition'
 import { reportSections } from '../../../domain/report/frozen-report'
-import { reportFormats } from '../../../domain/report/report-format'
+import { allSections, reportFormats } from '../../../domain/report/report-format'
 import { sanitizerTools } from '../../../domain/session/sanitizer'
 import { runnableKinds } from '../../../domain/targets/targets'
 import { shellNames } from './scripts'
@@ -107,7 +107,7 @@ export const namesOn =
         case 'formats':
           return words(reportFormats)
         case 'sections':
-          return words(reportSections)
+          return words([...reportSections, allSections])
         case 'tools':
           return words(sanitizerTools)
         case 'shells':

@@ -1,0 +1,154 @@
+/** A text that is saved while it is typed: it survives a reload, and never replaces a version saved elsewhere. */
+import { computed, ref, shallowRef } from 'vue'
+import { z } from 'zod'
+import { dropUnsaved, keepUnsaved, readUnsaved } from './unsaved'
+
+export interface Version {
+  source: string
+  /** null if it was never saved. */
+  savedAt: string | null
+}
+
+export type SaveState = 'untouched' | 'unsaved' | 'saving' | 'saved' | 'failed' | 'conflict'
+
+const Unsaved = z.object({
+  source: z.string(),
+  replaces: z.string().nullable(),
+  /** The text of a save that was not answered yet. */
+  sent: z.string().optional(),
+})
+
+interface Options {
+  /** What the text is of. */
+  name: string
+  opened: Version
+  /** Milliseconds without a keystroke before the text is saved. */
+  pauseMs: number
+  /** `other` is a version saved since `replaces`; nothing is saved then. */
+  save(
+    source: string,
+    replaces: string | null,
+  ): Promise<{ savedAt: string | null; other: string | null }>
+}
+
+export type Autosave = ReturnType<typeof autosave>
+
+export function autosave({ name, opened, pauseMs, save }: Options) {
+  const unsaved = readUnsaved(name, Unsaved)
+  const text = ref(unsaved?.source ?? opened.source)
+  const state = ref<SaveState>(opened.savedAt === null ? 'untouched' : 'saved')
+  const error = shallowRef<unknown>(null)
+  /** A version saved elsewhere, which the user has to choose between and the text here. */
+  const other = shallowRef<Version | null>(null)
+  // A save that was sent before the reload and whose answer was lost is our own version.
+  const isOwn = unsaved === null || unsaved.sent === opened.source
+  const saved = shallowRef<Version>(
+    isOwn ? opened : { source: opened.source, savedAt: unsaved.replaces },
+  )
+  /** The text of a save whose answer has not arrived, if it ever will. */
+  let sent = unsaved?.sent
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let saving: Promise<boolean> | undefined
+
+  const keep = (): void =>
+    keepUnsaved(name, { source: text.value, replaces: saved.value.savedAt, sent })
+
+  function settle(): void {
+    dropUnsaved(name)
+    state.value = saved.value.savedAt === null ? 'untouched' : 'saved'
+  }
+
+  async function write(): Promise<boolean> {
+    const source = text.value
+    const before = sent
+    sent = source
+    state.value = 'saving'
+    keep()
+    try {
+      const answer = await save(source, saved.value.savedAt)
+      sent = undefined
+      error.value = null
+      if (answer.other !== null && answer.other !== source && answer.other !== before) {
+        other.value = { source: answer.other, savedAt: answer.savedAt }
+        state.value = 'conflict'
+        keep()
+        return false
+      }
+      saved.value = { source: answer.other ?? source, savedAt: answer.savedAt }
+      if (text.value === saved.value.source) settle()
+      else {
+        state.value = 'unsaved'
+        keep()
+      }
+      // The other version was an earlier save of ours, whose answer was lost.
+      return saved.value.source === source || (await write())
+    } catch (failure) {
+      error.value = failure
+      state.value = 'failed'
+      return false
+    }
+  }
+
+  /**
+   * Saves at once; false if it is not saved. One save at a time, so that an older text never wins. With `create`, a text
+   * that was never saved is saved unchanged.
+   */
+  async function flush({ create = false } = {}): Promise<boolean> {
+    clearTimeout(timer)
+    await saving
+    if (other.value) return false
+    if (text.value === saved.value.source && !(create && saved.value.savedAt === null)) {
+      settle()
+      return true
+    }
+    saving = write()
+    return saving.finally(() => {
+      saving = undefined
+    })
+  }
+
+  function type(value: string): void {
+    if (value === text.value) return
+    text.value = value
+    keep()
+    if (other.value) return
+    state.value = 'unsaved'
+    clearTimeout(timer)
+    timer = setTimeout(() => void flush(), pauseMs)
+  }
+
+  /** Settles a conflict: the text here replaces the other version. */
+  async function keepOwn(): Promise<boolean> {
+    if (other.value) saved.value = other.value
+    other.value = null
+    return flush()
+  }
+  /** Settles a conflict: the other version replaces the text here. */
+  function takeOther(): void {
+    if (!other.value) return
+    saved.value = other.value
+    text.value = other.value.source
+    other.value = null
+    settle()
+  }
+
+  /** Forgets the text, which is about to be discarded. */
+  async function end(): Promise<void> {
+    clearTimeout(timer)
+    await saving
+    dropUnsaved(name)
+  }
+
+  if (unsaved) void flush()
+  return {
+    source: computed({ get: () => text.value, set: type }),
+    state,
+    savedAt: computed(() => saved.value.savedAt),
+    error,
+    other,
+    flush,
+    keepOwn,
+    takeOther,
+    end,
+  }
+}

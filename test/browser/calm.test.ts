@@ -1,0 +1,83 @@
+/** Nothing that a reader sees moves by itself while a screen is loading. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Page } from 'playwright-core'
+import { screens } from '../../scripts/lib/screens.mjs'
+import { compareRoute, settled, startHarness, type Harness } from './support'
+
+/** What moved, and by how much; what a user did within half a second before does not count. */
+const shifts = (page: Page): Promise<string[]> =>
+  page.evaluate(
+    () =>
+      new Promise<string[]>((done) => {
+        const found: string[] = []
+        const observer = new PerformanceObserver((list) => {
+          for (const entry of list.getEntries()) {
+            const { value, sources, hadRecentInput } = entry as PerformanceEntry & {
+              value: number
+              hadRecentInput: boolean
+              sources: { node: Node | null }[]
+            }
+            if (!hadRecentInput)
+              found.push(
+                `${value.toFixed(4)} ${sources.map(({ node }) => nameOf(node)).join(', ')}`,
+              )
+          }
+        })
+        const nameOf = (node: Node | null): string => {
+          const element = node instanceof Element ? node : node?.parentElement
+          return `${element?.tagName.toLowerCase()}.${element?.className}`
+        }
+        observer.observe({ type: 'layout-shift', buffered: true })
+        // It is told of earlier shifts in a task of its own.
+        setTimeout(() => done(found), 100)
+      }),
+  )
+
+describe('a screen', () => {
+  let harness: Harness
+  beforeAll(async () => {
+    harness = await startHarness()
+  })
+  afterAll(() => harness.stop())
+
+  it.each(Object.entries(screens))('%s stays where it is while it loads', async (_, screen) => {
+    const { page } = await harness.open(screen.route, { width: 1440 })
+    await page.locator(screen.ready).first().waitFor()
+    await settled(page)
+    expect(await shifts(page)).toEqual([])
+    await page.close()
+  })
+
+  it.each([
+    ['machine code', 'm', '.sass-list .row'],
+    ['chain', 'c', '.chain tr'],
+  ])('opens its %s without fetching a program, and draws each row once', async (_, key, rows) => {
+    const route = compareRoute(
+      'recorded:gemm-fp32-h200-4096-deep',
+      '11_warp_tile',
+      '12_register_prefetch',
+    )
+    const { page } = await harness.open(route, { width: 1440 })
+    await page.locator('.cm-line').first().waitFor()
+    await page.waitForLoadState('networkidle')
+    await settled(page)
+    const fetched: string[] = []
+    page.on('request', (request) => fetched.push(request.url()))
+    const drawn = await page.evaluateHandle((selector) => {
+      const drawn = new Set<Element>()
+      new MutationObserver((records) => {
+        for (const node of records.flatMap(({ addedNodes }) => [...addedNodes]))
+          if (node instanceof Element)
+            for (const row of [node, ...node.querySelectorAll(selector)])
+              if (row.matches(selector)) drawn.add(row)
+      }).observe(document, { subtree: true, childList: true })
+      return drawn
+    }, rows)
+    await page.keyboard.press(key)
+    await page.locator(rows).first().waitFor()
+    await settled(page)
+    expect(fetched).toEqual([])
+    expect(await drawn.evaluate(({ size }) => size)).toBe(await page.locator(rows).count())
+    await page.close()
+  })
+})

@@ -1,0 +1,120 @@
+/** Code that is typed into a page: it outlives a reload and another tab, and a verdict stays with the code it is about. */
+import type { Page } from 'playwright-core'
+import { afterEach, describe, expect, it } from 'vitest'
+import { fakeMachine } from '../services/support'
+import { startHarness, type Harness } from './support'
+
+let harness: Harness | undefined
+afterEach(async () => {
+  await harness?.stop()
+  harness = undefined
+})
+
+const editor = (page: Page) => page.locator('.cm-content')
+const codeTab = (page: Page) => page.getByRole('tab', { name: /^Code/ })
+
+async function typeFirst(page: Page, line: string): Promise<void> {
+  await editor(page).focus()
+  await page.keyboard.press('Control+Home')
+  await page.keyboard.insertText(`${line}\n`)
+}
+const textOf = (page: Page) => editor(page).innerText()
+
+async function lab(): Promise<Page> {
+  const { setup } = await fakeMachine(['nvidia-smi', 'ncu', 'compute-sanitizer'])
+  harness = await startHarness(setup.machine)
+  const { page } = await harness.open('/labs/01-coalescing')
+  await codeTab(page).click()
+  await editor(page).waitFor()
+  return page
+}
+
+describe('the code of a lab', () => {
+  it('survives a reload right after the last keystroke, and so does a prediction', async () => {
+    const page = await lab()
+    await page.getByRole('tab', { name: /^Predict/ }).click()
+    const sectors = page.getByRole('group', { name: /^Sectors per global load/ })
+    // The prediction never reaches the core before the reload.
+    await page.route('**/rpc/labs.save', (route) => route.abort())
+    await sectors.getByLabel('down').check()
+    await codeTab(page).click()
+    await typeFirst(page, '// the last words')
+    await page.reload()
+    await page.unroute('**/rpc/labs.save')
+    await page.reload()
+    await codeTab(page).click()
+    await expect.poll(() => textOf(page)).toContain('// the last words')
+    await page.getByRole('tab', { name: /^Predict/ }).click()
+    await expect.poll(() => sectors.getByLabel('down').isChecked()).toBe(true)
+    await expect
+      .poll(() => harness!.core.call('labs.get', { ref: '01-coalescing' }))
+      .toMatchObject({
+        draft: expect.stringContaining('// the last words'),
+        answers: { predictions: { 'predict-sectors': { direction: 'down' } } },
+      })
+    expect(await page.evaluate(() => sessionStorage.length)).toBe(0)
+  })
+
+  it('that another tab saved is not replaced until its reader says so', async () => {
+    const page = await lab()
+    const { page: other } = await harness!.open('/labs/01-coalescing', { locale: 'en-GB' })
+    await codeTab(other).click()
+    await editor(other).waitFor()
+    const draft = async () => (await harness!.core.call('labs.get', { ref: '01-coalescing' })).draft
+    await typeFirst(page, '// from the first tab')
+    await expect.poll(draft).toContain('// from the first tab')
+    await typeFirst(other, '// from the second tab')
+    const conflict = other.getByRole('alert').filter({ hasText: 'Another tab has saved' })
+    await conflict.waitFor()
+    expect(await draft()).toContain('// from the first tab')
+    await conflict.getByRole('button', { name: 'Save mine' }).click()
+    await expect.poll(draft).toContain('// from the second tab')
+    await typeFirst(page, '// again')
+    const mine = page.getByRole('alert').filter({ hasText: 'Another tab has saved' })
+    await mine.getByRole('button', { name: 'Use the other version' }).click()
+    await expect.poll(() => textOf(page)).toContain('// from the second tab')
+    await mine.waitFor({ state: 'detached' })
+  })
+
+  it('is checked once for two clicks, and a verdict says when the code has changed since', async () => {
+    const page = await lab()
+    let checks = 0
+    await page.route('**/rpc/labs.check', async (route) => {
+      checks += 1
+      await new Promise((done) => setTimeout(done, 300))
+      await route.continue()
+    })
+    await typeFirst(page, '// judged')
+    const check = page.getByRole('button', { name: 'Check', exact: true })
+    await check.evaluate((button: HTMLButtonElement) => {
+      button.click()
+      button.click()
+    })
+    await typeFirst(page, '// typed while it was judged')
+    await page.getByText('You have changed the code since this check.').waitFor()
+    expect(checks).toBe(1)
+    const { attempts } = await harness!.core.call('labs.get', { ref: '01-coalescing' })
+    const { source } = await harness!.core.call('labs.attempt', {
+      ref: '01-coalescing',
+      id: attempts.at(-1)!.id,
+    })
+    expect(source).toContain('// judged')
+    expect(source).not.toContain('// typed while')
+  })
+})
+
+describe('a copy of a rung', () => {
+  it('survives a reload right after the last keystroke', async () => {
+    const { setup } = await fakeMachine(['nvcc', 'nvidia-smi', 'ncu'])
+    harness = await startHarness(setup.machine)
+    const ref = encodeURIComponent('recorded:gemm-fp32-h200-1024')
+    const { page } = await harness.open(`/session/${ref}/edit/05_thread_tile_2d`)
+    await editor(page).waitFor()
+    await typeFirst(page, '// the last words')
+    await page.reload()
+    await editor(page).waitFor()
+    await expect.poll(() => textOf(page)).toContain('// the last words')
+    await page.getByText(/^Saved at/).waitFor()
+    expect(await page.evaluate(() => sessionStorage.length)).toBe(0)
+  })
+})
