@@ -18,7 +18,18 @@ import {
   summary,
   timeNote,
 } from './verdicts'
-import { commits, folders, drafts, editor, doing, elsewhere, files, header, task } from './folders'
+import {
+  commits,
+  folders,
+  drafts,
+  editor,
+  doing,
+  elsewhere,
+  files,
+  header,
+  init,
+  task,
+} from './folders'
 import { deep, imports, doctor, records, reports, pages, sessions } from './sessions'
 import { checks, labs, reflect } from './labs'
 import { machines, programs, slurm } from './machines'
@@ -57,6 +68,7 @@ export const templates = {
   programs,
   machineCode,
   asked: requests,
+  init,
   commits,
   files,
   doing,
