@@ -201,6 +201,15 @@ CUresult encodeNothing(CUtensorMap* map) {
 
 extern "C" {
 
+// ---- Of the driver, for a rung that links it rather than asking for its entry points -------------
+
+CUresult cuTensorMapEncodeTiled(CUtensorMap* map, CUtensorMapDataType type, cuuint32_t rank, void* address,
+                                const cuuint64_t* size, const cuuint64_t* stride, const cuuint32_t* box,
+                                const cuuint32_t* step, CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
+                                CUtensorMapL2promotion promotion, CUtensorMapFloatOOBfill fill) {
+  return encodeTiled(map, type, rank, address, size, stride, box, step, interleave, swizzle, promotion, fill);
+}
+
 // Since CUDA 13, <<<…>>> calls these two instead of cudaLaunchKernel.
 cudaError_t __cudaGetKernel(cudaKernel_t* kernel, const void* function) {
   *kernel = reinterpret_cast<cudaKernel_t>(const_cast<void*>(function));

@@ -1,45 +1,21 @@
 // @ts-check
-/** Finds Electron for the desktop program, or installs it. */
-import { existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+/** Finds Electron for the desktop program, or downloads it. */
+import { createWriteStream, existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import { runChild } from './child.mjs'
 import { toolEnv, say, root } from './project.mjs'
 
-const instead = 'so the UI is served here instead of in a window.'
-
 /**
- * @typedef {object} Circumstances
- * @property {string} platform
- * @property {NodeJS.ProcessEnv} env
- * @property {number} [uid]
- * @property {readonly string[]} args
- * @property {'unknown' | 'ready' | 'missing' | 'broken'} electron
+ * Whether a window is worth downloading Electron for: there is a display, its sandbox works for this user, and no port was
+ * asked for. `kernel-ladder app` says the reason where there is none.
+ * @param {{ platform: string, env: NodeJS.ProcessEnv, uid?: number | undefined, args: readonly string[] }} here
  */
-
-/**
- * Why there will be no window; undefined if there can be one.
- * @param {Circumstances} now
- * @returns {string | undefined}
- */
-export function whyServe(now) {
-  if (now.args.some((arg) => /^(-p|--port)(=|$)/.test(arg))) return `A port was given, ${instead}`
-  if (now.platform === 'linux') {
-    if (!now.env['DISPLAY'] && !now.env['WAYLAND_DISPLAY'])
-      return `No display was found, ${instead}`
-    if (now.uid === 0) return `Electron does not run as root with its sandbox on, ${instead}`
-  }
-  if (now.electron === 'missing') return `Electron could not be downloaded, ${instead}`
-  if (now.electron === 'broken') return `Electron could not start on this machine, ${instead}`
-  return undefined
-}
-
-/**
- * Whether the app failed before it opened a window, rather than later: a system library is missing, or
- * Chromium failed because of its sandbox or the display.
- * @param {{ code: number, seconds: number }} ended
- */
-export const neverStarted = ({ code, seconds }) =>
-  seconds < 10 && [126, 127, 132, 133, 134].includes(code)
+export const mayOpenWindow = ({ platform, env, uid, args }) =>
+  !args.some((arg) => /^(-p|--port|--session)(=|$)/.test(arg)) &&
+  (platform !== 'linux' || (uid !== 0 && Boolean(env['DISPLAY'] || env['WAYLAND_DISPLAY'])))
 
 /**
  * @param {string} folder of the package `electron`
@@ -55,16 +31,86 @@ export function electronPath(folder) {
   }
 }
 
-/** The npm package does not include the executable: it is downloaded from a server that may be unreachable. */
+/** A slow line takes minutes; one that brings nothing for so long is given up. */
+const silenceMs = 60_000
+const sayEveryMs = 5000
+
+/**
+ * A downloader for @electron/get that says how far it is, and ends when nothing arrives any more.
+ * @param {{ silenceMs?: number, sayEveryMs?: number, say?: (line: string) => void, fetch?: typeof fetch }} [options]
+ */
+export const downloader = (options = {}) => ({
+  /** @param {string} url @param {string} file */
+  async download(url, file) {
+    const patience = options.silenceMs ?? silenceMs
+    const tell = options.say ?? say
+    const silent = new AbortController()
+    const stop = () =>
+      silent.abort(new Error(`nothing arrived for ${Math.round(patience / 1000)} s`))
+    mkdirSync(dirname(file), { recursive: true })
+    let timer = setTimeout(stop, patience)
+    try {
+      const response = await (options.fetch ?? fetch)(url, { signal: silent.signal })
+      if (!response.ok || response.body === null)
+        throw new Error(`the server answered ${response.status} ${response.statusText}`)
+      const total = Number(response.headers.get('content-length') ?? 0)
+      const megabytes = (/** @type {number} */ bytes) => (bytes / 1e6).toFixed(0)
+      let [received, saidAt] = [0, Date.now()]
+      await pipeline(
+        Readable.fromWeb(/** @type {any} */ (response.body)),
+        async function* (/** @type {AsyncIterable<Uint8Array>} */ source) {
+          for await (const chunk of source) {
+            clearTimeout(timer)
+            timer = setTimeout(stop, patience)
+            received += chunk.length
+            if (Date.now() - saidAt >= (options.sayEveryMs ?? sayEveryMs)) {
+              saidAt = Date.now()
+              const of = total > 0 ? ` of ${megabytes(total)}` : ''
+              tell(`  ${megabytes(received)}${of} MB`)
+            }
+            yield chunk
+          }
+        },
+        createWriteStream(file),
+        { signal: silent.signal },
+      )
+    } catch (error) {
+      throw silent.signal.aborted ? silent.signal.reason : error
+    } finally {
+      clearTimeout(timer)
+    }
+  },
+})
+
+/**
+ * The npm package does not include the executable: it is downloaded from a server that may be slow or unreachable.
+ * @returns {Promise<string | null>} why it could not be obtained, as a sentence
+ */
 export async function obtainElectron() {
   const folder = join(root, 'node_modules/electron')
-  const present = electronPath(folder)
-  if (present !== undefined) return present
-  say('Downloading Electron (once)…')
-  const { code } = await runChild(process.execPath, [join(folder, 'install.js')], {
+  if (electronPath(folder) !== undefined) return null
+  say('Downloading Electron, about 115 MB (once)…')
+  try {
+    const require = createRequire(join(folder, 'install.js'))
+    const { downloadArtifact } = await import(require.resolve('@electron/get'))
+    await downloadArtifact({
+      version: require('./package.json').version,
+      artifactName: 'electron',
+      checksums: require('./checksums.json'),
+      platform: process.platform,
+      arch: process.arch,
+      downloader: downloader(),
+    })
+  } catch (error) {
+    const cause = error instanceof Error ? (error.cause ?? error) : error
+    const why = cause instanceof Error ? cause.message : String(cause)
+    return `Electron could not be downloaded: ${why}.`
+  }
+  // It finds the archive in the cache and unpacks it.
+  const { code, output } = await runChild(process.execPath, [join(folder, 'install.js')], {
     output: 'kept',
     env: toolEnv(),
-    timeoutMs: 60_000,
   })
-  return code === 0 ? electronPath(folder) : undefined
+  if (code === 0 && electronPath(folder) !== undefined) return null
+  return `Electron could not be unpacked: ${output.trim().split('\n').at(-1) || `exit code ${code}`}.`
 }

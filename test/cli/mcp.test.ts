@@ -264,7 +264,7 @@ describe('the conversations in docs/AGENTS.md', { tags: ['thorough'] }, () => {
     const { text, cause, conflict } = await agentsDoc(program, await tempDir(), cache)
     expect(cause.calls.length).toBeLessThanOrEqual(4)
     expect(cause.found).toMatch(
-      /^02_coalesced: 373 µs.* 100 % of the time saved: The L1 data stage/,
+      /^01_gemmCoalesced: 373 µs.* 11\.9× The L1 data stage, the limiter at/,
     )
     expect(conflict.calls.length).toBeLessThanOrEqual(4)
     const [, line, found] = /lab\.cu:(\d+) has 100 % of sharedWavefrontsExcess: (.+)$/.exec(

@@ -3,10 +3,13 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync 
 import { hostname, tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { explainFailure, isInstalled } from '../../scripts/lib/install.mjs'
 import { isSupportedNode, npmCommand } from '../../scripts/lib/project.mjs'
-import { type Circumstances, neverStarted, whyServe } from '../../scripts/lib/electron.mjs'
+import { downloader, mayOpenWindow } from '../../scripts/lib/electron.mjs'
 import { passesInterruptOn, runChild } from '../../scripts/lib/child.mjs'
 import { withLock } from '../../scripts/lib/lock.mjs'
 import { chromiumCandidates } from '../../scripts/lib/chromium.mjs'
@@ -171,47 +174,88 @@ describe('Chromium', () => {
 })
 
 describe('Electron', () => {
-  const desktop: Circumstances = {
-    platform: 'linux',
-    env: { DISPLAY: ':0' },
-    uid: 1000,
-    args: [],
-    electron: 'ready',
-  }
+  const desktop = { platform: 'linux', env: { DISPLAY: ':0' }, uid: 1000, args: [] }
+  type Here = Parameters<typeof mayOpenWindow>[0]
 
-  describe('a window or a served UI', () => {
-    it.each<[string, Partial<Circumstances>]>([
-      ['with X11', {}],
-      ['with Wayland', { env: { WAYLAND_DISPLAY: 'wayland-0' } }],
-      ['before Electron has been looked for', { electron: 'unknown' }],
-      ['on a Mac, as anybody', { platform: 'darwin', env: {}, uid: 0 }],
-      ['on Windows', { platform: 'win32', env: {}, uid: undefined }],
-      ['with other arguments', { args: ['--session', '--portable'] }],
-    ])('opens a window %s', (_when, change) => {
-      expect(whyServe({ ...desktop, ...change })).toBeUndefined()
+  it.each<[string, Partial<Here>]>([
+    ['with X11', {}],
+    ['with Wayland', { env: { WAYLAND_DISPLAY: 'wayland-0' } }],
+    ['on a Mac, as anybody', { platform: 'darwin', env: {}, uid: 0 }],
+    ['on Windows', { platform: 'win32', env: {}, uid: undefined }],
+    ['with other arguments', { args: ['--portable'] }],
+  ])('is downloaded %s', (_when, change) => {
+    expect(mayOpenWindow({ ...desktop, ...change })).toBe(true)
+  })
+
+  it.each<[string, Partial<Here>]>([
+    ['without a display', { env: {} }],
+    ['with an empty display', { env: { DISPLAY: '' } }],
+    ['as root', { uid: 0 }],
+    ['for a port', { args: ['--port', '8123'] }],
+    ['for a session', { platform: 'darwin', args: ['--session=x'] }],
+  ])('is not downloaded %s, where no window opens', (_when, change) => {
+    expect(mayOpenWindow({ ...desktop, ...change })).toBe(false)
+  })
+
+  describe('a download of it', () => {
+    let folder = ''
+    beforeEach(() => {
+      folder = mkdtempSync(join(tmpdir(), 'kernel-ladder-download-'))
+    })
+    afterEach(() => {
+      rmSync(folder, { recursive: true })
     })
 
-    it.each<[string, Partial<Circumstances>, string]>([
-      ['without a display', { env: {} }, 'No display was found, so'],
-      ['with an empty display', { env: { DISPLAY: '' } }, 'No display was found, so'],
-      ['as root', { uid: 0 }, 'does not run as root with its sandbox on, so'],
-      ['without Electron', { electron: 'missing' }, 'Electron could not be downloaded, so'],
-      ['where it does not start', { electron: 'broken' }, 'Electron could not start'],
-      ['for a port', { args: ['--port', '8123'] }, 'A port was given, so'],
-      ['for a port in one word', { platform: 'darwin', args: ['--port=0'] }, 'A port was given'],
-    ])('serves %s, and says why', (_when, change, why) => {
-      const line = whyServe({ ...desktop, ...change })
-      expect(line).toContain(why)
-      expect(line).toMatch(/the UI is served here instead of in a window\.$/)
+    /** Downloads from a server of this machine, with these ways to answer and to be patient. */
+    async function download(
+      answer: (response: ServerResponse) => void,
+      options: Parameters<typeof downloader>[0] = {},
+    ) {
+      const server = createServer((_, response) => answer(response)).listen(0, '127.0.0.1')
+      await once(server, 'listening')
+      const { port } = server.address() as AddressInfo
+      const lines: string[] = []
+      const file = join(folder, 'cache/electron.zip')
+      try {
+        await downloader({ say: (line) => lines.push(line), ...options }).download(
+          `http://127.0.0.1:${port}/electron.zip`,
+          file,
+        )
+        return { lines, bytes: readFileSync(file).length }
+      } finally {
+        server.closeAllConnections()
+        server.close()
+      }
+    }
+
+    /** Sends parts with a pause after each. */
+    const drip = (parts: number, pauseMs: number) => (response: ServerResponse) => {
+      response.writeHead(200, { 'content-length': parts * 1_000_000 })
+      const send = (left: number): void => {
+        if (left === 0) return void response.end()
+        response.write(Buffer.alloc(1_000_000))
+        setTimeout(send, pauseMs, left - 1)
+      }
+      send(parts)
+    }
+
+    it('takes as long as something arrives, and says how far it is', async () => {
+      const { lines, bytes } = await download(drip(8, 60), { silenceMs: 400, sayEveryMs: 50 })
+      expect(bytes).toBe(8_000_000)
+      expect(lines.length).toBeGreaterThan(2)
+      for (const line of lines) expect(line).toMatch(/^ {2}\d of 8 MB$/)
     })
 
-    it('distinguishes a window that never appeared from one that crashed', () => {
-      expect(neverStarted({ code: 127, seconds: 0.1 })).toBe(true)
-      expect(neverStarted({ code: 133, seconds: 1 })).toBe(true)
-      expect(neverStarted({ code: 133, seconds: 60 })).toBe(false)
-      expect(neverStarted({ code: 1, seconds: 1 })).toBe(false)
-      expect(neverStarted({ code: 0, seconds: 1 })).toBe(false)
-      expect(neverStarted({ code: 130, seconds: 1 })).toBe(false)
+    it('is given up when nothing arrives any more', async () => {
+      await expect(download(drip(8, 5000), { silenceMs: 300 })).rejects.toThrow(
+        'nothing arrived for 0 s',
+      )
+    })
+
+    it('fails with what the server answers', async () => {
+      await expect(download((response) => response.writeHead(404).end())).rejects.toThrow(
+        'the server answered 404 Not Found',
+      )
     })
   })
 })

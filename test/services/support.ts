@@ -110,6 +110,7 @@ export async function fakeMachine(
     rendererDir: '',
     reportTemplate: '',
     desktopMain: '',
+    appArmorProfile: '',
   }
   const setup = { assets, machine: processes ? localMachine() : machineOfFakes() }
   /** A copy, from when a test first asks where the kernels are, which it may do to edit them. */
@@ -189,6 +190,7 @@ export const setupIn = (dir: string, over: Partial<Setup['assets']> = {}): Setup
       rendererDir: '',
       reportTemplate: '',
       desktopMain: '',
+      appArmorProfile: '',
       ...over,
     },
     machine: { ...machine, folders },

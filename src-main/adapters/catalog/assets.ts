@@ -24,6 +24,8 @@ export interface Assets {
   reportTemplate: string
   /** The desktop program, for Electron; the one-file program does not contain it. */
   desktopMain: string
+  /** Lets Electron make its sandbox where AppArmor would not. */
+  appArmorProfile: string
 }
 
 const below = (root: string): Assets => ({
@@ -33,6 +35,7 @@ const below = (root: string): Assets => ({
   rendererDir: join(root, 'out', 'renderer'),
   reportTemplate: join(root, 'out', 'report', 'template.html'),
   desktopMain: join(root, 'out', 'main', 'index.js'),
+  appArmorProfile: join(root, 'resources', 'apparmor', 'kernel-ladder'),
 })
 
 const holdsAssets = (root: string): boolean => existsSync(join(root, 'cuda-kernels', 'include'))

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import openUrl from 'open'
 import { runProcess } from './process'
+import { windowTrouble, type WindowTrouble } from './window-trouble'
 
 export const hasDisplay = (
   platform: string,
@@ -34,26 +35,39 @@ export function findElectron(): string | null {
   return ofPackage(import.meta.dirname) ?? ofPackage(process.cwd()) ?? onPath ?? null
 }
 
-/** Exit codes of a program that failed before it opened a window: a library is missing, or Chromium's sandbox failed. */
-const neverStarted = [126, 127, 132, 133, 134]
+/** Of Ubuntu 23.10 and later. */
+const restrictsNamespaces = (): boolean => {
+  try {
+    const path = '/proc/sys/kernel/apparmor_restrict_unprivileged_userns'
+    return readFileSync(path, 'utf8').trim() === '1'
+  } catch {
+    return false
+  }
+}
 
-/** Runs the desktop program until its window is closed; null if it could not open one. */
+/**
+ * Runs the desktop program until its window is closed.
+ * @param main the program's entry
+ * @param profile path of the AppArmor profile that is recommended where it is needed
+ * @returns its exit code, or why no window opened
+ */
 export async function runWindow(
   electron: string,
-  main: string,
+  { main, profile }: { main: string; profile: string },
   signal: AbortSignal,
-): Promise<number | null> {
-  const { outcome, exitCode, seconds } = await runProcess({
+): Promise<number | WindowTrouble> {
+  const { outcome, exitCode, seconds, stderr } = await runProcess({
     file: electron,
     args: [main],
     // The user's language, which programs whose output is parsed do not get.
     env: { LC_ALL: process.env['LC_ALL'] ?? '', ELECTRON_RUN_AS_NODE: '' },
-    passOn: { to: (stream, text) => void process[stream].write(text), keep: 0 },
+    passOn: { to: (stream, text) => void process[stream].write(text), keep: 16 * 1024 },
     signal,
   })
-  if (outcome === 'not-found') return null
-  if (exitCode !== null && neverStarted.includes(exitCode) && seconds < 10) return null
-  return exitCode ?? 1
+  if (outcome === 'not-found')
+    return { reason: `${electron} could not be started.`, remedy: 'Install Electron again.' }
+  const restricted = { profile, restrictsNamespaces: restrictsNamespaces() }
+  return windowTrouble({ exitCode, seconds, stderr }, restricted) ?? exitCode ?? 1
 }
 
 const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('"', '&quot;')

@@ -34,6 +34,14 @@ export const staticRungFlags = (sm: string): string[] => [
   '-D_GLIBCXX_BITS_SPECFUN_H',
 ]
 
+/** Without the driver's library, which the probe stands in for as well. */
+export const probedLibraries = (libraries: readonly string[]): string[] =>
+  libraries.filter((word) => word !== '-lcuda')
+
+/** Whether what is built with these flags is loaded by the probe. */
+export const isProbed = (flags: readonly string[]): boolean =>
+  flags[flags.indexOf('-cudart') + 1] === 'none'
+
 /**
  * The probe's functions must be visible to the rung that it loads. It is not optimized: it runs for milliseconds, and
  * no rung is launched before it is built.

@@ -5,6 +5,7 @@
 import { z } from 'zod'
 import { Name, Task, TaskSize } from '../task/task'
 import { LadderEntry, type LadderFile } from './ladder'
+import { BuildSettings } from './build-settings'
 import { Identifier } from './rung'
 import { ProgramLadderDocument } from './program-ladder'
 import { At } from '../task/problem-request'
@@ -47,6 +48,7 @@ export const LadderDocument = z.strictObject({
   reference_rung: Identifier.nullable()
     .optional()
     .describe('The rung that ratios are relative to.'),
+  build: BuildSettings.optional().describe('How every rung is compiled.'),
   rungs: z
     .array(LadderEntry.strict())
     .min(1)
@@ -63,6 +65,7 @@ export function ladderOf({
   at,
   test_at: testAt,
   reference_rung: reference,
+  build,
   rungs,
 }: LadderDocument): { task: Task; ladder: LadderFile } {
   const named = Object.entries(sizes).map(
@@ -82,6 +85,7 @@ export function ladderOf({
       sizes: (at ?? [{}]).map((own) => ({ ...values, ...own })),
       ...(testAt ? { testAt } : {}),
       reference: reference ?? null,
+      ...(build ? { build } : {}),
       rungs,
     },
   }

@@ -3,6 +3,7 @@ import { caseOf, type Problem } from '../task/problem'
 import { Task, flagsOf } from '../task/task'
 import { toErrorShape } from '../errors'
 import { message, type Statement } from '../messages/message'
+import { settingsFaults, type BuildSettings } from './build-settings'
 import { LadderFile } from './ladder'
 import { problemFaults } from '../task/problem-faults'
 import { At, problemAt } from '../task/problem-request'
@@ -45,6 +46,13 @@ export function ladderFaults(task: Task, ladder: LadderFile): LadderFault[] {
       if (typeof task.reference === 'object')
         report(['rungs', index, 'options'], message('task.noRungToCheck'))
     }
+  const settings = (path: LadderFault['path'], own: BuildSettings | undefined): void => {
+    for (const fault of own ? settingsFaults(own) : [])
+      report([...path, ...fault.path], fault.message)
+  }
+  settings(['build'], ladder.build)
+  for (const [index, { build }] of ladder.rungs.entries())
+    settings(['rungs', index, 'build'], build)
   if (ladder.published) problem(['published', 'size'], ladder.published.size)
 
   const flags = flagsOf(task).map(([flag]) => flag)

@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { Options, Scalars, Sizes } from '../task/problem'
 import { Task } from '../task/task'
+import { BuildSettings } from './build-settings'
 import { Identifier, Parameters, RungHeader } from './rung'
 import { At } from '../task/problem-request'
 
@@ -14,6 +15,7 @@ export const LadderEntry = z.object({
   title: z.string().optional().describe('The title, if it differs from that of the rung’s header.'),
   params: Parameters.optional().describe('Values of @param that differ from the defaults.'),
   options: Options.optional().describe('Options of the task that differ from those of the run.'),
+  build: BuildSettings.optional().describe('How it is compiled, besides what the ladder says.'),
   negative: z
     .boolean()
     .optional()
@@ -61,6 +63,8 @@ export const LadderFile = z.object({
   testAt: z.array(At).optional(),
   /** The rung that ratios are relative to, timed alternately with every other rung; null if there is none. */
   reference: Identifier.nullable(),
+  /** How its rungs are compiled. */
+  build: BuildSettings.optional(),
   published: Published.optional(),
   rungs: z.array(LadderEntry).min(1),
 })
@@ -77,6 +81,8 @@ export const LadderRung = z.object({
   options: Options.optional(),
   /** Path of the source under cuda-kernels, with `/`. */
   file: z.string(),
+  /** How it is compiled: the ladder's settings with its own. */
+  build: BuildSettings.optional(),
   /** Of a rung that is a program: its command, word by word. */
   program: z.array(z.string()).min(1).optional(),
   negative: z.boolean().optional(),

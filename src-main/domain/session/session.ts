@@ -281,6 +281,8 @@ export const RungResult = z.object({
   /** Flags of the task that are on for it: its extra computations. */
   flags: z.array(z.string()),
   params: Parameters,
+  /** What nvcc was given besides the flags of every rung, with environment variables by name; absent if nothing. */
+  buildWords: z.array(z.string()).optional(),
   /** Path under the session's `sources/`. */
   file: z.string(),
   /** SHA-256 of the source, hex. */

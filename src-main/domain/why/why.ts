@@ -65,6 +65,8 @@ export const Why = z.object({
   needs: z.object({ level: ProfileLevel, statement: Statement }).nullable(),
   /** Why there are no causes; absent if there are. */
   reason: Statement.optional(),
+  /** What nvcc was told otherwise; absent if it was told the same. */
+  flags: Statement.optional(),
 })
 export type Why = z.infer<typeof Why>
 
@@ -74,7 +76,23 @@ const leastShare = 0.05
 /** Rates vary by this much from launch to launch. */
 const resolution = 0.002
 
+/** @param hunks of the two sources, so that changed lines are known; null if there is no source */
 export function whyOf(a: Side, b: Side, hunks: readonly Hunk[] | null = null): Why {
+  const flags = otherFlags(a.rung.buildWords, b.rung.buildWords)
+  return { ...explain(a, b, hunks), ...(flags ? { flags } : {}) }
+}
+
+/** The words that only one of the two was built with. */
+function otherFlags(a: readonly string[] = [], b: readonly string[] = []): Statement | null {
+  const only = (own: readonly string[], other: readonly string[]): string | Statement => {
+    const words = own.filter((word) => !other.includes(word))
+    return words.length === 0 ? message('settings.none') : words.join(' ')
+  }
+  const [before, now] = [only(a, b), only(b, a)]
+  return a.join(' ') === b.join(' ') ? null : message('settings.differ', { a: before, b: now })
+}
+
+function explain(a: Side, b: Side, hunks: readonly Hunk[] | null): Why {
   const [stateA, stateB] = [a.rung.timing?.cacheState, b.rung.timing?.cacheState]
   const none = (reason: Statement, verdict: Verdict = 'unknown'): Why => ({
     verdict,

@@ -129,6 +129,7 @@ const causeFacts = ({ id, statement, factor, metrics, lines }: Cause) => ({
 /** The factors of all causes and of what is not explained multiply to how much faster the kernel is. */
 export const whyFacts = (why: Why) => ({
   verdict: why.verdict,
+  ...(why.flags === undefined ? {} : { flags: inEnglish(why.flags) }),
   causes: why.causes.map(causeFacts),
   notExplained: rounded(why.unexplainedFactor),
   didNotMatter: why.unimportant.map(({ statement }) => inEnglish(statement)),

@@ -1,6 +1,7 @@
 /** Compiles a rung to a shared library. */
 import { dirname } from 'node:path/posix'
-import { macroFlags, rungFlags } from '../../adapters/tools/nvcc'
+import { baseFlags, readySettings } from '../../adapters/tools/build-settings'
+import { isProbed, macroFlags, probedLibraries, rungFlags } from '../../adapters/tools/nvcc'
 import { isPythonFile } from '../../domain/ladder/rung'
 import type { PlannedRung, RunPlan } from '../../domain/run/plan'
 import { type Compiler, type BuildOutcome, compile } from './compiler'
@@ -8,7 +9,9 @@ import { taskHeader, taskHeaderFile } from '../../domain/task/task-headers'
 import { pythonRungLibrary } from '../../domain/task/python-rung'
 
 /** Inputs for building a task's sources, besides the shared headers. */
-export type TaskInputs = Pick<RunPlan, 'task' | 'headers'>
+export interface TaskInputs extends Pick<RunPlan, 'task' | 'headers'> {
+  ladder?: Pick<RunPlan['ladder'], 'build'>
+}
 
 /** Sources next to the task's headers find them anyway; a lab's sources are elsewhere. */
 export const taskFlags = (headers: ReadonlyMap<string, string>): string[] =>
@@ -22,6 +25,10 @@ export async function buildRung(
   flags: (sm: string) => readonly string[] = rungFlags,
 ): Promise<BuildOutcome> {
   const { file, header } = rung
+  const { words, libraries, headersDigest } = await readySettings(rung.build ?? {}, {
+    folder: dirname(file),
+    nvcc: compiler.nvcc,
+  })
   const input = isPythonFile(file) ? `${file}.cpp` : file
   return compile(compiler, {
     key: `nvcc/${rung.id}`,
@@ -30,11 +37,15 @@ export async function buildRung(
       ...headers,
       [taskHeaderFile, taskHeader(task)],
       [file, source],
+      ...(headersDigest === null ? [] : [['outside-headers', headersDigest] as const]),
       ...(input === file ? [] : [[input, pythonRungLibrary(task, file, header)] as const]),
     ]),
     inputs: [input],
-    flags: [...flags(sm), ...taskFlags(headers), ...macroFlags(rung.params)],
+    flags: [
+      ...[...baseFlags(flags(sm), words), ...taskFlags(headers)],
+      ...[...macroFlags(rung.params), ...words],
+    ],
     output: 'rung.so',
-    libraries: ['-ldl'],
+    libraries: [...(isProbed(flags(sm)) ? probedLibraries(libraries) : libraries), '-ldl'],
   })
 }

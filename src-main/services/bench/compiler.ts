@@ -170,6 +170,7 @@ function failure(result: ProcessResult): BuildOutcome {
       return {
         ...none,
         reason:
+          missingLibrary(result.stderr) ??
           compileError ??
           message('tools.nvccEnded', {
             exitCode: result.exitCode ?? '',
@@ -177,6 +178,12 @@ function failure(result: ProcessResult): BuildOutcome {
           }),
       }
   }
+}
+
+/** Of GNU ld, lld and gold. */
+function missingLibrary(stderr: string): Statement | null {
+  const [, library] = /(?:cannot find|unable to find library) -l([\w+.-]+)/.exec(stderr) ?? []
+  return library === undefined ? null : message('settings.noLibrary', { library })
 }
 
 /** The compiler's first error with its place, where `shown` says how a file is called; null if it has none. */

@@ -1,6 +1,8 @@
 /** Builds the reference that a task's results are checked against. */
 import { dirname, join } from 'node:path/posix'
-import { rungFlags } from '../../adapters/tools/nvcc'
+import { baseFlags, readySettings } from '../../adapters/tools/build-settings'
+import type { BuildSettings } from '../../domain/ladder/build-settings'
+import { isProbed, probedLibraries, rungFlags } from '../../adapters/tools/nvcc'
 import { message, together } from '../../domain/messages/message'
 import { KernelLadderError } from '../../domain/errors'
 import { isPython } from '../../domain/task/python'
@@ -13,11 +15,15 @@ import { pythonLibrary } from '../../domain/task/python-reference'
 /** Builds what the task's rungs are checked against. */
 export async function compileReference(
   compiler: Compiler,
-  { task, headers }: TaskInputs,
+  { task, headers, ladder }: TaskInputs,
   { file, text }: TaskSource,
   sm: string,
   flags: (sm: string) => readonly string[] = rungFlags,
 ): Promise<BuildOutcome> {
+  const { words, libraries, headersDigest } = await readySettings(forReference(ladder?.build), {
+    folder: dirname(file),
+    nvcc: compiler.nvcc,
+  })
   const [input, source] = isPython(file) ? [`${file}.cu`, pythonLibrary(task, text)] : [file, text]
   return compile(compiler, {
     key: 'nvcc/reference',
@@ -26,13 +32,22 @@ export async function compileReference(
       ...headers,
       [referenceHeaderFile, referenceHeader(task)],
       [input, source],
+      ...(headersDigest === null ? [] : [['outside-headers', headersDigest] as const]),
     ]),
     inputs: [input],
-    flags: [...flags(sm), ...taskFlags(headers)],
+    flags: [...baseFlags(flags(sm), words), ...taskFlags(headers), ...words],
     output: 'reference.so',
-    libraries: ['-ldl'],
+    libraries: [...(isProbed(flags(sm)) ? probedLibraries(libraries) : libraries), '-ldl'],
   })
 }
+
+/** What a reference needs to compile. Flags that make rungs faster, such as --use_fast_math, are not for what they are checked against. */
+const forReference = ({ include, defines, libraries, std }: BuildSettings = {}): BuildSettings => ({
+  ...(include ? { include } : {}),
+  ...(defines ? { defines } : {}),
+  ...(libraries ? { libraries } : {}),
+  ...(std ? { std } : {}),
+})
 
 /** The same for a run: without it there is none. */
 export async function buildReference(

@@ -1,5 +1,6 @@
 /** Finds ladders and rungs in the catalog, and resolves a ladder file to rungs with headers, sources and parameters. */
 import { inputError } from '../../domain/errors'
+import { mergedSettings } from '../../domain/ladder/build-settings'
 import type { LadderRung, Ladder, LadderEntry, LadderFile } from '../../domain/ladder/ladder'
 import { message, type Statement } from '../../domain/messages/message'
 import type { Catalog, RungSource } from '../../adapters/catalog/catalog'
@@ -31,7 +32,11 @@ function sourceOf(catalog: Catalog, entry: LadderEntry, ladder: string): RungSou
 }
 
 /** A rung of the ladder with its default parameters and those of its entry. */
-export function resolveRung(catalog: Catalog, ladder: string, entry: LadderEntry): PlannedRung {
+export function resolveRung(
+  catalog: Catalog,
+  { id: ladder, build: ofLadder }: Pick<LadderFile, 'id' | 'build'>,
+  entry: LadderEntry,
+): PlannedRung {
   const { header, file, text, headers } = sourceOf(catalog, entry, ladder)
   for (const [option, choice] of Object.entries(entry.options ?? {}))
     if (!header.options[option]?.includes(choice))
@@ -42,12 +47,14 @@ export function resolveRung(catalog: Catalog, ladder: string, entry: LadderEntry
         }),
       )
   const defaults = Object.fromEntries(header.params.map((param) => [param.name, param.default]))
+  const build = mergedSettings(ofLadder, entry.build)
   const rung: LadderRung = {
     id: entryId(entry),
     title: entry.title ?? header.title,
     header,
     params: { ...defaults, ...checkParams(entry.params ?? {}, [header], entryId(entry)) },
     file,
+    ...(build === undefined ? {} : { build }),
     ...(entry.options === undefined ? {} : { options: entry.options }),
     ...(entry.negative === undefined ? {} : { negative: entry.negative }),
     ...(entry.note === undefined ? {} : { note: entry.note }),
@@ -75,7 +82,7 @@ export const resolveLadder = (catalog: Catalog, file: LadderFile): Ladder =>
   resolved(
     catalog,
     file,
-    file.rungs.map((entry) => resolveRung(catalog, file.id, entry).rung),
+    file.rungs.map((entry) => resolveRung(catalog, file, entry).rung),
   )
 
 export function selectRungs<T extends { id: string }>(

@@ -18,7 +18,7 @@ export interface PrintedCause {
 }
 
 export interface PrintedCauses {
-  /** The factors of the step, under their heading; none if there are no causes. */
+  /** Other flags of nvcc, then the factors of the step under their heading; none if there are neither. */
   groups: { heading: string; causes: PrintedCause[] }[]
   /** What moved and did not matter, under its heading; null if nothing did. */
   unimportant: { heading: string; sentences: Sentence[] } | null
@@ -41,18 +41,20 @@ const printedCause = ({ cause, factor }: Contribution): PrintedCause => ({
 })
 
 export function printedCauses(why: Why): PrintedCauses {
-  const { verdict, unimportant, needs, reason } = why
+  const { verdict, unimportant, needs, reason, flags } = why
   const factors = contributionsOf(why)
   return {
-    groups:
-      factors.length === 0
+    groups: [
+      ...(flags ? [{ heading: inEnglish(flags), causes: [] }] : []),
+      ...(factors.length === 0
         ? []
         : [
             {
               heading: `Why, as factors that multiply to ${formatRatio(productOf(factors))} as fast:`,
               causes: factors.map(printedCause),
             },
-          ],
+          ]),
+    ],
     unimportant:
       unimportant.length === 0
         ? null

@@ -19,7 +19,7 @@ export function planRun(catalog: Catalog, request: PlanRequest): RunPlan {
     request.rungs,
     message('asked.theLadder', { ladder: file.id }),
   )
-  const rungs = entries.map(({ entry }) => resolveRung(catalog, file.id, entry))
+  const rungs = entries.map(({ entry }) => resolveRung(catalog, file, entry))
 
   const parametersLeft = [
     ...(catalog.notes ?? []),
@@ -34,7 +34,7 @@ export function planRun(catalog: Catalog, request: PlanRequest): RunPlan {
   const besides = (id: string | null): PlannedRung | null => {
     const entry = file.rungs.find((candidate) => entryId(candidate) === id)
     if (!entry) return null
-    return rungs.find(({ rung }) => rung.id === id) ?? resolveRung(catalog, file.id, entry)
+    return rungs.find(({ rung }) => rung.id === id) ?? resolveRung(catalog, file, entry)
   }
   const reference = besides(file.reference)
   const task = taskOf(catalog, file)

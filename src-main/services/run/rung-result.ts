@@ -1,5 +1,6 @@
 /** A rung's result in a session, from what is known of it at some point of a run. Pure. */
 import { sha256 } from '../../adapters/disk/build-cache'
+import { settingsWords } from '../../domain/ladder/build-settings'
 import { message } from '../../domain/messages/message'
 import type { MetricValue } from '../../domain/metrics/metrics'
 import type { PlannedRung } from '../../domain/run/plan'
@@ -25,6 +26,7 @@ const described = ({ rung, source }: PlannedRung) => ({
   expect: rung.header.expect,
   flags: rung.header.flags,
   params: rung.params,
+  ...(rung.build ? { buildWords: settingsWords(rung.build) } : {}),
   file: rung.file,
   sourceHash: sha256(source),
 })

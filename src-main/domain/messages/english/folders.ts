@@ -234,3 +234,21 @@ export const init = {
   mainLacks: 'it calls {name}, which needs a GPU or a library that is not here',
   mainEndedEarly: 'it ended without returning from main()',
 } as const
+
+/** `build:` of a ladder. */
+export const settings = {
+  refused:
+    '{flag} is not among the flags that a rung can be built with; docs/LADDERS.md lists them.',
+  otherKey: 'Write {flag} under `{key}` of `build`.',
+  oneWord: '"{flag}" has spaces; write one word per entry: {words}.',
+  noFlag: '{flag} is no flag: flags begin with "-".',
+  value: '{flag} cannot have the value "{value}".',
+  leadsOut:
+    'The include directory {directory} leads out of the folder; write an absolute path, or one below a $VARIABLE.',
+  unset: '`build` of the ladder names the environment variable {variable}, which is not set.',
+  setIt: 'Set {variable} to the directory that it stands for.',
+  noDirectory: 'The include directory {directory} does not exist on this machine.',
+  noLibrary: 'The library {library} was not found on this machine.',
+  differ: 'They were built with other flags: {a} before, {b} now.',
+  none: 'no flags of their own',
+} as const

@@ -28,6 +28,7 @@ import {
   files,
   header,
   init,
+  settings,
   task,
 } from './folders'
 import { deep, imports, doctor, records, reports, pages, sessions } from './sessions'
@@ -79,6 +80,7 @@ export const templates = {
   drafts,
   editor,
   folders,
+  settings,
   task,
   header,
   labs,

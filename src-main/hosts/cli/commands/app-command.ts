@@ -1,20 +1,29 @@
-/** `kernel-ladder app`: opens the UI in an Electron window if installed, else in the browser. */
+/** `kernel-ladder app`: opens the UI in an Electron window if possible, else in the browser, and says why. */
 import { existsSync } from 'node:fs'
 import type { SetUp } from '../../../adapters/machine/machine'
 import { note } from '../output'
 import { abortOnStop } from '../stop-signals'
 import { findElectron, hasDisplay, openInBrowser, runWindow } from '../../../adapters/tools/desktop'
+import type { WindowTrouble } from '../../../adapters/tools/window-trouble'
 import { serveCommand, type ServeOptions } from './serve-command'
 
-/** The exit code of the window's program, or the reason why there was no window. */
-async function openWindow(setUp: SetUp): Promise<number | string> {
-  const { desktopMain } = (await setUp()).assets
-  if (!existsSync(desktopMain)) return 'This copy of the program has no desktop app.'
-  if (process.getuid?.() === 0) return 'Electron does not run as root with its sandbox on.'
+/** The exit code of the window's program, or why there was no window. */
+async function openWindow(setUp: SetUp): Promise<number | WindowTrouble> {
+  const { desktopMain: main, appArmorProfile: profile } = (await setUp()).assets
+  if (!existsSync(main))
+    return {
+      reason: 'This copy of the program has no desktop app.',
+      remedy: 'The npm package and the checkout have it.',
+    }
+  if (process.getuid?.() === 0)
+    return {
+      reason: 'Electron does not run as root with its sandbox on.',
+      remedy: 'Run this as another user.',
+    }
   const electron = findElectron()
-  if (electron === null) return 'Electron is not installed: `npm i -g electron`.'
-  const code = await runWindow(electron, desktopMain, abortOnStop('closing the window.'))
-  return code ?? `${electron} could not open a window.`
+  if (electron === null)
+    return { reason: 'Electron is not installed.', remedy: 'Install it: npm i -g electron' }
+  return runWindow(electron, { main, profile }, abortOnStop('closing the window.'))
 }
 
 export async function appCommand(setUp: SetUp, options: ServeOptions): Promise<number> {
@@ -26,6 +35,9 @@ export async function appCommand(setUp: SetUp, options: ServeOptions): Promise<n
   const isServed = options.port !== undefined || options.session !== undefined
   const outcome = isServed ? null : await openWindow(setUp)
   if (typeof outcome === 'number') return outcome
-  if (outcome !== null) note(`${outcome} The UI opens in the browser.`)
+  if (outcome !== null) {
+    note(`${outcome.reason} The UI opens in the browser instead of in a window.`)
+    note(outcome.remedy)
+  }
   return serveCommand(setUp, options, openInBrowser)
 }

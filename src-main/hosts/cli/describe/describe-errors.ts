@@ -1,10 +1,11 @@
 /** Prints compiler messages of a rung in the format that compilers write and editors read. */
-import { join, relative } from 'node:path'
+import { isAbsolute, join, relative } from 'node:path'
 import type { Diagnostic, RungResult, Session } from '../../../domain/session/session'
 
 /** Where the user has a source: in the ladder's folder, if it has one, as seen from here. */
 function shown({ folder }: Session['ladder'], file: string): string {
-  if (folder === undefined) return file
+  // A header outside the folder has its own path.
+  if (folder === undefined || isAbsolute(file)) return file
   const path = join(folder, file.replace(/^[^/]*\//, ''))
   const near = relative(process.cwd(), path)
   return near.startsWith('..') ? path : near
@@ -13,10 +14,11 @@ function shown({ folder }: Session['ladder'], file: string): string {
 const place = (ladder: Session['ladder'], { file, line }: Diagnostic): string =>
   file === null ? '' : `${shown(ladder, file)}:${line === null ? '' : `${line}:`} `
 
-export const describeErrors = (
+export const describeDiagnostics = (
   { ladder }: Pick<Session, 'ladder'>,
   { diagnostics }: Pick<RungResult, 'diagnostics'>,
+  severity: Diagnostic['severity'],
 ): string[] =>
   diagnostics
-    .filter(({ severity }) => severity === 'error')
-    .map((one) => `${place(ladder, one)}error: ${one.message}`)
+    .filter((one) => one.severity === severity)
+    .map((one) => `${place(ladder, one)}${severity}: ${one.message}`)

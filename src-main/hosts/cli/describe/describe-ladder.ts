@@ -37,7 +37,7 @@ import {
 } from '../../../domain/metrics/units'
 import { table, type Column } from '../output'
 import { columnFor } from '../../../domain/session/noisy-counters'
-import { describeErrors } from './describe-errors'
+import { describeDiagnostics } from './describe-errors'
 
 export const none = '–'
 
@@ -285,6 +285,18 @@ const timeColumns = (session: Session): Column<RungResult>[] => [
     : []),
 ]
 
+/** Only where rungs were built with different flags. */
+export const buildColumn = ({ rungs }: Session): Column<RungResult>[] =>
+  new Set(rungs.map(({ buildWords = [] }) => buildWords.join(' '))).size > 1
+    ? [
+        {
+          header: 'built with',
+          align: 'left',
+          cell: ({ buildWords = [] }) => buildWords.join(' ') || none,
+        },
+      ]
+    : []
+
 /** The factor from the rung that it builds on, which is named if it is not the row above. */
 const stepCell = (session: Session, rung: RungResult): string =>
   inEnglish(stepWords(session, rung) ?? none)
@@ -301,6 +313,7 @@ export function describeSession(session: Session): string {
   const columns: Column<RungResult>[] = [
     { header: 'rung', align: 'left', cell: ({ id }) => id },
     { header: 'status', align: 'left', cell: ({ status }) => status },
+    ...buildColumn(session),
     ...(isTimed(session) ? timeColumns(session) : []),
     // Rungs that compute in different precisions differ in it.
     { header: 'error', cell: ({ verify }) => verify?.worstRelativeError?.toExponential(1) ?? none },
@@ -314,8 +327,11 @@ export function describeSession(session: Session): string {
       ? []
       : [
           `${rung.id}: ${rung.status}. ${inEnglish(rung.reason ?? '')}`.trimEnd(),
-          ...describeErrors(session, rung),
+          ...describeDiagnostics(session, rung, 'error'),
         ],
+  )
+  const compilerWarnings = session.rungs.flatMap((rung) =>
+    describeDiagnostics(session, rung, 'warning'),
   )
   const claim = claimWords(session)
   // An import may not know the number of passes, which is then 0.
@@ -348,6 +364,7 @@ export function describeSession(session: Session): string {
     ...(knowsRun ? [`the run took ${session.elapsedSeconds.toFixed(1)} s`] : []),
     ...session.warnings.map((warning) => `warning: ${inEnglish(warning)}`),
     ...ratioWarnings(session).map(inEnglish),
+    ...new Set(compilerWarnings),
     ...troubles,
     ...describePublished(session),
   ].join('\n')

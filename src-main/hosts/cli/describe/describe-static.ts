@@ -8,12 +8,12 @@ import {
   type RungResult,
 } from '../../../domain/session/session'
 import { table, type Column } from '../output'
-import { describeOrigin, describeSession } from './describe-ladder'
+import { buildColumn, describeOrigin, describeSession } from './describe-ladder'
 import { launchOccupancy, threadsOf } from '../../../domain/analysis/derived-metrics'
 import { can, gpuOfTarget, isBuiltOnly } from '../../../domain/targets/targets'
 import { describeKernels } from './describe-kernels'
 import { describePrograms } from './describe-programs'
-import { describeErrors } from './describe-errors'
+import { describeDiagnostics } from './describe-errors'
 import { none } from './describe-sessions'
 
 const bytes = (value: number | null | undefined): string =>
@@ -49,6 +49,7 @@ function describeStatic(session: Session): string {
   }
   const columns: Column<RungResult>[] = [
     { header: 'rung', align: 'left', cell: ({ id }) => id },
+    ...buildColumn(session),
     {
       header: 'registers',
       cell: (rung) => each(rung, ({ resources }) => `${resources.registersPerThread}`),
@@ -88,6 +89,6 @@ function troublesOf(session: Session, rung: RungResult): string[] {
   }
   return [
     `${id}: ${status}. ${inEnglish(reason ?? '')}`.trimEnd(),
-    ...describeErrors(session, rung),
+    ...describeDiagnostics(session, rung, 'error'),
   ]
 }

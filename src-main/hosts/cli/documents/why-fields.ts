@@ -16,6 +16,8 @@ export const whyShape = {
   needs,
   /** Why there are no causes; null if there are. */
   noCauses: Statement.nullable(),
+  /** What nvcc was told otherwise; null if it was told the same. */
+  flags: Statement.nullable(),
 }
 
 /** Null for a rung that is compared with no other. */
@@ -27,6 +29,7 @@ export const whyFields = (why: Why | null): FieldsOf<typeof whyShape> => ({
   unexplainedFactor: why?.unexplainedFactor ?? null,
   needs: why?.needs ?? null,
   noCauses: why?.reason ?? null,
+  flags: why?.flags ?? null,
 })
 
 export const stepShape = {

@@ -1,0 +1,97 @@
+/** Makes `build:` of a ladder ready for nvcc on this machine: variables, directories, and what their headers are now. */
+import { createHash } from 'node:crypto'
+import { readdir, stat } from 'node:fs/promises'
+import { dirname, isAbsolute, join } from 'node:path'
+import { posix } from 'node:path'
+import {
+  compileWords,
+  linkWords,
+  variablesIn,
+  withVariables,
+  type BuildSettings,
+} from '../../domain/ladder/build-settings'
+import { missingError } from '../../domain/errors'
+import { message } from '../../domain/messages/message'
+
+export interface ReadySettings {
+  /** Words for nvcc after the flags of every rung. */
+  words: readonly string[]
+  /** Words after the sources. */
+  libraries: readonly string[]
+  /** Changes with the headers outside the folder, so that what was built with older ones is not used; null without any. */
+  headersDigest: string | null
+}
+
+/**
+ * @param where `folder` of the rung among the sources, with `/`: relative include directories are below it; `nvcc` by its path
+ * @throws `missing` if this machine lacks something that the settings name
+ */
+export async function readySettings(
+  settings: BuildSettings,
+  { folder, nvcc }: { folder: string; nvcc: string },
+  env: NodeJS.ProcessEnv = process.env,
+): Promise<ReadySettings> {
+  const missing = variablesIn(settings).find((name) => !env[name])
+  if (missing !== undefined)
+    throw missingError(
+      message('settings.unset', { variable: missing }),
+      message('settings.setIt', { variable: missing }),
+    )
+  const filled = withVariables(settings, (name) => env[name]!)
+  const outside = (filled.include ?? []).filter(isAbsolute)
+  for (const directory of outside)
+    if (!(await isDirectory(directory)))
+      throw missingError(message('settings.noDirectory', { directory }))
+  const include = filled.include?.map((directory) =>
+    isAbsolute(directory) ? directory : posix.join(folder, directory),
+  )
+  return {
+    words: compileWords({ ...filled, ...(include ? { include } : {}) }),
+    libraries: [...stubPaths(filled, nvcc), ...runPaths(filled), ...linkWords(filled)],
+    headersDigest: outside.length === 0 ? null : await digestOf(outside),
+  }
+}
+
+/** Machines have the driver's library where linkers do not look; the toolkit has a stub of it. */
+const stubPaths = ({ libraries = [] }: BuildSettings, nvcc: string): string[] =>
+  libraries.includes('cuda')
+    ? ['lib64/stubs', 'targets/x86_64-linux/lib/stubs', 'targets/sbsa-linux/lib/stubs'].map(
+        (path) => `-L${join(dirname(nvcc), '..', path)}`,
+      )
+    : []
+
+/** A library that was found below `-L` when the rung was linked is found there when it is loaded. */
+const runPaths = ({ flags = [] }: BuildSettings): string[] =>
+  flags
+    .filter((flag) => flag.startsWith('-L'))
+    .flatMap((flag) => ['-Xlinker', `-rpath=${flag.slice('-L'.length)}`])
+
+const isDirectory = async (path: string): Promise<boolean> =>
+  (await stat(path).catch(() => null))?.isDirectory() ?? false
+
+const headerName = /^[^.]+$|\.(h|hh|hpp|hxx|cuh|inl|inc|ipp|tpp)$/
+
+/** Of names, sizes and times: the texts of a library's headers are too many to read before every build. */
+async function digestOf(directories: readonly string[]): Promise<string> {
+  const hash = createHash('sha256')
+  for (const directory of directories) {
+    const entries = await readdir(directory, { recursive: true, withFileTypes: true })
+    const paths = entries
+      .filter((entry) => entry.isFile() && headerName.test(entry.name))
+      .map(({ parentPath, name }) => join(parentPath, name))
+      .sort()
+    for (const path of paths) {
+      const { size, mtimeMs } = await stat(path)
+      hash.update(`${path}\0${size}\0${mtimeMs}\n`)
+    }
+  }
+  return hash.digest('hex')
+}
+
+/** Flags of every rung, without those that the words say otherwise: nvcc takes each of them once. */
+export const baseFlags = (flags: readonly string[], words: readonly string[]): string[] =>
+  flags.filter(
+    (flag) =>
+      !(flag.startsWith('-std=') && words.some((word) => word.startsWith('-std='))) &&
+      !(/^-O\d$/.test(flag) && words.some((word) => /^-O\d$/.test(word))),
+  )

@@ -1,0 +1,72 @@
+/** Why Electron opened no window, from how it ended and what it printed. */
+
+export interface EndedWindow {
+  exitCode: number | null
+  seconds: number
+  stderr: string
+}
+
+export interface WindowTrouble {
+  reason: string
+  remedy: string
+}
+
+/** Exit codes of a program that failed before it opened a window: it could not be loaded, or Chromium aborted. */
+const neverStarted = [126, 127, 132, 133, 134]
+
+/** Debian's packages of the libraries that a server often lacks. */
+const packages: Readonly<Record<string, string>> = {
+  'libnss3.so': 'libnss3',
+  'libnspr4.so': 'libnspr4',
+  'libgtk-3.so.0': 'libgtk-3-0',
+  'libatk-1.0.so.0': 'libatk1.0-0',
+  'libatk-bridge-2.0.so.0': 'libatk-bridge2.0-0',
+  'libcups.so.2': 'libcups2',
+  'libgbm.so.1': 'libgbm1',
+  'libasound.so.2': 'libasound2',
+  'libdrm.so.2': 'libdrm2',
+}
+
+/**
+ * null if a window was open, so that the exit code is that of its program.
+ * @param profile path of the AppArmor profile
+ * @param restrictsNamespaces whether `kernel.apparmor_restrict_unprivileged_userns` is 1
+ */
+export function windowTrouble(
+  { exitCode, seconds, stderr }: EndedWindow,
+  { profile, restrictsNamespaces }: { profile: string; restrictsNamespaces: boolean },
+): WindowTrouble | null {
+  const [, library] = /error while loading shared libraries: ([^:\s]+):/.exec(stderr) ?? []
+  if (library !== undefined) {
+    const name = packages[library]
+    return {
+      reason: `Electron needs the system library ${library}, which is missing.`,
+      remedy:
+        name === undefined
+          ? `Install the package of your distribution that has ${library}.`
+          : `On Debian and Ubuntu: sudo apt-get install ${name}`,
+    }
+  }
+  if (exitCode === null || !neverStarted.includes(exitCode) || seconds >= 10) return null
+  const isSandbox = /setuid_sandbox|zygote_host|No usable sandbox|new namespace/.test(stderr)
+  if (restrictsNamespaces && (isSandbox || exitCode === 133))
+    return {
+      reason: 'AppArmor does not let Electron make the user namespaces of its sandbox.',
+      remedy: `Install a profile that lets it: sudo cp '${profile}' /etc/apparmor.d/ && sudo apparmor_parser -r /etc/apparmor.d/kernel-ladder
+Or lift the restriction until the next start: sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0`,
+    }
+  if (isSandbox)
+    return {
+      reason: 'This system does not let Electron make its sandbox.',
+      remedy: 'Allow unprivileged user namespaces: sudo sysctl kernel.unprivileged_userns_clone=1',
+    }
+  if (/cannot open display|Missing X server|Failed to connect to (?:the )?Wayland/i.test(stderr))
+    return {
+      reason: 'Electron could not connect to the display.',
+      remedy: 'Check DISPLAY or WAYLAND_DISPLAY, and that this user may use that display.',
+    }
+  return {
+    reason: `Electron ended before it opened a window (exit code ${exitCode}).`,
+    remedy: 'What it printed above says why.',
+  }
+}

@@ -1,0 +1,102 @@
+/**
+ * A stand-in for Electron that knows each member that Electron declares and no other: whoever reads, calls or sets one
+ * that does not exist gets an error. What it does is left to the fake of the host's tests.
+ */
+import { type FakeElectron } from '../hosts/electron/fake-electron'
+import { membersOf } from './electron-members'
+
+/** The class of each property that leads to another object of Electron's. */
+const kinds: Readonly<Record<string, string>> = {
+  webContents: 'WebContents',
+  defaultSession: 'Session',
+  mainFrame: 'WebFrameMain',
+  senderFrame: 'WebFrameMain',
+  sender: 'WebContents',
+  protocol: 'Protocol',
+}
+
+const proxies = new WeakMap<object, object>()
+const isObject = (value: unknown): value is object =>
+  (typeof value === 'object' && value !== null) || typeof value === 'function'
+
+/** The value with only the members of that class; the same one for the same value. */
+export function strict<T extends object>(value: T, kind: string): T {
+  const known = proxies.get(value)
+  if (known) return known as T
+  const members = membersOf(kind)
+  const check = (name: string | symbol): void => {
+    if (typeof name === 'string' && !members.has(name) && name !== 'then' && name !== 'constructor')
+      throw new TypeError(`Electron's ${kind} has no member "${name}"`)
+  }
+  const proxy = new Proxy(value, {
+    get(target, name) {
+      check(name)
+      const found: unknown = Reflect.get(target, name, target)
+      if (typeof name === 'string' && found === undefined && !Reflect.has(target, name))
+        if (name !== 'then') throw new TypeError(`The stand-in lacks ${kind}.${name}`)
+      if (typeof found === 'function' && !/^class /.test(String(found)))
+        return (...args: unknown[]) =>
+          result(name, Reflect.apply(found, target, args.map(listening)))
+      return isObject(found) && kinds[String(name)] ? strict(found, kinds[String(name)]!) : found
+    },
+    set(target, name, next) {
+      check(name)
+      return Reflect.set(target, name, next, target)
+    },
+    // The options of windows are of Electron's too.
+    construct(target, [options]: [Record<string, unknown>]) {
+      const { webPreferences = {} } = options
+      for (const name of Object.keys(options))
+        if (!membersOf('BrowserWindowConstructorOptions').has(name))
+          throw new TypeError(`Electron's BrowserWindow has no option "${name}"`)
+      for (const name of Object.keys(webPreferences as object))
+        if (!membersOf('WebPreferences').has(name))
+          throw new TypeError(`Electron's webPreferences have no "${name}"`)
+      return strict(Reflect.construct(target as never, [options]) as object, kind)
+    },
+  })
+  proxies.set(value, proxy)
+  return proxy
+}
+
+const result = (name: string | symbol, value: unknown): unknown =>
+  name === 'fromPartition' && isObject(value) ? strict(value, 'Session') : value
+
+/** Listeners and handlers get what Electron passes them as strictly. */
+function listening(argument: unknown): unknown {
+  if (typeof argument !== 'function') return argument
+  return (...given: unknown[]): unknown =>
+    Reflect.apply(argument, undefined, given.map(strictArgument))
+}
+
+function strictArgument(value: unknown): unknown {
+  if (!isObject(value)) return value
+  if (value.constructor.name === 'FakeWebContents') return strict(value, 'WebContents')
+  if ('sender' in value && 'senderFrame' in value)
+    return {
+      sender: strict(value.sender as object, 'WebContents'),
+      senderFrame: strict(value.senderFrame as object, 'WebFrameMain'),
+    }
+  return value
+}
+
+/** The class of each name that the module `electron` exports. */
+const exported: Readonly<Record<string, string>> = {
+  app: 'App',
+  BrowserWindow: 'BrowserWindow',
+  contextBridge: 'ContextBridge',
+  dialog: 'Dialog',
+  ipcMain: 'IpcMain',
+  ipcRenderer: 'IpcRenderer',
+  Menu: 'Menu',
+  nativeTheme: 'NativeTheme',
+  protocol: 'Protocol',
+  session: 'Session',
+  shell: 'Shell',
+  webUtils: 'WebUtils',
+}
+
+export const strictModule = ({ module }: FakeElectron): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(module).map(([name, value]) => [name, strict(value as object, exported[name]!)]),
+  )

@@ -1,0 +1,99 @@
+/** A ladder folder with `build:`: what nvcc is given, what the session keeps, and what a machine may lack. */
+import { mkdir, utimes, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { sessionText } from '../../src-main/hosts/cli/describe/describe-static'
+import { whyOf } from '../../src-main/domain/why/why'
+import { inEnglish } from '../../src-main/domain/text/english'
+import { fakeMachine, rung, setEnv, sumsFolder, sumsYaml, type Machine } from './support'
+
+const own = `rungs:
+  - { id: a }
+  - { id: b, build: { flags: [--use_fast_math], max_registers: 64 } }
+  - { id: c }
+`
+const yamlWith = (build: string, rungs = own): string =>
+  `${sumsYaml.replace(/^rungs: .*\n/m, '')}build: ${build}\n${rungs}`
+
+async function setUp(build: string) {
+  const machine = await fakeMachine()
+  const folder = await sumsFolder(machine, { yaml: yamlWith(build) })
+  return { machine, folder, run: () => runIt(machine, folder) }
+}
+
+const runIt = (machine: Machine, ladder: string) =>
+  machine.run({ ladder, size: undefined, profile: 'none' })
+
+const builtAs = (machine: Machine, file: string): string[][] =>
+  machine.calls('nvcc').filter((words) => words.includes(`sums/${file}`))
+
+describe('a ladder with `build`', () => {
+  it('compiles each rung with the settings of the ladder and its own, and keeps them in the session', async () => {
+    const { machine, run } = await setUp('{ std: c++20, defines: { N: 4 }, libraries: [cuda] }')
+    const { session } = await run()
+    const [a, b] = [builtAs(machine, 'a.cu')[0]!, builtAs(machine, 'b.cu')[0]!]
+    for (const words of [a, b]) {
+      expect(words.filter((word) => word.startsWith('-std='))).toEqual(['-std=c++20'])
+      expect(words).toContain('-DN=4')
+      expect(words.indexOf('-lcuda')).toBeGreaterThan(words.indexOf('sums/b.cu'))
+    }
+    expect(a).not.toContain('--use_fast_math')
+    expect(b).toContain('--use_fast_math')
+    expect(b).toContain('-maxrregcount=64')
+    expect(rung(session, 'b').buildWords).toEqual([
+      ...['-std=c++20', '--use_fast_math', '-maxrregcount=64', '-DN=4', '-lcuda'],
+    ])
+    // What results are checked against is not compiled for speed.
+    const reference = builtAs(machine, 'reference.cu')[0]!
+    expect(reference).toContain('-DN=4')
+    expect(reference).not.toContain('--use_fast_math')
+  })
+
+  it('says in the table and before the causes that two rungs were built with other flags', async () => {
+    const { run } = await setUp('{ std: c++20 }')
+    const { session } = await run()
+    expect(sessionText(session)).toMatch(/built with/)
+    const sides = ['a', 'b', 'c'].map((id) => ({ session, rung: rung(session, id) }))
+    const flags = whyOf(sides[0]!, sides[1]!).flags!
+    expect(inEnglish(flags)).toBe(
+      'They were built with other flags: no flags of their own before, --use_fast_math -maxrregcount=64 now.',
+    )
+    expect(whyOf(sides[0]!, sides[2]!).flags).toBeUndefined()
+  })
+
+  it('has no such column where all rungs were built alike', async () => {
+    const machine = await fakeMachine()
+    const folder = await sumsFolder(machine, {
+      yaml: yamlWith('{ std: c++20 }', 'rungs: [{ id: a }, { id: b }, { id: c }]\n'),
+    })
+    expect(sessionText((await runIt(machine, folder)).session)).not.toMatch(/built with/)
+  })
+
+  it('finds headers below a variable, and builds again when they change', async () => {
+    const { machine, run } = await setUp('{ include: [$HEADERS/include, shared] }')
+    await expect(run()).rejects.toMatchObject({
+      kind: 'missing',
+      message: '`build` of the ladder names the environment variable HEADERS, which is not set.',
+    })
+    setEnv({ HEADERS: join(machine.dir, 'headers') })
+    await expect(run()).rejects.toThrow(/headers\/include does not exist on this machine/)
+    const include = join(machine.dir, 'headers/include')
+    await mkdir(include, { recursive: true })
+    await writeFile(join(include, 'x.hpp'), '')
+    const { session } = await run()
+    const [words] = builtAs(machine, 'a.cu')
+    expect(words).toContain(`-I${include}`)
+    expect(words).toContain('-Isums/shared')
+    expect(rung(session, 'a').buildWords).toEqual(['-I$HEADERS/include', '-Ishared'])
+    await run()
+    expect(builtAs(machine, 'a.cu')).toHaveLength(1)
+    await utimes(join(include, 'x.hpp'), 1, 1)
+    await run()
+    expect(builtAs(machine, 'a.cu')).toHaveLength(2)
+  })
+
+  it('is refused at the line of a flag that would break the build', async () => {
+    const { run } = await setUp('\n  flags:\n    - -lineinfo\n    - -o')
+    await expect(run()).rejects.toThrow(/ladder\.yaml:\d+:\d+: -o is not among the flags/)
+  })
+})
