@@ -2,7 +2,7 @@
 import { compareUnits } from '../domain/programs/compare-sessions'
 import { sayKernels, sayRefusal } from '../domain/programs/say-comparison'
 import { inEnglish } from '../domain/text/english'
-import { launchUnit, type Unit } from '../domain/programs/units'
+import { launchUnit, type Names, type Unit } from '../domain/programs/units'
 import type { Kernel, Report } from './report'
 
 export interface KernelPair {
@@ -51,11 +51,15 @@ export interface Comparison {
  * ```
  */
 export function compareReports(a: Report, b: Report): Comparison {
+  const names: Names = new Map()
   const unitsOf = ({ kernels }: Report): Unit[] =>
     kernels.map((kernel, index) => {
       const { name, grid, block, range, ms } = kernel
       const nvtx = range === null ? {} : { range }
-      return launchUnit(`${index + 1}`, { name, grid, block, ...nvtx }, ms, workOf(kernel))
+      return launchUnit(`${index + 1}`, { name, grid, block, ...nvtx }, ms, {
+        work: workOf(kernel),
+        names,
+      })
     })
   const found = compareUnits({ id: 'a', units: unitsOf(a) }, { id: 'b', units: unitsOf(b) })
   const kernelIn =

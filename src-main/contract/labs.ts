@@ -13,6 +13,17 @@ const LabRef = z.string().regex(/^(own:)?[A-Za-z0-9][A-Za-z0-9_.-]{0,79}$/)
 const AttemptId = z.string().regex(/^\d{8}-\d{6}-[0-9a-f]{4}(-\d{1,3})?$/)
 const Source = z.string().max(1024 * 1024)
 
+/** How far the user has come in a lab. */
+export const LabStanding = z.object({
+  progress: z.enum(['new', 'started', 'passed']),
+  /** Passed on an emulated GPU alone, so that no time was judged. */
+  emulatedOnly: z.boolean(),
+  attempts: z.number().int(),
+  /** Time of the last attempt. */
+  lastAt: z.string().nullable(),
+})
+export type LabStanding = z.infer<typeof LabStanding>
+
 export const LabSummary = z.object({
   ref: LabRef,
   id: Identifier,
@@ -23,10 +34,7 @@ export const LabSummary = z.object({
   /** Whether some of its checks need counters. */
   counters: z.boolean(),
   trusted: z.boolean(),
-  progress: z.enum(['new', 'started', 'passed']),
-  attempts: z.number().int(),
-  /** Time of the last attempt. */
-  lastAt: z.string().nullable(),
+  ...LabStanding.shape,
 })
 export type LabSummary = z.infer<typeof LabSummary>
 
@@ -45,6 +53,8 @@ export const AttemptSummary = z.object({
   createdAt: z.string(),
   code: LabCode,
   status: LabOutcome.shape.status,
+  /** The lab counts as passed with it. */
+  completes: z.boolean(),
   checksPassed: z.number().int(),
   checks: z.number().int(),
   target: LabOutcome.shape.target,

@@ -301,16 +301,25 @@ describe('the editor', () => {
     expect(rungs.indexOf(`${rung}-edit1`)).toBe(rungs.indexOf(rung) + 1)
   })
 
-  it('without a GPU builds and says that it cannot run', async () => {
+  it('without a GPU builds, and says that it runs on an emulated one', async () => {
     const { setup } = await fakeMachine(['nvidia-smi'])
     const { page } = await open(setup)
-    await page.getByText('edited and built, but not run').waitFor()
+    await page.getByText('Run uses an emulated GPU').waitFor()
     await expect
-      .poll(() => page.getByRole('button', { name: 'Run', exact: true }).isDisabled())
+      .poll(() => page.getByRole('button', { name: 'Run', exact: true }).isEnabled())
       .toBe(true)
     await append(page, like)
     await page.getByRole('button', { name: 'Build' }).click()
     await page.getByText('Builds for sm_90').waitFor()
+  })
+
+  it('with neither a GPU nor a compiler says so, and cannot be run', async () => {
+    const { setup } = await fakeMachine(['nvidia-smi', 'nvcc'])
+    const { page } = await open(setup)
+    await page.getByText('Neither a GPU nor nvcc was found here').waitFor()
+    await expect
+      .poll(() => page.getByRole('button', { name: 'Run', exact: true }).isDisabled())
+      .toBe(true)
   })
 
   it('is reached from the rung’s details', async () => {

@@ -206,6 +206,34 @@ describe('live runs', () => {
   })
 
   describe('a machine with a compiler and no GPU', () => {
+    it('offers an emulated GPU first on Run and Edit, and shows nothing of another session there', async () => {
+      const { setup } = await fakeMachine(['nvidia-smi', 'ncu'])
+      harness = await startHarness(setup.machine)
+      const { ref } = await shippedSession(harness.core)
+      const { page, faults } = await harness.open(`/session/${ref}/ladder`)
+      const facts = page.locator('header .facts')
+      await facts.waitFor()
+      await page.getByRole('link', { name: 'Run', exact: true }).click()
+      await expect.poll(() => page.getByLabel('Target').inputValue()).toBe('emulated:h200')
+      const offered = await page.locator('form .note li').allInnerTexts()
+      expect(offered.map((text) => text.split(':')[0])).toEqual([
+        'Emulated GPU',
+        'Recordings',
+        'Build only',
+      ])
+      expect(await facts.count()).toBe(0)
+      await page.getByRole('link', { name: 'Doctor', exact: true }).click()
+      await page.getByRole('heading', { name: 'This machine' }).waitFor()
+      expect(await facts.count()).toBe(0)
+      await page.goto(`${harness.origin}/#/session/${ref}/edit/02_coalesced`)
+      const run = page.getByRole('button', { name: 'Run', exact: true })
+      await expect.poll(() => run.isEnabled()).toBe(true)
+      const edit = await page.locator('main').innerText()
+      expect(edit).toContain('Run uses an emulated GPU')
+      expect(edit).not.toContain('not run')
+      expect(faults).toEqual([])
+    })
+
     it('builds for a GPU of the table, and shows the compiler’s messages', async () => {
       const { machine, page } = await openRun('03_shared_tile=compile-error', 'static:h200', [
         'nvidia-smi',

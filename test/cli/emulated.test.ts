@@ -1,6 +1,7 @@
-import { appendFile, cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { appendFile, cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { afterAll, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import type { LabOutcome } from '../../src-main/domain/labs/outcome'
@@ -60,6 +61,29 @@ it(
     ])
   },
 )
+
+it('an edit of a watched ladder is answered with the counters that it changed', async () => {
+  const own = join(folder, 'watched')
+  expect((await run('init', own)).code).toBe(0)
+  const file = join(own, '01_first.cu')
+  const asked = ['--rungs', '01_first', '--target', 'emulated', '--size', '65536', '--trust']
+  const { sessions } = (await kept.machine()).folders
+  const watching = run('run', '--ladder', own, '--watch', ...asked)
+  const rounds = async (count: number): Promise<void> => {
+    const names = await readdir(sessions).catch((): string[] => [])
+    if (names.filter((name) => name.startsWith('watched-')).length >= count) return
+    await setTimeout(50)
+    return rounds(count)
+  }
+  await rounds(1)
+  const text = await readFile(file, 'utf8')
+  await writeFile(file, text.replaceAll('32', '16').replaceAll('+ 31', '+ 15'))
+  await rounds(2)
+  await setTimeout(500)
+  process.emit('SIGINT')
+  const { stdout } = await watching
+  expect(stdout).toMatch(/^01_first: ok\.\n(?: {2}.*\n)* {2}Instructions: .* → .*, worse/m)
+})
 
 it('a run at a smaller size says so, and names no limiter', async () => {
   const out = join(folder, 'smaller')
@@ -212,13 +236,16 @@ it(
 
 it.each([
   ['run', 'reduction', 'N=3000000000', '01_interleaved_divergent needs 11.2 GiB'],
-  ['run', 'softmax', 'ROWS=2000000', '01_thread_per_row needs 122.1 GiB'],
+  ['run', 'softmax', 'ROWS=2000000,COLS=8192', '01_thread_per_row needs 122.1 GiB'],
+  // A size that is not given is as small as where none is.
+  ['run', 'softmax', 'ROWS=2000000', '01_thread_per_row needs 30.5 GiB'],
   ['sanitize', 'scan', 'N=4294967296', '01_doubling needs 32.0 GiB'],
 ])(
   '%s of %s beyond the memory of the emulated GPU is refused before anything is built',
   async (command, ladder, at, said) => {
     const rungs = said.slice(0, said.indexOf(' '))
-    const asked = ['--ladder', ladder, '--at', at, '--rungs', rungs, '--target', 'emulated']
+    const sizes = at.split(',').flatMap((size) => ['--at', size])
+    const asked = ['--ladder', ladder, ...sizes, '--rungs', rungs, '--target', 'emulated']
     const { code, stderr } = await run(command, ...asked)
     expect([code, stderr]).toEqual([
       2,

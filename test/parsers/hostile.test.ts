@@ -206,7 +206,8 @@ describe('a table with', () => {
       const { launches } = await stream(
         `${header},"${metric}"\n"","","","","","ns"\n${launch},"${cell}"\n`,
       )
-      expect(launches[0]!.metrics[metric]).toEqual({ value: null, unit: 'ns' })
+      const reported = /nan|inf/.test(cell) ? { reported: cell } : {}
+      expect(launches[0]!.metrics[metric]).toEqual({ value: null, unit: 'ns', ...reported })
       for (const { value, evidence } of Object.values(toMetrics(launches, 'standard')))
         expect({ value, evidence }).toEqual({ value: null, evidence: 'unavailable' })
     },

@@ -29,7 +29,12 @@ interface IndexRequest<T> {
   /** What a value is; another shape makes the index anew. */
   schema: z.ZodType<T>
   describe: (name: string, folder: string) => Promise<Described<T>>
+  /** Told of so many sessions that reading them takes seconds. */
+  onMany?: ((count: number) => void) | undefined
 }
+
+/** Read in about a second. */
+const many = 300
 
 /** Reading is what costs memory; several at once hide the disk's latency. */
 const readers = 4
@@ -77,6 +82,7 @@ export async function indexed<T>(request: IndexRequest<T>): Promise<Map<string, 
       found.set(name, known.value)
     } else unknown.push(name)
   }
+  if (unknown.length > many) request.onMany?.(unknown.length)
   const read = async (): Promise<void> => {
     for (let name = unknown.pop(); name !== undefined; name = unknown.pop()) {
       const { value, keep } = await describe(name, join(root, name))

@@ -5,7 +5,7 @@
 import { cp, mkdir, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import type { DeepProfile } from '../../domain/session/deep'
-import { withSmallWaves } from '../../domain/analysis/derived-metrics'
+import { withoutRangeOccupancy, withSmallWaves } from '../../domain/analysis/derived-metrics'
 import { inputError, type KernelLadderError, schemaFault } from '../../domain/errors'
 import { message, type Statement, says } from '../../domain/messages/message'
 import { withRegistry } from '../../domain/session/registry-figures'
@@ -46,7 +46,7 @@ export async function readSession(folder: string): Promise<Session> {
   if (found === null)
     throw inputError(
       message('sessions.notSession', { folder, file: sessionFile }),
-      message('sessions.nameFolder'),
+      message(/\.(ncu-repz?|csv)$/i.test(folder) ? 'sessions.importFirst' : 'sessions.nameFolder'),
     )
   return parseSession(found.text, found.place)
 }
@@ -72,7 +72,7 @@ export function parseSession(text: string, path: string): Session {
   if ('refused' in current) throw refuse(current.refused)
   const session = Session.safeParse(current.value)
   if (!session.success) throw refuse(schemaFault(session.error))
-  return withRegistry(withWaves(session.data))
+  return withRegistry(withoutRangeOccupancy(withWaves(session.data)))
 }
 
 /** A session that was saved while waves that ncu rounded to 0 were kept as 0. */

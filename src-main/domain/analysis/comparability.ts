@@ -41,12 +41,17 @@ function clockWarning(left: Session, right: Session): AnyMessage[] {
   return clocksDiffer(a, b) ? [message('guard.clock', { a, b })] : []
 }
 
-/** Whether the times of two sessions may be ranked: L2 held the same, as far as both say. */
-export const areTimesRanked = (
-  { settings: a }: Pick<Session, 'settings'>,
-  { settings: b }: Pick<Session, 'settings'>,
-): boolean =>
-  a.cacheState === undefined || b.cacheState === undefined || a.cacheState === b.cacheState
+type Measured = Pick<Session, 'settings' | 'device'>
+
+/** Whether both ran on GPUs, and on different ones. */
+export const haveOtherGpus = (a: Pick<Session, 'device'>, b: Pick<Session, 'device'>): boolean =>
+  a.device !== null && b.device !== null && a.device.name !== b.device.name
+
+/** Whether the times of two sessions may be ranked: one GPU, and L2 held the same, as far as both say. */
+export const areTimesRanked = (a: Measured, b: Measured): boolean => {
+  const [left, right] = [a.settings.cacheState, b.settings.cacheState]
+  return !haveOtherGpus(a, b) && (left === undefined || right === undefined || left === right)
+}
 
 /** Times with different contents of L2 are not ranked. The command measures what was not measured with a cold L2. */
 function cacheStateWarning(a: Session, b: Session): AnyMessage[] {

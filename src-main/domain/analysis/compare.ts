@@ -1,5 +1,6 @@
 /** Compares two rungs: how each metric changed and what it bought. Pure; the source diff is made where it is shown. */
 import { z } from 'zod'
+import { haveOtherGpus } from './comparability'
 import { expectDirections } from '../ladder/rung'
 import { metricDefinition, metricDefinitions, MetricValue } from '../metrics/metrics'
 import { CacheState, type RungResult, type Session } from '../session/session'
@@ -33,7 +34,7 @@ export type MetricDelta = z.infer<typeof MetricDelta>
 export const TimeDelta = z.object({
   aMs: z.number().nullable(),
   bMs: z.number().nullable(),
-  /** What L2 held when each was timed; null without a time of the runner. Different ones are not compared. */
+  /** What L2 held when each was timed; null without a time of the runner. Different ones are not compared, nor are GPUs. */
   cacheState: z.object({ a: CacheState.nullable(), b: CacheState.nullable() }),
   /** a's time divided by b's: above 1, b is faster. */
   speedup: z.number().nullable(),
@@ -179,12 +180,12 @@ function timeOf(
     : null
 }
 
-function compareTime(a: RungResult, b: RungResult): TimeDelta {
+function compareTime(a: RungResult, b: RungResult, areRanked: boolean): TimeDelta {
   const [left, right] = [timeOf(a, b), timeOf(b, a)]
   const aMs = left?.medianMs ?? null
   const bMs = right?.medianMs ?? null
   const cacheState = { a: a.timing?.cacheState ?? null, b: b.timing?.cacheState ?? null }
-  if (!left || !right || right.medianMs === 0 || cacheState.a !== cacheState.b)
+  if (!areRanked || !left || !right || right.medianMs === 0 || cacheState.a !== cacheState.b)
     return { aMs, bMs, cacheState, speedup: null, noise: null, verdict: 'unknown' }
   const speedup = left.medianMs / right.medianMs
   const noise = left.spread + right.spread
@@ -213,7 +214,7 @@ export function compareRungs(
     a: side(a),
     b: side(b),
     parameters: parameterDeltas(a.rung, b.rung),
-    time: compareTime(a.rung, b.rung),
+    time: compareTime(a.rung, b.rung, !haveOtherGpus(a.session, b.session)),
     metrics: metricDefinitions
       .filter(({ id }) => a.rung.metrics[id] || b.rung.metrics[id])
       .map(({ id, unit, label }) => compareMetric(id, unit, label, a.rung, b.rung)),

@@ -2,7 +2,8 @@
 import { message, says, type AnyMessage } from '../messages/message'
 import { unavailable, type MetricValue } from '../metrics/metrics'
 import { occupancy, type Occupancy } from '../gpu/occupancy'
-import type { ProfiledKernel, RungResult } from '../session/session'
+import type { ProfiledKernel, RungResult, Session } from '../session/session'
+import { can } from '../targets/targets'
 import type { Unit } from '../metrics/units'
 import type { Device } from '../gpu/device'
 import { smLimits } from '../gpu/sm-limits'
@@ -160,4 +161,29 @@ export function withSmallWaves(
           message('records.roundedToZero', { metricName: 'launch__waves_per_multiprocessor' }),
         )
   return { ...metrics, wavesPerSm }
+}
+
+const ofOneLaunch = ['theoreticalOccupancy', 'achievedOccupancy', 'wavesPerSm'] as const
+
+/**
+ * An import or a program as earlier versions saved it, with a range of different kernels as one row: occupancy and waves
+ * are of a launch, and such a row never had one.
+ */
+export function withoutRangeOccupancy(session: Session): Session {
+  if (can(session.target).knowsRun) return session
+  const shapes = ({ profile }: RungResult): Set<string> =>
+    new Set(
+      (profile?.kernels ?? []).map(({ name, grid, block }) => JSON.stringify([name, grid, block])),
+    )
+  const rungs = session.rungs.map((rung) => {
+    const count = shapes(rung).size
+    if (count < 2) return rung
+    const reason = message('figures.ofRange', { count })
+    const gone = ofOneLaunch.flatMap((id) => {
+      const known = rung.metrics[id]
+      return known ? [[id, unavailable(known.unit, reason)] as const] : []
+    })
+    return { ...rung, metrics: { ...rung.metrics, ...Object.fromEntries(gone) } }
+  })
+  return { ...session, rungs }
 }

@@ -70,7 +70,8 @@ export function watchRound(
       id,
       title,
       verdict,
-      reasons,
+      // An edit of the task or its sizes makes both runs incomparable, which a verdict alone does not explain.
+      reasons: check.obstacles.length > 0 && before.rungs.length > 0 ? check.obstacles : reasons,
       status: status.now!,
       beforeMs: medianMs.baseline,
       nowMs: medianMs.now,

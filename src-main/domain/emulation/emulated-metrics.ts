@@ -9,6 +9,8 @@ import { metricsAtLevel, unavailable, type MetricValue } from '../metrics/metric
 import { withDerived } from '../session/registry-figures'
 import { opcodeFamily } from '../session/deep'
 import { sharedAccesses } from '../metrics/bank-conflict-metrics'
+import { instructionKinds } from '../metrics/instruction-mix-metrics'
+import { instructionKind } from './instruction-kinds'
 
 /** One launch: its counts, and the opcode of each instruction, with modifiers. */
 interface CountedLaunch {
@@ -35,6 +37,22 @@ const globalStores = new Set(['STG'])
 const genericLoads = new Set(['LD'])
 
 const genericStores = new Set(['ST'])
+
+/** Thread instructions by category; unavailable where one was executed whose category is not known. */
+function kindsOf(launches: readonly CountedLaunch[]): Record<string, number | Statement> {
+  const sums: Record<string, number> = Object.fromEntries(instructionKinds.map((kind) => [kind, 0]))
+  for (const { opcodes, counts } of launches)
+    for (const [index, opcode] of opcodes.entries()) {
+      if (counts.executed[index] === 0) continue
+      const kind = instructionKind(opcodeFamily(opcode))
+      if (kind === undefined)
+        return Object.fromEntries(
+          instructionKinds.map((id) => [id, message('emulation.noKind', { opcode })]),
+        )
+      if (kind !== null) sums[kind]! += counts.on[index]!
+    }
+  return sums
+}
 
 /** Of `launches`, which are a rung's: every metric that does not depend on time. */
 export function emulatedMetrics(
@@ -75,6 +93,7 @@ export function emulatedMetrics(
     ffmaInstructions: sum('on', only('FFMA')),
     faddInstructions: sum('on', only('FADD')),
     fmulInstructions: sum('on', only('FMUL')),
+    ...kindsOf(launches),
   }
   const metrics = Object.fromEntries(
     metricsAtLevel('deep').flatMap(({ id, unit, derived }): [string, MetricValue][] => {

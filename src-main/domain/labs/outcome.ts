@@ -4,7 +4,7 @@ import { LabCheck, predictionDirections } from './lab'
 import { says, Statement } from '../messages/message'
 import { MetricValue } from '../metrics/metrics'
 import { Build, CacheState, Diagnostic } from '../session/session'
-import { Target } from '../targets/targets'
+import { can, Target } from '../targets/targets'
 
 export const Direction = z.enum(predictionDirections)
 export type Direction = z.infer<typeof Direction>
@@ -126,6 +126,22 @@ export function outcomeStatus(
   const checked = all('sanitizer').every(({ status }) => status === 'passed')
   return !times && judged && right && checked ? 'passed' : 'unavailable'
 }
+
+/** The checks that nothing was judged by, other than times where nothing is timed. */
+export const unjudged = ({
+  checks,
+  target,
+}: Pick<LabOutcome, 'checks' | 'target'>): CheckResult[] =>
+  checks.filter(
+    ({ kind, status }) => status === 'unavailable' && (kind !== 'time' || can(target).times),
+  )
+
+/**
+ * Whether a lab counts as passed with this outcome. On an emulated GPU every check but time must have been judged; a
+ * replay shows what someone else measured.
+ */
+export const completesLab = (outcome: Pick<LabOutcome, 'status' | 'checks' | 'target'>): boolean =>
+  outcome.status === 'passed' && !can(outcome.target).replays && unjudged(outcome).length === 0
 
 /** The CLI contract of `lab check`: 0 passed, 1 not passed yet, 3 cannot be checked here. */
 export const outcomeExitCode = ({ status }: Pick<LabOutcome, 'status'>): 0 | 1 | 3 =>

@@ -1,12 +1,13 @@
 /** Two sessions of any kind beside each other: the total first, then what contributed to its change. Pure. */
 import type { z } from 'zod'
-import { comparability } from '../analysis/comparability'
-import { message, type AnyMessage } from '../messages/message'
+import { comparability, haveOtherGpus } from '../analysis/comparability'
+import { movedWords } from '../analysis/most-moved'
+import { message, says, type AnyMessage, type Statement } from '../messages/message'
 import type { Session } from '../session/session'
 import { can } from '../targets/targets'
 import { changesOf } from './changes'
 import { marks, pairUnits, type PairReason } from './pairing'
-import { sayKernels, sayRefusal, sayRungs } from './say-comparison'
+import { movesBetween, sayFusions, sayKernels, sayRefusal, sayRungs } from './say-comparison'
 import type { SessionComparison, SessionVerdict, Side } from './session-comparison'
 import { unitsOf, type Clock, type Unit, type UnitTime } from './units'
 
@@ -109,6 +110,7 @@ export function compareUnits(
   const [left, right] = [a.units, b.units]
   const pairing = pairUnits(left, right, { byRung, byHand })
   const [clocksA, clocksB] = [clocksOf(left), clocksOf(right)]
+  const areTimed = clocksA.size > 0 && clocksB.size > 0
   const alike = [...clocksA].every((clock) => clocksB.has(clock))
   const became = changesOf(left, right, pairing, canFuse)
   const fused = became.filter(({ kind }) => kind === 'fused' || kind === 'split')
@@ -120,7 +122,7 @@ export function compareUnits(
   const reasons = [
     ...refusals,
     ...empty,
-    ...(clocksA.has('ncu') === clocksB.has('ncu')
+    ...(!areTimed || clocksA.has('ncu') === clocksB.has('ncu')
       ? []
       : [
           message(
@@ -146,19 +148,21 @@ export function compareUnits(
       reasons: [...reasons, ...(unpaired && fused.length > 0 ? [message('guard.onlyFused')] : [])],
     },
     total: times(sum(left), sum(right), alike && ok),
-    pairs: pairing.pairs.map(({ a: own, b: other, by }) => ({
-      a: own.id,
-      b: other.id,
-      sideA: sideOf(own),
-      sideB: sideOf(other),
-      by: reasonWord(by),
-      ...comparedTimes(
-        own.time?.ms ?? null,
-        other.time?.ms ?? null,
-        own.time?.clock === other.time?.clock,
-      ),
-      verdict: verdict(own.time, other.time),
-    })),
+    pairs: pairing.pairs
+      .filter(({ a: own }) => !inFused.has(own))
+      .map(({ a: own, b: other, by }) => ({
+        a: own.id,
+        b: other.id,
+        sideA: sideOf(own),
+        sideB: sideOf(other),
+        by: reasonWord(by),
+        ...comparedTimes(
+          own.time?.ms ?? null,
+          other.time?.ms ?? null,
+          own.time?.clock === other.time?.clock,
+        ),
+        verdict: verdict(own.time, other.time),
+      })),
     fused: fused.map(({ a: from, b: to }) => ({
       from: from.map(({ id }) => id),
       to: to.map(({ id }) => id),
@@ -183,6 +187,12 @@ export function compareUnits(
   }
 }
 
+/** What says that a session has only the first launches of its report: its total is not that of the program. */
+const partsOf = ({ warnings }: Session): Statement[] =>
+  warnings.filter(
+    (what) => says(what, 'records.importedFirst') || says(what, 'records.importedShare'),
+  )
+
 export function compareSessions(
   a: Session,
   b: Session,
@@ -191,10 +201,9 @@ export function compareSessions(
   const known = [a, b].map(({ target }) => can(target).knowsRun)
   const areLadders = known[0]! && known[1]!
   const { refusals, warnings } = comparability(a, b)
-  const otherGpu =
-    a.device && b.device && a.device.name !== b.device.name
-      ? warnings.filter(({ key }) => key === 'guard.gpu' || key === 'guard.otherGpu')
-      : []
+  const otherGpu = haveOtherGpus(a, b)
+    ? warnings.filter(({ key }) => key === 'guard.gpu' || key === 'guard.otherGpu')
+    : []
   const {
     pairing: _pairing,
     reasons,
@@ -211,15 +220,22 @@ export function compareSessions(
       refusals: [...(areLadders ? refusals : []), ...otherGpu],
     },
   )
-  const notes = warnings.filter((warning) => !reasons.includes(warning))
+  const movesOf = movesBetween(a, b)
+  const pairs = compared.pairs.map((pair) => ({ ...pair, moved: movedWords(movesOf(pair)) }))
+  const notes = [
+    ...warnings.filter((warning) => !reasons.includes(warning)),
+    ...partsOf(a).map((what) => message('guard.ofFirst', { what })),
+    ...partsOf(b).map((what) => message('guard.ofSecond', { what })),
+  ]
   return {
     ...compared,
+    pairs,
     comparable: { ...compared.comparable, reasons: [...compared.comparable.reasons, ...notes] },
     answer:
       reasons.length > 0
-        ? sayRefusal(reasons)
+        ? [...sayRefusal(reasons), ...sayFusions(compared.fused)]
         : areLadders
-          ? [sayRungs(a, b, compared)]
+          ? [sayRungs(compared.pairs, movesOf)]
           : sayKernels(compared),
   }
 }

@@ -54,8 +54,16 @@ function markOf(kernel: UnitKernel, mark: Mark): string {
   }
 }
 
-const keyOf = (kernel: UnitKernel, level: readonly Mark[]): string =>
-  JSON.stringify(level.map((mark) => markOf(kernel, mark)))
+const keys = new WeakMap<UnitKernel, Map<readonly Mark[], string>>()
+
+/** Asked several times of each launch, of which many share a kernel. */
+function keyOf(kernel: UnitKernel, level: readonly Mark[]): string {
+  const known = keys.get(kernel) ?? new Map<readonly Mark[], string>()
+  keys.set(kernel, known)
+  const key = known.get(level) ?? JSON.stringify(level.map((mark) => markOf(kernel, mark)))
+  known.set(level, key)
+  return key
+}
 
 /** The longest common sequence of units with equal keys; among several, the one whose times are most alike. */
 function longestCommon(

@@ -1,9 +1,10 @@
 /** What two sessions differ in, in the sentences that every surface shows. Pure. */
+import type { MetricDelta } from '../analysis/compare'
 import { mostMoved, movedWords } from '../analysis/most-moved'
 import { message, type AnyMessage } from '../messages/message'
 import { code } from '../messages/sentence'
 import { formatMs, formatRatio } from '../metrics/units'
-import { rungOf, type Session } from '../session/session'
+import type { Session } from '../session/session'
 import { briefName } from './kernel-names'
 import type { SessionComparison } from './session-comparison'
 
@@ -73,11 +74,25 @@ function sayFused({ from, to, sidesA, sidesB, timeA, timeB, ratio }: Fused): Any
   })
 }
 
+type Compared = Omit<SessionComparison['pairs'][number], 'moved'>
+
+/** Of each pair that was not timed, the counters that moved most. */
+export function movesBetween(a: Session, b: Session): (pair: Compared) => MetricDelta[] {
+  const [left, right] = [a, b].map(({ rungs }) => new Map(rungs.map((rung) => [rung.id, rung])))
+  return (pair) => {
+    const { sideA, sideB, timeA, timeB } = pair
+    // The counters of a rung say nothing about one of its several kernels.
+    const areWhole = pair.a === sideA.rung && pair.b === sideB.rung
+    const [own, other] = [left!.get(sideA.rung), right!.get(sideB.rung)]
+    if (timeA !== null || timeB !== null || !areWhole || !own || !other) return []
+    return mostMoved({ session: a, rung: own }, { session: b, rung: other }) ?? []
+  }
+}
+
 /** Of ladders: how many rungs got faster; without times, the counters that moved most in one of them. */
 export function sayRungs(
-  a: Session,
-  b: Session,
-  { pairs }: Pick<SessionComparison, 'pairs'>,
+  pairs: readonly Compared[],
+  movesOf: ReturnType<typeof movesBetween>,
 ): AnyMessage {
   const isTimed = pairs.some(({ timeA, timeB }) => timeA !== null || timeB !== null)
   const of = (wanted: string): number => pairs.filter(({ verdict }) => verdict === wanted).length
@@ -87,12 +102,9 @@ export function sayRungs(
       ...{ all: pairs.length, faster: of('faster'), slower: of('slower') },
       ...{ same: of('same'), unresolved: of('unresolved') },
     })
-  const moved = pairs.flatMap(({ sideA, sideB }) => {
-    const [own, other] = [rungOf(a, sideA.rung), rungOf(b, sideB.rung)]
-    const moves = own && other && mostMoved({ session: a, rung: own }, { session: b, rung: other })
-    return moves?.[0]
-      ? [{ rung: sideB.rung, moves, by: Math.abs(Math.log(moves[0].ratio || 1e9)) }]
-      : []
+  const moved = pairs.flatMap((pair) => {
+    const moves = movesOf(pair)
+    return moves[0] ? [{ rung: pair.b, moves, by: Math.abs(Math.log(moves[0].ratio || 1e9)) }] : []
   })
   const [most] = moved.sort((one, other) => other.by - one.by)
   return most
@@ -108,14 +120,20 @@ export const sayRefusal = (reasons: readonly AnyMessage[]): AnyMessage[] => [
   ...reasons,
 ]
 
+export function sayFusions(fused: readonly Fused[]): AnyMessage[] {
+  const said = fusionsOf(fused).sort((one, other) => magnitude(other) - magnitude(one))
+  const left = said.length - mostSaid
+  return [
+    ...said.slice(0, mostSaid).map(sayFused),
+    ...(left > 0 ? [message('comparison.moreFused', { left })] : []),
+  ]
+}
+
 /** Of programs and imports: fusions and splits first, then the whole. */
 export function sayKernels(compared: Pick<SessionComparison, 'fused' | 'total'>): AnyMessage[] {
   const { timeA, timeB, ratio } = compared.total
   return [
-    ...fusionsOf(compared.fused)
-      .sort((one, other) => magnitude(other) - magnitude(one))
-      .slice(0, mostSaid)
-      .map(sayFused),
+    ...sayFusions(compared.fused),
     ratio === null
       ? message('comparison.untimed')
       : message('comparison.total', {

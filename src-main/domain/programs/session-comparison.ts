@@ -61,6 +61,8 @@ export const SessionComparison = z.object({
       verdict: z.enum(verdicts),
       /** timeB − timeA in milliseconds: its part in the change of the total. */
       change: ms,
+      /** The counters that moved most, if neither was timed; empty otherwise. */
+      moved: z.array(Statement),
     }),
   ),
   /** Kernels that became fewer, or more, by their ids. They are in no pair, and in neither `onlyA` nor `onlyB`. */

@@ -89,16 +89,23 @@ function partsOf(name: string): NameParts {
   return { path, template, functor: functor || null }
 }
 
-/** A program launches few kernels many times: each name is parsed once. */
-type Names = Map<string, NameParts>
+/** A program launches few kernels many times: each name is parsed once, and launches of one shape share their kernel. */
+export type Names = Map<string, { parts: NameParts; shapes: Map<string, UnitKernel> }>
 
 const toKernel = (
   { name, grid, block, range }: NamedKernel,
   names: Names = new Map(),
 ): UnitKernel => {
-  const parts = names.get(name) ?? partsOf(name)
-  names.set(name, parts)
-  return { name, ...parts, grid, block, range: range ?? null }
+  const known = names.get(name) ?? { parts: partsOf(name), shapes: new Map<string, UnitKernel>() }
+  names.set(name, known)
+  const shape = `${grid?.join()} ${block?.join()} ${range === undefined ? '' : `in ${range}`}`
+  const kernel = known.shapes.get(shape) ?? {
+    name,
+    ...known.parts,
+    ...{ grid, block, range: range ?? null },
+  }
+  known.shapes.set(shape, kernel)
+  return kernel
 }
 
 /** The kernel of a rung that launches just one. */
@@ -146,12 +153,12 @@ export const launchUnit = (
   id: string,
   kernel: NamedKernel,
   ms: number | null,
-  work: Work = {},
+  { work = {}, names }: { work?: Work; names?: Names } = {},
 ): Unit => ({
   id,
   rung: id,
   title: kernel.name,
-  kernel: toKernel(kernel),
+  kernel: toKernel(kernel, names),
   time: ms === null ? null : { ms, clock: 'ncu', uncertainty: null },
   launches: 1,
   work,

@@ -5,7 +5,7 @@ import { isOfPrograms, type Session } from '../session/session'
 import type { templates } from '../messages/english/index'
 import { inEnglish } from '../text/english'
 import { named, optionsLabel, optionsWord, problemLabel } from '../task/problem'
-import { can } from '../targets/targets'
+import { can, gpuOfTarget } from '../targets/targets'
 import { formatBytes } from '../metrics/units'
 import { sessionGpuWords, gpuModeWords } from './gpu-state-words'
 
@@ -94,8 +94,8 @@ export function problemWords(session: Session): Statement {
     : message('provenance.problem', { ...values, rest })
 }
 
-const originWords = ({ target: { kind, name } }: Session): Statement =>
-  message(`origin.${kind}`, { name })
+const originWords = ({ target }: Session): Statement =>
+  message(`origin.${target.kind}`, { name: gpuOfTarget(target)?.name ?? target.name })
 
 /** A session in short, for a heading. */
 export function headline(session: Session): Statement {

@@ -10,6 +10,7 @@ import { formatMs, formatPercent, formatRatio, formatValue } from '../metrics/un
 import { type Why } from '../why/why'
 import { code, type Sentence } from '../messages/sentence'
 import { isTimedTogether, totalProfiledMs } from '../programs/profiled-time'
+import { gpuOfTarget, isEmulated } from '../targets/targets'
 import { whyOfSteps } from '../why/why-steps'
 
 export interface Step {
@@ -53,6 +54,14 @@ function profiled(session: Session): AnyMessage | undefined {
   })
 }
 
+/** What a session without a clock is about; undefined of another. */
+function emulated({ target, rungs }: Session): AnyMessage | undefined {
+  if (!isEmulated(target)) return undefined
+  const ok = rungs.filter(({ status }) => status === 'ok').length
+  const gpu = gpuOfTarget(target)?.name ?? target.name
+  return message('summary.emulated', { ok, total: rungs.length, gpu })
+}
+
 function best(session: Session): AnyMessage {
   const { reference } = session.ladder
   const timed = session.rungs.filter(
@@ -62,7 +71,7 @@ function best(session: Session): AnyMessage {
     (least, rung) => (least && least.timing!.medianMs <= rung.timing!.medianMs ? least : rung),
     undefined,
   )
-  if (!first?.timing) return profiled(session) ?? message('summary.none')
+  if (!first?.timing) return profiled(session) ?? emulated(session) ?? message('summary.none')
   const { medianMs, spread, ratioToReference } = first.timing
   const figures = {
     rung: code(first.id),

@@ -6,7 +6,7 @@
  */
 import { z } from 'zod'
 import { Identifier } from '../ladder/rung'
-import { Statement } from '../messages/message'
+import { message, Statement, type AnyMessage } from '../messages/message'
 
 const count = z.number().nonnegative().nullable()
 
@@ -93,6 +93,10 @@ export const Rule = z.object({
 })
 export type Rule = z.infer<typeof Rule>
 
+/** Which samples have stall reasons: all of them, or, as ncu 2025.4 and later collect them, those in cycles without an issue. */
+const StallSamples = z.enum(['all', 'notIssued'])
+export type StallSamples = z.infer<typeof StallSamples>
+
 export const DeepKernel = z.object({
   name: z.string(),
   instructions: z.array(Instruction),
@@ -100,6 +104,8 @@ export const DeepKernel = z.object({
   /** Warp-level instructions executed, by opcode; null if they were not counted. */
   opcodes: z.record(z.string(), z.number().nonnegative()).nullable(),
   rules: z.array(Rule),
+  /** Absent without samples, and in older sessions, which have all of them. */
+  stallSamples: StallSamples.optional(),
 })
 export type DeepKernel = z.infer<typeof DeepKernel>
 
@@ -204,7 +210,9 @@ export function opcodeHistogram(profile: DeepProfile): Record<string, number> | 
 }
 
 /** Samples of a rung by stall reason, over its kernels; null when one was not sampled. */
-export function stallHistogram(profile: DeepProfile): Record<string, number> | null {
+export function stallHistogram(
+  profile: Pick<DeepProfile, 'kernels'>,
+): Record<string, number> | null {
   const sum: Record<string, number> = {}
   for (const { stalls } of profile.kernels.flatMap((kernel) => kernel.instructions)) {
     if (stalls === null) return null
@@ -263,14 +271,37 @@ const collectedDeltas = (
 export const opcodeDelta = (a: DeepProfile, b: DeepProfile): HistogramDelta[] | null =>
   collectedDeltas(opcodeHistogram(a), opcodeHistogram(b))
 
+const stallSamplesOf = ({ kernels }: DeepProfile): StallSamples | null =>
+  stallHistogram({ kernels }) === null
+    ? null
+    : kernels.some(({ stallSamples }) => stallSamples === 'notIssued')
+      ? 'notIssued'
+      : 'all'
+
+/** Why the stall reasons of two rungs are not compared; null if they can be, or if one has none. */
+export function stallObstacle(
+  a: DeepProfile | null | undefined,
+  b: DeepProfile | null | undefined,
+): AnyMessage | null {
+  const [left, right] = [a && stallSamplesOf(a), b && stallSamplesOf(b)]
+  return left && right && left !== right
+    ? message('deep.otherSamples', {
+        a: message(`stallSamples.${left}`),
+        b: message(`stallSamples.${right}`),
+      })
+    : null
+}
+
 /**
  * Stall samples, largest change of share first. Samples are taken at a fixed interval, so their number is
  * proportional to the time; compare the shares.
  */
 export const stallDelta = (a: DeepProfile, b: DeepProfile): HistogramDelta[] | null =>
-  collectedDeltas(stallHistogram(a), stallHistogram(b), ({ shareA, shareB }) =>
-    Math.abs(shareB - shareA),
-  )
+  stallObstacle(a, b)
+    ? null
+    : collectedDeltas(stallHistogram(a), stallHistogram(b), ({ shareA, shareB }) =>
+        Math.abs(shareB - shareA),
+      )
 
 /** Whether two rungs ran the same machine code; null if either is unknown. */
 export function identicalSass(a: DeepProfile, b: DeepProfile): boolean | null {

@@ -179,7 +179,12 @@ export type ProfiledTime = z.infer<typeof ProfiledTime>
 /** What ncu reported, by its own names and in its base units; the unit is empty if unknown. */
 export const NcuMetrics = z.record(
   z.string(),
-  z.object({ value: z.union([z.number(), z.string(), z.null()]), unit: z.string() }),
+  z.object({
+    value: z.union([z.number(), z.string(), z.null()]),
+    unit: z.string(),
+    /** Where it has no value: the NaN or infinity that ncu reported. */
+    reported: z.string().optional(),
+  }),
 )
 export type NcuMetrics = z.infer<typeof NcuMetrics>
 

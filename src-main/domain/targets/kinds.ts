@@ -145,7 +145,7 @@ export const emulated = {
   tone: 'caution',
   namesGpu: true,
   again: (name: string) => ['--target', `emulated:${name}`],
-  origin: (name: string, createdAt: string) => `emulated for ${name}, ${createdAt.slice(0, 10)}`,
+  origin: (name: string, createdAt: string) => `emulated on ${name}, ${createdAt.slice(0, 10)}`,
 } as const satisfies TargetKind
 
 /** A recording that ships with the program, replayed through the same parsers. */

@@ -16,14 +16,14 @@ import {
   type TargetKind,
 } from './kinds'
 
-/** By the name used in session.json. */
+/** By the name used in session.json, in the order in which runs are offered. */
 export const targetKinds = {
   live: local,
+  emulated,
   recorded,
   imported,
   program,
   static: built,
-  emulated,
   // Last: it takes any name that means nothing else.
   machine,
 } as const satisfies Record<string, TargetKind>
@@ -82,7 +82,7 @@ export const runnableKinds: readonly {
 const written = (syntax: NonNullable<TargetKind['syntax']>): string[] =>
   [syntax.bare, syntax.named].filter((word) => word !== null)
 
-/** `local, recorded, recorded:<name>, static:<gpu>`. */
+/** `local, emulated, emulated:<gpu>, recorded, recorded:<name>`, and so on. */
 export const targetUsage = syntaxes.flatMap(({ syntax }) => written(syntax)).join(', ')
 
 /** The same, with an explanation of each. */

@@ -75,9 +75,6 @@ function chosenSizes(task: Task, { size, at = {} }: Choice): Sizes | null {
     return Object.fromEntries(names.map((name) => [name, sizeOf(task, name, size)]))
   }
   if (given.length === 0) return null
-  // Sizes with a default need not be given.
-  if (names.some((name) => at[name] === undefined && task.sizes[name]!.value === undefined))
-    throw inputError(message('asked.together', { names: several(names) }), message('asked.giveAll'))
   return Object.fromEntries(given.map((name) => [name, sizeOf(task, name, at[name]!)]))
 }
 

@@ -10,18 +10,8 @@
  * A unit that gets less work than its limit is less busy for it, and instructions that are saved free slots that may
  * stay empty. Such opposite parts are one change and are added up in the larger.
  */
-import { ceilingsOf } from '../gpu/ceilings'
 import { limiterOf, ownUnit, type Load, units, type Unit } from './units'
-import {
-  activeCycles,
-  clock,
-  gridOf,
-  kernelCount,
-  positive,
-  smCount,
-  type Side,
-  type Times,
-} from './side'
+import { activeCycles, clock, gridOf, kernelCount, positive, type Side, type Times } from './side'
 
 /**
  * work: of the unit. instructions: around the same work of a pipe. busy: the unit's share of the time. sms: SMs
@@ -36,7 +26,6 @@ export const partIds = [
   'clock',
   'launches',
   'active',
-  'gpu',
 ] as const
 type PartId = (typeof partIds)[number]
 
@@ -92,7 +81,6 @@ function activeParts(
 ): Factor[] {
   const cycles = ln(activeCycles(a), activeCycles(b))
   const known = activeCycles(a) !== null && activeCycles(b) !== null
-  const gpu = ln(smCount(b), smCount(a))
   const spread = ln(gridOf(b)?.share ?? null, gridOf(a)?.share ?? null)
   const clocks = clockChange(a, b)
   if (!known)
@@ -100,10 +88,9 @@ function activeParts(
       { id: 'busy', log: busy },
       { id: 'sms', log: Math.abs(spread) < sameSpread ? 0 : spread },
       { id: 'clock', log: clocks },
-      { id: 'gpu', log: gpu },
     ]
   // Cycles are an average over the SMs, work is that of all of them.
-  const work = cycles - gpu - busy
+  const work = cycles - busy
   const rate = total - cycles
   const issued = ln(positive(b, 'issueSlotsBusy'), positive(a, 'issueSlotsBusy'))
   const own: Factor[] =
@@ -118,11 +105,7 @@ function activeParts(
           { id: 'busy', log: busy },
         ]
   const reason = isPossible(a, times.a) && isPossible(b, times.b)
-  return [
-    ...own,
-    { id: 'gpu', log: gpu },
-    ...(reason ? [{ id: rateReason(rate, spread, clocks, a, b), log: rate }] : []),
-  ]
+  return [...own, ...(reason ? [{ id: rateReason(rate, spread, clocks, a, b), log: rate }] : [])]
 }
 
 /** Clocks are read in steps, and counters in several passes. */
@@ -149,32 +132,26 @@ function elapsedParts(unit: Unit, busy: number, total: number, a: Side, b: Side)
   const sms = Math.abs(spread) >= sameSpread && spread * busy > 0 ? toward(busy, spread) : 0
   if (unit === units.dram) {
     const work = ln(positive(a, 'dramBytes'), positive(b, 'dramBytes'))
-    const gpu = ln(bandwidth(b), bandwidth(a))
     const kernels = ln(kernelCount(a) || null, kernelCount(b) || null)
-    const rest = total - work - busy - gpu
+    const rest = total - work - busy
     return [
       { id: 'work', log: work },
       { id: 'busy', log: busy - sms },
       { id: 'sms', log: sms },
-      { id: 'gpu', log: gpu },
       { id: 'launches', log: kernels * rest > 0 ? rest : 0 },
     ]
   }
   const clocks = unit === units.l1Data ? clockChange(a, b) : 0
-  const gpu = unit === units.l1Data ? ln(smCount(b), smCount(a)) : 0
   return [
-    { id: 'work', log: total - busy - clocks - gpu },
+    { id: 'work', log: total - busy - clocks },
     { id: 'busy', log: busy - sms },
     { id: 'sms', log: sms },
     { id: 'clock', log: clocks },
-    { id: 'gpu', log: gpu },
   ]
 }
 
 const toward = (limit: number, log: number): number =>
   Math.sign(log) * Math.min(Math.abs(log), Math.abs(limit))
-
-const bandwidth = ({ session }: Side): number | null => ceilingsOf(session).memory.dram.value.value
 
 function clockChange(a: Side, b: Side): number {
   const change = ln(clock(b), clock(a))

@@ -15,7 +15,6 @@ import { message, type AnyMessage, type MessageValue } from '../messages/message
 import { metricDefinition } from '../metrics/metrics'
 import { formatPercent, formatRatio, formatValue, withDecimals } from '../metrics/units'
 import type { Part, Split } from './parts'
-import { code } from '../messages/sentence'
 import { waitBurden, overheadBurden, workBurden, type Burden } from './cause-lines'
 import {
   activeCycles,
@@ -38,6 +37,8 @@ interface SaidPart {
   statement: AnyMessage
   metrics: CauseMetric[]
   burden: Burden | null
+  /** Whether the burden is that of waiting. */
+  isWait?: boolean
 }
 
 /** At the beginning of a sentence. */
@@ -89,15 +90,6 @@ export function sayPart(part: Part, split: Split, a: Side, b: Side): SaidPart {
       return bare(message('why.launches', { a: kernelCount(a), b: kernelCount(b) }))
     case 'active':
       return sayActive(part, a, b)
-    case 'gpu':
-      return bare(
-        message('why.gpu', {
-          a: code(a.rung.id),
-          b: code(b.rung.id),
-          factor: formatRatio(Math.exp(part.log)),
-          unit: unitWithin(split.unit),
-        }),
-      )
   }
 }
 
@@ -252,6 +244,7 @@ function sayBusy(part: Part, split: Split, a: Side, b: Side): SaidPart {
       ...feeds,
     ],
     burden: waits.length > 0 ? waitBurden(waits) : workBurden(unit, false),
+    isWait: waits.length > 0,
   }
 }
 

@@ -5,10 +5,10 @@
  */
 import { z } from 'zod'
 import type { Hunk } from '../analysis/chain'
-import { comparability } from '../analysis/comparability'
+import { comparability, haveOtherGpus } from '../analysis/comparability'
 import { mostMoved, movedWords } from '../analysis/most-moved'
 import { dynamicMetricNoise, timesAreSame, Verdict } from '../analysis/compare'
-import { message, Statement } from '../messages/message'
+import { message, together, Statement } from '../messages/message'
 import { profileLevels, ProfileLevel } from '../metrics/metric-definition'
 import { namedBy, sayPart } from './say'
 import { partIds, splitOf, type Split } from './parts'
@@ -16,6 +16,7 @@ import { unitIds } from './units'
 import { code } from '../messages/sentence'
 import { Unimportant, unimportantMoves } from './unimportant-moves'
 import { CauseLines, linesThatBear } from './cause-lines'
+import { stallObstacle } from '../session/deep'
 import { activeCycles, timesOf, type Side } from './side'
 
 export type { Side } from './side'
@@ -24,10 +25,10 @@ export const Cause = z.object({
   id: z.enum(partIds),
   statement: Statement,
   /**
-   * Its part of the step, as a share of the logarithm of the ratio of both times: all causes and what is unexplained
-   * add up to 1. Below 0 for one that went against the step, so that others can be above 1: see `contribution`.
+   * Its part of the step, from 0 to 1, as a share of the logarithm of the ratio of both times: all causes and what is
+   * unexplained add up to 1. null if any of them went against the step: opposite parts have factors and no shares.
    */
-  share: z.number(),
+  share: z.number().min(0).max(1).nullable(),
   /**
    * By how much it multiplies the speed, above 1 where it makes b faster: the factors of all causes and
    * `unexplainedFactor` multiply to the time of a over that of b.
@@ -51,12 +52,12 @@ export const Why = z.object({
   verdict: Verdict,
   /** The unit nearest its limit in each rung; null if none is near, or it is unknown. */
   limits: z.object({ a: z.enum(unitIds).nullable(), b: z.enum(unitIds).nullable() }),
-  /** Largest share first. */
+  /** First what made the step, largest first; last what went against it. */
   causes: z.array(Cause),
   /** Counters that got worse, or better in a slower step, and did not matter. */
   unimportant: z.array(Unimportant),
-  /** Share of the step that no cause covers; null if there is no step. */
-  unexplained: z.number().nullable(),
+  /** Share of the step that no cause covers; null if there is no step, or if the causes have no shares. */
+  unexplained: z.number().min(0).max(1).nullable(),
   /** The same as a contribution. */
   unexplainedContribution: z.number().nullable(),
   /** The same as a factor of the speed. */
@@ -72,6 +73,8 @@ export type Why = z.infer<typeof Why>
 
 /** A part of the step below this share is not worth a sentence and counts as unexplained. */
 const leastShare = 0.05
+
+const rounding = 1e-9
 
 /** Rates vary by this much from launch to launch. */
 const resolution = 0.002
@@ -112,6 +115,11 @@ function explain(a: Side, b: Side, hunks: readonly Hunk[] | null): Why {
         b: message(`cacheState.${stateB}`),
       }),
     )
+  const [left, right] = [a.session.device, b.session.device]
+  if (left && right && haveOtherGpus(a.session, b.session))
+    return none(
+      together(message('guard.gpu', { a: left.name, b: right.name }), message('guard.otherGpu')),
+    )
   const times = timesOf(a, b)
   if (!times) return none(untimedObstacle(a, b) ?? withoutTime(a, b))
   const ratio = times.a / times.b
@@ -143,49 +151,55 @@ function explain(a: Side, b: Side, hunks: readonly Hunk[] | null): Why {
   const causes = causesOf(split, a, b, hunks)
   const doubt = doubtOf(split, a, b) ?? (causes.length > 0 ? null : message('why.small'))
   const isExplained = doubt === null
-  const named = new Set(causes.flatMap(({ metrics }) => namedBy(metrics)))
-  const unexplained = isExplained ? 1 - causes.reduce((sum, { share }) => sum + share, 0) : 1
-  const alongStep = [unexplained, ...(isExplained ? causes : []).map(({ share }) => share)]
-    .filter((share) => share > 0)
-    .reduce((sum, share) => sum + share, 0)
+  const named = new Set(causes.flatMap(({ cause }) => namedBy(cause.metrics)))
+  const parts = isExplained ? causes : []
+  const unexplained = remainderOf(parts.map(({ part }) => part))
+  const all = [unexplained, ...parts.map(({ part }) => part)]
+  const alongStep = all.filter((part) => part > 0).reduce((sum, part) => sum + part, 0)
+  const areShares = all.every((part) => part >= 0)
   return {
     verdict,
     limits,
-    causes: isExplained
-      ? causes.map((cause) => ({ ...cause, contribution: cause.share / alongStep }))
-      : [],
+    causes: parts.map(({ part, cause }) => ({
+      ...cause,
+      share: areShares ? Math.min(part, 1) : null,
+      contribution: part / alongStep,
+    })),
     unimportant: unimportantMoves(a, b, ratio > 1 ? 'faster' : 'slower', split, named),
-    unexplained,
+    unexplained: areShares ? unexplained : null,
     unexplainedContribution: unexplained / alongStep,
-    unexplainedFactor:
-      ratio / (isExplained ? causes : []).reduce((all, { factor }) => all * factor, 1),
+    unexplainedFactor: ratio / parts.reduce((product, { cause }) => product * cause.factor, 1),
     needs,
     ...(isExplained ? {} : { reason: doubt }),
   }
 }
 
-const causesOf = (
-  split: Split,
-  a: Side,
-  b: Side,
-  hunks: readonly Hunk[] | null,
-): Omit<Cause, 'contribution'>[] =>
-  split.parts
-    .map((part) => ({ part, share: part.log / split.total }))
-    .filter(({ part, share }) => Math.abs(share) >= leastShare && Math.abs(part.log) >= resolution)
-    .sort((one, other) => other.share - one.share)
-    .map(({ part, share }) => {
-      const { statement, metrics, burden } = sayPart(part, split, a, b)
-      const lines = linesThatBear(a, b, burden, hunks)
-      return {
-        id: part.id,
-        statement,
-        share,
-        factor: Math.exp(part.log),
-        metrics,
-        ...(lines ? { lines } : {}),
-      }
+/** What is left of the step, 1; rounding leaves a trace of a step that is covered. */
+function remainderOf(parts: readonly number[]): number {
+  const rest = 1 - parts.reduce((sum, part) => sum + part, 0)
+  return Math.abs(rest) < rounding ? 0 : rest
+}
+
+interface Told {
+  /** Its logarithm over that of the step: below 0 if it went against the step, so that others can be above 1. */
+  part: number
+  cause: Omit<Cause, 'share' | 'contribution'>
+}
+
+const causesOf = (split: Split, a: Side, b: Side, hunks: readonly Hunk[] | null): Told[] => {
+  const noStalls = stallObstacle(a.deep, b.deep) !== null
+  return split.parts
+    .map(({ id, log, own }) => ({ id, log, own, part: log / split.total }))
+    .filter(({ log, part }) => Math.abs(part) >= leastShare && Math.abs(log) >= resolution)
+    .sort((one, other) => other.part - one.part)
+    .map(({ part, ...factor }) => {
+      const { statement, metrics, burden, isWait } = sayPart(factor, split, a, b)
+      // Lines that wait in samples of two kinds are no pair.
+      const lines = noStalls && isWait ? undefined : linesThatBear(a, b, burden, hunks)
+      const cause = { id: factor.id, statement, factor: Math.exp(factor.log), metrics }
+      return { part, cause: lines ? { ...cause, lines } : cause }
     })
+}
 
 /**
  * Why the parts cannot be believed. Without the cycles, a part can be far off: then the parts do not add up to the
@@ -225,16 +239,10 @@ function untimedObstacle(a: Side, b: Side): Statement | null {
 const timeless = ({ rung }: Side): boolean => !rung.timing && !rung.profiledTime
 
 function obstacleOf(a: Side, b: Side): Statement | null {
-  const [left, right] = [a.session.device, b.session.device]
   if (a.session !== b.session && comparability(a.session, b.session).refusals.length > 0)
     return message('why.otherTask')
   if (a.session === b.session && a.session.program && a.rung !== b.rung)
     return message('why.otherKernel')
-  if (left && right && left.computeCapability !== right.computeCapability)
-    return message('why.otherArchitecture', {
-      a: left.computeCapability,
-      b: right.computeCapability,
-    })
   const bare = [a, b].find(
     ({ rung }) => !Object.values(rung.metrics).some(({ value }) => value !== null),
   )
@@ -247,5 +255,7 @@ function needsOf(a: Side, b: Side): Why['needs'] {
   )
   if (level < profileLevels.indexOf('standard'))
     return { level: 'standard', statement: message('why.needsStandard') }
+  const otherSamples = stallObstacle(a.deep, b.deep)
+  if (otherSamples) return { level: 'deep', statement: otherSamples }
   return a.deep && b.deep ? null : { level: 'deep', statement: message('why.needsDeep') }
 }

@@ -16,7 +16,8 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
     'run --ladder ./my-ladder --target emulated:h200 --size 512',
   ],
   profile: ['profile -- python train.py --steps 3', 'profile --kernels attention -- ./app'],
-  show: ['show recorded', 'show my-session --rung 02_tile'],
+  sessions: ['sessions', 'sessions --limit 100'],
+  show: ['show', 'show recorded', 'show my-session --rung 02_tile'],
   diff: ['diff my-session 01_naive 02_tile'],
   compare: ['compare before after', 'compare before after --json'],
   report: [

@@ -1,10 +1,11 @@
 /** Terminal output: one JSON document or text on stdout, everything else on stderr. */
-import { stripVTControlCharacters } from 'node:util'
 import type { z } from 'zod'
+import type { Statement } from '../../domain/messages/message'
 import { inEnglish, withText } from '../../domain/text/english'
 import { errorCode } from '../../adapters/disk/disk'
 import { KernelLadderError, type ErrorShape } from '../../domain/errors'
 import type { DocumentKind, FieldsOf } from './documents/document'
+import { printable } from './printable'
 
 /** The reader is gone: `| head` has seen enough, or the terminal was closed. */
 const readerGone = ['EPIPE', 'EIO', 'ERR_STREAM_DESTROYED']
@@ -49,13 +50,6 @@ export function printJson<Fields extends z.ZodRawShape>(
   process.stdout.write(`${JSON.stringify(document, null, 2)}\n`)
 }
 
-/** Text from files and tools may contain control sequences, which the terminal must not interpret. */
-export const printable = (text: string): string =>
-  stripVTControlCharacters(text).replace(
-    /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g,
-    '�',
-  )
-
 export const printText = (text: string): void => {
   process.stdout.write(`${printable(text)}\n`)
 }
@@ -77,6 +71,11 @@ export const note = (text: string): void => {
   process.stderr.write(`${printable(text)}\n`)
 }
 
+/** While sessions are read for the index, which happens once. */
+export const noteReading = (count: number): void => {
+  note(`Reading ${count} sessions for the list; the next time it is there at once…`)
+}
+
 /** `ladder.yaml:21:5: …` */
 const placed = /^(\S[^\n]*?:\d+(?::\d+)?): ([\s\S]*)$/
 
@@ -86,38 +85,14 @@ export function problemText(text: string, word = 'error'): string {
   return place === undefined ? `${word}: ${text}` : `${place}: ${word}: ${rest}`
 }
 
+/** A remedy with several ways out has a line for each. */
+export function remedyLines(remedy: Statement | undefined): string[] {
+  const ways = typeof remedy === 'object' && 'sentences' in remedy ? remedy.sentences : [remedy]
+  return ways.flatMap((way) => (way ? [inEnglish(way)] : []))
+}
+
 export function printError({ kind, message, remedy }: ErrorShape): void {
   note(problemText(inEnglish(message), kind === 'internal' ? 'internal error' : 'error'))
-  const then = remedy ? inEnglish(remedy) : ''
   // A remedy that has a place is a fault of its own.
-  if (then !== '') note(placed.test(then) ? problemText(then) : `  ${then}`)
-}
-
-export interface Column<T> {
-  header: string
-  align?: 'left' | 'right'
-  cell: (row: T) => string
-}
-
-/** A plain text table, without a header row if all headers are empty; widths count code points, which suits the Latin text and symbols used here. */
-export function table<T>(rows: readonly T[], columns: readonly Column<T>[]): string {
-  const cells = [
-    columns.map(({ header }) => header),
-    ...rows.map((row) => columns.map(({ cell }) => cell(row))),
-  ]
-  const widths = columns.map((_, index) =>
-    Math.max(...cells.map((line) => [...(line[index] ?? '')].length)),
-  )
-  return cells
-    .map((line) =>
-      line
-        .map((text, index) => {
-          const pad = ' '.repeat(widths[index]! - [...text].length)
-          return columns[index]!.align === 'left' ? text + pad : pad + text
-        })
-        .join('  ')
-        .trimEnd(),
-    )
-    .filter((line, index) => index > 0 || line !== '')
-    .join('\n')
+  for (const then of remedyLines(remedy)) note(placed.test(then) ? problemText(then) : `  ${then}`)
 }

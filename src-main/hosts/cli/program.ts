@@ -8,7 +8,6 @@ import {
   toErrorShape,
   type ErrorShape,
 } from '../../domain/errors'
-import type { Task } from '../../domain/task/task'
 import { appVersion } from '../../services/version'
 import {
   agentCommand,
@@ -44,6 +43,7 @@ import type { InitOptions } from './commands/init-command'
 import type { MachineAddOptions } from './commands/machine-command'
 import { nearest } from '../../domain/text/nearest'
 import { json, ladderHelp, repeated, type CommandLine } from './shared-options'
+import type { TaskChoice } from './task-options'
 
 function program(
   { setUp, finish, tasks, given }: Omit<CommandLine, 'cli'>,
@@ -259,14 +259,29 @@ function commandOf(cli: Command, words: readonly string[]): Command {
   }, cli)
 }
 
+/** The value of `--ladder`. */
+function namedLadder(words: readonly string[]): string | undefined {
+  const at = words.indexOf('--ladder')
+  const joined = words.find((word) => word.startsWith('--ladder='))
+  return at < 0 ? joined?.slice('--ladder='.length) : words[at + 1]
+}
+
 /** Tasks whose names become options of the current command; most commands need none. */
-async function namingTasks(setUp: SetUp, words: readonly string[]): Promise<Task[]> {
+async function namingTasks(setUp: SetUp, words: readonly string[]): Promise<TaskChoice> {
   if (
-    !['run', 'sanitize', 'regress', 'history', '__man'].some((command) => words.includes(command))
+    !['run', 'tune', 'sanitize', 'regress', 'history', '__man'].some((command) =>
+      words.includes(command),
+    )
   )
-    return []
+    return { tasks: [], ladder: null }
   const { readTasks } = await import('../../adapters/catalog/catalog')
-  return [...(await readTasks((await setUp()).assets.kernelsDir)).values()]
+  const setup = await setUp()
+  const tasks = [...(await readTasks(setup.assets.kernelsDir)).values()]
+  const name = namedLadder(words)
+  if (name === undefined) return { tasks, ladder: null }
+  const { chosenLadder } = await import('../../services/folders/open')
+  // What is wrong with it, the command says.
+  return { tasks, ladder: await chosenLadder(setup, name).catch(() => null) }
 }
 
 async function namedTemplates(setUp: SetUp, words: readonly string[]): Promise<string[]> {

@@ -3,6 +3,8 @@ import { leadText, type LeadContext } from '../../domain/analysis/lead-figure'
 import { inEnglish } from '../../domain/text/english'
 import type { RunEvent } from '../../contract'
 import type { ProfileCost, ProfilePlan } from '../../domain/analysis/pass-plan'
+import type { Capabilities } from '../../domain/targets/kinds'
+import { can, parseTarget } from '../../domain/targets/targets'
 import { formatMs } from '../../domain/metrics/units'
 import { note as printNote } from './output'
 
@@ -13,6 +15,9 @@ const stageNames = {
   profile: 'Collecting counters',
   save: 'Saving',
 } as const
+
+/** On what has no clock. */
+const untimedNames = { ...stageNames, measure: 'Verifying' } as const
 
 const seconds = (value: number | null): string =>
   value === null ? 'unknown' : formatMs(value * 1000)
@@ -43,9 +48,16 @@ function describeCost({ level, seconds: total, rungs }: ProfileCost): string {
   ].join('\n')
 }
 
+/** What is done on a target; a replay builds and measures nothing. */
+function abilities(text: string): Pick<Capabilities, 'times' | 'replays'> {
+  const target = parseTarget(text)
+  return target ? can(target) : { times: true, replays: false }
+}
+
 /** `note` says where to: lines of several runs at once name theirs. */
 export function progressPrinter(note = printNote): (event: RunEvent) => void {
   let stage: string | null = null
+  let able: Pick<Capabilities, 'times' | 'replays'> = { times: true, replays: false }
   let progress = { done: 0, total: 0 }
   const running = new Set<string>()
   let context: LeadContext = { ladder: { task: null }, problem: null, device: null }
@@ -57,13 +69,14 @@ export function progressPrinter(note = printNote): (event: RunEvent) => void {
         if (event.stage !== stage) {
           stage = event.stage
           running.clear()
-          note(`${stageNames[event.stage]}…`)
+          const name = able.times ? stageNames[event.stage] : untimedNames[event.stage]
+          if (!able.replays) note(`${name}…`)
         }
         break
       case 'rung':
         if (event.state === 'running') running.add(event.rung)
         else running.delete(event.rung)
-        if (event.state === 'running' && event.stage !== 'time') {
+        if (event.state === 'running' && event.stage !== 'time' && !able.replays) {
           const { done, total } = progress
           // Which one it is, counting from 1.
           const at = total > 0 ? ` ${done + running.size}/${total}` : ''
@@ -78,20 +91,22 @@ export function progressPrinter(note = printNote): (event: RunEvent) => void {
         note(
           timing
             ? `  ${id}  ${formatMs(timing.medianMs)}  ${leadText(context, event.result)}`
-            : `  ${id}  ${status}. ${inEnglish(reason ?? '')}`,
+            : `  ${id}  ${status}${reason ? `. ${inEnglish(reason)}` : ''}`,
         )
         break
       }
       case 'profile-plan':
-        note(describePlan(event.plan))
+        if (!able.replays) note(describePlan(event.plan))
         break
       case 'profile-cost':
-        note(describeCost(event.cost))
+        if (!able.replays) note(describeCost(event.cost))
         break
       case 'log':
         note(`${event.level === 'warning' ? 'warning: ' : ''}${inEnglish(event.message)}`)
         break
       case 'started':
+        able = abilities(event.target)
+        if (able.replays) note(`Replaying ${event.target}…`)
         context = { ladder: { task: event.task }, problem: event.problem, device: null }
         break
       case 'gpu':

@@ -1,17 +1,16 @@
 /** Options that several commands share. */
 import type { Command } from 'commander'
 import type { SetUp } from '../../adapters/machine/machine'
-import type { Task } from '../../domain/task/task'
 import type { CacheState } from '../../domain/session/session'
-import { namedOptions, type NamedOption } from './task-options'
+import { ladderHelpText, namedOptions, type NamedOption, type TaskChoice } from './task-options'
 
 /** Where a command is added, and what it answers with. */
 export interface CommandLine {
   cli: Command
   setUp: SetUp
   finish: (code: number) => void
-  /** Their names become options of the command that is run. */
-  tasks: readonly Task[]
+  /** Whose names become options of the command that is run. */
+  tasks: TaskChoice
   /** The words that are parsed, for commands that pass them on. */
   given: readonly string[]
 }
@@ -52,16 +51,28 @@ export const rungTimeout = [
   'a rung counts as hung after this long without progress (default: 60)',
 ] as const
 
-/** Adds the options that select a problem; returns those named by the tasks. */
+/** Adds the options that select a problem; returns those named by the tasks. The help shows those of the chosen ladder. */
 export function addProblemOptions(
   command: Command,
-  tasks: Iterable<Task>,
+  choice: TaskChoice,
   size: string,
 ): NamedOption[] {
-  const taken = new Set(command.options.map((option) => option.attributeName()))
-  const named = namedOptions(tasks, new Set([...taken, 'size', 'at']))
+  const taken = new Set([
+    ...command.options.map((option) => option.attributeName()),
+    ...['size', 'at'],
+  ])
+  const { tasks, ladder } = choice
+  const own = namedOptions(ladder ? [ladder.task] : [], taken)
+  const others = namedOptions(tasks, new Set([...taken, ...own.map(({ name }) => name)]))
   command.option('--size <n>', size)
-  for (const { name, help } of named) command.option(`--${name} <${name}>`, help)
-  command.option('--at <NAME=value>', 'set any name of the ladder’s task (repeatable)', repeated)
-  return named
+  command.option(
+    '--at <NAME=value>',
+    'set one name of the ladder’s task; the others keep their defaults (repeatable)',
+    repeated,
+  )
+  for (const { name, help } of own) command.option(`--${name} <${name}>`, help)
+  for (const { name, help } of others)
+    command.addOption(command.createOption(`--${name} <${name}>`, help).hideHelp())
+  command.addHelpText('after', ladderHelpText(choice))
+  return [...own, ...others]
 }

@@ -3,6 +3,8 @@
  *
  * Their definitions are here apart from the parsing of values, which needs the whole contract.
  */
+import { sizesLabel, type Sizes } from '../../domain/task/problem'
+import { namesOf } from '../../domain/task/problem-request'
 import type { Task } from '../../domain/task/task'
 
 /** An option `--NAME <value>`. */
@@ -13,6 +15,18 @@ export interface NamedOption {
   max: number
   help: string
 }
+
+/** The tasks whose names are options, and the ladder that the command line chooses, if any. */
+export interface TaskChoice {
+  tasks: readonly Task[]
+  ladder: { id: string; task: Task; sizes: readonly Sizes[] } | null
+}
+
+/** What the help says of the chosen ladder. */
+export const ladderHelpText = ({ ladder }: TaskChoice): string =>
+  ladder === null
+    ? '\nA ladder’s own sizes, scalars and options are options too: add --ladder ID to see them.'
+    : `\n${ladder.id} takes ${namesOf(ladder.task).join(', ')}; sizes: ${ladder.sizes.map(sizesLabel).join(', ')} (the first by default).`
 
 /** An option for each name of any task, except for names that the command already uses. */
 export function namedOptions(tasks: Iterable<Task>, taken: ReadonlySet<string>): NamedOption[] {

@@ -205,12 +205,15 @@ export const adviceFacts = (profile: DeepProfile) =>
       estimatedSpeedupPercent: rounded(estimatedSpeedup),
     }))
 
+export const isTimed = (rung: RungResult): boolean => timeOf(rung) !== null
+
 export const rungSummary = (session: Session, rung: RungResult): string => {
   const ms = timeOf(rung)
   const found = bottleneckOf(session, rung)
   const [first] = found?.evidence ?? []
-  const time = ms === null ? 'no time' : formatMs(ms)
-  const unlimited = isEmulated(session.target) ? 'emulated' : 'not profiled'
+  const emulated = isEmulated(session.target)
+  const time = ms === null ? (emulated ? 'emulated' : 'no time') : formatMs(ms)
+  const unlimited = emulated ? 'counted and not timed' : 'not profiled'
   const limit =
     found === null ? unlimited : `limited by ${[found.class, ...found.also].join(' and ')}`
   return `${rung.id}: ${time}, ${limit}${first ? ` (${first.label} ${formatValue(first.value, first.unit)})` : ''}`

@@ -22,6 +22,7 @@ import {
   adviceFacts,
   causeSummary,
   instructionFacts,
+  isTimed,
   limitFacts,
   lineFacts,
   namedRung,
@@ -189,9 +190,11 @@ export function addReadTools(add: AddTool, place: Workplace): void {
       const before = against === undefined ? comparedWith(found, rung) : namedRung(session, against)
       const why = before && before.id !== rung.id ? await whyBetween(found, before, rung) : null
       const profile = await found.deep(id)
-      const cause = why === null ? '' : ` ${causeSummary(why)}`
+      const [own, cause] = [`${rungSummary(session, rung)}.`, why && causeSummary(why)]
+      // Without a time, the counters that moved are the answer.
+      const sentences = isTimed(rung) ? [own, cause] : [cause, own]
       return {
-        summary: `${rungSummary(session, rung)}.${cause}`,
+        summary: sentences.filter((sentence) => sentence !== null).join(' '),
         ...rungFacts(session, rung),
         limit: limitFacts(session, rung),
         against: before?.id ?? null,
@@ -217,11 +220,12 @@ export function addReadTools(add: AddTool, place: Workplace): void {
       )
       const rows = pairs
         .toSorted((x, y) => Math.abs(y.change ?? 0) - Math.abs(x.change ?? 0))
-        .map(({ a: from, b: to, sideA, sideB, by, timeA, timeB, ratio, verdict }) => ({
+        .map(({ a: from, b: to, sideA, sideB, by, timeA, timeB, ratio, verdict, moved }) => ({
           ...{ a: from, b: to, by, verdict },
           ...{ msA: rounded(timeA), msB: rounded(timeB), ratio: rounded(ratio) },
           ...(sideA.cacheState === null ? {} : { l2A: sideA.cacheState }),
           ...(sideB.cacheState === null ? {} : { l2B: sideB.cacheState }),
+          ...(moved.length === 0 ? {} : { moved: moved.map((one) => inEnglish(one)) }),
         }))
       return {
         summary: answer.map((sentence) => inEnglish(sentence)).join(' '),

@@ -25,7 +25,7 @@ type HeaderTask = Pick<Task, 'options' | 'flags'>
 /** The keys of every header; a task adds one per option, and one for its flags. */
 const keys = ['rung', 'title', 'after', 'idea', 'expect', 'param', 'requires'] as const
 type Key = (typeof keys)[number]
-const required = ['rung', 'title', 'idea'] as const satisfies readonly Key[]
+const required = ['rung', 'idea'] as const satisfies readonly Key[]
 
 const keysFor = ({ options, flags }: HeaderTask, isPython: boolean): string[] => [
   ...keys,
@@ -193,6 +193,15 @@ function readPackage(entry: Entry | undefined, fail: Fail): PythonPackage {
   )
 }
 
+/** An id as a title: `03_shared_tile` is "Shared tile". */
+function inWords(id: string): string {
+  const words = id
+    .replace(/^\d+[_.-]?/, '')
+    .replaceAll(/[_-]+/g, ' ')
+    .trim()
+  return words === '' ? id : words.charAt(0).toUpperCase() + words.slice(1)
+}
+
 /** The header of the rung in `file`, which is only named in errors. */
 export function parseRungHeader(text: string, file: string, task: HeaderTask): RungHeader {
   const fail: Fail = ({ line }, fault, remedy) =>
@@ -231,9 +240,10 @@ export function parseRungHeader(text: string, file: string, task: HeaderTask): R
   const expect = single.get('expect')
   const flags = task.flags && single.get(task.flags.header)
   const requires = single.get('requires')
+  const id = readIdentifier(entryOf('rung'), fail)
   return {
-    id: readIdentifier(entryOf('rung'), fail),
-    title: entryOf('title').value,
+    id,
+    title: single.get('title')?.value ?? inWords(id),
     after: after ? readIdentifier(after, fail) : null,
     idea: entryOf('idea').value,
     expect: expect

@@ -12,6 +12,7 @@ import type { Rule } from '../../domain/session/deep'
 import { inputError } from '../../domain/errors'
 import { ncuMessages, type NcuMessage } from './ncu-failure'
 import {
+  isNotFinite,
   hasDecimalComma,
   parseNcuCell,
   type Columns,
@@ -26,6 +27,8 @@ export type { NcuFailure, NcuFailureKind, NcuMessage } from './ncu-failure'
 export interface NcuValue {
   /** null: ncu had no figure for this launch. */
   value: number | string | null
+  /** Where it is none: the NaN or infinity that ncu reported. */
+  reported?: string
   /** ncu's base unit: `ns`, `byte`, `inst`, `%`, or empty. */
   unit: string
 }
@@ -196,11 +199,13 @@ export function parseLaunch(
   const metrics = Object.create(null) as Record<string, NcuValue>
   for (const column of columns.metrics) {
     const known = numbers === undefined ? NaN : numbers[column.at]!
-    const value = Number.isNaN(known) ? read(row[column.at] ?? '', column) : known
-    metrics[column.name] = {
-      value: typeof value === 'number' ? value * column.factor : value,
-      unit: column.unit,
-    }
+    const text = row[column.at] ?? ''
+    const value = Number.isNaN(known) ? read(text, column) : known
+    const { unit } = column
+    if (typeof value === 'number') metrics[column.name] = { value: value * column.factor, unit }
+    else if (value === null && isNotFinite(text))
+      metrics[column.name] = { value, unit, reported: text.trim() }
+    else metrics[column.name] = { value, unit }
   }
   const passes = metrics.profiler__replayer_passes?.value
   const pushed = rangesIn(cell(columns.pushed))

@@ -171,6 +171,7 @@ function toKernel(
     for (const { address, line } of section.instructions)
       if (line !== null) places.set(address, [...(places.get(address) ?? []), { file, line }])
   }
+  const stallSamples = [...sass, ...withLines].map((own) => own.stallSamples).find((own) => own)
   const instructions = toInstructions([...codeOf(sass, withLines).values()], places)
   return {
     name: kernelName,
@@ -178,6 +179,7 @@ function toKernel(
     lines,
     opcodes: countOpcodes(instructions),
     rules: rules.get(id) ?? [],
+    ...(stallSamples ? { stallSamples } : {}),
   }
 }
 

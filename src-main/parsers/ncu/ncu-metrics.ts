@@ -73,8 +73,11 @@ function aggregate(
 function missingReason(launches: readonly NcuLaunch[], names: readonly string[]): Statement {
   const reported = names.find((name) => launches.some(({ metrics }) => metrics[name]))
   if (!reported) return message('records.notReported', { names: names.join(' or ') })
-  const kernel = launches.find((launch) => numberOf(launch, reported) === null)?.kernelName
-  return message('records.noFigure', { metricName: reported, kernel: kernel ?? '' })
+  const launch = launches.find((one) => numberOf(one, reported) === null)
+  const [kernel, value] = [launch?.kernelName ?? '', launch?.metrics[reported]?.reported]
+  return value === undefined
+    ? message('records.noFigure', { metricName: reported, kernel })
+    : message('records.notFinite', { metricName: reported, kernel, value })
 }
 
 function toMetric(launches: readonly NcuLaunch[], definition: MetricDefinition): MetricValue {

@@ -5,6 +5,7 @@ import type {
   Place,
   Rule,
   SourceLine,
+  StallSamples,
   Work,
 } from '../../domain/session/deep'
 import type { Statement } from '../../domain/messages/message'
@@ -35,6 +36,7 @@ const counters: Record<Counter, string> = {
 }
 
 const stallPrefix = 'smsp__pcsamp_warps_issue_stalled_'
+const notIssuedSuffix = '_not_issued'
 /** Reasons that the source page abbreviates. */
 const reasons: Record<string, string> = {
   dispatch_stall: 'dispatch',
@@ -82,13 +84,15 @@ type ByOffset = ReadonlyMap<number, number> | null
 
 const figureOf = (value: MessageOf<'Value'> | undefined): number => {
   const figure = Number(value?.choice.value ?? 0)
-  return Number.isFinite(figure) && figure > 0 ? figure : 0
+  return Number.isFinite(figure) ? Math.max(figure, 0) : NaN
 }
 
 interface Instances {
   counter(name: string): ByOffset
   stalls: readonly (readonly [reason: string, counts: ReadonlyMap<number, number>])[]
   notIssued: readonly ReadonlyMap<number, number>[]
+  /** Reports of ncu before 2025.4 count all samples; without those, reasons are of the samples that found nothing issued. */
+  stallSamples: StallSamples | null
 }
 
 function instancesOf(
@@ -99,7 +103,7 @@ function instancesOf(
   const wanted = new Set(Object.values(counters))
   const found = new Map<string, ReadonlyMap<number, number>>()
   const stalls: [string, ReadonlyMap<number, number>][] = []
-  const notIssued: ReadonlyMap<number, number>[] = []
+  const notIssued: [string, ReadonlyMap<number, number>][] = []
   for (const { name: index, instances } of metrics) {
     const name = nameOf(index) ?? ''
     if (!wanted.has(name) && !name.startsWith(stallPrefix)) continue
@@ -107,20 +111,32 @@ function instancesOf(
       instances.map(({ of, value }) => [Number(of?.choice.value ?? 0) - base, figureOf(value)]),
     )
     if (wanted.has(name)) found.set(name, figures)
-    else if (name.endsWith('_not_issued')) notIssued.push(figures)
     else {
-      const reason = name.slice(stallPrefix.length)
-      stalls.push([reasons[reason] ?? reason, figures])
+      const isNotIssued = name.endsWith(notIssuedSuffix)
+      const reason = name.slice(
+        stallPrefix.length,
+        isNotIssued ? -notIssuedSuffix.length : undefined,
+      )
+      const list = isNotIssued ? notIssued : stalls
+      list.push([reasons[reason] ?? reason, figures])
     }
   }
-  return { counter: (name) => found.get(name) ?? null, stalls, notIssued }
+  return {
+    counter: (name) => found.get(name) ?? null,
+    stalls: stalls.length > 0 ? stalls : notIssued,
+    notIssued: notIssued.map(([, figures]) => figures),
+    stallSamples: stalls.length > 0 ? 'all' : notIssued.length > 0 ? 'notIssued' : null,
+  }
 }
 
-function workAt(offset: number, { counter, stalls, notIssued }: Instances): Work {
+/** What ncu reported as NaN or infinite was not counted as 0. */
+const orNull = (figure: number): number | null => (Number.isNaN(figure) ? null : figure)
+
+function workAt(offset: number, { counter, stalls, notIssued, stallSamples }: Instances): Work {
   const counts = Object.fromEntries(
     Object.entries(counters).map(([key, name]) => [
       key,
-      counter(name) && (counter(name)!.get(offset) ?? 0),
+      counter(name) && orNull(counter(name)!.get(offset) ?? 0),
     ]),
   ) as Record<Counter, number | null>
   const sampled = stalls.flatMap(([reason, figures]): [string, number][] => {
@@ -131,8 +147,10 @@ function workAt(offset: number, { counter, stalls, notIssued }: Instances): Work
   const sum = (values: readonly number[]): number => values.reduce((all, one) => all + one, 0)
   return {
     ...counts,
-    samples: isSampled ? sum(sampled.map(([, count]) => count)) : null,
-    notIssuedSamples: isSampled ? sum(notIssued.map((figures) => figures.get(offset) ?? 0)) : null,
+    samples: stallSamples === 'all' ? sum(sampled.map(([, count]) => count)) : null,
+    notIssuedSamples: isSampled
+      ? orNull(sum(notIssued.map((figures) => figures.get(offset) ?? 0)))
+      : null,
     stalls: isSampled ? Object.fromEntries(sampled) : null,
   }
 }
@@ -242,6 +260,7 @@ export function launchCode({ name, detailed, source, metricName, nameOf }: CodeP
       lines: linesOf(rows, ({ file, line }) => texts.get(file)?.[line - 1]?.trim() ?? null),
       opcodes: opcodesOf(instructions, detailed, metricName),
       rules,
+      ...(instances.stallSamples ? { stallSamples: instances.stallSamples } : {}),
     },
     sources: [...files].flatMap(([file, source]) => (used.has(file) ? [source] : [])),
     unknown: code.unknown,
@@ -257,10 +276,11 @@ function opcodesOf(
   const counted = metrics.find(
     ({ name }) => metricName(name) === 'sass__inst_executed_per_opcode_with_modifier_all',
   )
-  if (counted && counted.instances.length > 0)
-    return Object.fromEntries(
-      counted.instances.map(({ of, value }) => [String(of?.choice.value ?? ''), figureOf(value)]),
-    )
+  const instances = counted?.instances.map(
+    ({ of, value }) => [String(of?.choice.value ?? ''), figureOf(value)] as const,
+  )
+  if (instances && instances.length > 0 && instances.every(([, count]) => !Number.isNaN(count)))
+    return Object.fromEntries(instances)
   const opcodes: Record<string, number> = {}
   for (const { opcode, executed } of instructions) {
     if (executed === null) return null

@@ -310,17 +310,17 @@ function toMetrics(
     if (name === undefined) state.unnamed += 1
     // Lists of other metrics that ncu uses for page layout, not figures.
     else if (!/^(breakdown|group):/.test(name))
-      metrics[name] = { value: toFigure(value), unit: unitOf(name) }
+      metrics[name] = { ...toFigure(value), unit: unitOf(name) }
   }
   return metrics
 }
 
 /** A metric without a figure has no value, no text, or is nan. */
-function toFigure(value: MessageOf<'Value'> | undefined): number | string | null {
+function toFigure(value: MessageOf<'Value'> | undefined): Omit<NcuValue, 'unit'> {
   const figure = value?.choice.value
-  if (figure === undefined || typeof figure === 'string') return figure || null
+  if (figure === undefined || typeof figure === 'string') return { value: figure || null }
   const number = Number(figure)
-  return Number.isFinite(number) ? number : null
+  return Number.isFinite(number) ? { value: number } : { value: null, reported: String(number) }
 }
 
 /**

@@ -10,7 +10,7 @@
  */
 import { parse } from 'csv-parse/sync'
 import { message, type Statement } from '../../domain/messages/message'
-import type { Work } from '../../domain/session/deep'
+import type { StallSamples, Work } from '../../domain/session/deep'
 import { isWhole, type NcuLaunch } from './ncu-csv'
 import { parseNcuCell } from './ncu-values'
 
@@ -34,6 +34,7 @@ export interface SourceSection {
   readonly lines: LineRow[]
   /** How many rows could not be read. */
   readonly unreadable: number
+  readonly stallSamples: StallSamples | null
 }
 
 export interface SourcePage {
@@ -64,6 +65,8 @@ const columnsOf: Record<Exclude<keyof Work, 'stalls'>, readonly string[]> = {
   globalL2SectorsExcess: ['L2 Theoretical Sectors Global Excessive'],
 }
 
+const notIssued = '_not_issued'
+
 interface Layout {
   width: number
   address: number
@@ -73,6 +76,7 @@ interface Layout {
   source: number
   figures: [keyof typeof columnsOf, number][]
   stalls: [string, number][]
+  stallSamples: StallSamples | null
 }
 
 function layoutOf(header: readonly string[]): Layout | null {
@@ -80,6 +84,10 @@ function layoutOf(header: readonly string[]): Layout | null {
   const sass = header.indexOf('Source', address)
   if (address < 0 || sass < 0) return null
   const line = header.indexOf('Line No')
+  const reasons = header.filter((name) => name.startsWith('stall_'))
+  const isSampled = reasons.length > 0
+  // No page of 2025.4 was at hand: its columns are taken to be named like its metrics.
+  const ofNotIssued = isSampled && reasons.every((name) => name.endsWith(notIssued))
   return {
     width: header.length,
     address,
@@ -91,9 +99,10 @@ function layoutOf(header: readonly string[]): Layout | null {
       names.map((name) => header.indexOf(name)).find((at) => at >= 0) ?? -1,
     ]),
     stalls: header.flatMap((name, at): [string, number][] => {
-      const reason = /^stall_(\w+)$/.exec(name)?.[1]
-      return reason ? [[reason, at]] : []
+      const reason = /^stall_(\w+?)(?:_not_issued)?$/.exec(name)?.[1]
+      return reason && name.endsWith(notIssued) === ofNotIssued ? [[reason, at]] : []
     }),
+    stallSamples: isSampled ? (ofNotIssued ? 'notIssued' : 'all') : null,
   }
 }
 
@@ -147,13 +156,15 @@ interface Rows {
   instructions: SassRow[]
   lines: LineRow[]
   unreadable: number
+  stallSamples: StallSamples | null
 }
 
 /** The rows below a section's labels, its header first. */
 function readRows([header, ...printed]: readonly string[]): Rows {
-  const rows: Rows = { instructions: [], lines: [], unreadable: 0 }
+  const rows: Rows = { instructions: [], lines: [], unreadable: 0, stallSamples: null }
   const layout = header === undefined ? null : layoutOf(cellsOf(header, undefined))
   if (!layout) return rows
+  rows.stallSamples = layout.stallSamples
   let sourceLine: number | null = null
   const seen = new Set<string>()
   for (const line of printed) {
@@ -199,6 +210,9 @@ function sectionOf(
     },
     get lines() {
       return read().lines
+    },
+    get stallSamples() {
+      return read().stallSamples
     },
     get unreadable() {
       return read().unreadable

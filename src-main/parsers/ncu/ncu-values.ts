@@ -33,6 +33,9 @@ export type ReadCell = (cell: string, column: MetricColumn) => number | string |
 const missing = /^(\(!\)\s*)?(n\/a|[-+]?nan|[-+]?inf(inity)?|no data|[-–—]+)?$/i
 const number = /^[-+]?(\d{1,3}(,\d{3})+|\d+)(\.\d+)?([eE][-+]?\d+)?$/
 
+/** `nan` or `inf`, which is a figure that could not be computed and not one that was not collected. */
+export const isNotFinite = (text: string): boolean => /^\s*[-+]?(nan|inf(inity)?)\s*$/i.test(text)
+
 /** Powers of ten that are exact in a double. */
 export const tens = Array.from({ length: 16 }, (_, power) => 10 ** power)
 

@@ -1,4 +1,5 @@
 /** Reads the frozen sessions in an HTML report; no code of the page is run. */
+import { withoutRangeOccupancy } from '../../domain/analysis/derived-metrics'
 import { gunzipSync } from 'node:zlib'
 import { formats, upgraded } from '../../domain/session/upgrade/index'
 import { inputError, errorText, type KernelLadderError, schemaFault } from '../../domain/errors'
@@ -36,8 +37,12 @@ export function parseReportHtml(html: string, name: string): ReadReport {
   if ('refused' in current) throw damaged(current.refused)
   const report = FrozenReport.safeParse(current.value)
   if (!report.success) throw damaged(schemaFault(report.error))
+  const sessions = report.data.sessions.map(({ session, ...rest }) => ({
+    ...rest,
+    session: withoutRangeOccupancy(session),
+  }))
   return {
-    report: report.data,
+    report: { ...report.data, sessions },
     deep: report.data.sessions.map((_session, index) => {
       const packed = elementText(html, 'text/plain', deepElementId(index), damaged)
       return packed === null ? {} : unpackDeep(packed, damaged)

@@ -1,12 +1,22 @@
 /** Finds nvcc and the driver of a machine, or says what is missing. */
 import { askDriver, type NvidiaSmi } from '../../adapters/tools/gpus'
+import type { Machine } from '../../adapters/machine/machine'
 import type { Toolbox } from '../../adapters/tools/toolbox'
-import { message } from '../../domain/messages/message'
-import { KernelLadderError, missingError } from '../../domain/errors'
+import { message, says, together } from '../../domain/messages/message'
+import { KernelLadderError, missingError, toErrorShape } from '../../domain/errors'
+
+const needsGpu = message('doctor.useGpu')
 
 export const remedies = {
   nvcc: message('doctor.installNvcc'),
-  gpu: message('doctor.useGpu'),
+  gpu: needsGpu,
+  /** For what can also run on another target, which is what most readers without a GPU want. */
+  otherTarget: together(
+    message('doctor.tryEmulated'),
+    message('doctor.tryRecorded'),
+    message('doctor.tryStatic'),
+    needsGpu,
+  ),
   ncu: message('doctor.installNcu'),
   sanitizer: message('doctor.installSanitizer'),
 } as const
@@ -35,4 +45,16 @@ export async function queryDriver(toolbox: Toolbox, signal?: AbortSignal): Promi
     )
   if (answer.gpus.length === 0) throw missingError(message('tools.noGpuFound'), remedies.gpu)
   return answer
+}
+
+/** Whether there is a driver to ask; asking it takes half a second. */
+export const hasGpu = async (machine: Machine): Promise<boolean> =>
+  (await machine.toolbox(null).locate('nvidia-smi')) !== null
+
+/** The same error; if it asks for a GPU, its remedy also names the targets that need none. */
+export function orOtherTarget(error: unknown): unknown {
+  const { kind, message: why, remedy } = toErrorShape(error)
+  return says(remedy, 'doctor.useGpu')
+    ? new KernelLadderError(kind, why, remedies.otherTarget)
+    : error
 }

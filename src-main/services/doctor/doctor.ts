@@ -8,7 +8,7 @@ import { sanitizerVersionPattern } from '../../adapters/tools/compute-sanitizer'
 import type { NvidiaSmi } from '../../adapters/tools/gpus'
 import type { Toolbox } from '../../adapters/tools/toolbox'
 import type { DoctorCheck, DoctorReport } from '../../contract/index'
-import { queryDriver, remedies } from '../bench/tools'
+import { orOtherTarget, queryDriver, remedies } from '../bench/tools'
 import { probeCounters } from './counter-probe'
 
 const check = (
@@ -76,7 +76,7 @@ async function driverChecks(
       ],
     }
   } catch (error) {
-    const { message: why, remedy } = toErrorShape(error)
+    const { message: why, remedy } = toErrorShape(orOtherTarget(error))
     return {
       driver: null,
       checks: [

@@ -5,7 +5,9 @@ import { pathExists } from '../../adapters/disk/disk'
 import { type LadderFolder, readLadderFolder } from '../../adapters/catalog/ladder-folder'
 import { readCatalog, type Catalog } from '../../adapters/catalog/catalog'
 import { readProgramFolder, type ProgramFolder } from '../../adapters/catalog/program-folder'
-import { findLadder } from '../catalog/resolve'
+import type { Sizes } from '../../domain/task/problem'
+import type { Task } from '../../domain/task/task'
+import { findLadder, taskOf } from '../catalog/resolve'
 import { requireTrustedFolder } from './folder-trust'
 
 export interface OpenedLadder {
@@ -48,4 +50,14 @@ export async function openTrustedLadder(setup: Setup, name: string): Promise<Ope
   const opened = await openLadder(setup, name)
   if (opened.own) await requireTrustedFolder(setup.machine.folders, opened.own)
   return opened
+}
+
+/** A ladder with its task, without what only building needs. */
+export async function chosenLadder(
+  setup: Setup,
+  name: string,
+): Promise<{ id: string; task: Task; sizes: readonly Sizes[] }> {
+  const { catalog, id } = await openLadder(setup, name)
+  const file = findLadder(catalog, id)
+  return { id, task: taskOf(catalog, file), sizes: file.sizes }
 }

@@ -149,6 +149,18 @@ function shareWords({ launches, total, restMs }: ReportFile): Statement[] {
   return [message('records.importedShare', { time: formatMs(ms), total: formatMs(all), share })]
 }
 
+/** The newest ncu whose own output every value of a report was compared with. */
+const checkedNcu = [2025, 3]
+
+/** That nobody has compared reports of this ncu with what it prints. */
+function newerNcu({ ncuVersion, format }: ReportFile): Statement[] {
+  const [year = 0, minor = 0] = (ncuVersion ?? '').split('.').map(Number)
+  const isNewer = year > checkedNcu[0]! || (year === checkedNcu[0] && minor > checkedNcu[1]!)
+  return format === 'ncu-rep' && isNewer
+    ? [message('imports.newerNcu', { version: ncuVersion!, known: checkedNcu.join('.') })]
+    : []
+}
+
 function warningsOf(report: ReportFile, device: Device | null, name: string): Statement[] {
   const { launches, total, notes, format } = report
   const devices = new Set(launches.map(({ device: index }) => index))
@@ -158,6 +170,7 @@ function warningsOf(report: ReportFile, device: Device | null, name: string): St
       ? [message('records.importedFirst', { file: name, total, count: launches.length })]
       : []),
     ...shareWords(report),
+    ...newerNcu(report),
     ...(format === 'details-csv' ? [message('records.detailsPage')] : []),
     ...(device ? [] : [message('records.gpuUnclear', { file: name })]),
     ...(devices.size > 1 ? [message('records.severalGpus', { count: devices.size })] : []),

@@ -1,8 +1,8 @@
 /** The calls labs.*. */
 import { readFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import type { Folders, Setup } from '../../adapters/machine/machine'
-import { listAttempts, readAttempt, readAttemptSource } from '../../adapters/labs/attempt'
+import type { Setup } from '../../adapters/machine/machine'
+import { readAttempt, readAttemptSource } from '../../adapters/labs/attempt'
 import type { LabFolder } from '../../adapters/labs/lab-folders'
 import type { CallInput, CallName, CallOutput, Calls, RunEvent } from '../../contract'
 import type { AttemptSummary, LabSummary, LabView } from '../../contract/labs'
@@ -11,11 +11,12 @@ import { inputError } from '../../domain/errors'
 import { message } from '../../domain/messages/message'
 import { profileLevelOf } from '../../domain/labs/lab'
 import { checkTitle, metricLabel } from '../../domain/labs/judge'
-import { can, isMeasuredNow, parseTarget } from '../../domain/targets/targets'
-import { noAnswers, outcomeTimeMs } from '../../domain/labs/outcome'
+import { can, parseTarget } from '../../domain/targets/targets'
+import { noAnswers } from '../../domain/labs/outcome'
 import { buildSubmission, occupancyTable } from './build-submission'
 import { planLab } from './plan-lab'
 import { checkLab } from './check'
+import { attemptsAt, hasPassed, standingIn } from './lab-progress'
 import { codeOf, recordedOutcomes, sourceHash } from './recorded'
 import { addLab, allLabs, findLab } from './find-lab'
 import { appVersion } from '../version'
@@ -43,26 +44,6 @@ const pictureTypes: Record<string, string> = { svg: 'image/svg+xml', png: 'image
 const dataUri = (path: string, bytes: Uint8Array): string =>
   `data:${pictureTypes[path.split('.').pop() ?? ''] ?? 'application/octet-stream'};base64,${Buffer.from(bytes).toString('base64')}`
 
-async function summarize(folders: Folders, key: string, lab: LabFolder): Promise<AttemptSummary[]> {
-  const attempts = await listAttempts(attemptsDir(folders, key))
-  return Promise.all(
-    attempts.map(async ({ id, attempt: { outcome } }): Promise<AttemptSummary> => {
-      return {
-        id,
-        createdAt: outcome.createdAt,
-        code: codeOf(lab, outcome.sourceHash),
-        status: outcome.status,
-        checksPassed: outcome.checks.filter(({ status }) => status === 'passed').length,
-        checks: outcome.checks.length,
-        target: outcome.target,
-        timeMs: outcomeTimeMs(outcome),
-        cacheState: outcome.cacheState ?? null,
-        session: await attemptSession(folders, key, id, outcome),
-      }
-    }),
-  )
-}
-
 /**
  * Predictions are locked once their answer has been shown. Measuring the starter does not lock them, since it
  * reveals nothing.
@@ -71,9 +52,6 @@ const isSealed = (attempts: readonly AttemptSummary[], { since }: LabProgress): 
   attempts.some(
     ({ session, createdAt, code }) => session !== null && createdAt > since && code !== 'starter',
   )
-
-const hasPassed = (attempts: readonly AttemptSummary[]): boolean =>
-  attempts.some(({ status, target }) => status === 'passed' && isMeasuredNow(target))
 
 async function filesOf({ folder, files }: LabFolder): Promise<LabView['files']> {
   return Promise.all(
@@ -89,7 +67,7 @@ async function viewOf(setup: Setup, ref: string, folder: LabFolder): Promise<Lab
   const { lab } = folder
   const [progress, attempts, trusted] = [
     await readProgress(folders, ref),
-    await summarize(folders, ref, folder),
+    await attemptsAt(folders, ref, folder),
     await isTrusted(setup, folder),
   ]
   const sealed = isSealed(attempts, progress)
@@ -153,8 +131,6 @@ async function listOf(setup: Setup): Promise<CallOutput<'labs.list'>> {
     labs: await Promise.all(
       labs.map(async ({ ref, lab: folder }): Promise<LabSummary> => {
         const { folders } = setup.machine
-        const attempts = await summarize(folders, ref, folder)
-        const { draft } = await readProgress(folders, ref)
         const { id, title, summary, minutes, needs } = folder.lab
         return {
           ref,
@@ -165,13 +141,7 @@ async function listOf(setup: Setup): Promise<CallOutput<'labs.list'>> {
           needs: needs.labs,
           counters: profileLevelOf(folder.lab) !== 'none',
           trusted: await isTrusted(setup, folder),
-          progress: hasPassed(attempts)
-            ? 'passed'
-            : attempts.length > 0 || draft !== null
-              ? 'started'
-              : 'new',
-          attempts: attempts.length,
-          lastAt: attempts.at(-1)?.createdAt ?? null,
+          ...(await standingIn(folders, ref, folder)),
         }
       }),
     ),
@@ -204,7 +174,7 @@ export function createLabCalls(setup: Setup, startRun: (work: LabRun) => string)
       const lab = await findLab(setup, ref)
       if (answers) checkAnswers(lab, answers)
       const sealed = answers
-        ? isSealed(await summarize(folders, ref, lab), await readProgress(folders, ref))
+        ? isSealed(await attemptsAt(folders, ref, lab), await readProgress(folders, ref))
         : false
       await changeProgress(folders, ref, (progress) => ({
         ...progress,
@@ -227,7 +197,7 @@ export function createLabCalls(setup: Setup, startRun: (work: LabRun) => string)
     },
     'labs.solution': async ({ ref }: CallInput<'labs.solution'>) => {
       const lab = await findLab(setup, ref)
-      const passed = hasPassed(await summarize(folders, ref, lab))
+      const passed = hasPassed(await attemptsAt(folders, ref, lab))
       const { solutionAsked } = await changeProgress(folders, ref, (progress) => ({
         ...progress,
         solutionAsked: progress.solutionAsked + 1,

@@ -10,7 +10,7 @@ import { formatMs } from '../../domain/metrics/units'
 import { factsOf, parameterChanges } from './comparison'
 import { list } from './printers/markdown'
 import { comparedFactTable } from './tables'
-import { dash } from './model'
+import { dash, placeWords } from './model'
 import { originTable, printMdTable } from './markdown-tables'
 
 const signs: Record<RungCheck['verdict'], string> = {
@@ -45,8 +45,7 @@ const order: RungCheck['verdict'][] = ['slower', 'broken', 'unresolved']
 const rank = ({ verdict }: RungCheck): number =>
   order.includes(verdict) ? order.indexOf(verdict) : order.length
 
-const on = (session: Session): string =>
-  `${mdCode(session.id)} on ${md(session.device?.name ?? 'no GPU')}`
+const on = (session: Session): string => `${mdCode(session.id)} ${md(placeWords(session))}`
 
 const definition = (threshold: number): string =>
   `A rung is slower if the whole confidence interval of its change is above +${threshold} %, same or faster if none of it is, and unresolved otherwise. ` +

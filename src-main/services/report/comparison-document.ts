@@ -2,6 +2,7 @@
 import { inEnglish } from '../../domain/text/english'
 import type { ReportSection } from '../../domain/report/frozen-report'
 import { chartFigures, pairChart } from './charts'
+import { madeWord, placeWords } from './model'
 import { html, htmlCode, htmlList, htmlSentence, htmlTable, printHtmlTable } from './html-markup'
 import { type PrintDocument } from './print-document'
 import {
@@ -20,8 +21,8 @@ const name = ({ a }: ComparedRung): string => `${htmlCode(a.id)}: ${html(a.title
 
 function summaryPart(model: ComparisonModel): PrintPart {
   const { a, b, changes } = model
-  const one = (label: string, { id, device, createdAt }: typeof a): string =>
-    `<li>${label}: ${htmlCode(id)} on ${html(device?.name ?? 'no GPU')}, measured on ${html(createdAt)}</li>`
+  const one = (label: string, session: typeof a): string =>
+    `<li>${label}: ${htmlCode(session.id)} ${html(placeWords(session))}, ${madeWord(session)} on ${html(session.createdAt)}</li>`
   const body = [
     `<p class="best">${htmlSentence(model.answer)}</p>`,
     `<ul>${one('First', a)}${one('Second', b)}</ul>`,

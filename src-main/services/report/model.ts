@@ -13,10 +13,11 @@ import {
 } from '../../domain/metrics/units'
 import { message, type Statement } from '../../domain/messages/message'
 import type { ReportSection } from '../../domain/report/frozen-report'
+import { countedColumns, hasTimes } from '../../domain/analysis/table-columns'
 import { leadMetric, leadText } from '../../domain/analysis/lead-figure'
 import { stepWords } from '../../domain/analysis/climb'
 import { timeNotes } from '../../domain/analysis/time-notes'
-import { can, gpuOfTarget } from '../../domain/targets/targets'
+import { can, gpuOfTarget, isBuiltOnly, isEmulated } from '../../domain/targets/targets'
 import { inEnglish } from '../../domain/text/english'
 import { headline, printedProvenance, type PrintedFact } from '../../domain/report/provenance'
 import { scrubSession, type Scrubber } from './scrub'
@@ -60,6 +61,8 @@ export interface LadderRow {
   kernel?: { time: Figure; share: Figure; launches: Figure; median: Figure }
   /** In the order of the model's metrics. */
   metrics: Figure[]
+  /** Without times: what was counted, in the order of the model's counted metrics. */
+  counted: Figure[]
   /** The NVTX ranges that it was launched in. */
   range?: string
 }
@@ -88,6 +91,8 @@ export interface ReportModel {
   date: string | null
   summary: PrintedSummary
   metrics: { id: string; label: string; isAbsent: boolean }[]
+  /** The metrics that stand in place of times where nothing was timed. */
+  counted: { id: string; label: string }[]
   rows: LadderRow[]
   notes: string[]
   /** What a reader must know beside a rung's time: `02_tile: did not settle, at the power cap`. */
@@ -129,9 +134,6 @@ export const dash = '–'
 /** Used if a session gives no reason. */
 export const noReason = 'No reason was recorded.'
 
-/** Its rungs ran, and not on a clock. */
-const isEmulated = ({ target }: Session): boolean => can(target).runs && !can(target).times
-
 /** Kernels that ncu timed one by one. */
 const isOfKernels = (session: Session): boolean =>
   !can(session.target).knowsRun && totalProfiledMs(session) !== null
@@ -151,7 +153,7 @@ function kernelFigures(rung: RungResult, total: number): NonNullable<LadderRow['
 
 /** The meaning of the marks in a table, printed below it in every format. */
 export const legendOf = (session: Session): string =>
-  isEmulated(session)
+  isEmulated(session.target)
     ? 'Figures without a mark are counted by an emulator that executes the machine code; nothing was timed. ○ is derived from the build, the launch and counted figures. – is not available.'
     : isOfKernels(session)
       ? 'Figures without a mark are measured by ncu, launch by launch (GPU time: the sum over the launches). ○ is derived from measured figures. – is not available.'
@@ -160,11 +162,15 @@ export const legendOf = (session: Session): string =>
 const cacheWords = ({ settings: { cacheState } }: Session): string =>
   cacheState ? `, L2 ${inEnglish(message(`cacheState.${cacheState}`))}` : ''
 
-/** Where it ran, for a title. */
-function gpuName(session: Session): string {
-  const { device, target } = session
-  const emulated = isEmulated(session) ? gpuOfTarget(target) : null
-  return device?.name ?? (emulated ? `an emulated ${emulated.name}` : 'no GPU')
+/** How its figures came about, before a date. */
+export const madeWord = (session: Session): string =>
+  isBuiltOnly(session.target) ? 'built' : isEmulated(session.target) ? 'emulated' : 'measured'
+
+/** `on NVIDIA H200`, or `emulated on H200`. */
+export function placeWords({ device, target }: Session): string {
+  const gpu = device?.name ?? gpuOfTarget(target)?.name ?? 'no GPU'
+  const how = device ? '' : isEmulated(target) ? 'emulated ' : isBuiltOnly(target) ? 'built ' : ''
+  return `${how}${how === 'built ' ? 'for' : 'on'} ${gpu}`
 }
 
 /** Counts are shown as bare numbers; their heading says what is counted. */
@@ -216,6 +222,9 @@ export function buildReport(input: ReportInput): ReportModel {
     ...metric,
     isAbsent: session.rungs.every(({ metrics: own }) => own[metric.id]?.value == null),
   }))
+  const counted = hasTimes(session)
+    ? []
+    : countedColumns(session).flatMap((id) => metrics.filter((metric) => metric.id === id))
   const has = (way: 'burst' | 'sustained'): boolean =>
     session.rungs.some(({ timing }) => timing?.[way])
   const [bursts, sustained] = [has('burst'), has('sustained')]
@@ -264,11 +273,12 @@ export function buildReport(input: ReportInput): ReportModel {
       metrics: metrics.map(({ id, isAbsent }) =>
         isAbsent ? absent() : metricFigure(rung.metrics[id]),
       ),
+      counted: counted.map(({ id }) => metricFigure(rung.metrics[id])),
     }
   }
   const groups = rangeGroups(session)
   const steps = stepsOf(session)
-  const subject = `${inEnglish(headline(session))} on ${gpuName(session)}`
+  const subject = `${inEnglish(headline(session))}${session.device ? ' ' : ', '}${placeWords(session)}`
   const source = (id: string): string | undefined => input.sources[id]
   return {
     session,
@@ -282,6 +292,7 @@ export function buildReport(input: ReportInput): ReportModel {
     date: input.date,
     summary: printedSummary(session, steps),
     metrics,
+    counted,
     rows:
       groups?.flatMap(({ title: range, rungs }) =>
         rungs.map((rung) => ({ ...row(rung), ...(range === null ? {} : { range }) })),

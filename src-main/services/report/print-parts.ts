@@ -61,10 +61,10 @@ export const ladderPart = (model: ReportModel): PrintPart => ({
 /** The author's published figures beside ours. */
 export function publishedPart({ published }: ReportModel): PrintPart[] {
   if (!published) return []
-  const { origin, conclusion, rows } = published
+  const { title, origin, conclusion, rows } = published
   const table = rows.length === 0 ? '' : printHtmlTable(publishedTable(published), 'published')
   const body = `<p>${html(origin)}</p>\n<p>${html(conclusion)}</p>\n${table}`
-  return [{ id: 'published', title: 'Published figures beside ours', body }]
+  return [{ id: 'published', title, body }]
 }
 
 /** The number of columns that fit on a page beside a rung's name. */

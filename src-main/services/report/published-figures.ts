@@ -1,24 +1,30 @@
 /** The figures that a ladder's author published, next to the measured ones. */
 import { threadsPerBlock } from '../../domain/analysis/derived-metrics'
+import { isPublishedSize } from '../../domain/analysis/table-columns'
 import { metricDefinitions } from '../../domain/metrics/metrics'
 import { sizesLabel } from '../../domain/task/problem'
 import type { Session } from '../../domain/session/session'
 import { formatGflops, formatValue } from '../../domain/metrics/units'
 
 export interface PublishedFigures {
+  /** The heading. */
+  title: string
   /** Whose figures they are, the GPU, and where to read them. */
   origin: string
   conclusion: string
   /** Throughput, threads per block if the author varied them, then all published metrics. */
   columns: string[]
-  /** Rungs with published figures, each above ours; a dash if there is none. */
+  /** Ours are of the same problem, so that they can be in one table. */
+  hasOurs: boolean
+  /** Rungs with published figures, and ours; a dash if there is none. */
   rows: { id: string; theirs: string[]; ours: string[] }[]
 }
 
 const none = '–'
 
-export function publishedFigures({ ladder, rungs }: Session): PublishedFigures | null {
-  const { published } = ladder
+export function publishedFigures(session: Session): PublishedFigures | null {
+  const { published } = session.ladder
+  const hasOurs = isPublishedSize(session)
   if (!published) return null
   const metrics = metricDefinitions.filter(({ id }) =>
     Object.values(published.metrics).some((figures) => figures[id] !== undefined),
@@ -26,14 +32,16 @@ export function publishedFigures({ ladder, rungs }: Session): PublishedFigures |
   const { author, title, gpu, size, url, threadsPerBlock: threads } = published
   const where = gpu === undefined ? 'no figures are given' : `on ${gpu} at ${sizesLabel(size)}`
   return {
-    origin: `${title}${author === undefined ? '' : ` (${author})`}, ${where}${url === undefined ? '' : `, ${url}`}. It is a different GPU: compare the steps, not the absolute figures.`,
+    title: hasOurs ? 'Published figures beside ours' : 'Published figures',
+    hasOurs,
+    origin: `${title}${author === undefined ? '' : ` (${author})`}, ${where}${url === undefined ? '' : `, ${url}`}. It is a different GPU${hasOurs ? '' : ' and another problem size'}: compare the steps, not the absolute figures.`,
     conclusion: published.conclusion,
     columns: [
       'Throughput',
       ...(threads ? ['Threads per block'] : []),
       ...metrics.map(({ label }) => label),
     ],
-    rows: rungs
+    rows: session.rungs
       .filter(({ id }) => published.gflops[id] !== undefined || published.metrics[id])
       .map((rung) => {
         const { id, timing, metrics: own } = rung

@@ -3,7 +3,7 @@ import { inEnglish } from '../../domain/text/english'
 import type { ReportSection } from '../../domain/report/frozen-report'
 import { chartsOf, printChart, type ReportChart } from './charts'
 import { html, htmlCode, htmlList, htmlSentence } from './html-markup'
-import type { ReportModel } from './model'
+import { madeWord, type ReportModel } from './model'
 import { type PrintDocument } from './print-document'
 import {
   counterPart,
@@ -73,7 +73,7 @@ export function sessionDocument(model: ReportModel): PrintDocument {
   return {
     title,
     notes: authorNotes,
-    sub: `${subject === null ? '' : `${html(subject)}. `}${htmlCode(id)}, measured on ${html(createdAt)}${date === null ? '' : `; report of ${html(date)}`}`,
+    sub: `${subject === null ? '' : `${html(subject)}. `}${htmlCode(id)}, ${madeWord(session)} on ${html(createdAt)}${date === null ? '' : `; report of ${html(date)}`}`,
     warnings: [
       ...warnings.map(inEnglish),
       ...(completion === 'cancelled'

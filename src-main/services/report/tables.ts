@@ -57,8 +57,8 @@ const figureCell = ({ text, evidence, note }: Figure): Cell => ({
   ...(note === undefined ? {} : { note }),
 })
 
-/** Without times, as of an emulated run, there are no columns of them. */
-export function ladderTable({ rows }: ReportModel): Table {
+/** Without times, as of an emulated run, what was counted is in their place. */
+export function ladderTable({ rows, counted }: ReportModel): Table {
   const hasTimes = rows.some(({ rung }) => rung.timing !== null)
   const headings = ['Time', '±', 'Throughput ○', 'Reference beside', 'To reference ○', 'Step ○']
   const ofRanges = rows.some(({ range }) => range !== undefined)
@@ -73,7 +73,9 @@ export function ladderTable({ rows }: ReportModel): Table {
   return {
     columns: [
       ...['Rung', 'What', ...(ofRanges ? ['NVTX range'] : []), 'Status'].map(words),
-      ...[...ofKernels, ...(hasTimes ? headings : [])].map(number),
+      ...[...ofKernels, ...(hasTimes ? headings : []), ...counted.map(({ label }) => label)].map(
+        number,
+      ),
     ],
     rows: rows.map((row) => {
       const { rung, time, spread, throughput, beside, ratio, step, kernel } = row
@@ -86,6 +88,7 @@ export function ladderTable({ rows }: ReportModel): Table {
           ...(kernel ? [kernel.time, kernel.share, kernel.launches, kernel.median] : []),
           ...(hasTimes ? shown : []),
         ].map(({ text }) => plain(text)),
+        ...row.counted.map(figureCell),
       ]
     }),
   }
@@ -131,15 +134,16 @@ export function counterTables({ metrics, rows }: ReportModel, mostAcross: number
   })
 }
 
-/** The author's published figures, each above ours. */
+/** The author's published figures, each above ours if they are of the same problem. */
 export const publishedTable = ({
   columns,
+  hasOurs,
   rows,
 }: NonNullable<ReportModel['published']>): Table => ({
   columns: [...['Rung', 'Whose'].map(words), ...columns.map(number)],
   rows: rows.flatMap(({ id, theirs, ours }) => [
     [code(id), plain('published'), ...theirs.map(plain)],
-    [plain(''), plain('here'), ...ours.map(plain)],
+    ...(hasOurs ? [[plain(''), plain('here'), ...ours.map(plain)]] : []),
   ]),
 })
 

@@ -193,10 +193,22 @@ export class EmulatedRungs {
   }
 
   private counters({ launches, metrics, longest }: CountedRung): Partial<Finding> {
+    const { launchesAt } = this.of
+    const reason =
+      launchesAt && message('emulation.launchesAt', { at: named(launchesAt.problem.sizes) })
+    const derived = Object.entries(derivedMetrics([longest], this.bench.gpu))
     return {
       launches,
       profile: { passes: 0, kernels: launches.map((launch) => ({ ...launch, passes: null })) },
-      metrics: { ...metrics, ...derivedMetrics([longest], this.bench.gpu) },
+      metrics: {
+        ...metrics,
+        ...Object.fromEntries(
+          derived.map(([id, value]) => [
+            id,
+            reason && value.value !== null ? { ...value, reason } : value,
+          ]),
+        ),
+      },
     }
   }
 

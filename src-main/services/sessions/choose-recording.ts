@@ -2,7 +2,7 @@
 import type { RunRequest } from '../../contract/index'
 import { inputError } from '../../domain/errors'
 import { message } from '../../domain/messages/message'
-import { problemLabel, sameSizes, sizesLabel } from '../../domain/task/problem'
+import { problemLabel, sizesLabel } from '../../domain/task/problem'
 import type { ProfileLevel } from '../../domain/metrics/metric-definition'
 import { chosen, type Choice } from '../../domain/task/problem-request'
 import { recordedRef } from '../../domain/session/session-ref'
@@ -50,9 +50,11 @@ export async function chooseRecording(
   const isChosen = request.size !== undefined || request.at !== undefined
   const { sizes } = isChosen ? chosen((await readRecording(first)).task, request) : {}
   if (!sizes) return ofLadder.find(hasUsualSize) ?? first
-  const ofSize = ofLadder.find(
-    ({ summary: { problem } }) => problem !== null && sameSizes(problem.sizes, sizes),
+  // What is not given can be any; the usual size comes first.
+  const ofSizes = ofLadder.filter(({ summary: { problem } }) =>
+    Object.entries(sizes).every(([name, size]) => problem?.sizes[name] === size),
   )
+  const ofSize = ofSizes.find(hasUsualSize) ?? ofSizes[0]
   if (!ofSize)
     throw inputError(
       message('asked.otherSize', { ladder: request.ladder, sizes: sizesLabel(sizes) }),

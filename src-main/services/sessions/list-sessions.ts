@@ -39,7 +39,10 @@ async function describeFolder(name: string, folder: string): Promise<Described<S
 }
 
 /** The sessions of the store, newest first; unreadable folders come with the reason. */
-async function listStored(places: SessionPlaces): Promise<SessionSummary[]> {
+export async function listOwn(
+  places: SessionPlaces,
+  onMany?: (count: number) => void,
+): Promise<SessionSummary[]> {
   const found = await indexed({
     root: storeOf(places),
     cache: places.machine.folders.cache,
@@ -47,6 +50,7 @@ async function listStored(places: SessionPlaces): Promise<SessionSummary[]> {
     version: appVersion,
     schema: SessionSummary,
     describe: describeFolder,
+    onMany,
   })
   return [...found.values()]
     .filter(({ ref }) => SessionRef.safeParse(ref).success)
@@ -54,9 +58,12 @@ async function listStored(places: SessionPlaces): Promise<SessionSummary[]> {
 }
 
 /** The mounted session and those of the store, then the recordings. */
-export async function listAll(places: SessionPlaces): Promise<SessionSummary[]> {
+export async function listAll(
+  places: SessionPlaces,
+  onMany?: (count: number) => void,
+): Promise<SessionSummary[]> {
   const { mounted } = places
-  const stored = await listStored(places)
+  const stored = await listOwn(places, onMany)
   const first = mounted === undefined ? [] : [await mountedSummary(mounted)]
   const live = [...first, ...stored.filter(({ ref }) => ref !== first[0]?.ref)]
   const recorded = (await listRecordings(places.assets.recordingsDir)).map(

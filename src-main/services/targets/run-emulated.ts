@@ -8,7 +8,8 @@ import { emulatedGpu } from '../run/emulated-gpu'
 import { emulatedWay, type EmulationSettings } from '../run/emulated-way'
 import type { RunPlan } from '../../domain/run/plan'
 import { emulatedProblem } from '../../domain/emulation/emulated-problem'
-import { chosen } from '../../domain/task/problem-request'
+import { type At, chosen } from '../../domain/task/problem-request'
+import { sizeNames, type Task } from '../../domain/task/task'
 
 export async function emulatePlan(
   catalog: Catalog,
@@ -30,12 +31,20 @@ export async function emulatePlan(
   )
 }
 
+const withoutSizes = ({ sizes }: Task, at: At = {}): At =>
+  Object.fromEntries(Object.entries(at).filter(([name]) => sizes[name] === undefined))
+
 export const runEmulated: Runner = async (name, request, options) => {
   emulatedGpu(name)
   const { catalog, request: own } = await catalogFor(options, request)
   const plan = planRun(catalog, { ...own, profile: 'deep' })
-  if (chosen(plan.task, own).sizes !== null) return emulatePlan(catalog, plan, name, options)
-  const problem = emulatedProblem(plan.task, plan.problem)
+  const given = chosen(plan.task, own).sizes
+  if (given !== null && sizeNames(plan.task).every((size) => given[size] !== undefined))
+    return emulatePlan(catalog, plan, name, options)
+  // Sizes that are not given are made small, like all where none is.
+  const usual = planRun(catalog, { ...own, profile: 'deep', at: withoutSizes(plan.task, own.at) })
+  const small = emulatedProblem(plan.task, usual.problem)
+  const problem = { ...small, sizes: { ...small.sizes, ...given } }
   const shrunkFrom = sameSizes(problem.sizes, plan.problem.sizes) ? null : plan.problem
   return emulatePlan(catalog, { ...plan, problem }, name, options, { shrunkFrom })
 }

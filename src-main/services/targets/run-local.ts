@@ -2,6 +2,7 @@
 import { savedRun, type FinishedRun, type Runner, type StartRunOptions } from './saved-run'
 import type { Catalog } from '../../adapters/catalog/catalog'
 import { catalogFor } from '../folders/copies'
+import { orOtherTarget } from '../bench/tools'
 import { defaultSettings } from '../run/run-settings'
 import { liveWay } from '../run/live-way'
 import { planRun } from '../run/plan'
@@ -29,8 +30,12 @@ export const runLocal: Runner = async (_name, request, options) => {
     ...(request.gpu === undefined ? {} : { gpu: request.gpu }),
     ...(request.cacheState === undefined ? {} : { cacheState: request.cacheState }),
   }
-  return runLive(catalog, planRun(catalog, own), {
-    ...options,
-    settings: { ...options.settings, ...chosen },
-  })
+  try {
+    return await runLive(catalog, planRun(catalog, own), {
+      ...options,
+      settings: { ...options.settings, ...chosen },
+    })
+  } catch (error) {
+    throw orOtherTarget(error)
+  }
 }

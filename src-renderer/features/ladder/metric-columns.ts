@@ -1,4 +1,5 @@
 /** The metric columns of the ladder, in groups, and their scales. */
+import { countedColumns, hasTimes } from '../../../src-main/domain/analysis/table-columns'
 import { leadMetric } from '../../../src-main/domain/analysis/lead-figure'
 import { cardMetricIds, metricDefinition } from '../../../src-main/domain/metrics/metrics'
 import type { Session } from '../../../src-main/domain/session/session'
@@ -16,11 +17,16 @@ const ofMemory = ['dramBytes', 'l2HitRate'] as const
 
 const conflicts = ['sharedLoadBankConflicts', 'sharedStoreBankConflicts'] as const
 
+const registersOf = ({ rungs }: Session): string[] =>
+  ['registersPerThread'].filter((id) => rungs.some(({ metrics }) => metrics[id]?.value != null))
+
 /**
  * The card's metrics and the registers; of a deep session the structural conflicts in place of the noisy counters. What bounds the task stands in place of FMA's pipe; where that is memory and no
- * rung has a bank conflict, the bytes that it moves stand in place of the conflicts.
+ * rung has a bank conflict, the bytes that it moves stand in place of the conflicts. Without times, what was counted.
  */
 export function usualColumns(session: Session): string[] {
+  const own = hasTimes(session) ? [] : [...countedColumns(session), ...registersOf(session)]
+  if (own.length > 0) return own
   const lead = leadMetric(session)
   const has = (id: string) => session.rungs.some(({ metrics }) => (metrics[id]?.value ?? 0) > 0)
   const isMemory = lead === 'dramUtilization' && !conflicts.some(has)

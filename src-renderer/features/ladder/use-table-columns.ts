@@ -31,13 +31,15 @@ export function useTableColumns(session: () => Session, metrics: () => readonly 
       : timeColumns(session()),
   )
   const timed = computed(() => session().rungs.some(({ timing }) => timing !== null))
-  /** Of counts alone, as an emulator makes them, there are no columns of times. A rung that failed says why in their place. */
+  /** Of counts alone, as an emulator makes them, there are no columns of times. */
   const timeless = computed(
     () =>
       !timed.value &&
       kernels.value === null &&
       longestProgramMs.value === null &&
-      session().rungs.every(({ status }) => status === 'ok'),
+      session().rungs.some(({ metrics: own }) =>
+        columnMetrics.value.some((id) => own[id]?.value != null),
+      ),
   )
   const errors = computed(() => !isOfPrograms(session()) && errorsDiffer(session()))
   /** Rates of a thousand TFLOP/s have seven digits. */
@@ -55,7 +57,7 @@ export function useTableColumns(session: () => Session, metrics: () => readonly 
     const { notes, burst, sustained } = times.value
     const more =
       (notes ? 30 : 0) + (isAboveRoof.value ? 24 : 0) + (burst ? 76 : 0) + (sustained ? 148 : 0)
-    return 696 + more + 70 * columnMetrics.value.length
+    return (timeless.value ? 380 : 696) + more + 70 * columnMetrics.value.length
   })
   /** With every way of timing, names and bars get less room, and stay in view beside what scrolls. */
   const isWide = computed(() => times.value.burst || times.value.sustained)

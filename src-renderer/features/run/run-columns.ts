@@ -5,6 +5,9 @@ import {
   type Lead,
   type LeadContext,
 } from '../../../src-main/domain/analysis/lead-figure'
+import { gpuById } from '../../../src-main/domain/gpu/gpu-table'
+import { defaultEmulatedGpu } from '../../../src-main/domain/targets/kinds'
+import { isBuiltOnly, kindOf, type ParsedTarget } from '../../../src-main/domain/targets/targets'
 import type { RungResult } from '../../../src-main/domain/session/session'
 
 interface RunColumns {
@@ -13,6 +16,14 @@ interface RunColumns {
   ratios: boolean
   metrics: readonly string[]
 }
+
+/** On an emulated GPU. */
+export const emulatedMetrics = [
+  'instructions',
+  'globalLoadSectorsPerRequest',
+  'sharedLoadBankConflicts',
+  'sharedStoreBankConflicts',
+] as const
 
 export const builtMetrics = ['registersPerThread', 'theoreticalOccupancy', 'wavesPerSm'] as const
 
@@ -27,5 +38,17 @@ export function runColumns(context: LeadContext, results: readonly RungResult[])
     ratios:
       timings.length === 0 || timings.some(({ ratioToReference }) => ratioToReference !== null),
     metrics: ['achievedOccupancy', ...(pipeKnown ? [pipe] : []), 'sharedLoads'],
+  }
+}
+
+/** How a run without a GPU is told of; null for one that has a GPU, or replays one. */
+export function placeWords(
+  target: ParsedTarget,
+): { how: 'builtFor' | 'emulatedOn'; gpu: string } | null {
+  if (!kindOf(target).namesGpu) return null
+  const name = target.name ?? defaultEmulatedGpu
+  return {
+    how: isBuiltOnly(target) ? 'builtFor' : 'emulatedOn',
+    gpu: gpuById(name)?.name ?? name,
   }
 }

@@ -18,7 +18,8 @@ import { gemmProblem } from '../../../test/support'
 import { leadFigure, rateText, shareText } from '../../../src-main/domain/analysis/lead-figure'
 import { replay } from '../../stores/run-state'
 import { eventLog, fakeMachine } from '../../../test/services/support'
-import { runColumns } from './run-columns'
+import { placeWords, runColumns } from './run-columns'
+import { parseTarget } from '../../../src-main/domain/targets/targets'
 import { machineRequest, stateOf } from './machine-form'
 import { estimate, timesFrom } from './profile-estimate'
 
@@ -282,4 +283,13 @@ it('a run that arithmetic bounds is shown by operations per second', async () =>
   expect(metrics).not.toContain('dramUtilization')
   expect(metrics).not.toContain('fmaUtilization')
   expect(ratios).toBe(true)
+})
+
+it('a run on an emulated GPU is not told of as built and not run', () => {
+  const told = (target: string) => placeWords(parseTarget(target)!)
+  expect(told('emulated')).toEqual({ how: 'emulatedOn', gpu: 'H200' })
+  expect(told('emulated:h100')).toMatchObject({ how: 'emulatedOn' })
+  expect(told('static:h200')).toEqual({ how: 'builtFor', gpu: 'H200' })
+  expect(told('recorded:x')).toBeNull()
+  expect(told('local')).toBeNull()
 })

@@ -13,7 +13,12 @@ import {
 } from '../../../src-main/domain/labs/similarity'
 import { judgeChecks, submissionId, type LabEvidence } from '../../../src-main/domain/labs/judge'
 import { judgePredictions } from '../../../src-main/domain/labs/reflect'
-import { noAnswers, outcomeStatus, type CheckResult } from '../../../src-main/domain/labs/outcome'
+import {
+  completesLab,
+  noAnswers,
+  outcomeStatus,
+  type CheckResult,
+} from '../../../src-main/domain/labs/outcome'
 import type { MetricValue } from '../../../src-main/domain/metrics/metrics'
 import type { Session } from '../../../src-main/domain/session/session'
 import { said } from '../../support'
@@ -256,6 +261,23 @@ describe('the status of an outcome', () => {
     ],
   ] as const)('without times: %s', (_, checks, status) => {
     expect(outcomeStatus(checks, { times: false }, ['loads', 'fast'])).toBe(status)
+  })
+
+  const emulated = { kind: 'emulated', name: 'h200' } as const
+  const live = { kind: 'live', name: 'local' } as const
+  const recorded = { kind: 'recorded', name: '07-solution' } as const
+  const unknown = check('metric', 'fma', 'unavailable')
+  it.each([
+    ['counts on a GPU', live, [right, metric('passed')], true],
+    ['counts on an emulated GPU with all but times judged', emulated, [right, untimed], true],
+    ['does not count there with a counter left open', emulated, [right, unknown, untimed], false],
+    ['does not count as a replay', recorded, [right, metric('passed')], false],
+  ] as const)('passed %s', (_, target, checks, counts) => {
+    expect(completesLab({ status: 'passed', target, checks: [...checks] })).toBe(counts)
+  })
+
+  it('does not count where it is no pass', () => {
+    expect(completesLab({ status: 'failed', target: live, checks: [right] })).toBe(false)
   })
 
   it('asks for a counter that tells the starter, and for times where there are times', () => {

@@ -131,6 +131,67 @@ describe('nine elementwise kernels that became one GELU', () => {
   })
 })
 
+describe('a kernel that became several, of which one kept its name,', () => {
+  const reduce = (ms: number, instructions?: number): Sample => ({
+    ...{ name: 'reduce(const float *, float *, int)', ms },
+    ...(instructions === undefined ? {} : { instructions }),
+  })
+  const named = (name: string, ms: number, instructions?: number): Sample => ({
+    ...reduce(ms, instructions),
+    name: `${name}(float *, int)`,
+  })
+  const store: Sample = { name: 'store(float *)', ms: 0.01 }
+
+  it.each([
+    ['by the name of the other', [reduce(1)], [reduce(0.5), named('reduce_final', 0.1)]],
+    ['before which the other runs', [reduce(1)], [named('reduce_first', 0.1), reduce(0.5)]],
+    ['by running twice', [reduce(1, 1e6)], [reduce(0.5, 5e5), reduce(0.1, 1e3)]],
+    [
+      'by the work that it left to the other',
+      [reduce(1, 1e6)],
+      [reduce(0.5, 4e5), named('combine', 0.1, 5e5)],
+    ],
+  ])('is a split, known %s', (_, before, after) => {
+    for (const [a, b, kind] of [
+      [before, after, 'Split: 1 kernel became 2 kernels'],
+      [after, before, 'Fused: 2 kernels became 1 kernel'],
+    ] as const) {
+      const { pairs, fused, onlyA, onlyB, answer } = compare(
+        [fill, ...a, store],
+        [fill, ...b, store],
+      )
+      expect([pairs.length, fused.length, onlyA, onlyB]).toEqual([2, 1, [], []])
+      expect(inEnglish(answer[0]!)).toContain(kind)
+    }
+  })
+
+  it.each([
+    ['does as much as before', [reduce(1)], [reduce(1), named('reduce_final', 0.1)]],
+    ['stands beside other work', [reduce(1, 1e6)], [reduce(0.5, 5e5), named('log', 0.1, 1e3)]],
+    ['is faster beside a kernel of another name', [reduce(1)], [reduce(0.5), named('log', 0.4)]],
+  ])('is no split where it %s', (_, before, after) => {
+    const { pairs, fused, onlyB } = compare([fill, ...before, store], [fill, ...after, store])
+    expect([pairs.length, fused, onlyB.length]).toEqual([3, [], 1])
+  })
+})
+
+it('a kernel that was renamed and launched once more is replaced, and not split', () => {
+  const of = (name: string): Sample => ({ name: `${name}(const float *, int)`, ms: 0.4 })
+  const { fused, changes } = compare(
+    [of('norm'), of('norm'), of('norm')],
+    [of('wide'), of('wide'), of('wide'), of('wide')],
+  )
+  expect([fused, changes.map(({ kind }) => kind)]).toEqual([[], ['replaced']])
+})
+
+it('a session in which nothing was timed is not told to have been timed by the runner', () => {
+  const [a, b] = [program('a', [fill]), program('b', [fill])]
+  const untimed = { ...a, rungs: a.rungs.map(({ profiledTime: _, ...rung }) => rung) }
+  const { answer, comparable, pairs } = compareSessions(untimed, b)
+  expect([comparable.ok, pairs.length]).toEqual([true, 1])
+  expect(answer.map(inEnglish)).toEqual(['Not all of it was timed, so there is no ratio.'])
+})
+
 describe('a functor', () => {
   it.each([
     [scale, ['AUnaryFunctor<MulFunctor>']],

@@ -11,6 +11,7 @@ import {
   shortestWindow,
   type PreviewLaunch,
 } from '../../../src-main/domain/programs/choose'
+import { message } from '../../../src-main/domain/messages/message'
 import { inEnglish } from '../../../src-main/domain/text/english'
 import {
   distinctTitles,
@@ -390,4 +391,17 @@ describe('sessions of several kinds', () => {
     const many = Array.from({ length: 500 }, (_, n) => tile(n % 7, 1 + (n % 13)))
     expect(compareSessions(kernels('a', many), kernels('b', many.slice(3))).pairs).toHaveLength(497)
   })
+})
+
+it('an import of the first launches of its report says so where it is compared', () => {
+  const first: Session = {
+    ...kernels('long', [{ name: 'scale', ms: 1 }]),
+    warnings: [
+      message('records.importedFirst', { file: 'long.ncu-rep', total: 11_000, count: 500 }),
+    ],
+  }
+  const { comparable } = compareSessions(kernels('short', [{ name: 'scale', ms: 1 }]), first)
+  expect(comparable.reasons.map(inEnglish)).toContain(
+    'The second session: long.ncu-rep contains 11000 launches; the first 500 were imported.',
+  )
 })

@@ -10,6 +10,9 @@ import { message } from '../../../src-main/domain/messages/message'
 import { formats, upgraded } from '../../../src-main/domain/session/upgrade'
 import { root, tempDir } from '../../services/support'
 import { saying } from '../../support'
+import { frozenElementId } from '../../../src-main/domain/report/frozen-report'
+import type { Session } from '../../../src-main/domain/session/session'
+import { parseReportHtml } from '../../../src-main/parsers/report/report-html'
 import { readDeep } from '../../../src-main/adapters/sessions/deep-profiles'
 
 const captured = (name: string): string =>
@@ -157,5 +160,62 @@ describe('versions', () => {
           expect(JSON.stringify(given)).toBe(before)
         }
     })
+  })
+})
+
+describe('an import that an earlier version saved with a range as one row', () => {
+  const figure = (value: number, unit: string) => ({ value, unit, evidence: 'measured' })
+  const saved = (kernels: { name: string; block: number }[]): string => {
+    const session = JSON.parse(failures2) as { rungs: Record<string, unknown>[] }
+    const [rung] = session.rungs
+    return JSON.stringify({
+      ...session,
+      target: { kind: 'imported', name: 'ranges.ncu-rep' },
+      rungs: [
+        {
+          ...rung,
+          metrics: {
+            theoreticalOccupancy: figure(18.8, '%'),
+            achievedOccupancy: figure(54, '%'),
+            instructions: figure(1000, 'inst'),
+          },
+          profile: {
+            passes: 1,
+            kernels: kernels.map(({ name, block }) => ({
+              ...{ name, grid: [64, 1, 1], block: [block, 1, 1], passes: 1 },
+            })),
+          },
+        },
+      ],
+    })
+  }
+  const occupancyOf = (text: string) => {
+    const { metrics } = parseSession(text, 'session.json').rungs[0]!
+    return ['theoreticalOccupancy', 'achievedOccupancy', 'instructions'].map(
+      (id) => metrics[id]!.value,
+    )
+  }
+
+  it('has no occupancy, which is of a launch, and keeps its sums', () => {
+    const text = saved([
+      { name: 'scale', block: 256 },
+      { name: 'add', block: 128 },
+    ])
+    expect(occupancyOf(text)).toEqual([null, null, 1000])
+    // As the earlier version wrote it, in the version that is current.
+    const session = parseSession(text, 'session.json')
+    const { metrics } = (JSON.parse(text) as Session).rungs[0]!
+    const text3 = JSON.stringify({ ...session, rungs: [{ ...session.rungs[0], metrics }] })
+    const page = `<script type="application/json" id="${frozenElementId}">${JSON.stringify({
+      ...{ report: 3, date: null, sections: [] },
+      sessions: [{ session: JSON.parse(text3), sources: {} }],
+    })}</script>`
+    const [read] = parseReportHtml(page, 'old.html').report.sessions
+    expect(read!.session.rungs[0]!.metrics['theoreticalOccupancy']!.value).toBeNull()
+  })
+
+  it('keeps it where all launches are of one kernel and shape', () => {
+    const same = { name: 'scale', block: 256 }
+    expect(occupancyOf(saved([same, same]))).toEqual([18.8, 54, 1000])
   })
 })

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { RunRequest } from '../../../src-main/contract'
 import { templates } from '../../../src-main/domain/messages/english'
 import {
+  can,
   gpuOfTarget,
   isBuiltOnly,
   isMeasuredNow,
@@ -53,6 +54,11 @@ describe('a target', () => {
     expect(labTargets).toEqual(expect.arrayContaining(['local', 'recorded', 'emulated']))
     expect(labTargets).not.toContain('static:<gpu>')
   })
+
+  it('without a GPU is offered as emulated first, then recorded, then static', () => {
+    const kinds = runnableKinds.filter(({ kind }) => !can({ kind }).needsGpu)
+    expect(kinds.map(({ kind }) => kind)).toEqual(['emulated', 'recorded', 'static', 'machine'])
+  })
 })
 
 describe('what a kind can do', () => {
@@ -89,11 +95,16 @@ describe('the words for every kind', () => {
     const always = ['badge', 'tip', 'chart']
     for (const kind of Object.keys(targetKinds))
       expect(Object.keys(targets[kind]!), kind).toEqual(expect.arrayContaining(always))
-    for (const { kind, syntax } of runnableKinds)
-      if (syntax.names !== 'recordings')
-        expect(Object.keys(targets[kind]!).sort(), kind).toEqual(
-          [...always, 'choice', 'missing', ...(syntax.names === 'gpus' ? ['gpu'] : [])].sort(),
-        )
+    for (const { kind, syntax } of runnableKinds) {
+      const { needsGpu, elsewhere } = can({ kind })
+      const words = [
+        ...always,
+        ...(syntax.names === 'recordings' ? [] : ['choice', 'missing']),
+        ...(syntax.names === 'gpus' ? ['gpu'] : []),
+        ...(needsGpu || elsewhere ? [] : ['gives']),
+      ]
+      expect(Object.keys(targets[kind]!).sort(), kind).toEqual(words.sort())
+    }
   })
 
   it('are there in what reports print', () => {

@@ -121,6 +121,8 @@ describe('problems', () => {
       expect(problemAt(gemm, { size: 8, at: { alpha: 2, dtype: 'f16' } }, usual)).toEqual(
         gemmProblem(8, 8, 8, { alpha: 2, beta: 1, dtype: 'f16' }),
       )
+      // What is not given keeps its default.
+      expect(problemAt(gemm, { at: { m: 8 } }, usual).sizes).toEqual({ m: 8, n: 4, k: 4 })
       expect(chosen(gemm, { at: { beta: 0 } })).toEqual({
         sizes: null,
         scalars: { beta: 0 },
@@ -130,7 +132,6 @@ describe('problems', () => {
 
     it.each([
       [{ at: { q: 1 } }, 'The task gemm has nothing named "q".', 'm, n, k, alpha, beta, dtype'],
-      [{ at: { m: 1 } }, 'm, n and k must be given together.', 'Give all of them'],
       [
         { size: 8, at: { m: 1, n: 1, k: 1 } },
         '--size cannot be combined with m, n and k.',

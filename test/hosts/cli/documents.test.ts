@@ -309,6 +309,7 @@ describe('the documents of --json', () => {
 
   it('the JSON of lab list matches its schema', async () => {
     documentOf('lab-list', await runHere('lab', 'list', '--json'))
+    documentOf('sessions', await runHere('sessions', '--json'))
   })
 
   it('the JSON of lab check, of what was recorded, and of what cannot be checked here matches its schema', async () => {

@@ -70,11 +70,7 @@ describe('ladders that ship', () => {
         /sizes\[0\]: dtype = fp8 is not a valid type/,
       ],
       ['a scalar that the task lacks', { scalars: { gamma: 1 } }, /nothing named "gamma"/],
-      [
-        'a size too few',
-        { sizes: [{ m: 1, n: 1 }] },
-        /sizes\[0\]: m, n and k must be given together/,
-      ],
+      ['a size too few', { sizes: [{ m: 1, n: 1 }] }, /sizes\[0\]: k is missing\. Give m, n and k/],
       [
         'a rung’s choice that is none',
         { rungs: [{ id: 'a', options: { dtype: 'fp8' } }] },

@@ -60,6 +60,8 @@ describe('a header', () => {
   })
 
   it('needs no predecessor, prediction, parameter or architecture', () => {
+    expect(parse('// @rung 03_shared_tile\n// @idea i\n// @dtype f32\n').title).toBe('Shared tile')
+    expect(parse('// @rung 07\n// @idea i\n// @dtype f32\n').title).toBe('07')
     expect(parse('// @rung a\n// @title A\n// @idea i\n// @dtype f32\n')).toMatchObject({
       after: null,
       expect: [],
@@ -121,7 +123,7 @@ describe('a header of a size that nobody wrote', () => {
 })
 
 describe('a fault is reported with file, line, key and what to write instead', () => {
-  it.each(['rung', 'title', 'idea', 'dtype'])('@%s is missing', (key) => {
+  it.each(['rung', 'idea', 'dtype'])('@%s is missing', (key) => {
     const text = header.replace(new RegExp(`^// @${key} .*\n`, 'm'), '')
     expect(faultOf(text)).toBe(
       `gemm/05.cu: the header has no @${key}. Add a line "// @${key} …" to the block at the top.`,

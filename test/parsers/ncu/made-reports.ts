@@ -167,3 +167,16 @@ export function madeReport(base: Uint8Array, launches: readonly MadeLaunch[]): U
     ]),
   )
 }
+
+/**
+ * A report as of ncu 2025.4 and later, which collects the samples in cycles without an issue: synthesized from a report
+ * of 2025.3, whose metrics of all samples get names of the same length that mean nothing.
+ */
+export function withNotIssuedSamplesAlone(report: Uint8Array): Uint8Array {
+  const text = Buffer.from(report).toString('latin1')
+  const renamed = text.replaceAll(
+    /smsp__pcsamp_(warps_issue_stalled_[a-z_]+)/g,
+    (name, rest: string) => (name.endsWith('_not_issued') ? name : `smsp__renamed${rest}`),
+  )
+  return new Uint8Array(Buffer.from(renamed, 'latin1'))
+}

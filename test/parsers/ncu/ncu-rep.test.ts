@@ -1,10 +1,23 @@
 import { describe, expect, it } from 'vitest'
-import { parseNcuRawCsv, type NcuValue } from '../../../src-main/parsers/ncu/ncu-csv'
+import {
+  parseNcuRawCsv,
+  type NcuLaunch,
+  type NcuValue,
+} from '../../../src-main/parsers/ncu/ncu-csv'
 import { parseNcuRep } from '../../../src-main/parsers/ncu/ncu-rep'
 import { ncuCapture, ncuReport, programCapture } from '../../captures'
 import { decode } from '../../../src-main/parsers/ncu/ncu-rep-messages'
 import { said } from '../../support'
 import { parseSourcePage } from '../../../src-main/parsers/ncu/ncu-source'
+import {
+  deepSchemaVersion,
+  stallDelta,
+  stallHistogram,
+  stallObstacle,
+  type DeepProfile,
+} from '../../../src-main/domain/session/deep'
+import { toMetrics } from '../../../src-main/parsers/ncu/ncu-metrics'
+import { withNotIssuedSamplesAlone } from './made-reports'
 import { parseRules } from '../../../src-main/parsers/ncu/ncu-advice'
 
 const bytes = ncuReport('launches-two-rungs')
@@ -279,4 +292,81 @@ it('damaged machine code yields none, without hanging or throwing', () => {
   for (let n = 0; n < 20_000; n += 1) bytes[2000 + random(30_000)] = random(256)
   const damaged = parseNcuRep(bytes)
   for (const launch of damaged.launches) damaged.codeOf(launch, bare)
+})
+
+describe('a synthesized report that counts the samples in cycles without an issue', () => {
+  const [all, notIssued] = [
+    ncuReport('five-kernels'),
+    withNotIssuedSamplesAlone(ncuReport('five-kernels')),
+  ].map((bytes): DeepProfile => {
+    const { launches, codeOf } = parseNcuRep(bytes)
+    const { kernel } = codeOf(launches[0]!, (path) => path)!
+    return { schema: deepSchemaVersion, rung: 'a', kernels: [kernel], notes: [] }
+  }) as [DeepProfile, DeepProfile]
+
+  it('has stall reasons of those samples, and says so', () => {
+    expect(all.kernels[0]!.stallSamples).toBe('all')
+    expect(notIssued.kernels[0]!.stallSamples).toBe('notIssued')
+    const [full, part] = [stallHistogram(all)!, stallHistogram(notIssued)!]
+    expect(Object.keys(full)).toEqual(expect.arrayContaining(Object.keys(part)))
+    expect(part['long_sb']).toBeGreaterThan(0)
+    expect(part['long_sb']).toBeLessThanOrEqual(full['long_sb']!)
+    const [first] = notIssued.kernels[0]!.instructions.filter((one) => one.notIssuedSamples)
+    expect(first!.samples).toBeNull()
+  })
+
+  it('is compared with one like it, and with one of all samples by a sentence alone', () => {
+    expect(stallDelta(notIssued, notIssued)).not.toBeNull()
+    expect(stallObstacle(all, all)).toBeNull()
+    expect(stallDelta(all, notIssued)).toBeNull()
+    expect(said(stallObstacle(all, notIssued)!)).toBe(
+      'Stall reasons are not compared: in the first profile they are of all samples, in the second of the samples in cycles without an issue. Profile both with the same version of ncu.',
+    )
+  })
+})
+
+describe.each([
+  [NaN, 'NaN'],
+  [Infinity, 'Infinity'],
+])('a metric that ncu reported as %s', (bad, written) => {
+  const name = 'sm__warps_active.avg.pct_of_peak_sustained_active'
+  const [real] = printed.launches
+  const figure = report.launches[0]!.metrics[name]!.value as number
+
+  /** The real report with the 8 bytes of this figure replaced. */
+  const inReport = (): NcuLaunch => {
+    const [own, other] = [figure, bad].map((value) => {
+      const eight = Buffer.alloc(8)
+      eight.writeDoubleLE(value)
+      return eight.toString('latin1')
+    }) as [string, string]
+    const changed = Buffer.from(bytes).toString('latin1').replaceAll(own, other)
+    return parseNcuRep(new Uint8Array(Buffer.from(changed, 'latin1'))).launches[0]!
+  }
+  const inTable = (): NcuLaunch => {
+    const text = ncuCapture('launches-two-rungs')
+    const header = text.split('\n').findIndex((line) => line.includes(`"${name}"`))
+    const rows = text.split('\n').map((line, at) => {
+      if (at < header + 2 || !line.startsWith('"')) return line
+      const cells = line.split('","')
+      const column = text.split('\n')[header]!.split('","').indexOf(name)
+      return cells.with(column, String(bad)).join('","')
+    })
+    return parseNcuRawCsv(rows.join('\n')).launches[0]!
+  }
+
+  it.each([
+    ['report', inReport],
+    ['table', inTable],
+  ])('in a %s has no value and says why', (_, read) => {
+    const launch = read()
+    expect(launch.kernelName).toBe(real!.kernelName)
+    expect(launch.metrics[name]).toEqual({ value: null, unit: '%', reported: written })
+    const { achievedOccupancy } = toMetrics([launch], 'card')
+    expect(achievedOccupancy).toMatchObject({ value: null, evidence: 'unavailable' })
+    expect(said(achievedOccupancy!.reason!)).toBe(
+      `ncu reported ${written} for ${name} of the kernel ${launch.kernelName}.`,
+    )
+    expect(JSON.stringify(launch)).toContain(`"reported":"${written}"`)
+  })
 })

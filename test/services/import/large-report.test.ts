@@ -122,3 +122,15 @@ it('a report of whole ranges has no counters by kernel, which is said', async ()
   expect(session.rungs.map(({ title }) => title)).toEqual(['add'])
   expect(said(session.warnings).join(' ')).toContain('has no counters by kernel')
 })
+
+it('a report of an ncu that none was compared with says so', async () => {
+  const dir = await tempDir()
+  const file = join(dir, 'newer.ncu-rep')
+  const text = Buffer.from(base).toString('latin1')
+  await writeFile(file, Buffer.from(text.replaceAll('2025.3.1.0', '2031.9.7.5'), 'latin1'))
+  const { session } = await imported(file, dir)
+  expect(session.rungs).toHaveLength(3)
+  expect(said(session.warnings)).toContain(
+    'ncu 2031.9.7.5 wrote this report. Its values were not checked against that version, only reports of ncu up to 2025.3.',
+  )
+})

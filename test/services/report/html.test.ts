@@ -232,7 +232,7 @@ describe('privacy', () => {
 
   /** Fields that the schema ties to a form or to other fields; no machine writes its name there. */
   const fixed = new Set(
-    'after reference createdAt unit evidence status cacheState kind completion severity metric direction profile requires url speedupType'.split(
+    'after reference createdAt unit evidence status cacheState kind completion severity metric direction profile requires url speedupType stallSamples'.split(
       ' ',
     ),
   )

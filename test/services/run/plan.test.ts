@@ -70,12 +70,12 @@ describe('a run request', () => {
 describe('a rung whose header lacks a key', () => {
   it('is named with its file and the key, and ladders and rungs without it go on', async () => {
     const machine = await fakeMachine()
-    await machine.editRung('03_shared_tile', (text) => text.replace(/^\/\/ @title.*\n/m, ''))
+    await machine.editRung('03_shared_tile', (text) => text.replace(/^\/\/ @idea.*\n/m, ''))
     const catalog = await readCatalog(machine.kernelsDir)
     expect(inEnglish(catalog.faults.get('03_shared_tile')!)).toMatch(
-      /gemm\/03_shared_tile\.cu.*@title/,
+      /gemm\/03_shared_tile\.cu.*@idea/,
     )
-    expect(() => planRun(catalog, request)).toThrow(/@title/)
+    expect(() => planRun(catalog, request)).toThrow(/@idea/)
     expect(planRun(catalog, { ...request, rungs: ['02_coalesced'] }).rungs).toHaveLength(1)
   })
 

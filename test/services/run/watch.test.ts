@@ -153,6 +153,15 @@ describe('without times', () => {
     expect(describeChange(third.rungs[0]!)).toBe('a: ok. No counter changed.')
   })
 
+  it('a save that changes the problem says why no counters are compared', () => {
+    const now = emulatedSession(['a'], 1024)
+    const problem = { ...now.problem!, sizes: { ...now.problem!.sizes, k: 64 } }
+    const { rungs } = watchRound(first, { ...now, problem }, ['a'])
+    expect(describeChange(rungs[0]!)).toContain(
+      'a: ok: unresolved. The problems differ: 1024³, alpha 1, beta 0 and 1024×1024×64,',
+    )
+  })
+
   it('a rung that fails keeps the counters of its last successful run', () => {
     const broken = watchRound(first, { ...emulatedSession([], 0), rungs: [failed('a')] }, ['a'])
     expect(describeChange(broken.rungs[0]!)).toMatch(/^a: failed: broken\./)

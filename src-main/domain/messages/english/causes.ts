@@ -68,7 +68,6 @@ export const why = {
   activeAtLimit:
     'SMs are active for {b} of the cycles instead of {a}: start and tail of the kernel, or the clock, which the power cap holds down{moves}.',
   activeRate: 'Active cycles of an SM: {a} → {b}; start and tail of the kernel, or the clock.',
-  gpu: 'The GPU of {b} has {factor} the peak of that of {a} in {unit}.',
   notLimiting: '{metric} {a} → {b}, but {unit} is not the limiter ({busyA} → {busyB} busy).',
   notLimitingItself: '{metric} {a} → {b}, but it is not the limiter.',
   otherWait: '{metric} {a} → {b}, outweighed by other waits.',
@@ -77,8 +76,8 @@ export const why = {
   same: 'The times are the same within the spread of both, or half a percent.',
   noTime: '{rung} has no time: {why}',
   noTimeUnknown: '{rung} has no time.',
-  onlyCounted: 'Neither was timed. What moved most: {moves}.',
-  onlyCountedSame: 'Neither was timed, and no counter moved.',
+  onlyCounted: 'Counters that moved most: {moves}. Neither rung was timed.',
+  onlyCountedSame: 'No counter moved. Neither rung was timed.',
   otherKernel: 'These are two kernels of one program, which do different work.',
   notProfiled: '{rung} was not profiled.',
   notCounted: 'The level of this session does not count what limits.',
@@ -86,8 +85,6 @@ export const why = {
   open: 'The counters of this level do not add up to the step.',
   small: 'The step is smaller than what the timed and the profiled launch differ by.',
   otherCacheState: 'L2 was {a} for one time and {b} for the other, so they are not compared.',
-  otherArchitecture:
-    'Counters of compute capabilities {a} and {b} cannot be set against each other.',
   otherTask: 'The rungs are of different tasks or problems.',
   needsStandard:
     'The standard level (--profile standard) counts what limits and what warps wait for.',

@@ -9,11 +9,13 @@ export const comparison = {
   split: `Split: ${became}, {timeA} → {timeB}, {ratio} of the time: {a} → {b}.`,
   fusedUntimed: `Fused: ${became}: {a} → {b}.`,
   splitUntimed: `Split: ${became}: {a} → {b}.`,
+  moreFused:
+    '{left, plural, one{{left} more fusion or split} other{{left} more fusions and splits}} changed the time less.',
   total: 'In all {a} → {b}, {ratio} of the time.',
   untimed: 'Not all of it was timed, so there is no ratio.',
   rungs:
     'Of the {all, plural, one{{all} rung} other{{all} rungs}} in both sessions, {faster} got faster, {slower} slower, {same} stayed the same, and {unresolved} could not be decided.',
   undecided: 'Of the rungs in both sessions, none could be decided.',
-  counted: 'Nothing was timed. What moved most, in {rung}: {moves}.',
-  countedSame: 'Nothing was timed, and no counter moved.',
+  counted: 'Counters that moved most, in {rung}: {moves}. Nothing was timed.',
+  countedSame: 'No counter moved. Nothing was timed.',
 } as const

@@ -31,7 +31,7 @@ import {
   settings,
   task,
 } from './folders'
-import { deep, imports, doctor, records, reports, pages, sessions } from './sessions'
+import { deep, imports, doctor, records, reports, pages, sessions, stallSamples } from './sessions'
 import { checks, labs, reflect } from './labs'
 import { machines, programs, slurm } from './machines'
 import { tunings, written } from './machines'
@@ -65,6 +65,7 @@ export const templates = {
   records,
   imports,
   deep,
+  stallSamples,
   emulation,
   programs,
   machineCode,

@@ -19,7 +19,7 @@ export const checks = {
   notMeasured: 'It was not measured.',
   notBuilt: 'It was not built.',
   useGpu:
-    'Measuring requires a machine with an NVIDIA GPU of compute capability 7.5 or higher. For a shipped lab, `--target recorded` shows what its starter and solution achieved on one.',
+    '`--target emulated` judges every check but times without a GPU. For a shipped lab, `--target recorded` shows what its starter and solution achieved on one. Measuring requires an NVIDIA GPU of compute capability 7.5 or higher.',
   notTheirs:
     'Only the lab’s own starter and solution were recorded, and this file is neither; measuring it requires a GPU (--target local).',
   starterNotRecorded:

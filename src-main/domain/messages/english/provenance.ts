@@ -29,7 +29,7 @@ export const origin = {
   recorded: 'replayed from the recording {name}',
   imported: 'imported from {name}',
   program: 'profile of {name}',
-  emulated: 'emulated for {name} without a GPU',
+  emulated: 'emulated on {name}, without a GPU',
   static: 'built for {name} without a GPU, not run',
   machine: 'measured on {name}',
 } as const

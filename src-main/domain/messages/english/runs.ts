@@ -12,8 +12,6 @@ export const requests = {
   choices: 'The choices are {choices}.',
   sizeBeside: '--size cannot be combined with {names}.',
   oneOrOther: 'Use one or the other.',
-  together: '{names} must be given together.',
-  giveAll: 'Give all of them, or use --size to set them all to one value.',
   noName: 'The task {task} has nothing named {name}.',
   names: 'It has: {names}.',
   missing: '{name} is missing.',
@@ -253,6 +251,7 @@ export const emulation = {
   counted: 'An emulator counted these; no GPU was used. Samples and stalls need one.',
   notEmulated:
     'The emulator counts what code and shape determine; this depends on the time that a GPU takes.',
+  noKind: 'It executes {opcode}, whose category among ncu’s counters is not known.',
   copiesPastL1: 'It copies past L1, and no rule is known for how many sectors L1 counts then.',
   announced:
     'About {instructions} million warp instructions for {rungs, plural, one{{rungs} rung} other{{rungs} rungs}}, about {seconds} s on {threads, plural, one{{threads} thread} other{{threads} threads}}.',
@@ -271,6 +270,7 @@ export const emulation = {
     '{rung} was not verified at {at}, which would take about {instructions} million warp instructions.',
   about:
     'Emulated for {gpu} at {at}, every block of every launch. Times are not known. Expected results are from {reference}.',
+  launchesAt: 'Of the launches at {at}.',
   shrunk:
     'Emulated at {at} instead of {from}, so that it takes seconds. Waves per SM are those of the smaller size.',
   unsettled:

@@ -53,6 +53,7 @@ export const records = {
   notCollected: 'The run did not collect this metric.',
   notReportedHere: 'ncu did not report {names}.',
   noFigure: 'ncu reported no value of {metricName} for the kernel {kernel}.',
+  notFinite: 'ncu reported {value} for {metricName} of the kernel {kernel}.',
   roundedToZero: 'ncu printed {metricName} with two decimals, which round its value to 0.',
   notPercent: 'ncu reported {metricName} in {unit} instead of percent.',
   noUnit: "ncu's table does not give the unit of {metricName}.",
@@ -94,8 +95,12 @@ export const doctor = {
 
   installNvcc:
     'Install the CUDA toolkit and put nvcc on PATH. Without it, `--target recorded` replays a shipped recording.',
-  useGpu:
-    'Run this on a machine with an NVIDIA GPU of compute capability 7.5 or higher, replay a recording with `--target recorded`, or build without one with `--target static:<gpu>`.',
+  tryEmulated:
+    '`--target emulated` needs no GPU: exact counters with `run`, race checks with `sanitize`, no times.',
+  tryRecorded: '`--target recorded` replays times and counters that were measured on a GPU before.',
+  tryStatic:
+    '`--target static:h200` compiles for a known GPU: registers, occupancy and machine code, nothing is run.',
+  useGpu: 'To measure here, use a machine with an NVIDIA GPU of compute capability 7.5 or higher.',
   installNcu:
     'Install Nsight Compute and put ncu on PATH, or run without counters: `--profile none`.',
   installSanitizer:
@@ -112,6 +117,7 @@ export const sessions = {
   none: 'There is no session named {session}.',
   notSession: '{folder} is not a session: it has no {file}.',
   nameFolder: 'Name a folder written by `kernel-ladder run`, or recorded:<name>.',
+  importFirst: 'Import it with `kernel-ladder import`, and name the folder that this saves.',
   unreadable: '{file} cannot be read as a session: {why}',
   useBackup: 'The file was not changed. Use a backup, or run the ladder again.',
   update: 'The file was not changed. Update kernel-ladder to open it.',
@@ -119,6 +125,10 @@ export const sessions = {
   deepUnreadable: '{file} cannot be read as a deep profile: {why}',
   profileAgain:
     'The file was not changed. The rest of the session is usable; profile again to get this part.',
+  noOwn: 'There is no session of your own to show yet.',
+  nameRecording:
+    'Name a recording, such as `kernel-ladder show {recording}`; `kernel-ladder sessions` lists them.',
+  makeOne: 'Make one with `kernel-ladder run --ladder ID`.',
   noRecordings: 'No recordings ship with this program.',
   noRecording: 'There is no recording named {recording}.',
   recordings: 'The recordings are: {recordings}.',
@@ -195,6 +205,8 @@ export const reports = {
 
 /** What is missing from a file written by ncu. */
 export const imports = {
+  newerNcu:
+    'ncu {version} wrote this report. Its values were not checked against that version, only reports of ncu up to {known}.',
   formatVersion:
     'The report has format version {version}; this program knows versions up to {known} and ignores what newer ones add.',
   cutOff: 'The report is truncated at byte {at}: {missing}.',
@@ -252,6 +264,12 @@ export const imports = {
   useCommand: 'Free some space, or import it on the command line: kernel-ladder import FILE',
 } as const
 
+/** Which samples of warps have a stall reason. */
+export const stallSamples = {
+  all: 'all samples',
+  notIssued: 'the samples in cycles without an issue',
+} as const
+
 /** What is missing from a deep profile. */
 export const deep = {
   noInstructions: 'ncu showed no instructions for {kernel}.',
@@ -265,6 +283,8 @@ export const deep = {
     "Imported from {file}, which has ncu's advice but no per-instruction or per-line counters.",
   /** Only in older sessions. */
   rowUnreadable: "{count} row of ncu's source page cannot be read and was skipped.",
+  otherSamples:
+    'Stall reasons are not compared: in the first profile they are of {a}, in the second of {b}. Profile both with the same version of ncu.',
   rowsUnreadable:
     "{count, plural, one{{count} row of ncu's source page cannot be read and was} other{{count} rows of ncu's source page cannot be read and were}} skipped.",
 } as const

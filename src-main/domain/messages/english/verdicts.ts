@@ -67,6 +67,8 @@ export const figures = {
   noKernel: 'It launches no kernel.',
   kernelsDiffer:
     'It launches {count} kernels that differ in this, and without counters it is unknown which of them runs longest.',
+  ofRange:
+    'These are {count} different kernels of one range, and this is a figure of a single launch.',
   fp32Operations:
     '2 × FFMA + FADD + FMUL, as ncu counted them per thread. Tensor operations are not included.',
   slotShare:
@@ -236,6 +238,8 @@ export const summary = {
   none: 'No rung was verified and timed, so there is no best one.',
   kernelsBeside:
     'Sum of the kernel times by CUPTI: {time} (kernels: {kernels}, launches: {launches}). The hottest is {title}: {own}, {share} of it.',
+  emulated:
+    '{ok} of {total, plural, one{{total} rung is} other{{total} rungs are}} right on an emulated {gpu}. Nothing was timed, so there is no fastest one.',
   kernels:
     'GPU time under ncu: {time} (kernels: {kernels}, launches: {launches}). The hottest is {title}: {own}, {share} of it.',
   best: `${best}.`,

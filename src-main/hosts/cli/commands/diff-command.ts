@@ -1,7 +1,7 @@
 /** `kernel-ladder diff`: two rungs of a session side by side. */
 import { rungWarnings } from '../../../domain/analysis/comparability'
 import { compareRungs } from '../../../domain/analysis/compare'
-import { identicalSass, opcodeDelta, stallDelta } from '../../../domain/session/deep'
+import { identicalSass, opcodeDelta, stallDelta, stallObstacle } from '../../../domain/session/deep'
 import { inEnglish } from '../../../domain/text/english'
 import { openNamed } from '../../../services/sessions/open-session'
 import { whyBetween } from '../../../services/compare/compare'
@@ -36,6 +36,7 @@ export async function diffCommand(
           identicalSass: identicalSass(left, right),
           opcodes: opcodeDelta(left, right),
           stalls: stallDelta(left, right),
+          noStalls: stallObstacle(left, right),
         }
       : null
   if (json)

@@ -4,7 +4,7 @@ import type { DoctorReport } from '../../../contract/index'
 import { exitCodes } from '../../../domain/errors'
 import { inEnglish } from '../../../domain/text/english'
 import { diagnose } from '../../../services/doctor/doctor'
-import { printJson, printText } from '../output'
+import { printJson, printText, remedyLines } from '../output'
 import { doctorDocument } from '../documents/doctor'
 
 const signs = { ok: '✓', warning: '!', missing: '✗', unknown: '?' } as const
@@ -14,7 +14,7 @@ export const doctorText = ({ checks }: DoctorReport): string =>
   checks
     .flatMap(({ status, label, detail, remedy }) => [
       `${signs[status]} ${label}: ${inEnglish(detail)}`,
-      ...(remedy ? [`    ${inEnglish(remedy)}`] : []),
+      ...remedyLines(remedy).map((line) => `    ${line}`),
     ])
     .join('\n')
 

@@ -1,7 +1,7 @@
 /** The table of a grading as CSV and text, and the sentences before and after it. */
 import { inEnglish } from '../../../domain/text/english'
 import type { LabFolder } from '../../../adapters/labs/lab-folders'
-import { table } from '../output'
+import { table } from '../table'
 import type { GradeRow } from '../../../domain/labs/grade-row'
 import { csvTable, type Cell } from '../../../domain/text/csv'
 

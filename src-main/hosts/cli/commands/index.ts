@@ -72,6 +72,9 @@ export const runSeveralCommand = later(
 export const sanitizeCommand = later(
   async () => (await import('./sanitize-command')).sanitizeCommand,
 )
+export const sessionsCommand = later(
+  async () => (await import('./sessions-command')).sessionsCommand,
+)
 export const serveCommand = later(async () => (await import('./serve-command')).serveCommand)
 export const showCommand = later(async () => (await import('./show-command')).showCommand)
 export const startCommand = later(async () => (await import('./start-command')).startCommand)

@@ -3,6 +3,7 @@ import type { SetUp } from '../../../adapters/machine/machine'
 import { note, printText } from '../output'
 import { shownPath } from '../../../adapters/catalog/ladder-folder'
 import { KernelLadderError } from '../../../domain/errors'
+import { hasGpu } from '../../../services/bench/tools'
 import { initLadder } from '../../../services/folders/init'
 import { initFromFile } from '../../../services/folders/from-file/from-file'
 import { describeProposal } from '../describe/describe-proposal'
@@ -41,10 +42,20 @@ export async function initCommand(
   ]
   if (alone !== undefined)
     throw usage(`${alone} can only be given with --from.`, 'Name the file: --from FILE.cu.')
-  const { folder: path, files } = await initLadder(await setUp(), folder, template ?? 'blank')
+  const setup = await setUp()
+  const { folder: path, files } = await initLadder(setup, folder, template ?? 'blank')
   const shown = shownPath(path)
   printText(`${shown}: ${files.join(', ')}`)
-  note(`Then: kernel-ladder run --ladder ${shown}`)
-  note(`Without a GPU: kernel-ladder run --ladder ${shown} --target static:h200`)
+  const run = `kernel-ladder run --ladder ${shown}`
+  if (await hasGpu(setup.machine)) note(`Then: ${run}`)
+  else {
+    note('No NVIDIA GPU was found. Then, without one:')
+    const lines = [
+      [`${run} --target emulated`, 'verified results and exact counters, no times'],
+      [`kernel-ladder sanitize --ladder ${shown} --target emulated`, 'race and memory checks'],
+      [`${run} --target static:h200`, 'registers, occupancy and machine code, nothing is run'],
+    ]
+    for (const [command, gives] of lines) note(`  ${command}\n      ${gives}`)
+  }
   return 0
 }

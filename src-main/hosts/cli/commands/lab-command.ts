@@ -7,17 +7,21 @@ import { labsDir, readLab, readLabs, readShippedLabs } from '../../../adapters/l
 import { readSubmission, startLab } from '../../../adapters/labs/workspace'
 import { refuseTaken, takenMeanwhile } from '../../../adapters/disk/staging'
 import { exitCodes, inputError } from '../../../domain/errors'
+import type { LabStanding } from '../../../contract/labs'
 import { faultSentence, profileLevelOf } from '../../../domain/labs/lab'
 import { usualLabTarget, type LabTarget } from '../../../domain/targets/targets'
 import { outcomeExitCode } from '../../../domain/labs/outcome'
 import { checkLab } from '../../../services/labs/check'
 import { listLabs, openLab } from '../../../services/labs/find-lab'
+import { hasGpu } from '../../../services/bench/tools'
 import { appVersion } from '../../../services/version'
 import { parseLabTarget } from '../parse-run-request'
 import { abortOnStop } from '../stop-signals'
 import { describeOutcome } from '../describe/describe-lab'
-import { note, printError, printJson, printText, problemText, table } from '../output'
+import { note, printError, printJson, printText, problemText } from '../output'
+import { table } from '../table'
 import { progressPrinter } from '../progress'
+import { standingIn } from '../../../services/labs/lab-progress'
 import { isShipped, isTrusted, requireTrust, trustLab } from '../../../services/labs/trust'
 import { newAttemptFolder } from '../../../adapters/labs/progress'
 import { wholeNumber } from '../option-values'
@@ -45,17 +49,24 @@ export async function labValidateCommand(
   return faults.length > 0 ? exitCodes.input : 0
 }
 
+const progressText = ({ progress, emulatedOnly }: LabStanding): string =>
+  progress === 'new' ? '' : emulatedOnly ? `${progress}, emulated` : progress
+
 export async function labListCommand(setUp: SetUp, { json }: { json?: boolean }): Promise<number> {
-  const { labs, faults } = await listLabs(await setUp())
-  const rows = labs.map(({ id, lab }) => ({
-    id,
-    title: lab.title,
-    summary: lab.summary,
-    minutes: lab.minutes,
-    before: lab.before,
-    target: lab.target,
-    needs: { ...lab.needs, counters: profileLevelOf(lab) !== 'none' },
-  }))
+  const setup = await setUp()
+  const { labs, faults } = await listLabs(setup)
+  const rows = await Promise.all(
+    labs.map(async (folder) => ({
+      id: folder.id,
+      title: folder.lab.title,
+      summary: folder.lab.summary,
+      minutes: folder.lab.minutes,
+      before: folder.lab.before,
+      target: folder.lab.target,
+      needs: { ...folder.lab.needs, counters: profileLevelOf(folder.lab) !== 'none' },
+      ...(await standingIn(setup.machine.folders, folder.id, folder)),
+    })),
+  )
   if (json) printJson(labListDocument, { labs: rows, problems: faults.map(faultSentence) })
   else if (rows.length > 0)
     printText(
@@ -63,6 +74,7 @@ export async function labListCommand(setUp: SetUp, { json }: { json?: boolean })
         { header: 'lab', align: 'left', cell: ({ id }) => id },
         { header: 'title', align: 'left', cell: ({ title }) => title },
         { header: 'minutes', cell: ({ minutes }) => String(minutes) },
+        { header: 'progress', align: 'left', cell: progressText },
         {
           header: 'from → to',
           align: 'left',
@@ -89,8 +101,7 @@ export async function labTarget(
   requested: string | undefined,
 ): Promise<LabTarget> {
   if (requested !== undefined) return parseLabTarget(requested)
-  const hasGpu = (await machine.toolbox(null).locate('nvidia-smi')) !== null
-  return usualLabTarget({ hasGpu, hasCompiler: true })
+  return usualLabTarget({ hasGpu: await hasGpu(machine), hasCompiler: true })
 }
 
 export interface LabCheckOptions {

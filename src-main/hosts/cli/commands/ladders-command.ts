@@ -11,7 +11,8 @@ import { measuredRungs } from '../../../services/sessions/measured'
 import { laddersDocument } from '../documents/ladders'
 import { copiesOf } from '../../../services/folders/copies'
 import { openLadder, openPrograms } from '../../../services/folders/open'
-import { note, printJson, printText, problemText, table } from '../output'
+import { note, printJson, printText, problemText } from '../output'
+import { table } from '../table'
 import { namesOf, problemAt } from '../../../domain/task/problem-request'
 
 /** `4.44 ms, 0.605× of 00_cublas` */

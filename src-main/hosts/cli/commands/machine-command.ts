@@ -20,7 +20,8 @@ import {
   machinesDocument,
   machineFetchDocument,
 } from '../documents/machines'
-import { note, printJson, printText, table } from '../output'
+import { note, printJson, printText } from '../output'
+import { table } from '../table'
 import { progressPrinter } from '../progress'
 import { printRun } from './run-command'
 import { Job } from '../../../domain/remote/job-protocol'

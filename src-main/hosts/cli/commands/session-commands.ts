@@ -7,24 +7,37 @@ import {
   historyCommand,
   importCommand,
   reportCommand,
+  sessionsCommand,
   showCommand,
 } from '.'
 import type { HistoryCommandOptions } from './history-command'
 import type { ImportOptions } from './import-command'
 import type { ReportCommandOptions } from './report-command'
+import type { SessionsOptions } from './sessions-command'
 import type { ShowOptions } from './show-command'
 import { addProblemOptions, json, ladderHelp, repeated, type CommandLine } from '../shared-options'
 import type { CompareOptions } from './compare-command'
 
-/** `show`, and `diff` and `compare` of two. */
+/** `sessions` lists them, `show` prints one, `diff` and `compare` two. */
 export function addShow({ cli, setUp, finish }: CommandLine): void {
+  cli
+    .command('sessions')
+    .description('list your sessions, newest first, and the recordings')
+    .option('--ladder <id>', 'only those of this ladder')
+    .option('--limit <n>', 'how many of your own to list (default: 20)')
+    .option('--all', 'list all of your own')
+    .option(...json)
+    .action(async (options: SessionsOptions) => finish(await sessionsCommand(setUp, options)))
   cli
     .command('show')
     .description('print a session, or one of its rungs in depth')
-    .argument('<session>', 'a session folder or name, recorded or recorded:<name>')
+    .argument(
+      '[session]',
+      'a session folder or name, recorded or recorded:<name> (default: your newest)',
+    )
     .option('--rung <id>', 'one rung: what limits it, its hot lines, instructions and ncu’s advice')
     .option(...json)
-    .action(async (name: string, options: ShowOptions) =>
+    .action(async (name: string | undefined, options: ShowOptions) =>
       finish(await showCommand(await setUp(), name, options)),
     )
   cli

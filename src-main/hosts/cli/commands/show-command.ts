@@ -5,12 +5,13 @@ import { measuredWords, type RungMeasured } from '../../../domain/analysis/rung-
 import { type Session } from '../../../domain/session/session'
 import { can } from '../../../domain/targets/targets'
 import { measuredRungs } from '../../../services/sessions/measured'
+import { newestOwn } from '../../../services/sessions/newest-session'
 import { openNamed } from '../../../services/sessions/open-session'
 import { comparedWith, whyBetween } from '../../../services/compare/compare'
 import { describeSteps, describeWhy } from '../describe/describe-why'
 import { describeRung } from '../describe/describe-rung'
 import { runDocument, sessionFields } from '../documents/run'
-import { printJson, printText } from '../output'
+import { noteReading, printJson, printText } from '../output'
 import { whyOfSteps } from '../../../domain/why/why-steps'
 import type { SessionPlaces } from '../../../services/sessions/session-places'
 import { namedRung } from './named-rung'
@@ -37,10 +38,11 @@ async function measuredElsewhere(
 
 export async function showCommand(
   places: SessionPlaces,
-  name: string,
+  /** The newest own session by default. */
+  name: string | undefined,
   { rung: id, json }: ShowOptions,
 ): Promise<number> {
-  const opened = await openNamed(places, name)
+  const opened = await openNamed(places, name ?? (await newestOwn(places, noteReading)))
   const { session, folder, deep } = opened
   if (id === undefined) {
     if (json) printJson(runDocument, sessionFields(session, folder))

@@ -16,7 +16,7 @@ import type { StartRunOptions } from '../../../services/targets/saved-run'
 import { startRun } from '../../../services/targets/start-run'
 import { note, printError, printText } from '../output'
 import { progressPrinter } from '../progress'
-import { metric } from '../describe/describe-ladder'
+import { metric } from '../describe/figure'
 import { sessionText } from '../describe/describe-static'
 
 /** `  Shared-memory loads: 4.10 k → 1.02 k, better` */
@@ -37,7 +37,8 @@ export function describeChange({
   const times = [beforeMs, nowMs].map((ms) => (ms === null ? null : formatMs(ms)))
   const time = times[0] && times[1] ? `${times[0]} → ${times[1]}` : (times[1] ?? times[0] ?? status)
   const by = change === null ? '' : `, ${percentChange(change.ratio)}`
-  const why = status === 'ok' ? '' : ` ${reasons.map(inEnglish).join(' ')}`
+  const isExplained = status !== 'ok' || (counters === null && verdict === 'unresolved')
+  const why = isExplained ? ` ${reasons.map(inEnglish).join(' ')}` : ''
   // Without times, the counters are the result.
   const isCounted = counters !== null && status === 'ok' && times[0] === null && times[1] === null
   if (isCounted && counters.length === 0) return `${id}: ${time}. No counter changed.`

@@ -7,10 +7,10 @@ import {
 } from '../../../domain/analysis/compare'
 import { formatMs, formatRatio } from '../../../domain/metrics/units'
 import type { Why } from '../../../domain/why/why'
-import { table, type Column } from '../output'
+import { table, type Column } from '../table'
 import { describeWhy } from './describe-why'
 import type { Hunk } from '../../../services/compare/source-diff'
-import { none, metric } from './describe-ladder'
+import { none, metric } from './figure'
 
 const verdictWords: Record<Verdict, string> = {
   better: '▲ better',
@@ -27,6 +27,8 @@ export function describeExpectation({ expected }: MetricDelta): string {
   return `expected ${expected.direction}: ${outcome}`
 }
 
+const isCounted = ({ a, b }: MetricDelta): boolean => a?.value != null || b?.value != null
+
 export function describeComparison(
   comparison: RungComparison,
   /** null where a source is unknown. */
@@ -34,7 +36,8 @@ export function describeComparison(
   why: Why,
 ): string {
   const { a, b, parameters, time, metrics } = comparison
-  const rows = [
+  const isTimed = time.aMs !== null || time.bMs !== null
+  const timeRow = [
     {
       label: 'Time',
       a: time.aMs === null ? none : formatMs(time.aMs),
@@ -43,7 +46,11 @@ export function describeComparison(
       verdict: verdictWords[time.verdict],
       expected: '',
     },
-    ...metrics.map((delta) => ({
+  ]
+  const rows = [
+    ...(isTimed ? timeRow : []),
+    // The session's own level says what it did not count.
+    ...metrics.filter(isCounted).map((delta) => ({
       label: delta.label,
       a: metric(delta.a ?? undefined),
       b: metric(delta.b ?? undefined),

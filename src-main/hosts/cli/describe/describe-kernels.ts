@@ -3,16 +3,15 @@ import { cardMetricIds, metricDefinition } from '../../../domain/metrics/metrics
 import { formatMs, formatShare } from '../../../domain/metrics/units'
 import type { RungResult, Session } from '../../../domain/session/session'
 import { inEnglish } from '../../../domain/text/english'
-import { table, type Column } from '../output'
-import { describeOrigin, metric, metricHeaders } from './describe-ladder'
+import { table, type Column } from '../table'
+import { describeOrigin, metricHeaders } from './describe-ladder'
+import { metric, none } from './figure'
 import { rangeGroups, type RangeGroup } from '../../../domain/programs/range-groups'
 import {
   isTimedTogether,
   shareOfTotal,
   totalProfiledMs,
 } from '../../../domain/programs/profiled-time'
-
-export const none = '–'
 
 const timeHeader = (session: Session): string =>
   isTimedTogether(session) ? 'time by CUPTI' : 'time under ncu'

@@ -1,8 +1,8 @@
 /** A lab outcome as terminal text. */
 import { inEnglish } from '../../../domain/text/english'
-import type { LabOutcome } from '../../../domain/labs/outcome'
+import { unjudged, type LabOutcome } from '../../../domain/labs/outcome'
 import { can } from '../../../domain/targets/targets'
-import { table } from '../output'
+import { table } from '../table'
 
 const signs = {
   passed: '✓',
@@ -21,6 +21,16 @@ const verdicts: Record<LabOutcome['status'], string> = {
   unavailable: 'Cannot be fully checked here.',
 }
 
+/** What came of it, and whether a pass on an emulated GPU counts for the lab. */
+function verdictText(outcome: LabOutcome): string {
+  const { status, target } = outcome
+  if (status !== 'passed' || can(target).times) return verdicts[status]
+  const open = unjudged(outcome).map(({ id }) => id)
+  return open.length === 0
+    ? 'Passed, and the lab counts as passed; times are not judged on an emulated GPU.'
+    : `Passed as far as an emulated GPU can judge. The lab counts as passed once a GPU has judged ${open.join(', ')}.`
+}
+
 export function describeOutcome(outcome: LabOutcome): string {
   const { build, checks, predictions, questions, target, device } = outcome
   const origin = !device
@@ -29,7 +39,7 @@ export function describeOutcome(outcome: LabOutcome): string {
       ? `recorded on ${device.name} as ${target.name}`
       : can(target).times
         ? `measured on ${device.name}`
-        : `emulated for ${device.name}`
+        : `emulated on ${device.name}`
   return [
     `${outcome.title} · ${origin}`,
     ...(build.ok ? [] : [`Not built: ${inEnglish(build.reason ?? '')}`]),
@@ -59,7 +69,7 @@ export function describeOutcome(outcome: LabOutcome): string {
           `derived occupancy on ${build.architecture ?? ''}, by threads per block, without dynamic shared memory: ${build.occupancy.map(({ threads, percent }) => `${threads}: ${percent.toFixed(0)} %`).join(', ')}`,
         ]
       : []),
-    verdicts[outcome.status],
+    verdictText(outcome),
     ...(outcome.reason === null ? [] : [inEnglish(outcome.reason)]),
   ].join('\n')
 }

@@ -11,7 +11,7 @@ import { climbOf, stepWords } from '../../../domain/analysis/climb'
 import { claimWords } from '../../../domain/analysis/library-claim'
 import { ownGpuMs, timeNotes } from '../../../domain/analysis/time-notes'
 import { message } from '../../../domain/messages/message'
-import { threadsPerBlock } from '../../../domain/analysis/derived-metrics'
+import { countedColumns, hasTimes } from '../../../domain/analysis/table-columns'
 import {
   leadFigure,
   leadMetric,
@@ -20,31 +20,21 @@ import {
   shareText,
 } from '../../../domain/analysis/lead-figure'
 import { inEnglish } from '../../../domain/text/english'
-import {
-  cardMetricIds,
-  metricDefinition,
-  metricDefinitions,
-  type MetricValue,
-} from '../../../domain/metrics/metrics'
-import { named, problemWord, sizesLabel } from '../../../domain/task/problem'
-import { can, kindOf } from '../../../domain/targets/targets'
-import {
-  formatGflops,
-  formatMs,
-  formatRatio,
-  formatValue,
-  type Unit,
-} from '../../../domain/metrics/units'
-import { table, type Column } from '../output'
+import { cardMetricIds, metricDefinition, type MetricValue } from '../../../domain/metrics/metrics'
+import { named, problemWord } from '../../../domain/task/problem'
+import { can, gpuOfTarget, kindOf } from '../../../domain/targets/targets'
+import { formatMs, formatRatio, formatValue } from '../../../domain/metrics/units'
+import { table, type Column } from '../table'
+import { metric, none } from './figure'
 import { columnFor } from '../../../domain/session/noisy-counters'
 import { describeDiagnostics } from './describe-errors'
-
-export const none = '–'
+import { describePublished } from './describe-published'
 
 const passesWord = (passes: number): string => `${passes} ${passes === 1 ? 'pass' : 'passes'}`
 
-export const metric = (value: MetricValue | undefined): string =>
-  value?.value == null ? none : formatValue(value.value, value.unit)
+/** Without a unit that the header of its column implies. */
+const bareMetric = (value: MetricValue | undefined): string =>
+  metric(value).replace(/ (waves|sectors)$/, '')
 
 /** Short headers of columns. */
 export const metricHeaders: Readonly<Record<string, string>> = {
@@ -59,72 +49,34 @@ export const metricHeaders: Readonly<Record<string, string>> = {
   sharedStoreBankConflicts: 'confl. st',
   sharedLoadStructuralConflicts: 'struct. ld',
   sharedStoreStructuralConflicts: 'struct. st',
-  instructions: 'instructions',
+  instructions: 'instr.',
+  ffmaShare: 'FFMA',
+  integerShare: 'integer',
+  memoryShare: 'memory',
+  controlShare: 'control',
   sharedLoadWavefronts: 'wavefr. ld',
-  globalLoadSectorsPerRequest: 'sectors/req.',
+  globalLoadSectorsPerRequest: 'sect./req.',
 }
 
 /** The origin of the figures, in one line. */
 export function describeOrigin(session: Session): string {
   const { device, settings, target } = session
   const { problem } = session
+  const known = gpuOfTarget(target)
   const gpu = device
     ? `${device.name}, cc ${device.computeCapability}, driver ${device.driver ?? 'unknown'}${settings.gpu === undefined ? '' : `, GPU ${settings.gpu}`}`
-    : 'no GPU'
+    : known
+      ? null
+      : 'no GPU'
   const { host } = session
-  const place = host?.job == null ? target.name : `${target.name} (${host.name}, job ${host.job})`
+  const place =
+    known?.name ??
+    (host?.job == null ? target.name : `${target.name} (${host.name}, job ${host.job})`)
   const origin = kindOf(target).origin(place, session.createdAt)
   const at = problem
     ? ` at ${[problemWord(problem), named(problem.scalars)].filter(Boolean).join(', ')}`
     : ''
-  return `${session.ladder.title}${at} · ${gpu} · ${origin}`
-}
-
-/** The author's published figures beside ours, if the ladder has any. */
-function describePublished(session: Session): string[] {
-  const { published } = session.ladder
-  if (!published) return []
-  const beside = (ours: string, theirs: number | undefined, unit: Unit): string =>
-    `${ours} | ${theirs === undefined ? none : formatValue(theirs, unit)}`
-  const ids = metricDefinitions.filter(({ id }) =>
-    Object.values(published.metrics).some((figures) => figures[id] !== undefined),
-  )
-  const rungs = session.rungs.filter(
-    ({ id }) => published.gflops[id] !== undefined || published.metrics[id],
-  )
-  const threads = published.threadsPerBlock
-  const columns: Column<RungResult>[] = [
-    { header: 'ours | published', align: 'left', cell: ({ id }) => id },
-    {
-      header: 'throughput',
-      cell: ({ id, timing }) =>
-        beside(timing ? formatGflops(timing.gflops) : none, published.gflops[id], 'GFLOP/s'),
-    },
-    ...(threads
-      ? [
-          {
-            header: 'threads/block',
-            cell: (rung: RungResult) =>
-              `${threadsPerBlock(rung) ?? none} | ${threads[rung.id] ?? none}`,
-          },
-        ]
-      : []),
-    ...ids.map((definition): Column<RungResult> => ({
-      header: definition.label,
-      cell: ({ id, metrics }) =>
-        beside(
-          metric(metrics[definition.id]),
-          published.metrics[id]?.[definition.id],
-          definition.unit,
-        ),
-    })),
-  ]
-  return [
-    '',
-    `${published.title}${published.author ? ` (${published.author})` : ''}${published.gpu ? `, on ${published.gpu} at ${sizesLabel(published.size)}` : ''}:`,
-    ...(rungs.length > 0 ? [table(rungs, columns)] : []),
-    published.conclusion,
-  ]
+  return [`${session.ladder.title}${at}`, gpu, origin].filter((part) => part !== null).join(' · ')
 }
 
 /** For a memory-bound task, bytes per second and the percentage of the memory bandwidth. */
@@ -139,29 +91,13 @@ function leadColumns(session: Session): Column<RungResult>[] {
   ]
 }
 
-/** What code and shape determine, where nothing was timed. */
-const structural = [
-  'wavesPerSm',
-  'theoreticalOccupancy',
-  'instructions',
-  'sharedLoads',
-  'sharedLoadWavefronts',
-  'sharedLoadBankConflicts',
-  'sharedStoreBankConflicts',
-  'globalLoadSectorsPerRequest',
-]
-
-/** False of a run on what has no clock; what was imported may have times of its own. */
-const isTimed = ({ target, rungs }: Session): boolean =>
-  can(target).times || !can(target).knowsRun || rungs.some(({ timing }) => timing !== null)
-
-/** The card metrics, with FMA utilization replaced by that of the unit which bounds the task. */
+/** The card metrics, with FMA utilization replaced by that of the unit which bounds the task; without times, what was counted. */
 const countersOf = (session: Session): readonly string[] =>
-  isTimed(session)
-    ? cardMetricIds.map((id) =>
-        id === 'fmaUtilization' ? leadMetric(session) : columnFor(id, session.rungs),
-      )
-    : structural
+  hasTimes(session)
+    ? cardMetricIds
+        .map((id) => (id === 'fmaUtilization' ? leadMetric(session) : columnFor(id, session.rungs)))
+        .filter((id) => session.rungs.some(({ metrics }) => metrics[id]?.value != null))
+    : countedColumns(session)
 
 /** The bandwidth that percentages are relative to. */
 function leadEvidence(session: Session): string[] {
@@ -314,12 +250,19 @@ export function describeSession(session: Session): string {
     { header: 'rung', align: 'left', cell: ({ id }) => id },
     { header: 'status', align: 'left', cell: ({ status }) => status },
     ...buildColumn(session),
-    ...(isTimed(session) ? timeColumns(session) : []),
+    ...(hasTimes(session) ? timeColumns(session) : []),
     // Rungs that compute in different precisions differ in it.
-    { header: 'error', cell: ({ verify }) => verify?.worstRelativeError?.toExponential(1) ?? none },
+    ...(session.rungs.some(({ verify }) => verify)
+      ? [
+          {
+            header: 'error',
+            cell: ({ verify }: RungResult) => verify?.worstRelativeError?.toExponential(1) ?? none,
+          },
+        ]
+      : []),
     ...countersOf(session).map((id): Column<RungResult> => ({
       header: metricHeaders[id] ?? metricDefinition(id)?.label ?? id,
-      cell: ({ metrics }) => metric(metrics[id]),
+      cell: ({ metrics }) => bareMetric(metrics[id]),
     })),
   ]
   const troubles = session.rungs.flatMap((rung) =>
@@ -340,10 +283,10 @@ export function describeSession(session: Session): string {
   const evidence = [
     ...(knowsRun
       ? [
-          ...(isTimed(session) ? timeEvidence(session) : []),
+          ...(hasTimes(session) ? timeEvidence(session) : []),
           ...otherWaysEvidence(session),
           errorEvidence(session),
-          ...(isTimed(session)
+          ...(hasTimes(session)
             ? leadEvidence(session)
             : ['counters: of the machine code, executed']),
         ]

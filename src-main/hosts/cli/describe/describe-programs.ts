@@ -2,11 +2,11 @@
 import { formatMs, formatShare, formatRatio } from '../../../domain/metrics/units'
 import type { RungResult, Session } from '../../../domain/session/session'
 import { inEnglish } from '../../../domain/text/english'
-import { table, type Column } from '../output'
+import { table, type Column } from '../table'
 import { describeOrigin } from './describe-ladder'
 import { stepWords } from '../../../domain/analysis/climb'
 import { parseKernelName } from '../../../domain/programs/kernel-names'
-import { none } from './describe-kernels'
+import { none } from './figure'
 
 /** Kernels named for each rung, the hottest first. */
 const mostNamed = 3

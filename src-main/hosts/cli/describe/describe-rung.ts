@@ -17,20 +17,21 @@ import {
   type Rule,
 } from '../../../domain/session/deep'
 import { leadText } from '../../../domain/analysis/lead-figure'
+import type { Statement } from '../../../domain/messages/message'
 import { inEnglish } from '../../../domain/text/english'
 import { metricDefinition } from '../../../domain/metrics/metrics'
 import { worksOnTensor } from '../../../domain/analysis/roofline'
 import { rungBefore, type RungResult, type Session } from '../../../domain/session/session'
 import { formatCount, formatMs, formatPercent, formatValue } from '../../../domain/metrics/units'
 import { isEmulated } from '../../../domain/targets/targets'
-import { describeOrigin, metric } from './describe-ladder'
-import { table } from '../output'
+import { describeOrigin } from './describe-ladder'
+import { metric, none } from './figure'
+import { table } from '../table'
 import { mixOf } from '../../../domain/analysis/executed-mix'
 import { describeExpectation } from './describe-comparison'
 
 const shownLines = 10
 const shownOpcodes = 12
-const none = '–'
 
 const bottleneckWords: Record<BottleneckClass, string> = {
   tail: 'the last wave: part of the GPU is idle',
@@ -271,10 +272,12 @@ export function describeMachineCode({
   identicalSass,
   opcodes,
   stalls,
+  noStalls,
 }: {
   identicalSass: boolean | null
   opcodes: HistogramDelta[] | null
   stalls: HistogramDelta[] | null
+  noStalls: Statement | null
 }): string {
   const changed = (opcodes ?? []).filter(({ delta }) => delta !== 0).slice(0, shownOpcodes)
   const waits = (stalls ?? []).slice(0, 6)
@@ -299,6 +302,7 @@ export function describeMachineCode({
           ]),
         ]
       : []),
+    ...(noStalls ? [inEnglish(noStalls)] : []),
     ...(waits.length > 0
       ? [
           'Warp samples, as a share of each rung’s total:',

@@ -3,11 +3,10 @@ import { inEnglish } from '../../../domain/text/english'
 import type { SessionComparison } from '../../../domain/programs/session-comparison'
 import { formatMs, formatRatio } from '../../../domain/metrics/units'
 import { type Session } from '../../../domain/session/session'
-import { table, type Column } from '../output'
+import { table, type Column } from '../table'
 import { describeOrigin } from './describe-ladder'
+import { none } from './figure'
 import { briefName, extentText, shortName } from '../../../domain/programs/kernel-names'
-
-export const none = '–'
 
 const msText = (ms: number | null): string => (ms === null ? none : formatMs(ms))
 const ratioText = (ratio: number | null): string => (ratio === null ? none : formatRatio(ratio))
@@ -24,12 +23,30 @@ function kernelText({ title, kernel }: Pair['sideA']): string {
   return `${shortName(kernel.name)}${shape}${kernel.range ? ` in ${kernel.range}` : ''}`
 }
 
-const briefText = ({ title, kernel }: Pair['sideA']): string =>
-  kernel ? briefName(kernel.name) : title
+/** A rung of a ladder by its id: several have a kernel of one name. */
+const briefText = ({ rung, title, kernel, launches }: Pair['sideA']): string =>
+  launches === null ? rung : kernel ? briefName(kernel.name) : title
+
+const timeNote = (ms: number | null): string => (ms === null ? '' : ` (${formatMs(ms)})`)
 
 const magnitude = ({ change }: { change: number | null }): number => Math.abs(change ?? 0)
 
+/** Of sessions that were counted and not timed. */
+function countedTable(pairs: readonly Pair[]): string {
+  const columns: Column<Pair>[] = [
+    { header: 'rung', align: 'left', cell: ({ a, b }) => (a === b ? a : `${a} = ${b}`) },
+    { header: 'counters that moved most', align: 'left', cell: movedText },
+  ]
+  return table(pairs, columns)
+}
+
+const movedText = ({ moved }: Pair): string => moved.map((one) => inEnglish(one)).join('; ') || none
+
+const isUntimed = ({ timeA, timeB, sideA, sideB }: Pair): boolean =>
+  timeA === null && timeB === null && sideA.launches === null && sideB.launches === null
+
 function pairTable(pairs: readonly Pair[]): string {
+  if (pairs.every(isUntimed)) return countedTable(pairs)
   const columns: Column<Pair>[] = [
     { header: 'kernel', align: 'left', cell: ({ sideB }) => kernelText(sideB) },
     { header: 'before', cell: ({ timeA }) => msText(timeA) },
@@ -54,8 +71,8 @@ function changeLines({ changes, onlyA, onlyB }: SessionComparison): string[] {
     .filter(({ kind }) => kind !== 'fused' && kind !== 'split')
     .sort((one, other) => magnitude(other) - magnitude(one))
     .map(({ kind, a, b, timeA, timeB, ratio }) => {
-      if (kind === 'added') return `added: ${names(b, right)} (${msText(timeB)})`
-      if (kind === 'removed') return `removed: ${names(a, left)} (${msText(timeA)})`
+      if (kind === 'added') return `added: ${names(b, right)}${timeNote(timeB)}`
+      if (kind === 'removed') return `removed: ${names(a, left)}${timeNote(timeA)}`
       return `${kind}: ${names(a, left)} (${msText(timeA)}) → ${names(b, right)} (${msText(timeB)}${ratio === null ? '' : `, ${formatRatio(ratio)}`})`
     })
 }

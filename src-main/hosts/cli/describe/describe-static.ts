@@ -7,14 +7,14 @@ import {
   type Build,
   type RungResult,
 } from '../../../domain/session/session'
-import { table, type Column } from '../output'
+import { table, type Column } from '../table'
 import { buildColumn, describeOrigin, describeSession } from './describe-ladder'
 import { launchOccupancy, threadsOf } from '../../../domain/analysis/derived-metrics'
 import { can, gpuOfTarget, isBuiltOnly } from '../../../domain/targets/targets'
 import { describeKernels } from './describe-kernels'
 import { describePrograms } from './describe-programs'
 import { describeDiagnostics } from './describe-errors'
-import { none } from './describe-sessions'
+import { none } from './figure'
 
 const bytes = (value: number | null | undefined): string =>
   value == null ? none : formatBytes(value)

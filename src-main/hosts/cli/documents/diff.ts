@@ -26,6 +26,8 @@ export const diffDocument = documentKind({
         identicalSass: z.boolean().nullable(),
         opcodes: z.array(HistogramDelta).nullable(),
         stalls: z.array(HistogramDelta).nullable(),
+        /** Why the stall reasons are not compared; null if they are, or if a rung has none. */
+        noStalls: Statement.nullable(),
       })
       .nullable(),
   },

@@ -23,6 +23,7 @@ import { tuneDocument } from './tune'
 import { labGradeDocument } from './lab-grade'
 import { labListDocument } from './lab-list'
 import { labCheckDocument } from './lab-check'
+import { sessionsDocument } from './sessions'
 import { showRungDocument } from './show-rung'
 import { diffDocument } from './diff'
 import { compareDocument } from './compare'
@@ -50,6 +51,7 @@ export const printedDocuments: readonly PublishedSchema[] = [
   laddersDocument,
   runDocument,
   runSeveralDocument,
+  sessionsDocument,
   showRungDocument,
   diffDocument,
   compareDocument,

@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { Identifier } from '../../../domain/ladder/rung'
 import { documentKind } from './document'
+import { LabStanding } from '../../../contract/labs'
 import { LabFile } from '../../../domain/labs/lab'
 
 const ListedLab = LabFile.pick({
@@ -14,6 +15,7 @@ const ListedLab = LabFile.pick({
   id: Identifier,
   /** `counters`: something is asked of them. */
   needs: LabFile.shape.needs.unwrap().extend({ counters: z.boolean() }),
+  ...LabStanding.shape,
 })
 
 export const labListDocument = documentKind({

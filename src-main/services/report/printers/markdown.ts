@@ -39,6 +39,7 @@ import {
   dash,
   diagnosticLine,
   legendOf,
+  placeWords,
   noReason,
   type ReportModel,
   type ReportStep,
@@ -203,9 +204,9 @@ function ladderSection(model: ReportModel): string[] {
 
 function publishedSection({ published }: ReportModel): string[] {
   if (!published) return []
-  const { origin, conclusion, rows } = published
+  const { title, origin, conclusion, rows } = published
   return [
-    '## Published figures beside ours',
+    `## ${title}`,
     md(origin),
     md(conclusion),
     ...(rows.length === 0 ? [] : [printMdTable(publishedTable(published))]),
@@ -281,7 +282,7 @@ function printComparison(model: ComparisonModel, pictures: string | null = null)
     ...(model.date === null ? [] : [`Report of ${md(model.date)}.`]),
     ...warningLines(model),
     mdSentence(model.answer),
-    `First: ${mdCode(model.a.id)} on ${md(model.a.device?.name ?? 'no GPU')}. Second: ${mdCode(model.b.id)} on ${md(model.b.device?.name ?? 'no GPU')}.`,
+    `First: ${mdCode(model.a.id)} ${md(placeWords(model.a))}. Second: ${mdCode(model.b.id)} ${md(placeWords(model.b))}.`,
     ...(model.changes.length > 0 ? [list(model.changes)] : []),
     ...ifWanted('ladder', () => [
       '## Times',

@@ -12,20 +12,42 @@ import {
   type ComparedRung,
   type ComparisonModel,
 } from '../comparison'
-import { dash, legendOf, type Figure, type LadderRow, type ReportModel, noReason } from '../model'
+import {
+  dash,
+  legendOf,
+  placeWords,
+  type Figure,
+  type LadderRow,
+  type ReportModel,
+  noReason,
+} from '../model'
 import { counterTables, timeTexts, waysTable, type Cell } from '../tables'
 import type { Printer } from './printer'
 import { rungOrigins } from '../../../domain/session/rung-origins'
 import { printedCauses } from '../printed-causes'
 import { tex, texCode, texComment, texSentence } from '../latex-markup'
 
-/** The columns of figures, of kernels under ncu or of rungs. */
-const figureHeadings = (rows: readonly LadderRow[]): string[] =>
-  rows[0]?.kernel
-    ? ['GPU time', 'Share ○', 'Launches', 'Median launch']
-    : ['Time', '±', 'Throughput ○', 'Ref.', 'To ref. ○', 'Step ○']
+/** What was counted and fits beside a rung's name; the tables of counters have the rest. */
+const countedHere = ({ counted }: ReportModel): number[] =>
+  counted.flatMap(({ id }, index) =>
+    ['integerShare', 'controlShare', 'wavesPerSm', 'theoreticalOccupancy'].includes(id)
+      ? []
+      : [index],
+  )
 
-const rowLine = (row: LadderRow): string => {
+/** The columns of figures: of kernels under ncu, of rungs, or of what was counted where nothing was timed. */
+const figureHeadings = (model: ReportModel): string[] =>
+  model.rows[0]?.kernel
+    ? ['GPU time', 'Share ○', 'Launches', 'Median launch'].map(tex)
+    : model.counted.length > 0
+      ? countedHere(model).map((index) => narrow(tex(model.counted[index]!.label), 16))
+      : ['Time', '±', 'Throughput ○', 'Ref.', 'To ref. ○', 'Step ○'].map(tex)
+
+/** A heading that breaks over lines above its figures. */
+const narrow = (heading: string, mm: number): string =>
+  `\\parbox[b]{${mm}mm}{\\raggedleft ${heading}}`
+
+const rowLine = (row: LadderRow, counted: readonly number[]): string => {
   const { rung, isReference, time, spread, throughput, beside, ratio, step, kernel } = row
   const name = `${texCode(rung.id)} & ${tex(rung.title)}${isReference ? ' (reference)' : ''}`
   const joined = (all: readonly Figure[]): string => all.map(({ text }) => tex(text)).join(' & ')
@@ -33,10 +55,12 @@ const rowLine = (row: LadderRow): string => {
     const { time: inAll, share, launches, median } = kernel
     return `    ${name} & ${joined([inAll, share, launches, median])} \\\\`
   }
-  // A rung without a time shows the reason in place of its figures.
+  if (counted.length > 0 && rung.status === 'ok')
+    return `    ${name} & ${joined(counted.map((index) => row.counted[index]!))} \\\\`
+  // A rung without figures shows the reason in their place.
   const figures = rung.timing
     ? joined([time, spread, throughput, beside, ratio, step])
-    : `\\multicolumn{6}{c}{${tex(rung.status)}}`
+    : `\\multicolumn{${counted.length || 6}}{c}{${tex(rung.status)}}`
   const status = rung.timing && rung.status !== 'ok' ? ` (${tex(rung.status)})` : ''
   return `    ${name}${status} & ${figures} \\\\`
 }
@@ -44,15 +68,15 @@ const rowLine = (row: LadderRow): string => {
 /** A second table, so that the first keeps its width. */
 function publishedTable({ published, session }: ReportModel): string[] {
   if (!published || published.rows.length === 0) return []
-  const { origin, conclusion, columns, rows } = published
+  const { title, origin, conclusion, columns, rows, hasOurs } = published
   return [
     '\\begin{table}',
     '  \\centering\\footnotesize',
-    `  \\caption{Published figures beside ours. ${tex(origin)}}`,
+    `  \\caption{${tex(title)}. ${tex(origin)}}`,
     `  \\label{tab:${label(session.id)}-published}`,
-    '  \\begin{tabular}{llrr}',
+    `  \\begin{tabular}{llr${hasOurs ? 'r' : ''}}`,
     '    \\toprule',
-    '    Rung & Figure & Published & Here \\\\',
+    `    Rung & Figure & Published${hasOurs ? ' & Here' : ''} \\\\`,
     '    \\midrule',
     // One row per figure, because side by side they would not fit on a page.
     ...rows.flatMap(({ id, theirs, ours }) =>
@@ -60,7 +84,7 @@ function publishedTable({ published, session }: ReportModel): string[] {
         theirs[index] === dash
           ? []
           : [
-              `    ${[texCode(id), ...[column, theirs[index]!, ours[index]!].map(tex)].join(' & ')} \\\\`,
+              `    ${[texCode(id), ...[column, theirs[index]!, ...(hasOurs ? [ours[index]!] : [])].map(tex)].join(' & ')} \\\\`,
             ],
       ),
     ),
@@ -126,10 +150,9 @@ function counterTexTables(model: ReportModel): string[] {
       '  \\centering\\footnotesize\\setlength{\\tabcolsep}{3pt}',
       `  \\caption{Counters${tables.length > 1 ? `, ${index + 1} of ${tables.length}` : ''}. ${tex(model.title)}}`,
       `  \\label{tab:${label(model.session.id)}-counters-${index + 1}}`,
-      // A counter's name breaks over lines above its figures.
       `  \\begin{tabular}{l*{${columns.length - 1}}{r}}`,
       '    \\toprule',
-      `    ${columns.map((column, place) => (place === 0 ? cellTex(column) : `\\parbox[b]{23mm}{\\raggedleft ${cellTex(column)}}`)).join(' & ')} \\\\`,
+      `    ${columns.map((column, place) => (place === 0 ? cellTex(column) : narrow(cellTex(column), 23))).join(' & ')} \\\\`,
       '    \\midrule',
       ...rows.map((row) => `    ${row.map(cellTex).join(' & ')} \\\\`),
       '    \\bottomrule',
@@ -186,6 +209,7 @@ function stepLines({ steps }: ReportModel): string[] {
 
 function ladderLines(model: ReportModel): string[] {
   const { session, summary, rows, facts, troubles } = model
+  const counted = countedHere(model)
   const notes = [
     tex(legendOf(session)),
     ...model.timeNotes.map(({ rung, text }) => `${texCode(rung)}: ${tex(text)}.`),
@@ -200,7 +224,7 @@ function ladderLines(model: ReportModel): string[] {
     ),
   ]
   const subject = model.subject === null ? '' : ` ${tex(model.subject)}.`
-  const headings = figureHeadings(rows)
+  const headings = figureHeadings(model)
   return [
     '\\begin{table}',
     // Fits 165 mm of text.
@@ -209,9 +233,9 @@ function ladderLines(model: ReportModel): string[] {
     `  \\label{tab:${label(session.id)}}`,
     `  \\begin{tabular}{ll${headings.map(() => 'r').join('')}}`,
     '    \\toprule',
-    `    Rung & What & ${headings.map(tex).join(' & ')} \\\\`,
+    `    Rung & What & ${headings.join(' & ')} \\\\`,
     '    \\midrule',
-    ...rows.map(rowLine),
+    ...rows.map((row) => rowLine(row, counted)),
     '    \\bottomrule',
     '  \\end{tabular}',
     '',
@@ -271,7 +295,7 @@ function printComparison(model: ComparisonModel): string {
     ...noteLines(model.authorNotes),
     '\\begin{table}',
     '  \\centering',
-    `  \\caption{${tex(comparisonTitle(model))}. First: ${tex(a.device?.name ?? 'no GPU')}, ${tex(a.id)}. Second: ${tex(b.device?.name ?? 'no GPU')}, ${tex(b.id)}.}`,
+    `  \\caption{${tex(comparisonTitle(model))}. First: ${tex(a.id)} ${tex(placeWords(a))}. Second: ${tex(b.id)} ${tex(placeWords(b))}.}`,
     '  \\begin{tabular}{lrrrr}',
     '    \\toprule',
     `    Rung & First & Second & ${tex('Speedup ○')} & ${tex('±')} \\\\`,

@@ -1,0 +1,39 @@
+/**
+ * The categories in which ncu counts thread instructions, by the family of an opcode.
+ *
+ * Read off the deep recordings of an H200, whose instructions and categories were counted in the same run: every
+ * category of every rung there is the sum over these families (test/domain/emulation/instruction-kinds.test.ts).
+ */
+
+const families = {
+  fp32Instructions: 'FADD FFMA FMNMX FMUL FSEL FSETP MUFU',
+  integerInstructions: 'IABS IADD3 IMAD ISETP LEA LOP3 SHF VIADD VIADDMNMX VIMNMX',
+  memoryInstructions:
+    'ATOM ATOMG ATOMS CCTL LD LDC LDG LDGDEPBAR LDGSTS LDL LDS LDSM MEMBAR RED REDG ST STAS STG STL STS STSM UBLKCP UTMACCTL UTMACMDFLUSH UTMALDG UTMASTG',
+  controlInstructions:
+    'ACQBULK BRA BSSY BSYNC CALL ENDCOLLECTIVE EXIT NANOSLEEP PREEXIT RET WARPSYNC YIELD',
+  uniformInstructions: 'UFLO UIADD3 UIMAD UISETP ULDC ULEA ULOP3 UMOV UPLOP3 UPOPC UPRMT USEL USHF',
+  miscInstructions:
+    'BAR CGAERRBAR CS2R DEPBAR ERRBAR FENCE MOV NOP R2UR S2R S2UR SYNCS UCGABAR_ARV UCGABAR_WAIT USETMAXREG',
+  bitInstructions: 'FLO P2R PLOP3 POPC PRMT R2P SEL',
+  conversionInstructions: 'F2F F2FP F2I I2F',
+  exchangeInstructions: 'ELECT SHFL VOTE VOTEU WARPGROUP',
+} as const
+
+export type InstructionKind = keyof typeof families
+
+/** Half, double and matrix arithmetic, which is in none of these categories. */
+const outside =
+  'DADD DFMA DMNMX DMUL DSETP HADD2 HFMA2 HGMMA HMMA HMNMX2 HMUL2 HSETP2 IGMMA IMMA QGMMA'
+
+/** By family; null for one outside all categories. */
+const kindOfFamily = new Map<string, InstructionKind | null>([
+  ...Object.entries(families).flatMap(([kind, names]) =>
+    names.split(' ').map((name) => [name, kind as InstructionKind] as const),
+  ),
+  ...outside.split(' ').map((name) => [name, null] as const),
+])
+
+/** The category of a family of opcodes; null if it has none, undefined if it is not known. */
+export const instructionKind = (family: string): InstructionKind | null | undefined =>
+  kindOfFamily.get(family)

@@ -1,0 +1,9 @@
+/** Figures as text, for cells of tables. */
+import type { MetricValue } from '../../../domain/metrics/metrics'
+import { formatValue } from '../../../domain/metrics/units'
+
+/** In place of a figure that there is not. */
+export const none = '–'
+
+export const metric = (value: MetricValue | undefined): string =>
+  value?.value == null ? none : formatValue(value.value, value.unit)

@@ -1,0 +1,23 @@
+/** The session that is meant where none is named. */
+import { inputError } from '../../domain/errors'
+import { message } from '../../domain/messages/message'
+import { defaultRecordingRef } from './open-session'
+import { listOwn } from './list-sessions'
+import type { SessionPlaces } from './session-places'
+
+/** The newest own session that can be read; throws with a recording to name instead if there is none. */
+export async function newestOwn(
+  places: SessionPlaces,
+  onMany?: (count: number) => void,
+): Promise<string> {
+  const own = await listOwn(places, onMany)
+  const newest = own.find(({ damaged }) => damaged === undefined)
+  if (newest) return newest.ref
+  const recording = await defaultRecordingRef(places).catch(() => null)
+  throw inputError(
+    message('sessions.noOwn'),
+    recording === null
+      ? message('sessions.makeOne')
+      : message('sessions.nameRecording', { recording }),
+  )
+}

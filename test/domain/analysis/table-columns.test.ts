@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest'
+import {
+  countedColumns,
+  hasTimes,
+  isPublishedSize,
+} from '../../../src-main/domain/analysis/table-columns'
+import { message } from '../../../src-main/domain/messages/message'
+import type { MetricValue } from '../../../src-main/domain/metrics/metrics'
+import type { RungResult, Session } from '../../../src-main/domain/session/session'
+
+const rung = (metrics: Record<string, MetricValue>): RungResult =>
+  ({ timing: null, metrics }) as unknown as RungResult
+const value = (of: number): MetricValue => ({ value: of, unit: 'inst', evidence: 'emulated' })
+const none: MetricValue = { value: null, unit: 'inst', evidence: 'unavailable' }
+
+describe('the columns of a table without times', () => {
+  it('are the counters that some rung has, also beside one that is unsupported', () => {
+    const rungs = [rung({}), rung({ instructions: value(5), sharedLoadBankConflicts: value(0) })]
+    expect(hasTimes({ rungs })).toBe(false)
+    expect(countedColumns({ rungs })).toEqual(['instructions', 'sharedLoadBankConflicts'])
+  })
+
+  it('have no share of what no rung executes, and none without a value', () => {
+    const rungs = [rung({ ffmaShare: value(0), integerShare: value(20), memoryShare: none })]
+    expect(countedColumns({ rungs })).toEqual(['integerShare'])
+  })
+
+  it('leave out launches at another size than the counts', () => {
+    const reason = message('emulation.launchesAt', { at: 'm 4096' })
+    const rungs = [rung({ instructions: value(5), wavesPerSm: { ...value(3), reason } })]
+    expect(countedColumns({ rungs })).toEqual(['instructions'])
+  })
+})
+
+it('an author’s figures are in one table with ours only at the same size', () => {
+  const at = (m: number): Session =>
+    ({
+      ladder: { published: { size: { m: 4096 } } },
+      problem: { sizes: { m } },
+    }) as unknown as Session
+  expect(isPublishedSize(at(4096))).toBe(true)
+  expect(isPublishedSize(at(512))).toBe(false)
+})
