@@ -485,6 +485,19 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, 
                                                                    size_t dynamicShared, unsigned) {
   return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, function, threads, dynamicShared);
 }
+
+// ---- Handles of cuBLAS, which a program makes before it launches kernels of its own; nothing is computed with them ----
+
+int cublasCreate_v2(void** made) {
+  *made = new char;
+  return 0;
+}
+int cublasLtCreate(void** made) { return cublasCreate_v2(made); }
+int cublasDestroy_v2(void*) { return 0; }
+int cublasLtDestroy(void*) { return 0; }
+int cublasSetMathMode(void*, int) { return 0; }
+int cublasSetStream_v2(void*, cudaStream_t) { return 0; }
+
 cudaError_t cudaProfilerStart() { return cudaSuccess; }
 cudaError_t cudaProfilerStop() { return cudaSuccess; }
 

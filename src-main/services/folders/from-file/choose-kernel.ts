@@ -1,5 +1,7 @@
 /** Which kernel of a file a ladder is made of, and the launch that it is proposed from. */
 import { inputError } from '../../../domain/errors'
+import type { Statement } from '../../../domain/messages/message'
+import { inEnglish } from '../../../domain/text/english'
 import type { KernelLaunch, LaunchedParameter } from '../../../domain/proposal/proposal'
 import {
   parameterKind,
@@ -25,6 +27,8 @@ interface ChooseCall {
   /** Of the file and its headers. */
   kernels: readonly SourceFunction[]
   launches: readonly RecordedLaunch[]
+  /** Why main() did not end by itself; null if it did, or if there is none. */
+  stopped: Statement | null
 }
 
 export interface ChosenKernel extends NamedKernel {
@@ -52,6 +56,7 @@ export function chooseKernel({
   compiled,
   kernels,
   launches,
+  stopped,
 }: ChooseCall): ChosenKernel {
   const launched = compiled.filter(({ kernel }) =>
     launches.some(({ mangled }) => mangled === kernel.name),
@@ -84,7 +89,9 @@ export function chooseKernel({
   const bases = [...new Set(candidates.map(({ signature }) => signature.base))]
   if (bases.length > 1)
     throw inputError(
-      `${file} ${launched.length > 0 ? 'launches' : 'has'} ${bases.length} kernels.`,
+      launched.length > 0
+        ? `${file} launches ${bases.length} kernels.`
+        : `${file} has ${bases.length} kernels${stopped === null ? '' : `, and its main() was stopped before it launched one: ${inEnglish(stopped)}`}.`,
       `Choose one with --kernel: ${bases.join(', ')}.`,
     )
   const inOrder = launches.filter(({ mangled }) =>

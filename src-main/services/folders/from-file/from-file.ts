@@ -77,7 +77,9 @@ async function sourceText(file: string): Promise<string> {
   if (!found.isFile()) throw inputError(`${shownPath(file)} is not a file.`)
   if (found.size > mostFileBytes)
     throw inputError(`${shownPath(file)} has ${found.size} bytes; the limit is 1 MiB.`)
-  return readFile(file, 'utf8')
+  const text = await readFile(file, 'utf8')
+  if (text.includes('\0')) throw inputError(`${shownPath(file)} is not a text file.`)
+  return text
 }
 
 interface Recorder {
@@ -212,6 +214,7 @@ async function learn(
   const own = new Set(kernels.map(({ name }) => name))
   const chosen = chooseKernel({
     ...{ file: shown, wanted: request.kernel, kernels, launches: main?.launches ?? [] },
+    stopped: main?.stopped ?? null,
     compiled: compiled.modules
       .flatMap((module) => module.kernels)
       .map((kernel) => ({ kernel, signature: signatureOf(names.get(kernel.name) ?? kernel.name) }))
