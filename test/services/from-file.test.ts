@@ -190,6 +190,19 @@ describe.skipIf(nvcc === null)('a ladder from a file', { tags: ['thorough'] }, a
     expect(stdout).toMatch(/same launch +yes/)
   })
 
+  it('main() may create library handles; what it launched before another call of a library counts', async () => {
+    const { code, stdout, stderr } = await init(
+      program(
+        twice,
+        `void* handle; if (cublasCreate_v2(&handle) != 0) return 1; ${launchTwice} otherLibrary();`,
+        'extern "C" { int cublasCreate_v2(void**); int otherLibrary(); }',
+      ),
+    )
+    expect(code, stderr).toBe(0)
+    expect(stdout).toContain('stopped: it calls otherLibrary, which needs a GPU or a library')
+    expect(stdout).toMatch(/same launch +yes/)
+  })
+
   it('main() can write no file and start no program', async () => {
     const { code, ladder } = await init(
       program(
