@@ -163,6 +163,27 @@ describe.skipIf(nvcc === null)('a ladder from a file', { tags: ['thorough'] }, a
     expect(Number(instructions)).toBeGreaterThan(20)
   })
 
+  it('keeps its sizes where a smaller one makes the kernel write beside its buffers', async () => {
+    const tiles = `
+    __global__ void tiles(float* out, float* in, int width) {
+      const int at = (blockIdx.y * 32 + threadIdx.y) * width + blockIdx.x * 32 + threadIdx.x;
+      out[at] = in[at];
+    }`
+    const { code, yaml, stderr } = await init(
+      program(
+        tiles,
+        `const int width = 288;
+         cudaMalloc(&x, width * width * 4);
+         cudaMalloc(&y, width * width * 4);
+         tiles<<<dim3(9, 9), dim3(32, 32)>>>(y, x, width);`,
+      ),
+    )
+    expect(code, stderr).toBe(0)
+    expect(yaml).toMatch(/width: \{ value: 288, fixed: true \} # guess: at smaller sizes it left/)
+    expect(yaml).toMatch(/ {4}in: .*access: in,/)
+    expect(yaml).toMatch(/ {4}out: .*access: out/)
+  })
+
   it('is made of the kernel that --kernel names, where a file launches several', async () => {
     const text = program(
       `${twice}${twice.replace('twice', 'again')}`,

@@ -140,7 +140,10 @@ export function verify(
   for (const output of outputs) {
     const judge = judgeOf(output)
     const actual = valueReader(output.actual, output.dtype)
-    const expected = valueReader(output.expected, output.rule.kind === 'exact' ? output.dtype : 'f64')
+    const expected = valueReader(
+      output.expected,
+      output.rule.kind === 'exact' ? output.dtype : 'f64',
+    )
     const count = output.actual.length / dtypeOf(output.dtype).bytes
     for (let index = 0; index < count; index++) {
       const [value, wanted] = [actual(index), expected(index)]

@@ -22,6 +22,11 @@ export interface Observed {
   stop: { kind: HaltReason; detail: string } | null
 }
 
+/** Behind each buffer, so that a write beyond its end is not taken for one to the next. */
+const guardBytes = 2 ** 18
+/** Different for each, so that what is copied from one to another shows. */
+const guardByte = (index: number): number => (0xa5 + index) & 255
+
 interface Execution {
   bytes: Uint8Array[]
   unwrittenReads: boolean
@@ -36,16 +41,19 @@ function executed(
 ): Execution {
   const device = createDevice(newMemory(job.memoryBytes))
   const places: Allocation[] = []
+  const guards: Allocation[] = []
   const buffers = new Map<number, Allocation>()
   if (job.workspaceBytes > 0) buffers.set(0, device.allocate('workspace', job.workspaceBytes))
   for (const [index, { name, bytes }] of job.buffers.entries()) {
     places.push(device.allocate(name, bytes))
     buffers.set(index + 1, places[index]!)
+    guards.push(device.allocate('guard', guardBytes))
   }
   for (const [index, place] of places.entries()) {
     const contents = contentsOf(index)
     if (contents) device.bytes(place).set(contents)
   }
+  for (const [index, guard] of guards.entries()) device.bytes(guard).fill(guardByte(index))
   let unwrittenReads = false
   let stop: Observed['stop'] = null
   try {
@@ -76,6 +84,10 @@ function executed(
     if (!(error instanceof Halt)) throw error
     stop = { kind: error.reason, detail: error.message }
   }
+  const isBeside = guards.some((guard, index) =>
+    device.bytes(guard).some((byte) => byte !== guardByte(index)),
+  )
+  if (isBeside) stop ??= { kind: 'illegal-address', detail: 'a write beside a buffer' }
   return { bytes: places.map((place) => device.bytes(place).slice()), unwrittenReads, stop }
 }
 

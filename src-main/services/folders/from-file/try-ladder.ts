@@ -43,7 +43,7 @@ export interface Tried {
 const mostBytes = 2 ** 18
 
 /** Warp instructions of a launch in a small run; one that takes more tells nothing. */
-const mostInstructions = 4e6
+const mostInstructions = 1e7
 
 interface Prepared {
   plan: RunPlan
