@@ -27,7 +27,7 @@ const cli: UserConfig = {
         entryFileNames: 'kernel-ladder.mjs',
         codeSplitting: false,
         // Names of functions stay, for stack traces; all else that is long would be read at every start.
-        minify: { compress: false, mangle: { keepNames: true }, codegen: true },
+        minify: { compress: true, mangle: { keepNames: true }, codegen: true },
         banner: '#!/usr/bin/env node',
       },
     },

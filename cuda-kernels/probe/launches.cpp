@@ -34,12 +34,12 @@
 #include "../runner/struct.hpp"
 #include "confine.hpp"
 #include "names.hpp"
+#include "registered.hpp"
 
 #include <algorithm>
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 #include <cstring>
-#include <cxxabi.h>
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <map>
@@ -51,49 +51,15 @@
 
 namespace {
 
-struct Gpu {
-  int sm = 0;    // 90 for compute capability 9.0
-  int sms = -1;  // -1: unknown
-  int sharedOptin = -1;
-  int threadsPerSm = -1;
-  int blocksPerSm = -1;
-  int sharedPerSm = -1;
-} gpu;
-
-struct Pending {
-  dim3 grid, block;
-  size_t shared = 0;
-  cudaStream_t stream = nullptr;
-};
-
-std::vector<Pending> pending;              // of <<<…>>>, until the kernel's stub takes it
-std::map<const void*, std::string> names;  // mangled, by host stub
 std::string kernels, unknown;              // JSON; the first query that could not be answered
 int launched = 0;
 
-struct Parameter {
-  size_t offset, size;
-};
-std::map<std::string, std::vector<Parameter>> layouts;  // by mangled name
 std::string memory;                                     // JSON: fills and copies
-struct Symbol {
-  std::string name;  // mangled
-  size_t bytes;
-};
-std::vector<Symbol> symbols;  // __device__ and __constant__ variables, as they are registered
-std::map<const void*, size_t> symbolOf;  // by the host's stand-in: which of them
 long long stackBytes = -1;  // of a thread, where cudaDeviceSetLimit was called
-struct Resources {
-  long long registers, shared;  // of a thread; static, of a block
-};
-std::map<std::string, Resources> resources;  // by mangled name
 size_t workspaceWanted = 0;
-cudaError_t last = cudaSuccess;
 std::string refusal;                              // why a GPU would refuse, with this error
 cudaError_t refusedWith = cudaSuccess;
 std::map<const void*, long long> dynamicAllowed;  // by host stub, from cudaFuncSetAttribute
-
-cudaError_t fail(cudaError_t error) { return last = error; }
 
 cudaError_t refuse(cudaError_t error, const std::string& why) {
   refusal = why;
@@ -111,56 +77,6 @@ cudaError_t known(int figure, const char* what, int* value) {
   return cudaSuccess;
 }
 
-std::string demangled(const std::string& name) {
-  int status = 0;
-  char* plain = abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status);
-  const std::string result = status == 0 && plain ? plain : name;
-  free(plain);
-  return result;
-}
-
-// By the rules of cuda_occupancy.h, for compute capabilities from 7.5 on.
-cudaError_t blocksPerSm(int* blocks, const void* function, int threads, size_t dynamicShared) {
-  const auto name = names.find(function);
-  const auto own = name == names.end() ? resources.end() : resources.find(name->second);
-  if (own == resources.end() || gpu.threadsPerSm < 0 || gpu.blocksPerSm < 0 || gpu.sharedPerSm < 0 || threads < 1)
-    return notKnown("how many blocks an SM holds");
-  const auto roundUp = [](long long value, long long step) { return (value + step - 1) / step * step; };
-  const long long warps = (threads + 31) / 32, registersPerWarp = roundUp(32 * own->second.registers, 256);
-  long long most = std::min<long long>(gpu.blocksPerSm, gpu.threadsPerSm / (32 * warps));
-  // The registers of an SM are those of its four schedulers.
-  if (registersPerWarp) most = std::min(most, 65536 / 4 / registersPerWarp * 4 / warps);
-  const long long shared = own->second.shared + (long long)dynamicShared;
-  const long long allocated = gpu.sm < 80 ? roundUp(shared, 256) : roundUp(shared + 1024, 128);
-  if (allocated) most = std::min(most, gpu.sharedPerSm / allocated);
-  *blocks = int(most);
-  return cudaSuccess;
-}
-
-std::string extent(dim3 e) { return "[" + Json::text(e.x) + "," + Json::text(e.y) + "," + Json::text(e.z) + "]"; }
-
-std::string hexadecimal(const std::vector<unsigned char>& bytes) {
-  std::string text;
-  for (const unsigned char byte : bytes) {
-    text += "0123456789abcdef"[byte >> 4];
-    text += "0123456789abcdef"[byte & 15];
-  }
-  return text;
-}
-
-// ,"arguments":"…" as the kernel would find them; nothing where its parameters are not known.
-std::string argumentsOf(const std::string& name, void** arguments) {
-  const auto layout = layouts.find(name);
-  if (layout == layouts.end()) return "";
-  std::vector<unsigned char> bytes;
-  for (size_t i = 0; i < layout->second.size(); ++i) {
-    const Parameter& parameter = layout->second[i];
-    if (bytes.size() < parameter.offset + parameter.size) bytes.resize(parameter.offset + parameter.size);
-    memcpy(bytes.data() + parameter.offset, arguments[i], parameter.size);
-  }
-  return ",\"arguments\":" + Json::quote(hexadecimal(bytes));
-}
-
 void recordMemory(const std::string& what, const void* to, size_t bytes) {
   memory += std::string(memory.empty() ? "" : ",") + "{\"before\":" + Json::text(launched) +
             ",\"to\":" + Json::quote(std::to_string((unsigned long long)to)) + "," + what +
@@ -173,7 +89,7 @@ cudaError_t recordFill(void* to, int value, size_t bytes) {
 }
 
 // Dummy address of a buffer, or behind `firstSymbol` of a variable; nothing is read or written there.
-constexpr size_t firstSymbol = 128, ranges = 256;
+constexpr size_t firstSymbol = 128, ranges = firstSymbol + mostSymbols;
 unsigned long long place(size_t index) { return 0x700000000000 + (index << 38); }
 size_t buffersPlaced = 0;
 // The host's own memory has addresses between those that no buffer has.
@@ -234,10 +150,7 @@ cudaError_t record(const void* function, dim3 grid, dim3 block, void** arguments
                   Json::text(shared) + " bytes of dynamic shared memory, of which this kernel may have " +
                       Json::text(most) + " until cudaFuncSetAttribute raises " +
                       "cudaFuncAttributeMaxDynamicSharedMemorySize");
-  kernels += (kernels.empty() ? "{\"name\":" : ",{\"name\":") + Json::quote(demangled(name->second)) +
-             ",\"mangled\":" + Json::quote(name->second) + ",\"grid\":" + extent(grid) + ",\"block\":" + extent(block) +
-             ",\"dynamicSharedBytes\":" + Json::text(shared) + ",\"clusterBlocks\":" + Json::text(cluster) +
-             argumentsOf(name->second, arguments) + "}";
+  kernels += (kernels.empty() ? "{" : ",{") + launchFields(name->second, grid, block, arguments, shared, cluster) + "}";
   ++launched;
   return cudaSuccess;
 }
@@ -297,36 +210,6 @@ CUresult cuTensorMapEncodeTiled(CUtensorMap* map, CUtensorMapDataType type, cuui
   return encodeTiled(map, type, rank, address, size, stride, box, step, interleave, swizzle, promotion, fill);
 }
 
-// ---- Called by nvcc's code in the rung ---------------------------------------------------------
-
-void** __cudaRegisterFatBinary(void* binary) { return new void*(binary); }
-void __cudaRegisterFatBinaryEnd(void**) {}
-void __cudaUnregisterFatBinary(void**) {}
-char __cudaInitModule(void**) { return 1; }
-void __cudaRegisterVar(void**, char* variable, char*, const char* name, int, size_t bytes, int, int) {
-  if (firstSymbol + symbols.size() == ranges) return;
-  symbolOf[variable] = symbols.size();
-  symbols.push_back({name, bytes});
-}
-void __cudaRegisterFunction(void**, const char* stub, char*, const char* name, int, uint3*, uint3*, dim3*, dim3*,
-                            int*) {
-  names[stub] = name;
-}
-unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared, cudaStream_t stream) {
-  pending.push_back({grid, block, shared, stream});
-  return 0;
-}
-cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, size_t* shared, void* stream) {
-  if (pending.empty()) return fail(cudaErrorMissingConfiguration);
-  const Pending top = pending.back();
-  pending.pop_back();
-  *grid = top.grid;
-  *block = top.block;
-  *shared = top.shared;
-  *static_cast<cudaStream_t*>(stream) = top.stream;
-  return cudaSuccess;
-}
-
 // Since CUDA 13, <<<…>>> calls these two instead of cudaLaunchKernel.
 cudaError_t __cudaGetKernel(cudaKernel_t* kernel, const void* function) {
   *kernel = reinterpret_cast<cudaKernel_t>(const_cast<void*>(function));
@@ -348,13 +231,7 @@ cudaError_t cudaLaunchCooperativeKernel(const void* function, dim3 grid, dim3 bl
   return record(function, grid, block, arguments, shared, 0);
 }
 cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* function, void** arguments) {
-  unsigned cluster = 0;
-  for (unsigned i = 0; i < config->numAttrs; ++i)
-    if (config->attrs[i].id == cudaLaunchAttributeClusterDimension) {
-      const auto& dim = config->attrs[i].val.clusterDim;
-      cluster = dim.x * dim.y * dim.z;
-    }
-  return record(function, config->gridDim, config->blockDim, arguments, config->dynamicSmemBytes, cluster);
+  return record(function, config->gridDim, config->blockDim, arguments, config->dynamicSmemBytes, clusterOf(config));
 }
 cudaError_t cudaGetLastError() {
   const cudaError_t error = last;
@@ -438,11 +315,13 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes*, const void*) {
 }
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* function, int threads,
                                                           size_t dynamicShared) {
-  return blocksPerSm(blocks, function, threads, dynamicShared);
+  *blocks = blocksPerSm(function, threads, dynamicShared);
+  return *blocks < 0 ? notKnown("how many blocks an SM holds") : cudaSuccess;
 }
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, const void* function, int threads,
                                                                    size_t dynamicShared, unsigned) {
-  return blocksPerSm(blocks, function, threads, dynamicShared);
+  *blocks = blocksPerSm(function, threads, dynamicShared);
+  return *blocks < 0 ? notKnown("how many blocks an SM holds") : cudaSuccess;
 }
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp*, int) { return notKnown("the properties of the GPU"); }
 cudaError_t cudaGetDevice(int* device) {
@@ -552,21 +431,6 @@ void printLaunches(const Outcome& outcome) {
   line.print();
 }
 
-// NAME=OFFSET+SIZE,…; a kernel without parameters has nothing behind the sign.
-void readLayout(const std::string& option, const std::string& text) {
-  const size_t sign = text.find('=');
-  if (sign == std::string::npos || sign == 0) badArgument(option + ": NAME=OFFSET+SIZE,… is needed, not '" + text + "'");
-  std::vector<Parameter>& layout = layouts[text.substr(0, sign)];
-  const std::string list = text.substr(sign + 1);
-  if (list.empty()) return;
-  for (const std::string& part : split(list, ',')) {
-    const std::vector<std::string> numbers = split(part, '+');
-    if (numbers.size() != 2) badArgument(option + ": OFFSET+SIZE is needed, not '" + part + "'");
-    layout.push_back({size_t(parseInteger(option, numbers[0], 0, kMostStructBytes)),
-                      size_t(parseInteger(option, numbers[1], 0, kMostStructBytes))});
-  }
-}
-
 // As the runner looks for them. What a generated library knows of its script comes last.
 std::string referenceFault(const std::string& path) {
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -659,19 +523,7 @@ int main(int count, char** words) {
       const std::string value = words[i + 1];
       if (option == "--struct") bytes = size_t(parseInteger(option, value, 1, kMostStructBytes));
       else if (option == "--field") fieldWords.push_back(value);
-      else if (option == "--sm") gpu.sm = int(parseInteger(option, value, 10, 1000));
-      else if (option == "--sms") gpu.sms = int(parseInteger(option, value, 1, INT_MAX));
-      else if (option == "--shared-optin") gpu.sharedOptin = int(parseInteger(option, value, 0, INT_MAX));
-      else if (option == "--threads-per-sm") gpu.threadsPerSm = int(parseInteger(option, value, 0, INT_MAX));
-      else if (option == "--blocks-per-sm") gpu.blocksPerSm = int(parseInteger(option, value, 0, INT_MAX));
-      else if (option == "--shared-per-sm") gpu.sharedPerSm = int(parseInteger(option, value, 0, INT_MAX));
-      else if (option == "--kernel") readLayout(option, value);
-      else if (option == "--resources") {
-        const auto [name, numbers] = parsePair(option, value, '=', "NAME=REGISTERS,SHARED");
-        const std::vector<std::string> parts = split(numbers, ',');
-        if (parts.size() != 2) badArgument(option + ": NAME=REGISTERS,SHARED is needed, not '" + value + "'");
-        resources[name] = {parseInteger(option, parts[0], 0, 65536), parseInteger(option, parts[1], 0, INT_MAX)};
-      }
+      else if (readGpuOption(option, value)) continue;
       else if (option == "--library" || option == "--untrusted") {
         library = value;
         untrusted = option == "--untrusted";

@@ -136,6 +136,11 @@ describe('the task', () => {
       /relu|"?b?f16/i,
       'modifiers and types of machine instructions',
     ],
+    [
+      /probe\/program\.cpp$/,
+      /cublas/i,
+      'handles that programs make before they launch kernels of their own',
+    ],
     [/sessions\/open-session\.ts$/, /'gemm-fp32'/, 'the ladder whose recording is opened first'],
   ]
 

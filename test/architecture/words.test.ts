@@ -25,7 +25,7 @@ const elsewhere: readonly [RegExp, string][] = [
   [/parsers\/(?:kernels|labs)\/|adapters\/catalog\//, 'faults in files of authors, by place'],
   [/hosts\/(?!electron\/|web\/upload)/, 'the command line, and what keeps a host from starting'],
   [
-    /report\/save\.ts|group-launches\.ts|labs\/grade\.ts|init\.ts/,
+    /report\/save\.ts|group-launches\.ts|labs\/grade\.ts|init\.ts|folders\/from-file\//,
     'the command line alone asks for it',
   ],
   [

@@ -53,7 +53,7 @@ export interface Launched {
   stackBytes: number | null
 }
 
-const gpuWords = (gpu: BuildGpu): string[] => {
+export const gpuWords = (gpu: BuildGpu): string[] => {
   const { threadsPerSm, blocksPerSm, sharedPerSm, sharedPerBlock } = smLimits(
     gpu.computeCapability,
   )!
@@ -65,7 +65,7 @@ const gpuWords = (gpu: BuildGpu): string[] => {
   ]
 }
 
-const layoutWords = (layouts: LaunchProbeCall['layouts']): string[] =>
+export const layoutWords = (layouts: LaunchProbeCall['layouts']): string[] =>
   [...(layouts ?? [])].flatMap(([name, list]) => [
     '--kernel',
     `${name}=${list.map(({ offset, size }) => `${offset}+${size}`).join(',')}`,

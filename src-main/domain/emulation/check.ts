@@ -29,7 +29,7 @@ export interface CheckedOutput {
 type Load = (index: number) => number
 
 /** The elements of an array as numbers. */
-function loader(bytes: Uint8Array, dtype: Dtype): Load {
+export function valueReader(bytes: Uint8Array, dtype: Dtype): Load {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   switch (dtype) {
     case 'f32':
@@ -63,7 +63,7 @@ function loader(bytes: Uint8Array, dtype: Dtype): Load {
 
 /** Each element as a double, as a trusted rung's results are kept. */
 export function toDoubles(bytes: Uint8Array, dtype: Dtype): Uint8Array {
-  const load = loader(bytes, dtype)
+  const load = valueReader(bytes, dtype)
   const doubles = new Float64Array(bytes.length / dtypeOf(dtype).bytes)
   for (let index = 0; index < doubles.length; index++) doubles[index] = load(index)
   return new Uint8Array(doubles.buffer)
@@ -96,7 +96,7 @@ function judgeOf({ rule, dtype, actual, expected, scale, special }: CheckedOutpu
             relative: Math.abs(value - wanted) / Math.max(Math.abs(wanted), smallestNormal),
           }
   }
-  const scaleOf = scale && loader(scale, 'f64')
+  const scaleOf = scale && valueReader(scale, 'f64')
   const floor =
     rule.kind === 'tolerance' && rule.rtol > 0 && rule.atol > 0
       ? rule.atol / rule.rtol
@@ -139,8 +139,11 @@ export function verify(
   let firstMismatch: Mismatch | null = null
   for (const output of outputs) {
     const judge = judgeOf(output)
-    const actual = loader(output.actual, output.dtype)
-    const expected = loader(output.expected, output.rule.kind === 'exact' ? output.dtype : 'f64')
+    const actual = valueReader(output.actual, output.dtype)
+    const expected = valueReader(
+      output.expected,
+      output.rule.kind === 'exact' ? output.dtype : 'f64',
+    )
     const count = output.actual.length / dtypeOf(output.dtype).bytes
     for (let index = 0; index < count; index++) {
       const [value, wanted] = [actual(index), expected(index)]
@@ -169,7 +172,7 @@ export function verify(
 
 /** The lowest number of an element that a reference left NaN, which no result can equal; null where there is none. */
 export function firstNan(doubles: Uint8Array): number | null {
-  const load = loader(doubles, 'f64')
+  const load = valueReader(doubles, 'f64')
   for (let index = 0; index < doubles.length / 8; index++)
     if (Number.isNaN(load(index))) return index
   return null

@@ -5,7 +5,10 @@ import type { Command } from 'commander'
 export const examples: Readonly<Record<string, readonly string[]>> = {
   doctor: ['doctor', 'doctor --json'],
   ladders: ['ladders', 'ladders ./my-ladder'],
-  init: ['init my-ladder --template softmax'],
+  init: [
+    'init my-ladder --template softmax',
+    'init my-ladder --from kernels.cu --kernel transpose',
+  ],
   run: [
     'run --ladder ./my-ladder',
     'run --ladder ./my-ladder --rungs 02_tile,03_vector --size 4096 --profile deep',

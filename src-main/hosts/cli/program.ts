@@ -39,6 +39,7 @@ import type { ServeOptions } from './commands/serve-command'
 import { shellNames } from './completion/scripts'
 import { addExamples } from './examples'
 import { checkOutput, note, printError, printJson } from './output'
+import type { InitOptions } from './commands/init-command'
 import type { MachineAddOptions } from './commands/machine-command'
 import { nearest } from '../../domain/text/nearest'
 import { json, ladderHelp, repeated, type CommandLine } from './shared-options'
@@ -73,11 +74,20 @@ function program(
     )
   cli
     .command('init')
-    .description('create a folder with a ladder of your own, from a template that builds and runs')
+    .description(
+      'create a folder with a ladder of your own, from a template that builds and runs, or from a .cu file with a kernel',
+    )
     .argument('<dir>', 'a new or empty folder')
-    .option('--template <name>', templates.join(', '), 'blank')
-    .action(async (dir: string, options: { template: string }) =>
-      finish(await initCommand(setUp, dir, options)),
+    .argument('[arguments...]', 'with --from, after --: the arguments of the program in the file')
+    .option('--template <name>', `${templates.join(', ')} (default: blank)`)
+    .option(
+      '--from <file>',
+      'propose a ladder from a .cu file; its main() is run on this machine’s CPU, confined, to record its launches',
+    )
+    .option('--kernel <name>', 'with --from: which kernel of the file')
+    .option('--include <dir>', 'with --from: a folder with headers (repeatable)', repeated)
+    .action(async (dir: string, args: string[], options: InitOptions) =>
+      finish(await initCommand(setUp, dir, args, options)),
     )
   addRun(to)
   addProfile(to)

@@ -7,7 +7,7 @@ import type { RunPlan } from '../../domain/run/plan'
 import { smOf } from './architecture'
 import { openCompiler, type BuildTools } from './compiler'
 import { queryDevice } from './gpu'
-import { buildActivity, buildLaunchProbe, buildRunner } from './own-programs'
+import { buildActivity, buildLaunchProbe, buildProgramRecorder, buildRunner } from './own-programs'
 import { buildReference } from './reference'
 import { queryDriver } from './tools'
 import type { Device } from '../../domain/gpu/device'
@@ -64,10 +64,21 @@ export class Bench implements BuildTools {
   readonly runner = once(async () => buildRunner(await this.compiler(), this.sources.runner))
 
   /** The path of the launch probe, built, or why there is none. */
-  readonly launchProbe = once(async () => {
-    const probe = this.library ? await readSharedFiles(this.library.root, 'probe') : new Map()
-    return buildLaunchProbe(await this.compiler(), { ...this.sources, probe })
-  })
+  readonly launchProbe = once(async () =>
+    buildLaunchProbe(await this.compiler(), await this.probeSources()),
+  )
+
+  /** The path of the program that runs a main() without a GPU, built, or why there is none. */
+  readonly programRecorder = once(async () =>
+    buildProgramRecorder(await this.compiler(), await this.probeSources()),
+  )
+
+  private readonly probeSources = once(async () => ({
+    ...this.sources,
+    probe: this.library
+      ? await readSharedFiles(this.library.root, 'probe')
+      : new Map<string, string>(),
+  }))
 
   /** The path of the library that times a program's launches, built, or why there is none. */
   readonly activity = once(async () => {

@@ -29,23 +29,35 @@ export async function buildRunner(
   return built.artifact ?? ourFault(compiler, built)
 }
 
-/** Builds the probe that stands in for the CUDA runtime; without it, a rung's launches are unknown. */
-export async function buildLaunchProbe(
+type ProbeSources = Record<'runner' | 'probe', ReadonlyMap<string, string>>
+
+/** Builds one of the programs that stand in for the CUDA runtime. */
+async function buildStandIn(
   compiler: Compiler,
-  { runner, probe }: Record<'runner' | 'probe', ReadonlyMap<string, string>>,
+  { runner, probe }: ProbeSources,
+  { source, name }: { source: string; name: string },
 ): Promise<{ artifact: string } | { reason: Statement }> {
+  const headers = [...probe].filter(([path]) => !path.endsWith('.cpp') || path === source)
   const built = await compile(compiler, {
-    key: 'nvcc/kl-launches',
-    sources: new Map([...compiler.includes, ...runner, ...probe]),
-    inputs: [...probe.keys()].filter((path) => path.endsWith('.cpp')).sort(),
+    key: `nvcc/${name}`,
+    sources: new Map([...compiler.includes, ...runner, ...headers]),
+    inputs: [source],
     flags: launchProbeFlags,
-    output: 'kl-launches',
+    output: name,
     libraries: ['-ldl'],
   })
   return built.artifact
     ? { artifact: built.artifact }
     : { reason: together(message('tools.probeNotBuilt'), built.reason) }
 }
+
+/** Builds the probe that stands in for the CUDA runtime; without it, a rung's launches are unknown. */
+export const buildLaunchProbe = (compiler: Compiler, sources: ProbeSources) =>
+  buildStandIn(compiler, sources, { source: 'probe/launches.cpp', name: 'kl-launches' })
+
+/** Builds the program that runs the main() of a file against such a stand-in. */
+export const buildProgramRecorder = (compiler: Compiler, sources: ProbeSources) =>
+  buildStandIn(compiler, sources, { source: 'probe/program.cpp', name: 'kl-program' })
 
 /** Builds the rung that replays a plan, of the judge's sources and the runner's; throws `missing` if that fails. */
 export async function buildReplay(

@@ -4,7 +4,7 @@ import { basename, join, resolve } from 'node:path'
 import { z } from 'zod'
 import type { Setup } from '../../adapters/machine/machine'
 import { diskError, errorCode, makeFolder, pathExists } from '../../adapters/disk/disk'
-import { readCatalog } from '../../adapters/catalog/catalog'
+import { readCatalog, type Catalog } from '../../adapters/catalog/catalog'
 import {
   readLadderFolder,
   shownPath,
@@ -39,18 +39,15 @@ const withoutAfter = (text: string, files: readonly string[]): string =>
     files.some((file) => basename(file) === `${rung}.cu`) ? line : '',
   )
 
-/** The ladder is named after its folder, unless a shipped ladder has that name. Throws if the folder is not empty. */
-export async function initLadder(
+/**
+ * Where a new ladder may be created, and its id: the name of its folder, unless a shipped ladder has that name. Throws if the
+ * folder is not empty.
+ */
+export async function newLadderFolder(
   setup: Setup,
   folder: string,
-  template: string,
-): Promise<LadderFolder> {
-  const names = await templateNames(setup)
-  if (!names.includes(template))
-    throw inputError(
-      `There is no template ${JSON.stringify(template)}.`,
-      `The templates are: ${names.join(', ')}.`,
-    )
+  fallbackName: string,
+): Promise<{ path: string; id: string; shipped: Catalog }> {
   const path = resolve(folder)
   const entries = await readdir(path).catch((error: unknown) => {
     if (errorCode(error) === 'ENOENT') return []
@@ -64,15 +61,35 @@ export async function initLadder(
       'Choose a new or empty folder.',
     )
   const shipped = await readCatalog(setup.assets.kernelsDir)
-  const name = Identifier.safeParse(basename(path)).success ? basename(path) : template
+  const name = Identifier.safeParse(basename(path)).success ? basename(path) : fallbackName
   const id = shipped.ladders.some((ladder) => ladder.id === name) ? `my-${name}` : name
+  return { path, id, shipped }
+}
+
+/** Writes the schema that editors complete ladder.yaml with. */
+export const writeSchema = (folder: string): Promise<void> =>
+  writeFile(join(folder, ladderSchemaFile), `${JSON.stringify(ladderSchema(), null, 2)}\n`)
+
+/** Copies a template. Throws if the folder is not empty. */
+export async function initLadder(
+  setup: Setup,
+  folder: string,
+  template: string,
+): Promise<LadderFolder> {
+  const names = await templateNames(setup)
+  if (!names.includes(template))
+    throw inputError(
+      `There is no template ${JSON.stringify(template)}.`,
+      `The templates are: ${names.join(', ')}.`,
+    )
+  const { path, id, shipped } = await newLadderFolder(setup, folder, template)
   try {
     await makeFolder(path)
     await copyTemplate(setup, template, path)
     const file = join(path, 'ladder.yaml')
     const text = await readFile(file, 'utf8')
     await writeFile(file, text.replace(/^id: \S+/m, `id: ${id}`))
-    await writeFile(join(path, ladderSchemaFile), `${JSON.stringify(ladderSchema(), null, 2)}\n`)
+    await writeSchema(path)
   } catch (error) {
     throw diskError(error, path, 'write', 'other')
   }

@@ -110,7 +110,8 @@ export class EmulatedRungs {
     if (!trusted || !build?.artifact) throw failed()
     const ready = await readyRung(this.bench, prepared.fills, trusted.rung, build, own)
     if ('reason' in ready) throw failed()
-    const answer = await execute(this.bench, ready, { estimated: Infinity })
+    const estimated = await estimate(this.bench, ready)
+    const answer = await execute(this.bench, ready, { estimated })
     if (answer.stop) throw failed()
     return trustedExpectation(plan.task, ready, answer)
   }

@@ -228,6 +228,13 @@ export const header = {
   writeRequires: 'Write the minimum architecture as nvcc spells it: "sm_75" or "sm_90a".',
 } as const
 
+/** What ended the main() of a file that `init --from` ran. */
+export const init = {
+  mainCrashed: 'it crashed ({how}){text}',
+  mainLacks: 'it calls {name}, which needs a GPU or a library that is not here',
+  mainEndedEarly: 'it ended without returning from main()',
+} as const
+
 /** `build:` of a ladder. */
 export const settings = {
   refused:

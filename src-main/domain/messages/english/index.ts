@@ -27,6 +27,7 @@ import {
   elsewhere,
   files,
   header,
+  init,
   settings,
   task,
 } from './folders'
@@ -69,6 +70,7 @@ export const templates = {
   programs,
   machineCode,
   asked: requests,
+  init,
   commits,
   files,
   doing,

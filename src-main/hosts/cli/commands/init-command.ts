@@ -1,17 +1,49 @@
-/** `kernel-ladder init`: creates a ladder folder that builds and runs, as a starting point. */
+/** `kernel-ladder init`: creates a ladder folder that builds and runs, from a template or from a file with a kernel. */
 import type { SetUp } from '../../../adapters/machine/machine'
 import { note, printText } from '../output'
 import { shownPath } from '../../../adapters/catalog/ladder-folder'
+import { KernelLadderError } from '../../../domain/errors'
 import { hasGpu } from '../../../services/bench/tools'
 import { initLadder } from '../../../services/folders/init'
+import { initFromFile } from '../../../services/folders/from-file/from-file'
+import { describeProposal } from '../describe/describe-proposal'
+
+export interface InitOptions {
+  template?: string
+  from?: string
+  kernel?: string
+  include?: string[]
+}
+
+const usage = (problem: string, remedy: string): KernelLadderError =>
+  new KernelLadderError('usage', problem, remedy)
 
 export async function initCommand(
   setUp: SetUp,
   folder: string,
-  { template }: { template: string },
+  args: readonly string[],
+  options: InitOptions,
 ): Promise<number> {
+  const { template, from, kernel, include = [] } = options
+  if (from !== undefined) {
+    if (template !== undefined)
+      throw usage('--template and --from exclude each other.', 'Give one of them.')
+    const request = { file: from, include, args, ...(kernel === undefined ? {} : { kernel }) }
+    const found = await initFromFile(await setUp(), folder, request, note)
+    printText(describeProposal(found, from))
+    note(`Then: kernel-ladder run --ladder ${shownPath(found.folder)} --target emulated`)
+    note(`On a GPU: kernel-ladder run --ladder ${shownPath(found.folder)}`)
+    return 0
+  }
+  const [alone] = [
+    ...(kernel === undefined ? [] : ['--kernel']),
+    ...(include.length === 0 ? [] : ['--include']),
+    ...(args.length === 0 ? [] : ['Arguments of a program']),
+  ]
+  if (alone !== undefined)
+    throw usage(`${alone} can only be given with --from.`, 'Name the file: --from FILE.cu.')
   const setup = await setUp()
-  const { folder: path, files } = await initLadder(setup, folder, template)
+  const { folder: path, files } = await initLadder(setup, folder, template ?? 'blank')
   const shown = shownPath(path)
   printText(`${shown}: ${files.join(', ')}`)
   const run = `kernel-ladder run --ladder ${shown}`

@@ -1,0 +1,122 @@
+/** What a rung's machine code does with each buffer: which it reads before it writes them, and which it writes, and how much. */
+import { createDevice, newMemory, type Allocation } from '../emulator/device'
+import { linkRung } from '../emulator/rung'
+import { Halt, type HaltReason } from '../emulator/warp'
+import type { EmulationJob } from './job'
+
+export interface ObservedBuffer {
+  name: string
+  /** Whether an element is read that was not written before. */
+  isRead: boolean
+  /** Bytes that differ after the launches from what was there; null where only parts ran. */
+  changed: boolean
+  /** Whether every byte was written: only that is told by two runs over different contents. */
+  isWhole: boolean
+  /** What it holds after the launches. */
+  after: Uint8Array
+}
+
+export interface Observed {
+  buffers: ObservedBuffer[]
+  /** Why a launch did not run to its end; what was observed until then is in `buffers`. */
+  stop: { kind: HaltReason; detail: string } | null
+}
+
+/** Behind each buffer, so that a write beyond its end is not taken for one to the next. */
+const guardBytes = 2 ** 18
+/** Different for each, so that what is copied from one to another shows. */
+const guardByte = (index: number): number => (0xa5 + index) & 255
+
+interface Execution {
+  bytes: Uint8Array[]
+  unwrittenReads: boolean
+  stop: Observed['stop']
+}
+
+/** @param unwritten the buffer whose reads are looked for; null to look for none */
+function executed(
+  job: EmulationJob,
+  contentsOf: (index: number) => Uint8Array | null,
+  unwritten: number | null,
+): Execution {
+  const device = createDevice(newMemory(job.memoryBytes))
+  const places: Allocation[] = []
+  const guards: Allocation[] = []
+  const buffers = new Map<number, Allocation>()
+  if (job.workspaceBytes > 0) buffers.set(0, device.allocate('workspace', job.workspaceBytes))
+  for (const [index, { name, bytes }] of job.buffers.entries()) {
+    places.push(device.allocate(name, bytes))
+    buffers.set(index + 1, places[index]!)
+    guards.push(device.allocate('guard', guardBytes))
+  }
+  for (const [index, place] of places.entries()) {
+    const contents = contentsOf(index)
+    if (contents) device.bytes(place).set(contents)
+  }
+  for (const [index, guard] of guards.entries()) device.bytes(guard).fill(guardByte(index))
+  let unwrittenReads = false
+  let stop: Observed['stop'] = null
+  try {
+    linkRung({
+      device,
+      machineCode: job.machineCode,
+      launches: job.launches,
+      memory: job.memory,
+      buffers,
+      symbols: job.symbols,
+      ...(job.stackBytes === null ? {} : { stackBytes: job.stackBytes }),
+      options: {
+        limit: job.limit,
+        checks: unwritten !== null,
+        written: places.filter((_, index) => index !== unwritten),
+      },
+      onResult({ result }) {
+        unwrittenReads ||= result.findings.some(
+          ({ kind, address }) =>
+            kind === 'unwritten-global' &&
+            unwritten !== null &&
+            (address ?? -1) >= places[unwritten]!.offset &&
+            (address ?? -1) < places[unwritten]!.offset + places[unwritten]!.bytes,
+        )
+      },
+    }).run()
+  } catch (error) {
+    if (!(error instanceof Halt)) throw error
+    stop = { kind: error.reason, detail: error.message }
+  }
+  const isBeside = guards.some((guard, index) =>
+    device.bytes(guard).some((byte) => byte !== guardByte(index)),
+  )
+  if (isBeside) stop ??= { kind: 'illegal-address', detail: 'a write beside a buffer' }
+  return { bytes: places.map((place) => device.bytes(place).slice()), unwrittenReads, stop }
+}
+
+/** Runs the launches of a job several times, here and now: it must be small. */
+export function observeAccesses(job: EmulationJob): Observed {
+  const own = (index: number): Uint8Array | null => job.buffers[index]!.contents
+  const first = executed(job, own, null)
+  const writable = job.buffers.flatMap((buffer, index) => (buffer.writable ? [index] : []))
+  const buffers = job.buffers.map(({ name, contents, bytes }, index): ObservedBuffer => {
+    const after = first.bytes[index]!
+    const changed = after.some((byte, at) => byte !== (contents?.[at] ?? 0))
+    if (!writable.includes(index) || first.stop)
+      return { name, isRead: true, changed, isWhole: false, after }
+    const isRead = executed(job, own, index).unwrittenReads
+    if (isRead) return { name, isRead, changed, isWhole: false, after }
+    // A byte that keeps either of two contents was not written.
+    const inverted = new Uint8Array(bytes).map((_, at) => ~(contents?.[at] ?? 0) & 255)
+    const second = executed(job, (other) => (other === index ? inverted : own(other)), null)
+    const again = second.bytes[index]!
+    const isWhole =
+      second.stop === null &&
+      after.every((byte, at) => byte === again[at] || again[at] !== inverted[at])
+    return {
+      name,
+      isRead,
+      changed: changed || again.some((byte, at) => byte !== inverted[at]),
+      isWhole,
+      after,
+    }
+  })
+  return { buffers, stop: first.stop }
+}

@@ -1,0 +1,124 @@
+/** The parameters of a kernel as its demangled name gives them, and what each can be in a ladder. */
+import { dtypeOf, dtypes, type Dtype } from '../task/dtype'
+
+export type ParameterKind = Readonly<
+  /** An array of `lanes` elements at a time: 4 for float4. */
+  | { kind: 'pointer'; dtype: Dtype; lanes: number; isConst: boolean; pointee: string }
+  | { kind: 'integer'; signed: boolean; bytes: number }
+  | { kind: 'real'; dtype: 'f32' | 'f64' }
+  | { kind: 'unsupported'; why: string }
+>
+
+/** Other names of C types than those of the table, as sources and demangled names have them. */
+const aliases: Readonly<Record<string, string>> = {
+  half: '__half',
+  bool: 'unsigned char',
+  char: 'signed char',
+  unsigned: 'unsigned int',
+  long: 'long long',
+  'unsigned long': 'unsigned long long',
+  size_t: 'unsigned long long',
+  int8_t: 'signed char',
+  uint8_t: 'unsigned char',
+  int16_t: 'short',
+  uint16_t: 'unsigned short',
+  int32_t: 'int',
+  uint32_t: 'unsigned int',
+  int64_t: 'long long',
+  uint64_t: 'unsigned long long',
+  uchar: 'unsigned char',
+  ushort: 'unsigned short',
+  uint: 'unsigned int',
+  longlong: 'long long',
+  ulonglong: 'unsigned long long',
+}
+
+const byC = new Map<string, Dtype>(dtypes.map((dtype) => [dtypeOf(dtype).c, dtype]))
+
+const scalarOf = (type: string): Dtype | null => byC.get(aliases[type] ?? type) ?? null
+
+/** The element of a buffer and how many of them a value of the type has; null for any other type. */
+function elementOf(type: string): { dtype: Dtype; lanes: number } | null {
+  const plain = scalarOf(type)
+  if (plain) return { dtype: plain, lanes: 1 }
+  const [, base, lanes] = /^(.+?)([1-4])$/.exec(type) ?? []
+  const dtype = base === undefined ? null : scalarOf(base)
+  return dtype ? { dtype, lanes: Number(lanes) } : null
+}
+
+/** Bytes and sign of an integer type; null for any other. */
+function integerOf(type: string): { signed: boolean; bytes: number } | null {
+  const dtype = scalarOf(type)
+  if (!dtype || dtypeOf(dtype).isFloat) return null
+  return { signed: dtypeOf(dtype).least < 0, bytes: dtypeOf(dtype).bytes }
+}
+
+const words = (text: string): string =>
+  text
+    .replace(/\b(?:volatile|__restrict__|__restrict|restrict|struct|std::)\b/g, ' ')
+    .replace(/\s+/g, ' ')
+    .trim()
+
+/** What a parameter of that C++ type, demangled or as written, is in a ladder. */
+export function parameterKind(type: string): ParameterKind {
+  const text = words(type.replace(/std::/g, ''))
+  const stars = text.split('*').length - 1
+  if (stars > 1) return { kind: 'unsupported', why: 'is a pointer to pointers' }
+  if (/&|\(/.test(text)) return { kind: 'unsupported', why: `has the type ${type}` }
+  const isConst = /\bconst\b/.test(text.split('*')[0]!)
+  const base = words(text.replace(/\bconst\b/g, ' ').replaceAll('*', ' '))
+  if (stars === 1) {
+    const element = elementOf(base)
+    return element
+      ? { kind: 'pointer', ...element, isConst, pointee: base }
+      : { kind: 'unsupported', why: `points to ${base}, which is no element type of a ladder` }
+  }
+  if (base === 'float' || base === 'double')
+    return { kind: 'real', dtype: base === 'float' ? 'f32' : 'f64' }
+  const integer = integerOf(base)
+  if (integer) return { kind: 'integer', ...integer }
+  return { kind: 'unsupported', why: `is ${base} by value` }
+}
+
+export interface Signature {
+  /** As it is launched: with its template arguments, if any. */
+  call: string
+  /** Without template arguments and namespaces. */
+  base: string
+  /** Null where the name does not tell, as of extern "C". */
+  types: string[] | null
+}
+
+/** Splits `a<b, c>(d, e)` at the commas outside of brackets. */
+function splitTypes(text: string): string[] {
+  const parts: string[] = []
+  let depth = 0
+  let part = ''
+  for (const sign of text) {
+    if ('(<['.includes(sign)) depth++
+    if (')>]'.includes(sign)) depth--
+    if (sign === ',' && depth === 0) {
+      parts.push(part.trim())
+      part = ''
+    } else part += sign
+  }
+  return part.trim() === '' ? parts : [...parts, part.trim()]
+}
+
+/** Reads a demangled name such as `void sum<float, 512>(float*, int)`. */
+export function signatureOf(demangled: string): Signature {
+  // The parameters begin at the bracket that the last one closes.
+  let depth = 0
+  let open = -1
+  if (demangled.endsWith(')'))
+    for (let at = demangled.length - 1; at >= 0 && open < 0; at--) {
+      if (demangled[at] === ')') depth++
+      if (demangled[at] === '(' && --depth === 0) open = at
+    }
+  const called = (open < 0 ? demangled : demangled.slice(0, open))
+    .replace(/^void /, '')
+    .replaceAll('(anonymous namespace)::', '')
+  const types =
+    open < 0 ? null : splitTypes(demangled.slice(open + 1, -1)).filter((type) => type !== 'void')
+  return { call: called, base: called.replace(/<.*$/s, '').split('::').at(-1)!, types }
+}

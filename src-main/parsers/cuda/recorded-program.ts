@@ -1,0 +1,89 @@
+/** The lines of kl-program (cuda-kernels/probe): the launches of a program whose main() was run without a GPU. */
+import { z } from 'zod'
+
+const extent = z.tuple([z.number(), z.number(), z.number()])
+const hexadecimal = z.string().regex(/^(?:[0-9a-f]{2})*$/)
+
+const RecordedPointer = z.strictObject({
+  /** Which parameter of the kernel. */
+  parameter: z.number().int().min(0),
+  /** The same for pointers into one allocation. */
+  allocation: z.number().int(),
+  offset: z.number().min(0),
+  /** From the pointer to the end of the allocation. */
+  bytes: z.number().min(0),
+  /** Whether the host wrote to the allocation. */
+  filled: z.boolean(),
+  sample: z.array(z.strictObject({ at: z.number().min(0), data: hexadecimal })),
+})
+export type RecordedPointer = z.infer<typeof RecordedPointer>
+
+const RecordedLaunch = z.strictObject({
+  event: z.literal('launch'),
+  cooperative: z.boolean(),
+  /** Variables that the host has set with cudaMemcpyToSymbol; their data is null where it is long. */
+  symbols: z.array(z.strictObject({ name: z.string(), data: hexadecimal.nullable() })),
+  pointers: z.array(RecordedPointer),
+  /** Demangled. */
+  name: z.string(),
+  mangled: z.string(),
+  grid: extent,
+  block: extent,
+  dynamicSharedBytes: z.number().int().min(0),
+  clusterBlocks: z.number().int().min(0),
+  arguments: hexadecimal.optional(),
+})
+export type RecordedLaunch = z.infer<typeof RecordedLaunch>
+
+const RecordedKernel = z.strictObject({
+  event: z.literal('kernel'),
+  mangled: z.string(),
+  name: z.string(),
+})
+
+const Ended = z.strictObject({
+  event: z.literal('ended'),
+  how: z.enum(['returned', 'exit']),
+  launches: z.number().int().min(0),
+})
+
+const RecorderError = z.object({ event: z.literal('error'), message: z.string() })
+
+export interface RecordedProgram {
+  /** Demangled names by mangled ones, of all kernels that were asked about. */
+  kernels: Map<string, string>
+  /** Those that differ from each other, in order. */
+  launches: RecordedLaunch[]
+  /** Null if main() did not end by itself. */
+  ended: { how: 'returned' | 'exit'; launches: number } | null
+  /** What kept the program from being run at all. */
+  error: string | null
+}
+
+export function parseRecordedProgram(stdout: string): RecordedProgram {
+  const recorded: RecordedProgram = {
+    kernels: new Map(),
+    launches: [],
+    ended: null,
+    error: null,
+  }
+  for (const line of stdout.split('\n')) {
+    if (!line.startsWith('{')) continue
+    let value: unknown
+    try {
+      value = JSON.parse(line)
+    } catch {
+      // The program was stopped within the line.
+      continue
+    }
+    const kernel = RecordedKernel.safeParse(value)
+    const launch = RecordedLaunch.safeParse(value)
+    const ended = Ended.safeParse(value)
+    const error = RecorderError.safeParse(value)
+    if (kernel.success) recorded.kernels.set(kernel.data.mangled, kernel.data.name)
+    if (launch.success) recorded.launches.push(launch.data)
+    if (ended.success) recorded.ended = { how: ended.data.how, launches: ended.data.launches }
+    if (error.success) recorded.error = error.data.message
+  }
+  return recorded
+}

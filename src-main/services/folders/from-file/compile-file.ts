@@ -1,0 +1,101 @@
+/** A user's .cu file, compiled as it is: its host code as a library, its machine code, and the headers it includes. */
+import { readFile } from 'node:fs/promises'
+import { basename, dirname, isAbsolute, join, resolve } from 'node:path'
+import { notCompiling, type Compiler } from '../../bench/compiler'
+import { readModules } from '../../../adapters/tools/built-code'
+import { readBuildOutput, type PtxasKernel } from '../../../adapters/tools/nvcc'
+import { shownPath } from '../../../adapters/catalog/ladder-folder'
+import { inputError, KernelLadderError } from '../../../domain/errors'
+import { message } from '../../../domain/messages/message'
+import type { MachineCode } from '../../../domain/sass/machine-code'
+
+export interface CompiledFile {
+  /** Absolute. */
+  file: string
+  library: string
+  /** The architecture that it is built for, as in `sm_90a` without the prefix. */
+  sm: string
+  modules: MachineCode[]
+  resources: PtxasKernel[]
+  /** Files that it includes, absolute, without those of the compiler and the system; itself is first. */
+  sources: string[]
+}
+
+const timeoutMs = 5 * 60_000
+
+/** The prerequisites of a make rule. */
+const prerequisites = (rule: string): string[] =>
+  rule
+    .replace(/\\\n/g, ' ')
+    .replace(/^[^:]*:/, '')
+    .split(/(?<!\\)\s+/)
+    .map((path) => path.replaceAll('\\ ', ' '))
+    .filter((path) => path !== '')
+
+/** Headers that come with a compiler or a system are there wherever the ladder is built. */
+const isInstalled = (path: string, nvcc: string): boolean =>
+  path.startsWith(`${dirname(dirname(nvcc))}/`) ||
+  /^\/(?:usr\/(?:lib|include|local\/cuda|local\/include)|opt\/cuda|nix\/store)/.test(path)
+
+const missingHeader = /fatal error: ([^\s:]+): No such file or directory/
+
+/** @throws an input error with nvcc's first message if the file does not compile */
+export async function compileFile(
+  compiler: Compiler,
+  file: string,
+  { includes, sm, scratch }: { includes: readonly string[]; sm: string; scratch: string },
+): Promise<CompiledFile> {
+  const folder = dirname(file)
+  const [library, rule] = [join(scratch, 'program.so'), join(scratch, 'program.d')]
+  const result = await compiler.toolbox.exec({
+    tool: 'nvcc',
+    key: 'nvcc/from-file',
+    file: compiler.nvcc,
+    args: [
+      ...[
+        '-std=c++17',
+        '-O2',
+        '-shared',
+        '-Xcompiler',
+        '-fPIC',
+        '-cudart',
+        'none',
+        '-Xptxas',
+        '-v',
+      ],
+      ...['-gencode', `arch=compute_${sm},code=sm_${sm}`],
+      ...['-D_GLIBCXX_BITS_SPECFUN_H', '-MD', '-MF', rule],
+      ...includes.flatMap((path) => ['-I', resolve(path)]),
+      ...[basename(file), '-o', library],
+    ],
+    cwd: folder,
+    timeoutMs,
+    signal: compiler.signal,
+  })
+  const { diagnostics, kernels } = readBuildOutput(result)
+  if (result.outcome === 'cancelled')
+    throw new KernelLadderError('cancelled', message('asked.cancelled'))
+  if (result.outcome !== 'exited' || result.exitCode !== 0) {
+    const [, header] = missingHeader.exec(`${result.stderr}\n${result.stdout}`) ?? []
+    if (header !== undefined)
+      throw inputError(
+        `${shownPath(file)} includes ${header}, which is not found.`,
+        'Name the folder that contains it with --include DIR.',
+      )
+    const last = result.stderr.trim().split('\n').pop() ?? ''
+    throw inputError(
+      notCompiling(diagnostics, (name) => shownPath(resolve(folder, name))) ??
+        `nvcc could not build ${shownPath(file)}: ${last === '' ? result.outcome : last}`,
+      'It must compile by itself with nvcc -std=c++17.',
+    )
+  }
+  const included = prerequisites(await readFile(rule, 'utf8'))
+    .map((path) => (isAbsolute(path) ? path : resolve(folder, path)))
+    .filter((path) => !isInstalled(path, compiler.nvcc) && path !== file)
+  return {
+    ...{ file, library, sm },
+    modules: await readModules(compiler.toolbox, library),
+    resources: kernels,
+    sources: [file, ...new Set(included)],
+  }
+}

@@ -1,0 +1,76 @@
+/** Copies a file and the headers it includes into a ladder folder, so that it includes them there as it did before. */
+import { copyFile, mkdir, stat } from 'node:fs/promises'
+import { dirname, join, relative, resolve, sep } from 'node:path'
+import { headerName, shownPath } from '../../../adapters/catalog/ladder-folder'
+import { inputError } from '../../../domain/errors'
+
+/** Where the copies of a file and of what it includes by relative paths are. */
+export const originalFolder = 'original'
+
+const mostHeaders = 150
+const mostBytes = 2 ** 20
+
+interface Copy {
+  from: string
+  /** Relative to the folder. */
+  to: string
+}
+
+const isBelow = (path: string, folder: string): boolean => path.startsWith(folder + sep)
+
+/** The deepest folder that contains all of them. */
+function commonFolder(paths: readonly string[]): string {
+  let folder = dirname(paths[0]!)
+  while (!paths.every((path) => isBelow(path, folder)) && folder !== dirname(folder))
+    folder = dirname(folder)
+  return folder
+}
+
+/** Headers keep their names. A .cu file is a header here, since each .cu file of a ladder folder is a rung. */
+const asHeader = (path: string): string =>
+  headerName.test(path) ? path : `${path.replace(/\.\w+$/, '')}.cuh`
+
+/** @returns where the file itself is to be, and every copy; the first is the file's */
+export function placesOf(sources: readonly string[], includes: readonly string[]): Copy[] {
+  const folders = includes.map((path) => resolve(path))
+  const through = (path: string): string | null => {
+    const found = folders.find((folder) => isBelow(path, folder))
+    return found === undefined ? null : relative(found, path)
+  }
+  const own = sources.filter((path, index) => index === 0 || through(path) === null)
+  const root = commonFolder(own)
+  return sources.map((from, index) => {
+    const found = index === 0 ? null : through(from)
+    if (found !== null) return { from, to: found }
+    const place = join(originalFolder, relative(root, from))
+    return { from, to: index === 0 ? asHeader(place) : place }
+  })
+}
+
+export async function copySources(
+  sources: readonly string[],
+  includes: readonly string[],
+  folder: string,
+): Promise<Copy[]> {
+  const copies = placesOf(sources, includes)
+  if (copies.length > mostHeaders)
+    throw inputError(
+      `${shownPath(sources[0]!)} includes ${copies.length - 1} headers that are not installed with CUDA; at most ${mostHeaders} are copied into a ladder folder.`,
+      'Large libraries must be in a folder that the compiler searches.',
+    )
+  for (const { from, to } of copies) {
+    const { size } = await stat(from)
+    if (size > mostBytes)
+      throw inputError(
+        `${shownPath(from)} has ${size} bytes; the limit for a file of a ladder is 1 MiB.`,
+      )
+    if (!headerName.test(to))
+      throw inputError(
+        `${shownPath(sources[0]!)} includes ${shownPath(from)}, whose name is not that of a header.`,
+        'A ladder folder takes files that end in .h, .hh, .hpp, .cuh or .inl.',
+      )
+    await mkdir(dirname(join(folder, to)), { recursive: true })
+    await copyFile(from, join(folder, to))
+  }
+  return copies
+}

@@ -1,0 +1,156 @@
+/** Builds the proposed rung and executes it at a small size, to see what its machine code does with its buffers. */
+import type { Catalog } from '../../../adapters/catalog/catalog'
+import { emulatorPool } from '../../../adapters/emulator/pool'
+import { probeLaunches, type Launched } from '../../../adapters/tools/launch-probe'
+import { readModules } from '../../../adapters/tools/built-code'
+import { staticRungFlags } from '../../../adapters/tools/nvcc'
+import { bufferBytes, shrunk } from '../../../domain/emulation/emulated-problem'
+import { observeAccesses, type Observed } from '../../../domain/emulation/observed-accesses'
+import type { BuildGpu } from '../../../domain/gpu/gpu-table'
+import { KernelLadderError } from '../../../domain/errors'
+import { message, type Statement } from '../../../domain/messages/message'
+import type { RunPlan } from '../../../domain/run/plan'
+import { caseOf } from '../../../domain/task/problem'
+import { architectureFor, smOf } from '../../bench/architecture'
+import type { Bench } from '../../bench/bench'
+import { buildRung } from '../../bench/build-rung'
+import type { BuildOutcome } from '../../bench/compiler'
+import { buildReference } from '../../bench/reference'
+import {
+  estimate,
+  execute,
+  faultsOf,
+  layoutsOf,
+  readyRung,
+  sharedFills,
+  type EmulationSettings,
+  type ReadyRung,
+} from '../../run/emulate'
+import { expectedOf, verified } from '../../run/emulated-expectation'
+import { planRun } from '../../run/plan'
+import { wrongness } from '../../run/wrongness'
+
+export interface Tried {
+  /** What the rung launches at the ladder's own size; null if that is unknown. */
+  launched: Launched | null
+  /** What its buffers are used for at a smaller one; null if it did not run. */
+  observed: Observed | null
+  /** Why it did not build, launch or run. */
+  trouble: Statement | null
+}
+
+/** Buffers of a small run: square matrices of 150 rows, or vectors of 20,000 elements. */
+const mostBytes = 2 ** 18
+
+/** Warp instructions of a launch in a small run; one that takes more tells nothing. */
+const mostInstructions = 1e7
+
+interface Prepared {
+  plan: RunPlan
+  /** The probe, built. */
+  probe: string
+  build: BuildOutcome & { artifact: string }
+}
+
+async function prepare(
+  bench: Bench,
+  catalog: Catalog,
+  ladder: string,
+  gpu: BuildGpu,
+): Promise<Prepared | { trouble: Statement }> {
+  const plan = planRun(catalog, { ladder, params: {}, profile: 'deep' })
+  const [planned] = plan.rungs
+  const architecture = architectureFor(planned!.rung.header.requires, gpu)
+  if ('unsupported' in architecture) return { trouble: architecture.unsupported }
+  const [probe, build] = await Promise.all([
+    bench.launchProbe(),
+    buildRung(await bench.compiler(), plan, planned!, architecture.sm, staticRungFlags),
+  ])
+  if ('reason' in probe) return { trouble: probe.reason }
+  const { artifact } = build
+  if (!artifact) return { trouble: build.reason ?? message('asked.cancelled') }
+  return { plan, probe: probe.artifact, build: { ...build, artifact } }
+}
+
+/** Calls `work` with the rung at a small size, and with what emulates it. */
+async function emulated<T>(
+  bench: Bench,
+  { plan, probe, build }: Prepared,
+  gpu: BuildGpu,
+  work: (settings: EmulationSettings, ready: ReadyRung) => T | Promise<T>,
+): Promise<T | { trouble: Statement }> {
+  const { toolbox, signal } = bench
+  const pool = emulatorPool(signal, { start: toolbox.startEmulator })
+  try {
+    const { task, taskFolder } = plan
+    const settings = { toolbox, pool, probe, task, taskFolder, gpu, seed: 1, signal }
+    const small = shrunk(
+      task,
+      plan.problem,
+      (problem) => bufferBytes(task, { flags: [], ...problem }) <= mostBytes,
+    )
+    const { rung } = plan.rungs[0]!
+    const ready = await readyRung(settings, sharedFills(settings), rung, build, small)
+    return 'reason' in ready ? { trouble: ready.reason } : await work(settings, ready)
+  } finally {
+    await pool.close()
+  }
+}
+
+/** Why the reference is not what the rung computes at a small size; null if it is. */
+export async function referenceFault(
+  bench: Bench,
+  catalog: Catalog,
+  ladder: string,
+  gpu: BuildGpu,
+): Promise<Statement | null> {
+  const prepared = await prepare(bench, catalog, ladder, gpu)
+  if ('trouble' in prepared) return prepared.trouble
+  const { plan } = prepared
+  try {
+    const source = catalog.references.get(plan.task.id)
+    if (!source) return null
+    const compiler = await bench.compiler()
+    const library = await buildReference(compiler, plan, source, smOf(gpu), staticRungFlags)
+    const fault = await emulated(bench, prepared, gpu, async (settings, ready) => {
+      const expected = await expectedOf(settings, library, ready.own, ready.buffers)
+      const estimated = await estimate(settings, ready)
+      const answer = await execute(settings, ready, { estimated })
+      const { stop } = faultsOf(answer, ready)
+      if (stop) return stop
+      const verify = verified(plan.task, ready, answer, expected)
+      return verify.passed ? null : wrongness(verify, plan.task)
+    })
+    return fault !== null && typeof fault === 'object' && 'trouble' in fault ? fault.trouble : fault
+  } catch (error) {
+    if (error instanceof KernelLadderError && error.kind !== 'cancelled') return error.statement
+    throw error
+  }
+}
+
+export async function tryLadder(
+  bench: Bench,
+  catalog: Catalog,
+  ladder: string,
+  gpu: BuildGpu,
+): Promise<Tried> {
+  const prepared = await prepare(bench, catalog, ladder, gpu)
+  if ('trouble' in prepared) return { launched: null, observed: null, ...prepared }
+  const { plan, probe, build } = prepared
+  const { toolbox, signal } = bench
+  const { task } = plan
+  const { rung } = plan.rungs[0]!
+  const own = caseOf(plan.problem, { options: rung.options, flags: rung.header.flags })
+  const launched = await probeLaunches(toolbox, {
+    ...{ probe, rung: rung.id, library: build.artifact, task, own, gpu, signal },
+    layouts: layoutsOf(await readModules(toolbox, build.artifact)),
+    ...(build.kernels ? { resources: build.kernels } : {}),
+  })
+  if ('reason' in launched) return { launched: null, observed: null, trouble: launched.reason }
+  const found = await emulated(bench, prepared, gpu, (_, ready) => ({
+    observed: observeAccesses({ ...ready.job, limit: mostInstructions }),
+  }))
+  return 'trouble' in found
+    ? { launched, observed: null, ...found }
+    : { launched, ...found, trouble: null }
+}

@@ -1,0 +1,36 @@
+import { expect, it } from 'vitest'
+import { parseRecordedProgram } from '../../../src-main/parsers/cuda/recorded-program'
+
+const launch = {
+  event: 'launch',
+  cooperative: false,
+  symbols: [],
+  pointers: [{ parameter: 0, allocation: 1, offset: 0, bytes: 64, filled: false, sample: [] }],
+  name: 'f(float*)',
+  mangled: '_Z1fPf',
+  grid: [1, 1, 1],
+  block: [32, 1, 1],
+  dynamicSharedBytes: 0,
+  clusterBlocks: 0,
+  arguments: '0000000000000000',
+}
+
+it('the launches before a program was stopped count', () => {
+  const lines = ['{"event":"kernel","mangled":"_Z1fPf","name":"f(float*)"}', JSON.stringify(launch)]
+  const found = parseRecordedProgram(`${lines.join('\n')}\n${JSON.stringify(launch).slice(0, 40)}`)
+  expect(found.kernels).toEqual(new Map([['_Z1fPf', 'f(float*)']]))
+  expect(found.launches).toHaveLength(1)
+  expect(found).toMatchObject({ ended: null, error: null })
+})
+
+it('a program that ended by itself says how', () => {
+  expect(parseRecordedProgram('{"event":"ended","how":"exit","launches":3}').ended).toEqual({
+    how: 'exit',
+    launches: 3,
+  })
+})
+
+it('what a program prints is no launch', () => {
+  const forged = JSON.stringify({ ...launch, grid: 'many' })
+  expect(parseRecordedProgram(`{"event":"launch"}\n${forged}\nhello\n{`).launches).toEqual([])
+})

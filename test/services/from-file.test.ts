@@ -1,0 +1,280 @@
+/** `init --from`: a ladder from a file with a kernel. Each file is compiled by a real nvcc, and main() is run. */
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import { findTool } from '../../src-main/adapters/tools/live-toolbox'
+import { runIn, type Finished } from '../hosts/cli/support'
+
+const program = (kernels: string, body: string, before = ''): string => `
+#include <cstdio>
+#include <cstdlib>
+${before}
+${kernels}
+int main(int argc, char** argv) {
+  const int n = 5000;
+  float *x, *y, *host = (float*)malloc(n * sizeof(float));
+  for (int i = 0; i < n; ++i) host[i] = float(i % 7) - 3;
+  cudaMalloc(&x, n * sizeof(float));
+  cudaMalloc(&y, n * sizeof(float));
+  cudaMemcpy(x, host, n * sizeof(float), cudaMemcpyHostToDevice);
+  ${body}
+  cudaMemcpy(host, y, n * sizeof(float), cudaMemcpyDeviceToHost);
+  return cudaGetLastError() == cudaSuccess ? 0 : 1;
+}
+`
+
+const twice = `
+__global__ void twice(float* out, const float* in, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = 2 * in[i];
+}
+`
+const launchTwice = 'twice<<<(n + 127) / 128, 128>>>(y, x, n);'
+
+const nvcc = await findTool('nvcc')
+
+describe.skipIf(nvcc === null)('a ladder from a file', { tags: ['thorough'] }, async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'kl-from-file-'))
+  afterAll(() => rm(folder, { recursive: true, force: true }))
+  const env = {
+    KERNEL_LADDER_CACHE: join(folder, 'cache'),
+    KERNEL_LADDER_DATA: join(folder, 'data'),
+  }
+  let files = 0
+
+  interface From extends Finished {
+    ladder: string
+    /** Of ladder.yaml and the rung; empty where there is none. */
+    yaml: string
+    rung: string
+  }
+
+  const init = async (text: string, ...words: string[]): Promise<From> => {
+    const own = join(folder, `${++files}`)
+    await mkdir(own)
+    await writeFile(join(own, 'file.cu'), text)
+    await writeFile(join(own, 'data.txt'), '4000\n')
+    const ladder = join(own, 'ladder')
+    const done = await runIn({ env }, 'init', ladder, '--from', join(own, 'file.cu'), ...words)
+    const names = await readdir(ladder).catch(() => [])
+    const read = async (pattern: RegExp): Promise<string> => {
+      const name = names.find((one) => pattern.test(one))
+      return name === undefined ? '' : readFile(join(ladder, name), 'utf8')
+    }
+    return { ...done, ladder, yaml: await read(/^ladder\.yaml$/), rung: await read(/^01_.*\.cu$/) }
+  }
+
+  it('runs emulated with the next command, and no line of the file is changed', async () => {
+    const text = program(twice, launchTwice)
+    const { code, ladder, yaml, rung, stdout, stderr } = await init(text)
+    expect(code, stderr).toBe(0)
+    expect(await readFile(join(ladder, 'original', 'file.cuh'), 'utf8')).toBe(text)
+    expect(yaml).toMatch(/ {4}n: 5000\n/)
+    expect(yaml).toMatch(/ {4}out: \{ dtype: f32, shape: \[n\], access: out \}/)
+    expect(yaml).toMatch(/ {4}in: .*access: in, fill: \{ kind: uniform, lo: -3, hi: 3 \}/)
+    expect(rung).toContain('(p->n + 127) / 128')
+    expect(stdout).toMatch(/same launch +yes/)
+    expect(stderr).toContain('Running main() of')
+    const ran = await runIn({ env }, 'run', '--ladder', ladder, '--target', 'emulated')
+    expect(ran.code, ran.stderr).toBe(0)
+    expect(ran.stdout).toMatch(/01_twice +ok/)
+  })
+
+  it('has the arguments of main() after --, and main() may read its files and the clock', async () => {
+    const text = program(
+      twice,
+      `int own = 0;
+       if (FILE* file = fopen("data.txt", "r")) { if (fscanf(file, "%d", &own) != 1) own = 0; fclose(file); }
+       if (argc != 2 || time(nullptr) == 0) return 1;
+       twice<<<(own + 127) / 128, atoi(argv[1])>>>(y, x, own);`,
+      '#include <ctime>',
+    )
+    const { code, yaml, rung, stderr } = await init(text, '--', '128')
+    expect(code, stderr).toBe(0)
+    expect(yaml).toMatch(/ {4}n: 4000\n/)
+    expect(rung).toContain('const dim3 block(128, 1, 1); // as recorded')
+  })
+
+  it('calls the launcher of the file, which has the sizes as int', async () => {
+    const launcher = `
+    void launch_twice(float* out, const float* in, int n, int block_size) {
+      twice<<<(n + block_size - 1) / block_size, block_size>>>(out, in, n);
+    }`
+    const { code, rung, stderr } = await init(
+      program(twice + launcher, 'launch_twice(y, x, n, 64);'),
+    )
+    expect(code, stderr).toBe(0)
+    expect(rung).toContain(
+      'launch_twice((float*)p->out, (const float*)p->in, (int)p->n, 64); // guess:',
+    )
+  })
+
+  it('uses a CPU function with the parameters of the kernel, unless it computes something else', async () => {
+    const cpu = (factor: number) => `
+    void twice_cpu(float* out, const float* in, int n) {
+      for (int i = 0; i < n; ++i) out[i] = ${factor} * in[i];
+    }`
+    const right = await init(program(twice + cpu(2), launchTwice))
+    expect(right.yaml).toContain('reference: reference.cu # guess:')
+    const wrong = await init(program(twice + cpu(3), launchTwice))
+    expect(wrong.yaml).toContain('reference: { rung: 01_twice } # guess:')
+    expect(wrong.stdout).toContain('twice_cpu() has the kernel’s parameters, but:')
+  })
+
+  it('has two-dimensional grids, scalars by value and variables that the program sets', async () => {
+    const kernel = `
+    __constant__ float offset[2];
+    __global__ void shift(float* out, const float* in, int width, int height, float by, double power) {
+      const int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+      if (x < width && y < height) out[y * width + x] += in[y * width + x] * by + offset[x % 2] + float(power);
+    }`
+    const { code, yaml, rung, ladder, stderr } = await init(
+      program(
+        kernel,
+        `const float values[2] = {1, 2};
+         cudaMemcpyToSymbol(offset, values, sizeof values);
+         shift<<<dim3(7, 13), dim3(16, 4)>>>(y, x, 100, 50, 0.5f, 2.0);`,
+      ),
+    )
+    expect(code, stderr).toBe(0)
+    expect(yaml).toMatch(/ {4}out: .*shape: \[height, width\], access: inout/)
+    expect(yaml).toMatch(/ {4}by: \{ dtype: f32, value: 0.5 \}/)
+    expect(yaml).toMatch(/ {4}power: \{ dtype: f64, value: 2 \}/)
+    expect(rung).toContain('grid(unsigned((p->width + 15) / 16), unsigned((p->height + 3) / 4), 1)')
+    expect(rung).toContain('cudaMemcpyToSymbolAsync(offset,')
+    const ran = await runIn({ env }, 'run', '--ladder', ladder, '--target', 'emulated')
+    expect(ran.code, ran.stderr).toBe(0)
+  })
+
+  it('may trust a kernel of more than 20 million warp instructions', async () => {
+    const slow = `
+    __global__ void slow(float* out, const float* in, int n) {
+      const int i = blockIdx.x * blockDim.x + threadIdx.x;
+      float sum = 0;
+      for (int turn = 0; turn < 2 * n; ++turn) sum = sum * 0.5f + in[(i + turn) % n];
+      if (i < n) out[i] = sum;
+    }`
+    const { code, ladder, stderr } = await init(program(slow, launchTwice.replace('twice', 'slow')))
+    expect(code, stderr).toBe(0)
+    const ran = await runIn({ env }, 'run', '--ladder', ladder, '--target', 'emulated')
+    expect(ran.code, ran.stderr).toBe(0)
+    const [, instructions] = /About (\d+) million warp instructions/.exec(ran.stderr)!
+    expect(Number(instructions)).toBeGreaterThan(20)
+  })
+
+  it('keeps its sizes where a smaller one makes the kernel write beside its buffers', async () => {
+    const tiles = `
+    __global__ void tiles(float* out, float* in, int width) {
+      const int at = (blockIdx.y * 32 + threadIdx.y) * width + blockIdx.x * 32 + threadIdx.x;
+      out[at] = in[at];
+    }`
+    const { code, yaml, stderr } = await init(
+      program(
+        tiles,
+        `const int width = 288;
+         cudaMalloc(&x, width * width * 4);
+         cudaMalloc(&y, width * width * 4);
+         tiles<<<dim3(9, 9), dim3(32, 32)>>>(y, x, width);`,
+      ),
+    )
+    expect(code, stderr).toBe(0)
+    expect(yaml).toMatch(/width: \{ value: 288, fixed: true \} # guess: at smaller sizes it left/)
+    expect(yaml).toMatch(/ {4}in: .*access: in,/)
+    expect(yaml).toMatch(/ {4}out: .*access: out/)
+  })
+
+  it('is made of the kernel that --kernel names, where a file launches several', async () => {
+    const text = program(
+      `${twice}${twice.replace('twice', 'again')}`,
+      `${launchTwice} ${launchTwice.replace('twice', 'again')}`,
+    )
+    const refused = await init(text)
+    expect(refused.code).toBe(2)
+    expect(refused.stderr).toMatch(/launches 2 kernels\.\n.*--kernel: .*twice/)
+    const chosen = await init(text, '--kernel', 'again')
+    expect(chosen.code, chosen.stderr).toBe(0)
+    expect(chosen.rung).toContain('again<<<grid')
+  })
+
+  it('has invented numbers, marked as such, for a kernel that nothing launches', async () => {
+    const { code, yaml, stdout, stderr } = await init(twice)
+    expect(code, stderr).toBe(0)
+    expect(stdout).toContain('has no main(), so every number is invented.')
+    expect(yaml).toMatch(/ {4}n: 65536 # guess: the program’s own numbers are not known/)
+  })
+
+  it('a main() that never ends is stopped, and its launches until then count', async () => {
+    const { code, stdout, stderr } = await init(program(twice, `${launchTwice} for (;;) {}`))
+    expect(code, stderr).toBe(0)
+    expect(stdout).toMatch(/stopped: /)
+    expect(stdout).toMatch(/same launch +yes/)
+  })
+
+  it('main() may create library handles; what it launched before another call of a library counts', async () => {
+    const { code, stdout, stderr } = await init(
+      program(
+        twice,
+        `void* handle; if (cublasCreate_v2(&handle) != 0) return 1; ${launchTwice} otherLibrary();`,
+        'extern "C" { int cublasCreate_v2(void**); int otherLibrary(); }',
+      ),
+    )
+    expect(code, stderr).toBe(0)
+    expect(stdout).toContain('stopped: it calls otherLibrary, which needs a GPU or a library')
+    expect(stdout).toMatch(/same launch +yes/)
+  })
+
+  it('main() can write no file and start no program', async () => {
+    const { code, ladder } = await init(
+      program(
+        twice,
+        `if (fopen("written.txt", "w")) return 1; if (system("touch started.txt") == 0) return 1; ${launchTwice}`,
+      ),
+    )
+    expect(code).toBe(0)
+    expect((await readdir(join(ladder, '..'))).sort()).toEqual(['data.txt', 'file.cu', 'ladder'])
+  })
+
+  it.each<[string, string, RegExp, ...string[]]>([
+    ['no kernel', 'int main() { return 0; }', /defines no __global__ function/],
+    [
+      'a kernel that is not there',
+      program(twice, launchTwice),
+      /has no kernel "thrice"/,
+      '--kernel',
+      'thrice',
+    ],
+    [
+      'a template without instances',
+      'template <int N> __global__ void f(float* x) { x[N] = 1; }',
+      /The kernel f of .* is a template, and the file uses no instance of it/,
+    ],
+    [
+      'a struct by value',
+      program(
+        'struct Pair { int a, b; }; __global__ void f(float* x, Pair pair) { x[0] = pair.a; }',
+        'f<<<1, 1>>>(x, Pair{1, 2});',
+      ),
+      /the parameter pair of f is Pair by value/,
+    ],
+    [
+      'no array among the parameters',
+      program(
+        '__device__ float result; __global__ void f(int n) { result = n; }',
+        'f<<<1, 1>>>(n);',
+      ),
+      /f has no array among its parameters/,
+    ],
+    ['a header that is missing', '#include "absent.h"\n', /includes absent\.h, which is not found/],
+    ['an error', '__global__ void f(float* x) { x = ; }', /file\.cu:1: /],
+  ])(
+    '%s is refused in one sentence, and nothing is left behind',
+    async (_, text, why, ...words) => {
+      const { code, stderr, stdout, ladder } = await init(text, ...words)
+      expect(code).toBe(2)
+      expect(stdout).toBe('')
+      expect(stderr).toMatch(why)
+      await expect(readdir(ladder)).rejects.toThrow('ENOENT')
+    },
+  )
+})
