@@ -255,7 +255,9 @@ describe('a student', () => {
     await page.getByRole('heading', { name: 'Passed', exact: true }).waitFor()
     const text = await result.innerText()
     expect(text).toContain('Recorded on NVIDIA H200 as 01-coalescing-solution-h200')
-    expect(text).toContain('The lab counts as passed when your own code passes, on a GPU or an emulated one.')
+    expect(text).toContain(
+      'The lab counts as passed when your own code passes, on a GPU or an emulated one.',
+    )
     expect(text).toMatch(
       /Sectors per global load\s+as predicted\s+Predicted\s+down, 0\.15 ×\s+Result\s+down, 0\.152 ×\s+01_naive\s+16\.5 sectors.*\s+the solution\s+2\.50 sectors/,
     )

@@ -62,6 +62,9 @@ function withoutColumns(text, unknown) {
     .join('\n')
 }
 
+/** What the fake's own report of a preview begins with. */
+const tableHead = 'NVR preview\n'
+
 export async function ncu(call) {
   const { words, env, option, options, path, say, logCall, callsOf } = call
   // `counters-busy:2` fails so the first two times that it is asked to profile.
@@ -84,7 +87,11 @@ export async function ncu(call) {
     return 0
   }
   if (options('--import').length > 0) {
-    readFileSync(path(option('--import')))
+    const imported = readFileSync(path(option('--import')), 'latin1')
+    if (imported.startsWith(tableHead)) {
+      say(readFileSync(path(option('--import')), 'utf8').slice(tableHead.length))
+      return 0
+    }
     const page =
       option('--page') === 'details'
         ? 'details'
@@ -237,26 +244,29 @@ async function ncuProgram(call) {
   const log = path(option('--log-file'))
   // The program may launch nothing now, or have launched other kernels than the last time.
   const [first, second = first] = (env.FAKE_PROGRAM ?? '').split(',')
-  const report = option('--export')
-  const name = report ? second : first
+  const isPreview = option('--metrics') === 'gpu__time_duration.sum'
+  const report = path(option('--export'))
+  const name = isPreview ? first : second
   if (name === '' || name === 'none') {
     writeFileSync(log, `==WARNING== No kernels were profiled.\n${failed}`)
     return exit
   }
   const captured = capturedCall(folder, `preview-${name}`).log
   const rows = chosen(captured, option, env)
-  const head = captured
-    .split('\n')
-    .filter((line) => line.startsWith('==') || line.startsWith('"ID'))
-  const none = rows.length === 0 ? '==WARNING== No kernels were profiled.\n' : ''
+  const head = captured.split('\n').filter((line) => line.startsWith('"ID'))
+  const said = captured.split('\n').filter((line) => line.startsWith('=='))
+  const none = rows.length === 0
   writeFileSync(
     log,
-    report || none ? `${none}${failed}` : `${[...head, ...rows].join('\n')}\n${failed}`,
+    `${said.join('\n')}\n${none ? '==WARNING== No kernels were profiled.\n' : ''}${failed}`,
   )
-  if (report && !none)
+  // A preview's report is only printed: the fake keeps the table itself.
+  if (!none)
     writeFileSync(
-      path(report),
-      brotliDecompressSync(readFileSync(join(files, `deep-${name}.ncu-rep.br`))),
+      report,
+      isPreview
+        ? `${tableHead}${[...head, ...rows].join('\n')}\n`
+        : brotliDecompressSync(readFileSync(join(files, `deep-${name}.ncu-rep.br`))),
       { flag: 'wx' },
     )
   return exit

@@ -19,10 +19,13 @@ export async function nvcc(call) {
     writeFake(output, program)
     return 0
   }
-  if (words.includes('judge/replay.cpp') || words.includes('activity/activity.cpp')) {
-    writeFileSync(output, '// a library\n')
-    return 0
-  }
+  // The runner knows by this what it replays.
+  const own = { 'judge/replay.cpp': '// replay\n', 'activity/activity.cpp': '// activity\n' }
+  for (const [file, text] of Object.entries(own))
+    if (words.includes(file)) {
+      writeFileSync(output, text)
+      return 0
+    }
   const source = words.find((word) => /\.cu$|\.py\.cpp$/.test(word))
   const rule = option('-MF')
   if (rule !== undefined) writeFileSync(path(rule), `built: ${source}\n`)

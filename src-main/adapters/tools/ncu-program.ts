@@ -65,14 +65,14 @@ export interface Preview extends ProgramAnswer {
 
 /** What the program prints at its beginning is kept with the session. */
 const keptOutput = 64 * 1024
-/**
- * Room for the launches of a preview. ncu counts them for each process by itself, so a program of many has more; what
- * ended it stands in the last lines.
- */
+/** Room for a line per launch; what ended the program stands in the last lines. */
 const mostLogBytes = 2 ** 24
 const logName = 'ncu.log'
 /** Where the program ends early, ncu still prints what it timed; seen to take less than a second for 200 launches. */
 const patienceMs = 10_000
+
+/** Printing takes a second for thousands of launches. */
+const printTimeoutMs = 5 * 60_000
 
 /** A range is written with a slash, which tells it from a range between two points in time. */
 const rangeWord = (nvtx: string): string => (/[/@]/.test(nvtx) ? nvtx : `${nvtx}/`)
@@ -134,8 +134,10 @@ async function runProgram(
     signal,
     onOutput,
   }: ProgramCall,
-  args: readonly string[],
-): Promise<{ answer: ProgramAnswer; log: string; whole: boolean; output: string }> {
+  args: readonly string[] | ((scratch: string) => readonly string[]),
+  /** Called with the folder before it is removed, unless ncu failed. */
+  read: (scratch: string) => Promise<void> = () => Promise.resolve(),
+): Promise<{ answer: ProgramAnswer; log: string; output: string }> {
   const scratch = await toolbox.scratch()
   const stuck = new AbortController()
   const stopWatching = watchForStuckLaunch(scratch, stuckAfterMs, () => stuck.abort())
@@ -144,7 +146,11 @@ async function runProgram(
       tool: 'ncu',
       key,
       file: ncu,
-      args: ['--log-file', `${scratch.path}/${logName}`, ...common, ...args, ...command],
+      args: [
+        ...['--log-file', `${scratch.path}/${logName}`, ...common],
+        ...(typeof args === 'function' ? args(scratch.path) : args),
+        ...command,
+      ],
       ...(cwd === undefined ? {} : { cwd }),
       // A private folder, because another user's lock file in the shared one would stop ncu.
       env: { TMPDIR: scratch.path },
@@ -153,8 +159,8 @@ async function runProgram(
       passOn: { to: onOutput, keep: keptOutput },
       lastWords: { name: 'ncu', ms: patienceMs },
     })
-    const { text: log, whole } = await scratch.readLog(logName, mostLogBytes)
-    // The recorder has the program's own output; the table of its launches is in ncu's.
+    const { text: log } = await scratch.readLog(logName, mostLogBytes)
+    // The recorder has the program's own output; what ncu says is in its own.
     if (log !== '')
       await toolbox.recorder?.record(
         {
@@ -179,6 +185,7 @@ async function runProgram(
         message('programs.nameInterpreter', { program }),
       )
     const ofProgram = failure?.kind === 'application-failed' || failure?.kind === 'no-kernels'
+    if (failure === null || ofProgram) await read(scratch.path)
     const exitCode = /error code \((-?\d+)\)/.exec(log)?.[1]
     return {
       answer: {
@@ -187,7 +194,7 @@ async function runProgram(
         failure: result.outcome !== 'exited' || ofProgram ? null : failure,
         stuckKernel: signal.aborted || result.outcome === 'exited' ? null : unendingKernel(log),
       },
-      ...{ log, whole, output: output },
+      ...{ log, output },
     }
   } finally {
     stopWatching()
@@ -199,26 +206,49 @@ async function* once(text: string): AsyncGenerator<string> {
   yield await Promise.resolve(text)
 }
 
-/** Times the first `most` of the launches that match, without looking at anything else. */
+/**
+ * Times the first `most` of the launches that match, without looking at anything else. ncu says which launch it is at only while
+ * it writes a report, so the table is printed from one afterwards.
+ */
 export async function previewProgram(
   toolbox: Toolbox,
   call: ProgramCall,
   most: number,
 ): Promise<Preview> {
+  const key = call.key ?? 'ncu/preview'
   const count = Math.min(call.filters.count ?? Infinity, most)
-  const { answer, log, whole } = await runProgram(toolbox, call.key ?? 'ncu/preview', call, [
-    ...['--metrics', 'gpu__time_duration.sum'],
-    // In one pass, the caches are as the program left them.
-    ...['--cache-control', 'none'],
-    ...['--csv', '--page', 'details', '--print-units', 'base'],
-    ...filterArgs({ ...call.filters, count }),
-  ])
+  const report = (scratch: string): string => `${scratch}/preview.ncu-rep`
+  let table = ''
+  const { answer, log } = await runProgram(
+    toolbox,
+    key,
+    call,
+    (scratch) => [
+      ...['--metrics', 'gpu__time_duration.sum'],
+      // In one pass, the caches are as the program left them.
+      ...['--cache-control', 'none'],
+      ...filterArgs({ ...call.filters, count }),
+      ...['--export', report(scratch)],
+    ],
+    async (scratch) => {
+      const printed = await toolbox.exec({
+        ...{ tool: 'ncu', key: `${key}-table`, file: call.ncu },
+        args: [
+          ...['--import', report(scratch), '--rename-kernels', 'no'],
+          ...['--csv', '--page', 'details', '--print-units', 'base'],
+        ],
+        env: { TMPDIR: scratch },
+        timeoutMs: printTimeoutMs,
+      })
+      table = printed.stdout
+    },
+  )
   const launches: NcuLaunch[] = []
   const wanted = call.filters.count ?? Infinity
-  await readNcuCsv(once(log), (launch) => launches.push(launch) < most)
+  await readNcuCsv(once(table), (launch) => launches.push(launch) < most)
   return {
     ...{ ...answer, launches },
-    whole: launches.length < most ? whole : wanted <= most,
+    whole: launches.length < most || wanted <= most,
     available: launches.length > 0 ? [] : availableIn(log),
   }
 }

@@ -1,5 +1,6 @@
 /** The counters that moved most between two rungs, for sessions that count and do not time. */
 import { message, type AnyMessage } from '../messages/message'
+import { mixMetrics } from '../metrics/instruction-mix-metrics'
 import { formatValue } from '../metrics/units'
 import type { RungResult, Session } from '../session/session'
 import { compareRungs, type MetricDelta } from './compare'
@@ -12,14 +13,22 @@ interface Side {
 const factor = ({ ratio }: MetricDelta): number =>
   ratio === null || ratio <= 0 ? Infinity : Math.abs(Math.log(ratio))
 
-/** Largest factor first; counters that are better one way before those that are neither. null if none was counted in both. */
+const categories = new Set(mixMetrics.map(({ id }) => id))
+
+/** A category of instructions can come and go without being much of the whole. */
+const rank = ({ id, verdict }: MetricDelta): number =>
+  categories.has(id) ? 2 : verdict === 'changed' ? 1 : 0
+
+/**
+ * Counters that are better one way first, categories of instructions last, each by the largest factor. null if none was
+ * counted in both.
+ */
 export function mostMoved(a: Side, b: Side, most = 3): MetricDelta[] | null {
   const counted = compareRungs(a, b).metrics.filter(({ verdict }) => verdict !== 'unknown')
   if (counted.length === 0) return null
-  const judged = ({ verdict }: MetricDelta): number => (verdict === 'changed' ? 1 : 0)
   return counted
     .filter(({ verdict }) => verdict !== 'same')
-    .sort((one, other) => judged(one) - judged(other) || factor(other) - factor(one))
+    .sort((one, other) => rank(one) - rank(other) || factor(other) - factor(one))
     .slice(0, most)
 }
 

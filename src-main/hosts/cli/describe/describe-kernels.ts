@@ -99,7 +99,7 @@ export function describeKernels(session: Session): string {
     ...(total === null
       ? []
       : [`${kernelCount(rungs.length)}, ${formatMs(total)} in all; ${manner}`]),
-    ...(passes > 0
+    ...(passes > 0 && !isTimedTogether(session)
       ? [`counters: ${by}, ${passes} ${passes === 1 ? 'pass' : 'passes'} per kernel`]
       : []),
     ...session.warnings.map((warning) => `warning: ${inEnglish(warning)}`),

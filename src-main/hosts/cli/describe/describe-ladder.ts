@@ -1,4 +1,5 @@
 /** Prints a session as terminal text. */
+import { isTimedTogether } from '../../../domain/programs/profiled-time'
 import {
   type RungResult,
   type Session,
@@ -67,7 +68,9 @@ export function describeOrigin(session: Session): string {
     ? `${device.name}, cc ${device.computeCapability}, driver ${device.driver ?? 'unknown'}${settings.gpu === undefined ? '' : `, GPU ${settings.gpu}`}`
     : known
       ? null
-      : 'no GPU'
+      : isTimedTogether(session)
+        ? 'GPU not named'
+        : 'no GPU'
   const { host } = session
   const place =
     known?.name ??
