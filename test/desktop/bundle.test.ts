@@ -46,6 +46,7 @@ describe('the built desktop program', () => {
     const dir = await tempDir()
     setEnv({ KERNEL_LADDER_DATA: dir, KERNEL_LADDER_CACHE: join(dir, 'cache') })
     electron = state.electron = createFakeElectron()
+    vi.resetModules()
     await import(built)
     electron.app.becomeReady()
     await settle(() => (electron.windows[0]?.loaded.length ?? 0) > 0)

@@ -1,0 +1,115 @@
+/// <reference lib="dom" />
+/** The desktop program's page, preload and IPC together: all that is real but Electron itself, in a real Chromium. */
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { brotliDecompressSync } from 'node:zlib'
+import { readFileSync } from 'node:fs'
+import { chromium, type Browser, type Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { findChromium } from '../../scripts/lib/chromium.mjs'
+import { createFakeElectron, type FakeElectron } from '../hosts/electron/fake-electron'
+import { sumsFiles } from '../services/support'
+import { withPreload } from './preload-world'
+
+const root = join(import.meta.dirname, '../..')
+const state = vi.hoisted(() => ({ electron: null as FakeElectron | null }))
+vi.mock('electron', async () => {
+  const { strictModule } = await import('./strict-electron')
+  return strictModule(state.electron!)
+})
+
+describe('the page of the desktop program', () => {
+  let electron: FakeElectron
+  let browser: Browser
+  let page: Page
+  let dir = ''
+  let called: string[] = []
+  const faults: string[] = []
+  const goTo = (route: string): Promise<unknown> =>
+    page.goto(`http://localhost/?at=${encodeURIComponent(route)}#${route}`)
+
+  beforeAll(async () => {
+    // Not `tempDir`, whose folders are of one test.
+    dir = await mkdtemp(join(tmpdir(), 'kl-preload-'))
+    for (const [name, value] of Object.entries({ DATA: 'data', CACHE: 'cache' }))
+      vi.stubEnv(`KERNEL_LADDER_${name}`, join(dir, value))
+    vi.stubEnv('HOME', dir)
+    electron = state.electron = createFakeElectron()
+    vi.resetModules()
+    await import(join(root, 'out/main/index.js'))
+    electron.app.becomeReady()
+    await vi.waitFor(() => expect(electron.windows[0]?.loaded.length).toBeGreaterThan(0), 30_000)
+    browser = await chromium.launch({
+      executablePath: await findChromium(),
+      args: ['--no-sandbox'],
+    })
+    page = await browser.newPage({ viewport: { width: 1440, height: 900 } })
+    page.on('pageerror', (error) => faults.push(error.message))
+    page.on('console', (line) => line.type() === 'error' && faults.push(line.text()))
+    called = await withPreload(page, electron, (name) => join(dir, name))
+  })
+  afterAll(async () => {
+    await browser?.close()
+    electron.app.quit()
+    vi.unstubAllEnvs()
+    await rm(dir, { recursive: true, force: true })
+  })
+
+  it('has the bridge and no way to the preload’s own world', async () => {
+    await goTo('/')
+    const seen = await page.evaluate(() => ({
+      bridge: Object.keys((window as { kernelLadder?: object }).kernelLadder ?? {}),
+      leaks: ['require', 'klSend', 'klReply'].filter((name) => name in window),
+    }))
+    expect(seen).toEqual({ bridge: ['call', 'importFile', 'chooseFolder', 'subscribe'], leaks: [] })
+  })
+
+  it.each([
+    ['/sessions', 'sessions.list'],
+    ['/labs', 'labs.list'],
+    ['/run', 'ladders.list'],
+    ['/run/checks', 'sanitize.current'],
+    ['/run/folders', 'folders.list'],
+    ['/run/tunings', 'tunings.list'],
+    ['/doctor', 'doctor.check'],
+  ])('shows %s with what %s answers', async (route, name) => {
+    called.length = 0
+    await goTo(route)
+    await expect.poll(() => called, { timeout: 30_000 }).toContain(name)
+    await page.getByRole('main').getByRole('heading').first().waitFor()
+  })
+
+  it('imports a file that the reader chooses, and shows its kernels', async () => {
+    const captured = readFileSync(
+      join(root, 'test/captures/ncu/2025.3.1-h200-programs/deep-twelve.ncu-rep.br'),
+    )
+    await writeFile(join(dir, 'twelve.ncu-rep'), brotliDecompressSync(captured))
+    await goTo('/sessions')
+    const chooser = page.waitForEvent('filechooser')
+    await page
+      .getByRole('button', { name: /^Import/ })
+      .first()
+      .click()
+    await (await chooser).setFiles(join(dir, 'twelve.ncu-rep'))
+    await page.waitForURL((url) => /imported-twelve.*ladder$/.test(url.hash))
+    await page.getByText('scale<1, 1>').first().waitFor()
+    expect(called).toContain('kernel-ladder:import')
+  })
+
+  it('opens the folder that the reader chooses in the system’s dialog', async () => {
+    const folder = join(dir, 'own')
+    await mkdir(folder)
+    for (const [name, text] of Object.entries(sumsFiles()))
+      await writeFile(join(folder, name), text)
+    electron.state.chosenFolder = folder
+    await goTo('/run/folders')
+    await page.getByRole('button', { name: 'Choose…' }).click()
+    await page.getByText('This ladder did not come with the program').waitFor()
+    expect(electron.folderDialogs).toEqual([['openDirectory']])
+  })
+
+  it('reports no error on any of them', () => {
+    expect(faults).toEqual([])
+  })
+})
