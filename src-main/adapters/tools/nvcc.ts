@@ -34,9 +34,9 @@ export const staticRungFlags = (sm: string): string[] => [
   '-D_GLIBCXX_BITS_SPECFUN_H',
 ]
 
-/** Without the driver's library, which the probe stands in for as well. */
+/** Without those of the CUDA toolkit: none of them works without a GPU, and a machine without one may lack them. */
 export const probedLibraries = (libraries: readonly string[]): string[] =>
-  libraries.filter((word) => word !== '-lcuda')
+  libraries.filter((word) => !/^-l(cu|nv|nccl)/.test(word))
 
 /** Whether what is built with these flags is loaded by the probe. */
 export const isProbed = (flags: readonly string[]): boolean =>

@@ -18,6 +18,8 @@ export interface Origin {
   requires: string | null
   /** The call of the file's own launcher; null if the kernel is launched directly. */
   launcher: { name: string; arguments: string[]; guesses: string[] } | null
+  /** What its rung is linked with, as after `-l`. */
+  libraries: readonly string[]
   /** Variables that the program sets before the launch. */
   symbols: readonly { name: string; data: string }[]
   /** Whether the program's launch was recorded; else every number is invented. */
@@ -85,6 +87,11 @@ export function ladderText(proposal: Proposal, origin: Origin): string {
     `id: ${origin.id}`,
     `title: ${JSON.stringify(`${origin.call} of ${origin.file}`)}`,
     `summary: ${JSON.stringify(`The kernel ${origin.call} of ${origin.file}, included unchanged.`)}`,
+    ...(origin.libraries.length === 0
+      ? []
+      : [
+          `build: { libraries: [${origin.libraries.join(', ')}] }${guess('#', ['the file includes headers of these libraries'])}`,
+        ]),
     'task:',
     ...(sizes.length === 0 ? ['  sizes: {}'] : ['  sizes:', ...sizes.map(one)]),
     ...(scalars.length === 0

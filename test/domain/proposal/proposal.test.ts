@@ -149,6 +149,7 @@ const origin: Origin = {
   launcher: null,
   symbols: [{ name: 'factor', data: '0000803f' }],
   wasRecorded: true,
+  libraries: [],
   reference: null,
 }
 
@@ -168,6 +169,12 @@ describe('a proposed ladder', () => {
       '(int)p->n',
       'p->max_value',
     ])
+  })
+
+  it('is linked with the libraries whose headers the file includes, and says that this is a guess', () => {
+    expect(ladderText(proposal, origin)).not.toContain('build:')
+    const text = ladderText(proposal, { ...origin, libraries: ['cufft', 'curand'] })
+    expect(text).toMatch(/^build: \{ libraries: \[cufft, curand\] \} # guess: /m)
   })
 
   it('keeps its sizes where no formula gives the number of blocks', () => {

@@ -1,5 +1,5 @@
 /** A user's .cu file, compiled as it is: its host code as a library, its machine code, and the headers it includes. */
-import { readFile } from 'node:fs/promises'
+import { readdir, readFile, realpath } from 'node:fs/promises'
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path'
 import { notCompiling, type Compiler } from '../../bench/compiler'
 import { readModules } from '../../../adapters/tools/built-code'
@@ -17,6 +17,8 @@ export interface CompiledFile {
   sm: string
   modules: MachineCode[]
   resources: PtxasKernel[]
+  /** Libraries of the toolkit whose headers it includes, as after `-l`. */
+  libraries: string[]
   /** Files that it includes, absolute, without those of the compiler and the system; itself is first. */
   sources: string[]
 }
@@ -36,6 +38,18 @@ const prerequisites = (rule: string): string[] =>
 const isInstalled = (path: string, nvcc: string): boolean =>
   path.startsWith(`${dirname(dirname(nvcc))}/`) ||
   /^\/(?:usr\/(?:lib|include|local\/cuda|local\/include)|opt\/cuda|nix\/store)/.test(path)
+
+/** The libraries of the toolkit that are named like an included header, as `cufft` is like `cufft.h`. */
+async function toolkitLibraries(headers: readonly string[], nvcc: string): Promise<string[]> {
+  const toolkit = dirname(dirname(await realpath(nvcc)))
+  const places = ['lib64', 'lib64/stubs', 'targets/x86_64-linux/lib', 'targets/sbsa-linux/lib']
+  const files = await Promise.all(
+    places.map((place) => readdir(join(toolkit, place)).catch((): string[] => [])),
+  )
+  const there = new Set(files.flat())
+  const names = headers.map((path) => basename(path).replace(/(_v\d+|_api)?\.h$/, ''))
+  return [...new Set(names)].filter((name) => there.has(`lib${name}.so`))
+}
 
 const missingHeader = /fatal error: ([^\s:]+): No such file or directory/
 
@@ -89,13 +103,15 @@ export async function compileFile(
       'It must compile by itself with nvcc -std=c++17.',
     )
   }
-  const included = prerequisites(await readFile(rule, 'utf8'))
-    .map((path) => (isAbsolute(path) ? path : resolve(folder, path)))
-    .filter((path) => !isInstalled(path, compiler.nvcc) && path !== file)
+  const all = prerequisites(await readFile(rule, 'utf8')).map((path) =>
+    isAbsolute(path) ? path : resolve(folder, path),
+  )
+  const included = all.filter((path) => !isInstalled(path, compiler.nvcc) && path !== file)
   return {
     ...{ file, library, sm },
     modules: await readModules(compiler.toolbox, library),
     resources: kernels,
+    libraries: await toolkitLibraries(all, compiler.nvcc),
     sources: [file, ...new Set(included)],
   }
 }

@@ -252,6 +252,7 @@ async function writeFirst(
         data === null ? [] : [{ name, data }],
       ),
       wasRecorded: launch.wasRecorded,
+      libraries: compiled.libraries,
       reference: null,
     },
     reference: null,
