@@ -57,7 +57,9 @@ describe('a target', () => {
 
   it('without a GPU is offered as emulated first, then recorded, then static', () => {
     const kinds = runnableKinds.filter(({ kind }) => !can({ kind }).needsGpu)
-    expect(kinds.map(({ kind }) => kind)).toEqual(['emulated', 'recorded', 'static', 'machine'])
+    const order = ['emulated', 'recorded', 'static']
+    expect(kinds.map(({ kind }) => kind).filter((kind) => order.includes(kind))).toEqual(order)
+    expect(kinds[0]!.kind).toBe('emulated')
   })
 })
 
