@@ -375,7 +375,7 @@ describe('a rung of a session of a folder', () => {
     expect(said(await core.call('drafts.place', { session: ref, rung: rungs[0]!.id }))).toEqual({
       at: 'nowhere',
       reason:
-        'Kernels of an imported report cannot be edited here. To edit one, make a ladder folder from its source file: `kernel-ladder init --from FILE`.',
+        'An imported report contains no ladder to edit. To edit its kernel, make a ladder folder from the source file: `kernel-ladder init --from FILE`.',
     })
   })
 })

@@ -104,7 +104,7 @@ export const drafts = {
     '{rung} of {ladder} is not a rung of any ladder of this program, so a copy of it cannot be run.',
   notShipped: 'The ladder {ladder} did not come with this program, and no folder with it is known.',
   imported:
-    'Kernels of an imported report cannot be edited here. To edit one, make a ladder folder from its source file: `kernel-ladder init --from FILE`.',
+    'An imported report contains no ladder to edit. To edit its kernel, make a ladder folder from the source file: `kernel-ladder init --from FILE`.',
   folderGone: 'There is no ladder {ladder} in {folder} any more.',
   noPython: 'A rung in Python is edited in a ladder folder.',
   openFolder: 'Open its folder, where its files are edited.',
