@@ -221,6 +221,10 @@ export const states = {
     ready: 'tr[data-session]',
     act: (page) => page.getByRole('searchbox').fill('no such session'),
   },
+  'export-program': {
+    route: '/session/recorded:feed-forward-h200/export',
+    ready: 'aside input[type="checkbox"]',
+  },
   'export-comparison': {
     route: '/session/recorded:gemm-fp32-h200-4096-deep/export',
     ready: heading,

@@ -237,6 +237,28 @@ describe('a roofline', () => {
     expect(marks.filter(({ rung }) => rung).at(-1)!.rung).toBe('k301')
   })
 
+  it('names those few that coincide in one label, the hottest in full', () => {
+    const points = [12, 13, 14, 15, 16, 17].map((number) => ({
+      ...point,
+      rung: `r${number}`,
+      mark: String(number),
+      title: `rung ${number}`,
+      x: number < 15 ? 20 * (number - 11) : 300,
+      y: number < 15 ? 500 * (number - 11) : 40_000,
+      ms: 20 - number,
+    }))
+    const option = rooflineChart({ ...spec, paths: [{ ...dram, points }], climb: [] })(
+      palette,
+      size,
+    )
+    expect(labelsOf(option).filter((text) => /^\d/.test(text!))).toEqual([
+      '12 rung 12',
+      '13 rung 13',
+      '14 rung 14',
+      '15 rung 15, 16, 17',
+    ])
+  })
+
   it('draws only the roofs that are known', () => {
     const named = (over: Partial<RooflineSpec>) =>
       labelsOf(rooflineChart({ ...spec, ...over })(palette, size)).filter(

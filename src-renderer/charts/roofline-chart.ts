@@ -9,7 +9,6 @@ import {
   planeOf,
   slopeOf,
   shifts,
-  crowd,
   spotsOf,
   joinedOf,
   labelPlaces,
@@ -157,9 +156,7 @@ export const rooflineChart =
     const labeled = paths.at(-1)
     const below = new Map(
       paths.flatMap(({ points }) =>
-        points.length > crowd
-          ? spotsOf(points, plane).map((spot) => [spot.point, spot.below] as const)
-          : [],
+        spotsOf(points, plane).map((spot) => [spot.point, spot.below] as const),
       ),
     )
     const mark = (point: RooflinePoint, path: number) => ({

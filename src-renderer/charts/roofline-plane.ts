@@ -130,7 +130,7 @@ export function slopeOf(bandwidth: number, ridge: number, { xMin, xMax, yMin, yM
 /** How far the name of a roof is moved up or down, nearest first: farther off it would seem to be another's. */
 export const shifts = [0, 3, -3, 6, -6, 9, -9, 12, -12, 15, -15, 18, -18, 21, -21]
 
-/** Of more rungs than this only numbers are written, only beside their points, and one where points coincide. */
+/** Of more rungs than this only numbers are written, only beside their points, and points that coincide are counted. */
 export const crowd = 40
 
 const crowdReach = 20
@@ -144,7 +144,7 @@ interface Spot {
   below: RooflinePoint[]
 }
 
-/** The points of a crowd by the hottest at each place. */
+/** The points by the hottest at each place. */
 export function spotsOf(
   points: readonly RooflinePoint[],
   plane: ReturnType<typeof planeOf>,
@@ -158,6 +158,8 @@ export function spotsOf(
   }
   return spots
 }
+
+const marksOf = (points: readonly RooflinePoint[]): string[] => points.map(({ mark }) => mark)
 
 /** The points that a line joins, in its order. */
 export const joinedOf = (
@@ -192,14 +194,17 @@ export function labelPlaces(
       return { left: right - 5, right: right + 5, top: down - 5, bottom: down + 5 }
     })
   const isCrowd = seen.length > crowd
-  const spots = isCrowd ? spotsOf(seen, plane) : seen.map((point): Spot => ({ point, below: [] }))
+  const spots = spotsOf(seen, plane)
   const placed = placeLabels(
     spots.map(({ point: { x, y, mark, title }, below }) => ({
       x: plane.right(x),
       y: plane.down(y),
       texts: isCrowd
         ? [below.length > 0 ? `${mark} +${below.length}` : mark]
-        : [`${mark} ${title}`, mark],
+        : [
+            [`${mark} ${title}`, ...marksOf(below)],
+            [mark, ...marksOf(below)],
+          ].map((names) => names.join(', ')),
     })),
     plane.room,
     [...taken, ...others],

@@ -51,6 +51,14 @@ const noFaults = ({ light, dark }: Found): Found => {
   return { light: none(light), dark: none(dark) }
 }
 
+/** The page, and each panel beside a screen, whose contents have to be scrolled sideways. */
+const widerThanTheirPlace = (): string[] =>
+  [...document.querySelectorAll('html, main, aside')]
+    .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)
+    .map(({ tagName, scrollWidth, clientWidth }) => {
+      return `${tagName.toLowerCase()} has ${scrollWidth} px in ${clientWidth}`
+    })
+
 /** What axe finds on these screens, one after another in the same page: opening a page takes longer than axe does. */
 async function lookAtAll(
   shown: readonly [string, Screen][],
@@ -69,6 +77,7 @@ async function lookAtAll(
     await act?.(page, words)
     touched = act !== undefined
     await lookAt(page, name, found, asked)
+    found[asked[0]!][name]!.push(...(await page.evaluate(widerThanTheirPlace)))
     const mains = await page.locator('main, [role="main"]').count()
     if (mains !== 1) found[asked[0]!][name]!.push(`${mains} main landmarks`)
   }

@@ -388,3 +388,14 @@ it('the compare screen says of two variants of one source which parameters diffe
   const { page } = await harness.visit(compareRoute(ref, '11_warp_tile', '11_half_block'))
   await page.getByText('Parameters: BM 128 → 64, BK 8 → 16, WM 64 → 32, WN 32 → 64').waitFor()
 })
+
+it('two kernels of one program are not ranked, because they do different work', async () => {
+  const program = 'recorded:feed-forward-h200'
+  const { rungs } = await harness.core.call('sessions.get', { ref: program })
+  const { page } = await harness.visit(compareRoute(program, rungs[0]!.id, rungs[1]!.id))
+  const verdict = page.locator('section.time')
+  await verdict.waitFor()
+  expect(await verdict.locator('.headline').innerText()).toBe('Not comparable')
+  expect(await verdict.innerText()).not.toMatch(/better|worse|×/)
+  await page.getByText('These are two kernels of one program').waitFor()
+})

@@ -295,3 +295,9 @@ describe('messages', () => {
       .toContain(hostile)
   })
 })
+
+it('a session without times is offered no command for a size sweep, which would compare them', async () => {
+  const { page } = await harness.visit('/session/counts-alone/charts/sweep')
+  await page.getByText('No rung of this session was timed.').waitFor()
+  expect(await page.getByText('kernel-ladder run').count()).toBe(0)
+})

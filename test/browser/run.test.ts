@@ -234,6 +234,23 @@ describe('live runs', () => {
       expect(faults).toEqual([])
     })
 
+    it('runs a copy with the scalars and options of its session', async () => {
+      const { setup } = await fakeMachine(['nvidia-smi', 'ncu'])
+      harness = await startHarness(setup.machine)
+      const ref = 'recorded:softmax-h200-bf16-8192x8192'
+      const { problem, rungs } = await harness.core.call('sessions.get', { ref })
+      expect(problem!.options).toEqual({ dtype: 'bf16' })
+      const { page } = await harness.open(`/session/${ref}/edit/${rungs[1]!.id}`)
+      const asked = page.waitForRequest('**/rpc/run.start')
+      await page.route('**/rpc/run.start', (route) => route.abort())
+      await page.getByRole('button', { name: 'Run', exact: true }).click()
+      // An emulator has a size of its own, because one that was timed may take it hours.
+      expect((await asked).postDataJSON()).toMatchObject({
+        target: 'emulated',
+        at: { ...problem!.scalars, ...problem!.options },
+      })
+    })
+
     it('builds for a GPU of the table, and shows the compiler’s messages', async () => {
       const { machine, page } = await openRun('03_shared_tile=compile-error', 'static:h200', [
         'nvidia-smi',

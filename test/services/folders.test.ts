@@ -14,7 +14,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createCore } from '../../src-main/services/app/core'
 import { dispatch, type Core } from '../../src-main/contract'
-import { rungText, sumsFolder, sumsYaml, fakeMachine, tempDir, type Machine } from './support'
+import { root, rungText, sumsFolder, sumsYaml, fakeMachine, tempDir, type Machine } from './support'
 import { message, together } from '../../src-main/domain/messages/message'
 import { said, saying } from '../support'
 import { isTrustedFolder, trustFolder } from '../../src-main/services/folders/folder-trust'
@@ -365,5 +365,17 @@ describe('a rung of a session of a folder', () => {
     const { core } = await machineWith()
     const session = 'recorded:gemm-fp32-h200-1024'
     expect(await core.call('drafts.place', { session, rung: '01_naive' })).toEqual({ at: 'copy' })
+  })
+
+  it('of an imported report is edited nowhere, and its reader is told how to get a ladder', async () => {
+    const { core } = await machineWith()
+    const report = join(root, 'test/captures/ncu/2025.3.1-h200/launches-two-rungs.ncu-rep')
+    const { ref } = await core.importFile(report)
+    const { rungs } = await core.call('sessions.get', { ref })
+    expect(said(await core.call('drafts.place', { session: ref, rung: rungs[0]!.id }))).toEqual({
+      at: 'nowhere',
+      reason:
+        'An imported report contains no ladder to edit. To edit its kernel, make a ladder folder from the source file: `kernel-ladder init --from FILE`.',
+    })
   })
 })

@@ -12,6 +12,10 @@ export interface Side {
   deep?: DeepProfile | null | undefined
 }
 
+/** Two kernels of one run of a program do different work, so neither is faster than the other. */
+export const areKernelsOfOneProgram = (a: Side, b: Side): boolean =>
+  a.session === b.session && Boolean(a.session.program) && a.rung !== b.rung
+
 export const valueOf = ({ rung }: Side, id: string): number | null =>
   rung.metrics[id]?.value ?? null
 

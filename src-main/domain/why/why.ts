@@ -17,7 +17,7 @@ import { code } from '../messages/sentence'
 import { Unimportant, unimportantMoves } from './unimportant-moves'
 import { CauseLines, linesThatBear } from './cause-lines'
 import { stallObstacle } from '../session/deep'
-import { activeCycles, timesOf, type Side } from './side'
+import { activeCycles, areKernelsOfOneProgram, timesOf, type Side } from './side'
 
 export type { Side } from './side'
 
@@ -241,8 +241,7 @@ const timeless = ({ rung }: Side): boolean => !rung.timing && !rung.profiledTime
 function obstacleOf(a: Side, b: Side): Statement | null {
   if (a.session !== b.session && comparability(a.session, b.session).refusals.length > 0)
     return message('why.otherTask')
-  if (a.session === b.session && a.session.program && a.rung !== b.rung)
-    return message('why.otherKernel')
+  if (areKernelsOfOneProgram(a, b)) return message('why.otherKernel')
   const bare = [a, b].find(
     ({ rung }) => !Object.values(rung.metrics).some(({ value }) => value !== null),
   )

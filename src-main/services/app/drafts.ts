@@ -12,6 +12,7 @@ import { isPythonFile } from '../../domain/ladder/rung'
 import { inputError, toErrorShape } from '../../domain/errors'
 import { message, together } from '../../domain/messages/message'
 import type { LadderEntry } from '../../domain/ladder/ladder'
+import { can } from '../../domain/targets/targets'
 import type { Task } from '../../domain/task/task'
 import { rungOf, type Session } from '../../domain/session/session'
 import { withCopy } from '../folders/copies'
@@ -57,6 +58,8 @@ export function createDrafts(setup: Setup, open: (ref: string) => Promise<Opened
     async place({ session: ref, rung: id }: CallInput<'drafts.place'>): Promise<EditingPlace> {
       const { session } = await open(ref)
       const { ladder } = session
+      if (!can(session.target).knowsRun)
+        return { at: 'nowhere', reason: message('drafts.imported') }
       if (isPythonFile(rungOf(session, id)?.file ?? '') && ladder.folder === undefined)
         return {
           at: 'nowhere',

@@ -152,6 +152,9 @@ export function createSourceView(
     })
   }
 
+  // A view of equal sources would be a single fold.
+  if (chunks().length === 0) open('b', b.lines)
+
   function scrollTo(side: SideName, line: number): number | undefined {
     const editor = editors[side]
     const number = shownLine(sources[side], line)

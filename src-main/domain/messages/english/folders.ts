@@ -103,6 +103,8 @@ export const drafts = {
   noLadder:
     '{rung} of {ladder} is not a rung of any ladder of this program, so a copy of it cannot be run.',
   notShipped: 'The ladder {ladder} did not come with this program, and no folder with it is known.',
+  imported:
+    'An imported report contains no ladder to edit. To edit its kernel, make a ladder folder from the source file: `kernel-ladder init --from FILE`.',
   folderGone: 'There is no ladder {ladder} in {folder} any more.',
   noPython: 'A rung in Python is edited in a ladder folder.',
   openFolder: 'Open its folder, where its files are edited.',
