@@ -109,6 +109,9 @@ export const useLabsStore = defineStore('labs', () => {
     return changeAnswers(view.answers, change)
   }
 
+  /** The last save of answers: a later one must not overtake it, and a check judges by what was saved. */
+  let saving: Promise<unknown> = Promise.resolve()
+
   /** Saves what changed of the answers; the others may have been changed in another tab. */
   async function answer(ref: string, change: LabAnswersChange): Promise<void> {
     const name = unsavedAnswers(ref)
@@ -118,7 +121,9 @@ export const useLabsStore = defineStore('labs', () => {
       questions: { ...earlier?.questions, ...change.questions },
     }
     keepUnsaved(name, answers)
-    const saved = await attempt(() => useClient().call('labs.save', { ref, answers }))
+    const save = saving.then(() => attempt(() => useClient().call('labs.save', { ref, answers })))
+    saving = save
+    const saved = await save
     const isCurrent =
       JSON.stringify(readUnsaved(name, LabAnswersChange)) === JSON.stringify(answers)
     if (saved && isCurrent) dropUnsaved(name)
@@ -132,7 +137,7 @@ export const useLabsStore = defineStore('labs', () => {
   }
 
   async function check(ref: string, source: string, target: LabTarget): Promise<void> {
-    await code.value?.flush()
+    await Promise.all([code.value?.flush(), saving])
     const started = await attempt(() => useClient().call('labs.check', { ref, source, target }))
     runId.value = started?.runId ?? null
     if (started) await useRunStore().resync()

@@ -33,6 +33,14 @@ const shifts = (page: Page): Promise<string[]> =>
       }),
   )
 
+/**
+ * A tenth of what counts as good on the web (0.1). On a busy machine, a line of text may come after the one below it, which is at most some
+ * thousandths; a panel that moves is a hundred times as much.
+ */
+const mostMoved = 0.01
+const sumOf = (found: readonly string[]): number =>
+  found.reduce((sum, one) => sum + Number.parseFloat(one), 0)
+
 describe('a screen', () => {
   let harness: Harness
   beforeAll(async () => {
@@ -44,7 +52,7 @@ describe('a screen', () => {
     const { page } = await harness.open(screen.route, { width: 1440 })
     await page.locator(screen.ready).first().waitFor()
     await settled(page)
-    expect(await shifts(page)).toEqual([])
+    expect(sumOf(await shifts(page))).toBeLessThan(mostMoved)
     await page.close()
   })
 
