@@ -55,6 +55,9 @@ export interface OpenPage {
   faults: string[]
 }
 
+/** A test of another file in this process may send it a signal, at which Playwright would end the process. */
+export const ignoringSignals = { handleSIGINT: false, handleSIGTERM: false, handleSIGHUP: false }
+
 /** `npm test` names the browser; a plain `vitest --project built` finds it here. */
 async function launch(): Promise<Browser> {
   const executablePath = await findChromium()
@@ -62,6 +65,7 @@ async function launch(): Promise<Browser> {
     throw new Error('No Chromium was found. Install one, or set CHROME_PATH to its executable.')
   return chromium.launch({
     executablePath,
+    ...ignoringSignals,
     args: [
       ...['--no-sandbox', '--disable-gpu', '--disable-background-networking'],
       // A process of its own for each page takes as long as the page.

@@ -98,6 +98,21 @@ it('a run at a smaller size says so, and names no limiter', async () => {
   expect(stdout).not.toMatch(/last wave|advice/)
 })
 
+it('a rung with bank conflicts has them at its line, without a sample', async () => {
+  const out = join(folder, 'conflicts')
+  const rungs = ['--ladder', 'transpose', '--rungs', '03_square_tile', '--target', 'emulated']
+  const size = ['--at', 'ROWS=128', '--at', 'COLS=96']
+  const ran = await run('run', ...rungs, ...size, '--profile', 'deep', '--out', out)
+  expect(ran.code, ran.stderr).toBe(0)
+  const { stdout } = await run('show', out, '--rung', '03_square_tile')
+  const [, line] =
+    /^Source lines by shared-memory wavefronts beyond the ideal \(bank conflicts\):\n.*\n *100\.0 % .*03_square_tile\.cu:(\d+)/m.exec(
+      stdout,
+    )!
+  const source = await readFile(join(shippedKernels, 'transpose/03_square_tile.cu'), 'utf8')
+  expect(source.split('\n')[Number(line) - 1]).toMatch(/= tile\[/)
+})
+
 it(
   'attention takes scores of -infinity as the reference does',
   { tags: ['thorough'] },

@@ -9,6 +9,7 @@ import { chromium, type Browser, type Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { findChromium } from '../../scripts/lib/chromium.mjs'
 import { createFakeElectron, type FakeElectron } from '../hosts/electron/fake-electron'
+import { ignoringSignals } from '../browser/support'
 import { sumsFiles } from '../services/support'
 import { withPreload } from './preload-world'
 
@@ -43,6 +44,7 @@ describe('the page of the desktop program', () => {
     browser = await chromium.launch({
       executablePath: await findChromium(),
       args: ['--no-sandbox'],
+      ...ignoringSignals,
     })
     page = await browser.newPage({ viewport: { width: 1440, height: 900 } })
     page.on('pageerror', (error) => faults.push(error.message))

@@ -119,9 +119,26 @@ function describeMix(session: Session, rung: RungResult): string[] {
   ]
 }
 
+/** What lines are ranked by, and its column: samples or, without any as on an emulated GPU, what costs most. */
+const rankings = [
+  { by: 'samples', heading: 'Source lines by warp samples:', column: 'samples' },
+  {
+    by: 'sharedWavefrontsExcess',
+    heading: 'Source lines by shared-memory wavefronts beyond the ideal (bank conflicts):',
+    column: 'share',
+  },
+  {
+    by: 'globalL2SectorsExcess',
+    heading: 'Source lines by sectors beyond the ideal:',
+    column: 'share',
+  },
+  { by: 'executed', heading: 'Source lines by instructions executed:', column: 'share' },
+] as const
+
 function describeLines(profile: DeepProfile): string[] {
-  const hot = lineHeat(profile, 'samples').slice(0, shownLines)
-  if (hot.length === 0) return describeInstructions(profile)
+  const ranking = rankings.find(({ by }) => lineHeat(profile, by).length > 0)
+  if (!ranking) return describeInstructions(profile)
+  const hot = lineHeat(profile, ranking.by).slice(0, shownLines)
   const shared = new Map(
     lineHeat(profile, 'sharedWavefrontsExcess').map((line) => [`${line.file}:${line.line}`, line]),
   )
@@ -133,9 +150,9 @@ function describeLines(profile: DeepProfile): string[] {
     return found ? formatCount(found.value) : none
   }
   return [
-    'Source lines by warp samples:',
+    ranking.heading,
     table(hot, [
-      { header: 'samples', cell: ({ share }) => percent(share) },
+      { header: ranking.column, cell: ({ share }) => percent(share) },
       { header: 'excess shared', cell: (line) => excess(shared, line) },
       { header: 'excess sectors', cell: (line) => excess(sectors, line) },
       { header: 'line', align: 'left', cell: ({ file, line }) => `${file}:${line}` },
