@@ -31,7 +31,7 @@ export function electronPath(folder) {
   }
 }
 
-/** A slow line takes minutes; one that brings nothing for so long is given up. */
+/** A slow connection takes minutes. A download that receives nothing for this long is canceled. */
 const silenceMs = 60_000
 const sayEveryMs = 5000
 

@@ -130,7 +130,7 @@ export function placeLabels(
     box.bottom <= room.bottom &&
     !boxes.some((other) => overlap(box, other)) &&
     !walls.some((wall) => crosses(wall, box))
-  /** A line to a label that crosses another, or runs over a label, leads to the wrong one. */
+  /** A leader line must not cross another one or run over a label. */
   const leadsClear = (leader: Line): boolean =>
     ![...leaders, ...walls].some((other) => linesCross(leader, other)) &&
     !labels.some((box) => crosses(leader, box))

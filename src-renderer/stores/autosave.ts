@@ -38,7 +38,7 @@ export function autosave({ name, opened, pauseMs, save }: Options) {
   const text = ref(unsaved?.source ?? opened.source)
   const state = ref<SaveState>(opened.savedAt === null ? 'untouched' : 'saved')
   const error = shallowRef<unknown>(null)
-  /** A version saved elsewhere, which the user has to choose between and the text here. */
+  /** A version saved elsewhere; the user must choose between it and the text here. */
   const other = shallowRef<Version | null>(null)
   // A save that was sent before the reload and whose answer was lost is our own version.
   const isOwn = unsaved === null || unsaved.sent === opened.source
@@ -132,7 +132,7 @@ export function autosave({ name, opened, pauseMs, save }: Options) {
     settle()
   }
 
-  /** Forgets the text, which is about to be discarded. */
+  /** Drops the unsaved text. */
   async function end(): Promise<void> {
     clearTimeout(timer)
     await saving

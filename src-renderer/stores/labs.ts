@@ -38,7 +38,7 @@ export const useLabsStore = defineStore('labs', () => {
   /** The code of the open lab. */
   const code = shallowRef<Autosave | null>(null)
   const build = shallowRef<LabBuildReport | null>(null)
-  /** The code that was built. */
+  /** The source of the last build. */
   const built = shallowRef<string | null>(null)
   const building = shallowRef(false)
   /** Error of the last action. */

@@ -22,7 +22,7 @@ export type PdfPrinter = (html: string, options?: PrintOptions) => Promise<Uint8
 export { placesInPdf, stablePdf }
 
 const names = [
-  // The same engine without a window, which is Debian's package for servers.
+  // Debian packages the same engine without a window for servers.
   'chromium-headless-shell',
   ...['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable', 'chrome'],
 ]

@@ -57,7 +57,7 @@ const limitsFor = (seconds: number): Limits => ({
   diskBytes: 16 * 2 ** 20,
 })
 
-/** The loader's word for a function that nothing stands in for. */
+/** The loader's message for a function that the probe does not implement. */
 const lacking = /symbol lookup error: .*undefined symbol: (\w+)/
 
 export async function recordMain(call: MainCall): Promise<RecordedMain> {

@@ -33,7 +33,7 @@ interface IndexRequest<T> {
   onMany?: ((count: number) => void) | undefined
 }
 
-/** Read in about a second. */
+/** A file this large is read in about a second. */
 const many = 300
 
 /** Reading is what costs memory; several at once hide the disk's latency. */

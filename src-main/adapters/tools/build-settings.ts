@@ -1,4 +1,4 @@
-/** Makes `build:` of a ladder ready for nvcc on this machine: variables, directories, and what their headers are now. */
+/** Resolves `build:` of a ladder for nvcc on this machine: variables, directories, and a digest of outside headers. */
 import { createHash } from 'node:crypto'
 import { readdir, stat } from 'node:fs/promises'
 import { dirname, isAbsolute, join } from 'node:path'
@@ -52,7 +52,7 @@ export async function readySettings(
   }
 }
 
-/** Machines have the driver's library where linkers do not look; the toolkit has a stub of it. */
+/** Linkers do not find the driver's library where it is installed, so rungs link the toolkit's stub. */
 const stubPaths = ({ libraries = [] }: BuildSettings, nvcc: string): string[] =>
   libraries.includes('cuda')
     ? ['lib64/stubs', 'targets/x86_64-linux/lib/stubs', 'targets/sbsa-linux/lib/stubs'].map(
@@ -88,7 +88,7 @@ async function digestOf(directories: readonly string[]): Promise<string> {
   return hash.digest('hex')
 }
 
-/** Flags of every rung, without those that the words say otherwise: nvcc takes each of them once. */
+/** Returns the common flags without those that `words` override; nvcc accepts each of them once. */
 export const baseFlags = (flags: readonly string[], words: readonly string[]): string[] =>
   flags.filter(
     (flag) =>

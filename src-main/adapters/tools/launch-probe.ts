@@ -157,7 +157,7 @@ export async function probeReference(
   return parseProbedReference(result.stdout)?.reason ?? null
 }
 
-/** The loader's word for a function of the CUDA runtime that the probe does not stand in for. */
+/** The loader's message for a CUDA runtime function that the probe does not implement. */
 const lacking = /symbol lookup error: .*undefined symbol: (cuda?[A-Z]\w*)/
 
 /** Why the probe did not answer. Its process runs the rung's host code, which would end the runner as well. */

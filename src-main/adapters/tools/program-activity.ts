@@ -11,7 +11,7 @@ import type { Toolbox } from './toolbox'
 export interface ProgramActivity extends Activity, Pick<ProcessResult, 'outcome' | 'exitCode'> {}
 
 const fileName = 'activity.tsv'
-/** Of each process. With names of usual length, their lines fit into the bytes that are read. */
+/** Per process. Lines of kernels with names of usual length fit into `mostBytes`. */
 const mostLaunches = 50_000
 const mostBytes = 2 ** 26
 

@@ -15,7 +15,7 @@ const factor = ({ ratio }: MetricDelta): number =>
 
 const categories = new Set(mixMetrics.map(({ id }) => id))
 
-/** A category of instructions can come and go without being much of the whole. */
+/** A category can appear or disappear although it is a small part of all instructions. */
 const rank = ({ id, verdict }: MetricDelta): number =>
   categories.has(id) ? 2 : verdict === 'changed' ? 1 : 0
 

@@ -21,7 +21,7 @@ const counted = [
   'theoreticalOccupancy',
 ] as const
 
-/** Shares of what no rung executes. */
+/** Categories that no rung executes. */
 const idle = new Set<string>(['ffmaShare', 'integerShare', 'memoryShare', 'controlShare'])
 
 /** The launches of an emulated lab are those at its full size, where its counts are of a smaller one. */

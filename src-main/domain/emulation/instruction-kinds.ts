@@ -34,6 +34,6 @@ const kindOfFamily = new Map<string, InstructionKind | null>([
   ...outside.split(' ').map((name) => [name, null] as const),
 ])
 
-/** The category of a family of opcodes; null if it has none, undefined if it is not known. */
+/** Returns the category of an opcode family: null if it has none, undefined if it is unknown. */
 export const instructionKind = (family: string): InstructionKind | null | undefined =>
   kindOfFamily.get(family)

@@ -22,9 +22,9 @@ export interface Observed {
   stop: { kind: HaltReason; detail: string } | null
 }
 
-/** Behind each buffer, so that a write beyond its end is not taken for one to the next. */
+/** Padding after each buffer, so that a write past its end does not hit the next one. */
 const guardBytes = 2 ** 18
-/** Different for each, so that what is copied from one to another shows. */
+/** Different for each buffer, so that copies between buffers are visible. */
 const guardByte = (index: number): number => (0xa5 + index) & 255
 
 interface Execution {

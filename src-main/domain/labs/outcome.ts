@@ -146,7 +146,7 @@ export function outcomeStatus(
   return !times && judged && right && checked ? 'passed' : 'unavailable'
 }
 
-/** The checks that nothing was judged by, other than times where nothing is timed. */
+/** Checks that could not be judged, except time checks on targets without times. */
 export const unjudged = ({
   checks,
   target,

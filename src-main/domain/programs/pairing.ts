@@ -56,7 +56,7 @@ function markOf(kernel: UnitKernel, mark: Mark): string {
 
 const keys = new WeakMap<UnitKernel, Map<readonly Mark[], string>>()
 
-/** Asked several times of each launch, of which many share a kernel. */
+/** Called several times per launch; many launches share a kernel. */
 function keyOf(kernel: UnitKernel, level: readonly Mark[]): string {
   const known = keys.get(kernel) ?? new Map<readonly Mark[], string>()
   keys.set(kernel, known)

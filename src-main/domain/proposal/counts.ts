@@ -126,7 +126,7 @@ export function elementsOf(
 const tiles = [2, 4, 8, 16, 32, 64, 128, 256, 512, 1024]
 
 /**
- * What the number of blocks along one dimension is.
+ * The number of blocks along one dimension.
  * @param threads of a block along it
  * @param taken the sizes that another dimension depends on already
  */

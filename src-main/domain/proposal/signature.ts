@@ -9,7 +9,7 @@ export type ParameterKind = Readonly<
   | { kind: 'unsupported'; why: string }
 >
 
-/** Other names of C types than those of the table, as sources and demangled names have them. */
+/** Alternative names of C types, as used in sources and demangled names. */
 const aliases: Readonly<Record<string, string>> = {
   half: '__half',
   bool: 'unsigned char',

@@ -52,7 +52,7 @@ export const Why = z.object({
   verdict: Verdict,
   /** The unit nearest its limit in each rung; null if none is near, or it is unknown. */
   limits: z.object({ a: z.enum(unitIds).nullable(), b: z.enum(unitIds).nullable() }),
-  /** First what made the step, largest first; last what went against it. */
+  /** Causes of the step first, largest first; causes that worked against it last. */
   causes: z.array(Cause),
   /** Counters that got worse, or better in a slower step, and did not matter. */
   unimportant: z.array(Unimportant),
@@ -181,7 +181,7 @@ function remainderOf(parts: readonly number[]): number {
 }
 
 interface Told {
-  /** Its logarithm over that of the step: below 0 if it went against the step, so that others can be above 1. */
+  /** The logarithm of its factor divided by that of the step; negative if it worked against the step. */
   part: number
   cause: Omit<Cause, 'share' | 'contribution'>
 }

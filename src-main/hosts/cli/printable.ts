@@ -1,4 +1,4 @@
-/** Text that a terminal shows as it is. */
+/** Text without terminal control sequences. */
 import { stripVTControlCharacters } from 'node:util'
 
 /** Text from files and tools may contain control sequences, which the terminal must not interpret. */

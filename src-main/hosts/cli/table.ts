@@ -10,7 +10,7 @@ export interface Column<T> {
 
 const gap = '  '
 
-/** The columns of a terminal that prints to; unlimited where nobody looks, as in a pipe. */
+/** The width of the terminal in columns; unlimited if the output is a pipe. */
 const terminalWidth = (): number => process.stdout.columns || Infinity
 
 /**

@@ -3,7 +3,7 @@ import type { PreviewLaunch } from '../../domain/programs/choose'
 
 export interface ActivityLaunch extends PreviewLaunch {
   device: number
-  /** Nanoseconds of CUPTI's clock. */
+  /** In nanoseconds of CUPTI's clock. */
   startNs: bigint
 }
 

@@ -91,7 +91,7 @@ interface Instances {
   counter(name: string): ByOffset
   stalls: readonly (readonly [reason: string, counts: ReadonlyMap<number, number>])[]
   notIssued: readonly ReadonlyMap<number, number>[]
-  /** Reports of ncu before 2025.4 count all samples; without those, reasons are of the samples that found nothing issued. */
+  /** ncu before 2025.4 counts all samples. If they are missing, the reasons count only samples in which nothing was issued. */
   stallSamples: StallSamples | null
 }
 

@@ -152,7 +152,7 @@ function shareWords({ launches, total, restMs }: ReportFile): Statement[] {
 /** The newest ncu whose own output every value of a report was compared with. */
 const checkedNcu = [2025, 3]
 
-/** That nobody has compared reports of this ncu with what it prints. */
+/** The warning that reports of this ncu version have not been checked against ncu's own output. */
 function newerNcu({ ncuVersion, format }: ReportFile): Statement[] {
   const [year = 0, minor = 0] = (ncuVersion ?? '').split('.').map(Number)
   const isNewer = year > checkedNcu[0]! || (year === checkedNcu[0] && minor > checkedNcu[1]!)

@@ -14,7 +14,7 @@ export interface PublishedFigures {
   conclusion: string
   /** Throughput, threads per block if the author varied them, then all published metrics. */
   columns: string[]
-  /** Ours are of the same problem, so that they can be in one table. */
+  /** Our values are for the same problem, so one table can show both. */
   hasOurs: boolean
   /** Rungs with published figures, and ours; a dash if there is none. */
   rows: { id: string; theirs: string[]; ours: string[] }[]

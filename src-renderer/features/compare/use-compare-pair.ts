@@ -98,7 +98,7 @@ export function useComparePair(address: () => PairAddress) {
   const deepA = computed(() => pair.value && deepOf(refs.value.a, pair.value.a.rung.id))
   const deepB = computed(() => pair.value && deepOf(refs.value.b, pair.value.b.rung.id))
 
-  /** Heat unfolds hot lines, which would move a source that was shown without it. */
+  /** Hot lines are unfolded, so the heat must be known before the source is shown. */
   const areProfilesKnown = computed(() => {
     const { a, b } = pair.value ?? {}
     const settled = (ref: string, rung: string): boolean =>

@@ -91,7 +91,7 @@ export function useDraft(session: () => string, rung: () => string) {
     takeOther: () => text.value?.takeOther(),
     built,
     building,
-    /** Saves the copy, changed or not; false if it is not saved. */
+    /** Saves the copy even if it is unchanged. Returns false if saving failed. */
     save: () => text.value?.flush({ create: true }) ?? Promise.resolve(false),
     build,
     discard,

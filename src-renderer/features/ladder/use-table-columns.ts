@@ -31,7 +31,7 @@ export function useTableColumns(session: () => Session, metrics: () => readonly 
       : timeColumns(session()),
   )
   const timed = computed(() => session().rungs.some(({ timing }) => timing !== null))
-  /** Of counts alone, as an emulator makes them, there are no columns of times. */
+  /** A session with counts only has no time columns. */
   const timeless = computed(
     () =>
       !timed.value &&

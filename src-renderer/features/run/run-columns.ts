@@ -41,7 +41,7 @@ export function runColumns(context: LeadContext, results: readonly RungResult[])
   }
 }
 
-/** How a run without a GPU is told of; null for one that has a GPU, or replays one. */
+/** The words for a run without a GPU; null if it has one or replays a recording. */
 export function placeWords(
   target: ParsedTarget,
 ): { how: 'builtFor' | 'emulatedOn'; gpu: string } | null {

@@ -19,7 +19,7 @@ export interface SessionsOptions {
   json?: boolean
 }
 
-/** Enough to find last week's; more than a screen holds says nothing. */
+/** Enough to find last week's session on one screen. */
 const usualLimit = 20
 
 const gpuText = ({ deviceName, target }: SessionSummary): string => {

@@ -11,7 +11,7 @@ import { metric, none } from './figure'
 const figure = (value: number | undefined, unit: Unit): string =>
   value === undefined ? none : formatValue(value, unit)
 
-/** Beside ours, where they are of the same problem: a table has figures of one problem alone. */
+/** Shown beside our values only if they are for the same problem. */
 export function describePublished(session: Session): string[] {
   const { published } = session.ladder
   if (!published) return []

@@ -2,7 +2,7 @@
 import type { MetricValue } from '../../../domain/metrics/metrics'
 import { formatValue } from '../../../domain/metrics/units'
 
-/** In place of a figure that there is not. */
+/** Printed instead of a missing value. */
 export const none = '–'
 
 export const metric = (value: MetricValue | undefined): string =>

@@ -4,7 +4,7 @@ import { dirname, join, relative, resolve, sep } from 'node:path'
 import { headerName, shownPath } from '../../../adapters/catalog/ladder-folder'
 import { inputError } from '../../../domain/errors'
 
-/** Where the copies of a file and of what it includes by relative paths are. */
+/** The paths of the copies of a file and of the headers it includes by relative paths. */
 export const originalFolder = 'original'
 
 const mostHeaders = 150

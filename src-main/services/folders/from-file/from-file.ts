@@ -168,7 +168,7 @@ const sameLaunch = (tried: Tried, chosen: ChosenKernel): boolean | null => {
 
 const rungName = (base: string): string => `01_${base.replace(/[^A-Za-z0-9_]/g, '')}`.slice(0, 80)
 
-/** Everything that is known of the file before anything is written. */
+/** All facts about the file, collected before any file is written. */
 interface Learnt {
   compiled: CompiledFile
   functions: SourceFunction[]
