@@ -5,7 +5,7 @@ import { cardMetricIds } from '../../src-main/domain/metrics/metrics'
 import { rungBefore, type Session } from '../../src-main/domain/session/session'
 import { formatRatio } from '../../src-main/domain/metrics/units'
 import { bareFigure, fixed } from '../../src-renderer/ui/format'
-import { ladderRoute, shippedSession, startHarness, type Harness } from './support'
+import { ladderRoute, settled, shippedSession, startHarness, type Harness } from './support'
 
 let harness: Harness
 let ref: string
@@ -103,6 +103,24 @@ describe('a figure', () => {
     await expect.poll(() => tip.innerText()).toContain(`Measured by ncu ${session.tools.ncu}`)
     await page.keyboard.press('Escape')
     await tip.waitFor({ state: 'hidden' })
+  })
+
+  it('has its tip under a resting mouse when it was scrolled there, or another moved there', async () => {
+    const { page } = await harness.open(ladderRoute(ref))
+    await page.locator(row(session.rungs[0]!.id)).waitFor()
+    await settled(page)
+    const tip = page.getByRole('tooltip')
+    // Out of sight to the right: the mouse reports it before the page reports that it was scrolled.
+    await page.locator('tr[data-rung] [data-tip]').last().hover()
+    await tip.waitFor()
+    const before = await tip.innerText()
+    // The rows below move down, and another one comes to be under the mouse.
+    const details = page
+      .locator(row(session.rungs[0]!.id))
+      .getByRole('button', { name: /^Details/ })
+    await details.dispatchEvent('click')
+    await page.locator('.detail-cell').waitFor()
+    await expect.poll(async () => (await tip.count()) && tip.innerText()).not.toBe(before)
   })
 
   it('is marked with what became of the prediction', async () => {
