@@ -7,7 +7,7 @@
  * time, with the real web host and a shipped recording.
  * Start: `--help` and `ladders` of both programs; the npm package's size and installation.
  * Replay: `run --target recorded` as a process, from start to exit.
- * Compare: switching the pair, with sources of 1,500 lines.
+ * Compare: switching the pair, with sources of 1,500 lines; opening the machine code and the chain.
  * Grids: scrolling 300 rungs, their metrics and long machine code; the size of the initial scripts; the page’s memory.
  * Reports: HTML and PDF of a deep session, HTML of 200 rungs.
  * Report, csv: parsing ncu files: a 100 MB table compared with papaparse, an ncu report, and the memory of both.

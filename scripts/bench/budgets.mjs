@@ -25,6 +25,7 @@ const budgets = /** @satisfies {Record<string, Budget>} */ ({
   },
   interactive: { what: 'Recorded session to interactive, median', most: 1000, unit: 'ms' },
   pairSwitch: { what: 'Pair switch over 1,500 lines, median', most: 100, unit: 'ms' },
+  viewOpened: { what: 'View of Compare opened, median', most: 100, unit: 'ms' },
   slowFrames: { what: `Frames over ${slowFrameMs} ms`, most: 0, unit: 'frames' },
   rendererMemory: { what: 'Memory of the page’s process (PSS)', most: 250, unit: 'MB' },
   htmlSize: { what: 'HTML report of 14 deep rungs', most: 2, unit: 'MB', digits: 2 },

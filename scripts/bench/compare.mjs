@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * Compare with sources of 1,500 lines, switching the pair by key: from the keystroke to the second frame
+ * Compare: how long its machine code and its chain take to open, each time on a new page of a recorded pair. Then sources of 1,500 lines, switching the pair by key: from the keystroke to the second frame
  * after it, and the CPU time of the page's thread, which a busy machine does not affect. The session is a
  * shipped recording whose sources are lengthened by repeating their lines.
  */
@@ -61,6 +61,57 @@ const walk = (page) =>
     return times
   }, switches)
 
+const openings = 7
+const deep = 'recorded:gemm-fp32-h200-4096-deep'
+const deepPair = ['11_warp_tile', '12_register_prefetch']
+const views = [
+  { name: 'Machine code', key: 'm', rows: '.sass-list .row' },
+  { name: 'Chain', key: 'c', rows: '.chain tr' },
+]
+
+/**
+ * From the key to the frame that shows the rows.
+ * @param {import('playwright-core').Page} page @param {{ key: string, rows: string }} view
+ * @returns {Promise<number>} milliseconds
+ */
+const opening = (page, { key, rows }) =>
+  page.evaluate(
+    async ([key, rows]) => {
+      const view = /** @type {any} */ (globalThis)
+      const frame = () => new Promise((done) => view.requestAnimationFrame(done))
+      await frame()
+      const start = performance.now()
+      view.dispatchEvent(new view.KeyboardEvent('keydown', { key }))
+      do await frame()
+      while (!view.document.querySelector(rows))
+      await new Promise((done) => setTimeout(done, 0))
+      return performance.now() - start
+    },
+    [key, rows],
+  )
+
+/**
+ * @param {import('playwright-core').BrowserContext} context signed in
+ * @param {string} address @param {import('./budgets.mjs').Judge} judge
+ */
+async function benchViews(context, address, judge) {
+  for (const view of views) {
+    const times = []
+    for (let sample = 0; sample < openings; sample += 1) {
+      const page = await context.newPage()
+      await page.setViewportSize({ width: 1440, height: 900 })
+      await openPair(page, address, deep, deepPair)
+      // It is prepared while nothing else is done.
+      await page.waitForTimeout(2000)
+      times.push(await opening(page, view))
+      await page.close()
+    }
+    console.log(
+      `${view.name} of a pair, opened: ${describe(times)}, ${judge('viewOpened', median(times), view.name)}`,
+    )
+  }
+}
+
 /** @param {import('./budgets.mjs').Judge} judge */
 export async function benchCompare(judge) {
   const data = await mkdtemp(join(tmpdir(), 'kernel-ladder-bench-'))
@@ -108,6 +159,7 @@ export async function benchCompare(judge) {
       )
       await page.close()
     }
+    await benchViews(context, address, judge)
   } finally {
     await browser.close()
     server.kill('SIGTERM')

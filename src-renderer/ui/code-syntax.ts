@@ -76,3 +76,7 @@ const keptPython = keeping(pythonLanguage)
 /** For texts that nobody edits: each version of one would be kept. */
 export const cachedSyntaxOf = (file: string): LanguageSupport =>
   isPythonFile(file) ? keptPython : keptCpp
+
+/** Parses and keeps a text that an editor is about to show, which would otherwise parse it before it is drawn. */
+export const parseAhead = (text: string, file: string): void =>
+  void cachedSyntaxOf(file).language.parser.parse(text)
