@@ -1,7 +1,16 @@
 /** Reads and creates files and folders, with messages for disk errors. */
-import { constants } from 'node:fs'
-import { access, chmod, mkdir, open, rename, rm, writeFile } from 'node:fs/promises'
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  openSync,
+  readFile,
+  readFileSync,
+} from 'node:fs'
+import { chmod, mkdir, open, rename, rm, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
+import { promisify } from 'node:util'
 import { randomBytes } from 'node:crypto'
 import { errorText, inputError, KernelLadderError } from '../../domain/errors'
 import type { templates } from '../../domain/messages/english/index'
@@ -49,11 +58,7 @@ export function diskError(
   }
 }
 
-export const pathExists = (path: string): Promise<boolean> =>
-  access(path).then(
-    () => true,
-    () => false,
-  )
+export const pathExists = (path: string): Promise<boolean> => Promise.resolve(existsSync(path))
 
 /** Syncs a file or folder to disk; folders cannot be synced everywhere, so that may fail silently. */
 export async function sync(path: string): Promise<void> {
@@ -83,20 +88,25 @@ export const mebibyte = 2 ** 20
 /** More than anything that this program writes; a larger file came from elsewhere and would fill the memory. */
 const mostMebibytes = 256
 
+/** Read at once: through the thread pool each step takes longer than the file, which ten thousand sessions show. */
+const smallBytes = mebibyte
+
 /** A file's bytes. Anything but a regular file, such as a pipe, is rejected, since reading it could block forever. */
 export async function readPlainBytes(path: string, most = mostMebibytes): Promise<Buffer> {
-  const handle = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
+  const descriptor = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
   try {
-    const found = await handle.stat()
+    const found = fstatSync(descriptor)
     if (!found.isFile())
       throw inputError(message('files.notFile', { file: path }), message('files.replace'))
     if (found.size > most * mebibyte) {
       const why = message('files.tooLarge', { size: Math.ceil(found.size / mebibyte), most })
       throw inputError(message('files.unreadable', { file: path, why }))
     }
-    return await handle.readFile()
+    return found.size <= smallBytes
+      ? readFileSync(descriptor)
+      : await promisify(readFile)(descriptor)
   } finally {
-    await handle.close()
+    closeSync(descriptor)
   }
 }
 
