@@ -118,3 +118,63 @@ describe('a copy of a rung', () => {
     expect(await page.evaluate(() => sessionStorage.length)).toBe(0)
   })
 })
+
+describe('a connection that is lost during a check', () => {
+  /** From here on no call reaches the core. */
+  async function cut(page: Page): Promise<() => Promise<void>> {
+    await page.route('**/rpc/**', (route) => route.abort('connectionreset'))
+    return () => page.unroute('**/rpc/**')
+  }
+  const lost = (page: Page) =>
+    page.getByRole('alert').filter({ hasText: 'server could not be reached' })
+  const draftOfLab = async () =>
+    (await harness!.core.call('labs.get', { ref: '01-coalescing' })).draft
+
+  it('gives a lab no verdict, and keeps the code until it can be saved', async () => {
+    const page = await lab()
+    const restore = await cut(page)
+    await typeFirst(page, '// typed without a connection')
+    await page.getByRole('button', { name: 'Check', exact: true }).click()
+    await expect.poll(() => lost(page).count()).toBe(2)
+    await page.getByRole('tab', { name: /^Result/ }).click()
+    await page.getByRole('heading', { name: 'Nothing checked yet' }).waitFor()
+    await restore()
+    await page.reload()
+    await codeTab(page).click()
+    await expect.poll(() => textOf(page)).toContain('// typed without a connection')
+    await expect.poll(draftOfLab).toContain('// typed without a connection')
+  })
+
+  it('says what came of a check that began although its answer was lost', async () => {
+    const page = await lab()
+    await typeFirst(page, '// judged')
+    await page.route('**/rpc/labs.check', async (route) => {
+      await route.fetch()
+      await route.abort('connectionreset')
+    })
+    await page.getByRole('button', { name: 'Check', exact: true }).click()
+    await page.getByRole('tab', { name: /^Attempts/, selected: false }).waitFor()
+    await expect
+      .poll(() => page.getByRole('tab', { name: /^Result/ }).getAttribute('aria-selected'))
+      .toBe('true')
+    await expect.poll(() => lost(page).count()).toBe(0)
+    expect(await draftOfLab()).toContain('// judged')
+  })
+
+  it('says so of the build of a copy, and keeps the copy', async () => {
+    const { setup } = await fakeMachine(['nvcc', 'nvidia-smi', 'ncu'])
+    harness = await startHarness(setup.machine)
+    const ref = encodeURIComponent('recorded:gemm-fp32-h200-1024')
+    const { page } = await harness.open(`/session/${ref}/edit/05_thread_tile_2d`)
+    await editor(page).waitFor()
+    const restore = await cut(page)
+    await typeFirst(page, '// typed without a connection')
+    await page.getByRole('button', { name: 'Build', exact: true }).click()
+    await lost(page).filter({ hasText: 'The copy could not be built' }).waitFor()
+    await restore()
+    await page.reload()
+    await editor(page).waitFor()
+    await expect.poll(() => textOf(page)).toContain('// typed without a connection')
+    await page.getByText(/^Saved at/).waitFor()
+  })
+})
