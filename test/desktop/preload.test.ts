@@ -8,7 +8,11 @@ import { readFileSync } from 'node:fs'
 import { chromium, type Browser, type Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { findChromium } from '../../scripts/lib/chromium.mjs'
-import { createFakeElectron, type FakeElectron } from '../hosts/electron/fake-electron'
+import {
+  createFakeElectron,
+  FakeWebContents,
+  type FakeElectron,
+} from '../hosts/electron/fake-electron'
 import { ignoringSignals } from '../browser/support'
 import { sumsFiles } from '../services/support'
 import { withPreload } from './preload-world'
@@ -109,6 +113,37 @@ describe('the page of the desktop program', () => {
     await page.getByRole('button', { name: 'Choose…' }).click()
     await page.getByText('This ladder did not come with the program').waitFor()
     expect(electron.folderDialogs).toEqual([['openDirectory']])
+  })
+
+  it('prints a report by the hidden window, and saves it', async () => {
+    // What Electron's own Chromium would do: print the document that the window has loaded.
+    vi.spyOn(FakeWebContents.prototype, 'printToPDF').mockImplementation(async (options) => {
+      const document = electron.partitions.at(-1)!.schemes.get('print')!({} as Request)
+      const hidden = await browser.newPage({ javaScriptEnabled: false })
+      await hidden.setContent(await document.text())
+      const { generateTaggedPDF, generateDocumentOutline } = options as Record<string, boolean>
+      const pdf = await hidden.pdf({
+        preferCSSPageSize: true,
+        printBackground: true,
+        tagged: generateTaggedPDF!,
+        outline: generateDocumentOutline!,
+      })
+      await hidden.close()
+      return pdf
+    })
+    await goTo('/session/recorded%3Agemm-fp32-h200-1024/export')
+    await page.getByRole('radio', { name: /PDF/ }).check()
+    const download = page.waitForEvent('download')
+    await page.getByRole('button', { name: 'Save report' }).click()
+    const file = await download
+    expect(file.suggestedFilename()).toMatch(/^gemm-fp32-.*\.pdf$/)
+    const pdf = readFileSync(await file.path()).toString('latin1')
+    expect(pdf).toMatch(/^%PDF-/)
+    const pages = pdf.match(/\/Type \/Page\b/g)?.length ?? 0
+    expect(pages).toBeGreaterThan(1)
+    expect(pages).toBeLessThanOrEqual(12)
+    expect(called).toContain('report.make')
+    expect(electron.windows.slice(1).map(({ destroyed }) => destroyed)).not.toContain(false)
   })
 
   it('reports no error on any of them', () => {
