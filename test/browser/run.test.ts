@@ -329,7 +329,7 @@ describe('memory and race checks', () => {
     setEnv({ KERNEL_LADDER_PATH_ONLY: '1', PATH: '/nonexistent' })
     harness = await startHarness()
     const { page } = await harness.open('/run/checks')
-    await page.getByText('No GPU was found here.').waitFor()
+    await page.locator('form').getByText('No GPU was found here.').waitFor()
     await expect.poll(() => page.getByRole('button', { name: 'Check' }).isDisabled()).toBe(true)
     await expect.poll(() => page.getByText('Size (m × n × k)').isVisible()).toBe(true)
   })
