@@ -457,6 +457,8 @@ Outcome ended(const std::string& what, cudaError_t status) {
   if (!unknown.empty()) return {"it queries the device: " + unknown};
   if (status == cudaSuccess) status = last;
   if (status == cudaSuccess) return {};
+  if (names.empty() && (status == cudaErrorInsufficientDriver || status == cudaErrorNoDevice))
+    return {"it has a CUDA runtime of its own, which needs a GPU: run it there (--target local), or link it with -cudart shared"};
   return failed(what + " failed with " + nameOf(status) + (status == refusedWith ? ": " + refusal : ""));
 }
 

@@ -2,6 +2,7 @@
  * Rungs on the emulated GPU: what each launches is asked of the probe, its buffers are filled as the runner fills them,
  * and a thread of the pool executes its machine code.
  */
+import { basename } from 'node:path/posix'
 import { sourceName } from '../../adapters/disk/build-cache'
 import { type EmulatorPool } from '../../adapters/emulator/pool'
 import type { Toolbox } from '../../adapters/tools/toolbox'
@@ -165,9 +166,18 @@ export async function readyRung(
 ): Promise<ReadyRung | NotLaunched> {
   const { toolbox, probe, task, gpu, signal } = bench
   const artifact = build.artifact ?? ''
-  const modules = await readModules(toolbox, artifact).catch(unreadable)
+  const architecture = Number(gpu.computeCapability.replace('.', ''))
+  const modules = await readModules(toolbox, artifact, architecture).catch(unreadable)
   if ('reason' in modules) return modules
   if (modules.length === 0) return { reason: message('emulation.noMachineCode') }
+  const other = modules.find((module) => module.architecture !== architecture)?.architecture
+  if (other !== undefined)
+    return {
+      reason: message('compiled.otherArchitecture', {
+        ...{ file: basename(rung.file), built: other, gpu: architecture },
+      }),
+      fault: 'failed',
+    }
   const own = caseOf(problem, { options: rung.options, flags: rung.header.flags })
   const launched = await probeLaunches(toolbox, {
     ...{ probe, rung: rung.id, library: artifact, task, own, gpu, signal },
