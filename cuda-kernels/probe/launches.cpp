@@ -54,8 +54,8 @@
 
 namespace {
 
-std::string unknown;        // the first query that could not be answered
-bool isUntrusted = false;   // a submission, whose launches are executed elsewhere
+std::string unknown;       // why launches are not known: the first call that could not be answered
+bool isUntrusted = false;  // a submission, whose launches are executed elsewhere
 long long stackBytes = -1;  // of a thread, where cudaDeviceSetLimit was called
 size_t workspaceWanted = 0;
 std::string refusal;                              // why a GPU would refuse, with this error
@@ -67,10 +67,11 @@ cudaError_t refuse(cudaError_t error, const std::string& why) {
   return refusedWith = fail(error);
 }
 
-cudaError_t notKnown(const std::string& what) {
-  if (unknown.empty()) unknown = what;
+cudaError_t unable(const std::string& why) {
+  if (unknown.empty()) unknown = why;
   return fail(cudaErrorNoDevice);
 }
+cudaError_t notKnown(const std::string& what) { return unable("it queries the device: " + what); }
 
 cudaError_t known(int figure, const char* what, int* value) {
   if (figure < 0) return notKnown(what);
@@ -95,7 +96,7 @@ constexpr size_t mostFromHost = 16 << 20;
 cudaError_t recordCopy(void* to, const void* from, size_t bytes, cudaStream_t stream = nullptr) {
   if (!isDummy(to)) return notKnown("what is in the GPU's memory");
   if (!isDummy(from)) {
-    if (bytes > mostFromHost) return notKnown("more than 16 MiB of the host's memory");
+    if (bytes > mostFromHost) return unable("it copies more than 16 MiB from the host");
     const auto* data = static_cast<const unsigned char*>(from);
     recordMemory("\"data\":" + Json::quote(hexadecimal({data, data + bytes})), to, bytes, stream);
     return cudaSuccess;
@@ -106,14 +107,14 @@ cudaError_t recordCopy(void* to, const void* from, size_t bytes, cudaStream_t st
 
 // Memory that was freed is given out again for as many bytes: the work that used it comes before.
 cudaError_t allocate(void** pointer, size_t bytes) {
-  if (isUntrusted) return notKnown("memory of its own, where only kl_workspace_bytes gives any");
+  if (isUntrusted) return unable("it allocates memory, and a submission has its workspace alone: ask for it in kl_workspace_bytes");
   *pointer = nullptr;
   if (bytes == 0) return cudaSuccess;
   if (bytes >> rangeShift) return fail(cudaErrorMemoryAllocation);
   const auto spare = std::find_if(allocations.begin(), allocations.end(),
                                   [&](const Allocated& each) { return each.isFree && each.bytes == bytes; });
   const size_t index = size_t(spare - allocations.begin());
-  if (index == mostAllocations) return notKnown("more than " + Json::text(mostAllocations) + " allocations");
+  if (index == mostAllocations) return unable("it has more than " + Json::text(mostAllocations) + " allocations");
   if (spare == allocations.end()) allocations.push_back({bytes, false});
   else spare->isFree = false;
   *pointer = reinterpret_cast<void*>(place(firstAllocation + index));
@@ -282,7 +283,9 @@ cudaError_t cudaMallocPitch(void** pointer, size_t* pitch, size_t width, size_t 
   *pitch = (width + 511) / 512 * 512;
   return allocate(pointer, *pitch * height);
 }
-cudaError_t cudaMallocManaged(void**, size_t, unsigned) { return notKnown("what the host writes to managed memory"); }
+cudaError_t cudaMallocManaged(void**, size_t, unsigned) {
+  return unable("it uses managed memory, which the host writes to without a call");
+}
 cudaError_t cudaFree(void* pointer) { return release(pointer); }
 cudaError_t cudaFreeAsync(void* pointer, cudaStream_t) { return release(pointer); }
 cudaError_t cudaMallocHost(void** pointer, size_t bytes) {
@@ -454,7 +457,7 @@ Outcome failed(const std::string& reason) { return {reason, "failed"}; }
 
 // As in the runner, an error may be returned or left as the last one.
 Outcome ended(const std::string& what, cudaError_t status) {
-  if (!unknown.empty()) return {"it queries the device: " + unknown};
+  if (!unknown.empty()) return {unknown};
   if (status == cudaSuccess) status = last;
   if (status == cudaSuccess) return {};
   if (names.empty() && (status == cudaErrorInsufficientDriver || status == cudaErrorNoDevice))
@@ -470,7 +473,7 @@ Outcome launch(const std::string& path, size_t bytes, const std::vector<Field>& 
   StructBytes filled = structOf(bytes, fields, 0);
   const auto unsupported = find<const char* (*)(const void*, int)>(library, "kl_unsupported");
   const char* reason = unsupported ? unsupported(filled.data(), gpu.sm) : nullptr;
-  if (!unknown.empty()) return {"it queries the device: " + unknown};
+  if (!unknown.empty()) return {unknown};
   if (reason) return {reason, "unsupported"};
   if (const auto workspace = find<size_t (*)(const void*)>(library, "kl_workspace_bytes"))
     filled = structOf(bytes, fields, workspaceWanted = workspace(filled.data()));
@@ -582,7 +585,7 @@ void expect(const std::string& path, size_t bytes, const std::vector<Field>& fie
   buffersPlaced = arrays.size();
   const StructBytes filled = referenceStruct(bytes, fields, arrays, [&](size_t i) { return place(i + 1); });
   const cudaError_t status = onDevice(filled.data(), nullptr);
-  printLaunches(!unknown.empty()         ? Outcome{"it queries the device: " + unknown}
+  printLaunches(!unknown.empty()         ? Outcome{unknown}
                 : status != cudaSuccess ? failed("its launch failed with " + nameOf(status))
                                         : Outcome{launched.empty() ? "it launches no kernel" : ""});
 }

@@ -93,6 +93,15 @@ async function readBytesIn(folder: string, name: string): Promise<Uint8Array> {
   return new Uint8Array(await readFile(join(folder, name)))
 }
 
+const describeBytes = (name: string, bytes: Uint8Array): string =>
+  `${name}: ${bytes.length} bytes, SHA-256 ${sha256(bytes)}\n`
+
+/** A file as it is shown before its folder is trusted: its text, or what identifies it. */
+export async function shownFile(folder: string, name: string): Promise<string> {
+  const bytes = await readFile(join(folder, name))
+  return isBinaryFile(name) ? describeBytes(name, bytes) : bytes.toString('utf8')
+}
+
 /** Throws for what is no text, or too much of it. */
 export async function readTextIn(folder: string, name: string): Promise<string> {
   const { size } = await stat(join(folder, name))
@@ -346,9 +355,7 @@ async function readCompiled(
   if (idea === undefined)
     throw inputError(at(['rungs', index], message('compiled.noIdea', { file: name })))
   const bytes = isBinaryFile(name) ? await readBytesIn(folder, name) : undefined
-  const text = bytes
-    ? `${name}: ${bytes.length} bytes, SHA-256 ${sha256(bytes)}\n`
-    : await readTextIn(folder, name)
+  const text = bytes ? describeBytes(name, bytes) : await readTextIn(folder, name)
   const header: RungHeader = {
     id,
     title: title ?? inWords(id),

@@ -312,7 +312,7 @@ describe('the launch probe', async () => {
       const launch =
         'extern "C" int cudaMalloc(void**, long); extern "C" int kl_launch(const void*, void*)'
       expect(await submitted(`${launch} { void* own; return cudaMalloc(&own, 4); }`)).toContain(
-        'memory of its own, where only kl_workspace_bytes gives any',
+        'it allocates memory, and a submission has its workspace alone',
       )
       const prepare = 'extern "C" int kl_prepare(const void*) { return 0; }'
       expect(await submitted(`${launch} { return 0; } ${prepare}`)).toContain(
