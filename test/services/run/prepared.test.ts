@@ -270,3 +270,7 @@ it('CUB, a second stream and a graph sum rows at every size of the example', asy
     expect(alsoVerified?.map(({ verify }) => verify?.passed)).toEqual([true, true])
   }
 }, 120_000)
+
+it('the output of nvcc is stored for every rung here', () => {
+  if (!keeping) expect(kept.stale, 'keep it anew with KERNEL_LADDER_KEEP=1').toEqual([])
+})
