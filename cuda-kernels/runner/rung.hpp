@@ -85,18 +85,14 @@ class Rung {
     else problem.resetOutputs(nullptr);
     check(cudaDeviceSynchronize(), "preparing the buffers");
     const auto start = std::chrono::steady_clock::now();
-    if (warmUp) {
-      if (const char* why = warmUp(struct_.data(), nullptr)) throw RungError{"load", why};
-    } else {
-      cudaError_t status = prepare_(struct_.data());
-      if (status == cudaSuccess) status = cudaGetLastError();
-      if (status != cudaSuccess) throw RungError{"load", "kl_prepare failed: " + describe(status)};
-    }
+    const std::string fault = warmUp ? textOf(warmUp(struct_.data(), nullptr)) : faultOf(prepare_(struct_.data()));
     const cudaError_t status = cudaDeviceSynchronize();
     if (status != cudaSuccess) throw RungError{"load", "the kernel failed: " + describe(status)};
     const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+    // Other rungs read them too, also where this one has failed.
+    if (prepare_) problem.showInputs();
+    if (!fault.empty()) throw RungError{"load", fault};
     isPrepared_ = prepare_ != nullptr;
-    if (isPrepared_) problem.showInputs();
     const auto about = find<const char* (*)(const void*)>(library_, "kl_about");
     const char* with = about ? about(struct_.data()) : nullptr;
     Json line("prepared");
@@ -156,6 +152,13 @@ class Rung {
   template <typename Function>
   static Function find(void* library, const char* name) {
     return reinterpret_cast<Function>(dlsym(library, name));
+  }
+
+  static std::string textOf(const char* text) { return text ? text : ""; }
+
+  static std::string faultOf(cudaError_t prepared) {
+    if (prepared == cudaSuccess) prepared = cudaGetLastError();
+    return prepared == cudaSuccess ? "" : "kl_prepare failed: " + describe(prepared);
   }
 
   void pointAtWorkspace() {
