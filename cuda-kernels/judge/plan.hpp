@@ -54,7 +54,7 @@ struct Plan {
 };
 
 // The probe's dummy addresses: one range per buffer, 0 being the workspace; from kFirstSymbol on, variables.
-constexpr unsigned long long kDummyBase = 0x700000000000;
+constexpr unsigned long long kDummyBase = 0x4b4c000000000000;
 constexpr int kDummyShift = 38;
 constexpr size_t kFirstSymbol = 128, kDummyRanges = 256;
 

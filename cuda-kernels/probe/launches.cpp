@@ -22,8 +22,9 @@
 // the runtime for something that only a GPU knows gets an error, as from CUDA. With --kernel, which tells how the
 // parameters of a kernel are laid out, each kernel of that name also has its "arguments" in hexadecimal, "memory"
 // lists the fills and copies between them: {"before":launches before it, "to", "from", "data" in hexadecimal or "value",
-// "bytes"}, "symbols" the variables that the host knows, "stackBytes" what cudaDeviceSetLimit asked for, and
-// "workspaceBytes" is what the rung asked for. --resources, a kernel's registers per thread and
+// "bytes"}, "symbols" the variables that the host knows, "allocations" the bytes of each allocation, "stackBytes" what
+// cudaDeviceSetLimit asked for, and "workspaceBytes" is what the rung asked for. "prepared" has "kernels" and "memory" of
+// kl_prepare, where it does something. --resources, a kernel's registers per thread and
 // static shared memory, lets the rung ask how many of its blocks an SM holds. Addresses are dummies, one range a buffer; see `place`. For a reference,
 // {"event":"reference","reason":null}, or what is wrong with it.
 //
@@ -34,7 +35,9 @@
 #include "../runner/struct.hpp"
 #include "confine.hpp"
 #include "names.hpp"
+#include "recording.hpp"
 #include "registered.hpp"
+#include "streams.hpp"
 
 #include <algorithm>
 #include <cuda.h>
@@ -51,10 +54,8 @@
 
 namespace {
 
-std::string kernels, unknown;              // JSON; the first query that could not be answered
-int launched = 0;
-
-std::string memory;                                     // JSON: fills and copies
+std::string unknown;       // why launches are not known: the first call that could not be answered
+bool isUntrusted = false;  // a submission, whose launches are executed elsewhere
 long long stackBytes = -1;  // of a thread, where cudaDeviceSetLimit was called
 size_t workspaceWanted = 0;
 std::string refusal;                              // why a GPU would refuse, with this error
@@ -66,10 +67,11 @@ cudaError_t refuse(cudaError_t error, const std::string& why) {
   return refusedWith = fail(error);
 }
 
-cudaError_t notKnown(const std::string& what) {
-  if (unknown.empty()) unknown = what;
+cudaError_t unable(const std::string& why) {
+  if (unknown.empty()) unknown = why;
   return fail(cudaErrorNoDevice);
 }
+cudaError_t notKnown(const std::string& what) { return unable("it queries the device: " + what); }
 
 cudaError_t known(int figure, const char* what, int* value) {
   if (figure < 0) return notKnown(what);
@@ -77,42 +79,56 @@ cudaError_t known(int figure, const char* what, int* value) {
   return cudaSuccess;
 }
 
-void recordMemory(const std::string& what, const void* to, size_t bytes) {
-  memory += std::string(memory.empty() ? "" : ",") + "{\"before\":" + Json::text(launched) +
-            ",\"to\":" + Json::quote(std::to_string((unsigned long long)to)) + "," + what +
-            ",\"bytes\":" + Json::text(bytes) + "}";
+void recordMemory(const std::string& what, const void* to, size_t bytes, cudaStream_t stream) {
+  if (bytes == 0) return;
+  operationsOf(stream).push_back({false, "\"to\":" + Json::quote(std::to_string((unsigned long long)to)) + "," + what +
+                                             ",\"bytes\":" + Json::text(bytes)});
 }
 
-cudaError_t recordFill(void* to, int value, size_t bytes) {
-  recordMemory("\"value\":" + Json::text(value & 255), to, bytes);
+cudaError_t recordFill(void* to, int value, size_t bytes, cudaStream_t stream = nullptr) {
+  recordMemory("\"value\":" + Json::text(value & 255), to, bytes, stream);
   return cudaSuccess;
-}
-
-// Dummy address of a buffer, or behind `firstSymbol` of a variable; nothing is read or written there.
-constexpr size_t firstSymbol = 128, ranges = firstSymbol + mostSymbols;
-unsigned long long place(size_t index) { return 0x700000000000 + (index << 38); }
-size_t buffersPlaced = 0;
-// The host's own memory has addresses between those that no buffer has.
-bool isDummy(const void* pointer) {
-  const auto address = reinterpret_cast<unsigned long long>(pointer);
-  if (address < place(0) || address >= place(ranges)) return false;
-  const size_t index = (address - place(0)) >> 38;
-  return index <= buffersPlaced || index >= firstSymbol;
 }
 
 // What is copied from the host is written out; a rung has tables there, not matrices.
 constexpr size_t mostFromHost = 16 << 20;
 
-cudaError_t recordCopy(void* to, const void* from, size_t bytes) {
+cudaError_t recordCopy(void* to, const void* from, size_t bytes, cudaStream_t stream = nullptr) {
   if (!isDummy(to)) return notKnown("what is in the GPU's memory");
   if (!isDummy(from)) {
-    if (bytes > mostFromHost) return notKnown("more than 16 MiB of the host's memory");
+    if (bytes > mostFromHost) return unable("it copies more than 16 MiB from the host");
     const auto* data = static_cast<const unsigned char*>(from);
-    recordMemory("\"data\":" + Json::quote(hexadecimal({data, data + bytes})), to, bytes);
+    recordMemory("\"data\":" + Json::quote(hexadecimal({data, data + bytes})), to, bytes, stream);
     return cudaSuccess;
   }
-  recordMemory("\"from\":" + Json::quote(std::to_string((unsigned long long)from)), to, bytes);
+  recordMemory("\"from\":" + Json::quote(std::to_string((unsigned long long)from)), to, bytes, stream);
   return cudaSuccess;
+}
+
+// Memory that was freed is given out again for as many bytes: the work that used it comes before.
+cudaError_t allocate(void** pointer, size_t bytes) {
+  if (isUntrusted) return unable("it allocates memory, and a submission has its workspace alone: ask for it in kl_workspace_bytes");
+  *pointer = nullptr;
+  if (bytes == 0) return cudaSuccess;
+  if (bytes >> rangeShift) return fail(cudaErrorMemoryAllocation);
+  const auto spare = std::find_if(allocations.begin(), allocations.end(),
+                                  [&](const Allocated& each) { return each.isFree && each.bytes == bytes; });
+  const size_t index = size_t(spare - allocations.begin());
+  if (index == mostAllocations) return unable("it has more than " + Json::text(mostAllocations) + " allocations");
+  if (spare == allocations.end()) allocations.push_back({bytes, false});
+  else spare->isFree = false;
+  *pointer = reinterpret_cast<void*>(place(firstAllocation + index));
+  return cudaSuccess;
+}
+
+cudaError_t release(void* pointer) {
+  if (!pointer) return cudaSuccess;
+  for (size_t i = 0; i < allocations.size(); ++i)
+    if (reinterpret_cast<void*>(place(firstAllocation + i)) == pointer && !allocations[i].isFree) {
+      allocations[i].isFree = true;
+      return cudaSuccess;
+    }
+  return fail(cudaErrorInvalidValue);
 }
 
 // Limits of a launch, the same since compute capability 7.5.
@@ -140,7 +156,8 @@ long long dynamicLimit(const void* function, const std::string& name) {
   return mostShared - (own == resources.end() ? 0 : own->second.shared);
 }
 
-cudaError_t record(const void* function, dim3 grid, dim3 block, void** arguments, size_t shared, unsigned cluster) {
+cudaError_t record(const void* function, dim3 grid, dim3 block, void** arguments, size_t shared, unsigned cluster,
+                   cudaStream_t stream) {
   const auto name = names.find(function);
   if (name == names.end()) return fail(cudaErrorInvalidDeviceFunction);
   if (const std::string why = extentFault(grid, block); !why.empty())
@@ -150,8 +167,7 @@ cudaError_t record(const void* function, dim3 grid, dim3 block, void** arguments
                   Json::text(shared) + " bytes of dynamic shared memory, of which this kernel may have " +
                       Json::text(most) + " until cudaFuncSetAttribute raises " +
                       "cudaFuncAttributeMaxDynamicSharedMemorySize");
-  kernels += (kernels.empty() ? "{" : ",{") + launchFields(name->second, grid, block, arguments, shared, cluster) + "}";
-  ++launched;
+  operationsOf(stream).push_back({true, launchFields(name->second, grid, block, arguments, shared, cluster)});
   return cudaSuccess;
 }
 
@@ -216,22 +232,23 @@ cudaError_t __cudaGetKernel(cudaKernel_t* kernel, const void* function) {
   return cudaSuccess;
 }
 cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void** arguments, size_t shared,
-                               cudaStream_t) {
-  return record(kernel, grid, block, arguments, shared, 0);
+                               cudaStream_t stream) {
+  return record(kernel, grid, block, arguments, shared, 0, stream);
 }
 
 // ---- Called by a rung --------------------------------------------------------------------------
 
 cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void** arguments, size_t shared,
-                             cudaStream_t) {
-  return record(function, grid, block, arguments, shared, 0);
+                             cudaStream_t stream) {
+  return record(function, grid, block, arguments, shared, 0, stream);
 }
 cudaError_t cudaLaunchCooperativeKernel(const void* function, dim3 grid, dim3 block, void** arguments,
-                                        size_t shared, cudaStream_t) {
-  return record(function, grid, block, arguments, shared, 0);
+                                        size_t shared, cudaStream_t stream) {
+  return record(function, grid, block, arguments, shared, 0, stream);
 }
 cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* function, void** arguments) {
-  return record(function, config->gridDim, config->blockDim, arguments, config->dynamicSmemBytes, clusterOf(config));
+  return record(function, config->gridDim, config->blockDim, arguments, config->dynamicSmemBytes, clusterOf(config),
+                config->stream);
 }
 cudaError_t cudaGetLastError() {
   const cudaError_t error = last;
@@ -258,24 +275,54 @@ cudaError_t cudaFuncSetAttribute(const void* function, cudaFuncAttribute attribu
   return cudaSuccess;
 }
 cudaError_t cudaFuncSetCacheConfig(const void*, cudaFuncCache) { return cudaSuccess; }
-cudaError_t cudaMemsetAsync(void* to, int value, size_t bytes, cudaStream_t) { return recordFill(to, value, bytes); }
-cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind, cudaStream_t) {
-  return recordCopy(to, from, bytes);
+// ---- Memory ------------------------------------------------------------------------------------
+
+cudaError_t cudaMalloc(void** pointer, size_t bytes) { return allocate(pointer, bytes); }
+cudaError_t cudaMallocAsync(void** pointer, size_t bytes, cudaStream_t) { return allocate(pointer, bytes); }
+cudaError_t cudaMallocPitch(void** pointer, size_t* pitch, size_t width, size_t height) {
+  *pitch = (width + 511) / 512 * 512;
+  return allocate(pointer, *pitch * height);
 }
-cudaError_t cudaMemset2DAsync(void* to, size_t pitch, int value, size_t width, size_t height, cudaStream_t) {
-  for (size_t row = 0; row < height; ++row) recordFill(static_cast<char*>(to) + row * pitch, value, width);
-  return cudaSuccess;
+cudaError_t cudaMallocManaged(void**, size_t, unsigned) {
+  return unable("it uses managed memory, which the host writes to without a call");
 }
-cudaError_t cudaMemcpy2DAsync(void* to, size_t toPitch, const void* from, size_t fromPitch, size_t width,
-                              size_t height, cudaMemcpyKind, cudaStream_t) {
-  for (size_t row = 0; row < height; ++row)
-    recordCopy(static_cast<char*>(to) + row * toPitch, static_cast<const char*>(from) + row * fromPitch, width);
+cudaError_t cudaFree(void* pointer) { return release(pointer); }
+cudaError_t cudaFreeAsync(void* pointer, cudaStream_t) { return release(pointer); }
+cudaError_t cudaMallocHost(void** pointer, size_t bytes) {
+  *pointer = calloc(std::max<size_t>(bytes, 1), 1);
+  return *pointer ? cudaSuccess : fail(cudaErrorMemoryAllocation);
+}
+cudaError_t cudaHostAlloc(void** pointer, size_t bytes, unsigned) { return cudaMallocHost(pointer, bytes); }
+cudaError_t cudaFreeHost(void* pointer) {
+  free(pointer);
   return cudaSuccess;
 }
 cudaError_t cudaMemset(void* to, int value, size_t bytes) { return recordFill(to, value, bytes); }
-cudaError_t cudaStreamSynchronize(cudaStream_t) { return cudaSuccess; }
-cudaError_t cudaDeviceSynchronize() { return cudaSuccess; }
+cudaError_t cudaMemsetAsync(void* to, int value, size_t bytes, cudaStream_t stream) {
+  return recordFill(to, value, bytes, stream);
+}
+cudaError_t cudaMemset2DAsync(void* to, size_t pitch, int value, size_t width, size_t height, cudaStream_t stream) {
+  for (size_t row = 0; row < height; ++row) recordFill(static_cast<char*>(to) + row * pitch, value, width, stream);
+  return cudaSuccess;
+}
+cudaError_t cudaMemset2D(void* to, size_t pitch, int value, size_t width, size_t height) {
+  return cudaMemset2DAsync(to, pitch, value, width, height, nullptr);
+}
 cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind) { return recordCopy(to, from, bytes); }
+cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind, cudaStream_t stream) {
+  return recordCopy(to, from, bytes, stream);
+}
+cudaError_t cudaMemcpy2DAsync(void* to, size_t toPitch, const void* from, size_t fromPitch, size_t width,
+                              size_t height, cudaMemcpyKind, cudaStream_t stream) {
+  for (size_t row = 0; row < height; ++row)
+    recordCopy(static_cast<char*>(to) + row * toPitch, static_cast<const char*>(from) + row * fromPitch, width, stream);
+  return cudaSuccess;
+}
+cudaError_t cudaMemcpy2D(void* to, size_t toPitch, const void* from, size_t fromPitch, size_t width, size_t height,
+                         cudaMemcpyKind kind) {
+  return cudaMemcpy2DAsync(to, toPitch, from, fromPitch, width, height, kind, nullptr);
+}
+cudaError_t cudaEventElapsedTime(float*, cudaEvent_t, cudaEvent_t) { return notKnown("how long the GPU took"); }
 cudaError_t cudaGetSymbolAddress(void** pointer, const void* symbol) {
   const auto found = symbolOf.find(symbol);
   if (found == symbolOf.end()) return fail(cudaErrorInvalidSymbol);
@@ -288,17 +335,18 @@ cudaError_t cudaGetSymbolSize(size_t* bytes, const void* symbol) {
   *bytes = symbols[found->second].bytes;
   return cudaSuccess;
 }
-cudaError_t cudaMemcpyToSymbol(const void* symbol, const void* from, size_t bytes, size_t offset, cudaMemcpyKind) {
+cudaError_t cudaMemcpyToSymbolAsync(const void* symbol, const void* from, size_t bytes, size_t offset, cudaMemcpyKind,
+                                    cudaStream_t stream) {
   size_t size;
   void* to;
   if (cudaGetSymbolSize(&size, symbol) != cudaSuccess) return last;
   if (offset > size || bytes > size - offset) return fail(cudaErrorInvalidValue);
   cudaGetSymbolAddress(&to, symbol);
-  return recordCopy(static_cast<char*>(to) + offset, from, bytes);
+  return recordCopy(static_cast<char*>(to) + offset, from, bytes, stream);
 }
-cudaError_t cudaMemcpyToSymbolAsync(const void* symbol, const void* from, size_t bytes, size_t offset,
-                                    cudaMemcpyKind kind, cudaStream_t) {
-  return cudaMemcpyToSymbol(symbol, from, bytes, offset, kind);
+cudaError_t cudaMemcpyToSymbol(const void* symbol, const void* from, size_t bytes, size_t offset,
+                               cudaMemcpyKind kind) {
+  return cudaMemcpyToSymbolAsync(symbol, from, bytes, offset, kind, nullptr);
 }
 cudaError_t cudaMemcpyFromSymbol(void*, const void*, size_t, size_t, cudaMemcpyKind) {
   return notKnown("what is in the GPU's memory");
@@ -310,8 +358,18 @@ cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t value) {
   if (limit == cudaLimitStackSize) stackBytes = static_cast<long long>(value);
   return cudaSuccess;
 }
-cudaError_t cudaFuncGetAttributes(cudaFuncAttributes*, const void*) {
-  return notKnown("what a kernel was compiled to");
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* function) {
+  const auto name = names.find(function);
+  if (name == names.end()) return fail(cudaErrorInvalidDeviceFunction);
+  const auto own = resources.find(name->second);
+  if (own == resources.end()) return notKnown("what a kernel was compiled to");
+  *attributes = {};
+  attributes->numRegs = int(own->second.registers);
+  attributes->sharedSizeBytes = size_t(own->second.shared);
+  attributes->maxThreadsPerBlock = mostThreads;
+  attributes->maxDynamicSharedSizeBytes = int(dynamicLimit(function, name->second));
+  attributes->binaryVersion = attributes->ptxVersion = gpu.sm;
+  return cudaSuccess;
 }
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* function, int threads,
                                                           size_t dynamicShared) {
@@ -328,6 +386,11 @@ cudaError_t cudaGetDevice(int* device) {
   *device = 0;
   return cudaSuccess;
 }
+cudaError_t cudaGetDeviceCount(int* count) {
+  *count = 1;
+  return cudaSuccess;
+}
+cudaError_t cudaSetDevice(int device) { return device == 0 ? cudaSuccess : fail(cudaErrorInvalidDevice); }
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
   switch (attribute) {
     case cudaDevAttrMultiProcessorCount: return known(gpu.sms, "how many SMs the GPU has", value);
@@ -392,6 +455,16 @@ struct Outcome {
 
 Outcome failed(const std::string& reason) { return {reason, "failed"}; }
 
+// As in the runner, an error may be returned or left as the last one.
+Outcome ended(const std::string& what, cudaError_t status) {
+  if (!unknown.empty()) return {unknown};
+  if (status == cudaSuccess) status = last;
+  if (status == cudaSuccess) return {};
+  if (names.empty() && (status == cudaErrorInsufficientDriver || status == cudaErrorNoDevice))
+    return {"it has a CUDA runtime of its own, which needs a GPU: run it there (--target local), or link it with -cudart shared"};
+  return failed(what + " failed with " + nameOf(status) + (status == refusedWith ? ": " + refusal : ""));
+}
+
 Outcome launch(const std::string& path, size_t bytes, const std::vector<Field>& fields) {
   void* library = dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL);
   if (!library) return failed(std::string("it cannot be loaded: ") + dlerror());
@@ -400,32 +473,50 @@ Outcome launch(const std::string& path, size_t bytes, const std::vector<Field>& 
   StructBytes filled = structOf(bytes, fields, 0);
   const auto unsupported = find<const char* (*)(const void*, int)>(library, "kl_unsupported");
   const char* reason = unsupported ? unsupported(filled.data(), gpu.sm) : nullptr;
-  if (!unknown.empty()) return {"it queries the device: " + unknown};
+  if (!unknown.empty()) return {unknown};
   if (reason) return {reason, "unsupported"};
   if (const auto workspace = find<size_t (*)(const void*)>(library, "kl_workspace_bytes"))
     filled = structOf(bytes, fields, workspaceWanted = workspace(filled.data()));
-  cudaError_t status = launchRung(filled.data(), nullptr);
-  if (!unknown.empty()) return {"it queries the device: " + unknown};
-  // As in the runner: an error may be returned or left as the last one.
-  if (status == cudaSuccess) status = last;
-  if (status != cudaSuccess)
-    return failed("its launch failed with " + nameOf(status) + (status == refusedWith ? ": " + refusal : ""));
-  return {kernels.empty() ? "it launches no kernel of its own" : ""};
+  if (const auto prepare = find<cudaError_t (*)(const void*)>(library, "kl_prepare")) {
+    if (isUntrusted) return failed("it defines kl_prepare, and nothing of a submission runs before its launches");
+    recording = &prepared;
+    const Outcome outcome = ended("kl_prepare", prepare(filled.data()));
+    recording = &launched;
+    if (!outcome.reason.empty()) return outcome;
+  }
+  // A stream of its own, since the default one cannot be captured.
+  cudaStream_t stream;
+  cudaStreamCreate(&stream);
+  const Outcome outcome = ended("its launch", launchRung(filled.data(), stream));
+  if (!outcome.reason.empty()) return outcome;
+  if (!capturing.empty()) return failed("its launch ends while a stream is captured");
+  if (const auto releaseRung = find<void (*)(const void*)>(library, "kl_release")) {
+    recording = &released;
+    releaseRung(filled.data());
+    if (const Outcome after = ended("kl_release", cudaSuccess); !after.reason.empty()) return after;
+  }
+  const bool launches = std::any_of(launched.begin(), launched.end(), [](const Operation& each) { return each.isLaunch; });
+  return {launches ? "" : "it launches no kernel of its own"};
 }
 
 void printLaunches(const Outcome& outcome) {
+  const bool isKnown = outcome.reason.empty();
   Json line("launches");
-  line.raw("kernels", "[" + (outcome.reason.empty() ? kernels : "") + "]");
-  if (outcome.reason.empty()) line.null("reason");
+  line.raw("kernels", isKnown ? launchesIn(launched) : "[]");
+  if (isKnown) line.null("reason");
   else line.string("reason", outcome.reason);
   if (outcome.fault) line.string("fault", outcome.fault);
   else line.null("fault");
   if (!layouts.empty()) {
-    line.raw("memory", "[" + memory + "]");
+    line.raw("memory", isKnown ? memoryIn(launched) : "[]");
+    if (isKnown && !prepared.empty())
+      line.raw("prepared", "{\"kernels\":" + launchesIn(prepared) + ",\"memory\":" + memoryIn(prepared) + "}");
     line.raw("workspaceBytes", Json::text(workspaceWanted));
-    std::string names;
+    std::string names, sizes;
     for (const Symbol& symbol : symbols) names += (names.empty() ? "" : ",") + Json::quote(symbol.name);
+    for (const Allocated& each : allocations) sizes += (sizes.empty() ? "" : ",") + Json::text(each.bytes);
     line.raw("symbols", "[" + names + "]");
+    line.raw("allocations", "[" + sizes + "]");
     if (stackBytes >= 0) line.raw("stackBytes", Json::text(stackBytes));
   }
   line.print();
@@ -494,9 +585,9 @@ void expect(const std::string& path, size_t bytes, const std::vector<Field>& fie
   buffersPlaced = arrays.size();
   const StructBytes filled = referenceStruct(bytes, fields, arrays, [&](size_t i) { return place(i + 1); });
   const cudaError_t status = onDevice(filled.data(), nullptr);
-  printLaunches(!unknown.empty()         ? Outcome{"it queries the device: " + unknown}
+  printLaunches(!unknown.empty()         ? Outcome{unknown}
                 : status != cudaSuccess ? failed("its launch failed with " + nameOf(status))
-                                        : Outcome{kernels.empty() ? "it launches no kernel" : ""});
+                                        : Outcome{launched.empty() ? "it launches no kernel" : ""});
 }
 
 void printReference(const std::string& reason) {
@@ -514,7 +605,6 @@ int main(int count, char** words) {
   std::vector<Field> fields;
   std::vector<std::string> fieldWords;
   std::string library, reference, expected;
-  bool untrusted = false;
   std::vector<Array> arrays;
   try {
     for (int i = 1; i < count; i += 2) {
@@ -526,7 +616,7 @@ int main(int count, char** words) {
       else if (readGpuOption(option, value)) continue;
       else if (option == "--library" || option == "--untrusted") {
         library = value;
-        untrusted = option == "--untrusted";
+        isUntrusted = option == "--untrusted";
       }
       else if (option == "--reference") reference = value;
       else if (option == "--expect") expected = value;
@@ -543,7 +633,7 @@ int main(int count, char** words) {
         badArgument("--struct, --sm and one of --library and --expect are required");
       requireLayout("--field", bytes, fields);
     }
-    if (untrusted && !confine()) badArgument("--untrusted: this system has no seccomp filters");
+    if (isUntrusted && !confine()) badArgument("--untrusted: this system has no seccomp filters");
     if (!expected.empty()) expect(expected, bytes, fields, arrays);
     else if (reference.empty()) printLaunches(launch(library, bytes, fields));
     else printReference(referenceFault(reference));

@@ -34,6 +34,9 @@ inline const char* errorName(cudaError_t error) {
     NAME(cudaErrorCooperativeLaunchTooLarge);
     NAME(cudaErrorNotPermitted);
     NAME(cudaErrorNotSupported);
+    NAME(cudaErrorIllegalState);
+    NAME(cudaErrorStreamCaptureUnsupported);
+    NAME(cudaErrorStreamCaptureUnmatched);
     NAME(cudaErrorUnknown);
     default: return nullptr;
   }

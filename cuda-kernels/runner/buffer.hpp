@@ -108,6 +108,8 @@ class TaskBuffer {
     }
   }
 
+  void hide() const { check(cudaMemset(data(), 0xff, spec.bytes()), "hiding a buffer"); }
+
   // Other contents of the same kind; those of a file stay. What is read alone has them at once.
   void draw(long long seed) {
     random_.seed = seed;

@@ -84,6 +84,12 @@ bool stage(Rung& rung, const char* name, Work work) {
   return false;
 }
 
+// Ends a rung. Its own code is a stage, which can fail like any other.
+void release(Rung& rung, const char* name) {
+  if (rung.releasesItself()) stage(rung, name, [&] { rung.release(name); });
+  else rung.release(name);
+}
+
 using Rungs = std::list<Rung>;  // a list, so that rungs keep their addresses
 
 Rungs rungsOf(const Arguments& args, Problems& problems) {
@@ -171,8 +177,9 @@ void measure(const Arguments& args, const Device& device, const Nvml& nvml) {
         if (args.bursts) timeBursts(rung, reference, args.bursts, stopwatch);
         if (args.sustainedSeconds > 0) timeSustained(rung, args.sustainedSeconds, stopwatch, nvml);
       });
-    if (&rung != reference) rung.releaseWorkspace();
+    if (&rung != reference) release(rung, "time");
   }
+  if (reference) release(*reference, "time");
 }
 
 // Times one rung where nothing is known of what it should compute: `check` learns that from the launches written here.
@@ -192,6 +199,7 @@ void blind(const Arguments& args, const Device& device, const Nvml& nvml) {
     kept.write(args.results);
     launches.print(rung, stopwatch.stream(), stopwatch.factsOf(rung).kernels);
   });
+  release(rung, "time");
 }
 
 // Checks the launches that `blind` has written. The first rung is not loaded; others are only trusted ones.
@@ -256,7 +264,7 @@ void compare(const Arguments& args, const Device& device, const Nvml& nvml) {
                 builds[which]->launchAndWait("time", stopwatch.stream());
               });
     if (ready) stage(*builds[0], "time", [&] { compareRungs(builds, args, stopwatch, nvml); });
-    for (Rung* rung : builds) rung->releaseWorkspace();
+    for (Rung* rung : builds) release(*rung, "time");
   }
 }
 
@@ -286,7 +294,7 @@ void profile(const Arguments& args, const Device& device) {
       check(cudaProfilerStop(), "cudaProfilerStop");
     });
     if (profiled) Json("profiled").string("rung", rung.id).number("seconds", taken.count()).print();
-    rung.releaseWorkspace();
+    release(rung, "profile");
   }
 }
 
@@ -306,6 +314,7 @@ void sanitize(const Arguments& args, const Device& device) {
       rung.launchAndWait("sanitize", nullptr);
     });
     if (launched) Json("launched").string("rung", rung.id).print();
+    release(rung, "sanitize");
   }
 }
 

@@ -61,6 +61,17 @@ class Problem {
       if (buffer->spec.written()) buffer->reset(stream);
   }
 
+  // Overwrites what a launch reads, until `showInputs`. An output stays as it is, so that a checker sees who reads it.
+  void hideInputs() const {
+    for (const auto& buffer : buffers_)
+      if (buffer->spec.access != BufferSpec::kOut) buffer->hide();
+  }
+  void showInputs() const {
+    for (const auto& buffer : buffers_)
+      if (buffer->spec.access != BufferSpec::kOut) buffer->reset(nullptr);
+    check(cudaDeviceSynchronize(), "filling the inputs");
+  }
+
   // Only buffers that a launch reads and overwrites: repeated launches would feed back and grow without bound.
   void resetInOuts(cudaStream_t stream) const {
     for (const auto& buffer : buffers_)

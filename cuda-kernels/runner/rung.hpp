@@ -5,8 +5,13 @@
 
 #include <chrono>
 #include <dlfcn.h>
+#include <fstream>
+#include <iterator>
 #include <memory>
+#include <set>
 #include <string>
+#include <sys/mman.h>
+#include <unistd.h>
 #include <vector>
 
 struct Unsupported {
@@ -30,8 +35,7 @@ class Rung {
   // All but its workspace and what it prepares. A library is never closed: its kernels may be registered, and it may
   // cache handles.
   void open(const Device& device) {
-    library_ = dlopen(path_.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (!library_) throw RungError{"load", dlerror()};
+    library_ = ownLibrary(path_);
     launch_ = find<decltype(launch_)>(library_, "kl_launch");
     if (!launch_) throw RungError{"load", path_ + " does not define kl_launch"};
     if (const auto version = find<int (*)()>(library_, "kl_abi_version"); version && version() != KL_ABI_VERSION)
@@ -69,17 +73,26 @@ class Rung {
     pointAtWorkspace();
   }
 
-  // A rung may compile its kernels in this process: that is over before it is verified, and its time is told.
+  // Has the rung set up what it keeps between launches, while the buffers that it is to read hold no data yet: what it
+  // computes from them belongs to a launch. A rung that compiles its kernels in this process launches them instead
+  // (kl_warm_up), with the data.
   void prepare() {
-    const auto prepare = find<const char* (*)(const void*, cudaStream_t)>(library_, "kl_prepare");
-    if (!prepare) return;
-    problem.resetOutputs(nullptr);
+    prepare_ = find<decltype(prepare_)>(library_, "kl_prepare");
+    release_ = find<decltype(release_)>(library_, "kl_release");
+    const auto warmUp = find<const char* (*)(const void*, cudaStream_t)>(library_, "kl_warm_up");
+    if (!prepare_ && !warmUp) return;
+    if (prepare_) problem.hideInputs();
+    else problem.resetOutputs(nullptr);
     check(cudaDeviceSynchronize(), "preparing the buffers");
     const auto start = std::chrono::steady_clock::now();
-    if (const char* why = prepare(struct_.data(), nullptr)) throw RungError{"load", why};
+    const std::string fault = warmUp ? textOf(warmUp(struct_.data(), nullptr)) : faultOf(prepare_(struct_.data()));
     const cudaError_t status = cudaDeviceSynchronize();
     if (status != cudaSuccess) throw RungError{"load", "the kernel failed: " + describe(status)};
     const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+    // Other rungs read them too, also where this one has failed.
+    if (prepare_) problem.showInputs();
+    if (!fault.empty()) throw RungError{"load", fault};
+    isPrepared_ = prepare_ != nullptr;
     const auto about = find<const char* (*)(const void*)>(library_, "kl_about");
     const char* with = about ? about(struct_.data()) : nullptr;
     Json line("prepared");
@@ -87,6 +100,19 @@ class Rung {
     if (with) line.string("with", with);
     else line.null("with");
     line.print();
+  }
+
+  // Whether `release` calls the rung's own code.
+  bool releasesItself() const { return isPrepared_ && release_; }
+
+  // Ends it: kl_release, and its workspace. Work that it leaves behind must have ended well.
+  void release(const char* stage) {
+    const bool calls = releasesItself();
+    isPrepared_ = false;
+    if (calls) release_(struct_.data());
+    workspace_.reset();
+    const cudaError_t status = calls ? cudaDeviceSynchronize() : cudaSuccess;
+    if (status != cudaSuccess) throw RungError{stage, "kl_release failed: " + describe(status)};
   }
 
   // A launch error may be returned, left as the last error, or reported by the next synchronization.
@@ -104,12 +130,35 @@ class Rung {
     if (status != cudaSuccess) throw RungError{stage, "the kernel failed: " + describe(status)};
   }
 
-  void releaseWorkspace() { workspace_.reset(); }
-
  private:
+  // Several rungs of a run can be one library, such as at two problems. Each has variables of its own: the linker knows a
+  // library by its file, so that the second one loads a copy. A rung in Python has its script beside the file.
+  static void* ownLibrary(const std::string& path) {
+    static std::set<std::string> opened;
+    void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (!library) throw RungError{"load", dlerror()};
+    if (opened.insert(path).second || dlsym(library, "kl_warm_up")) return library;
+    const int copy = memfd_create("rung", MFD_CLOEXEC);
+    std::ifstream from(path, std::ios::binary);
+    std::vector<char> bytes{std::istreambuf_iterator<char>(from), std::istreambuf_iterator<char>()};
+    if (copy < 0 || write(copy, bytes.data(), bytes.size()) != ssize_t(bytes.size()))
+      throw RungError{"load", "its library cannot be copied into memory"};
+    // Kept open: the name of a later copy must be another one.
+    library = dlopen(("/proc/self/fd/" + std::to_string(copy)).c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (!library) throw RungError{"load", dlerror()};
+    return library;
+  }
+
   template <typename Function>
   static Function find(void* library, const char* name) {
     return reinterpret_cast<Function>(dlsym(library, name));
+  }
+
+  static std::string textOf(const char* text) { return text ? text : ""; }
+
+  static std::string faultOf(cudaError_t prepared) {
+    if (prepared == cudaSuccess) prepared = cudaGetLastError();
+    return prepared == cudaSuccess ? "" : "kl_prepare failed: " + describe(prepared);
   }
 
   void pointAtWorkspace() {
@@ -127,6 +176,9 @@ class Rung {
   void* library_ = nullptr;
   cudaError_t (*launch_)(const void*, cudaStream_t) = nullptr;
   const char* (*failure_)(const void*) = nullptr;
+  cudaError_t (*prepare_)(const void*) = nullptr;
+  void (*release_)(const void*) = nullptr;
+  bool isPrepared_ = false;
   StructBytes struct_;
   size_t workspaceBytes_ = 0;
   std::shared_ptr<DeviceBuffer> workspace_;

@@ -353,16 +353,16 @@ it('a rung that cannot run says why and what to do', async () => {
     `scale<<<8, 128, ${bytes}, stream>>>(p->x, own, p->N, p->a, 0)`
   const rungs = [
     [
-      '03_allocates',
+      '03_managed',
       scaled,
-      `cudaMalloc(&own, 4 * p->N); ${launch(512)}`,
-      /cudaMalloc.*kl_workspace_bytes/,
+      `cudaMallocManaged(&own, 4 * p->N); ${launch(512)}`,
+      /managed memory, which the host writes to/,
     ],
     [
-      '04_streams',
+      '04_nodes',
       scaled,
-      `cudaStreamCreate(&stream); ${launch(512)}`,
-      /cudaStreamCreate.*--target local/,
+      `cudaGraph_t graph; cudaGraphCreate(&graph, 0); ${launch(512)}`,
+      /cudaGraphCreate.*--target local/,
     ],
     ['05_not_allowed', scaled, launch(64 * 1024), /may have 49152 until cudaFuncSetAttribute/],
     [

@@ -17,6 +17,8 @@ export interface RungSource {
   /** Relative to cuda-kernels, with `/`. */
   file: string
   text: string
+  /** The contents of a file that is not text, which `text` then describes. */
+  bytes?: Uint8Array
   /** What it is built with in place of its task's headers, text by path. */
   headers?: ReadonlyMap<string, string>
 }

@@ -4,6 +4,7 @@ import { join, dirname } from 'node:path'
 import { createHash } from 'node:crypto'
 import { inputError } from '../../domain/errors'
 import { message } from '../../domain/messages/message'
+import { isBinaryFile } from '../../domain/ladder/rung'
 import { errorCode, diskError, replaceFile } from '../disk/disk'
 import { ladderFileNames, headerName, shownPath, refusalOf } from './ladder-folder'
 
@@ -40,6 +41,8 @@ export async function readFolderFile(folder: string, name: string): Promise<Read
     throw inputError(message('written.fault', { place: shownPath(join(folder, name)), fault: why }))
   }
   const bytes = await readFile(join(folder, name))
+  if (isBinaryFile(name))
+    return { text: '', version: versionOf(bytes), locked: `${name} is machine code, not text.` }
   const { text, locked } = decode(bytes, name)
   return { text: text.replaceAll('\r\n', '\n'), version: versionOf(bytes), locked }
 }
@@ -53,7 +56,7 @@ const isAbsent = (path: string): Promise<boolean> =>
 /** Only files of a ladder are written: its ladder file, sources and headers. */
 const isEditable = (name: string): boolean =>
   (ladderFileNames.some((known) => known === name) ||
-    /\.(cu|py)$/.test(name) ||
+    /\.(cu|py|ptx)$/.test(name) ||
     headerName.test(name)) &&
   !name.split('/').some((part) => part.startsWith('.'))
 

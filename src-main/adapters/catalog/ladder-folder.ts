@@ -6,8 +6,15 @@ import { lstat, readdir, readFile, realpath, stat } from 'node:fs/promises'
 import { basename, join, posix, relative, resolve, sep } from 'node:path'
 import { inputError } from '../../domain/errors'
 import { message, type AnyMessage } from '../../domain/messages/message'
-import type { LadderFile } from '../../domain/ladder/ladder'
-import { rungEndings } from '../../domain/ladder/rung'
+import type { LadderEntry, LadderFile } from '../../domain/ladder/ladder'
+import {
+  compiledEndings,
+  isBinaryFile,
+  isCompiledFile,
+  isKernelFile,
+  sourceEndings,
+  type RungHeader,
+} from '../../domain/ladder/rung'
 import { isPython } from '../../domain/task/python'
 import { fillFiles, referenceFile, type Task } from '../../domain/task/task'
 import {
@@ -15,7 +22,8 @@ import {
   parseProgramLadder,
   type ParsedLadder,
 } from '../../parsers/kernels/ladder-document'
-import { parseRungHeader } from '../../parsers/kernels/rung-header'
+import { inWords, parseRungHeader } from '../../parsers/kernels/rung-header'
+import { sha256 } from '../disk/build-cache'
 import { errorCode, pathExists } from '../disk/disk'
 import { builtWith, sentenceOf, type Catalog } from './catalog'
 import { referenceHeaderFile, taskHeaderFile } from '../../domain/task/task-headers'
@@ -73,6 +81,25 @@ export async function refusalOf(folder: string, name: string): Promise<AnyMessag
     return message('folders.leadsOut', { file: name })
   const found = await stat(real)
   return found.isFile() ? null : message('files.notFile', { file: name })
+}
+
+const maxBinaryBytes = 256 * 1024 * 1024
+
+/** Throws for too much of it. */
+async function readBytesIn(folder: string, name: string): Promise<Uint8Array> {
+  const { size } = await stat(join(folder, name))
+  if (size > maxBinaryBytes)
+    throw inputError(`${shownPath(join(folder, name))} has ${size} bytes; the limit is 256 MiB.`)
+  return new Uint8Array(await readFile(join(folder, name)))
+}
+
+const describeBytes = (name: string, bytes: Uint8Array): string =>
+  `${name}: ${bytes.length} bytes, SHA-256 ${sha256(bytes)}\n`
+
+/** A file as it is shown before its folder is trusted: its text, or what identifies it. */
+export async function shownFile(folder: string, name: string): Promise<string> {
+  const bytes = await readFile(join(folder, name))
+  return isBinaryFile(name) ? describeBytes(name, bytes) : bytes.toString('utf8')
 }
 
 /** Throws for what is no text, or too much of it. */
@@ -218,15 +245,35 @@ export async function readLadderFolder(folder: string, shipped: Catalog): Promis
   return { folder: path, ladder, task, files, catalog }
 }
 
+/** What an entry says that does not go with the rung's file; `path` is in the entry. */
+function compiledFault(
+  file: string,
+  { launch, build }: Pick<LadderEntry, 'launch' | 'build'>,
+): { path: string[]; message: AnyMessage } | null {
+  if (isKernelFile(file) && !launch)
+    return { path: [], message: message('compiled.noLaunch', { file }) }
+  if (!isKernelFile(file) && launch)
+    return { path: ['launch'], message: message('compiled.launchesItself', { file }) }
+  return isBinaryFile(file) && build
+    ? { path: ['build'], message: message('compiled.noBuild', { file }) }
+    : null
+}
+
 /** What a rung's header and its entry in the ladder say of each other, and of the other rungs. */
 function checkEntries(catalog: Catalog, { ladder, at }: ParsedLadder, shown: string): void {
   const names = ladder.rungs.map(({ as, id }) => as ?? id)
   const report = (what: string, fault: AnyMessage): void => {
     catalog.faults.set(what, fault)
   }
-  for (const [index, { id, params = {} }] of ladder.rungs.entries()) {
+  for (const [index, { id, params = {}, launch, build }] of ladder.rungs.entries()) {
     const source = catalog.rungs.get(id)
     if (!source) continue
+    const fault = compiledFault(basename(source.file), { launch, build })
+    if (fault) {
+      catalog.rungs.delete(id)
+      catalog.faults.set(id, at(['rungs', index, ...fault.path], fault.message))
+      continue
+    }
     const { after, params: declared } = source.header
     if (after !== null && !names.includes(after)) {
       const line =
@@ -255,17 +302,21 @@ function checkEntries(catalog: Catalog, { ladder, at }: ParsedLadder, shown: str
   }
 }
 
-/** The file of a rung, which is CUDA C++ unless there is only one in Python. */
+/** The file of a rung: a source, or what was compiled elsewhere if there is none. */
 export async function rungFile(folder: string, id: string): Promise<string> {
-  const names = rungEndings.map((ending) => `${id}${ending}`)
-  const there = await Promise.all(names.map((name) => pathExists(join(folder, name))))
-  const found = names.filter((_, index) => there[index])
+  const those = async (endings: readonly string[]): Promise<string[]> => {
+    const names = endings.map((ending) => `${id}${ending}`)
+    const there = await Promise.all(names.map((name) => pathExists(join(folder, name))))
+    return names.filter((_, index) => there[index])
+  }
+  const sources = await those(sourceEndings)
+  const found = sources.length > 0 ? sources : await those(compiledEndings)
   if (found.length > 1)
     throw inputError(
       `${shownPath(folder)} contains ${found.join(' and ')}, which are both the rung ${id}.`,
       'Give one of them another name.',
     )
-  return found[0] ?? names[0]!
+  return found[0] ?? `${id}${sourceEndings[0]}`
 }
 
 async function readRung(
@@ -279,10 +330,45 @@ async function readRung(
   const name = await rungFile(folder, id)
   const why = await refusalOf(folder, name)
   if (why !== null) throw inputError(at(['rungs', index, 'id'], why))
+  if (isCompiledFile(name)) return readCompiled(catalog, { task, ladder, at }, index, folder, name)
   const text = await readTextIn(folder, name)
   const header = parseRungHeader(text, join(shown, name), task)
   if (header.id !== id)
     throw inputError(message('header.otherName', { file: join(shown, name), rung: header.id }))
   const file = `${task.id}/${basename(name)}`
   catalog.rungs.set(id, { header, file, text, ...(await builtWith(catalog.root, file)) })
+}
+
+/** The architecture that PTX needs: the one that it names. */
+const targetOf = (ptx: string): string | null =>
+  /^\.target\s+(sm_\d{2,3}[af]?)\b/m.exec(ptx)?.[1] ?? null
+
+/** A rung without a header. What is not text is described, so that a session tells one build from another. */
+async function readCompiled(
+  catalog: Catalog,
+  { task, ladder, at }: Pick<ParsedLadder, 'task' | 'ladder' | 'at'>,
+  index: number,
+  folder: string,
+  name: string,
+): Promise<void> {
+  const { id, title, idea } = ladder.rungs[index]!
+  if (idea === undefined)
+    throw inputError(at(['rungs', index], message('compiled.noIdea', { file: name })))
+  const bytes = isBinaryFile(name) ? await readBytesIn(folder, name) : undefined
+  const text = bytes ? describeBytes(name, bytes) : await readTextIn(folder, name)
+  const header: RungHeader = {
+    id,
+    title: title ?? inWords(id),
+    after: null,
+    idea,
+    expect: [],
+    params: [],
+    options: Object.fromEntries(
+      Object.entries(task.options).map(([option, { choices }]) => [option, Object.keys(choices)]),
+    ),
+    flags: [],
+    requires: bytes ? null : targetOf(text),
+  }
+  const file = `${task.id}/${basename(name)}`
+  catalog.rungs.set(id, { header, file, text, ...(bytes ? { bytes } : {}) })
 }

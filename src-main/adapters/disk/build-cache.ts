@@ -22,8 +22,8 @@ import { jsonFile } from './json-file'
 import { sharedCacheDir } from './paths'
 
 interface BuildInputs {
-  /** Text by path; the compiler runs in a folder that contains them. */
-  sources: ReadonlyMap<string, string>
+  /** Contents by path; the compiler runs in a folder that contains them. */
+  sources: ReadonlyMap<string, string | Uint8Array>
   flags: readonly string[]
   /** The output of `nvcc --version`, because another compiler produces another artifact. */
   compiler: string
@@ -77,7 +77,9 @@ export const sha256 = (content: string | Uint8Array): string =>
   createHash('sha256').update(content).digest('hex')
 
 function buildKey({ sources, flags, compiler, output }: BuildInputs): string {
-  const texts = [...sources].sort(([a], [b]) => (a < b ? -1 : 1))
+  const texts = [...sources]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([path, content]) => [path, typeof content === 'string' ? content : [sha256(content)]])
   return sha256(JSON.stringify([compiler, flags, output, texts])).slice(0, 32)
 }
 
@@ -88,10 +90,10 @@ const sourceTime = new Date('1980-01-01')
  * Fills a folder that appears with all of its files or not at all. If it is there, from a build that failed, each file is
  * put in place of the one of its name.
  */
-async function writeSources(folder: string, sources: ReadonlyMap<string, string>): Promise<void> {
+async function writeSources(folder: string, sources: BuildInputs['sources']): Promise<void> {
   const write = async (
     into: string,
-    put: (path: string, text: string) => Promise<void>,
+    put: (path: string, content: string | Uint8Array) => Promise<void>,
   ): Promise<void> => {
     for (const below of new Set([...sources.keys()].map(dirname)))
       await mkdir(join(into, below), { recursive: true, mode: 0o700 })
@@ -193,6 +195,21 @@ export function diskBuildCache(root: string, shared = sharedCacheDir()): BuildCa
       return version
     },
   }
+}
+
+/** Puts a library that was built elsewhere into the cache, where it stays as it is now; returns its path there. */
+export async function keepLibrary(cache: BuildCache, library: Uint8Array): Promise<string> {
+  const slot = await cache.slot({
+    sources: new Map([['rung.so', library]]),
+    flags: [],
+    compiler: 'none',
+    output: 'rung.so',
+  })
+  if (!slot.kept) {
+    await copyFile(join(slot.sourceDir, 'rung.so'), slot.pending)
+    await slot.keep({ argv: [], stdout: '', stderr: '', seconds: 0 })
+  }
+  return slot.artifact
 }
 
 /**

@@ -2,6 +2,12 @@
 import type { MachineCode, MachineKernel } from '../../domain/sass/machine-code'
 import { readCubin } from '../../parsers/cubin/cubin'
 import type { Toolbox } from './toolbox'
+import type { Build } from '../../domain/session/session'
+import { KernelLadderError } from '../../domain/errors'
+import { staticShared } from '../../domain/emulator/rung'
+import type { Statement } from '../../domain/messages/message'
+import { isElf } from '../../parsers/cubin/elf'
+import { summarizeBuild, type PtxasKernel } from '../../parsers/cuda/ptxas'
 import type { BuiltKernel } from '../../domain/sass/static-profile'
 import { cubinsOf } from '../../parsers/cubin/fat-binary'
 
@@ -12,18 +18,36 @@ interface BuiltCode {
 }
 
 /** Null where there is no library, as in a replay, or no machine code in it. */
-export async function readBuiltCode(toolbox: Toolbox, library: string): Promise<BuiltCode | null> {
-  const bytes = await toolbox.readBuilt(library)
-  const [cubin] = bytes ? cubinsOf(bytes) : []
-  if (!cubin) return null
-  const { architecture, kernels } = readCubin(cubin)
-  return { architecture, kernels: new Map(kernels.map((kernel) => [kernel.name, kernel])) }
+export async function readBuiltCode(
+  toolbox: Toolbox,
+  library: string,
+  architecture?: number,
+): Promise<BuiltCode | null> {
+  const modules = await readModules(toolbox, library, architecture)
+  const [first] = modules
+  if (!first) return null
+  const kernels = modules
+    .filter((module) => module.architecture === first.architecture)
+    .flatMap((module) => module.kernels)
+  return {
+    architecture: first.architecture,
+    kernels: new Map(kernels.map((kernel) => [kernel.name, kernel])),
+  }
 }
 
-/** Every module in a library; empty where there is no library. */
-export async function readModules(toolbox: Toolbox, library: string): Promise<MachineCode[]> {
+/**
+ * Every module in a library; empty where there is no library. Of a library for several GPUs, those for one of them: 90 for
+ * compute capability 9.0.
+ */
+export async function readModules(
+  toolbox: Toolbox,
+  library: string,
+  architecture?: number,
+): Promise<MachineCode[]> {
   const bytes = await toolbox.readBuilt(library)
-  return bytes ? cubinsOf(bytes).map((cubin) => readCubin(cubin)) : []
+  const modules = bytes ? cubinsOf(bytes).map((cubin) => readCubin(cubin)) : []
+  const own = modules.filter((module) => module.architecture === architecture)
+  return own.length > 0 ? own : modules
 }
 
 /** What is launched, in order; null if a kernel is not in this code. */
@@ -39,3 +63,43 @@ export function launchedKernels(
   }
   return found
 }
+
+/** A cubin that was built elsewhere: its architecture and whether it has kernels, or why it cannot be read. */
+export function inspectCubin(
+  cubin: Uint8Array,
+): { architecture: number; hasKernels: boolean } | { unreadable: Statement } {
+  try {
+    const { architecture, kernels } = readCubin(cubin)
+    return { architecture, hasKernels: kernels.length > 0 }
+  } catch (error) {
+    if (!(error instanceof KernelLadderError) || error.kind !== 'input') throw error
+    return { unreadable: error.statement }
+  }
+}
+
+export const isLibrary = isElf
+
+/** The resources of kernels as ptxas reports them; machine code does not tell spills from other local memory. */
+export const kernelsOf = (modules: readonly MachineCode[]): PtxasKernel[] =>
+  modules.flatMap(({ architecture, kernels }) =>
+    kernels.map((kernel) => ({
+      name: kernel.name,
+      architecture: `sm_${architecture}`,
+      registers: kernel.registers ?? 0,
+      staticSharedBytes: staticShared(kernel, architecture),
+      constantBytes: 0,
+      spillStoreBytes: 0,
+      spillLoadBytes: 0,
+      stackBytes: kernel.frameBytes,
+      barriers: kernel.barriers,
+    })),
+  )
+
+/** The build of such kernels. */
+export const builtElsewhere = (
+  kernels: readonly PtxasKernel[],
+): Omit<Build, 'seconds' | 'cached'> => ({
+  ...summarizeBuild(kernels),
+  spillStoreBytes: null,
+  spillLoadBytes: null,
+})

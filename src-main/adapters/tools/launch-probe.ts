@@ -46,6 +46,10 @@ export interface Launched {
   kernels: ProbedLaunch[]
   /** Empty unless `layouts` were given. */
   memory: ProbedMemory[]
+  /** The same of kl_prepare. */
+  prepared: { kernels: ProbedLaunch[]; memory: ProbedMemory[] }
+  /** Bytes of the memory that it allocates. */
+  allocations: number[]
   workspaceBytes: number
   /** Variables that the host knows, in the order of their dummy addresses. */
   symbols: string[]
@@ -74,10 +78,17 @@ export const layoutWords = (layouts: LaunchProbeCall['layouts']): string[] =>
 const launchedOf = (result: ProcessResult): Launched | NotLaunched => {
   const answer = parseProbedLaunches(result.stdout)
   if (!answer) return unfinished(result)
-  const { kernels, reason, fault, memory = [], workspaceBytes = 0, symbols = [] } = answer
-  return reason === null
-    ? { kernels, memory, workspaceBytes, symbols, stackBytes: answer.stackBytes ?? null }
-    : { reason, ...(fault === null ? {} : { fault }) }
+  const { reason, fault } = answer
+  if (reason !== null) return { reason, ...(fault === null ? {} : { fault }) }
+  return {
+    kernels: answer.kernels,
+    memory: answer.memory ?? [],
+    prepared: answer.prepared ?? { kernels: [], memory: [] },
+    allocations: answer.allocations ?? [],
+    workspaceBytes: answer.workspaceBytes ?? 0,
+    symbols: answer.symbols ?? [],
+    stackBytes: answer.stackBytes ?? null,
+  }
 }
 
 const probeTimeoutMs = 30_000
@@ -157,8 +168,11 @@ export async function probeReference(
   return parseProbedReference(result.stdout)?.reason ?? null
 }
 
-/** The loader's message for a CUDA runtime function that the probe does not implement. */
-const lacking = /symbol lookup error: .*undefined symbol: (cuda?[A-Z]\w*)/
+/** The loader's message for a function of CUDA or its libraries that the probe does not implement. */
+const lacking = /symbol lookup error: .*undefined symbol: ((?:cu|nccl|nv)\w*)/
+
+/** Of CUDA's runtime and driver; others are of its libraries. */
+const runtimeFunction = /^cu(da)?[A-Z]/
 
 /** Why the probe did not answer. Its process runs the rung's host code, which would end the runner as well. */
 function unfinished(result: ProcessResult): NotLaunched {
@@ -166,9 +180,9 @@ function unfinished(result: ProcessResult): NotLaunched {
   const [, name] = lacking.exec(stderr) ?? []
   if (name !== undefined)
     return {
-      reason: /Malloc|Free|Alloc/.test(name)
-        ? message('tools.probeAllocates', { name })
-        : message('tools.probeLacks', { name }),
+      reason: runtimeFunction.test(name)
+        ? message('tools.probeLacks', { name })
+        : message('tools.probeLibrary', { name }),
     }
   const last = stderr.trim().split('\n').pop() ?? ''
   const text = last === '' ? '' : `: ${last}`

@@ -22,6 +22,11 @@ export const rungFlags = (sm: string): string[] => [
   'include',
 ]
 
+/** For a rung that is PTX or machine code: one container of machine code, which its library embeds. */
+export const ptxFlags = (sm: string): string[] => [
+  ...['-fatbin', '-Xptxas', '-v', '-gencode', `arch=compute_${sm},code=sm_${sm}`],
+]
+
 /**
  * For static analysis of a rung, and to emulate it: the probe stands in for the CUDA runtime, so none is linked. The
  * guard leaves C++17's special mathematical functions out of libstdc++'s <cmath>, which every source includes: they

@@ -5,7 +5,7 @@
 import { createDevice, newMemory, OutOfDeviceMemory, type Allocation } from '../emulator/device'
 import type { Printed } from '../emulator/launch'
 import { readsClock } from '../emulator/code-facts'
-import { linkRung, type MemoryOperation, type RungLaunch } from '../emulator/rung'
+import { firstAllocation, linkRung, type RungLaunch, type RungWork } from '../emulator/rung'
 import type { Finding } from '../emulator/site'
 import type { Counts } from '../emulator/warp'
 import { Halt, type HaltReason } from '../emulator/warp'
@@ -26,10 +26,12 @@ export interface EmulatedBuffer {
   writable: boolean
 }
 
-export interface EmulationJob {
+export interface EmulationJob extends RungWork {
   machineCode: readonly MachineCode[]
-  launches: RungLaunch[]
-  memory: MemoryOperation[]
+  /** What comes once before the first run, while the buffers hold no data. */
+  prepared?: RungWork
+  /** Bytes of each allocation of the rung, in the order of the probe's dummy addresses. */
+  allocations?: readonly number[]
   workspaceBytes: number
   /** Variables that the host knows, in the order of the probe's dummy addresses for them. */
   symbols: string[]
@@ -65,7 +67,7 @@ export interface Stop {
   kind: HaltReason
   /** More about it: the name of an instruction, a limit. */
   detail: string
-  /** Which launch, from 0 on, and where in its code; null where that is not known. */
+  /** Which launch, from 0 on, behind the last of them those of `prepared`, and where in its code; null where unknown. */
   launch: number | null
   address: number | null
   mnemonic: string | null
@@ -76,6 +78,8 @@ export interface Stop {
 export interface EmulationAnswer {
   /** Those that ran to their end. */
   kernels: EmulatedKernel[]
+  /** The same of what is prepared. */
+  prepared: EmulatedKernel[]
   stop: Stop | null
   /** What threads printed, in the order in which they did; the first of it. */
   printed: (Printed & { launch: number })[]
@@ -135,11 +139,14 @@ export const isRepeated = ({
   buffers,
   machineCode,
   workspaceBytes,
+  allocations = [],
   checks,
 }: EmulationJob): boolean =>
   !checks &&
   buffers.some(({ earlier }) => earlier !== undefined) &&
-  (workspaceBytes > 0 || machineCode.some(({ globals }) => globals.length > 0))
+  (workspaceBytes > 0 ||
+    allocations.length > 0 ||
+    machineCode.some(({ globals }) => globals.length > 0))
 
 /** `onProgress` is told how many warp instructions were executed, at most about once a second. */
 export function emulate(
@@ -148,6 +155,7 @@ export function emulate(
 ): EmulationAnswer {
   const answer: EmulationAnswer = {
     kernels: [],
+    prepared: [],
     stop: null,
     printed: [],
     prints: 0,
@@ -165,6 +173,12 @@ export function emulate(
     if (job.workspaceBytes > 0) places.set(0, device.allocate('workspace', job.workspaceBytes))
     for (const [index, { name, bytes }] of job.buffers.entries())
       places.set(index + 1, device.allocate(name, bytes))
+    const allocated = (job.allocations ?? []).map((bytes, index) => {
+      const place = device.allocate('allocation', bytes)
+      places.set(firstAllocation + index, place)
+      device.bytes(place).fill(unwritten)
+      return place
+    })
     const reset = (which: 'contents' | 'earlier'): void => {
       for (const [index, buffer] of job.buffers.entries()) {
         const bytes = device.bytes(places.get(index + 1)!)
@@ -173,13 +187,14 @@ export function emulate(
         else bytes.set(values)
       }
     }
-    // Of the first run whose results count; the others are only held to their results.
-    let recorded = true
+    // Of what is prepared, and of the first run whose results count; the others are only held to their results.
+    let recordTo: EmulatedKernel[] | null = answer.prepared
     const rung = linkRung({
       device,
       machineCode: job.machineCode,
       launches: job.launches,
       memory: job.memory,
+      ...(job.prepared ? { prepared: job.prepared } : {}),
       buffers: places,
       symbols: job.symbols,
       ...(job.stackBytes === null ? {} : { stackBytes: job.stackBytes }),
@@ -206,8 +221,7 @@ export function emulate(
       },
       onResult({ launch: { kernel }, code, result }) {
         const { instructions, barriers, counts, findings } = result
-        if (!recorded) return
-        answer.kernels.push({
+        recordTo?.push({
           ...{ kernel, instructions, barriers, counts, findings: [...findings] },
           readsClock: readsClock(code),
         })
@@ -232,17 +246,22 @@ export function emulate(
       }
       return outputs
     }
+    if (job.prepared) {
+      for (const index of job.buffers.keys()) device.bytes(places.get(index + 1)!).fill(unwritten)
+      launch = job.launches.length - 1
+      rung.prepare(job.sample ? middle : undefined)
+    }
     const repeats = job.sample !== true && isRepeated(job)
     if (repeats) {
-      recorded = false
+      recordTo = null
       run('earlier')
-      recorded = true
     }
+    recordTo = answer.kernels
     answer.outputs = run('contents')
     if (repeats) {
-      recorded = false
+      recordTo = null
       const workspace = places.get(0)
-      const state = [...rung.variables, ...(workspace ? [workspace] : [])]
+      const state = [...rung.variables, ...allocated, ...(workspace ? [workspace] : [])]
       const copied = (): Uint8Array[] => state.map((place) => device.bytes(place).slice())
       let settled = false
       for (let turn = 0; turn < mostAgain && !settled; turn++) {

@@ -1,6 +1,6 @@
 /** What a rung's machine code does with each buffer: which it reads before it writes them, and which it writes, and how much. */
 import { createDevice, newMemory, type Allocation } from '../emulator/device'
-import { linkRung } from '../emulator/rung'
+import { firstAllocation, linkRung } from '../emulator/rung'
 import { Halt, type HaltReason } from '../emulator/warp'
 import type { EmulationJob } from './job'
 
@@ -49,6 +49,8 @@ function executed(
     buffers.set(index + 1, places[index]!)
     guards.push(device.allocate('guard', guardBytes))
   }
+  for (const [index, bytes] of (job.allocations ?? []).entries())
+    buffers.set(firstAllocation + index, device.allocate('allocation', bytes))
   for (const [index, place] of places.entries()) {
     const contents = contentsOf(index)
     if (contents) device.bytes(place).set(contents)
@@ -57,11 +59,12 @@ function executed(
   let unwrittenReads = false
   let stop: Observed['stop'] = null
   try {
-    linkRung({
+    const rung = linkRung({
       device,
       machineCode: job.machineCode,
       launches: job.launches,
       memory: job.memory,
+      ...(job.prepared ? { prepared: job.prepared } : {}),
       buffers,
       symbols: job.symbols,
       ...(job.stackBytes === null ? {} : { stackBytes: job.stackBytes }),
@@ -79,7 +82,9 @@ function executed(
             (address ?? -1) < places[unwritten]!.offset + places[unwritten]!.bytes,
         )
       },
-    }).run()
+    })
+    rung.prepare()
+    rung.run()
   } catch (error) {
     if (!(error instanceof Halt)) throw error
     stop = { kind: error.reason, detail: error.message }

@@ -103,6 +103,7 @@ export function joined(job: EmulationJob, answers: readonly EmulationAnswer[]): 
       stopped < 0
         ? kernels[0]!.map((_, index) => together(kernels.map((each) => each[index]!)))
         : last.kernels,
+    prepared: last.prepared,
     stop: last.stop,
     printed: ran.flatMap(({ printed }) => printed),
     prints: ran.reduce((total, { prints }) => total + prints, 0),

@@ -10,6 +10,8 @@ export interface LaunchBank {
   /** The kernel's arguments, as laid out for it. */
   parameters: Uint8Array
   localBytes: number
+  /** Blocks of a cluster, along x; 1 where there are no clusters. */
+  clusterBlocks?: number
 }
 
 /** Constant bank 0 as the driver fills it in: dimensions, the stack's end, the parameters. */
@@ -19,6 +21,7 @@ export function launchBank({
   block,
   parameters,
   localBytes,
+  clusterBlocks = 1,
 }: LaunchBank): Uint8Array {
   const base = architecture >= 90 ? 0x210 : 0x160
   const bank = new Uint8Array(base + parameters.length + 16)
@@ -31,6 +34,14 @@ export function launchBank({
   if (architecture >= 90) {
     view.setUint32(0x198, base, true)
     view.setUint32(0x19c, parameterHigh, true)
+    // A kernel divides a block's place by them: %clusterid is the place times the reciprocal, as floats.
+    const cluster = [clusterBlocks, 1, 1]
+    for (const [axis, blocks] of cluster.entries()) {
+      view.setUint32(0x144 + 4 * axis, blocks, true)
+      view.setFloat32(0x150 + 4 * axis, 1 / blocks, true)
+      view.setUint32(0x15c + 4 * axis, grid[axis]! / blocks, true)
+    }
+    view.setUint32(0x188, clusterBlocks, true)
   }
   bank.set(parameters, base)
   return bank

@@ -51,16 +51,20 @@ export interface EmulatedLaunch {
 }
 
 /** The probe's address of a buffer: in the order of the launch struct from 1 on, the workspace being 0. */
-const dummyBase = 0x7000_0000_0000n
+const dummyBase = 0x4b4c_0000_0000_0000n
 const dummyShift = 38n
 export const dummyAddress = (index: number): bigint => dummyBase + (BigInt(index) << dummyShift)
 
 /** From this number on the ranges are of the variables that the host knows, in the order of the probe. */
 export const firstSymbol = 128
 
+/** From this number on they are of what the rung has allocated. */
+export const firstAllocation = 256
+const ranges = firstAllocation + 1024
+
 /** Which range a dummy address is in and how far; null for any other number. */
 function dummyPlace(value: bigint): { index: number; offset: number } | null {
-  if (value < dummyBase || value >= dummyBase + (256n << dummyShift)) return null
+  if (value < dummyBase || value >= dummyBase + (BigInt(ranges) << dummyShift)) return null
   const index = Number((value - dummyBase) >> dummyShift)
   return { index, offset: Number(value - dummyAddress(index)) }
 }
@@ -82,6 +86,23 @@ function translateArguments(
   for (let at = 0; at + 8 <= copy.length; at += 8) {
     const address = translate(view.getBigUint64(at, true), buffers)
     if (address !== null) view.setBigUint64(at, address, true)
+  }
+  return copy
+}
+
+/**
+ * The same of what a rung copies from the host, such as an array of pointers or a tensor map. It also copies numbers, so
+ * only addresses in a buffer or right behind it count.
+ */
+function translateData(bytes: Uint8Array, buffers: ReadonlyMap<number, Allocation>): Uint8Array {
+  const copy = new Uint8Array(bytes)
+  const view = new DataView(copy.buffer)
+  for (let at = 0; at + 8 <= copy.length; at += 8) {
+    const value = view.getBigUint64(at, true)
+    const found = dummyPlace(value)
+    const buffer = found && buffers.get(found.index)
+    if (buffer && found.offset <= buffer.bytes)
+      view.setBigUint64(at, translate(value, buffers)!, true)
   }
   return copy
 }
@@ -138,11 +159,17 @@ function linkedBank(
   return linked
 }
 
-interface RungRun {
-  readonly device: Device
-  readonly machineCode: readonly MachineCode[]
+/** Launches, and the fills and copies between them. */
+export interface RungWork {
   readonly launches: readonly RungLaunch[]
   readonly memory: readonly MemoryOperation[]
+}
+
+interface RungRun extends RungWork {
+  readonly device: Device
+  readonly machineCode: readonly MachineCode[]
+  /** What comes once, before the launches. */
+  readonly prepared?: RungWork
   /** By the number of the probe's range. */
   readonly buffers: ReadonlyMap<number, Allocation>
   /** Names of the variables that the host knows, mangled. */
@@ -243,7 +270,9 @@ function clusterOf(launch: RungLaunch, kernel: MachineKernel): number {
 }
 
 interface LinkedRung {
-  /** Runs it; what it keeps in variables stays for the next time. */
+  /** Does what comes before all launches, by some blocks of each of its own launches or by all. */
+  prepare: (blocksOf?: RungRun['blocksOf']) => EmulatedLaunch[]
+  /** Runs it; what it keeps in variables and in its own memory stays for the next time. */
   run: () => EmulatedLaunch[]
   /** The module's variables in device memory. */
   variables: readonly Allocation[]
@@ -253,7 +282,7 @@ export const runRung = (run: RungRun): EmulatedLaunch[] => linkRung(run).run()
 
 /** Places the variables of the modules. */
 export function linkRung(run: RungRun): LinkedRung {
-  const { device, machineCode, launches, memory } = run
+  const { device, machineCode } = run
   const variables = allocateVariables(device, machineCode)
   const constants = new Map(
     machineCode.map((module) => [
@@ -276,8 +305,11 @@ export function linkRung(run: RungRun): LinkedRung {
             .subarray(offset, offset + size),
         ),
     )[0]
+    const size = machineCode
+      .flatMap(({ globals }) => globals)
+      .find((each) => each.name === name)?.size
     if (address !== undefined)
-      buffers.set(firstSymbol + place, { name, offset: offsetOf(address)!, bytes: 0 })
+      buffers.set(firstSymbol + place, { name, offset: offsetOf(address)!, bytes: size ?? 0 })
     else if (found) constantBytes.set(firstSymbol + place, found)
   }
   // What one launch has written, the next may read.
@@ -298,18 +330,18 @@ export function linkRung(run: RungRun): LinkedRung {
     const offset = Number(BigInt.asUintN(32, moved))
     return new Uint8Array(device.memory.buffer).subarray(offset, offset + bytes)
   }
-  const doMemory = (before: number): void => {
+  const doMemory = ({ memory }: RungWork, before: number): void => {
     for (const each of memory) {
       if (each.before !== before) continue
       const to = bytesAt(each.to, each.bytes)
       if (each.from === null) to.fill(each.value)
-      else to.set(typeof each.from === 'bigint' ? bytesAt(each.from, each.bytes) : each.from)
+      else if (typeof each.from === 'bigint') to.set(bytesAt(each.from, each.bytes))
+      else to.set(translateData(each.from, buffers))
       if (to.buffer === device.memory.buffer)
         written?.fill(1, to.byteOffset, to.byteOffset + to.length)
     }
   }
-  const one = (launch: RungLaunch, index: number): EmulatedLaunch => {
-    doMemory(index)
+  const one = (launch: RungLaunch, blocks: Launch['blocks']): EmulatedLaunch => {
     const module = machineCode.find(({ kernels }) =>
       kernels.some(({ name }) => name === launch.kernel),
     )
@@ -317,6 +349,7 @@ export function linkRung(run: RungRun): LinkedRung {
     if (!module || !kernel) throw new Halt('unknown-instruction', null, launch.kernel)
     const code = codeOf(kernel, module)
     const localBytes = stackOf(kernel, code, run.stackBytes ?? defaultStack)
+    const clusterBlocks = clusterOf(launch, kernel)
     const banks = new Map(constants.get(module))
     for (const bank of kernel.constants) banks.set(bank.bank, linkedBank(bank, variables))
     banks.set(
@@ -327,6 +360,7 @@ export function linkRung(run: RungRun): LinkedRung {
         block: launch.block,
         parameters: translateArguments(launch.arguments, buffers),
         localBytes,
+        clusterBlocks,
       }),
     )
     run.onLaunch?.()
@@ -336,21 +370,26 @@ export function linkRung(run: RungRun): LinkedRung {
       grid: launch.grid,
       block: launch.block,
       sharedBytes: staticShared(kernel, module.architecture) + launch.dynamicSharedBytes,
-      clusterBlocks: clusterOf(launch, kernel),
+      clusterBlocks,
       localBytes,
       banks,
-      ...(run.blocksOf ? { blocks: run.blocksOf(launch) } : {}),
+      ...(blocks ? { blocks } : {}),
     }
     const done = { launch, kernel, code, result: runLaunch(device, described, options) }
     run.onResult?.(done)
     return done
   }
+  const all = (work: RungWork, blocksOf?: RungRun['blocksOf']): EmulatedLaunch[] => {
+    const results = work.launches.map((launch, index) => {
+      doMemory(work, index)
+      return one(launch, blocksOf?.(launch))
+    })
+    doMemory(work, work.launches.length)
+    return results
+  }
   return {
     variables: device.allocations.filter(({ name }) => name === variablesName),
-    run() {
-      const results = launches.map(one)
-      doMemory(launches.length)
-      return results
-    },
+    prepare: (blocksOf) => all(run.prepared ?? { launches: [], memory: [] }, blocksOf),
+    run: () => all(run, run.blocksOf),
   }
 }

@@ -1,9 +1,11 @@
 /** Semantic faults of a ladder: values that its task rejects, and duplicate or unknown names. */
-import { caseOf, type Problem } from '../task/problem'
+import { caseOf, named, type Problem } from '../task/problem'
 import { Task, flagsOf } from '../task/task'
 import { toErrorShape } from '../errors'
 import { message, type Statement } from '../messages/message'
 import { settingsFaults, type BuildSettings } from './build-settings'
+import { type Report } from '../task/faults'
+import { checkLaunch, checkLaunchAt } from './launch-description'
 import { LadderFile } from './ladder'
 import { problemFaults } from '../task/problem-faults'
 import { At, problemAt } from '../task/problem-request'
@@ -53,6 +55,20 @@ export function ladderFaults(task: Task, ladder: LadderFile): LadderFault[] {
   settings(['build'], ladder.build)
   for (const [index, { build }] of ladder.rungs.entries())
     settings(['rungs', index, 'build'], build)
+  for (const [index, { launch }] of ladder.rungs.entries()) {
+    if (!launch) continue
+    const before = faults.length
+    const ofLaunch: Report = (path, fault) => {
+      const whole = ['rungs', index, 'launch', ...path]
+      if (!faults.some((one) => String(one.path) === String(whole))) report(whole, fault)
+    }
+    checkLaunch(task, launch, ofLaunch)
+    if (faults.length > before) continue
+    for (const one of problems.flatMap((found) => found ?? []))
+      checkLaunchAt(task, caseOf(one), launch, (path, fault) =>
+        ofLaunch(path, message('task.at', { at: named({ ...one.sizes, ...one.scalars }), fault })),
+      )
+  }
   if (ladder.published) problem(['published', 'size'], ladder.published.size)
 
   const flags = flagsOf(task).map(([flag]) => flag)

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { Options, Scalars, Sizes } from '../task/problem'
 import { Task } from '../task/task'
 import { BuildSettings } from './build-settings'
+import { LaunchDescription } from './launch-description'
 import { Identifier, Parameters, RungHeader } from './rung'
 import { At } from '../task/problem-request'
 
@@ -13,6 +14,12 @@ export const LadderEntry = z.object({
     'Id of this variant in the ladder; by default the rung’s own id.',
   ),
   title: z.string().optional().describe('The title, if it differs from that of the rung’s header.'),
+  idea: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('What changes and why it should pay, of a file that has no header.'),
+  launch: LaunchDescription.optional().describe('How the kernel of a .cubin or .ptx is launched.'),
   params: Parameters.optional().describe('Values of @param that differ from the defaults.'),
   options: Options.optional().describe('Options of the task that differ from those of the run.'),
   build: BuildSettings.optional().describe('How it is compiled, besides what the ladder says.'),
@@ -81,6 +88,8 @@ export const LadderRung = z.object({
   options: Options.optional(),
   /** Path of the source under cuda-kernels, with `/`. */
   file: z.string(),
+  /** Of machine code or PTX: how its kernel is launched. */
+  launch: LaunchDescription.optional(),
   /** How it is compiled: the ladder's settings with its own. */
   build: BuildSettings.optional(),
   /** Of a rung that is a program: its command, word by word. */

@@ -27,12 +27,22 @@ export type RungParameter = z.infer<typeof RungParameter>
 /** A rung's file is CUDA C++, or Python. */
 export const isPythonFile = (file: string): boolean => file.endsWith('.py')
 
-/** In the order in which a rung's file is looked for. */
-export const rungEndings = ['.cu', '.py'] as const
+/** Or PTX, machine code, or a shared library, compiled elsewhere: such a file has no header. */
+export const isCompiledFile = (file: string): boolean => /\.(ptx|cubin|so)$/.test(file)
+
+/** Of these, one that is launched as its ladder describes. */
+export const isKernelFile = (file: string): boolean => /\.(ptx|cubin)$/.test(file)
+
+/** Of these, one that is not text. */
+export const isBinaryFile = (file: string): boolean => /\.(cubin|so)$/.test(file)
+
+/** In the order in which a rung's file is looked for: what was compiled of a source often lies beside it. */
+export const sourceEndings = ['.cu', '.py'] as const
+export const compiledEndings = ['.ptx', '.cubin', '.so'] as const
 
 /** The name of a rung's file, which is its id, with its ending; null if it is no rung's. */
 export const rungFileId = (name: string): string | null =>
-  /^([^/]+)\.(?:cu|py)$/.exec(name)?.[1] ?? null
+  /^([^/]+)\.(?:cu|py|ptx|cubin|so)$/.exec(name)?.[1] ?? null
 
 export const RungHeader = z.object({
   id: Identifier,

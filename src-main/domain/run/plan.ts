@@ -10,6 +10,8 @@ import type { Task } from '../task/task'
 export interface PlannedRung {
   rung: LadderRung
   source: string
+  /** The contents of a file that is not text, which `source` then describes. */
+  bytes?: Uint8Array
   /** What it is built with in place of the plan's headers. */
   headers?: ReadonlyMap<string, string>
 }

@@ -79,7 +79,12 @@ function checkNames(task: Task, report: Report): void {
     if (reserved.has(name)) report(path, message('task.reserved', { name }))
 }
 
-function checkFormula(task: Task, report: Report, path: TaskFault['path'], formula: Formula): void {
+export function checkFormula(
+  task: Task,
+  report: Report,
+  path: TaskFault['path'],
+  formula: Formula,
+): void {
   if (typeof formula === 'number') return
   try {
     const known = expressionNames(task)

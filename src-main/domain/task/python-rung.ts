@@ -84,7 +84,7 @@ export const pythonRungLibrary = (
     '',
     'extern "C" {',
     `KL_EXPORT const char* kl_unsupported(const ${task.struct}* p, int) { return refused(p); }`,
-    `KL_EXPORT const char* kl_prepare(const ${task.struct}* p, cudaStream_t stream) {`,
+    `KL_EXPORT const char* kl_warm_up(const ${task.struct}* p, cudaStream_t stream) {`,
     '  const char* why = refused(p);',
     '  return why ? why : rungOf(p).prepare(stream);',
     '}',

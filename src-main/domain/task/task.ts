@@ -39,7 +39,7 @@ const TaskScalar = z.strictObject({
   /** Only the expressions of the task know it, such as how inputs are filled: it is in no struct, and rungs are not told. */
   inputs: z.literal(true).optional(),
 })
-type TaskScalar = z.infer<typeof TaskScalar>
+export type TaskScalar = z.infer<typeof TaskScalar>
 
 /** A choice for the whole run or for one rung; the first is the default. */
 const TaskOption = z.strictObject({

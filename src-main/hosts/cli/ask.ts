@@ -1,8 +1,7 @@
 /** Questions on the terminal: whether to continue, and whether a ladder folder is trusted. */
 import { randomBytes } from 'node:crypto'
 import { createInterface } from 'node:readline/promises'
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { shownFile } from '../../adapters/catalog/ladder-folder'
 import type { Setup } from '../../adapters/machine/machine'
 import { openLadder, openPrograms } from '../../services/folders/open'
 import { note } from './output'
@@ -29,7 +28,7 @@ export async function askTrust(
     if (!process.stdin.isTTY || !process.stderr.isTTY) return
     for (const file of own.files) {
       note(`──── ${file}`)
-      note(await readFile(join(own.folder, file), 'utf8'))
+      note(await shownFile(own.folder, file))
     }
     note('────')
     const what = `What is in ${own.folder} will be built and run with your permissions, now and whenever it changes.`

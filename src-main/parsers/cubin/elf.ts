@@ -71,9 +71,10 @@ export function readElf(bytes: Uint8Array): Elf {
   if (entryBytes !== sectionBytes || count === 0) throw damaged('elfHeader')
 
   const sections = readSections(bytes, sectionsAt, count, namesIndex)
-  const tables = sections.filter(({ type }) => type === symbolTable)
-  if (tables.length !== 1) throw damaged('symbols')
-  const symbols = readSymbols(tables[0]!, sections)
+  // A library may have been stripped of its symbols; a cubin has one table.
+  const [table, ...others] = sections.filter(({ type }) => type === symbolTable)
+  if (others.length > 0) throw damaged('symbols')
+  const symbols = table ? readSymbols(table, sections) : []
   return {
     osAbi,
     abiVersion,

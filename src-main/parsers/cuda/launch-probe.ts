@@ -67,14 +67,36 @@ const ProbedMemory = z
 
 export type ProbedMemory = z.infer<typeof ProbedMemory>
 
+/** Each fill and copy comes before or after launches that there are, in order. */
+const isInOrder = ({
+  kernels,
+  memory = [],
+}: {
+  kernels: readonly unknown[]
+  memory?: readonly ProbedMemory[] | undefined
+}): boolean =>
+  memory.every(
+    ({ before }, index) =>
+      before <= kernels.length && before >= (index > 0 ? memory[index - 1]!.before : 0),
+  )
+
+const launchesAndMemory = {
+  kernels: z.array(ProbedLaunch).max(10_000),
+  memory: z.array(ProbedMemory).max(100_000),
+}
+
 const Answer = z
   .strictObject({
     event: z.literal('launches'),
-    kernels: z.array(ProbedLaunch).max(10_000),
+    kernels: launchesAndMemory.kernels,
     reason: shownText.nullable(),
     /** Whether it would not launch on the GPU either; null if that is unknown. */
     fault: z.enum(['failed', 'unsupported']).nullable(),
-    memory: z.array(ProbedMemory).max(100_000).optional(),
+    memory: launchesAndMemory.memory.optional(),
+    /** What kl_prepare does; absent if it does nothing. */
+    prepared: z.strictObject(launchesAndMemory).refine(isInOrder).optional(),
+    /** Bytes of each allocation of the rung, in the order of their dummy addresses. */
+    allocations: z.array(byteCount).max(1024).optional(),
     workspaceBytes: byteCount.optional(),
     symbols: z.array(mangledName).max(128).optional(),
     stackBytes: z
@@ -85,12 +107,7 @@ const Answer = z
       .optional(),
   })
   .refine(({ kernels, reason }) => reason !== null || kernels.length > 0)
-  .refine(({ kernels, memory = [] }) =>
-    memory.every(
-      ({ before }, index) =>
-        before <= kernels.length && before >= (index > 0 ? memory[index - 1]!.before : 0),
-    ),
-  )
+  .refine(isInOrder)
 
 const Reference = z.object({
   event: z.literal('reference'),

@@ -119,14 +119,17 @@ const readers: readonly Reader[] = [
       message: message!,
     }),
   ),
-  // The location is in the generated PTX, which is not kept.
+  // PTX that nvcc generates is not kept; its file has a name of nvcc's.
   reader(
-    /^ptxas \S+, line (\d{1,9}); (error|fatal|warning)\s*: (.*)$/,
-    ([line, severity, message]) => ({
-      severity: severity!,
-      ...nowhere,
-      message: `${message} (line ${line} of the generated PTX)`,
-    }),
+    /^ptxas (\S+), line (\d{1,9}); (error|fatal|warning)\s*: (.*)$/,
+    ([file, line, severity, message]) =>
+      file!.includes('tmpxft_')
+        ? {
+            severity: severity!,
+            ...nowhere,
+            message: `${message} (line ${line} of the generated PTX)`,
+          }
+        : { severity: severity!, file: file!, line: Number(line), message: message! },
   ),
   reader(/^(?:ptxas|nvlink|nvcc) (error|fatal|warning)\s*: (.*)$/, ([severity, message]) => ({
     severity: severity!,

@@ -194,7 +194,7 @@ function readPackage(entry: Entry | undefined, fail: Fail): PythonPackage {
 }
 
 /** An id as a title: `03_shared_tile` is "Shared tile". */
-function inWords(id: string): string {
+export function inWords(id: string): string {
   const words = id
     .replace(/^\d+[_.-]?/, '')
     .replaceAll(/[_-]+/g, ' ')

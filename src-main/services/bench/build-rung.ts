@@ -2,8 +2,9 @@
 import { dirname } from 'node:path/posix'
 import { baseFlags, readySettings } from '../../adapters/tools/build-settings'
 import { isProbed, macroFlags, probedLibraries, rungFlags } from '../../adapters/tools/nvcc'
-import { isPythonFile } from '../../domain/ladder/rung'
+import { isCompiledFile, isPythonFile } from '../../domain/ladder/rung'
 import type { PlannedRung, RunPlan } from '../../domain/run/plan'
+import { buildCompiled } from './build-compiled'
 import { type Compiler, type BuildOutcome, compile } from './compiler'
 import { taskHeader, taskHeaderFile } from '../../domain/task/task-headers'
 import { pythonRungLibrary } from '../../domain/task/python-rung'
@@ -20,10 +21,12 @@ export const taskFlags = (headers: ReadonlyMap<string, string>): string[] =>
 export async function buildRung(
   compiler: Compiler,
   { task, headers: shared }: TaskInputs,
-  { rung, source, headers = shared }: PlannedRung,
+  planned: PlannedRung,
   sm: string,
   flags: (sm: string) => readonly string[] = rungFlags,
 ): Promise<BuildOutcome> {
+  const { rung, source, headers = shared } = planned
+  if (isCompiledFile(rung.file)) return buildCompiled(compiler, task, planned, sm, flags)
   const { file, header } = rung
   const { words, libraries, headersDigest } = await readySettings(rung.build ?? {}, {
     folder: dirname(file),

@@ -79,7 +79,7 @@ const compileTimeoutMs = 10 * 60_000
 
 interface Compilation {
   key: string
-  sources: ReadonlyMap<string, string>
+  sources: ReadonlyMap<string, string | Uint8Array>
   inputs: readonly string[]
   flags: readonly string[]
   output: string

@@ -37,7 +37,7 @@ export function resolveRung(
   { id: ladder, build: ofLadder }: Pick<LadderFile, 'id' | 'build'>,
   entry: LadderEntry,
 ): PlannedRung {
-  const { header, file, text, headers } = sourceOf(catalog, entry, ladder)
+  const { header, file, text, headers, bytes } = sourceOf(catalog, entry, ladder)
   for (const [option, choice] of Object.entries(entry.options ?? {}))
     if (!header.options[option]?.includes(choice))
       throw inputError(
@@ -51,15 +51,16 @@ export function resolveRung(
   const rung: LadderRung = {
     id: entryId(entry),
     title: entry.title ?? header.title,
-    header,
+    header: entry.idea === undefined ? header : { ...header, idea: entry.idea },
     params: { ...defaults, ...checkParams(entry.params ?? {}, [header], entryId(entry)) },
     file,
+    ...(entry.launch === undefined ? {} : { launch: entry.launch }),
     ...(build === undefined ? {} : { build }),
     ...(entry.options === undefined ? {} : { options: entry.options }),
     ...(entry.negative === undefined ? {} : { negative: entry.negative }),
     ...(entry.note === undefined ? {} : { note: entry.note }),
   }
-  return { rung, source: text, ...(headers ? { headers } : {}) }
+  return { rung, source: text, ...(headers ? { headers } : {}), ...(bytes ? { bytes } : {}) }
 }
 
 export function taskOf(catalog: Catalog, { id, task }: LadderFile): Task {

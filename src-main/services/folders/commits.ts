@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import { fileHistory, headerAt, type FileCommit } from '../../adapters/catalog/commits'
 import { rungFile } from '../../adapters/catalog/ladder-folder'
 import { builtWith, type Catalog, type RungSource } from '../../adapters/catalog/catalog'
+import { isCompiledFile } from '../../domain/ladder/rung'
 import { inputError } from '../../domain/errors'
 import type { LadderEntry, LadderFile } from '../../domain/ladder/ladder'
 import { message } from '../../domain/messages/message'
@@ -30,7 +31,11 @@ async function sourceFile(
   const ladder = findLadder(catalog, id)
   const entry = ladder.rungs.find((each) => idOf(each) === rung)
   const folder = own?.folder ?? resolve(catalog.root, ladder.task)
-  if (entry) return { path: resolve(folder, await rungFile(folder, entry.id)), entry }
+  if (entry) {
+    const file = await rungFile(folder, entry.id)
+    if (isCompiledFile(file)) throw inputError(message('compiled.noCommits', { file }))
+    return { path: resolve(folder, file), entry }
+  }
   if (/[\\/]/.test(rung)) return { path: resolve(rung) }
   throw inputError(
     message('asked.noRung', {

@@ -11,6 +11,7 @@ import type { Setup } from '../../adapters/machine/machine'
 import { isImported } from '../../adapters/sessions/session-store'
 import { readAllSources } from '../../adapters/sessions/session-sources'
 import { inputError, toErrorShape } from '../../domain/errors'
+import { isBinaryFile } from '../../domain/ladder/rung'
 import { type OldCode } from '../../domain/regress/report'
 import type { Session } from '../../domain/session/session'
 import { named, problemWord, type Problem } from '../../domain/task/problem'
@@ -99,7 +100,7 @@ async function ofSession(
   const wanted = plan.rungs.flatMap(
     ({ rung: { id } }) => session.ladder.rungs.find((rung) => rung.id === id) ?? [],
   )
-  const without = wanted.filter(({ id }) => sources[id] === undefined)
+  const without = wanted.filter(({ id, file }) => sources[id] === undefined || isBinaryFile(file))
   if (without.length > 0)
     throw inputError(
       `${against} has no source of ${without.map(({ id }) => id).join(', ')}.`,

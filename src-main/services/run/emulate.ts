@@ -2,6 +2,7 @@
  * Rungs on the emulated GPU: what each launches is asked of the probe, its buffers are filled as the runner fills them,
  * and a thread of the pool executes its machine code.
  */
+import { basename } from 'node:path/posix'
 import { sourceName } from '../../adapters/disk/build-cache'
 import { type EmulatorPool } from '../../adapters/emulator/pool'
 import type { Toolbox } from '../../adapters/tools/toolbox'
@@ -9,7 +10,7 @@ import { recordsOf, stopReason, type LaunchPlaces } from '../../domain/emulation
 import { descriptionFault } from '../../domain/emulation/description'
 import { type EmulationAnswer, type EmulationJob } from '../../domain/emulation/job'
 import { joined, partsOf } from '../../domain/emulation/parts'
-import { staticShared } from '../../domain/emulator/rung'
+import { staticShared, type RungWork } from '../../domain/emulator/rung'
 import type { Extent } from '../../domain/emulator/launch'
 import type { Finding } from '../../domain/emulator/site'
 import { KernelLadderError } from '../../domain/errors'
@@ -58,22 +59,24 @@ export interface ReadyRung {
   launched: Launched
   /** In launch order. */
   places: LaunchPlaces[]
+  /** The same of what it prepares. */
+  preparedPlaces: LaunchPlaces[]
   job: EmulationJob
   buffers: readonly FilledBuffer[]
 }
 
-/** The buffers of a case, or why the emulated GPU cannot hold them and the workspace of the rung. */
+/** The buffers of a case, or why the emulated GPU cannot hold them and the rung's own memory. */
 type Filled = (
   own: Case,
   rung: string,
-  workspaceBytes: number,
+  ownBytes: number,
 ) => Promise<readonly FilledBuffer[] | AnyMessage>
 
 /** Fills the buffers of each case once. */
 export function sharedFills({ task, taskFolder, seed }: Omit<EmulationSettings, 'probe'>): Filled {
   const kept = new Map<string, Promise<readonly FilledBuffer[]>>()
-  return async (own, rung, workspaceBytes) => {
-    const tooMuch = tooMuchMemory(task, own, rung, workspaceBytes)
+  return async (own, rung, ownBytes) => {
+    const tooMuch = tooMuchMemory(task, own, rung, ownBytes)
     if (tooMuch) return tooMuch
     const key = JSON.stringify([own.sizes, own.scalars, own.options, own.flags])
     const found = kept.get(key) ?? fillCase(task, own, taskFolder, seed)
@@ -101,12 +104,7 @@ export const layoutsOf = (modules: readonly MachineCode[]) =>
     ),
   )
 
-export const jobOf = (
-  modules: readonly MachineCode[],
-  { kernels, memory, workspaceBytes, symbols, stackBytes }: Launched,
-  buffers: EmulationJob['buffers'],
-): EmulationJob => ({
-  machineCode: modules,
+const workOf = ({ kernels, memory }: Launched['prepared']): RungWork => ({
   launches: kernels.map(
     ({ mangled, grid, block, dynamicSharedBytes, clusterBlocks, arguments: words = '' }) => ({
       kernel: mangled,
@@ -129,14 +127,28 @@ export const jobOf = (
     value: value ?? 0,
     bytes,
   })),
-  workspaceBytes,
-  symbols,
-  stackBytes,
+})
+
+export const jobOf = (
+  modules: readonly MachineCode[],
+  launched: Launched,
+  buffers: EmulationJob['buffers'],
+): EmulationJob => ({
+  machineCode: modules,
+  ...workOf(launched),
+  ...(prepares(launched) ? { prepared: workOf(launched.prepared) } : {}),
+  allocations: launched.allocations,
+  workspaceBytes: launched.workspaceBytes,
+  symbols: launched.symbols,
+  stackBytes: launched.stackBytes,
   buffers,
   checks: false,
   limit: blockLimit,
   memoryBytes,
 })
+
+const prepares = ({ prepared: { kernels, memory } }: Launched): boolean =>
+  kernels.length > 0 || memory.length > 0
 
 /** Machine code that cannot be read is one rung's trouble. */
 function unreadable(error: unknown): NotLaunched {
@@ -154,9 +166,18 @@ export async function readyRung(
 ): Promise<ReadyRung | NotLaunched> {
   const { toolbox, probe, task, gpu, signal } = bench
   const artifact = build.artifact ?? ''
-  const modules = await readModules(toolbox, artifact).catch(unreadable)
+  const architecture = Number(gpu.computeCapability.replace('.', ''))
+  const modules = await readModules(toolbox, artifact, architecture).catch(unreadable)
   if ('reason' in modules) return modules
   if (modules.length === 0) return { reason: message('emulation.noMachineCode') }
+  const other = modules.find((module) => module.architecture !== architecture)?.architecture
+  if (other !== undefined)
+    return {
+      reason: message('compiled.otherArchitecture', {
+        ...{ file: basename(rung.file), built: other, gpu: architecture },
+      }),
+      fault: 'failed',
+    }
   const own = caseOf(problem, { options: rung.options, flags: rung.header.flags })
   const launched = await probeLaunches(toolbox, {
     ...{ probe, rung: rung.id, library: artifact, task, own, gpu, signal },
@@ -168,13 +189,18 @@ export async function readyRung(
     return launched.fault === 'failed' || rung.id === toolbox.describedOnly
       ? { fault: 'failed', reason: message('records.cannotLaunch', { why: launched.reason }) }
       : launched
-  const fault = descriptionFault(modules, launched)
+  const { prepared, symbols } = launched
+  const fault =
+    descriptionFault(modules, launched) ??
+    descriptionFault(modules, { kernels: prepared.kernels, symbols })
   if (fault) return { reason: fault, fault: 'failed' }
   const places = placesOf(modules, launched)
-  if (!places) return { reason: message('emulation.noMachineCode') }
-  const refused = refusedBy(gpu, places, launched)
+  const preparedPlaces = placesOf(modules, prepared)
+  if (!places || !preparedPlaces) return { reason: message('emulation.noMachineCode') }
+  const refused = refusedBy(gpu, places, launched) ?? refusedBy(gpu, preparedPlaces, prepared)
   if (refused) return { reason: refused, fault: 'failed' }
-  const buffers = await fills(own, rung.id, launched.workspaceBytes)
+  const ownBytes = launched.allocations.reduce((sum, bytes) => sum + bytes, launched.workspaceBytes)
+  const buffers = await fills(own, rung.id, ownBytes)
   if ('key' in buffers) return { reason: buffers, fault: 'failed' }
   // Of a submission: its results must not depend on what it was given before.
   const earlier =
@@ -189,14 +215,14 @@ export async function readyRung(
       ...(earlier && { earlier: earlier[index]!.contents }),
     })),
   )
-  return { id: rung.id, own, launched, places, job, buffers }
+  return { id: rung.id, own, launched, places, preparedPlaces, job, buffers }
 }
 
 /** Why the GPU would refuse one of these launches. */
 function refusedBy(
   gpu: BuildGpu,
   places: readonly LaunchPlaces[],
-  { kernels }: Launched,
+  { kernels }: Pick<Launched, 'kernels'>,
 ): Statement | undefined {
   const limits = smLimits(gpu.computeCapability)
   if (!limits) return undefined
@@ -255,10 +281,11 @@ export function placesOf(
 
 /** Warp instructions that the rung will take, by one block of each launch; `Infinity` where that does not end. */
 export async function estimate({ pool }: EmulationSettings, { job }: ReadyRung): Promise<number> {
-  const { kernels, stop } = await pool.run({ ...job, sample: true })
+  const { kernels, prepared, stop } = await pool.run({ ...job, sample: true })
   if (stop) return stop.kind === 'too-long' ? Infinity : 0
-  return kernels.reduce((sum, { instructions }, index) => {
-    const [x, y, z] = job.launches[index]!.grid
+  const launches = [...job.launches, ...(job.prepared?.launches ?? [])]
+  return [...kernels, ...prepared].reduce((sum, { instructions }, index) => {
+    const [x, y, z] = launches[index]!.grid
     return sum + instructions * x * y * z
   }, 0)
 }
@@ -295,14 +322,23 @@ export async function execute(
   )
 }
 
+/** Where its launches are, in the order of `Stop.launch`. */
+export const allPlaces = ({ places, preparedPlaces }: ReadyRung): LaunchPlaces[] => [
+  ...places,
+  ...preparedPlaces,
+]
+
 /** What is wrong with how a rung ran; both are empty for one that ran well. */
 export function faultsOf(
   answer: EmulationAnswer,
-  { places }: ReadyRung,
+  ready: ReadyRung,
 ): { records: { finding: Finding; record: SanitizerRecord }[]; stop: Statement | null } {
-  const { kernels, stop } = answer
+  const { kernels, prepared, stop } = answer
   return {
-    records: recordsOf(kernels, places, sourceName),
-    stop: stop && stopReason(stop, places[stop.launch ?? -1], sourceName),
+    records: [
+      ...recordsOf(prepared, ready.preparedPlaces, sourceName),
+      ...recordsOf(kernels, ready.places, sourceName),
+    ],
+    stop: stop && stopReason(stop, allPlaces(ready)[stop.launch ?? -1], sourceName),
   }
 }

@@ -11,7 +11,7 @@ import type { Verify, VerifiedAt } from '../../domain/session/session'
 import { named, type Case, type Problem } from '../../domain/task/problem'
 import { inParallel } from '../bench/in-parallel'
 import { countedRung, type CountedRung } from './counted-rung'
-import { estimate, execute, faultsOf, readyRung, type ReadyRung } from './emulate'
+import { allPlaces, estimate, execute, faultsOf, readyRung, type ReadyRung } from './emulate'
 import {
   expectedOf,
   sharedExpectations,
@@ -119,7 +119,7 @@ export class EmulatedRungs {
   /** Executes a rung at the run's own problem, where `estimated` is known and its counts are kept. */
   private async one(rung: ReadyRung, expected: Expectation, estimated: number): Promise<Finding> {
     const { measured, answer } = await this.execute(rung, expected, estimated)
-    for (const line of printedLines(rung.id, answer, rung.places)) this.progress.note(line)
+    for (const line of printedLines(rung.id, answer, allPlaces(rung))) this.progress.note(line)
     if (measured.trouble) return measured
     if (answer.kernels.some(({ readsClock }) => readsClock))
       this.warnings.push(message('emulation.clock', { rung: rung.id }))

@@ -100,7 +100,7 @@ async function examine(
     rungs.set(id, finding)
     progress.found(id, finding)
     if ('reason' in launches) return
-    const code = await codeOf(bench.toolbox, id, built.artifact, launches.kernels)
+    const code = await codeOf(bench.toolbox, id, built.artifact, gpu, launches.kernels)
     if (code && 'rung' in code) deep.set(code.rung, code)
     else if (code) warnings.push(message('records.noCode', { rung: id, why: code.why }))
   })
@@ -129,10 +129,11 @@ async function codeOf(
   toolbox: Toolbox,
   rung: string,
   library: string,
+  gpu: BuildGpu,
   launches: readonly ProbedLaunch[],
 ): Promise<DeepProfile | { why: Statement } | null> {
   try {
-    const built = await readBuiltCode(toolbox, library)
+    const built = await readBuiltCode(toolbox, library, Number(smOf(gpu)))
     const kernels = built && launchedKernels(built, launches)
     if (!kernels || kernels.length === 0) return null
     const bytes = kernels.reduce((sum, { code }) => sum + code.code.length, 0)

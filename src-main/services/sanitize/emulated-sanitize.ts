@@ -19,6 +19,7 @@ import {
 } from '../../domain/session/sanitizer'
 import { buildRung } from '../bench/build-rung'
 import {
+  allPlaces,
   estimate,
   execute,
   faultsOf,
@@ -82,7 +83,7 @@ export async function sanitizeEmulated(
             estimated: await estimate(emulation, ready),
             checks: true,
           })
-      const printed = printedLines(rung.id, answer, ready.places)
+      const printed = printedLines(rung.id, answer, allPlaces(ready))
       return {
         checks: request.tools.map((tool) => checkOf(tool, answer, ready, texts)),
         ...(printed.length > 0 ? { printed } : {}),

@@ -1,7 +1,7 @@
 /** A job whose buffers have held something else before: what a kernel keeps between launches must not matter. */
 import { describe, expect, it } from 'vitest'
 import { emulate, type EmulationJob } from '../../../src-main/domain/emulation/job'
-import { dummyAddress } from '../../../src-main/domain/emulator/rung'
+import { dummyAddress, firstAllocation } from '../../../src-main/domain/emulator/rung'
 import { readCubin } from '../../../src-main/parsers/cubin/cubin'
 import { packedRow } from '../../captures'
 
@@ -87,5 +87,49 @@ describe('a job that says what its buffers held earlier', () => {
     })
     expect(again.map(right)).toEqual([true])
     expect(unsettled).toBe(false)
+  })
+
+  describe('with memory that the rung allocates', () => {
+    const own = dummyAddress(firstAllocation)
+    const bytes = 4 * threads
+    const withOwn = (from: bigint, to: bigint, changes: Partial<EmulationJob>) =>
+      answerOf('stateless', {
+        machineCode: [{ ...machineCode[0]!, globals: [] }],
+        allocations: [bytes],
+        launches: [
+          {
+            ...{ kernel: 'stateless', grid: [1, 1, 1], block: [threads, 1, 1] },
+            dynamicSharedBytes: 0,
+            arguments: new Uint8Array(new BigUint64Array([from, to]).buffer),
+          },
+        ],
+        ...changes,
+      })
+
+    it('finds results of the launch before', () => {
+      const late = [{ before: 0, to: dummyAddress(2), from: own, value: 0, bytes }]
+      const { outputs, again } = withOwn(dummyAddress(1), own, { memory: late })
+      expect(right(outputs)).toBe(false)
+      expect(again.map(right)).toEqual([true])
+    })
+
+    it('finds that it changes with every launch', () => {
+      const ones = { before: 0, to: own, from: null, value: 0x3f, bytes }
+      const prepared = { launches: [], memory: [ones] }
+      expect(withOwn(own, own, { prepared }).unsettled).toBe(true)
+    })
+  })
+
+  it('prepares once, over buffers without data', () => {
+    const own = dummyAddress(firstAllocation)
+    const bytes = 4 * threads
+    const copied = { to: own, from: dummyAddress(1), value: 0, bytes }
+    const { outputs, again } = answerOf('stateless', {
+      allocations: [bytes],
+      prepared: { launches: [], memory: [{ ...copied, before: 0 }] },
+      memory: [{ ...copied, before: 1, to: dummyAddress(2), from: own }],
+    })
+    const unwritten = Buffer.alloc(bytes, 0xff)
+    for (const each of [outputs, ...again]) expect(Buffer.from(each.get('out')!)).toEqual(unwritten)
   })
 })

@@ -36,7 +36,7 @@ int main(int count, char** argv) {
     const auto find = [&](const char* name) { return dlsym(so, name); };
     const char* why = ((const char* (*)(const KlTask*, int))find("kl_unsupported"))(&p, 90);
     if (why) { printf("unsupported: %s\\n", why); continue; }
-    why = ((const char* (*)(const KlTask*, cudaStream_t))find("kl_prepare"))(&p, nullptr);
+    why = ((const char* (*)(const KlTask*, cudaStream_t))find("kl_warm_up"))(&p, nullptr);
     if (why) { printf("load: %s\\n", why); continue; }
     printf("%s:", ((const char* (*)(const KlTask*))find("kl_about"))(&p));
     memset(y, 255, sizeof y);

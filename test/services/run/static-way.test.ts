@@ -302,6 +302,24 @@ describe('the launch probe', async () => {
       })
     })
 
+    it('refuses a submission what its judge does not do', async () => {
+      const submitted = async (source: string) => {
+        const built = await library(source)
+        const field = ['--field', '0:i64:8', '--field', '8:buffer:y']
+        const args = ['--struct', '16', ...field, '--sm', '90', '--untrusted', built]
+        return (await promisify(execFile)(probe, args)).stdout
+      }
+      const launch =
+        'extern "C" int cudaMalloc(void**, long); extern "C" int kl_launch(const void*, void*)'
+      expect(await submitted(`${launch} { void* own; return cudaMalloc(&own, 4); }`)).toContain(
+        'it allocates memory, and a submission has its workspace alone',
+      )
+      const prepare = 'extern "C" int kl_prepare(const void*) { return 0; }'
+      expect(await submitted(`${launch} { return 0; } ${prepare}`)).toContain(
+        'it defines kl_prepare, and nothing of a submission runs before its launches',
+      )
+    })
+
     /** A kernel launched as nvcc's code launches it, as $KL_LAUNCH says, with what its launch returns. */
     const launching = `#include <cstddef>
     #include <cstdio>

@@ -254,3 +254,23 @@ export const settings = {
   differ: 'They were built with other flags: {a} before, {b} now.',
   none: 'no flags of their own',
 } as const
+
+/** Rungs that were compiled elsewhere. */
+export const compiled = {
+  noLaunch: '{file} needs `launch` in its entry: the kernel, its grid, block and arguments.',
+  launchesItself: '`launch` is for a .cubin or .ptx file; {file} launches its kernels itself.',
+  noIdea: '{file} has no header; add `idea` to its entry, a sentence on what changes.',
+  noLibrary: '{file} is not a shared library.',
+  noBuild: '{file} is compiled already, so `build` has no effect on it.',
+  noCommits: '{file} was compiled elsewhere; only commits of sources can be run as rungs.',
+  amount: '{what} is {value}, but must be a whole number of at least {least}',
+  fraction: '{what} is {value}; write f32({what}) or f64({what}) if the kernel takes a fraction',
+  noKernels: '{file} has no kernels.',
+  noKernel: '{file} has no kernel {kernel}; it has {kernels}.',
+  argumentCount:
+    'The kernel {kernel} takes {count, plural, one{{count} argument} other{{count} arguments}}, and `launch` gives {given}.',
+  argumentBytes:
+    'Argument {number} of {kernel}, {what}, does not fit: the parameter has {bytes, plural, one{{bytes} byte} other{{bytes} bytes}}.',
+  otherArchitecture: '{file} is machine code for sm_{built}, which sm_{gpu} does not execute.',
+  unreadable: '{file} is not a cubin that can be used: {why}',
+} as const

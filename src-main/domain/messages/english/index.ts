@@ -20,6 +20,7 @@ import {
 } from './verdicts'
 import {
   commits,
+  compiled,
   folders,
   drafts,
   editor,
@@ -42,6 +43,7 @@ import { comparison } from './comparison'
 export const templates = {
   cacheState,
   claim,
+  compiled,
   timeNote,
   guard,
   summary,

@@ -149,8 +149,7 @@ export const tools = {
   probeEnded: 'the probe exited with code {exitCode}: {text}',
   probeLacks:
     'it calls {name}, which only a GPU can answer: leave the call out, or run on a GPU (--target local)',
-  probeAllocates:
-    'it calls {name}, and there is no GPU to allocate on: return the bytes that it needs from kl_workspace_bytes and use the workspace of the launch struct',
+  probeLibrary: 'it calls {name}, whose library runs on a GPU only: run it there (--target local)',
   hostExited: 'its host code exited with code {exitCode} before it returned{text}',
   hostCrashed: 'its host code crashed with {signal}{text}',
   hostSilent: 'its host code did not return within {seconds} s',

@@ -1,0 +1,81 @@
+// What a rung asks of the GPU, in the order in which it asks: launches, fills and copies. Order on one thread is one that
+// CUDA's streams and events allow, so streams need no queues of their own. What is captured goes into a graph until that
+// is launched.
+#pragma once
+
+#include "../runner/json.hpp"
+
+#include <cuda_runtime_api.h>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace {
+
+struct Operation {
+  bool isLaunch;
+  std::string fields;  // JSON without braces
+};
+using Operations = std::vector<Operation>;
+
+Operations prepared, launched, released;  // by kl_prepare, kl_launch and kl_release
+Operations* recording = &launched;
+
+struct Graph {
+  Operations operations;
+  cudaStream_t origin;
+};
+std::vector<std::unique_ptr<Graph>> graphs;
+std::map<cudaStream_t, Graph*> capturing;  // streams whose operations go into a graph
+std::map<cudaEvent_t, Graph*> captured;    // events that were recorded in such a stream
+
+Graph* captureOf(cudaStream_t stream) {
+  const auto found = capturing.find(stream);
+  return found == capturing.end() ? nullptr : found->second;
+}
+
+Operations& operationsOf(cudaStream_t stream) {
+  Graph* const graph = captureOf(stream);
+  return graph ? graph->operations : *recording;
+}
+
+std::string launchesIn(const Operations& operations) {
+  std::string list;
+  for (const Operation& each : operations)
+    if (each.isLaunch) list += (list.empty() ? "{" : ",{") + each.fields + "}";
+  return "[" + list + "]";
+}
+
+// Fills and copies, each with the number of launches before it.
+std::string memoryIn(const Operations& operations) {
+  std::string list;
+  size_t before = 0;
+  for (const Operation& each : operations) {
+    if (each.isLaunch) ++before;
+    else list += (list.empty() ? "{" : ",{") + ("\"before\":" + Json::text(before)) + "," + each.fields + "}";
+  }
+  return "[" + list + "]";
+}
+
+// Dummy addresses, whose high half no number of a table is likely to have: one range a buffer, 0 being the workspace, then
+// one a variable and one an allocation. Nothing is read or written there.
+constexpr size_t firstSymbol = 128, firstAllocation = 256, mostAllocations = 1024;
+constexpr int rangeShift = 38;
+unsigned long long place(size_t index) { return 0x4b4c000000000000 + (index << rangeShift); }
+size_t buffersPlaced = 0;
+
+struct Allocated {
+  size_t bytes;
+  bool isFree;
+};
+std::vector<Allocated> allocations;
+
+bool isDummy(const void* pointer) {
+  const auto address = reinterpret_cast<unsigned long long>(pointer);
+  if (address < place(0) || address >= place(firstAllocation + allocations.size())) return false;
+  const size_t index = (address - place(0)) >> rangeShift;
+  return index <= buffersPlaced || index >= firstSymbol;
+}
+
+}  // namespace
