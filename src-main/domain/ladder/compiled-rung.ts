@@ -132,7 +132,9 @@ export function compiledRungLibrary(
     'static char kernel;  // its address stands for the kernel',
     '__attribute__((constructor)) static void registerKernel() {',
     '  void** const binary = __cudaRegisterFatBinary(&wrapper);',
-    `  __cudaRegisterFunction(binary, &kernel, &kernel, "${launch.kernel}", -1, nullptr, nullptr, nullptr, nullptr, nullptr);`,
+    // The runtime looks the kernel up by the third argument, other tools by the fourth.
+    `  static char name[] = "${launch.kernel}";`,
+    '  __cudaRegisterFunction(binary, &kernel, name, name, -1, nullptr, nullptr, nullptr, nullptr, nullptr);',
     '  __cudaRegisterFatBinaryEnd(binary);',
     '}',
     '',
