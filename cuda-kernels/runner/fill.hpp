@@ -164,10 +164,11 @@ struct RandomStream {
   }
 };
 
-// In (-1, 1). 23 random bits give odd multiples of 2^-23: exact in a float, symmetric, never 0 and never 1.
-__host__ __device__ inline double uniformOf(unsigned long long bits) {
-  const int odd = 2 * int(bits >> 41) + 1;
-  return double(odd - (1 << 23)) * 0x1p-23;
+// In (-1, 1). `places` random bits give odd multiples of 2^-places: symmetric, never 0 and never 1. 23 places are exact in
+// a float. An f64 has 52, so that a rung that computes in float does not pass an exact check.
+__host__ __device__ inline double uniformOf(unsigned long long bits, int places) {
+  const long long odd = 2 * (long long)(bits >> (64 - places)) + 1;
+  return ldexp(double(odd - (1LL << places)), -places);
 }
 
 // Box-Muller: the radius from the upper half, the angle from the lower half.
@@ -228,7 +229,9 @@ __global__ void fillBuffer(void* data, KlDtype dtype, long long count, FillRule 
     switch (rule.kind) {
       case FillRule::kUniform: {
         const unsigned long long bits = random.bits(i);
-        if (isFloat(dtype)) storeReal(data, dtype, i, middle + half * uniformOf(bits));
+        // Rounded twice, as the emulator does: a fused multiply-add would give other last bits.
+        if (isFloat(dtype))
+          storeReal(data, dtype, i, __dadd_rn(middle, __dmul_rn(half, uniformOf(bits, dtype == KL_F64 ? 52 : 23))));
         else storeInteger(data, dtype, i, rule.integer[0] + (long long)(span ? __umul64hi(bits, span) : bits));
         break;
       }
