@@ -4,8 +4,8 @@
  */
 import { lstat, readdir, readFile, realpath, stat } from 'node:fs/promises'
 import { basename, join, posix, relative, resolve, sep } from 'node:path'
-import { inputError } from '../../domain/errors'
-import { message, type AnyMessage } from '../../domain/messages/message'
+import { inputError, inputErrors } from '../../domain/errors'
+import { message, together, type AnyMessage, type Statement } from '../../domain/messages/message'
 import type { LadderFile } from '../../domain/ladder/ladder'
 import { rungEndings } from '../../domain/ladder/rung'
 import { isPython } from '../../domain/task/python'
@@ -153,11 +153,7 @@ export async function readLadderFolder(folder: string, shipped: Catalog): Promis
   const read = (name: string): Promise<string> => readOwn(path, name)
   const parsed = parseLadderDocument(text, join(shown, file))
   const { task, ladder } = parsed
-  if (shipped.ladders.some(({ id }) => id === ladder.id))
-    throw inputError(
-      parsed.at(['id'], message('folders.shippedId', { ladder: ladder.id })),
-      message('folders.otherId'),
-    )
+  await requireUsable(parsed, path, shipped)
   const catalog: Catalog = {
     root: shipped.root,
     own: path,
@@ -172,13 +168,8 @@ export async function readLadderFolder(folder: string, shipped: Catalog): Promis
   const placed = (name: string): string => `${task.id}/${name}`
   const files: string[] = [file]
 
-  const required = async (at: readonly (string | number)[], name: string): Promise<void> => {
-    const why = await refusalOf(path, name)
-    if (why !== null) throw inputError(parsed.at(at, why))
-  }
   const reference = referenceFile(task)
   if (reference !== null) {
-    await required(['task', 'reference'], reference)
     catalog.references.set(task.id, {
       file: placed(reference),
       text: await read(reference),
@@ -186,8 +177,6 @@ export async function readLadderFolder(folder: string, shipped: Catalog): Promis
     })
     files.push(reference)
   }
-  for (const { buffer, path: name } of fillFiles(task))
-    await required(['task', 'buffers', buffer, 'fill', 'path'], name)
 
   for (const [index, { id }] of ladder.rungs.entries()) {
     const name = await rungFile(path, id)
@@ -216,6 +205,33 @@ export async function readLadderFolder(folder: string, shipped: Catalog): Promis
   }
   catalog.headers.set(task.id, headers)
   return { folder: path, ladder, task, files, catalog }
+}
+
+/** Throws if the ladder has the id of one that ships, or names files that cannot be used. */
+async function requireUsable(
+  { task, ladder, at }: ParsedLadder,
+  folder: string,
+  shipped: Catalog,
+): Promise<void> {
+  const faults: Statement[] = []
+  if (shipped.ladders.some(({ id }) => id === ladder.id)) {
+    const taken = at(['id'], message('folders.shippedId', { ladder: ladder.id }))
+    faults.push(together(taken, message('folders.otherId')))
+  }
+  const reference = referenceFile(task)
+  const named = [
+    ...(reference === null ? [] : [{ key: ['task', 'reference'], name: reference }]),
+    ...fillFiles(task).map(({ buffer, path }) => ({
+      key: ['task', 'buffers', buffer, 'fill', 'path'],
+      name: path,
+    })),
+  ]
+  for (const { key, name } of named) {
+    const why = await refusalOf(folder, name)
+    if (why !== null) faults.push(at(key, why))
+  }
+  const [first, ...more] = faults
+  if (first !== undefined) throw inputErrors([first, ...more])
 }
 
 /** What a rung's header and its entry in the ladder say of each other, and of the other rungs. */

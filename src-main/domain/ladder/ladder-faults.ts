@@ -15,8 +15,8 @@ interface LadderFault {
   of: 'ladder' | 'task'
 }
 
-/** In file order. */
-export function ladderFaults(task: Task, ladder: LadderFile): LadderFault[] {
+/** `evaluated`: whether the expressions of the task can be evaluated, which its own faults prevent. */
+export function ladderFaults(task: Task, ladder: LadderFile, evaluated = true): LadderFault[] {
   const faults: LadderFault[] = []
   const report = (path: LadderFault['path'], fault: LadderFault['message']): void => {
     faults.push({ path, message: fault, of: 'ladder' })
@@ -56,7 +56,7 @@ export function ladderFaults(task: Task, ladder: LadderFile): LadderFault[] {
   if (ladder.published) problem(['published', 'size'], ladder.published.size)
 
   const flags = flagsOf(task).map(([flag]) => flag)
-  for (const one of problems.flatMap((found) => found ?? []))
+  for (const one of evaluated ? problems.flatMap((found) => found ?? []) : [])
     for (const own of [caseOf(one), caseOf(one, { flags })])
       for (const fault of problemFaults(task, own))
         if (!faults.some(({ path, of }) => of === 'task' && String(path) === String(fault.path)))

@@ -161,9 +161,9 @@ describe('a uniform f64', () => {
     const throughFloat = { actual: bytesOf(doubles.map(Math.fround)), expected: bytesOf(doubles) }
     const output = { name: 'y', dtype: 'f64', shape: [4], scale: null, special: false } as const
     const none = { outOfBounds: [], changedInputs: [] }
-    expect(
-      verify([{ ...output, ...throughFloat, rule: { kind: 'exact' } }], none).mismatches,
-    ).toBe(4)
+    expect(verify([{ ...output, ...throughFloat, rule: { kind: 'exact' } }], none).mismatches).toBe(
+      4,
+    )
   })
 })
 

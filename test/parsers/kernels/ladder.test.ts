@@ -353,6 +353,25 @@ describe('ladder.yaml', () => {
       expect(told).toMatch(/^lab\/ladder\.yaml:\d+:\d+: [^\n]+\n/)
     })
 
+    it('tells its faults of every kind at once, by line', () => {
+      const wrong = text
+        .replace('summary:', 'sumary: x\nsummary:')
+        .replace('shape: [ROWS, COLS], access: out', 'shape: [ROWS, COL], access: out')
+        .replace('  - { ROWS: 1, COLS: 7 }', '  - { ROW: 1, COLS: 7 }')
+        .replace('rungs:\n', 'build: { flags: [-run] }\nrungs:\n')
+        .replace('as: 03_smaller_blocks', 'as: 03_in_registers')
+      const kinds = /no key "sumary"|uses COL;|"ROW"|-run|repeats the name 03_in_registers/g
+      expect(faultsOf(wrong).match(kinds)).toEqual([
+        ...['no key "sumary"', 'uses COL;', '"ROW"', '-run', 'repeats the name 03_in_registers'],
+      ])
+    })
+
+    it('does not report a misspelled key as a missing one too', () => {
+      const told = faultsOf(text.replace('fill: {', 'fil: {'))
+      expect(told).toMatch(/no key "fil"/)
+      expect(told.trim().split('\n')).toHaveLength(1)
+    })
+
     it('with a wrong name in the first of `at` has no fault where that is inherited', () => {
       const told = faultsOf(text.replace('- { ROWS: 4096,', '- { ROW: 4096,'))
       expect(told).toMatch(/^lab\/ladder\.yaml:32:\d+: [^\n]+\n[^\n]*$/)
