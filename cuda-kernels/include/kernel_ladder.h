@@ -10,7 +10,8 @@
  *                       copy of the CUDA runtime, whose last error the runner cannot see: end with
  *                       `return cudaGetLastError();`.
  *   kl_workspace_bytes  size of the scratch memory that the launch needs, passed back in workspaceBytes. Its
- *                       contents are undefined; workspace is null if the size is 0.
+ *                       contents are undefined at first unless the task has `workspace: zero`, which zeroes it before
+ *                       each launch; workspace is null if the size is 0.
  *   kl_unsupported      why the rung cannot run this case on this GPU (sm is 90 for compute capability
  *                       9.0), as a phrase that completes "unsupported: ...", or null if it can. */
 #ifndef KERNEL_LADDER_H

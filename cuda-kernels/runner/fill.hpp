@@ -89,7 +89,7 @@ class NpyFile {
 };
 
 struct FillRule {
-  enum Kind { kPoison, kUniform, kNormal, kConstant, kIota, kPermutation, kFile } kind = kPoison;
+  enum Kind { kPoison, kUniform, kNormal, kConstant, kIota, kPermutation, kFile, kComputed } kind = kPoison;
   double real[2] = {};        // floats: lo and hi, mean and deviation, or the constant
   long long integer[2] = {};  // integers: lo and hi, or the constant
   // Every `every`th line of `line` elements holds infinities or NaN; 0 for none.
@@ -138,9 +138,13 @@ inline FillRule parseFill(const std::string& option, const std::string& text, co
       badArgument(option + ": a permutation of " + std::to_string(count) + " elements does not fit into " + dtype.name);
   } else if (kind == "file") {
     rule.kind = FillRule::kFile;
+  } else if (kind == "computed") {
+    rule.kind = FillRule::kComputed;
+    takes(0);
   } else {
-    badArgument(option + ": the fill must be uniform, normal, constant, zero, iota, permutation or file, not '" + kind +
-                "'");
+    badArgument(option +
+                ": the fill must be uniform, normal, constant, zero, iota, permutation, file or computed, not '" +
+                kind + "'");
   }
   return rule;
 }

@@ -60,6 +60,27 @@ class Rung {
                       "its workspace of " + std::to_string(workspaceBytes_) + " bytes does not fit into GPU memory"};
     }
     pointAtWorkspace();
+    // What is not defined shows, unless a memory checker looks for it.
+    if (problem.guarded) check(cudaMemset(workspace_->get(), 0xff, workspaceBytes_), "cudaMemset");
+    zeroWorkspace(nullptr);
+  }
+
+  // Before each launch, where the task asks for it.
+  void zeroWorkspace(cudaStream_t stream) const {
+    if (problem.of.zeroWorkspace && workspace_)
+      check(cudaMemsetAsync(workspace_->get(), 0, workspaceBytes_, stream), "cudaMemset");
+  }
+
+  // Prepares everything that a launch whose result counts may find.
+  void resetOutputs(cudaStream_t stream) const {
+    problem.resetOutputs(stream);
+    zeroWorkspace(stream);
+  }
+
+  // Prepares only what repeated launches would change for each other.
+  void resetInOuts(cudaStream_t stream) const {
+    problem.resetInOuts(stream);
+    zeroWorkspace(stream);
   }
 
   // Uses the workspace of a rung that is never launched at the same time and has one at least as large.
@@ -73,7 +94,7 @@ class Rung {
   void prepare() {
     const auto prepare = find<const char* (*)(const void*, cudaStream_t)>(library_, "kl_prepare");
     if (!prepare) return;
-    problem.resetOutputs(nullptr);
+    resetOutputs(nullptr);
     check(cudaDeviceSynchronize(), "preparing the buffers");
     const auto start = std::chrono::steady_clock::now();
     if (const char* why = prepare(struct_.data(), nullptr)) throw RungError{"load", why};

@@ -31,6 +31,8 @@ export interface EmulationJob {
   launches: RungLaunch[]
   memory: MemoryOperation[]
   workspaceBytes: number
+  /** Zeroes the workspace before each run; otherwise it holds at first what an output does, and then what was left there. */
+  zeroWorkspace?: boolean
   /** Variables that the host knows, in the order of the probe's dummy addresses for them. */
   symbols: string[]
   /** What cudaDeviceSetLimit asked for a thread's stack; null where it did not. */
@@ -162,10 +164,16 @@ export function emulate(
   let launch = -1
   try {
     const places = new Map<number, Allocation>()
-    if (job.workspaceBytes > 0) places.set(0, device.allocate('workspace', job.workspaceBytes))
+    const workspace =
+      job.workspaceBytes > 0 ? device.allocate('workspace', job.workspaceBytes) : null
+    if (workspace) {
+      places.set(0, workspace)
+      device.bytes(workspace).fill(unwritten)
+    }
     for (const [index, { name, bytes }] of job.buffers.entries())
       places.set(index + 1, device.allocate(name, bytes))
     const reset = (which: 'contents' | 'earlier'): void => {
+      if (workspace && job.zeroWorkspace) device.bytes(workspace).fill(0)
       for (const [index, buffer] of job.buffers.entries()) {
         const bytes = device.bytes(places.get(index + 1)!)
         const values = buffer[which] ?? null
@@ -186,9 +194,12 @@ export function emulate(
       options: {
         limit: job.limit,
         checks: job.checks,
-        written: job.buffers.flatMap(({ contents }, index) =>
-          contents === null ? [] : [places.get(index + 1)!],
-        ),
+        written: [
+          ...(workspace && job.zeroWorkspace ? [workspace] : []),
+          ...job.buffers.flatMap(({ contents }, index) =>
+            contents === null ? [] : [places.get(index + 1)!],
+          ),
+        ],
         ...(onProgress && {
           onProgress: (instructions: number) =>
             onProgress(
@@ -241,7 +252,6 @@ export function emulate(
     answer.outputs = run('contents')
     if (repeats) {
       recorded = false
-      const workspace = places.get(0)
       const state = [...rung.variables, ...(workspace ? [workspace] : [])]
       const copied = (): Uint8Array[] => state.map((place) => device.bytes(place).slice())
       let settled = false

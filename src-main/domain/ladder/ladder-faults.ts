@@ -21,12 +21,16 @@ export function ladderFaults(task: Task, ladder: LadderFile, evaluated = true): 
   const report = (path: LadderFault['path'], fault: LadderFault['message']): void => {
     faults.push({ path, message: fault, of: 'ladder' })
   }
-  const problem = (path: LadderFault['path'], at: At): Problem | null => {
+  const problem = (
+    path: LadderFault['path'],
+    at: At,
+    of: LadderFault['of'] = 'ladder',
+  ): Problem | null => {
     try {
       return problemAt(task, { at: { ...ladder.scalars, ...ladder.options, ...at } }, {})
     } catch (error) {
       const { message: fault, remedy } = toErrorShape(error)
-      report(path, { sentences: remedy ? [fault, remedy] : [fault] })
+      faults.push({ path, message: { sentences: remedy ? [fault, remedy] : [fault] }, of })
       return null
     }
   }
@@ -38,6 +42,7 @@ export function ladderFaults(task: Task, ladder: LadderFile, evaluated = true): 
   )
   const problems = [
     ...ladder.sizes.map((sizes, index) => problem(['sizes', index], sizes)),
+    ...(task.sanitize ? [problem(['sanitize'], task.sanitize, 'task')] : []),
     ...(ladder.testAt ?? []).map((at, index) => problem(['testAt', index], { ...first, ...at })),
   ]
   for (const [index, { options }] of ladder.rungs.entries())

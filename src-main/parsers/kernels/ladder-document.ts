@@ -35,7 +35,7 @@ function withoutUnknown(value: unknown, issues: readonly z.core.$ZodIssue[]): un
       (inner, step) => (inner as Record<PropertyKey, unknown>)[step],
       copy,
     )
-    for (const key of issue.keys) delete (map as Record<string, unknown>)[key]
+    for (const key of issue.keys) Reflect.deleteProperty(map as object, key)
   }
   return copy
 }

@@ -1,5 +1,6 @@
 /** A machine made ready to build and run the rungs of one catalog: the same for every kind of run. */
 import { readSharedFiles, type Catalog } from '../../adapters/catalog/catalog'
+import { staticRungFlags } from '../../adapters/tools/nvcc'
 import type { Expected } from '../../adapters/tools/runner'
 import type { Toolbox } from '../../adapters/tools/toolbox'
 import type { BuildCache } from '../../adapters/disk/build-cache'
@@ -119,5 +120,16 @@ export class Bench implements BuildTools {
     if (!source) return null
     const library = await buildReference(await this.compiler(), plan, source, smOf(device))
     return { library, shown: source.shown ?? source.file }
+  }
+
+  /** The reference of a plan, built for the launch probe; null if a rung is trusted. */
+  async probedReference(
+    plan: RunPlan,
+    gpu: Pick<Device, 'computeCapability'>,
+  ): Promise<string | null> {
+    const source = this.referenceOf(plan)
+    return source
+      ? buildReference(await this.compiler(), plan, source, smOf(gpu), staticRungFlags)
+      : null
   }
 }

@@ -23,10 +23,10 @@ import {
   execute,
   faultsOf,
   readyRung,
-  sharedFills,
   type EmulationSettings,
   type ReadyRung,
 } from '../run/emulate'
+import { sharedFills } from '../run/filled-cases'
 import { requireFitting } from '../run/prepared-rungs'
 import { locateFinding, type SourceTexts } from './sanitize-sources'
 import { planSanitize, seed, sourceTexts, type SanitizeEnvironment } from './sanitize'
@@ -58,7 +58,10 @@ export async function sanitizeEmulated(
       ...{ toolbox, pool, probe: probe.artifact, task: plan.task, gpu, seed, signal },
       taskFolder: plan.taskFolder,
     }
-    const fills = sharedFills(emulation)
+    const fills = sharedFills(emulation, async () => ({
+      bench: emulation,
+      library: await bench.probedReference(plan, gpu),
+    }))
     const texts = sourceTexts(plan, rungs, bench.sources)
     const checked = new Map<string, SanitizedRung>()
     const check = async (planned: PlannedRung): Promise<Checked> => {

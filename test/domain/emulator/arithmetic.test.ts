@@ -159,7 +159,14 @@ describe('a uniform f64', () => {
     expect(doubles.filter((value) => Math.fround(value) === value)).toEqual([])
     const bytesOf = (values: number[]) => new Uint8Array(new Float64Array(values).buffer)
     const throughFloat = { actual: bytesOf(doubles.map(Math.fround)), expected: bytesOf(doubles) }
-    const output = { name: 'y', dtype: 'f64', shape: [4], scale: null, special: false } as const
+    const output = {
+      name: 'y',
+      dtype: 'f64',
+      shape: [4],
+      scale: null,
+      mask: null,
+      special: false,
+    } as const
     const none = { outOfBounds: [], changedInputs: [] }
     expect(verify([{ ...output, ...throughFloat, rule: { kind: 'exact' } }], none).mismatches).toBe(
       4,

@@ -1,10 +1,10 @@
 /** Ladder folders whose rungs nvcc builds, as the command line shows their runs without a GPU. */
-import { readFile, writeFile } from 'node:fs/promises'
+import { cp, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { runIn } from '../../hosts/cli/support'
 import { keeping, keptNvcc } from '../../kept-nvcc'
-import { tempDir } from '../support'
+import { root, tempDir } from '../support'
 
 const kept = await keptNvcc('folders', { artifacts: true })
 afterAll(() => {
@@ -17,9 +17,12 @@ it.each(['static:h200', 'emulated'])(
     const folder = join(await tempDir(), 'blank')
     const machine = await kept.machine()
     await runIn({ machine }, 'init', folder)
-    const file = join(folder, '01_first.cu')
-    const text = await readFile(file, 'utf8')
-    await writeFile(file, text.replace('  return cudaGetLastError();\n', ''))
+    const change = async (name: string, from: string, to: string) => {
+      const text = await readFile(join(folder, name), 'utf8')
+      await writeFile(join(folder, name), text.replace(from, to))
+    }
+    await change('01_first.cu', '  return cudaGetLastError();\n', '')
+    await change('ladder.yaml', 'reference: reference.cu', 'reference: { rung: 02_coalesced }')
     const run = ['run', '--ladder', folder, '--rungs', '01_first', '--at', 'N=1000', '--trust']
     const { code, stdout } = await runIn({ machine }, ...run, '--target', target)
     expect(code).toBe(1)
@@ -27,3 +30,36 @@ it.each(['static:h200', 'emulated'])(
     expect(stdout).toMatch(/^01_first: failed\. .*SIGSEGV/m)
   },
 )
+
+describe('the example docs/examples/layer-norm-backward', () => {
+  const run = async (change: (yaml: string) => string, ...words: string[]) => {
+    const folder = join(await tempDir(), 'layer-norm-backward')
+    await cp(join(root, 'docs/examples/layer-norm-backward'), folder, { recursive: true })
+    const file = join(folder, 'ladder.yaml')
+    await writeFile(file, change(await readFile(file, 'utf8')))
+    const command = ['run', '--ladder', folder, '--target', 'emulated', '--trust', ...words]
+    return runIn({ machine: await kept.machine() }, ...command)
+  }
+  const small = ['--at', 'B=2', '--at', 'T=7', '--at', 'C=256']
+
+  it('has inputs that the reference computes, and padding that no rung writes', async () => {
+    const { code, stdout, stderr } = await run((yaml) => yaml)
+    expect(code, stderr).toBe(0)
+    expect(stdout).toMatch(/^01_two_passes +ok .*\n02_one_pass +ok /m)
+    // Halved once more, C would be no multiple of 128.
+    expect(stdout).toContain('Emulated at B 16, T 512, C 384 instead of B 32, T 1024, C 768')
+  })
+
+  it('needs its workspace zeroed', async () => {
+    const { code, stdout } = await run((yaml) => yaml.replace('  workspace: zero\n', ''), ...small)
+    expect(code).toBe(1)
+    expect(stdout).toMatch(/^01_two_passes +ok .*\n02_one_pass +wrong /m)
+    expect(stdout).toMatch(/the first is dgamma\[0\] = NaN, expected -?\d/)
+  })
+
+  it('refuses a size that breaks a constraint', async () => {
+    const { code, stderr } = await run((yaml) => yaml, '--at', 'C=100')
+    expect(code).toBe(2)
+    expect(stderr).toMatch(/At B 32, T 1024, C 100, C % 128 == 0 does not hold\./)
+  })
+})

@@ -275,6 +275,7 @@ export const emulation = {
     'Emulated at {at} instead of {from}, so that it takes seconds. Waves per SM are those of the smaller size.',
   unsettled:
     'It keeps a state in device memory that changes with each launch, so that some right launches say nothing of the next. Reset it at the start of kl_launch, as with cudaMemsetAsync.',
+  maskedAll: 'its mask leaves out every element of {name}',
   fromHost: 'the reference on this machine',
   fromEmulated: 'the reference, emulated as well',
   fromRung: 'the rung {rung}, emulated as well',

@@ -9,6 +9,8 @@ export const records = {
     '{count, plural, one{{count} element of {buffers} exceeds} other{{count} elements of {buffers} exceed}} the error bound.',
   mismatchesAt:
     '{count, plural, one{{count} element of {buffers} exceeds} other{{count} elements of {buffers} exceed}} the error bound; the first is {place} = {actual}, expected {expected}.',
+  differAt:
+    '{count, plural, one{{count} element of {buffers} differs} other{{count} elements of {buffers} differ}} from the reference; the first is {place} = {actual}, expected {expected}.',
 
   needsArchitecture: 'requires {requires}; {gpu} has compute capability {computeCapability}.',
 

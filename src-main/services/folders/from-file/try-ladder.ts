@@ -22,10 +22,10 @@ import {
   faultsOf,
   layoutsOf,
   readyRung,
-  sharedFills,
   type EmulationSettings,
   type ReadyRung,
 } from '../../run/emulate'
+import { sharedFills } from '../../run/filled-cases'
 import { expectedOf, verified } from '../../run/emulated-expectation'
 import { planRun } from '../../run/plan'
 import { wrongness } from '../../run/wrongness'
@@ -90,7 +90,8 @@ async function emulated<T>(
       (problem) => bufferBytes(task, { flags: [], ...problem }) <= mostBytes,
     )
     const { rung } = plan.rungs[0]!
-    const ready = await readyRung(settings, sharedFills(settings), rung, build, small)
+    const fills = sharedFills(settings, () => ({ bench: settings, library: null }))
+    const ready = await readyRung(settings, fills, rung, build, small)
     return 'reason' in ready ? { trouble: ready.reason } : await work(settings, ready)
   } finally {
     await pool.close()
