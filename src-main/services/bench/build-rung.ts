@@ -1,8 +1,9 @@
 /** Compiles a rung to a shared library. */
 import { dirname } from 'node:path/posix'
-import { baseFlags, readySettings } from '../../adapters/tools/build-settings'
+import { baseFlags, readySettings, type ReadySettings } from '../../adapters/tools/build-settings'
 import { isProbed, macroFlags, probedLibraries, rungFlags } from '../../adapters/tools/nvcc'
 import { isPythonFile } from '../../domain/ladder/rung'
+import type { BuildSettings } from '../../domain/ladder/build-settings'
 import type { PlannedRung, RunPlan } from '../../domain/run/plan'
 import { type Compiler, type BuildOutcome, compile } from './compiler'
 import { taskHeader, taskHeaderFile } from '../../domain/task/task-headers'
@@ -17,6 +18,14 @@ export interface TaskInputs extends Pick<RunPlan, 'task' | 'headers'> {
 export const taskFlags = (headers: ReadonlyMap<string, string>): string[] =>
   [...new Set([...headers.keys()].map(dirname))].flatMap((folder) => ['-I', folder])
 
+/** `build:` of a file for nvcc here. A replay, whose answers are known, has no need of what it names. */
+export const settingsOn = async (
+  { toolbox, nvcc }: Compiler,
+  settings: BuildSettings = {},
+  file: string,
+): Promise<ReadySettings> =>
+  readySettings(toolbox.replays ? {} : settings, { folder: dirname(file), nvcc })
+
 export async function buildRung(
   compiler: Compiler,
   { task, headers: shared }: TaskInputs,
@@ -25,10 +34,7 @@ export async function buildRung(
   flags: (sm: string) => readonly string[] = rungFlags,
 ): Promise<BuildOutcome> {
   const { file, header } = rung
-  const { words, libraries, headersDigest } = await readySettings(rung.build ?? {}, {
-    folder: dirname(file),
-    nvcc: compiler.nvcc,
-  })
+  const { words, libraries, headersDigest } = await settingsOn(compiler, rung.build, file)
   const input = isPythonFile(file) ? `${file}.cpp` : file
   return compile(compiler, {
     key: `nvcc/${rung.id}`,

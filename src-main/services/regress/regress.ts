@@ -100,7 +100,7 @@ export async function regress(
     })
     onNote('Checking the machine…')
     const bench = await Bench.open({ toolbox, cache: machine.cache }, opened.catalog, signal)
-    const compiler = await bench.compiler()
+    const compiler = await bench.compilerFor(plan)
     const { device, pciBusId } = await bench.gpu()
     const runner = await bench.runner()
     onNote('Building old and new…')

@@ -49,7 +49,7 @@ export async function sanitizeEmulated(
   const { plan, rungs } = planSanitize(catalog, request)
   requireFitting(plan)
   onProgress({ stage: 'prepare', done: 0, total: 0, tool: null, rung: null })
-  const compiler = await bench.compiler()
+  const compiler = await bench.compilerFor(plan)
   const probe = await bench.launchProbe()
   if ('reason' in probe) throw missingError(probe.reason, message('tools.hostCompiler'))
   const pool = emulatorPool(signal, { start: toolbox.startEmulator })

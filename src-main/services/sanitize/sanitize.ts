@@ -72,7 +72,7 @@ export async function sanitize(
       message('doctor.toolMissing', { tool: 'compute-sanitizer' }),
       remedies.sanitizer,
     )
-  const compiler = await bench.compiler()
+  const compiler = await bench.compilerFor(plan)
   const { device, pciBusId } = await bench.gpu()
   const runner = await bench.runner()
 

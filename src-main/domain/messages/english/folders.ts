@@ -250,8 +250,10 @@ export const settings = {
   value: '{flag} cannot have the value "{value}".',
   leadsOut:
     'The include directory {directory} leads out of the folder; write an absolute path, or one below a $VARIABLE.',
-  unset: '`build` of the ladder names the environment variable {variable}, which is not set.',
-  setIt: 'Set {variable} to the directory that it stands for.',
+  unset:
+    '`build` of the ladder names {count, plural, one{the environment variable {variables}, which is} other{the environment variables {variables}, which are}} not set.',
+  setIt:
+    'Set {variables} to the {count, plural, one{directory that it stands} other{directories that they stand}} for.',
   noDirectory: 'The include directory {directory} does not exist on this machine.',
   noLibrary: 'The library {library} was not found on this machine.',
   differ: 'They were built with other flags: {a} before, {b} now.',
