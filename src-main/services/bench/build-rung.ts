@@ -14,9 +14,11 @@ export interface TaskInputs extends Pick<RunPlan, 'task' | 'headers'> {
   ladder?: Pick<RunPlan['ladder'], 'build'>
 }
 
-/** Sources next to the task's headers find them anyway; a lab's sources are elsewhere. */
+/** The folder of a task, and those of its headers below it. A lab's sources are elsewhere. */
 export const taskFlags = (headers: ReadonlyMap<string, string>): string[] =>
-  [...new Set([...headers.keys()].map(dirname))].flatMap((folder) => ['-I', folder])
+  [
+    ...new Set([...headers.keys()].flatMap((path) => [path.split('/', 1)[0]!, dirname(path)])),
+  ].flatMap((folder) => ['-I', folder])
 
 /** `build:` of a file for nvcc here. A replay, whose answers are known, has no need of what it names. */
 export const settingsOn = async (

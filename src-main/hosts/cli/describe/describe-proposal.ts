@@ -45,6 +45,11 @@ export function describeProposal(found: FromFile, file: string): string {
       'recorded',
     ),
   ])
+  const equal = proposal.equal.map((names): Row => [
+    'equal sizes',
+    names.join(', '),
+    guess(['in trials with unequal sizes it left its buffers'], ''),
+  ])
   const scalars = proposal.scalars.map(({ name, dtype, value }): Row => [
     `scalar ${name}`,
     `${dtype} ${numberText(value, dtype)}`,
@@ -99,6 +104,7 @@ export function describeProposal(found: FromFile, file: string): string {
     table([
       ['kernel', found.kernel, ''],
       ...sizes,
+      ...equal,
       ...scalars,
       ...buffers,
       launch,
