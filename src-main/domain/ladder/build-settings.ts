@@ -122,6 +122,12 @@ export function mergedSettings(
   return { ...ladder, ...rung, ...given }
 }
 
+/** A macro and its value, which is 1 where none is given. */
+export function macroOf(word: string): [name: string, value: string] {
+  const at = word.indexOf('=')
+  return at < 0 ? [word, '1'] : [word.slice(0, at), word.slice(at + 1)]
+}
+
 /** As nvcc would be given them, with variables by name. `-l` words come last. */
 export const settingsWords = (settings: BuildSettings | undefined): string[] => [
   ...compileWords(settings),

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import {
   BuildSettings,
   languageStandards,
+  macroOf,
   settingsFaults,
 } from '../../domain/ladder/build-settings'
 
@@ -49,12 +50,6 @@ const valued = [
   { option: /^(?:-D|--define-macro)=?/, key: 'defines' },
   { option: /^--?std=?/, key: 'std' },
 ] as const
-
-/** A macro and its value, which is 1 where none is given. */
-export function macroOf(word: string): [name: string, value: string] {
-  const at = word.indexOf('=')
-  return at < 0 ? [word, '1'] : [word.slice(0, at), word.slice(at + 1)]
-}
 
 /** What does not change the kernels, or is the program's own choice. */
 const left = /^-(O\d|g|G|w|lineinfo|L.*|-debug|-device-debug)$/

@@ -3,7 +3,7 @@
  * are executed, their results checked and their counts kept instruction by instruction. Nothing is timed.
  */
 import { emulatorPool } from '../../adapters/emulator/pool'
-import { staticRungFlags } from '../../adapters/tools/nvcc'
+import { nvccRelease, staticRungFlags } from '../../adapters/tools/nvcc'
 import type { BuildGpu } from '../../domain/gpu/gpu-table'
 import { message } from '../../domain/messages/message'
 import type { PlannedRung, RunPlan } from '../../domain/run/plan'
@@ -34,6 +34,7 @@ export const emulatedWay =
   (gpu: BuildGpu, { seed, launchesAt = null, shrunkFrom = null }: EmulationSettings): OpenWay =>
   async ({ bench, plan }) => {
     requireFitting(plan)
+    const { onlyShipped, version } = await bench.compiler()
     return {
       gpu,
       device: null,
@@ -41,6 +42,9 @@ export const emulatedWay =
       settings: { seed, profile: 'deep', clockControl: null, cacheControl: null },
       rungs: withTrusted(plan),
       warnings: [
+        ...(onlyShipped
+          ? [message('emulation.shipped', { version: nvccRelease(version) ?? '?' })]
+          : []),
         ...(gpu.computeCapability === '9.0'
           ? []
           : [

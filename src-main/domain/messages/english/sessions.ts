@@ -97,6 +97,10 @@ export const doctor = {
 
   installNvcc:
     'Install the CUDA toolkit and put nvcc on PATH. Without it, `--target recorded` replays a shipped recording.',
+  installPackage:
+    'Or install the npm package of this program: it has builds of the shipped rungs for `--target emulated`, which the one-file program lacks.',
+  buildElsewhere:
+    'Or run on a machine that has it: `kernel-ladder machine add NAME --ssh HOST`, then `--target NAME`.',
   tryEmulated:
     '`--target emulated` needs no GPU: exact counters with `run`, race checks with `sanitize`, no times.',
   tryRecorded: '`--target recorded` replays times and counters that were measured on a GPU before.',
