@@ -70,7 +70,9 @@ describe('a ladder with `build`', () => {
   })
 
   it('finds headers below a variable, and builds again when they change', async () => {
-    const { machine, run } = await setUp('{ include: [$HEADERS/include, shared] }')
+    const { machine, folder, run } = await setUp('{ include: [$HEADERS/include, shared] }')
+    await expect(run()).rejects.toThrow(/ladder\.yaml:\d+:\d+: There is no shared in the folder\.$/)
+    await mkdir(join(folder, 'shared'))
     await expect(run()).rejects.toMatchObject({
       kind: 'missing',
       message: '`build` of the ladder names the environment variable HEADERS, which is not set.',

@@ -7,6 +7,7 @@ import { basename, join, posix, relative, resolve, sep } from 'node:path'
 import { inputError, inputErrors } from '../../domain/errors'
 import { message, together, type AnyMessage, type Statement } from '../../domain/messages/message'
 import type { LadderFile } from '../../domain/ladder/ladder'
+import { isInFolder } from '../../domain/ladder/build-settings'
 import { rungEndings } from '../../domain/ladder/rung'
 import { isPython } from '../../domain/task/python'
 import { fillFiles, referenceFile, type Task } from '../../domain/task/task'
@@ -230,6 +231,17 @@ async function requireUsable(
     const why = await refusalOf(folder, name)
     if (why !== null) faults.push(at(key, why))
   }
+  const builds = [
+    { key: ['build', 'include'], build: ladder.build },
+    ...ladder.rungs.map(({ build }, index) => ({
+      key: ['rungs', index, 'build', 'include'],
+      build,
+    })),
+  ]
+  for (const { key, build } of builds)
+    for (const [index, directory] of (build?.include ?? []).entries())
+      if (isInFolder(directory) && !(await pathExists(join(folder, directory))))
+        faults.push(at([...key, index], message('folders.absent', { file: directory })))
   const [first, ...more] = faults
   if (first !== undefined) throw inputErrors([first, ...more])
 }

@@ -224,6 +224,7 @@ const typeWords: Readonly<Record<string, AnyMessage>> = {
   string: message('written.string'),
   number: message('written.number'),
   int: message('written.whole'),
+  boolean: message('written.trueOrFalse'),
   object: message('written.map'),
   record: message('written.map'),
   array: message('written.list'),

@@ -1,7 +1,13 @@
 /** Compiles a rung to a shared library. */
 import { dirname } from 'node:path/posix'
 import { baseFlags, readySettings, type ReadySettings } from '../../adapters/tools/build-settings'
-import { isProbed, macroFlags, probedLibraries, rungFlags } from '../../adapters/tools/nvcc'
+import {
+  emptyRuntime,
+  isProbed,
+  macroFlags,
+  probedLibraries,
+  rungFlags,
+} from '../../adapters/tools/nvcc'
 import { isPythonFile } from '../../domain/ladder/rung'
 import type { BuildSettings } from '../../domain/ladder/build-settings'
 import type { PlannedRung, RunPlan } from '../../domain/run/plan'
@@ -38,6 +44,9 @@ export async function buildRung(
   const { file, header } = rung
   const { words, libraries, headersDigest } = await settingsOn(compiler, rung.build, file)
   const input = isPythonFile(file) ? `${file}.cpp` : file
+  const probed = isProbed(flags(sm))
+  const linksDeviceCode = probed && rung.build?.rdc === true
+  const own = linksDeviceCode ? emptyRuntime.flags(flags(sm)) : flags(sm)
   return compile(compiler, {
     key: `nvcc/${rung.id}`,
     sources: new Map([
@@ -46,14 +55,15 @@ export async function buildRung(
       [taskHeaderFile, taskHeader(task)],
       [file, source],
       ...(headersDigest === null ? [] : [['outside-headers', headersDigest] as const]),
+      ...(linksDeviceCode ? [[emptyRuntime.path, emptyRuntime.text] as const] : []),
       ...(input === file ? [] : [[input, pythonRungLibrary(task, file, header)] as const]),
     ]),
     inputs: [input],
     flags: [
-      ...[...baseFlags(flags(sm), words), ...taskFlags(headers)],
+      ...[...baseFlags(own, words), ...taskFlags(headers)],
       ...[...macroFlags(rung.params), ...words],
     ],
     output: 'rung.so',
-    libraries: [...(isProbed(flags(sm)) ? probedLibraries(libraries) : libraries), '-ldl'],
+    libraries: [...(probed ? probedLibraries(libraries) : libraries), '-ldl'],
   })
 }

@@ -199,6 +199,7 @@ function failure(result: ProcessResult): BuildOutcome {
         ...none,
         reason:
           missingLibrary(result.stderr) ??
+          undefinedFunction(result) ??
           compileError ??
           message('tools.nvccEnded', {
             exitCode: result.exitCode ?? '',
@@ -212,6 +213,19 @@ function failure(result: ProcessResult): BuildOutcome {
 function missingLibrary(stderr: string): Statement | null {
   const [, library] = /(?:cannot find|unable to find library) -l([\w+.-]+)/.exec(stderr) ?? []
   return library === undefined ? null : message('settings.noLibrary', { library })
+}
+
+/** Device code of another file, which ptxas or nvlink misses. */
+export function undefinedFunction({
+  stdout,
+  stderr,
+}: Pick<ProcessResult, 'stdout' | 'stderr'>): Statement | null {
+  const [, mangled] =
+    /(?:Undefined reference to|Unresolved extern \w+) '(\w+)'/.exec(`${stderr}\n${stdout}`) ?? []
+  if (mangled === undefined) return null
+  const [, length, rest = ''] = /^_Z(\d+)(\w+)$/.exec(mangled) ?? []
+  const name = length === undefined ? mangled : rest.slice(0, Number(length))
+  return message('settings.undefinedFunction', { name })
 }
 
 /** The compiler's first error with its place, where `shown` says how a file is called; null if it has none. */

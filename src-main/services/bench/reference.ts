@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path/posix'
 import { baseFlags } from '../../adapters/tools/build-settings'
 import type { BuildSettings } from '../../domain/ladder/build-settings'
 import { isProbed, probedLibraries, rungFlags } from '../../adapters/tools/nvcc'
-import { message, together } from '../../domain/messages/message'
+import { message, says, together } from '../../domain/messages/message'
 import { KernelLadderError } from '../../domain/errors'
 import { isPython } from '../../domain/task/python'
 import type { TaskSource } from '../../adapters/catalog/catalog'
@@ -68,7 +68,9 @@ export async function buildReference(
     'failed',
     together(
       message('tools.referenceNotBuilt', { task: inputs.task.id }),
-      notCompiling(built.diagnostics, shown) ?? built.reason,
+      says(built.reason, 'settings.noLibrary')
+        ? built.reason
+        : (notCompiling(built.diagnostics, shown) ?? built.reason),
     ),
     message('tools.seeFile', { file: shown(source.file) }),
   )

@@ -4,7 +4,11 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { runIn } from '../../hosts/cli/support'
 import { keeping, keptNvcc } from '../../kept-nvcc'
+import { findTool } from '../../../src-main/adapters/tools/live-toolbox'
 import { root, tempDir } from '../support'
+
+/** What fails to build is not kept. */
+const nvcc = await findTool('nvcc')
 
 const kept = await keptNvcc('folders', { artifacts: true })
 afterAll(() => {
@@ -30,6 +34,34 @@ it.each(['static:h200', 'emulated'])(
     expect(stdout).toMatch(/^01_first: failed\. .*SIGSEGV/m)
   },
 )
+
+it('relocatable device code is linked, and a function of another file is named', async () => {
+  const folder = join(await tempDir(), 'blank')
+  const machine = await kept.machine()
+  await runIn({ machine }, 'init', folder)
+  const yaml = await readFile(join(folder, 'ladder.yaml'), 'utf8')
+  const trusting = yaml.replace('reference: reference.cu', 'reference: { rung: 02_coalesced }')
+  await writeFile(join(folder, 'ladder.yaml'), `${trusting}build: { rdc: true }\n`)
+  const file = join(folder, '01_first.cu')
+  const text = (await readFile(file, 'utf8'))
+    .replace('\n__global__', '\nextern __device__ float times(float, float);\n__global__')
+    .replace('a * x[i]', 'times(a, x[i])')
+  const definition = '__device__ float times(float a, float b) { return a * b; }\n'
+  const run = async (source: string) => {
+    await writeFile(file, source)
+    const command = ['run', '--ladder', folder, '--at', 'N=1000', '--trust']
+    return runIn({ machine }, ...command, '--target', 'emulated')
+  }
+  const defined = await run(`${text}${definition}`)
+  expect(defined.code, defined.stderr).toBe(0)
+  expect(defined.stdout).toMatch(/^01_first +ok .*\n02_coalesced +ok /m)
+  if (nvcc === null) return
+  const missing = await run(text)
+  expect(missing.code).toBe(1)
+  expect(missing.stdout).toMatch(
+    /^01_first: failed\. It uses times on the GPU, which another file/m,
+  )
+})
 
 describe('the example docs/examples/layer-norm-backward', () => {
   const run = async (change: (yaml: string) => string, ...words: string[]) => {

@@ -255,6 +255,8 @@ export const settings = {
   setIt:
     'Set {variables} to the {count, plural, one{directory that it stands} other{directories that they stand}} for.',
   noDirectory: 'The include directory {directory} does not exist on this machine.',
+  undefinedFunction:
+    'It uses {name} on the GPU, which another file defines. A rung is built from one file: include the one that defines it.',
   noLibrary: 'The library {library} was not found on this machine.',
   differ: 'They were built with other flags: {a} before, {b} now.',
   none: 'no flags of their own',

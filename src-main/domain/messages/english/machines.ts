@@ -197,6 +197,7 @@ export const written = {
   string: 'a string',
   number: 'a number',
   whole: 'a whole number',
+  trueOrFalse: 'true or false',
   map: 'a map of keys',
   list: 'a list',
   oneOf: 'one of {values}',

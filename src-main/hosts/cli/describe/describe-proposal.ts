@@ -29,7 +29,7 @@ function mainText({ main, launches, kernel }: FromFile, file: string): string {
     : `ended after ${main.seconds.toFixed(1)} s`
   const seen =
     launches === 0
-      ? `It did not launch ${kernel}, so every number is invented.`
+      ? `It did not launch ${kernel}, so every number is invented. If it needs arguments, give them after --.`
       : `${launches === 1 ? 'One launch' : `${launches} different launches`} of ${kernel} ${launches === 1 ? 'was' : 'were'} recorded${launches === 1 ? '' : '; the first is used'}.`
   return `main() ran on the CPU ${where}, and ${ending}.\n${seen}`
 }

@@ -1,7 +1,7 @@
 /** A user's .cu file, compiled as it is: its host code as a library, its machine code, and the headers it includes. */
 import { readdir, readFile, realpath } from 'node:fs/promises'
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path'
-import { notCompiling, type Compiler } from '../../bench/compiler'
+import { notCompiling, undefinedFunction, type Compiler } from '../../bench/compiler'
 import { readModules } from '../../../adapters/tools/built-code'
 import { readBuildOutput, type PtxasKernel } from '../../../adapters/tools/nvcc'
 import { compileWords, type BuildSettings } from '../../../domain/ladder/build-settings'
@@ -103,7 +103,8 @@ export async function compileFile(
     const macro = undefinedMacro(diagnostics)
     const last = result.stderr.trim().split('\n').pop() ?? ''
     throw inputError(
-      notCompiling(diagnostics, (name) => shownPath(resolve(folder, name))) ??
+      undefinedFunction(result) ??
+        notCompiling(diagnostics, (name) => shownPath(resolve(folder, name))) ??
         `nvcc could not build ${shownPath(file)}: ${last === '' ? result.outcome : last}`,
       macro === undefined
         ? 'It must compile by itself with nvcc -std=c++17.'
