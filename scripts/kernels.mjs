@@ -26,8 +26,8 @@ async function ship() {
     join(root, path),
   )
   const [kernels, builds, cache] = /** @type {[string, string, string]} */ (folders)
-  const { failed, files, bytes } = await module.shipBuilds(kernels, builds, cache)
-  say(`Kept ${files} builds, ${(bytes / 1e6).toFixed(1)} MB, in resources/builds.`)
+  const { failed, builds: count, bytes } = await module.shipBuilds(kernels, builds, cache)
+  say(`Kept ${count} builds, ${(bytes / 1e6).toFixed(1)} MB, in resources/builds.`)
   if (failed.length > 0) say(`nvcc could not build ${failed.join(', ')}.`)
   return failed.length > 0 ? 1 : 0
 }

@@ -1,13 +1,12 @@
 /** What resources/builds has: the builds that a machine without nvcc needs to emulate the shipped rungs and lab starters. */
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { mkdir, readFile } from 'node:fs/promises'
 import { readCatalog, readSharedFiles } from '../../src-main/adapters/catalog/catalog'
 import {
-  packBuild,
-  shippedBuildFile,
-  writeCompilerVersion,
+  packBuilds,
+  writeShippedBuilds,
+  type ShippedBuild,
 } from '../../src-main/adapters/disk/shipped-builds'
-import { diskBuildCache, type BuildCache } from '../../src-main/adapters/disk/build-cache'
+import { buildKey, diskBuildCache, type BuildCache } from '../../src-main/adapters/disk/build-cache'
 import { readShippedLabs } from '../../src-main/adapters/labs/lab-folders'
 import { liveToolbox } from '../../src-main/adapters/tools/live-toolbox'
 import { staticRungFlags } from '../../src-main/adapters/tools/nvcc'
@@ -85,38 +84,36 @@ export async function shippedUnits(kernels: string): Promise<ShippedUnit[]> {
   ]
 }
 
-/** The same cache, which packs each build that is asked for into `found`, by its file's name. */
-export const collecting = (cache: BuildCache, found: Map<string, Uint8Array>): BuildCache => ({
+/** The same cache, which notes each build that is asked for in `found`. */
+const collecting = (cache: BuildCache, found: Map<string, ShippedBuild>): BuildCache => ({
   ...cache,
   async slot(inputs) {
     const slot = await cache.slot(inputs)
-    const pack = async (kept: NonNullable<typeof slot.kept>): Promise<void> => {
+    const note = async (kept: NonNullable<typeof slot.kept>): Promise<void> => {
       // The folders of the machine that ships them say nothing elsewhere.
       const argv = ['nvcc', ...inputs.flags, '-o', inputs.output]
-      found.set(
-        shippedBuildFile(inputs),
-        packBuild({ ...kept, argv }, await readFile(slot.artifact)),
-      )
+      const artifact = await readFile(slot.artifact)
+      found.set(buildKey(inputs), { kept: { ...kept, argv }, artifact })
     }
-    if (slot.kept) await pack(slot.kept)
+    if (slot.kept) await note(slot.kept)
     return {
       ...slot,
       async keep(build) {
         await slot.keep(build)
-        await pack(build)
+        await note(build)
       },
     }
   },
 })
 
-/** Builds everything with this machine's nvcc and replaces the contents of `folder`; returns what could not be built. */
+/** Builds everything with this machine's nvcc and replaces what is in `folder`; returns what could not be built. */
 export async function shipBuilds(
   kernels: string,
   folder: string,
   cache: string,
-): Promise<{ failed: string[]; files: number; bytes: number }> {
-  const found = new Map<string, Uint8Array>()
-  const builds = collecting(diskBuildCache(cache, null), found)
+): Promise<{ failed: string[]; builds: number; bytes: number }> {
+  const byKey = new Map<string, ShippedBuild>()
+  const builds = collecting(diskBuildCache(cache, null), byKey)
   const includes = await readSharedFiles(kernels, 'include')
   const compiler = await openCompiler({ toolbox: liveToolbox(null), cache: builds }, includes)
   const failed: string[] = []
@@ -124,9 +121,7 @@ export async function shipBuilds(
     if ((await build(compiler)).artifact === null) failed.push(what)
   })
   await mkdir(folder, { recursive: true })
-  for (const name of await readdir(folder)) if (name.endsWith('.br')) await rm(join(folder, name))
-  for (const [name, bytes] of found) await writeFile(join(folder, name), bytes)
-  await writeCompilerVersion(folder, compiler.version)
-  const sizes = [...found.values()].map(({ length }) => length)
-  return { failed, files: found.size, bytes: sizes.reduce((sum, size) => sum + size, 0) }
+  const packed = packBuilds({ compiler: compiler.version, byKey })
+  await writeShippedBuilds(folder, packed)
+  return { failed, builds: byKey.size, bytes: packed.length }
 }
