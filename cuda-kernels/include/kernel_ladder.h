@@ -10,7 +10,8 @@
  *                       copy of the CUDA runtime, whose last error the runner cannot see: end with
  *                       `return cudaGetLastError();`.
  *   kl_workspace_bytes  size of the scratch memory that the launch needs, passed back in workspaceBytes. Its
- *                       contents are undefined; workspace is null if the size is 0.
+ *                       contents are undefined at first unless the task has `workspace: zero`, which zeroes it before
+ *                       each launch; workspace is null if the size is 0.
  *   kl_prepare          sets up what launches share: memory, streams, handles, tensor maps. Called once and not
  *                       timed; buffers hold no data yet. Returns a cudaError_t.
  *   kl_release          ends that after the last launch. Returns nothing.

@@ -7,9 +7,9 @@
 //   kl-launches --struct BYTES --field OFFSET:WHAT … --sm 90 [--sms 132] [--shared-optin 232448]
 //     [--threads-per-sm 2048] [--blocks-per-sm 32] [--shared-per-sm 233472] [--kernel NAME=OFFSET+SIZE,… …]
 //     [--resources NAME=REGISTERS,SHARED …] --library rung.so | --untrusted rung.so
-//   kl-launches --reference reference.so
-//   kl-launches --expect reference.so --struct BYTES --field OFFSET:WHAT … --sm 90 [--sms 132] [--kernel …]
-//     --array in:NAME=FILE … --array out:NAME=FILE … --array scale:NAME=FILE …
+//   kl-launches --stage kl_reference|kl_inputs --reference reference.so
+//   kl-launches --stage kl_reference|kl_inputs --expect reference.so --struct BYTES --field OFFSET:WHAT … --sm 90
+//     [--sms 132] [--kernel …] --array in|out|scale|mask:NAME=FILE …
 //
 // --untrusted loads a library whose author is not trusted: before that, this process gives up every system call that
 // describing launches does not need (confine.hpp).
@@ -28,9 +28,9 @@
 // static shared memory, lets the rung ask how many of its blocks an SM holds. Addresses are dummies, one range a buffer; see `place`. For a reference,
 // {"event":"reference","reason":null}, or what is wrong with it.
 //
-// With --expect the reference computes what is expected, without a GPU. One that exports kl_reference or kl_reference_host
-// runs here, over the arrays in the files, and {"event":"expected","reason":null} follows. Of one that has only
-// kl_reference_device, the line "launches" says what it would launch: array i of the command line, from 1 on, is dummy i.
+// With --expect the reference computes a stage without a GPU: what is expected, or inputs from others. One that exports
+// the function of the stage, or the same with _host, runs here, over the arrays in the files, and
+// {"event":"expected","reason":null} follows. Of one that has only the function with _device, the line "launches" says what it would launch: array i of the command line, from 1 on, is dummy i.
 #include "../runner/json.hpp"
 #include "../runner/struct.hpp"
 #include "confine.hpp"
@@ -523,12 +523,13 @@ void printLaunches(const Outcome& outcome) {
 }
 
 // As the runner looks for them. What a generated library knows of its script comes last.
-std::string referenceFault(const std::string& path) {
+std::string referenceFault(const std::string& path, const std::string& stage) {
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library) return std::string("cannot be loaded: ") + dlerror();
-  const bool onHost = dlsym(library, "kl_reference"), onDevice = dlsym(library, "kl_reference_device");
-  if (!onHost && !onDevice) return "defines neither kl_reference nor kl_reference_device as extern \"C\"";
-  if (onHost && onDevice) return "defines both kl_reference and kl_reference_device";
+  const std::string device = stage + "_device";
+  const bool onHost = dlsym(library, stage.c_str()), onDevice = dlsym(library, device.c_str());
+  if (!onHost && !onDevice) return "defines neither " + stage + " nor " + device + " as extern \"C\"";
+  if (onHost && onDevice) return "defines both " + stage + " and " + device;
   const auto scriptFault = find<const char* (*)()>(library, "kl_reference_fault");
   return scriptFault ? scriptFault() : "";
 }
@@ -558,7 +559,10 @@ StructBytes referenceStruct(size_t bytes, const std::vector<Field>& fields, cons
   filled.put(fields, [&](const Field& field) -> unsigned long long {
     if (field.kind == Field::kProgress) return reinterpret_cast<unsigned long long>(&noProgress);
     if (field.kind == Field::kSmCount) return gpu.sms > 0 ? (unsigned long long)gpu.sms : 1;
-    const char* kind = field.kind == Field::kIn ? "in:" : field.kind == Field::kOut ? "out:" : "scale:";
+    const char* kind = field.kind == Field::kIn    ? "in:"
+                       : field.kind == Field::kOut ? "out:"
+                       : field.kind == Field::kMask ? "mask:"
+                                                    : "scale:";
     for (size_t i = 0; i < arrays.size(); ++i)
       if (arrays[i].what == kind + field.buffer) return addressOf(i);
     return 0;
@@ -568,11 +572,12 @@ StructBytes referenceStruct(size_t bytes, const std::vector<Field>& fields, cons
 
 void printLaunches(const Outcome& outcome);
 
-void expect(const std::string& path, size_t bytes, const std::vector<Field>& fields, const std::vector<Array>& arrays) {
+void expect(const std::string& path, const std::string& stage, size_t bytes, const std::vector<Field>& fields,
+            const std::vector<Array>& arrays) {
   void* library = dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL);
   if (!library) return printLaunches(failed(std::string("it cannot be loaded: ") + dlerror()));
-  auto onHost = find<void (*)(const void*)>(library, "kl_reference");
-  if (!onHost) onHost = find<void (*)(const void*)>(library, "kl_reference_host");
+  auto onHost = find<void (*)(const void*)>(library, stage.c_str());
+  if (!onHost) onHost = find<void (*)(const void*)>(library, (stage + "_host").c_str());
   if (onHost) {
     const StructBytes filled = referenceStruct(
         bytes, fields, arrays, [&](size_t i) { return reinterpret_cast<unsigned long long>(mapped(arrays[i])); });
@@ -580,8 +585,8 @@ void expect(const std::string& path, size_t bytes, const std::vector<Field>& fie
     Json("expected").null("reason").print();
     return;
   }
-  const auto onDevice = find<cudaError_t (*)(const void*, cudaStream_t)>(library, "kl_reference_device");
-  if (!onDevice) return printLaunches(failed("it defines neither kl_reference nor kl_reference_device"));
+  const auto onDevice = find<cudaError_t (*)(const void*, cudaStream_t)>(library, (stage + "_device").c_str());
+  if (!onDevice) return printLaunches(failed("it defines neither " + stage + " nor " + stage + "_device"));
   buffersPlaced = arrays.size();
   const StructBytes filled = referenceStruct(bytes, fields, arrays, [&](size_t i) { return place(i + 1); });
   const cudaError_t status = onDevice(filled.data(), nullptr);
@@ -604,7 +609,7 @@ int main(int count, char** words) {
   size_t bytes = 0;
   std::vector<Field> fields;
   std::vector<std::string> fieldWords;
-  std::string library, reference, expected;
+  std::string library, reference, expected, stage = "kl_reference";
   std::vector<Array> arrays;
   try {
     for (int i = 1; i < count; i += 2) {
@@ -620,8 +625,9 @@ int main(int count, char** words) {
       }
       else if (option == "--reference") reference = value;
       else if (option == "--expect") expected = value;
+      else if (option == "--stage") stage = value;
       else if (option == "--array") {
-        const auto [what, path] = parsePair(option, value, '=', "in|out|scale:NAME=FILE");
+        const auto [what, path] = parsePair(option, value, '=', "in|out|scale|mask:NAME=FILE");
         arrays.push_back({what, path});
       }
       else badArgument("unknown option: " + option);
@@ -634,9 +640,9 @@ int main(int count, char** words) {
       requireLayout("--field", bytes, fields);
     }
     if (isUntrusted && !confine()) badArgument("--untrusted: this system has no seccomp filters");
-    if (!expected.empty()) expect(expected, bytes, fields, arrays);
+    if (!expected.empty()) expect(expected, stage, bytes, fields, arrays);
     else if (reference.empty()) printLaunches(launch(library, bytes, fields));
-    else printReference(referenceFault(reference));
+    else printReference(referenceFault(reference, stage));
   } catch (const RunnerError& error) {
     error.print();
     return error.exitCode;

@@ -74,7 +74,7 @@ __global__ void addUpBits(const void* data, size_t elementBytes, long long count
 
 class TaskBuffer {
  public:
-  // Bytes of GPU memory. An inout buffer filled from a file is refilled from a copy.
+  // Bytes of GPU memory. A computed buffer, and an inout buffer filled from a file, are refilled from a copy.
   static size_t totalBytes(const BufferSpec& spec, bool guarded) {
     return GuardedBuffer::totalBytes(spec.bytes(), guarded) + (keepsCopy(spec) ? spec.bytes() : 0);
   }
@@ -84,12 +84,15 @@ class TaskBuffer {
       : spec(spec), random_{seed, spec.stream}, smCount_(smCount), memory_(spec.bytes(), guarded) {
     if (keepsCopy(spec)) {
       copy_ = std::make_unique<DeviceBuffer>(spec.bytes());
-      readFile(copy_->as<char>());
+      if (!spec.computed()) readFile(copy_->as<char>());
     }
-    if (!spec.written()) reset(nullptr);
+    if (!spec.written() && !spec.computed()) reset(nullptr);
   }
 
   const BufferSpec spec;
+
+  // Where a computed buffer is computed; reset() takes its contents from there.
+  void* computed() const { return copy_->get(); }
 
   void* data() const { return memory_.data(); }
 
@@ -113,7 +116,7 @@ class TaskBuffer {
   // Other contents of the same kind; those of a file stay. What is read alone has them at once.
   void draw(long long seed) {
     random_.seed = seed;
-    if (!spec.written()) reset(nullptr);
+    if (!spec.written() && !spec.computed()) reset(nullptr);
   }
 
   std::vector<char> contents() const {
@@ -139,7 +142,7 @@ class TaskBuffer {
 
  private:
   static bool keepsCopy(const BufferSpec& spec) {
-    return spec.access == BufferSpec::kInOut && spec.fill.kind == FillRule::kFile;
+    return spec.computed() || (spec.access == BufferSpec::kInOut && spec.fill.kind == FillRule::kFile);
   }
 
   void readFile(char* to) const {

@@ -39,6 +39,7 @@ struct BufferSpec {
     return index;
   }
   bool written() const { return access != kIn; }
+  bool computed() const { return fill.kind == FillRule::kComputed; }
 };
 
 struct Check {
@@ -54,10 +55,16 @@ struct Case {
   std::map<std::string, long long> streams;
   std::map<std::string, Check> checks;
   std::string referenceLibrary, referenceRung;  // at most one of the two
+  bool zeroWorkspace = false;  // before each launch
 
   // Whether inputs hold infinities or NaN.
   bool special() const {
     return std::any_of(buffers.begin(), buffers.end(), [](const BufferSpec& spec) { return spec.fill.every > 0; });
+  }
+
+  // Whether some inputs are computed from others.
+  bool computesInputs() const {
+    return std::any_of(buffers.begin(), buffers.end(), [](const BufferSpec& spec) { return spec.computed(); });
   }
 
   const BufferSpec* find(const std::string& buffer) const {
@@ -145,6 +152,10 @@ bool parseCaseOption(Case& to, const std::string& option, Next next) {
   } else if (option == "--stream") {
     const auto [name, number] = parsePair(option, next(), ':', "NAME:NUMBER");
     once(!to.streams.emplace(name, parseInteger(option, number, 0, INT_MAX)).second, name);
+  } else if (option == "--workspace") {
+    once(to.zeroWorkspace);
+    if (const std::string word = next(); word != "zero") badArgument(option + " must be zero, not '" + word + "'");
+    to.zeroWorkspace = true;
   } else if (option == "--check") {
     const auto [name, check] =
         parsePair(option, next(), ':', "NAME:bound,VALUE, NAME:tolerance,RTOL,ATOL or NAME:exact");
@@ -181,6 +192,8 @@ inline void finishCase(Case& it, bool checked) {
     if (!known("--check", name).written()) badArgument("--check" + where + " names " + name + ", which no rung writes");
   if (it.referenceLibrary.empty() != !it.referenceBytes)
     badArgument("--reference-library and --reference-struct" + where + " go together");
+  if (it.computesInputs() && it.referenceLibrary.empty())
+    badArgument("--reference-library" + where + " is required: it computes inputs");
   if (!checked) return;
 
   if (it.referenceLibrary.empty() && it.referenceRung.empty())

@@ -157,10 +157,25 @@ __host__ __device__ inline unsigned long long loadBits(const void* data, size_t 
 }
 
 // One element as JSON, with enough digits to distinguish values of type `like`; infinities are words and NaN is null.
-inline std::string elementText(const void* element, KlDtype dtype, KlDtype like) {
-  if (dtype == KL_U64) return Json::text(*static_cast<const unsigned long long*>(element));
-  if (dtype == KL_I64) return Json::text(*static_cast<const long long*>(element));
+inline std::string elementText(const void* element, KlDtype dtype, KlDtype like, bool exact) {
+  // Whoever reads a larger number as a double would see another one.
+  constexpr long long kMostExact = 1LL << 53;
+  const auto whole = [](const std::string& text, bool fits) { return fits ? text : Json::quote(text); };
+  if (dtype == KL_U64) {
+    const auto value = *static_cast<const unsigned long long*>(element);
+    return whole(Json::text(value), value <= (unsigned long long)kMostExact);
+  }
+  if (dtype == KL_I64) {
+    const auto value = *static_cast<const long long*>(element);
+    return whole(Json::text(value), value >= -kMostExact && value <= kMostExact);
+  }
   const double value = loadReal(element, dtype, 0);
+  if (exact && isnan(value)) {
+    char text[32];
+    snprintf(text, sizeof text, "NaN (0x%0*llx)", int(2 * factsOf(dtype).bytes),
+             loadBits(element, factsOf(dtype).bytes, 0));
+    return Json::quote(text);
+  }
   if (isinf(value)) return value > 0 ? "\"Infinity\"" : "\"-Infinity\"";
   return Json::text(value, like == KL_F64 || !isFloat(like) ? 17 : 9);
 }

@@ -89,7 +89,7 @@ class NpyFile {
 };
 
 struct FillRule {
-  enum Kind { kPoison, kUniform, kNormal, kConstant, kIota, kPermutation, kFile } kind = kPoison;
+  enum Kind { kPoison, kUniform, kNormal, kConstant, kIota, kPermutation, kFile, kComputed } kind = kPoison;
   double real[2] = {};        // floats: lo and hi, mean and deviation, or the constant
   long long integer[2] = {};  // integers: lo and hi, or the constant
   // Every `every`th line of `line` elements holds infinities or NaN; 0 for none.
@@ -138,9 +138,13 @@ inline FillRule parseFill(const std::string& option, const std::string& text, co
       badArgument(option + ": a permutation of " + std::to_string(count) + " elements does not fit into " + dtype.name);
   } else if (kind == "file") {
     rule.kind = FillRule::kFile;
+  } else if (kind == "computed") {
+    rule.kind = FillRule::kComputed;
+    takes(0);
   } else {
-    badArgument(option + ": the fill must be uniform, normal, constant, zero, iota, permutation or file, not '" + kind +
-                "'");
+    badArgument(option +
+                ": the fill must be uniform, normal, constant, zero, iota, permutation, file or computed, not '" +
+                kind + "'");
   }
   return rule;
 }
@@ -164,10 +168,11 @@ struct RandomStream {
   }
 };
 
-// In (-1, 1). 23 random bits give odd multiples of 2^-23: exact in a float, symmetric, never 0 and never 1.
-__host__ __device__ inline double uniformOf(unsigned long long bits) {
-  const int odd = 2 * int(bits >> 41) + 1;
-  return double(odd - (1 << 23)) * 0x1p-23;
+// In (-1, 1). `places` random bits give odd multiples of 2^-places: symmetric, never 0 and never 1. 23 places are exact in
+// a float. An f64 has 52, so that a rung that computes in float does not pass an exact check.
+__host__ __device__ inline double uniformOf(unsigned long long bits, int places) {
+  const long long odd = 2 * (long long)(bits >> (64 - places)) + 1;
+  return ldexp(double(odd - (1LL << places)), -places);
 }
 
 // Box-Muller: the radius from the upper half, the angle from the lower half.
@@ -228,7 +233,9 @@ __global__ void fillBuffer(void* data, KlDtype dtype, long long count, FillRule 
     switch (rule.kind) {
       case FillRule::kUniform: {
         const unsigned long long bits = random.bits(i);
-        if (isFloat(dtype)) storeReal(data, dtype, i, middle + half * uniformOf(bits));
+        // Rounded twice, as the emulator does: a fused multiply-add would give other last bits.
+        if (isFloat(dtype))
+          storeReal(data, dtype, i, __dadd_rn(middle, __dmul_rn(half, uniformOf(bits, dtype == KL_F64 ? 52 : 23))));
         else storeInteger(data, dtype, i, rule.integer[0] + (long long)(span ? __umul64hi(bits, span) : bits));
         break;
       }

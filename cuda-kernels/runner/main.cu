@@ -101,7 +101,7 @@ Rungs rungsOf(const Arguments& args, Problems& problems) {
 // One launch, with freshly prepared buffers.
 void launchAfresh(const Rung& rung, const char* stage, cudaStream_t stream) {
   rung.problem.armGuards();
-  rung.problem.resetOutputs(stream);
+  rung.resetOutputs(stream);
   check(cudaDeviceSynchronize(), "preparing the buffers");
   rung.launchAndWait(stage, stream);
 }
@@ -260,7 +260,7 @@ void compare(const Arguments& args, const Device& device, const Nvml& nvml) {
     // Launched once each, in that order: lazily loaded code is loaded, library handles are created.
     for (const int which : order)
       ready = ready && stage(*builds[which], "time", [&] {
-                builds[which]->problem.resetOutputs(stopwatch.stream());
+                builds[which]->resetOutputs(stopwatch.stream());
                 builds[which]->launchAndWait("time", stopwatch.stream());
               });
     if (ready) stage(*builds[0], "time", [&] { compareRungs(builds, args, stopwatch, nvml); });
@@ -280,9 +280,9 @@ void profile(const Arguments& args, const Device& device) {
     if (!stage(rung, "load", [&] { rung.load(device); })) continue;
     std::chrono::duration<double> taken{};
     const bool profiled = stage(rung, "profile", [&] {
-      rung.problem.resetOutputs(stream);
+      rung.resetOutputs(stream);
       rung.launchAndWait("profile", stream);  // unmarked: creates library handles, loads lazily loaded code
-      rung.problem.resetOutputs(stream);
+      rung.resetOutputs(stream);
       check(cudaDeviceSynchronize(), "preparing the buffers");
 
       check(cudaProfilerStart(), "cudaProfilerStart");
@@ -309,7 +309,7 @@ void sanitize(const Arguments& args, const Device& device) {
     Rung rung(path, problem);
     if (!stage(rung, "load", [&] { rung.load(device); })) continue;
     const bool launched = stage(rung, "sanitize", [&] {
-      problem.resetInOuts(nullptr);
+      rung.resetInOuts(nullptr);
       check(cudaDeviceSynchronize(), "preparing the buffers");
       rung.launchAndWait("sanitize", nullptr);
     });

@@ -26,10 +26,10 @@ inline std::string sharingKey(const BufferSpec& spec) { return std::to_string(sp
 class Problem {
  public:
   Problem(const Case& of, long long seed, const Device& device, Purpose purpose, SharedBuffers& shared)
-      : of(of), smCount_(device.properties.multiProcessorCount) {
+      : of(of), guarded(purpose.guarded), smCount_(device.properties.multiProcessorCount) {
     for (const BufferSpec& spec : of.buffers) {
       const auto make = [&] { return std::make_shared<TaskBuffer>(spec, seed, smCount_, purpose.guarded); };
-      if (spec.written()) {
+      if (spec.written() || spec.computed()) {
         buffers_.push_back(make());
       } else {
         std::shared_ptr<TaskBuffer>& one = shared[sharingKey(spec)];
@@ -42,9 +42,14 @@ class Problem {
     }
     if (purpose.checked) reference_ = std::make_unique<Reference>(of, smCount_);
     check(cudaDeviceSynchronize(), "filling the inputs");
+    computeInputs(of, smCount_, buffers_);
+    if (purpose.checked)
+      for (const auto& buffer : buffers_)
+        if (buffer->spec.computed() && !buffer->spec.written()) buffer->remember();
   }
 
   const Case& of;
+  const bool guarded;  // whether buffers have guard bands
 
   // The launch struct, except for the workspace, which belongs to the rung.
   StructBytes launchStruct() const {
@@ -92,6 +97,7 @@ class Problem {
     for (const auto& buffer : buffers_) buffer->draw(seed);
     if (reference_) reference_->forget();
     check(cudaDeviceSynchronize(), "filling the inputs");
+    computeInputs(of, smCount_, buffers_);
   }
 
   // So that `inspect` finds what the next launch changes.
@@ -167,7 +173,7 @@ inline size_t bytesOf(const std::vector<const Case*>& cases, Purpose purpose) {
   size_t bytes = 0;
   for (const Case* one : cases) {
     for (const BufferSpec& spec : one->buffers)
-      if (spec.written() || shared.insert(sharingKey(spec)).second)
+      if (spec.written() || spec.computed() || shared.insert(sharingKey(spec)).second)
         bytes += TaskBuffer::totalBytes(spec, purpose.guarded);
     if (purpose.checked) bytes += Reference::totalBytes(*one);
   }

@@ -34,24 +34,111 @@ class ReferenceProgress {
   static inline std::chrono::steady_clock::time_point last_;
 };
 
+[[noreturn]] inline void failReference(const Case& of, const std::string& what) {
+  throw RunnerError{kBadInput, "reference", "the reference of the case " + of.name + " " + what};
+}
+
+// A function of a reference: kl_reference, or kl_inputs, which computes inputs from others. It has one version, over host
+// or over GPU memory.
+struct ReferenceStage {
+  void (*onHost)(const void*) = nullptr;
+  cudaError_t (*onDevice)(const void*, cudaStream_t) = nullptr;
+
+  ReferenceStage(const Case& of, const std::string& name) : of_(of) {
+    void* library = dlopen(of.referenceLibrary.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (!library) failReference(of, std::string("cannot be loaded: ") + dlerror());
+    const std::string device = name + "_device";
+    onHost = reinterpret_cast<decltype(onHost)>(dlsym(library, name.c_str()));
+    onDevice = reinterpret_cast<decltype(onDevice)>(dlsym(library, device.c_str()));
+    if (onDevice && onHost) failReference(of, "defines both " + name + " and " + device);
+    if (!onDevice && !onHost) failReference(of, "defines neither " + name + " nor " + device + " as extern \"C\"");
+  }
+
+  // Calls the version over GPU memory and waits for it.
+  void runOnDevice(const StructBytes& bytes) const {
+    cudaError_t status = onDevice(bytes.data(), nullptr);
+    if (status == cudaSuccess) status = cudaGetLastError();
+    if (status == cudaSuccess) status = cudaDeviceSynchronize();
+    if (status != cudaSuccess) failReference(of_, "failed: " + describe(status));
+  }
+
+ private:
+  const Case& of_;
+};
+
+// The struct of a reference. `arrayOf` returns the array of a field, or null.
+template <typename ArrayOf>
+StructBytes referenceStruct(const Case& of, int smCount, ArrayOf arrayOf) {
+  StructBytes bytes(of.referenceBytes);
+  bytes.put(of.referenceFields, [&](const Field& field) -> unsigned long long {
+    if (field.kind == Field::kSmCount) return (unsigned long long)smCount;
+    const void* address = field.kind == Field::kProgress ? reinterpret_cast<const void*>(&ReferenceProgress::say)
+                                                         : arrayOf(field);
+    return (unsigned long long)reinterpret_cast<uintptr_t>(address);
+  });
+  return bytes;
+}
+
+// Computes the inputs that are computed from others, whose contents the buffers have.
+inline void computeInputs(const Case& of, int smCount, const std::vector<std::shared_ptr<TaskBuffer>>& buffers) {
+  if (!of.computesInputs()) return;
+  ReferenceProgress::begin(of.name);
+  const ReferenceStage stage(of, "kl_inputs");
+  const auto isRead = [](const TaskBuffer& buffer) { return buffer.spec.access != BufferSpec::kOut; };
+  const auto onDevice = [](const TaskBuffer& buffer) { return buffer.spec.computed() ? buffer.computed() : buffer.data(); };
+  const auto bufferOf = [&](const Field& field) -> const TaskBuffer* {
+    for (const auto& buffer : buffers)
+      if (field.kind == Field::kIn && buffer->spec.name == field.buffer && isRead(*buffer)) return buffer.get();
+    return nullptr;
+  };
+  for (const auto& buffer : buffers)
+    if (buffer->spec.computed()) check(cudaMemset(buffer->computed(), 0xff, buffer->spec.bytes()), "cudaMemset");
+    else if (buffer->spec.access == BufferSpec::kInOut) buffer->reset(nullptr);
+  check(cudaDeviceSynchronize(), "filling the inputs");
+  if (stage.onDevice) {
+    stage.runOnDevice(referenceStruct(of, smCount, [&](const Field& field) -> const void* {
+      const TaskBuffer* buffer = bufferOf(field);
+      return buffer ? onDevice(*buffer) : nullptr;
+    }));
+  } else {
+    std::map<const TaskBuffer*, std::vector<char>> host;
+    stage.onHost(referenceStruct(of, smCount, [&](const Field& field) -> const void* {
+      const TaskBuffer* buffer = bufferOf(field);
+      if (!buffer) return nullptr;
+      std::vector<char>& copy = host[buffer];
+      copy.resize(buffer->spec.bytes());
+      check(cudaMemcpy(copy.data(), onDevice(*buffer), copy.size(), cudaMemcpyDeviceToHost), "cudaMemcpy");
+      return copy.data();
+    }).data());
+    for (const auto& [buffer, copy] : host)
+      if (buffer->spec.computed())
+        check(cudaMemcpy(buffer->computed(), copy.data(), copy.size(), cudaMemcpyHostToDevice), "cudaMemcpy");
+  }
+  for (const auto& buffer : buffers)
+    if (buffer->spec.computed()) buffer->reset(nullptr);
+  check(cudaDeviceSynchronize(), "computing the inputs");
+}
+
 __global__ void toDoubles(const void* data, KlDtype dtype, long long count, double* to) {
   const long long stride = (long long)gridDim.x * blockDim.x;
   for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += stride)
     to[i] = loadReal(data, dtype, i);
 }
 
-// Lowest index of a NaN.
-__global__ void findNan(const double* data, long long count, unsigned long long* first) {
+// Lowest index of a NaN among the elements that count; without a mask all do.
+__global__ void findNan(const double* data, const unsigned char* mask, long long count, unsigned long long* first) {
   const long long stride = (long long)gridDim.x * blockDim.x;
   for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += stride)
-    if (isnan(data[i])) atomicMin(first, (unsigned long long)i);
+    if (isnan(data[i]) && (!mask || mask[i])) atomicMin(first, (unsigned long long)i);
 }
 
 // Expected values of one output: doubles, or its own type if the check is exact.
 struct ExpectedOutput {
   Check check;
   bool special = false;  // inputs hold infinities or NaN, so that NaN may be expected
-  std::unique_ptr<DeviceBuffer> values, scale;  // scale: null if there is none
+  std::unique_ptr<DeviceBuffer> values, scale, mask;  // scale and mask: null if there is none
+
+  const unsigned char* maskBytes() const { return mask ? mask->as<unsigned char>() : nullptr; }
 };
 
 class Reference {
@@ -62,7 +149,9 @@ class Reference {
   static size_t totalBytes(const Case& of) {
     size_t bytes = 0;
     for (const BufferSpec& spec : of.buffers)
-      if (spec.written()) bytes += valueBytes(of, spec) + (hasScale(of, spec) ? spec.count() * sizeof(double) : 0);
+      if (spec.written())
+        bytes += valueBytes(of, spec) + (hasScale(of, spec) ? spec.count() * sizeof(double) : 0) +
+                 (hasMask(of, spec) ? spec.count() : 0);
     return bytes;
   }
 
@@ -74,6 +163,7 @@ class Reference {
       output.special = of.special();
       output.values = poisoned(valueBytes(of, spec));
       if (hasScale(of, spec)) output.scale = poisoned(spec.count() * sizeof(double));
+      if (hasMask(of, spec)) output.mask = poisoned(spec.count());
     }
   }
 
@@ -85,19 +175,15 @@ class Reference {
   template <typename DataOf>
   void compute(DataOf dataOf) {
     ReferenceProgress::begin(of_.name);
-    void* library = dlopen(of_.referenceLibrary.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (!library) fail(std::string("cannot be loaded: ") + dlerror());
-    const auto onDevice =
-        reinterpret_cast<cudaError_t (*)(const void*, cudaStream_t)>(dlsym(library, "kl_reference_device"));
-    const auto onHost = reinterpret_cast<void (*)(const void*)>(dlsym(library, "kl_reference"));
-    if (onDevice && onHost) fail("defines both kl_reference and kl_reference_device");
-    if (onDevice) computeOnDevice(onDevice, dataOf);
-    else if (onHost) computeOnHost(onHost, dataOf);
-    else fail("defines neither kl_reference nor kl_reference_device as extern \"C\"");
+    const ReferenceStage stage(of_, "kl_reference");
+    if (stage.onDevice) computeOnDevice(stage, dataOf);
+    else computeOnHost(stage.onHost, dataOf);
+    for (const auto& [name, output] : outputs_)
+      if (output.mask) requireCounting(name, output);
     for (const auto& [name, output] : outputs_) {
       if (output.special) continue;
-      if (output.check.kind != Check::kExact) requireNumbers(name, *output.values, "");
-      if (output.scale) requireNumbers(name, *output.scale, "the scale of ");
+      if (output.check.kind != Check::kExact) requireNumbers(name, output, *output.values, "");
+      if (output.scale) requireNumbers(name, output, *output.scale, "the scale of ");
     }
     ready_ = true;
   }
@@ -125,92 +211,86 @@ class Reference {
     return of.hasReferenceField(Field::kScale, spec.name);
   }
 
-  // NaN, so that elements a reference leaves out do not pass.
+  static bool hasMask(const Case& of, const BufferSpec& spec) {
+    return of.hasReferenceField(Field::kMask, spec.name);
+  }
+
+  // NaN, so that elements a reference leaves out do not pass. In a mask every element counts.
   static std::unique_ptr<DeviceBuffer> poisoned(size_t bytes) {
     auto buffer = std::make_unique<DeviceBuffer>(bytes);
     check(cudaMemset(buffer->get(), 0xff, bytes), "cudaMemset");
     return buffer;
   }
 
-  [[noreturn]] void fail(const std::string& what) const {
-    throw RunnerError{kBadInput, "reference", "the reference of the case " + of_.name + " " + what};
+  // With a mask of zeros alone nothing would be checked.
+  void requireCounting(const std::string& name, const ExpectedOutput& output) const {
+    std::vector<unsigned char> mask(size_t(of_.find(name)->count()));
+    check(cudaMemcpy(mask.data(), output.mask->get(), mask.size(), cudaMemcpyDeviceToHost), "cudaMemcpy");
+    if (std::all_of(mask.begin(), mask.end(), [](unsigned char counts) { return counts == 0; }))
+      failReference(of_, "leaves out every element of " + name + " with its mask");
   }
 
   // No result can match NaN: the element was left out, or came from 0/0 or similar.
-  void requireNumbers(const std::string& name, const DeviceBuffer& values, const std::string& what) const {
+  void requireNumbers(const std::string& name, const ExpectedOutput& output, const DeviceBuffer& values,
+                      const std::string& what) const {
     const BufferSpec& spec = *of_.find(name);
     unsigned long long first = ~0ull;
     const DeviceBuffer found(sizeof first);
     check(cudaMemset(found.get(), 0xff, sizeof first), "cudaMemset");
-    findNan<<<blocksFor(spec.count(), smCount_), 256>>>(values.as<double>(), spec.count(),
+    findNan<<<blocksFor(spec.count(), smCount_), 256>>>(values.as<double>(), output.maskBytes(), spec.count(),
                                                         found.as<unsigned long long>());
     check(cudaGetLastError(), "looking at what is expected");
     check(cudaMemcpy(&first, found.get(), sizeof first, cudaMemcpyDeviceToHost), "looking at what is expected");
     if (first == ~0ull) return;
     std::string place = name;
     for (const long long index : spec.indexOf((long long)first)) place += "[" + std::to_string(index) + "]";
-    fail("leaves " + what + place + " NaN, or does not write it");
+    failReference(of_, "leaves " + what + place + " NaN, or does not write it");
   }
 
   bool isRead(const Field& field) const { return of_.find(field.buffer)->access != BufferSpec::kOut; }
 
-  // `in`, `out` and `scale` return the arrays of a buffer.
-  template <typename In, typename Out, typename Scale>
-  StructBytes fill(In in, Out out, Scale scale) const {
-    StructBytes bytes(of_.referenceBytes);
-    bytes.put(of_.referenceFields, [&](const Field& field) -> unsigned long long {
-      const auto address = [](const void* pointer) { return (unsigned long long)reinterpret_cast<uintptr_t>(pointer); };
-      switch (field.kind) {
-        case Field::kIn: return isRead(field) ? address(in(field.buffer)) : 0;
-        case Field::kOut: return address(out(field.buffer));
-        case Field::kScale: return address(scale(field.buffer));
-        case Field::kProgress: return address(reinterpret_cast<const void*>(&ReferenceProgress::say));
-        default: return (unsigned long long)smCount_;
-      }
-    });
-    return bytes;
-  }
-
   template <typename DataOf>
-  void computeOnDevice(cudaError_t (*compute)(const void*, cudaStream_t), DataOf dataOf) {
-    const StructBytes bytes = fill(
-        dataOf, [&](const std::string& name) { return outputs_.at(name).values->get(); },
-        [&](const std::string& name) { return outputs_.at(name).scale->get(); });
-    cudaError_t status = compute(bytes.data(), nullptr);
-    if (status == cudaSuccess) status = cudaGetLastError();
-    if (status == cudaSuccess) status = cudaDeviceSynchronize();
-    if (status != cudaSuccess) fail("failed: " + describe(status));
+  void computeOnDevice(const ReferenceStage& stage, DataOf dataOf) {
+    stage.runOnDevice(referenceStruct(of_, smCount_, [&](const Field& field) -> const void* {
+      if (field.kind == Field::kIn) return isRead(field) ? dataOf(field.buffer) : nullptr;
+      return arrayOf(field)->get();
+    }));
   }
 
   // Runs on copies. Elements it does not write stay NaN.
   template <typename DataOf>
   void computeOnHost(void (*compute)(const void*), DataOf dataOf) {
     try {
-      std::map<std::string, std::vector<char>> in, values, scale;
-      for (const Field& field : of_.referenceFields) {
-        if (field.kind != Field::kIn || !isRead(field)) continue;
-        std::vector<char>& copy = in[field.buffer];
-        copy.resize(of_.find(field.buffer)->bytes());
-        check(cudaMemcpy(copy.data(), dataOf(field.buffer), copy.size(), cudaMemcpyDeviceToHost), "cudaMemcpy");
-      }
-      for (const auto& [name, output] : outputs_) {
-        values[name].assign(valueBytes(of_, *of_.find(name)), char(0xff));
-        if (output.scale) scale[name].assign(of_.find(name)->count() * sizeof(double), char(0xff));
-      }
-      const StructBytes bytes = fill([&](const std::string& name) { return in.at(name).data(); },
-                                     [&](const std::string& name) { return values.at(name).data(); },
-                                     [&](const std::string& name) { return scale.at(name).data(); });
+      std::map<const Field*, std::vector<char>> copies;
+      const StructBytes bytes = referenceStruct(of_, smCount_, [&](const Field& field) -> const void* {
+        const BufferSpec& spec = *of_.find(field.buffer);
+        if (field.kind == Field::kIn && !isRead(field)) return nullptr;
+        std::vector<char>& copy = copies[&field];
+        if (field.kind == Field::kIn) {
+          copy.resize(spec.bytes());
+          check(cudaMemcpy(copy.data(), dataOf(field.buffer), copy.size(), cudaMemcpyDeviceToHost), "cudaMemcpy");
+        } else {
+          copy.assign(bytesOf(field, spec), char(0xff));
+        }
+        return copy.data();
+      });
       compute(bytes.data());
-      for (const auto& [name, output] : outputs_) {
-        check(cudaMemcpy(output.values->get(), values[name].data(), values[name].size(), cudaMemcpyHostToDevice),
-              "cudaMemcpy");
-        if (output.scale)
-          check(cudaMemcpy(output.scale->get(), scale[name].data(), scale[name].size(), cudaMemcpyHostToDevice),
-                "cudaMemcpy");
-      }
+      for (const auto& [field, copy] : copies)
+        if (field->kind != Field::kIn)
+          check(cudaMemcpy(arrayOf(*field)->get(), copy.data(), copy.size(), cudaMemcpyHostToDevice), "cudaMemcpy");
     } catch (const std::bad_alloc&) {
-      fail("needs more host memory than is available");
+      failReference(of_, "needs more host memory than is available");
     }
+  }
+
+  // What a field of the reference points to on the GPU, if it is written.
+  const DeviceBuffer* arrayOf(const Field& field) const {
+    const ExpectedOutput& output = outputs_.at(field.buffer);
+    return (field.kind == Field::kOut ? output.values : field.kind == Field::kScale ? output.scale : output.mask).get();
+  }
+  size_t bytesOf(const Field& field, const BufferSpec& spec) const {
+    if (field.kind == Field::kMask) return size_t(spec.count());
+    return field.kind == Field::kOut ? valueBytes(of_, spec) : spec.count() * sizeof(double);
   }
 
   const Case& of_;
@@ -236,6 +316,7 @@ struct CheckInput {
   long long count;
   const void* expected;  // doubles, or the same type if the check is exact
   const double* scale;   // for a bound
+  const unsigned char* mask;  // 0 for an element that does not count; null where all do
   Check check;
   bool special;  // NaN may be expected
   double floor;  // a smaller expected value counts as this in a relative error
@@ -268,6 +349,7 @@ __global__ void checkResult(CheckInput in, Tally* tally) {
   const long long stride = (long long)gridDim.x * blockDim.x;
   double worst[2] = {};
   for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < in.count; i += stride) {
+    if (in.mask && !in.mask[i]) continue;
     const ElementError error = in.check.kind == Check::kExact ? errorExactly(in, i) : errorWithin(in, i);
     if (!error.passed) {
       atomicAdd(&tally->mismatches, 1ull);
@@ -322,6 +404,7 @@ struct Verification {
                         spec.count(),
                         expected.values->get(),
                         bounded ? expected.scale->as<double>() : nullptr,
+                        expected.maskBytes(),
                         by,
                         expected.special,
                         by.relative > 0 && by.absolute > 0 ? by.absolute / by.relative : double(FLT_MIN)};
@@ -346,7 +429,8 @@ struct Verification {
   }
 
   void describeMismatch(const CheckInput& in, const BufferSpec& spec, long long at) {
-    const KlDtype expectedType = in.check.kind == Check::kExact ? in.dtype : KL_F64;
+    const bool exact = in.check.kind == Check::kExact;
+    const KlDtype expectedType = exact ? in.dtype : KL_F64;
     const size_t expectedBytes = factsOf(expectedType).bytes;
     unsigned long long actual = 0, expected = 0;
     check(cudaMemcpy(&actual, static_cast<const char*>(in.actual) + at * in.elementBytes, in.elementBytes,
@@ -358,7 +442,7 @@ struct Verification {
     std::string index;
     for (const long long place : spec.indexOf(at)) index += (index.empty() ? "" : ",") + Json::text(place);
     firstMismatch = "{\"buffer\":" + Json::quote(spec.name) + ",\"index\":[" + index +
-                    "],\"expected\":" + elementText(&expected, expectedType, in.dtype) +
-                    ",\"actual\":" + elementText(&actual, in.dtype, in.dtype) + "}";
+                    "],\"expected\":" + elementText(&expected, expectedType, in.dtype, exact) +
+                    ",\"actual\":" + elementText(&actual, in.dtype, in.dtype, exact) + "}";
   }
 };

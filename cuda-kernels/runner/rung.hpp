@@ -64,6 +64,27 @@ class Rung {
                       "its workspace of " + std::to_string(workspaceBytes_) + " bytes does not fit into GPU memory"};
     }
     pointAtWorkspace();
+    // What is not defined shows, unless a memory checker looks for it.
+    if (problem.guarded) check(cudaMemset(workspace_->get(), 0xff, workspaceBytes_), "cudaMemset");
+    zeroWorkspace(nullptr);
+  }
+
+  // Before each launch, where the task asks for it.
+  void zeroWorkspace(cudaStream_t stream) const {
+    if (problem.of.zeroWorkspace && workspace_)
+      check(cudaMemsetAsync(workspace_->get(), 0, workspaceBytes_, stream), "cudaMemset");
+  }
+
+  // Prepares everything that a launch whose result counts may find.
+  void resetOutputs(cudaStream_t stream) const {
+    problem.resetOutputs(stream);
+    zeroWorkspace(stream);
+  }
+
+  // Prepares only what repeated launches would change for each other.
+  void resetInOuts(cudaStream_t stream) const {
+    problem.resetInOuts(stream);
+    zeroWorkspace(stream);
   }
 
   // Uses the workspace of a rung that is never launched at the same time and has one at least as large.
@@ -82,7 +103,7 @@ class Rung {
     const auto warmUp = find<const char* (*)(const void*, cudaStream_t)>(library_, "kl_warm_up");
     if (!prepare_ && !warmUp) return;
     if (prepare_) problem.hideInputs();
-    else problem.resetOutputs(nullptr);
+    else resetOutputs(nullptr);
     check(cudaDeviceSynchronize(), "preparing the buffers");
     const auto start = std::chrono::steady_clock::now();
     const std::string fault = warmUp ? textOf(warmUp(struct_.data(), nullptr)) : faultOf(prepare_(struct_.data()));

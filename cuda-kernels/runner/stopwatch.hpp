@@ -65,7 +65,7 @@ class Stopwatch {
   // One launch; nothing if it reached the GPU late. `meanwhile` is called while it runs.
   std::optional<Sample> sample(const Rung& rung, const std::function<void()>& meanwhile = {}) {
     LaunchFacts& known = facts(rung);
-    rung.problem.resetInOuts(stream_);  // untimed
+    rung.resetInOuts(stream_);  // untimed
     if (flush_) (*flush_)(stream_);
     if (!known.waitsForGpu) hold_.begin(stream_);
     stamps_.before(stream_);
@@ -82,7 +82,7 @@ class Stopwatch {
   // reached it late. An inout is filled before the burst alone, so that nothing comes between the launches.
   std::optional<double> burst(const Rung& rung) {
     LaunchFacts& known = facts(rung);
-    rung.problem.resetInOuts(stream_);
+    rung.resetInOuts(stream_);
     check(cudaStreamSynchronize(stream_), "preparing a burst");
     std::this_thread::sleep_for(std::chrono::duration<double>(kRestSeconds));
     return row(rung, known, kBurstLaunches);
@@ -90,13 +90,13 @@ class Stopwatch {
 
   // Milliseconds a launch, of `launches` enqueued one after the other; nothing if they reached the GPU late.
   std::optional<double> row(const Rung& rung, int launches, const std::function<void()>& meanwhile = {}) {
-    rung.problem.resetInOuts(stream_);
+    rung.resetInOuts(stream_);
     return row(rung, facts(rung), launches, meanwhile);
   }
 
   // What one launch does, with the same L2 as a sample, and traced: never timed by the events.
   Activity trace(const Rung& rung) {
-    rung.problem.resetInOuts(stream_);
+    rung.resetInOuts(stream_);
     if (flush_) (*flush_)(stream_);
     const Activity activity = ActivityTrace::of([&] { rung.launch("time", stream_); });
     if (activity.known && activity.empty())
@@ -133,7 +133,10 @@ class Stopwatch {
       return known.waitsForGpu || hold_.end();
     };
     try {
-      for (int i = 0; i < launches; ++i) rung.launch("time", stream_);
+      for (int i = 0; i < launches; ++i) {
+        if (i > 0) rung.zeroWorkspace(stream_);  // the launch needs it, so a row of launches includes its time
+        rung.launch("time", stream_);
+      }
     } catch (...) {
       end();
       throw;

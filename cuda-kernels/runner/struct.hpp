@@ -25,13 +25,14 @@ struct Field {
     kIn,
     kOut,
     kScale,
+    kMask,
     kProgress,
     kSmCount
   } kind;
   size_t offset;
   long long integer;
   double real;
-  std::string buffer;  // buffer name, for kBuffer, kIn, kOut and kScale
+  std::string buffer;  // buffer name, for kBuffer, kIn, kOut, kScale and kMask
 
   size_t bytes() const { return kind == kI32 || kind == kF32 || kind == kSmCount ? 4 : 8; }
 };
@@ -55,6 +56,7 @@ inline Field parseField(const std::string& option, const std::string& text, Stru
       {"in", Field::kIn, true, false, true},
       {"out", Field::kOut, true, false, true},
       {"scale", Field::kScale, true, false, true},
+      {"mask", Field::kMask, true, false, true},
       {"progress", Field::kProgress, false, false, true},
       {"sm-count", Field::kSmCount, false, false, true},
   };
@@ -77,7 +79,7 @@ inline Field parseField(const std::string& option, const std::string& text, Stru
       option +
       (whose == StructOf::kRung
            ? " must be OFFSET:i32|i64|f32|f64:VALUE, OFFSET:buffer:NAME, OFFSET:workspace or OFFSET:workspace-bytes"
-           : " must be OFFSET:i32|i64|f32|f64:VALUE, OFFSET:in|out|scale:NAME, OFFSET:progress or OFFSET:sm-count") +
+           : " must be OFFSET:i32|i64|f32|f64:VALUE, OFFSET:in|out|scale|mask:NAME, OFFSET:progress or OFFSET:sm-count") +
       ", not '" + text + "'");
 }
 

@@ -27,6 +27,7 @@ export const packedFolders = [
 /** Into the npm package, read in place as in a checkout (src-main/adapters/catalog/assets.ts). */
 export const packageFiles = [
   ...packedFolders,
+  'resources/builds',
   'out/main',
   'out/preload',
   'docs',

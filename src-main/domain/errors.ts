@@ -3,7 +3,7 @@
  * determines the CLI's exit code. Hosts turn it into `ErrorShape` for transport.
  */
 import { z } from 'zod'
-import { message, messageOf, Statement } from './messages/message'
+import { inLines, message, messageOf, Statement } from './messages/message'
 import { inEnglish } from './text/english'
 
 const errorKinds = ['usage', 'input', 'missing', 'failed', 'cancelled', 'internal'] as const
@@ -43,6 +43,12 @@ export class KernelLadderError extends Error {
 /** Bad usage or input: exit 2. */
 export const inputError = (message: Statement, remedy?: Statement): KernelLadderError =>
   new KernelLadderError('input', message, remedy)
+
+/** Several faults of an input as one error, each on a line of its own. */
+export const inputErrors = ([first, ...more]: readonly [
+  Statement,
+  ...Statement[],
+]): KernelLadderError => inputError(first, more.length === 0 ? undefined : inLines(more))
 
 /** Something is missing on this machine: exit 3. */
 export const missingError = (message: Statement, remedy?: Statement): KernelLadderError =>

@@ -70,7 +70,9 @@ describe('a ladder with `build`', () => {
   })
 
   it('finds headers below a variable, and builds again when they change', async () => {
-    const { machine, run } = await setUp('{ include: [$HEADERS/include, shared] }')
+    const { machine, folder, run } = await setUp('{ include: [$HEADERS/include, shared] }')
+    await expect(run()).rejects.toThrow(/ladder\.yaml:\d+:\d+: There is no shared in the folder\.$/)
+    await mkdir(join(folder, 'shared'))
     await expect(run()).rejects.toMatchObject({
       kind: 'missing',
       message: '`build` of the ladder names the environment variable HEADERS, which is not set.',
@@ -90,6 +92,23 @@ describe('a ladder with `build`', () => {
     await utimes(join(include, 'x.hpp'), 1, 1)
     await run()
     expect(builtAs(machine, 'a.cu')).toHaveLength(2)
+  })
+
+  it('names all variables that are not set, before anything is built', async () => {
+    const machine = await fakeMachine()
+    const folder = await sumsFolder(machine, {
+      yaml: yamlWith(
+        '{ include: [$HEADERS_A, $HEADERS_B/include] }',
+        'rungs: [{ id: a }, { id: b, build: { flags: [-L$LIBRARY_C] } }]\n',
+      ),
+    })
+    const refused = await runIt(machine, folder).catch((error: unknown) => error)
+    expect(refused).toMatchObject({
+      kind: 'missing',
+      message:
+        '`build` of the ladder names the environment variables HEADERS_A, HEADERS_B, LIBRARY_C, which are not set.',
+    })
+    expect(machine.calls('nvcc')).toEqual([])
   })
 
   it('is refused at the line of a flag that would break the build', async () => {

@@ -147,6 +147,109 @@ describe.skipIf(nvcc === null)('a ladder from a file', { tags: ['thorough'] }, a
     expect(ran.code, ran.stderr).toBe(0)
   })
 
+  describe('of a matrix product whose sizes were all equal', () => {
+    const product = (b: string): string => `
+#include <cstdlib>
+__global__ void sgemm(const float* A, const float* B, float* C, int N, int M, int K) {
+  int col = blockIdx.x * blockDim.x + threadIdx.x, row = blockIdx.y * blockDim.y + threadIdx.y;
+  float sum = 0;
+  for (int i = 0; i < K; ++i) sum += A[row * K + i] * B[${b}];
+  C[row * M + col] = sum;
+}
+int main() {
+  float *A, *B, *C;
+  int N, M, K;
+  N = M = K = 128;
+  cudaMalloc(&A, N * K * 4); cudaMalloc(&B, K * M * 4); cudaMalloc(&C, N * M * 4);
+  sgemm<<<dim3(M / 16, N / 16), dim3(16, 16)>>>(A, B, C, N, M, K);
+}
+`
+    it('names rows and columns as trials with unequal sizes do, not by their usual names', async () => {
+      const { code, yaml, rung, stderr } = await init(product('i * M + col'))
+      expect(code, stderr).toBe(0)
+      expect(yaml).toMatch(
+        / A: \{ dtype: f32, shape: \[N, K\].*\n.* B: .*shape: \[K, M\].*\n.* C: .*shape: \[N, M\], access: out \}/,
+      )
+      expect(yaml).not.toContain('could also be')
+      expect(rung).toMatch(
+        /grid\(unsigned\(\(p->M \+ 15\) \/ 16\), unsigned\(\(p->N \+ 15\) \/ 16\), 1\)/,
+      )
+    })
+
+    it('keeps them equal where no names go well with unequal ones', async () => {
+      const { code, yaml, stdout, stderr } = await init(product('i * K + col'))
+      expect(code, stderr).toBe(0)
+      expect(yaml).toMatch(/^ {2}constraints: \[N == M, M == K\] # guess: in trials/m)
+      expect(stdout).toMatch(/equal sizes +N, M, K +guess: /)
+    })
+  })
+
+  describe('that needs more than its own folder', () => {
+    const tree = async (build: boolean): Promise<string> => {
+      const root = join(folder, `tree-${build}`)
+      await mkdir(join(root, 'common/util'), { recursive: true })
+      await mkdir(join(root, 'src'))
+      await mkdir(join(root, '.git'))
+      await writeFile(join(root, 'common/util/factor.h'), '#define FACTOR 2\n')
+      const text = program(
+        `#include "util/factor.h"\n${twice.replace('2 *', 'FACTOR *')}`,
+        launchTwice.replaceAll('128', 'BLOCK').replaceAll('127', '(BLOCK - 1)'),
+      )
+      await writeFile(join(root, 'src/file.cu'), text)
+      const command = 'nvcc -DBLOCK=64 -isystem common --use_fast_math -O3 -c src/file.cu -o file.o'
+      const commands = [{ directory: root, file: 'src/file.cu', command }]
+      if (build) await writeFile(join(root, 'compile_commands.json'), JSON.stringify(commands))
+      return root
+    }
+    const from = async (root: string, ...words: string[]) => {
+      const ladder = join(folder, `ladder-${++files}`)
+      const file = join(root, 'src/file.cu')
+      const done = await runIn({ env }, 'init', ladder, '--from', file, ...words)
+      const yaml = await readFile(join(ladder, 'ladder.yaml'), 'utf8').catch(() => '')
+      return { ...done, yaml, ladder }
+    }
+
+    it('says which option names the folder of a header, and which defines a macro', async () => {
+      const root = await tree(false)
+      const include = ['--include', join(root, 'common')]
+      const noHeader = await from(root)
+      expect(noHeader.code).toBe(2)
+      expect(noHeader.stderr).toMatch(
+        /includes util\/factor\.h.*\n.*Add --include \S*common, which/,
+      )
+      const noMacro = await from(root, ...include)
+      expect(noMacro.code).toBe(2)
+      expect(noMacro.stderr).toMatch(/"BLOCK" is undefined\n.*add --define BLOCK=VALUE/)
+      const { code, yaml, stdout } = await from(root, ...include, '--define', 'BLOCK=64')
+      expect(code).toBe(0)
+      expect(yaml).toMatch(/^build:\n {2}defines: \{ BLOCK: "64" \}$/m)
+      expect(stdout).toMatch(/same launch +yes/)
+    })
+
+    it('is compiled as the nearest compile_commands.json says', async () => {
+      const { code, yaml, stdout, stderr } = await from(await tree(true))
+      expect(code, stderr).toBe(0)
+      expect(stderr).toMatch(/^Compiling it as \S*compile_commands\.json says\.$/m)
+      expect(yaml).toMatch(
+        /^build:\n {2}flags: \["--use_fast_math"\]\n {2}defines: \{ BLOCK: "64" \}$/m,
+      )
+      expect(stdout).toMatch(/same launch +yes/)
+    })
+
+    it('includes a large library where it is', async () => {
+      const library = join(folder, 'library')
+      await mkdir(join(library, 'many'), { recursive: true })
+      const names = Array.from({ length: 160 }, (_, index) => `many/${index}.hpp`)
+      for (const name of names) await writeFile(join(library, name), '')
+      const text =
+        names.map((name) => `#include <${name}>\n`).join('') + program(twice, launchTwice)
+      const { code, yaml, stderr, ladder } = await init(text, '--include', library)
+      expect(code, stderr).toBe(0)
+      expect(yaml).toContain(`include: ["${library}"]`)
+      expect(await readdir(ladder)).not.toContain('many')
+    })
+  })
+
   it('may trust a kernel of more than 20 million warp instructions', async () => {
     const slow = `
     __global__ void slow(float* out, const float* in, int n) {

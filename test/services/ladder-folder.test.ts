@@ -1,5 +1,5 @@
 /** A user’s ladder folder: read, built, run, and begun from a template. */
-import { mkdir, readFile, rename, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { mkdtempSync, readdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -98,6 +98,18 @@ rungs: [{ id: a }, { id: b }]
     await runIt(machine, folder)
     await runIt(machine, folder)
     expect(built()).toBe(before + 1)
+  })
+
+  it('tells all files of its ladder that are missing at once', async () => {
+    const machine = await fakeMachine()
+    const folder = await folderOn(machine, (all) => all.replace('reference.cu', 'gone.cu'))
+    await rm(join(folder, 'x.npy'))
+    const refused = await openLadder(machine.setup, folder).catch((error: unknown) => error)
+    const { message, remedy } = toErrorShape(refused)
+    expect([message, remedy].map((fault) => said(fault!).replace(/^.*ladder/, 'ladder'))).toEqual([
+      'ladder.yaml:10:3: There is no gone.cu in the folder.',
+      'ladder.yaml:8:66: There is no x.npy in the folder.',
+    ])
   })
 
   it('says which size of test_at is verified, and how many there are', async () => {

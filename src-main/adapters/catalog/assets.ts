@@ -19,6 +19,8 @@ export interface Assets {
   recordingsDir: string
   /** Ladder folder templates. */
   templatesDir: string
+  /** Builds of the shipped rungs; the one-file program does not contain them. */
+  buildsDir: string
   rendererDir: string
   /** The template of HTML reports. */
   reportTemplate: string
@@ -32,6 +34,7 @@ const below = (root: string): Assets => ({
   kernelsDir: join(root, 'cuda-kernels'),
   recordingsDir: join(root, 'resources', 'recordings'),
   templatesDir: join(root, 'resources', 'templates'),
+  buildsDir: join(root, 'resources', 'builds'),
   rendererDir: join(root, 'out', 'renderer'),
   reportTemplate: join(root, 'out', 'report', 'template.html'),
   desktopMain: join(root, 'out', 'main', 'index.js'),

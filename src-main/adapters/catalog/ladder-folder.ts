@@ -4,9 +4,10 @@
  */
 import { lstat, readdir, readFile, realpath, stat } from 'node:fs/promises'
 import { basename, join, posix, relative, resolve, sep } from 'node:path'
-import { inputError } from '../../domain/errors'
-import { message, type AnyMessage } from '../../domain/messages/message'
+import { inputError, inputErrors } from '../../domain/errors'
+import { message, together, type AnyMessage, type Statement } from '../../domain/messages/message'
 import type { LadderEntry, LadderFile } from '../../domain/ladder/ladder'
+import { isInFolder } from '../../domain/ladder/build-settings'
 import {
   compiledEndings,
   isBinaryFile,
@@ -180,11 +181,7 @@ export async function readLadderFolder(folder: string, shipped: Catalog): Promis
   const read = (name: string): Promise<string> => readOwn(path, name)
   const parsed = parseLadderDocument(text, join(shown, file))
   const { task, ladder } = parsed
-  if (shipped.ladders.some(({ id }) => id === ladder.id))
-    throw inputError(
-      parsed.at(['id'], message('folders.shippedId', { ladder: ladder.id })),
-      message('folders.otherId'),
-    )
+  await requireUsable(parsed, path, shipped)
   const catalog: Catalog = {
     root: shipped.root,
     own: path,
@@ -199,13 +196,8 @@ export async function readLadderFolder(folder: string, shipped: Catalog): Promis
   const placed = (name: string): string => `${task.id}/${name}`
   const files: string[] = [file]
 
-  const required = async (at: readonly (string | number)[], name: string): Promise<void> => {
-    const why = await refusalOf(path, name)
-    if (why !== null) throw inputError(parsed.at(at, why))
-  }
   const reference = referenceFile(task)
   if (reference !== null) {
-    await required(['task', 'reference'], reference)
     catalog.references.set(task.id, {
       file: placed(reference),
       text: await read(reference),
@@ -213,8 +205,6 @@ export async function readLadderFolder(folder: string, shipped: Catalog): Promis
     })
     files.push(reference)
   }
-  for (const { buffer, path: name } of fillFiles(task))
-    await required(['task', 'buffers', buffer, 'fill', 'path'], name)
 
   for (const [index, { id }] of ladder.rungs.entries()) {
     const name = await rungFile(path, id)
@@ -257,6 +247,44 @@ function compiledFault(
   return isBinaryFile(file) && build
     ? { path: ['build'], message: message('compiled.noBuild', { file }) }
     : null
+}
+
+/** Throws if the ladder has the id of one that ships, or names files that cannot be used. */
+async function requireUsable(
+  { task, ladder, at }: ParsedLadder,
+  folder: string,
+  shipped: Catalog,
+): Promise<void> {
+  const faults: Statement[] = []
+  if (shipped.ladders.some(({ id }) => id === ladder.id)) {
+    const taken = at(['id'], message('folders.shippedId', { ladder: ladder.id }))
+    faults.push(together(taken, message('folders.otherId')))
+  }
+  const reference = referenceFile(task)
+  const named = [
+    ...(reference === null ? [] : [{ key: ['task', 'reference'], name: reference }]),
+    ...fillFiles(task).map(({ buffer, path }) => ({
+      key: ['task', 'buffers', buffer, 'fill', 'path'],
+      name: path,
+    })),
+  ]
+  for (const { key, name } of named) {
+    const why = await refusalOf(folder, name)
+    if (why !== null) faults.push(at(key, why))
+  }
+  const builds = [
+    { key: ['build', 'include'], build: ladder.build },
+    ...ladder.rungs.map(({ build }, index) => ({
+      key: ['rungs', index, 'build', 'include'],
+      build,
+    })),
+  ]
+  for (const { key, build } of builds)
+    for (const [index, directory] of (build?.include ?? []).entries())
+      if (isInFolder(directory) && !(await pathExists(join(folder, directory))))
+        faults.push(at([...key, index], message('folders.absent', { file: directory })))
+  const [first, ...more] = faults
+  if (first !== undefined) throw inputErrors([first, ...more])
 }
 
 /** What a rung's header and its entry in the ladder say of each other, and of the other rungs. */

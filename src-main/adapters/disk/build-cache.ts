@@ -21,7 +21,7 @@ import { diskError, makeFolder, pathExists, replaceFile } from './disk'
 import { jsonFile } from './json-file'
 import { sharedCacheDir } from './paths'
 
-interface BuildInputs {
+export interface BuildInputs {
   /** Contents by path; the compiler runs in a folder that contains them. */
   sources: ReadonlyMap<string, string | Uint8Array>
   flags: readonly string[]
@@ -31,13 +31,13 @@ interface BuildInputs {
   output: string
 }
 
-const KeptBuild = z.object({
+export const KeptBuild = z.object({
   argv: z.array(z.string()),
   stdout: z.string(),
   stderr: z.string(),
   seconds: z.number(),
 })
-type KeptBuild = z.infer<typeof KeptBuild>
+export type KeptBuild = z.infer<typeof KeptBuild>
 
 /** The folder of an entry's sources, beside its artifact; cuda-kernels/python/kl_rung.h looks there too. */
 const sourcesOf = 'src'
@@ -68,6 +68,8 @@ export async function copyBuilt(artifact: string, folder: string): Promise<strin
 }
 
 export interface BuildCache {
+  /** The folder of the builds that ship with the program, for a machine without nvcc. */
+  readonly shippedFolder?: string
   slot(inputs: BuildInputs): Promise<BuildSlot>
   /** The output of `nvcc --version`, refreshed only if the file behind the path has changed. */
   compilerVersion(path: string, ask: () => Promise<string>): Promise<string>
@@ -76,7 +78,7 @@ export interface BuildCache {
 export const sha256 = (content: string | Uint8Array): string =>
   createHash('sha256').update(content).digest('hex')
 
-function buildKey({ sources, flags, compiler, output }: BuildInputs): string {
+export function buildKey({ sources, flags, compiler, output }: BuildInputs): string {
   const texts = [...sources]
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([path, content]) => [path, typeof content === 'string' ? content : [sha256(content)]])

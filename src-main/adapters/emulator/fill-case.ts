@@ -18,7 +18,7 @@ export interface FilledBuffer extends CaseBuffer {
 function ruleOf(
   task: Task,
   own: Case,
-  fill: Exclude<TaskFill, { kind: 'file' }>,
+  fill: Exclude<TaskFill, { kind: 'file' | 'computed' }>,
   shape: readonly number[],
 ): FillRule {
   const number = (formula: Formula): number => valueOf(task, own, formula)!
@@ -74,6 +74,8 @@ export async function fillCase(
       if (!fill && !hasSpecials(task, own)) return { ...buffer, bytes, contents: null }
       const contents = new Uint8Array(new SharedArrayBuffer(bytes))
       if (!fill) return { ...buffer, bytes, contents: contents.fill(unwritten) }
+      // Computed from the others once those are filled.
+      if (fill.kind === 'computed') return { ...buffer, bytes, contents }
       if (fill.kind === 'file')
         contents.set(await npyContents(join(folder ?? '', fill.path), bytes))
       else

@@ -25,7 +25,11 @@ export function localMachine(): HostMachine {
 }
 
 /** The setup of every host. */
-export const setUp: SetUp = async () => ({
-  assets: await assets(),
-  machine: localMachine(),
-})
+export const setUp: SetUp = async () => {
+  const own = await assets()
+  const machine = localMachine()
+  return {
+    assets: own,
+    machine: { ...machine, cache: { ...machine.cache, shippedFolder: own.buildsDir } },
+  }
+}

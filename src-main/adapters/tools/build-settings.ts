@@ -11,7 +11,7 @@ import {
   type BuildSettings,
 } from '../../domain/ladder/build-settings'
 import { missingError } from '../../domain/errors'
-import { message } from '../../domain/messages/message'
+import { inLines, message, type Statement } from '../../domain/messages/message'
 
 export interface ReadySettings {
   /** Words for nvcc after the flags of every rung. */
@@ -20,6 +20,25 @@ export interface ReadySettings {
   libraries: readonly string[]
   /** Changes with the headers outside the folder, so that what was built with older ones is not used; null without any. */
   headersDigest: string | null
+}
+
+/** Throws `missing` with all variables and directories that the settings name and this machine lacks. */
+export async function requireSettings(
+  all: readonly BuildSettings[],
+  env: NodeJS.ProcessEnv = process.env,
+): Promise<void> {
+  const unset = [...new Set(all.flatMap(variablesIn))].filter((name) => !env[name])
+  if (unset.length > 0) {
+    const variables = { count: unset.length, variables: unset.join(', ') }
+    throw missingError(message('settings.unset', variables), message('settings.setIt', variables))
+  }
+  const directories = all.flatMap(
+    (settings) => withVariables(settings, (name) => env[name]!).include ?? [],
+  )
+  const absent: Statement[] = []
+  for (const directory of new Set(directories.filter(isAbsolute)))
+    if (!(await isDirectory(directory))) absent.push(message('settings.noDirectory', { directory }))
+  if (absent.length > 0) throw missingError(inLines(absent))
 }
 
 /**
@@ -31,17 +50,9 @@ export async function readySettings(
   { folder, nvcc }: { folder: string; nvcc: string },
   env: NodeJS.ProcessEnv = process.env,
 ): Promise<ReadySettings> {
-  const missing = variablesIn(settings).find((name) => !env[name])
-  if (missing !== undefined)
-    throw missingError(
-      message('settings.unset', { variable: missing }),
-      message('settings.setIt', { variable: missing }),
-    )
+  await requireSettings([settings], env)
   const filled = withVariables(settings, (name) => env[name]!)
   const outside = (filled.include ?? []).filter(isAbsolute)
-  for (const directory of outside)
-    if (!(await isDirectory(directory)))
-      throw missingError(message('settings.noDirectory', { directory }))
   const include = filled.include?.map((directory) =>
     isAbsolute(directory) ? directory : posix.join(folder, directory),
   )

@@ -31,6 +31,7 @@ function contentOf(task: Task, own: Case, buffers: ReadonlySet<string>, { filled
     case 'in':
     case 'out':
     case 'scale':
+    case 'mask':
       return buffers.has(filled.name) ? `${filled.kind}:${filled.name}` : null
     default:
       return filled.kind
@@ -129,16 +130,18 @@ const referenceWords = (task: Task, own: Case, expected: Expected): string[] => 
   ]
 }
 
-/** `expected` is null if results are not checked. */
+/** `expected` is null if results are not checked and no input is computed. */
 export const caseWords = (
   task: Task,
   own: Case,
   expected: Expected | null,
   folder: string | null,
+  checked = true,
 ): string[] => [
   ...['--case', caseName(own)],
   ...launchWords(task, own),
+  ...(task.workspace === undefined ? [] : ['--workspace', task.workspace]),
   ...bufferWords(task, own, folder),
   ...(expected === null ? [] : referenceWords(task, own, expected)),
-  ...(expected === null ? [] : checkWords(task, own)),
+  ...(expected === null || !checked ? [] : checkWords(task, own)),
 ]

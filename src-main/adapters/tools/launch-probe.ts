@@ -116,11 +116,15 @@ export async function probeLaunches(
   return launchedOf(result)
 }
 
+/** A function of a reference: it computes what is expected, or inputs from others. Each may have a version for a GPU. */
+export type ReferenceStage = 'kl_reference' | 'kl_inputs'
+
 interface ExpectationCall extends Pick<
   LaunchProbeCall,
   'probe' | 'library' | 'task' | 'own' | 'gpu' | 'layouts' | 'signal'
 > {
-  /** Files of its arrays, by what they are: `in:a`, `out:c`, `scale:c`. */
+  stage: ReferenceStage
+  /** Files of its arrays, by what they are: `in:a`, `out:c`, `scale:c`, `mask:c`. */
   arrays: readonly { what: string; path: string }[]
 }
 
@@ -133,18 +137,18 @@ const expectationTimeoutMs = 10 * 60_000
  */
 export async function probeExpectation(
   toolbox: Toolbox,
-  { probe, library, task, own, gpu, layouts, arrays, signal }: ExpectationCall,
+  { probe, library, stage, task, own, gpu, layouts, arrays, signal }: ExpectationCall,
 ): Promise<Launched | NotLaunched | null> {
   const result = await toolbox.exec({
     tool: 'runner',
-    key: 'runner/expected',
+    key: stage === 'kl_reference' ? 'runner/expected' : 'runner/inputs',
     file: probe,
     args: [
       ...expectationWords(task, own),
       ...gpuWords(gpu),
       ...layoutWords(layouts),
       ...arrays.flatMap(({ what, path }) => ['--array', `${what}=${path}`]),
-      ...['--expect', library],
+      ...['--stage', stage, '--expect', library],
     ],
     timeoutMs: expectationTimeoutMs,
     signal,
@@ -155,13 +159,18 @@ export async function probeExpectation(
 /** What is wrong with a reference, as the rest of a sentence about it; null if nothing is, or if that stays unknown. */
 export async function probeReference(
   toolbox: Toolbox,
-  { probe, library, signal }: Pick<LaunchProbeCall, 'probe' | 'library' | 'signal'>,
+  {
+    probe,
+    library,
+    stage,
+    signal,
+  }: Pick<ExpectationCall, 'probe' | 'library' | 'stage' | 'signal'>,
 ): Promise<string | null> {
   const result = await toolbox.exec({
     tool: 'runner',
     key: 'runner/reference-probe',
     file: probe,
-    args: ['--reference', library],
+    args: ['--stage', stage, '--reference', library],
     timeoutMs: 30_000,
     signal,
   })

@@ -48,6 +48,19 @@ export const isProbed = (flags: readonly string[]): boolean =>
   flags[flags.indexOf('-cudart') + 1] === 'none'
 
 /**
+ * For relocatable device code with such flags: nvcc links it only where it also links a runtime. This one is empty, an ld
+ * script, since the probe has the functions.
+ */
+export const emptyRuntime = {
+  path: 'rdc/libcudart.so',
+  text: '/* The launch probe has the functions of the runtime. */\n',
+  flags: (flags: readonly string[]): string[] => [
+    ...flags.map((flag) => (flag === 'none' ? 'shared' : flag)),
+    ...['-L', 'rdc'],
+  ],
+}
+
+/**
  * The probe's functions must be visible to the rung that it loads. It is not optimized: it runs for milliseconds, and
  * no rung is launched before it is built.
  */

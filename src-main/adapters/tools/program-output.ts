@@ -79,10 +79,13 @@ export async function checkOutput(
       }),
     }
   const verify = check.verify()
+  const first = verify.firstMismatch
   const values = {
     count: verify.mismatches,
     file: rule.file,
-    index: verify.firstMismatch?.index[0] ?? 0,
+    index: first?.index[0] ?? 0,
+    actual: first?.actual ?? 'NaN',
+    expected: first?.expected ?? 'NaN',
   }
   const reason = verify.passed
     ? null

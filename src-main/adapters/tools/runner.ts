@@ -5,7 +5,7 @@
  */
 import { caseName } from '../../domain/task/layout'
 import { caseOf, type Case, type Problem } from '../../domain/task/problem'
-import type { Task } from '../../domain/task/task'
+import { hasComputedInputs, type Task } from '../../domain/task/task'
 import type { LadderRung } from '../../domain/ladder/ladder'
 import {
   parseRunnerLine,
@@ -38,7 +38,7 @@ export const builtRung = ({ id, options, header }: LadderRung, artifact: string)
 interface RunnerCall {
   task: Task
   problem: Problem
-  /** null if results are not checked. */
+  /** What results are checked against, and what computes inputs. */
   expected: Expected | null
   /** The folder of the files that fill buffers; null in a replay. */
   taskFolder: string | null
@@ -55,7 +55,10 @@ const seedArgs = ({ seed, ownerPid }: RunnerCall): string[] => [
 ]
 
 /** The distinct cases of the rungs; the first is the default for rungs that name none. */
-function caseArgs({ task, problem, expected, taskFolder, rungs }: RunnerCall): string[] {
+function caseArgs(
+  { task, problem, expected, taskFolder, rungs }: RunnerCall,
+  checked = true,
+): string[] {
   const cases = new Map<string, Case>()
   for (const rung of rungs) {
     const own = caseOf(problem, rung)
@@ -63,7 +66,7 @@ function caseArgs({ task, problem, expected, taskFolder, rungs }: RunnerCall): s
   }
   const [first] = cases.keys()
   return [
-    ...[...cases.values()].flatMap((own) => caseWords(task, own, expected, taskFolder)),
+    ...[...cases.values()].flatMap((own) => caseWords(task, own, expected, taskFolder, checked)),
     ...rungs.flatMap((rung) => {
       const name = caseName(caseOf(problem, rung))
       return [
@@ -104,15 +107,14 @@ export const measureArgs = (call: MeasureCall): string[] => [
   ...caseArgs(call),
 ]
 
-/** Neither checks a result. */
-type UncheckedCall = Omit<RunnerCall, 'expected'>
+/** Without checks the reference is only needed to compute inputs. */
+const uncheckedArgs = (command: string, call: RunnerCall): string[] => [
+  command,
+  ...seedArgs(call),
+  ...caseArgs({ ...call, expected: hasComputedInputs(call.task) ? call.expected : null }, false),
+]
 
-const uncheckedArgs = (command: string, call: UncheckedCall): string[] => {
-  const unchecked = { ...call, expected: null }
-  return [command, ...seedArgs(unchecked), ...caseArgs(unchecked)]
-}
-
-interface CompareCall extends UncheckedCall {
+interface CompareCall extends RunnerCall {
   /** Ids among `rungs`. */
   pairs: readonly { now: string; before: string; copy: string }[]
   /** Decides where the builds lie in memory and which is launched first; in six rounds each has each place. */
@@ -130,10 +132,10 @@ export const compareArgs = (call: CompareCall): string[] => [
   ...['--max-seconds', String(call.maxSeconds)],
 ]
 
-export const profileArgs = (call: UncheckedCall): string[] => uncheckedArgs('profile', call)
+export const profileArgs = (call: RunnerCall): string[] => uncheckedArgs('profile', call)
 
 /** One launch of each rung, for compute-sanitizer. */
-export const sanitizeArgs = (call: UncheckedCall): string[] => uncheckedArgs('sanitize', call)
+export const sanitizeArgs = (call: RunnerCall): string[] => uncheckedArgs('sanitize', call)
 
 /** Passes the runner's events to a listener, whichever program relays its lines. */
 export const eventLines =

@@ -22,6 +22,8 @@ export interface CheckedOutput {
   expected: Uint8Array
   /** Doubles; null where the rule has no scale. */
   scale: Uint8Array | null
+  /** 0 for each element that does not count; null where all do. */
+  mask: Uint8Array | null
   /** Inputs hold infinities or NaN, so that NaN may be what is expected. */
   special: boolean
 }
@@ -124,9 +126,25 @@ function indexOf(shape: readonly number[], at: number): number[] {
 
 const finite = (value: number): number | null => (Number.isFinite(value) ? value : null)
 
-/** As a session keeps an element: null for NaN. */
-const kept = (value: number): Mismatch['actual'] =>
-  value === Infinity ? 'Infinity' : value === -Infinity ? '-Infinity' : finite(value)
+/** As a session keeps an element: null for NaN, but with its bits where a check is exact. */
+function kept(
+  value: number,
+  bytes: Uint8Array,
+  dtype: Dtype,
+  index: number,
+  isExact: boolean,
+): Mismatch['actual'] {
+  if (value === Infinity) return 'Infinity'
+  if (value === -Infinity) return '-Infinity'
+  const size = dtypeOf(dtype).bytes
+  const bits = bytes
+    .subarray(index * size, (index + 1) * size)
+    .reduceRight((word, byte) => (word << 8n) | BigInt(byte), 0n)
+  if (Number.isNaN(value))
+    return isExact ? `NaN (0x${bits.toString(16).padStart(2 * size, '0')})` : null
+  if (Math.abs(value) <= 2 ** 53 || dtypeOf(dtype).isFloat) return value
+  return String(dtype === 'i64' ? BigInt.asIntN(64, bits) : bits)
+}
 
 /** `outOfBounds` and `changedInputs` are names of buffers. */
 export function verify(
@@ -140,12 +158,12 @@ export function verify(
   for (const output of outputs) {
     const judge = judgeOf(output)
     const actual = valueReader(output.actual, output.dtype)
-    const expected = valueReader(
-      output.expected,
-      output.rule.kind === 'exact' ? output.dtype : 'f64',
-    )
+    const isExact = output.rule.kind === 'exact'
+    const wantedType = isExact ? output.dtype : 'f64'
+    const expected = valueReader(output.expected, wantedType)
     const count = output.actual.length / dtypeOf(output.dtype).bytes
     for (let index = 0; index < count; index++) {
+      if (output.mask?.[index] === 0) continue
       const [value, wanted] = [actual(index), expected(index)]
       const { passed, relative } = judge(index, value, wanted)
       if (Number.isNaN(relative)) hasNan = true
@@ -155,8 +173,8 @@ export function verify(
       firstMismatch ??= {
         buffer: output.name,
         index: indexOf(output.shape, index),
-        expected: kept(wanted),
-        actual: kept(value),
+        expected: kept(wanted, output.expected, wantedType, index, isExact),
+        actual: kept(value, output.actual, output.dtype, index, isExact),
       }
     }
   }
@@ -170,10 +188,13 @@ export function verify(
   }
 }
 
-/** The lowest number of an element that a reference left NaN, which no result can equal; null where there is none. */
-export function firstNan(doubles: Uint8Array): number | null {
+/**
+ * The lowest number of an element that counts and that a reference left NaN, which no result can equal; null where there
+ * is none.
+ */
+export function firstNan(doubles: Uint8Array, mask?: Uint8Array): number | null {
   const load = valueReader(doubles, 'f64')
   for (let index = 0; index < doubles.length / 8; index++)
-    if (Number.isNaN(load(index))) return index
+    if (mask?.[index] !== 0 && Number.isNaN(load(index))) return index
   return null
 }

@@ -1,7 +1,16 @@
 /** Problem sizes that a CPU emulates in seconds. */
 import { dtypeOf } from '../task/dtype'
 import { buffersOf } from '../task/layout'
-import { flops, leastBytes, type Case, type Problem, type Sizes } from '../task/problem'
+import { namesIn, parseConstraint } from '../task/expression'
+import {
+  brokenConstraints,
+  flops,
+  leastBytes,
+  sameSizes,
+  type Case,
+  type Problem,
+  type Sizes,
+} from '../task/problem'
 import type { Task } from '../task/task'
 
 /** A product of 512³: a fifth of a second to two seconds for a kernel that is not naive. */
@@ -9,23 +18,56 @@ const mostFlops = 3e8
 
 const mostBytes = 4e7
 
-/** Sizes that kernels are built for stay as they are: halved, they would be refused. */
-const halved = (task: Task, sizes: Sizes): Sizes =>
-  Object.fromEntries(
+/** Values that are tried for a size before it is given up to make it smaller: a constraint with a larger step keeps it. */
+const mostTried = 4096
+
+/** The names in a constraint. */
+const constrained = (text: string): string[] => {
+  const { left, right } = parseConstraint(text)
+  return [...namesIn(left), ...namesIn(right)]
+}
+
+/**
+ * The sizes halved as far as the task allows: fixed ones stay, and where a half breaks a constraint, the next larger value
+ * that fulfills it is taken, or all sizes of the constraint stay.
+ */
+function halved(task: Task, problem: Problem): Sizes {
+  const { sizes } = problem
+  const broken = (own: Sizes): string[] => brokenConstraints(task, { ...problem, sizes: own })
+  let found: Sizes = Object.fromEntries(
     Object.entries(sizes).map(([name, size]) => [
       name,
       task.sizes[name]?.fixed ? size : Math.max(1, Math.floor(size / 2)),
     ]),
   )
-
-const canShrink = (task: Task, sizes: Sizes): boolean =>
-  Object.entries(sizes).some(([name, size]) => size > 1 && !task.sizes[name]?.fixed)
+  const names = (texts: readonly string[]): string[] =>
+    [...new Set(texts.flatMap(constrained))].filter((name) => sizes[name] !== undefined)
+  for (const name of names(broken(found))) {
+    const before = broken(found).length
+    const from = found[name]!
+    const most = Math.min(sizes[name]!, from + mostTried)
+    for (let size = from; size < most; size++)
+      if (broken({ ...found, [name]: size }).length < before) {
+        found = { ...found, [name]: size }
+        break
+      }
+  }
+  for (let kept = names(broken(found)); kept.length > 0; kept = names(broken(found))) {
+    const restored = { ...found, ...Object.fromEntries(kept.map((name) => [name, sizes[name]!])) }
+    if (sameSizes(restored, found)) break
+    found = restored
+  }
+  return found
+}
 
 /** The problem with its sizes halved until `fits` holds, or until nothing is left to halve. */
 export function shrunk(task: Task, problem: Problem, fits: (problem: Problem) => boolean): Problem {
   let found = problem
-  while (!fits(found) && canShrink(task, found.sizes))
-    found = { ...found, sizes: halved(task, found.sizes) }
+  while (!fits(found)) {
+    const sizes = halved(task, found)
+    if (sameSizes(sizes, found.sizes)) break
+    found = { ...found, sizes }
+  }
   return found
 }
 

@@ -33,6 +33,8 @@ export interface EmulationJob extends RungWork {
   /** Bytes of each allocation of the rung, in the order of the probe's dummy addresses. */
   allocations?: readonly number[]
   workspaceBytes: number
+  /** Zeroes the workspace before each run; otherwise it holds at first what an output does, and then what was left there. */
+  zeroWorkspace?: boolean
   /** Variables that the host knows, in the order of the probe's dummy addresses for them. */
   symbols: string[]
   /** What cudaDeviceSetLimit asked for a thread's stack; null where it did not. */
@@ -170,7 +172,12 @@ export function emulate(
   let launch = -1
   try {
     const places = new Map<number, Allocation>()
-    if (job.workspaceBytes > 0) places.set(0, device.allocate('workspace', job.workspaceBytes))
+    const workspace =
+      job.workspaceBytes > 0 ? device.allocate('workspace', job.workspaceBytes) : null
+    if (workspace) {
+      places.set(0, workspace)
+      device.bytes(workspace).fill(unwritten)
+    }
     for (const [index, { name, bytes }] of job.buffers.entries())
       places.set(index + 1, device.allocate(name, bytes))
     const allocated = (job.allocations ?? []).map((bytes, index) => {
@@ -180,6 +187,7 @@ export function emulate(
       return place
     })
     const reset = (which: 'contents' | 'earlier'): void => {
+      if (workspace && job.zeroWorkspace) device.bytes(workspace).fill(0)
       for (const [index, buffer] of job.buffers.entries()) {
         const bytes = device.bytes(places.get(index + 1)!)
         const values = buffer[which] ?? null
@@ -201,9 +209,12 @@ export function emulate(
       options: {
         limit: job.limit,
         checks: job.checks,
-        written: job.buffers.flatMap(({ contents }, index) =>
-          contents === null ? [] : [places.get(index + 1)!],
-        ),
+        written: [
+          ...(workspace && job.zeroWorkspace ? [workspace] : []),
+          ...job.buffers.flatMap(({ contents }, index) =>
+            contents === null ? [] : [places.get(index + 1)!],
+          ),
+        ],
         ...(onProgress && {
           onProgress: (instructions: number) =>
             onProgress(
@@ -260,7 +271,6 @@ export function emulate(
     answer.outputs = run('contents')
     if (repeats) {
       recordTo = null
-      const workspace = places.get(0)
       const state = [...rung.variables, ...allocated, ...(workspace ? [workspace] : [])]
       const copied = (): Uint8Array[] => state.map((place) => device.bytes(place).slice())
       let settled = false

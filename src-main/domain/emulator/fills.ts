@@ -155,6 +155,16 @@ function writer(
   }
 }
 
+/**
+ * In (-1, 1): odd multiples of 2^-23, which are exact in a float. Of an f64, of 2^-52, so that a rung that computes in
+ * float does not pass an exact check.
+ */
+function uniformOf({ high, low }: Long, dtype: string): number {
+  const places = dtype === 'f64' ? 52 : 23
+  const random = dtype === 'f64' ? (high >>> 0) * 2 ** 20 + (low >>> 12) : high >>> 9
+  return (2 * random + 1 - 2 ** places) * 2 ** -places
+}
+
 /** Through four rounds of a Feistel network, repeated until the result is below count. */
 function permutation(count: number, random: ReturnType<typeof randomStream>) {
   let half = 1
@@ -216,7 +226,7 @@ export function fillBuffer(
         if (integer) {
           const whole = (BigInt(bits.high >>> 0) << 32n) | BigInt(bits.low >>> 0)
           write(i, rule.low + Number((whole * span) >> 64n))
-        } else write(i, middle + half * ((2 * (bits.high >>> 9) + 1 - 2 ** 23) * 2 ** -23))
+        } else write(i, middle + half * uniformOf(bits, dtype))
       }
       if (rule.special) writeSpecials(rule.special, count, random, write)
       return

@@ -37,8 +37,10 @@ const allowed: readonly { pattern: RegExp; valued?: RegExp }[] = [
   { pattern: /^--?default-stream=(legacy|per-thread|null)$/ },
   { pattern: /^-O[0-3]$/ },
   { pattern: /^(-G|--device-debug|-g|--debug|-dlto|-lineinfo|-w|-Wno-deprecated-gpu-targets)$/ },
-  { pattern: /^-L[^-].*$/ },
-  { pattern: /^-(diag-suppress|diag-warn|diag-error)[= ]?\d+(,\d+)*$/ },
+  // nvcc splits a path with a space when it links.
+  { pattern: /^-L[^-\s]\S*$/ },
+  { pattern: /^-(diag-suppress|diag-warn|diag-error)=\d+(,\d+)*$/ },
+  { pattern: /^-(diag-suppress|diag-warn|diag-error)$/, valued: /^\d+(,\d+)*$/ },
   { pattern: /^--?(Werror|Wreorder|Wdefault-stream-launch)(=[\w,-]+)?$/ },
   // What ptxas and the host compiler are told must not name their output or read files.
   {
@@ -91,16 +93,16 @@ function refusal(flag: string): Exclude<Statement, string> {
   const key = otherKeys.find(({ pattern }) => pattern.test(flag))?.key
   if (key !== undefined) return message('settings.otherKey', { flag, key })
   const words = flag.trim().split(/\s+/)
-  if (words.length > 1)
+  if (words.length > 1 || flag !== flag.trim())
     return message('settings.oneWord', { flag, words: words.map((word) => `"${word}"`).join(', ') })
   if (!flag.startsWith('-')) return message('settings.noFlag', { flag: JSON.stringify(flag) })
   return message('settings.refused', { flag })
 }
 
-/** Whether a path below the folder leads out of it; absolute ones and those below a variable may be anywhere. */
-const isRelative = (directory: string): boolean => !/^[/$]/.test(directory)
+/** Whether an include directory is in the ladder's folder; absolute ones and those below a variable may be anywhere. */
+export const isInFolder = (directory: string): boolean => !/^[/$]/.test(directory)
 const leadsOut = (directory: string): boolean =>
-  isRelative(directory) && directory.split('/').includes('..')
+  isInFolder(directory) && directory.split('/').includes('..')
 
 /** Those of a rung in a ladder: lists one after another, and the rung's own of the others. */
 export function mergedSettings(
@@ -120,6 +122,12 @@ export function mergedSettings(
     Object.entries(lists).filter(([, value]) => value !== undefined),
   ) as BuildSettings
   return { ...ladder, ...rung, ...given }
+}
+
+/** A macro and its value, which is 1 where none is given. */
+export function macroOf(word: string): [name: string, value: string] {
+  const at = word.indexOf('=')
+  return at < 0 ? [word, '1'] : [word.slice(0, at), word.slice(at + 1)]
 }
 
 /** As nvcc would be given them, with variables by name. `-l` words come last. */

@@ -17,18 +17,22 @@ interface LadderFault {
   of: 'ladder' | 'task'
 }
 
-/** In file order. */
-export function ladderFaults(task: Task, ladder: LadderFile): LadderFault[] {
+/** `evaluated`: whether the expressions of the task can be evaluated, which its own faults prevent. */
+export function ladderFaults(task: Task, ladder: LadderFile, evaluated = true): LadderFault[] {
   const faults: LadderFault[] = []
   const report = (path: LadderFault['path'], fault: LadderFault['message']): void => {
     faults.push({ path, message: fault, of: 'ladder' })
   }
-  const problem = (path: LadderFault['path'], at: At): Problem | null => {
+  const problem = (
+    path: LadderFault['path'],
+    at: At,
+    of: LadderFault['of'] = 'ladder',
+  ): Problem | null => {
     try {
       return problemAt(task, { at: { ...ladder.scalars, ...ladder.options, ...at } }, {})
     } catch (error) {
       const { message: fault, remedy } = toErrorShape(error)
-      report(path, { sentences: remedy ? [fault, remedy] : [fault] })
+      faults.push({ path, message: { sentences: remedy ? [fault, remedy] : [fault] }, of })
       return null
     }
   }
@@ -40,6 +44,7 @@ export function ladderFaults(task: Task, ladder: LadderFile): LadderFault[] {
   )
   const problems = [
     ...ladder.sizes.map((sizes, index) => problem(['sizes', index], sizes)),
+    ...(task.sanitize ? [problem(['sanitize'], task.sanitize, 'task')] : []),
     ...(ladder.testAt ?? []).map((at, index) => problem(['testAt', index], { ...first, ...at })),
   ]
   for (const [index, { options }] of ladder.rungs.entries())
@@ -72,7 +77,7 @@ export function ladderFaults(task: Task, ladder: LadderFile): LadderFault[] {
   if (ladder.published) problem(['published', 'size'], ladder.published.size)
 
   const flags = flagsOf(task).map(([flag]) => flag)
-  for (const one of problems.flatMap((found) => found ?? []))
+  for (const one of evaluated ? problems.flatMap((found) => found ?? []) : [])
     for (const own of [caseOf(one), caseOf(one, { flags })])
       for (const fault of problemFaults(task, own))
         if (!faults.some(({ path, of }) => of === 'task' && String(path) === String(fault.path)))

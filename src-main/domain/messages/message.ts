@@ -83,6 +83,10 @@ export function together(
   return rest.length === 0 ? first : { sentences: [first, ...rest] }
 }
 
+/** Statements that are printed on a line each. */
+export const inLines = (all: readonly Statement[]): Statement =>
+  all.reduceRight((more, first) => message('written.lines', { first, more }))
+
 export const isList = (value: MessageValue): value is readonly AnyMessage[] => Array.isArray(value)
 
 /** The same statement with every text in it mapped: plain strings, and texts among the values. */

@@ -61,6 +61,8 @@ export interface Proposal {
   dynamicSharedBytes: number
   /** Why sizes must stay as they are; null if they may shrink. */
   fixed: string | null
+  /** Groups of sizes that must be equal. */
+  equal: string[][]
 }
 
 const reserved = new Set(
@@ -248,5 +250,6 @@ export function propose(launch: KernelLaunch): Proposal {
     block: launch.block,
     dynamicSharedBytes: launch.dynamicSharedBytes,
     fixed: stuck ? 'the number of blocks is that of the recorded launch' : null,
+    equal: [],
   }
 }

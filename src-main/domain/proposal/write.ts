@@ -1,4 +1,5 @@
 /** The files of a proposed ladder. Every line that is a guess ends in a comment that says why. */
+import type { BuildSettings } from '../ladder/build-settings'
 import { dtypeOf } from '../task/dtype'
 import { expressionText, cppText, isConstant, shapeText } from './counts'
 import type { Proposal, ProposedBuffer } from './proposal'
@@ -18,6 +19,8 @@ export interface Origin {
   requires: string | null
   /** The call of the file's own launcher; null if the kernel is launched directly. */
   launcher: { name: string; arguments: string[]; guesses: string[] } | null
+  /** How the file is compiled. */
+  build: BuildSettings
   /** What its rung is linked with, as after `-l`. */
   libraries: readonly string[]
   /** Variables that the program sets before the launch. */
@@ -66,6 +69,38 @@ export function numberText(value: number, dtype: string): string {
   return String(value)
 }
 
+function constraintsText({ equal }: Proposal): string[] {
+  const pairs = equal.flatMap((names) =>
+    names.slice(1).map((name, at) => `${names[at]} == ${name}`),
+  )
+  return pairs.length === 0
+    ? []
+    : [
+        `  constraints: [${pairs.join(', ')}]${guess('#', ['in trials with unequal sizes it left its buffers'])}`,
+      ]
+}
+
+/** `build:` of the ladder; nothing if the file compiles without. */
+function buildText({ build: { std, flags, defines, include }, libraries }: Origin): string[] {
+  const list = (words: readonly string[]): string =>
+    `[${words.map((word) => JSON.stringify(word)).join(', ')}]`
+  const macros = Object.entries(defines ?? {}).map(
+    ([name, value]) => `${name}: ${JSON.stringify(value)}`,
+  )
+  const lines = [
+    ...(std ? [`  std: ${std}`] : []),
+    ...(flags ? [`  flags: ${list(flags)}`] : []),
+    ...(macros.length > 0 ? [`  defines: { ${macros.join(', ')} }`] : []),
+    ...(include ? [`  include: ${list(include)}`] : []),
+    ...(libraries.length > 0
+      ? [
+          `  libraries: [${libraries.join(', ')}]${guess('#', ['the file includes headers of these libraries'])}`,
+        ]
+      : []),
+  ]
+  return lines.length === 0 ? [] : ['build:', ...lines]
+}
+
 export function ladderText(proposal: Proposal, origin: Origin): string {
   const { sizes, scalars, buffers, fixed } = proposal
   const invented = origin.wasRecorded ? [] : ['the program’s own numbers are not known']
@@ -87,13 +122,10 @@ export function ladderText(proposal: Proposal, origin: Origin): string {
     `id: ${origin.id}`,
     `title: ${JSON.stringify(`${origin.call} of ${origin.file}`)}`,
     `summary: ${JSON.stringify(`The kernel ${origin.call} of ${origin.file}, included unchanged.`)}`,
-    ...(origin.libraries.length === 0
-      ? []
-      : [
-          `build: { libraries: [${origin.libraries.join(', ')}] }${guess('#', ['the file includes headers of these libraries'])}`,
-        ]),
+    ...buildText(origin),
     'task:',
     ...(sizes.length === 0 ? ['  sizes: {}'] : ['  sizes:', ...sizes.map(one)]),
+    ...constraintsText(proposal),
     ...(scalars.length === 0
       ? []
       : [
@@ -126,9 +158,16 @@ export function ladderText(proposal: Proposal, origin: Origin): string {
   ].join('\n')
 }
 
+/** Only main() may end without a return, which nvcc would warn of under another name. */
 const include = (origin: Origin): string[] => [
   '#define main kl_original_main',
+  '#pragma nv_diag_push',
+  '#pragma nv_diag_suppress 940  // a missing return',
+  '#pragma GCC diagnostic push',
+  '#pragma GCC diagnostic ignored "-Wreturn-type"',
   `#include "${origin.included}"`,
+  '#pragma GCC diagnostic pop',
+  '#pragma nv_diag_pop',
   '#undef main',
 ]
 

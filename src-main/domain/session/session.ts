@@ -43,7 +43,14 @@ export type Build = z.infer<typeof Build>
 
 /** An element that differs from the expected value; null stands for NaN and infinity. */
 /** An element of a result; JSON has neither infinities nor NaN, which is null. */
-const Element = z.union([z.number(), z.enum(['Infinity', '-Infinity'])]).nullable()
+/** Strings are infinities, integers beyond 2^53, and NaN with its bits where an exact check compares them. */
+const Element = z
+  .union([
+    z.number(),
+    z.enum(['Infinity', '-Infinity']),
+    z.string().regex(/^-?\d+$|^NaN \(0x[0-9a-f]+\)$/),
+  ])
+  .nullable()
 
 export const Mismatch = z.object({
   /** Its name in the task. */

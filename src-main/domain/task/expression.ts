@@ -143,6 +143,48 @@ function parse(text: string): Expression {
   return whole
 }
 
+const comparisons = {
+  '==': (left: number, right: number) => left === right,
+  '!=': (left: number, right: number) => left !== right,
+  '<=': (left: number, right: number) => left <= right,
+  '>=': (left: number, right: number) => left >= right,
+  '<': (left: number, right: number) => left < right,
+  '>': (left: number, right: number) => left > right,
+}
+
+/** Two expressions and how their values compare: `T % 128 == 0`. */
+export interface Constraint {
+  left: Expression
+  operator: keyof typeof comparisons
+  right: Expression
+}
+
+/** Throws an ExpressionError. */
+export function parseConstraint(text: string): Constraint {
+  const [, left = '', operator] = /^(.*?)([=!<>]=|[<>])/s.exec(text) ?? []
+  if (operator === undefined)
+    throw new ExpressionError(
+      `It compares nothing; write it with one of ${Object.keys(comparisons).join(' ')}.`,
+    )
+  // Spaces keep the positions in messages those of the whole text.
+  const right =
+    ' '.repeat(left.length + operator.length) + text.slice(left.length + operator.length)
+  return {
+    left: parseExpression(left),
+    operator: operator as Constraint['operator'],
+    right: parseExpression(right),
+  }
+}
+
+/** Whether it holds; null if one of its sides has no value. */
+export function holds(
+  { left, operator, right }: Constraint,
+  valueOf: (name: string) => number | null,
+): boolean | null {
+  const [a, b] = [evaluate(left, valueOf), evaluate(right, valueOf)]
+  return a === null || b === null ? null : comparisons[operator](a, b)
+}
+
 /** The distinct names in it. */
 export function namesIn(expression: Expression): string[] {
   const visit = (part: Expression): string[] => {

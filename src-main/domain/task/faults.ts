@@ -2,7 +2,13 @@
 import { bufferDtype } from './problem'
 import { isPython } from './python'
 import { dtypeOf, dtypes, isDtype, type Dtype } from './dtype'
-import { ExpressionError, namesIn, parseExpression } from './expression'
+import {
+  ExpressionError,
+  namesIn,
+  parseConstraint,
+  parseExpression,
+  type Expression,
+} from './expression'
 import {
   expressionNames,
   fillValues,
@@ -79,16 +85,27 @@ function checkNames(task: Task, report: Report): void {
     if (reserved.has(name)) report(path, message('task.reserved', { name }))
 }
 
-export function checkFormula(
+export const checkFormula = (
   task: Task,
   report: Report,
   path: TaskFault['path'],
   formula: Formula,
+): void =>
+  typeof formula === 'number'
+    ? undefined
+    : checkExpressions(task, report, path, () => [parseExpression(formula)])
+
+function checkExpressions(
+  task: Task,
+  report: Report,
+  path: TaskFault['path'],
+  parsed: () => Expression[],
 ): void {
-  if (typeof formula === 'number') return
   try {
     const known = expressionNames(task)
-    const unknown = namesIn(parseExpression(formula)).filter((name) => !known.includes(name))
+    const unknown = parsed()
+      .flatMap(namesIn)
+      .filter((name) => !known.includes(name))
     if (unknown.length > 0)
       report(
         path,
@@ -123,7 +140,25 @@ function checkFill(
     report([...path, 'kind'], message('task.normalOfWhole', { dtype: whole }))
 }
 
+function checkConstraints(task: Task, report: Report): void {
+  for (const [index, text] of (task.constraints ?? []).entries())
+    checkExpressions(task, report, ['constraints', index], () => {
+      const { left, right } = parseConstraint(text)
+      return [left, right]
+    })
+}
+
+/** Computed inputs and masks come from a reference.cu alone. */
+function checkStages(task: Task, report: Report): void {
+  if (typeof task.reference === 'string' && !isPython(task.reference)) return
+  for (const [name, { fill }] of Object.entries(task.buffers))
+    if (fill?.kind === 'computed') report(['buffers', name, 'fill'], message('task.computedBy'))
+  for (const [name, check] of Object.entries(task.check))
+    if (check.mask) report(['check', name, 'mask'], message('task.maskedBy'))
+}
+
 function checkReference(task: Task, report: Report): void {
+  checkStages(task, report)
   if (typeof task.reference === 'string') {
     if (isPython(task.reference) && task.flags) report(['reference'], message('task.pythonFlags'))
     return
@@ -220,6 +255,7 @@ export function taskFaults(task: Task): TaskFault[] {
   for (const [name, { choices }] of Object.entries(task.options))
     if (Object.keys(choices).length === 0) report(['options', name], message('task.noChoices'))
   checkNames(task, report)
+  checkConstraints(task, report)
   checkFlags(task, report)
   checkBuffers(task, report)
   checkChecks(task, report)

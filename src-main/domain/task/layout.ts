@@ -10,7 +10,7 @@ type Filled =
   | { kind: 'buffer'; name: string }
   | { kind: 'workspace' | 'workspace-bytes' }
   /** In the reference's struct. */
-  | { kind: 'in' | 'out' | 'scale'; name: string }
+  | { kind: 'in' | 'out' | 'scale' | 'mask'; name: string }
   | { kind: 'progress' | 'sm-count' }
 
 export interface Field {
@@ -165,8 +165,10 @@ export function launchLayout(task: Task): Layout {
 }
 
 function referenceBuffer(task: Task, [name, buffer]: [string, TaskBuffer]): Unplaced[] {
-  const { access, dtype, read_when: readWhen } = buffer
-  const read = `const ${cType(dtype)}*`
+  const { access, dtype, fill, read_when: readWhen } = buffer
+  const isComputed = fill?.kind === 'computed'
+  const read = `${isComputed ? '' : 'const '}${cType(dtype)}*`
+  const by = isComputed ? ', computed by kl_inputs' : ''
   if (access === 'in')
     return [
       {
@@ -174,7 +176,7 @@ function referenceBuffer(task: Task, [name, buffer]: [string, TaskBuffer]): Unpl
         declaration: `${read} ${name}`,
         bytes: 8,
         filled: { kind: 'in', name },
-        comment: `in, ${shapeWords(buffer)}${onlyWith(buffer)}`,
+        comment: `in, ${shapeWords(buffer)}${by}${onlyWith(buffer)}`,
       },
     ]
   const check = task.check[name]
@@ -183,7 +185,7 @@ function referenceBuffer(task: Task, [name, buffer]: [string, TaskBuffer]): Unpl
     declaration: `${read} ${name}_in`,
     bytes: 8,
     filled: { kind: 'in', name },
-    comment: `${name} before the launch, ${shapeWords(buffer)}${readWhen === undefined ? '' : `; null where ${readWhen} is 0`}`,
+    comment: `${name} before the launch, ${shapeWords(buffer)}${by}${readWhen === undefined ? '' : `; null where ${readWhen} is 0`}`,
   }
   const expected: Unplaced = {
     name,
@@ -199,10 +201,18 @@ function referenceBuffer(task: Task, [name, buffer]: [string, TaskBuffer]): Unpl
     filled: { kind: 'scale', name },
     comment: `what an element's error is measured by, ${shapeWord(buffer)}`,
   }
+  const mask: Unplaced = {
+    name: `${name}_mask`,
+    declaration: `unsigned char* ${name}_mask`,
+    bytes: 8,
+    filled: { kind: 'mask', name },
+    comment: `set to 0 where an element may have any value, ${shapeWord(buffer)}`,
+  }
   return [
     ...(access === 'inout' ? [before] : []),
     expected,
     ...(check && 'scale' in check ? [scale] : []),
+    ...(check?.mask ? [mask] : []),
   ]
 }
 

@@ -1,5 +1,5 @@
 /** Faults of a task's expressions at one problem: fractional shapes and values that are not numbers. */
-import { bufferDtype, named, specialOf, valueOf, type Case } from './problem'
+import { brokenConstraints, bufferDtype, named, specialOf, valueOf, type Case } from './problem'
 import { dtypeOf, type Dtype } from './dtype'
 import { fillValues, type Formula, type Task, type TaskFill } from './task'
 import { inputError } from '../errors'
@@ -92,6 +92,9 @@ export function problemFaults(task: Task, own: Case): TaskFault[] {
   const at = named({ ...own.sizes, ...own.scalars })
   const report: Report = (path, fault) =>
     faults.push({ path, message: message('task.at', { at, fault }) })
+  const broken = brokenConstraints(task, own)
+  for (const [index, what] of (task.constraints ?? []).entries())
+    if (broken.includes(what)) report(['constraints', index], message('task.broken', { what }))
   for (const entry of Object.entries(task.buffers)) {
     const [, { when, dtype: word }] = entry
     if (when !== undefined && !own.flags.includes(when)) continue

@@ -1,6 +1,6 @@
 /** A problem fixes what a task leaves open: its sizes, scalars and options, by name. */
 import { z } from 'zod'
-import { evaluate, parseExpression } from './expression'
+import { evaluate, holds, parseConstraint, parseExpression } from './expression'
 import { dtypeOf, isDtype, type Dtype } from './dtype'
 import { flagsOf, launchScalars, sizeNames, type Formula, type Task, type TaskFill } from './task'
 
@@ -101,6 +101,13 @@ export const valueOf = (task: Task, own: Case, formula: Formula): number | null 
   typeof formula === 'number'
     ? formula
     : evaluate(parseExpression(formula), (name) => valueIn(task, own, name))
+
+/** The constraints of the task that do not hold for these sizes and scalars. */
+export const brokenConstraints = (task: Task, own: Problem): string[] =>
+  (task.constraints ?? []).filter(
+    (text) =>
+      holds(parseConstraint(text), (name) => valueIn(task, { flags: [], ...own }, name)) !== true,
+  )
 
 /** One line of a buffer in so many holds infinities or NaN in this case; 0 for none. */
 export const specialOf = (task: Task, own: Case, fill: TaskFill | null | undefined): number =>

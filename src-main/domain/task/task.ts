@@ -93,6 +93,8 @@ export const TaskFill = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('permutation') }),
   /** A .npy file next to the task's, of the buffer's type and shape. */
   z.strictObject({ kind: z.literal('file'), path: FilePath }),
+  /** What `kl_inputs` of the reference computes from the other inputs. */
+  z.strictObject({ kind: z.literal('computed') }),
 ])
 /** The values of a fill, in the order in which they are told to the runner. */
 export const fillValues = (fill: TaskFill): [string, Formula][] => {
@@ -116,13 +118,16 @@ export const TaskBuffer = z.strictObject({
 })
 export type TaskBuffer = z.infer<typeof TaskBuffer>
 
+/** The reference says which elements count: those that it does not set to 0 in a mask. */
+const mask = z.literal(true).optional()
+
 /** How far a result may deviate from the reference. */
 const TaskCheck = z.union([
   /** |error| ≤ bound · scale, where the reference provides the scale of each element. */
-  z.strictObject({ scale: z.literal(true), bound: Formula }),
+  z.strictObject({ scale: z.literal(true), bound: Formula, mask }),
   /** |error| ≤ atol + rtol · |expected| */
-  z.strictObject({ rtol: Formula, atol: Formula }),
-  z.strictObject({ exact: z.literal(true) }),
+  z.strictObject({ rtol: Formula, atol: Formula, mask }),
+  z.strictObject({ exact: z.literal(true), mask }),
 ])
 type TaskCheck = z.infer<typeof TaskCheck>
 
@@ -150,6 +155,10 @@ export const Task = z.strictObject({
     .regex(/^[A-Z][A-Za-z0-9_]{0,39}$/)
     .default('KlTask'),
   sizes: z.record(Name, TaskSize),
+  constraints: z
+    .array(z.string().min(1))
+    .optional()
+    .describe('What sizes and scalars must fulfill, such as "T % 128 == 0".'),
   scalars: z
     .record(Name, TaskScalar)
     .default({})
@@ -163,6 +172,12 @@ export const Task = z.strictObject({
   buffers: z
     .record(Name, TaskBuffer)
     .describe('Arrays on the GPU that a launch reads and writes, dense and row-major, by name.'),
+  workspace: z
+    .literal('zero')
+    .optional()
+    .describe(
+      'Zeroes the workspace of a rung before each launch; otherwise its contents are undefined.',
+    ),
   reference: TaskReference.describe(
     'What results are checked against: a .cu file that defines kl_reference, or { rung: ID }.',
   ),
@@ -186,6 +201,10 @@ export const fillFiles = ({ buffers }: Pick<Task, 'buffers'>): { buffer: string;
   Object.entries(buffers).flatMap(([buffer, { fill }]) =>
     fill?.kind === 'file' ? [{ buffer, path: fill.path }] : [],
   )
+
+/** Whether some inputs are computed from others by the reference. */
+export const hasComputedInputs = ({ buffers }: Pick<Task, 'buffers'>): boolean =>
+  Object.values(buffers).some(({ fill }) => fill?.kind === 'computed')
 
 export const sizeNames = (task: Pick<Task, 'sizes'>): string[] => Object.keys(task.sizes)
 

@@ -86,6 +86,7 @@ function program(
     )
     .option('--kernel <name>', 'with --from: which kernel of the file')
     .option('--include <dir>', 'with --from: a folder with headers (repeatable)', repeated)
+    .option('--define <macro>', 'with --from: NAME or NAME=VALUE (repeatable)', repeated)
     .action(async (dir: string, args: string[], options: InitOptions) =>
       finish(await initCommand(setUp, dir, args, options)),
     )

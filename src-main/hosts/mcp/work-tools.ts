@@ -55,20 +55,26 @@ const progressOf =
     else if (event.type === 'log') progress(inEnglish(event.message))
   }
 
-const compilerErrors = (diagnostics: readonly Diagnostic[]): string[] =>
-  diagnostics
-    .filter(({ severity }) => severity === 'error')
-    .slice(0, 5)
-    .map(({ file, line, message }) => `${file ?? ''}:${line ?? ''}: error: ${message}`)
+/** The compiler's errors and warnings, the first five of each; a key without any is absent. */
+const compilerMessages = (diagnostics: readonly Diagnostic[]): object =>
+  Object.fromEntries(
+    (['error', 'warning'] as const).flatMap((severity) => {
+      const lines = diagnostics
+        .filter((one) => one.severity === severity)
+        .slice(0, 5)
+        .map(({ file, line, message }) => `${file ?? ''}:${line ?? ''}: ${severity}: ${message}`)
+      return lines.length === 0 ? [] : [[`${severity}s`, lines]]
+    }),
+  )
 
 const sessionAnswer = (session: Session, ref: string | null): Answer => ({
   summary: `${session.ladder.title}: ${counted(session.rungs.length, 'rung')}, ${session.completion}.`,
   session: ref,
   ...page(
-    session.rungs.map((rung) => {
-      const errors = compilerErrors(rung.diagnostics)
-      return { ...rungFacts(session, rung), ...(errors.length === 0 ? {} : { errors }) }
-    }),
+    session.rungs.map((rung) => ({
+      ...rungFacts(session, rung),
+      ...compilerMessages(rung.diagnostics),
+    })),
     { from: 0, limit: mostRungs },
   ),
   warnings: session.warnings.map((one) => inEnglish(one)),
@@ -222,7 +228,7 @@ export function addWorkTools(add: AddTool, place: Workplace): void {
         status: outcome.status,
         session: await attemptSession(folders, key, basename(folder), outcome),
         checks,
-        errors: compilerErrors(outcome.build.diagnostics),
+        ...compilerMessages(outcome.build.diagnostics),
         ...(outcome.reason === null ? {} : { reason: inEnglish(outcome.reason) }),
       }
     },

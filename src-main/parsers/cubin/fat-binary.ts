@@ -24,9 +24,12 @@ export function cubinsOf(file: Uint8Array): Uint8Array[] {
   if (!isElf(file)) return isContainer(file) ? readContainer(file) : []
   const { machine, sections } = readElf(file)
   if (machine === cudaMachine) return [file]
-  return sections
-    .filter(({ name }) => name === '.nv_fatbin' || name === '__nv_relfatbin')
-    .flatMap(({ bytes }) => readContainer(bytes))
+  // What relocatable code was linked to is what runs.
+  const named = (wanted: string) => sections.filter(({ name }) => name === wanted)
+  const linked = named('.nv_fatbin')
+  return (linked.length > 0 ? linked : named('__nv_relfatbin')).flatMap(({ bytes }) =>
+    readContainer(bytes),
+  )
 }
 
 const isContainer = (bytes: Uint8Array): boolean =>

@@ -1,11 +1,12 @@
 /** Parses a ladder folder's ladder.yaml or ladder.json strictly: every fault has file, line and column. */
+import type { z } from 'zod'
 import { LadderFile } from '../../domain/ladder/ladder'
 import { Task } from '../../domain/task/task'
 import { LadderDocument, ladderOf } from '../../domain/ladder/ladder-document'
 import { programFaults, ProgramLadderDocument } from '../../domain/ladder/program-ladder'
 import { message, type AnyMessage, type Statement } from '../../domain/messages/message'
 import { taskFaults } from '../../domain/task/faults'
-import { readYaml, refuse, schemaFaults } from './yaml-places'
+import { inBranch, readYaml, refuse, schemaFaults } from './yaml-places'
 import { ladderFaults } from '../../domain/ladder/ladder-faults'
 
 export interface ParsedLadder {
@@ -25,38 +26,74 @@ const keys: Record<string, string> = {
 const isMapWith = (value: unknown, key: string): boolean =>
   typeof value === 'object' && value !== null && Object.hasOwn(value, key)
 
+/** The value without the keys that its schema does not know. */
+function withoutUnknown(value: unknown, issues: readonly z.core.$ZodIssue[]): unknown {
+  const copy = structuredClone(value)
+  for (const issue of issues) {
+    if (issue.code !== 'unrecognized_keys') continue
+    const map = issue.path.reduce<unknown>(
+      (inner, step) => (inner as Record<PropertyKey, unknown>)[step],
+      copy,
+    )
+    for (const key of issue.keys) Reflect.deleteProperty(map as object, key)
+  }
+  return copy
+}
+
 /** A ladder of programs; null if the document describes a task, or nothing. `file` is only named in errors. */
 export function parseProgramLadder(text: string, file: string): ProgramLadderDocument | null {
   const yaml = readYaml(text)
   if (!isMapWith(yaml.value, 'programs') || isMapWith(yaml.value, 'task')) return null
   const parsed = ProgramLadderDocument.safeParse(yaml.value)
-  if (!parsed.success)
-    return refuse(file, schemaFaults(yaml, ProgramLadderDocument, parsed.error.issues))
-  const faults = programFaults(parsed.data).map((fault) => yaml.at(fault.path, fault.message))
-  return faults.length > 0 ? refuse(file, faults) : parsed.data
+  const issues = (parsed.error?.issues ?? []).flatMap(inBranch)
+  const rest = ProgramLadderDocument.safeParse(withoutUnknown(yaml.value, issues))
+  const faults = [
+    ...schemaFaults(yaml, ProgramLadderDocument, issues),
+    ...(rest.success ? programFaults(rest.data) : []).map((fault) =>
+      yaml.at(fault.path, fault.message),
+    ),
+  ]
+  return !parsed.success || faults.length > 0 ? refuse(file, faults) : parsed.data
 }
 
-/** `file` is only named in errors. JSON is YAML. */
+/** What else is wrong with a document whose shape may be wrong in part. */
+function furtherFaults(value: unknown): ReturnType<typeof ladderFaults> {
+  const parsed = LadderDocument.safeParse(value)
+  if (parsed.success) {
+    const { task, ladder } = ladderOf(parsed.data)
+    const ofTask = taskFaults(task).map((fault) => ({ ...fault, of: 'task' as const }))
+    return [...ofTask, ...ladderFaults(task, ladder, ofTask.length === 0)]
+  }
+  const task = LadderDocument.shape.task.safeParse((value as { task?: unknown } | null)?.task)
+  if (!task.success) return []
+  const rest = { kernel_ladder: 1 as const, id: '', title: '', summary: '', rungs: [] }
+  const faults = taskFaults(ladderOf({ ...rest, task: task.data }).task)
+  return faults.map((fault) => ({ ...fault, of: 'task' }))
+}
+
+/** `file` is only named in errors. JSON is YAML. All faults are thrown at once, by line. */
 export function parseLadderDocument(text: string, file: string): ParsedLadder {
   const yaml = readYaml(text)
   if (yaml.faults.length > 0) refuse(file, yaml.faults)
   if (isMapWith(yaml.value, 'programs') && isMapWith(yaml.value, 'task'))
     refuse(file, [yaml.at(['programs'], message('task.orPrograms'))])
   const parsed = LadderDocument.safeParse(yaml.value)
-  if (!parsed.success) return refuse(file, schemaFaults(yaml, LadderDocument, parsed.error.issues))
-  const { task, ladder } = ladderOf(parsed.data)
-  const ofTask = taskFaults(task).map((fault) => yaml.at(['task', ...fault.path], fault.message))
-  // Expressions are evaluated only if all of them are valid.
-  if (ofTask.length > 0) return refuse(file, ofTask)
-  const faults = ladderFaults(task, ladder).map(({ path: [first, ...rest], message: fault, of }) =>
-    of === 'task'
-      ? yaml.at(['task', first!, ...rest], fault)
-      : yaml.at([keys[first!] ?? first!, ...rest], fault),
+  const issues = (parsed.error?.issues ?? []).flatMap(inBranch)
+  // A misspelled key is not reported again as one that is missing from its map.
+  const misspelled = issues.flatMap(({ code, path }) =>
+    code === 'unrecognized_keys' ? String(path) : [],
   )
-  if (faults.length > 0) return refuse(file, faults)
+  const further = furtherFaults(withoutUnknown(yaml.value, issues))
+    .map(({ path: [first, ...rest], message: fault, of }) => ({
+      path: of === 'task' ? ['task', first!, ...rest] : [keys[first!] ?? first!, ...rest],
+      fault,
+    }))
+    .filter(({ path }) => !misspelled.includes(String(path)))
+    .map(({ path, fault }) => yaml.at(path, fault))
+  const faults = [...schemaFaults(yaml, LadderDocument, issues), ...further]
+  if (!parsed.success || faults.length > 0) return refuse(file, faults)
   return {
-    task,
-    ladder,
+    ...ladderOf(parsed.data),
     at: (path, fault) => {
       const { line, column } = yaml.at(path, fault)
       return message('written.fault', { place: `${file}:${line}:${column}`, fault })

@@ -1,12 +1,12 @@
 /**
  * A rung's header: `// @key value` lines in the first block of `//` lines of its source, or `#` lines in Python. A line
- * indented by more than one space after `//` continues the value above it; other comment lines are ignored. The first fault is
- * thrown as a sentence with file, line and key, and what to write instead.
+ * indented by more than one space after `//` continues the value above it; other comment lines are ignored. All faults are
+ * thrown at once, each as a sentence with file, line and key, and what to write instead.
  */
-import { inputError, type KernelLadderError } from '../../domain/errors'
+import { inputError, inputErrors, type KernelLadderError } from '../../domain/errors'
 import { metricDefinition, metricIds } from '../../domain/metrics/metrics'
 import { flagsOf, type Task } from '../../domain/task/task'
-import { message, type AnyMessage } from '../../domain/messages/message'
+import { message, together, type AnyMessage } from '../../domain/messages/message'
 import {
   expectDirections,
   Identifier,
@@ -24,8 +24,6 @@ type HeaderTask = Pick<Task, 'options' | 'flags'>
 
 /** The keys of every header; a task adds one per option, and one for its flags. */
 const keys = ['rung', 'title', 'after', 'idea', 'expect', 'param', 'requires'] as const
-type Key = (typeof keys)[number]
-const required = ['rung', 'idea'] as const satisfies readonly Key[]
 
 const keysFor = ({ options, flags }: HeaderTask, isPython: boolean): string[] => [
   ...keys,
@@ -41,6 +39,7 @@ interface Entry {
   line: number
 }
 
+/** Notes a fault and returns it as an error to throw where nothing can be read. */
 type Fail = (
   entry: Pick<Entry, 'line'>,
   fault: AnyMessage,
@@ -78,14 +77,14 @@ function readEntries(
     const [, word, value = ''] = key.exec(line) ?? []
     const more = continued.exec(line)?.[1]
     if (word !== undefined) {
-      if (!known.includes(word))
-        throw fail(
+      open = { key: word, parts: [value], ...at }
+      if (known.includes(word)) entries.push(open)
+      else
+        fail(
           at,
           message('header.noKey', { key: word }),
           message('header.keys', { keys: list(known) }),
         )
-      open = { key: word, parts: [value], ...at }
-      entries.push(open)
     } else if (more === undefined) open = null
     else if (open) open.parts.push(more)
   }
@@ -182,8 +181,7 @@ function readRequires(entry: Entry, fail: Fail): string {
 }
 
 /** torch is the default: Triton's kernels are launched on its tensors too, but need triton to be there. */
-function readPackage(entry: Entry | undefined, fail: Fail): PythonPackage {
-  if (!entry) return 'torch'
+function readPackage(entry: Entry, fail: Fail): PythonPackage {
   const found = pythonPackages.find((name) => name === entry.value)
   if (found) return found
   throw fail(
@@ -202,68 +200,111 @@ export function inWords(id: string): string {
   return words === '' ? id : words.charAt(0).toUpperCase() + words.slice(1)
 }
 
+/** The faults of a header, in file order. */
+function collectFaults(file: string) {
+  const faults: { line: number; error: KernelLadderError }[] = []
+  const note = (line: number, error: KernelLadderError): KernelLadderError => {
+    faults.push({ line, error })
+    return error
+  }
+  const at = (place: string, fault: AnyMessage) => message('written.fault', { place, fault })
+  const fail: Fail = ({ line }, fault, remedy) =>
+    note(line, inputError(at(`${file}:${line}`, fault), remedy))
+  return {
+    fail,
+    /** A fault of the whole file. */
+    lacks: (key: string, line: string): KernelLadderError =>
+      note(
+        Infinity,
+        inputError(at(file, message('header.lacks', { key })), message('header.addLine', { line })),
+      ),
+    /** What `read` returns; null if it threw one of the faults. */
+    orNull<Value>(read: () => Value): Value | null {
+      try {
+        return read()
+      } catch (error) {
+        if (faults.some((fault) => fault.error === error)) return null
+        throw error
+      }
+    },
+    /** Throws all faults as one error, if there are any. */
+    finish(): void {
+      const [first, ...more] = faults
+        .sort((a, b) => a.line - b.line)
+        .map(({ error: { statement, remedy } }) => together(statement, remedy))
+      if (first !== undefined) throw inputErrors([first, ...more])
+    },
+  }
+}
+
 /** The header of the rung in `file`, which is only named in errors. */
 export function parseRungHeader(text: string, file: string, task: HeaderTask): RungHeader {
-  const fail: Fail = ({ line }, fault, remedy) =>
-    inputError(message('written.fault', { place: `${file}:${line}`, fault }), remedy)
+  const { fail, lacks, orNull, finish } = collectFaults(file)
   const mark = headerMark(file)
   const isPython = isPythonFile(file)
   const entries = readEntries(text, mark, keysFor(task, isPython), fail)
 
   const single = new Map<string, Entry>()
   for (const entry of entries) {
-    if (entry.value === '') throw fail(entry, message('header.noValue', { key: entry.key }))
     const earlier = single.get(entry.key)
     if (earlier && entry.key !== 'param')
-      throw fail(entry, message('header.repeated', { key: entry.key, line: earlier.line }))
-    single.set(entry.key, entry)
+      fail(entry, message('header.repeated', { key: entry.key, line: earlier.line }))
+    else single.set(entry.key, entry)
+    if (entry.value === '') fail(entry, message('header.noValue', { key: entry.key }))
   }
-  const entryOf = (key: string): Entry => {
+  /** Reads a key that has a value; null without one, which is a fault if the key is required. */
+  const read = <Value>(
+    key: string,
+    of: (entry: Entry) => Value,
+    isRequired = false,
+  ): Value | null => {
     const entry = single.get(key)
-    if (entry) return entry
-    throw inputError(
-      message('written.fault', { place: file, fault: message('header.lacks', { key }) }),
-      message('header.addLine', { line: `${mark} @${key} …` }),
-    )
+    if (!entry && isRequired) lacks(key, `${mark} @${key} …`)
+    return entry && entry.value !== '' ? orNull(() => of(entry)) : null
   }
-  for (const key of required) entryOf(key)
-  for (const option of Object.keys(task.options)) entryOf(option)
 
   const params = new Map<string, RungParameter>()
-  for (const entry of entries.filter(({ key }) => key === 'param')) {
-    const parameter = readParameter(entry, fail)
-    if (params.has(parameter.name))
-      throw fail(entry, message('header.paramTwice', { name: parameter.name }))
-    params.set(parameter.name, parameter)
+  for (const entry of entries.filter(({ key, value }) => key === 'param' && value !== '')) {
+    const parameter = orNull(() => readParameter(entry, fail))
+    if (parameter && params.has(parameter.name))
+      fail(entry, message('header.paramTwice', { name: parameter.name }))
+    else if (parameter) params.set(parameter.name, parameter)
   }
-  const after = single.get('after')
-  const expect = single.get('expect')
-  const flags = task.flags && single.get(task.flags.header)
-  const requires = single.get('requires')
-  const id = readIdentifier(entryOf('rung'), fail)
-  return {
-    id,
-    title: single.get('title')?.value ?? inWords(id),
-    after: after ? readIdentifier(after, fail) : null,
-    idea: entryOf('idea').value,
-    expect: expect
-      ? expect.value.split(',').map((part) => readExpectation(part.trim(), expect, fail))
-      : [],
+  const identifier = (entry: Entry): string => readIdentifier(entry, fail)
+  const words =
+    (known: readonly string[]) =>
+    (entry: Entry): string[] =>
+      readWords(entry, known, fail)
+  const id = read('rung', identifier, true)
+  const header = {
+    title: read('title', ({ value }) => value),
+    after: read('after', identifier),
+    idea: read('idea', ({ value }) => value, true),
+    expect: read('expect', (entry) =>
+      entry.value
+        .split(',')
+        .flatMap((part) => orNull(() => readExpectation(part.trim(), entry, fail)) ?? []),
+    ),
     params: [...params.values()],
     options: Object.fromEntries(
       Object.entries(task.options).map(([option, { choices }]) => [
         option,
-        readWords(entryOf(option), Object.keys(choices), fail),
+        read(option, words(Object.keys(choices)), true) ?? [],
       ]),
     ),
-    flags: flags
-      ? readWords(
-          flags,
-          flagsOf(task).map(([flag]) => flag),
-          fail,
-        )
-      : [],
-    requires: requires ? readRequires(requires, fail) : null,
-    ...(isPython ? { package: readPackage(single.get('package'), fail) } : {}),
+    flags: task.flags ? read(task.flags.header, words(flagsOf(task).map(([flag]) => flag))) : null,
+    requires: read('requires', (entry) => readRequires(entry, fail)),
+    ...(isPython
+      ? { package: read('package', (entry) => readPackage(entry, fail)) ?? 'torch' }
+      : {}),
+  }
+  finish()
+  return {
+    ...header,
+    id: id!,
+    title: header.title ?? inWords(id!),
+    idea: header.idea!,
+    expect: header.expect ?? [],
+    flags: header.flags ?? [],
   }
 }

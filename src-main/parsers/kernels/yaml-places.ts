@@ -11,7 +11,7 @@ import {
   type ParsedNode,
 } from 'yaml'
 import { z } from 'zod'
-import { inputError } from '../../domain/errors'
+import { inputErrors } from '../../domain/errors'
 import {
   message,
   messageOf,
@@ -36,16 +36,14 @@ interface ReadYaml {
   at(path: readonly PropertyKey[], message: Statement): PlacedFault
 }
 
-/** Throws all faults as one error: the first as its sentence, followed by the others. */
+/** Throws all faults as one error, by line. */
 export function refuse(file: string, faults: readonly PlacedFault[]): never {
-  const [first, ...more] = faults.map(({ line, column, message: fault }) =>
-    message('written.fault', { place: `${file}:${line}:${column}`, fault }),
-  )
-  const last = more.pop()
-  const rest =
-    last &&
-    more.reduceRight((below, one) => message('written.lines', { first: one, more: below }), last)
-  throw inputError(first!, rest)
+  const [first, ...more] = faults
+    .toSorted((a, b) => a.line - b.line || a.column - b.column)
+    .map(({ line, column, message: fault }) =>
+      message('written.fault', { place: `${file}:${line}:${column}`, fault }),
+    )
+  throw inputErrors([first!, ...more])
 }
 
 /** The key if present, since that is what is misspelled or lacks a value; else its parent. */
@@ -165,7 +163,7 @@ function sharedNodes(document: Document.Parsed, text: string): number[] {
 }
 
 /** If a value can have several forms, the closest one determines what is reported. */
-function inBranch(issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
+export function inBranch(issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
   if (issue.code !== 'invalid_union') return [issue]
   const fitting = issue.errors.filter(
     (branch) => !branch.some(({ code, path }) => code === 'invalid_type' && path.length === 0),
@@ -226,6 +224,7 @@ const typeWords: Readonly<Record<string, AnyMessage>> = {
   string: message('written.string'),
   number: message('written.number'),
   int: message('written.whole'),
+  boolean: message('written.trueOrFalse'),
   object: message('written.map'),
   record: message('written.map'),
   array: message('written.list'),

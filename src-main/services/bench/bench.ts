@@ -1,11 +1,13 @@
 /** A machine made ready to build and run the rungs of one catalog: the same for every kind of run. */
 import { readSharedFiles, type Catalog } from '../../adapters/catalog/catalog'
+import { requireSettings } from '../../adapters/tools/build-settings'
+import { staticRungFlags } from '../../adapters/tools/nvcc'
 import type { Expected } from '../../adapters/tools/runner'
 import type { Toolbox } from '../../adapters/tools/toolbox'
 import type { BuildCache } from '../../adapters/disk/build-cache'
 import type { RunPlan } from '../../domain/run/plan'
 import { smOf } from './architecture'
-import { openCompiler, type BuildTools } from './compiler'
+import { openCompiler, type BuildTools, type Compiler } from './compiler'
 import { queryDevice } from './gpu'
 import { buildActivity, buildLaunchProbe, buildProgramRecorder, buildRunner } from './own-programs'
 import { buildReference } from './reference'
@@ -59,6 +61,13 @@ export class Bench implements BuildTools {
 
   /** nvcc. Throws `missing` if there is none. */
   readonly compiler = once(() => openCompiler(this, this.sources.include, this.signal))
+
+  /** The same, once everything is there that `build:` of the plan names; throws `missing` otherwise. */
+  async compilerFor({ ladder, rungs }: Pick<RunPlan, 'ladder' | 'rungs'>): Promise<Compiler> {
+    if (!this.toolbox.replays)
+      await requireSettings([ladder.build ?? {}, ...rungs.map(({ rung }) => rung.build ?? {})])
+    return this.compiler()
+  }
 
   /** The path of the runner, built. Throws `missing` if it cannot be. */
   readonly runner = once(async () => buildRunner(await this.compiler(), this.sources.runner))
@@ -119,5 +128,16 @@ export class Bench implements BuildTools {
     if (!source) return null
     const library = await buildReference(await this.compiler(), plan, source, smOf(device))
     return { library, shown: source.shown ?? source.file }
+  }
+
+  /** The reference of a plan, built for the launch probe; null if a rung is trusted. */
+  async probedReference(
+    plan: RunPlan,
+    gpu: Pick<Device, 'computeCapability'>,
+  ): Promise<string | null> {
+    const source = this.referenceOf(plan)
+    return source
+      ? buildReference(await this.compiler(), plan, source, smOf(gpu), staticRungFlags)
+      : null
   }
 }

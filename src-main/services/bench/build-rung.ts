@@ -1,8 +1,15 @@
 /** Compiles a rung to a shared library. */
 import { dirname } from 'node:path/posix'
-import { baseFlags, readySettings } from '../../adapters/tools/build-settings'
-import { isProbed, macroFlags, probedLibraries, rungFlags } from '../../adapters/tools/nvcc'
+import { baseFlags, readySettings, type ReadySettings } from '../../adapters/tools/build-settings'
+import {
+  emptyRuntime,
+  isProbed,
+  macroFlags,
+  probedLibraries,
+  rungFlags,
+} from '../../adapters/tools/nvcc'
 import { isCompiledFile, isPythonFile } from '../../domain/ladder/rung'
+import type { BuildSettings } from '../../domain/ladder/build-settings'
 import type { PlannedRung, RunPlan } from '../../domain/run/plan'
 import { buildCompiled } from './build-compiled'
 import { type Compiler, type BuildOutcome, compile } from './compiler'
@@ -14,9 +21,19 @@ export interface TaskInputs extends Pick<RunPlan, 'task' | 'headers'> {
   ladder?: Pick<RunPlan['ladder'], 'build'>
 }
 
-/** Sources next to the task's headers find them anyway; a lab's sources are elsewhere. */
+/** The folder of a task, and those of its headers below it. A lab's sources are elsewhere. */
 export const taskFlags = (headers: ReadonlyMap<string, string>): string[] =>
-  [...new Set([...headers.keys()].map(dirname))].flatMap((folder) => ['-I', folder])
+  [
+    ...new Set([...headers.keys()].flatMap((path) => [path.split('/', 1)[0]!, dirname(path)])),
+  ].flatMap((folder) => ['-I', folder])
+
+/** `build:` of a file for nvcc here. A replay, whose answers are known, has no need of what it names. */
+export const settingsOn = async (
+  { toolbox, nvcc }: Compiler,
+  settings: BuildSettings = {},
+  file: string,
+): Promise<ReadySettings> =>
+  readySettings(toolbox.replays ? {} : settings, { folder: dirname(file), nvcc })
 
 export async function buildRung(
   compiler: Compiler,
@@ -28,11 +45,11 @@ export async function buildRung(
   const { rung, source, headers = shared } = planned
   if (isCompiledFile(rung.file)) return buildCompiled(compiler, task, planned, sm, flags)
   const { file, header } = rung
-  const { words, libraries, headersDigest } = await readySettings(rung.build ?? {}, {
-    folder: dirname(file),
-    nvcc: compiler.nvcc,
-  })
+  const { words, libraries, headersDigest } = await settingsOn(compiler, rung.build, file)
   const input = isPythonFile(file) ? `${file}.cpp` : file
+  const probed = isProbed(flags(sm))
+  const linksDeviceCode = probed && rung.build?.rdc === true
+  const own = linksDeviceCode ? emptyRuntime.flags(flags(sm)) : flags(sm)
   return compile(compiler, {
     key: `nvcc/${rung.id}`,
     sources: new Map([
@@ -41,14 +58,15 @@ export async function buildRung(
       [taskHeaderFile, taskHeader(task)],
       [file, source],
       ...(headersDigest === null ? [] : [['outside-headers', headersDigest] as const]),
+      ...(linksDeviceCode ? [[emptyRuntime.path, emptyRuntime.text] as const] : []),
       ...(input === file ? [] : [[input, pythonRungLibrary(task, file, header)] as const]),
     ]),
     inputs: [input],
     flags: [
-      ...[...baseFlags(flags(sm), words), ...taskFlags(headers)],
+      ...[...baseFlags(own, words), ...taskFlags(headers)],
       ...[...macroFlags(rung.params), ...words],
     ],
     output: 'rung.so',
-    libraries: [...(isProbed(flags(sm)) ? probedLibraries(libraries) : libraries), '-ldl'],
+    libraries: [...(probed ? probedLibraries(libraries) : libraries), '-ldl'],
   })
 }

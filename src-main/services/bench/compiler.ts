@@ -5,7 +5,13 @@ import { readBuildOutput, type PtxasKernel } from '../../adapters/tools/nvcc'
 import type { ProcessResult } from '../../adapters/tools/process'
 import { message, together, type Statement } from '../../domain/messages/message'
 import type { Build, Diagnostic } from '../../domain/session/session'
-import { locateNvcc } from './tools'
+import {
+  openShippedBuilds,
+  shippedPlatform,
+  withShippedBuilds,
+} from '../../adapters/disk/shipped-builds'
+import { missingError } from '../../domain/errors'
+import { locateNvcc, remedies } from './tools'
 
 /** What rungs are built with: a machine's programs and its build cache. */
 export interface BuildTools {
@@ -16,18 +22,31 @@ export interface BuildTools {
 export interface Compiler extends BuildTools {
   nvcc: string
   version: string
+  /** Whether this machine has no nvcc, so that only builds that ship can be used. */
+  onlyShipped?: true
   /** include/ of the catalog, text by path. */
   includes: ReadonlyMap<string, string>
   signal: AbortSignal
 }
 
-/** Throws `missing` if the machine has no nvcc. */
+/** Throws `missing` if the machine has no nvcc and no builds that ship. */
 export async function openCompiler(
   { toolbox, cache }: BuildTools,
   includes: ReadonlyMap<string, string>,
   signal: AbortSignal = new AbortController().signal,
 ): Promise<Compiler> {
-  const nvcc = await locateNvcc(toolbox)
+  const shipped =
+    cache.shippedFolder !== undefined && (await toolbox.locate('nvcc')) === null
+      ? await openShippedBuilds(cache.shippedFolder)
+      : null
+  if (shipped) {
+    await recordVersion(toolbox, 'nvcc', shipped.compiler)
+    const builds = withShippedBuilds(cache, shipped)
+    const version = shipped.compiler
+    return { toolbox, cache: builds, nvcc: 'nvcc', version, onlyShipped: true, includes, signal }
+  }
+  const couldShip = cache.shippedFolder !== undefined && shippedPlatform()
+  const nvcc = await locateNvcc(toolbox, couldShip ? remedies.withoutBuilds : remedies.nvcc)
   const version = await compilerVersion({ toolbox, cache }, nvcc, signal)
   return { toolbox, cache, nvcc, version, includes, signal }
 }
@@ -37,31 +56,35 @@ async function compilerVersion(
   nvcc: string,
   signal: AbortSignal,
 ): Promise<string> {
-  const call = { tool: 'nvcc', key: 'nvcc/version', file: nvcc, args: ['--version'] } as const
+  const call = { ...versionCall, file: nvcc }
   let isLocated = false
   const version = await cache.compilerVersion(nvcc, async () => {
     isLocated = true
     return (await toolbox.exec({ ...call, timeoutMs: 60_000, signal })).stdout
   })
   // Always recorded, so that the session can be replayed.
-  if (!isLocated)
-    await toolbox.recorder?.record(
-      {
-        key: call.key,
-        tool: call.tool,
-        argv: [nvcc, ...call.args],
-        outcome: 'exited',
-        exitCode: 0,
-        signal: null,
-        seconds: 0,
-        startedAt: new Date().toISOString(),
-        reused: true,
-      },
-      version,
-      '',
-    )
+  if (!isLocated) await recordVersion(toolbox, nvcc, version)
   return version
 }
+
+const versionCall = { tool: 'nvcc', key: 'nvcc/version', args: ['--version'] } as const
+
+const recordVersion = async ({ recorder }: Toolbox, nvcc: string, version: string) =>
+  recorder?.record(
+    {
+      key: versionCall.key,
+      tool: versionCall.tool,
+      argv: [nvcc, ...versionCall.args],
+      outcome: 'exited',
+      exitCode: 0,
+      signal: null,
+      seconds: 0,
+      startedAt: new Date().toISOString(),
+      reused: true,
+    },
+    version,
+    '',
+  )
 
 export interface BuildOutcome {
   /** null if the build failed. */
@@ -115,6 +138,11 @@ export async function compile(compiler: Compiler, what: Compilation): Promise<Bu
     return outcome(slot.artifact, slot.kept, true)
   }
 
+  if (compiler.onlyShipped)
+    throw missingError(
+      message('tools.notShipped', { what: what.key.replace('nvcc/', '') }),
+      remedies.notShipped,
+    )
   const args = [...flags, '-o', slot.pending]
   const result = await toolbox.exec({
     tool: 'nvcc',
@@ -171,6 +199,7 @@ function failure(result: ProcessResult): BuildOutcome {
         ...none,
         reason:
           missingLibrary(result.stderr) ??
+          undefinedFunction(result) ??
           compileError ??
           message('tools.nvccEnded', {
             exitCode: result.exitCode ?? '',
@@ -184,6 +213,19 @@ function failure(result: ProcessResult): BuildOutcome {
 function missingLibrary(stderr: string): Statement | null {
   const [, library] = /(?:cannot find|unable to find library) -l([\w+.-]+)/.exec(stderr) ?? []
   return library === undefined ? null : message('settings.noLibrary', { library })
+}
+
+/** Device code of another file, which ptxas or nvlink misses. */
+export function undefinedFunction({
+  stdout,
+  stderr,
+}: Pick<ProcessResult, 'stdout' | 'stderr'>): Statement | null {
+  const [, mangled] =
+    /(?:Undefined reference to|Unresolved extern \w+) '(\w+)'/.exec(`${stderr}\n${stdout}`) ?? []
+  if (mangled === undefined) return null
+  const [, length, rest = ''] = /^_Z(\d+)(\w+)$/.exec(mangled) ?? []
+  const name = length === undefined ? mangled : rest.slice(0, Number(length))
+  return message('settings.undefinedFunction', { name })
 }
 
 /** The compiler's first error with its place, where `shown` says how a file is called; null if it has none. */

@@ -1,14 +1,14 @@
 /** Builds the reference that a task's results are checked against. */
 import { dirname, join } from 'node:path/posix'
-import { baseFlags, readySettings } from '../../adapters/tools/build-settings'
+import { baseFlags } from '../../adapters/tools/build-settings'
 import type { BuildSettings } from '../../domain/ladder/build-settings'
 import { isProbed, probedLibraries, rungFlags } from '../../adapters/tools/nvcc'
-import { message, together } from '../../domain/messages/message'
+import { message, says, together } from '../../domain/messages/message'
 import { KernelLadderError } from '../../domain/errors'
 import { isPython } from '../../domain/task/python'
 import type { TaskSource } from '../../adapters/catalog/catalog'
 import { type Compiler, type BuildOutcome, compile, notCompiling } from './compiler'
-import { type TaskInputs, taskFlags } from './build-rung'
+import { settingsOn, type TaskInputs, taskFlags } from './build-rung'
 import { referenceHeader, referenceHeaderFile } from '../../domain/task/task-headers'
 import { pythonLibrary } from '../../domain/task/python-reference'
 
@@ -20,10 +20,8 @@ export async function compileReference(
   sm: string,
   flags: (sm: string) => readonly string[] = rungFlags,
 ): Promise<BuildOutcome> {
-  const { words, libraries, headersDigest } = await readySettings(forReference(ladder?.build), {
-    folder: dirname(file),
-    nvcc: compiler.nvcc,
-  })
+  const settings = forReference(ladder?.build)
+  const { words, libraries, headersDigest } = await settingsOn(compiler, settings, file)
   const [input, source] = isPython(file) ? [`${file}.cu`, pythonLibrary(task, text)] : [file, text]
   return compile(compiler, {
     key: 'nvcc/reference',
@@ -70,7 +68,9 @@ export async function buildReference(
     'failed',
     together(
       message('tools.referenceNotBuilt', { task: inputs.task.id }),
-      notCompiling(built.diagnostics, shown) ?? built.reason,
+      says(built.reason, 'settings.noLibrary')
+        ? built.reason
+        : (notCompiling(built.diagnostics, shown) ?? built.reason),
     ),
     message('tools.seeFile', { file: shown(source.file) }),
   )

@@ -2,13 +2,16 @@
 import { askDriver, type NvidiaSmi } from '../../adapters/tools/gpus'
 import type { Machine } from '../../adapters/machine/machine'
 import type { Toolbox } from '../../adapters/tools/toolbox'
-import { message, says, together } from '../../domain/messages/message'
+import { message, says, together, type Statement } from '../../domain/messages/message'
 import { KernelLadderError, missingError, toErrorShape } from '../../domain/errors'
 
 const needsGpu = message('doctor.useGpu')
 
 export const remedies = {
   nvcc: message('doctor.installNvcc'),
+  /** For a program without the builds that others of its kind have. */
+  withoutBuilds: together(message('doctor.installNvcc'), message('doctor.installPackage')),
+  notShipped: together(message('doctor.installNvcc'), message('doctor.buildElsewhere')),
   gpu: needsGpu,
   /** For what can also run on another target, which is what most readers without a GPU want. */
   otherTarget: together(
@@ -21,10 +24,13 @@ export const remedies = {
   sanitizer: message('doctor.installSanitizer'),
 } as const
 
-export async function locateNvcc(toolbox: Toolbox): Promise<string> {
+export async function locateNvcc(
+  toolbox: Toolbox,
+  remedy: Statement = remedies.nvcc,
+): Promise<string> {
   const path = await toolbox.locate('nvcc')
   if (path) return path
-  throw missingError(message('doctor.toolMissing', { tool: 'nvcc' }), remedies.nvcc)
+  throw missingError(message('doctor.toolMissing', { tool: 'nvcc' }), remedy)
 }
 
 /** What the driver reports about its GPUs. */

@@ -100,7 +100,7 @@ export async function regress(
     })
     onNote('Checking the machine…')
     const bench = await Bench.open({ toolbox, cache: machine.cache }, opened.catalog, signal)
-    const compiler = await bench.compiler()
+    const compiler = await bench.compilerFor(plan)
     const { device, pciBusId } = await bench.gpu()
     const runner = await bench.runner()
     onNote('Building old and new…')
@@ -246,7 +246,7 @@ async function sameCodeSpread(
 }
 
 function timed(
-  { toolbox, runner, plan, request, options }: OnGpu,
+  { toolbox, runner, plan, request, options, expected }: OnGpu,
   pairs: readonly BuiltPair[],
   name: string,
   from = 0,
@@ -258,6 +258,7 @@ function timed(
     task: plan.task,
     problem: plan.problem,
     taskFolder: plan.taskFolder,
+    expected,
     secondsAPair: request.secondsAPair,
     cacheState: request.cacheState,
     idleMs: options.idleSeconds * 1000,

@@ -6,6 +6,7 @@ import {
   compareArgs,
   runRunner,
   type BuiltRung,
+  type Expected,
   type RunnerEvent,
 } from '../../adapters/tools/runner'
 import type { ProcessResult } from '../../adapters/tools/process'
@@ -41,6 +42,8 @@ interface RoundsRequest {
   task: Task
   problem: Problem
   taskFolder: string | null
+  /** What computes inputs, if any are. */
+  expected: Expected | null
   pairs: readonly BuiltPair[]
   rounds: number
   /** The number of the first round: other rounds have their builds elsewhere in memory. */
@@ -112,7 +115,7 @@ async function oneProcess(
   pairs: readonly BuiltPair[],
   { onPair, onFailure }: Listener,
 ): Promise<void> {
-  const { toolbox, runner, signal, idleMs, task, problem, taskFolder } = request
+  const { toolbox, runner, signal, idleMs, task, problem, taskFolder, expected } = request
   const pairOf = (id: string | null | undefined): string | undefined =>
     pairs.find(({ now, before, copy }) => [now, before, copy].some((one) => one.id === id))?.now.id
   const settled = new Set<string>()
@@ -129,7 +132,7 @@ async function oneProcess(
       key: `runner/${request.name}-${number}`,
       file: runner,
       args: compareArgs({
-        ...{ task, problem, taskFolder },
+        ...{ task, problem, taskFolder, expected },
         rungs: pairs.flatMap(({ now, before, copy }) => [now, before, copy]),
         pairs: pairs.map(({ now, before, copy }) => ({
           now: now.id,

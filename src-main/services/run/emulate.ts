@@ -25,7 +25,7 @@ import type { Task } from '../../domain/task/task'
 import type { BuildOutcome } from '../bench/compiler'
 import { bufferBytes } from '../../domain/emulation/emulated-problem'
 import { smLimits } from '../../domain/gpu/sm-limits'
-import { fillCase, type FilledBuffer } from '../../adapters/emulator/fill-case'
+import type { FilledBuffer } from '../../adapters/emulator/fill-case'
 import { launchedKernels, readModules } from '../../adapters/tools/built-code'
 import { probeLaunches, type Launched, type NotLaunched } from '../../adapters/tools/launch-probe'
 
@@ -66,24 +66,12 @@ export interface ReadyRung {
 }
 
 /** The buffers of a case, or why the emulated GPU cannot hold them and the rung's own memory. */
-type Filled = (
+export type Filled = (
   own: Case,
   rung: string,
   ownBytes: number,
+  seed?: number,
 ) => Promise<readonly FilledBuffer[] | AnyMessage>
-
-/** Fills the buffers of each case once. */
-export function sharedFills({ task, taskFolder, seed }: Omit<EmulationSettings, 'probe'>): Filled {
-  const kept = new Map<string, Promise<readonly FilledBuffer[]>>()
-  return async (own, rung, ownBytes) => {
-    const tooMuch = tooMuchMemory(task, own, rung, ownBytes)
-    if (tooMuch) return tooMuch
-    const key = JSON.stringify([own.sizes, own.scalars, own.options, own.flags])
-    const found = kept.get(key) ?? fillCase(task, own, taskFolder, seed)
-    kept.set(key, found)
-    return found
-  }
-}
 
 /** Why the emulated GPU cannot hold the buffers of a case and as much else; null if it can. Looked at before they are filled. */
 export function tooMuchMemory(task: Task, own: Case, rung: string, besides = 0): AnyMessage | null {
@@ -205,8 +193,9 @@ export async function readyRung(
   // Of a submission: its results must not depend on what it was given before.
   const earlier =
     rung.id === toolbox.describedOnly && buffers.length > 0
-      ? await fillCase(task, own, bench.taskFolder, bench.seed + 1)
+      ? await fills(own, rung.id, launched.workspaceBytes, bench.seed + 1)
       : null
+  if (earlier && 'key' in earlier) return { reason: earlier, fault: 'failed' }
   const job = jobOf(
     modules,
     launched,
@@ -215,7 +204,10 @@ export async function readyRung(
       ...(earlier && { earlier: earlier[index]!.contents }),
     })),
   )
-  return { id: rung.id, own, launched, places, preparedPlaces, job, buffers }
+  return {
+    ...{ id: rung.id, own, launched, places, preparedPlaces, buffers },
+    job: task.workspace === 'zero' ? { ...job, zeroWorkspace: true } : job,
+  }
 }
 
 /** Why the GPU would refuse one of these launches. */

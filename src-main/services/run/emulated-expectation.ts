@@ -2,9 +2,7 @@
  * What the results of a rung on the emulated GPU are held against: what the task's reference computes, on the host or on the
  * emulated GPU too, or a trusted rung.
  */
-import { readFile, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { sourceName } from '../../adapters/disk/build-cache'
+import type { FilledBuffer } from '../../adapters/emulator/fill-case'
 import {
   firstNan,
   toDoubles,
@@ -12,31 +10,20 @@ import {
   type CheckedOutput,
   type CheckRule,
 } from '../../domain/emulation/check'
-import { stopReason } from '../../domain/emulation/findings'
 import type { EmulationAnswer } from '../../domain/emulation/job'
-import { KernelLadderError } from '../../domain/errors'
 import { message, type Statement } from '../../domain/messages/message'
-import type { MachineCode } from '../../domain/sass/machine-code'
 import type { Verify } from '../../domain/session/session'
-import { dtypeOf } from '../../domain/task/dtype'
-import { buffersOf, caseName, referenceLayout } from '../../domain/task/layout'
+import { caseName } from '../../domain/task/layout'
 import { hasSpecials, valueOf, type Case } from '../../domain/task/problem'
 import { elementPlace, type Task } from '../../domain/task/task'
-import {
-  jobOf,
-  layoutsOf,
-  placesOf,
-  requireRunning,
-  type EmulationSettings,
-  type ReadyRung,
-} from './emulate'
-import type { FilledBuffer } from '../../adapters/emulator/fill-case'
-import { readModules } from '../../adapters/tools/built-code'
-import { probeExpectation, type Launched } from '../../adapters/tools/launch-probe'
+import type { EmulationSettings, ReadyRung } from './emulate'
+import { computeArrays, unusable } from './reference-arrays'
 
 export interface Expectation {
   values: ReadonlyMap<string, Uint8Array>
   scales: ReadonlyMap<string, Uint8Array>
+  /** 0 for each element that does not count. */
+  masks: ReadonlyMap<string, Uint8Array>
   /** Who computed it. */
   from: Statement
 }
@@ -48,105 +35,40 @@ export async function expectedOf(
   own: Case,
   buffers: readonly FilledBuffer[],
 ): Promise<Expectation> {
-  const { toolbox, task, gpu, probe, signal } = bench
-  const scratch = await toolbox.scratch()
-  try {
-    const arrays = arraysOf(task, own, buffers).map((array, index) => ({
-      ...array,
-      path: join(scratch.path, `array-${index}`),
-    }))
-    for (const { path, contents, bytes } of arrays)
-      await writeFile(path, contents ?? new Uint8Array(bytes).fill(0xff))
-    const modules = await readModules(toolbox, library)
-    const left = await probeExpectation(toolbox, {
-      ...{ probe, library, task, own, gpu, signal, arrays },
-      layouts: layoutsOf(modules),
-    })
-    requireRunning(signal)
-    if (left && 'reason' in left) throw unusable(left.reason)
-    const read = left
-      ? await emulatedArrays(bench, modules, left, arrays)
-      : new Map(
-          await Promise.all(
-            arrays.map(async ({ what, path }) => [what, await readFile(path)] as const),
-          ),
-        )
-    const named = (kind: string) =>
-      new Map(
-        arrays.flatMap(({ what }) =>
-          what.startsWith(kind) ? [[what.slice(kind.length), read.get(what)!] as const] : [],
-        ),
-      )
-    const expectation = {
-      values: named('out:'),
-      scales: named('scale:'),
-      from: message(left ? 'emulation.fromEmulated' : 'emulation.fromHost'),
-    }
-    if (!hasSpecials(task, own)) requireNumbers(task, buffers, expectation)
-    return expectation
-  } finally {
-    await scratch.remove()
+  const { arrays, emulated } = await computeArrays(bench, library, own, buffers, 'kl_reference')
+  const named = (kind: string) =>
+    new Map(
+      [...arrays].flatMap(([what, bytes]) =>
+        what.startsWith(kind) ? [[what.slice(kind.length), bytes] as const] : [],
+      ),
+    )
+  const expectation = {
+    values: named('out:'),
+    scales: named('scale:'),
+    masks: named('mask:'),
+    from: message(emulated ? 'emulation.fromEmulated' : 'emulation.fromHost'),
   }
+  requireCounting(expectation)
+  if (!hasSpecials(bench.task, own)) requireNumbers(bench.task, buffers, expectation)
+  return expectation
 }
 
-const unusable = (why: Statement): KernelLadderError =>
-  new KernelLadderError('failed', message('emulation.referenceUnusable', { why }))
-
-interface ReferenceArray {
-  /** `in:a`, `out:c`, `scale:c` */
-  what: string
-  bytes: number
-  contents: Uint8Array | null
-}
-
-function arraysOf(task: Task, own: Case, buffers: readonly FilledBuffer[]): ReferenceArray[] {
-  const known = new Map(buffersOf(task, own).map(({ name }) => [name, true]))
-  return referenceLayout(task).fields.flatMap(({ filled }): ReferenceArray[] => {
-    const { kind } = filled
-    if (kind !== 'in' && kind !== 'out' && kind !== 'scale') return []
-    if (!known.has(filled.name)) return []
-    const { bytes, contents, dtype } = buffers.find(({ name }) => name === filled.name)!
-    const what = `${kind}:${filled.name}`
-    if (kind === 'in') return contents ? [{ what, bytes, contents }] : []
-    const check = task.check[filled.name]
-    const exact = kind === 'out' && check !== undefined && 'exact' in check
-    return [{ what, bytes: exact ? bytes : (bytes / dtypeOf(dtype).bytes) * 8, contents: null }]
-  })
-}
-
-async function emulatedArrays(
-  { pool }: EmulationSettings,
-  modules: readonly MachineCode[],
-  launched: Launched,
-  arrays: readonly ReferenceArray[],
-): Promise<Map<string, Uint8Array>> {
-  const { outputs, stop } = await pool.run({
-    ...jobOf(
-      modules,
-      launched,
-      arrays.map(({ what, bytes, contents }) => ({
-        name: what,
-        bytes,
-        contents,
-        writable: contents === null,
-      })),
-    ),
-    limit: 1e10,
-  })
-  if (stop)
-    throw unusable(stopReason(stop, placesOf(modules, launched)?.[stop.launch ?? -1], sourceName))
-  return outputs
+/** With a mask of zeros alone nothing would be checked. */
+function requireCounting({ masks }: Expectation): void {
+  for (const [name, mask] of masks)
+    if (mask.every((counts) => counts === 0))
+      throw unusable(message('emulation.maskedAll', { name }))
 }
 
 function requireNumbers(
   task: Task,
   buffers: readonly FilledBuffer[],
-  { values, scales }: Expectation,
+  { values, scales, masks }: Expectation,
 ): void {
   for (const [name, doubles] of [...values, ...scales]) {
     const check = task.check[name]
     if (check && 'exact' in check) continue
-    const at = firstNan(doubles)
+    const at = firstNan(doubles, masks.get(name))
     if (at === null) continue
     const { shape } = buffers.find((buffer) => buffer.name === name)!
     const index = shape.map((extent, dimension) => {
@@ -171,6 +93,7 @@ export const trustedExpectation = (
     }),
   ),
   scales: new Map(),
+  masks: new Map(),
   from: message('emulation.fromRung', { rung: id }),
 })
 
@@ -207,6 +130,7 @@ export function verified(
             actual,
             expected: values,
             scale: expected.scales.get(name) ?? null,
+            mask: expected.masks.get(name) ?? null,
             special: hasSpecials(task, own),
           },
         ]

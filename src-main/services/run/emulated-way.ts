@@ -3,15 +3,13 @@
  * are executed, their results checked and their counts kept instruction by instruction. Nothing is timed.
  */
 import { emulatorPool } from '../../adapters/emulator/pool'
-import { staticRungFlags } from '../../adapters/tools/nvcc'
+import { nvccRelease, staticRungFlags } from '../../adapters/tools/nvcc'
 import type { BuildGpu } from '../../domain/gpu/gpu-table'
 import { message } from '../../domain/messages/message'
 import type { PlannedRung, RunPlan } from '../../domain/run/plan'
 import { named, type Problem } from '../../domain/task/problem'
-import { smOf } from '../bench/architecture'
 import type { Bench } from '../bench/bench'
 import { inParallel } from '../bench/in-parallel'
-import { buildReference } from '../bench/reference'
 import type { Builds } from './build-rungs'
 import { notEmulated } from './counted-rung'
 import { EmulatedRungs, type LaunchesAt } from './emulated-rungs'
@@ -36,6 +34,7 @@ export const emulatedWay =
   (gpu: BuildGpu, { seed, launchesAt = null, shrunkFrom = null }: EmulationSettings): OpenWay =>
   async ({ bench, plan }) => {
     requireFitting(plan)
+    const { onlyShipped, version } = await bench.compiler()
     return {
       gpu,
       device: null,
@@ -43,6 +42,9 @@ export const emulatedWay =
       settings: { seed, profile: 'deep', clockControl: null, cacheControl: null },
       rungs: withTrusted(plan),
       warnings: [
+        ...(onlyShipped
+          ? [message('emulation.shipped', { version: nvccRelease(version) ?? '?' })]
+          : []),
         ...(gpu.computeCapability === '9.0'
           ? []
           : [
@@ -90,7 +92,7 @@ async function examine(
       ...{ gpu, seed, signal },
     }
     // Both are built beside the first rungs.
-    const tools = openTools(bench.launchProbe(), libraryOf(bench, plan, gpu), emulation)
+    const tools = openTools(bench.launchProbe(), bench.probedReference(plan, gpu), emulation)
     const prepared = new PreparedRungs(plan, tools, emulation)
     await inParallel([...builds.each.values()], async (build) => prepared.add(await build))
     const built = await builds.all()
@@ -103,11 +105,4 @@ async function examine(
   } finally {
     await pool.close()
   }
-}
-
-/** The task's reference, built; null where a rung is trusted. */
-async function libraryOf(bench: Bench, plan: RunPlan, gpu: BuildGpu): Promise<string | null> {
-  const reference = bench.referenceOf(plan)
-  if (!reference) return null
-  return buildReference(await bench.compiler(), plan, reference, smOf(gpu), staticRungFlags)
 }

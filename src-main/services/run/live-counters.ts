@@ -13,9 +13,9 @@ import {
   faultsOf,
   readyRung,
   requireRunning,
-  sharedFills,
   type EmulationSettings,
 } from './emulate'
+import { sharedFills } from './filled-cases'
 import { emulatorPool } from '../../adapters/emulator/pool'
 import { staticRungFlags } from '../../adapters/tools/nvcc'
 import { derivedMetrics } from '../../domain/analysis/derived-metrics'
@@ -71,7 +71,11 @@ async function look(
       ...{ toolbox, pool, probe: probe.artifact, task, taskFolder, gpu },
       ...{ seed: 1, signal },
     }
-    const ready = await readyRung(emulation, sharedFills(emulation), planned.rung, build, problem)
+    const fills = sharedFills(emulation, async () => ({
+      bench: emulation,
+      library: await bench.probedReference(plan, gpu),
+    }))
+    const ready = await readyRung(emulation, fills, planned.rung, build, problem)
     if ('reason' in ready) return nothing(ready.reason)
     const answer = await execute(emulation, ready, { estimated: Infinity })
     const { records, stop } = faultsOf(answer, ready)

@@ -13,12 +13,12 @@ import type { buildLaunchProbe } from '../bench/own-programs'
 import {
   estimate,
   readyRung,
-  sharedFills,
   tooMuchMemory,
   type EmulationSettings,
   type ReadyRung,
 } from './emulate'
 import type { Finding, RungBuild } from './finding'
+import { sharedFills } from './filled-cases'
 import { shrunk, workOf } from '../../domain/emulation/emulated-problem'
 import type { NotLaunched } from '../../adapters/tools/launch-probe'
 
@@ -64,7 +64,7 @@ export class PreparedRungs {
   ) {
     // Whoever awaits them is told why there are none; a run that fails before ends without them.
     tools.catch(() => {})
-    this.fills = sharedFills(bench)
+    this.fills = sharedFills(bench, () => tools)
   }
 
   /** Takes in a rung that was built. Does nothing once the run is cancelled. */

@@ -70,7 +70,7 @@ export const noProfiles = (
 })
 
 export async function profile(
-  { toolbox, runner, task, taskFolder, seed, signal }: TaskRunner,
+  { toolbox, runner, task, taskFolder, expected, seed, signal }: TaskRunner,
   what: Profiling,
   tell: (event: ProfileEvent) => void,
 ): Promise<ProfileOutcome> {
@@ -90,7 +90,10 @@ export async function profile(
     level: what.level,
     command: [
       runner,
-      ...profileArgs({ task, problem, taskFolder, seed, rungs, ownerPid: toolbox.ownerPid }),
+      ...profileArgs({
+        ...{ task, problem, taskFolder, expected, seed, rungs },
+        ownerPid: toolbox.ownerPid,
+      }),
     ],
     reportPath: what.reportPath,
     idleMs: what.idleMs,

@@ -51,7 +51,7 @@ export async function runPlan(
   })
   emit({ type: 'stage', stage: 'prepare', done: 0, total: 0 })
   for (const message of plan.parametersLeft ?? []) emit({ type: 'log', level: 'warning', message })
-  const compiler = await bench.compiler()
+  const compiler = await bench.compilerFor(plan)
   const way = await open({ bench, plan, emit })
   const progress = new Progress(emit, plan, way.withoutCounters)
   const builds = buildRungs(compiler, plan, way, progress)

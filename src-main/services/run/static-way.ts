@@ -8,6 +8,7 @@ import { sourceName } from '../../adapters/disk/build-cache'
 import { type ProbedLaunch } from '../../adapters/tools/runner'
 import type { Toolbox } from '../../adapters/tools/toolbox'
 import { KernelLadderError } from '../../domain/errors'
+import { hasComputedInputs } from '../../domain/task/task'
 import { message, type Statement } from '../../domain/messages/message'
 import { instructionBytes } from '../../domain/sass/decode'
 import type { DeepProfile } from '../../domain/session/deep'
@@ -29,7 +30,12 @@ import type { Progress } from './progress'
 import type { OpenWay } from './way'
 import { staticProfile } from '../../domain/sass/static-profile'
 import { launchedKernels, readBuiltCode } from '../../adapters/tools/built-code'
-import { probeLaunches, probeReference, type NotLaunched } from '../../adapters/tools/launch-probe'
+import {
+  probeLaunches,
+  probeReference,
+  type NotLaunched,
+  type ReferenceStage,
+} from '../../adapters/tools/launch-probe'
 
 type Launches = { launches: Launch[]; kernels: readonly ProbedLaunch[] } | NotLaunched
 
@@ -72,8 +78,13 @@ async function openProbe(bench: Bench, plan: RunPlan, gpu: BuildGpu): Promise<{ 
   const probe = await bench.launchProbe()
   if (reference && library !== null && 'artifact' in probe) {
     const { toolbox, signal } = bench
-    const fault = await probeReference(toolbox, { probe: probe.artifact, library, signal })
-    if (fault !== null) throw unusableReference(reference, fault)
+    const stages: readonly ReferenceStage[] = hasComputedInputs(plan.task)
+      ? ['kl_reference', 'kl_inputs']
+      : ['kl_reference']
+    for (const stage of stages) {
+      const fault = await probeReference(toolbox, { probe: probe.artifact, library, stage, signal })
+      if (fault !== null) throw unusableReference(reference, fault)
+    }
   }
   return { probe }
 }

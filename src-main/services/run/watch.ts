@@ -16,7 +16,7 @@ import { nothingWatched, watchRound, type WatchedRung } from '../../domain/analy
 import { toErrorShape, type ErrorShape } from '../../domain/errors'
 import type { Session } from '../../domain/session/session'
 import { fillFiles } from '../../domain/task/task'
-import { message, type Statement } from '../../domain/messages/message'
+import { inLines } from '../../domain/messages/message'
 import { distinct, inEnglish } from '../../domain/text/english'
 
 type WatchPhase = 'waiting' | 'running' | 'gone' | 'faulty' | 'failed'
@@ -44,9 +44,6 @@ interface WatchOptions {
   /** Polling interval in milliseconds; a save counts as complete once two polls see the same state. */
   everyMs?: number
 }
-
-const inLines = (faults: readonly Statement[]): Statement =>
-  faults.reduceRight((more, first) => message('written.lines', { first, more }))
 
 const entryId = ({ as, id }: { as?: string | undefined; id: string }): string => as ?? id
 

@@ -14,7 +14,8 @@ export function wrongness(verify: Verify, task: Task): Statement {
     return message('records.changesInputs', { buffers: titles(task, changedInputs) })
   const buffers = titles(task, outputsOf(task))
   if (!first) return message('records.mismatches', { count, buffers })
-  return message('records.mismatchesAt', {
+  const isExact = 'exact' in (task.check[first.buffer] ?? {})
+  return message(isExact ? 'records.differAt' : 'records.mismatchesAt', {
     count,
     buffers,
     place: elementPlace(task, first.buffer, first.index),

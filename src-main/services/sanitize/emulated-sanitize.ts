@@ -24,10 +24,10 @@ import {
   execute,
   faultsOf,
   readyRung,
-  sharedFills,
   type EmulationSettings,
   type ReadyRung,
 } from '../run/emulate'
+import { sharedFills } from '../run/filled-cases'
 import { requireFitting } from '../run/prepared-rungs'
 import { locateFinding, type SourceTexts } from './sanitize-sources'
 import { planSanitize, seed, sourceTexts, type SanitizeEnvironment } from './sanitize'
@@ -50,7 +50,7 @@ export async function sanitizeEmulated(
   const { plan, rungs } = planSanitize(catalog, request)
   requireFitting(plan)
   onProgress({ stage: 'prepare', done: 0, total: 0, tool: null, rung: null })
-  const compiler = await bench.compiler()
+  const compiler = await bench.compilerFor(plan)
   const probe = await bench.launchProbe()
   if ('reason' in probe) throw missingError(probe.reason, message('tools.hostCompiler'))
   const pool = emulatorPool(signal, { start: toolbox.startEmulator })
@@ -59,7 +59,10 @@ export async function sanitizeEmulated(
       ...{ toolbox, pool, probe: probe.artifact, task: plan.task, gpu, seed, signal },
       taskFolder: plan.taskFolder,
     }
-    const fills = sharedFills(emulation)
+    const fills = sharedFills(emulation, async () => ({
+      bench: emulation,
+      library: await bench.probedReference(plan, gpu),
+    }))
     const texts = sourceTexts(plan, rungs, bench.sources)
     const checked = new Map<string, SanitizedRung>()
     const check = async (planned: PlannedRung): Promise<Checked> => {

@@ -14,6 +14,7 @@ import {
   builtRung,
   sanitizeArgs,
   type BuiltRung,
+  type Expected,
   type RunnerEvent,
 } from '../../adapters/tools/runner'
 import { message, type Statement } from '../../domain/messages/message'
@@ -27,7 +28,7 @@ import {
   defaultSecondsARung,
   type SanitizerTool,
 } from '../../domain/session/sanitizer'
-import { sizeNames, type Task } from '../../domain/task/task'
+import { hasComputedInputs, sizeNames, type Task } from '../../domain/task/task'
 import { buildRung, type TaskInputs } from '../bench/build-rung'
 import { planRun } from '../run/plan'
 import { locateFinding, type SourceTexts } from './sanitize-sources'
@@ -71,7 +72,7 @@ export async function sanitize(
       message('doctor.toolMissing', { tool: 'compute-sanitizer' }),
       remedies.sanitizer,
     )
-  const compiler = await bench.compiler()
+  const compiler = await bench.compilerFor(plan)
   const { device, pciBusId } = await bench.gpu()
   const runner = await bench.runner()
 
@@ -107,6 +108,7 @@ export async function sanitize(
     task: plan.task,
     problem: plan.problem,
     taskFolder: plan.taskFolder,
+    expected: hasComputedInputs(plan.task) ? await bench.oracle(plan, device) : null,
     texts: sourceTexts(plan, rungs, bench.sources),
     total: ready.length * request.tools.length,
   })
@@ -207,6 +209,8 @@ interface CheckerSetup {
   task: Task
   problem: SanitizeReport['problem']
   taskFolder: string | null
+  /** What computes inputs, if any are. */
+  expected: Expected | null
   texts: SourceTexts
   /** Total number of checks, for progress. */
   total: number
@@ -255,14 +259,17 @@ class Checker {
   ): Promise<{ answer: SanitizerAnswer; events: RunnerEvent[] }> {
     const { bench, secondsARung = defaultSecondsARung } = this.environment
     const { toolbox, signal } = bench
-    const { sanitizer, runner, task, problem, taskFolder } = this.setup
+    const { sanitizer, runner, task, problem, taskFolder, expected } = this.setup
     const events: RunnerEvent[] = []
     const answer = await runSanitizer(toolbox, {
       sanitizer,
       tool,
       command: [
         runner,
-        ...sanitizeArgs({ task, problem, taskFolder, seed, rungs, ownerPid: toolbox.ownerPid }),
+        ...sanitizeArgs({
+          ...{ task, problem, taskFolder, expected, seed, rungs },
+          ownerPid: toolbox.ownerPid,
+        }),
       ],
       timeoutMs: secondsARung * rungs.length * 1000,
       signal,

@@ -3,7 +3,8 @@ import { savedRun, type FinishedRun, type Runner, type StartRunOptions } from '.
 import type { Catalog } from '../../adapters/catalog/catalog'
 import { catalogFor } from '../folders/copies'
 import { planRun } from '../run/plan'
-import { sameSizes } from '../../domain/task/problem'
+import { caseOf, sameSizes } from '../../domain/task/problem'
+import { requireProblem } from '../../domain/task/problem-faults'
 import { emulatedGpu } from '../run/emulated-gpu'
 import { emulatedWay, type EmulationSettings } from '../run/emulated-way'
 import type { RunPlan } from '../../domain/run/plan'
@@ -45,6 +46,7 @@ export const runEmulated: Runner = async (name, request, options) => {
   const usual = planRun(catalog, { ...own, profile: 'deep', at: withoutSizes(plan.task, own.at) })
   const small = emulatedProblem(plan.task, usual.problem)
   const problem = { ...small, sizes: { ...small.sizes, ...given } }
+  requireProblem(plan.task, caseOf(problem))
   const shrunkFrom = sameSizes(problem.sizes, plan.problem.sizes) ? null : plan.problem
   return emulatePlan(catalog, { ...plan, problem }, name, options, { shrunkFrom })
 }

@@ -87,6 +87,7 @@ export async function timeFinalists(request: FinalsRequest): Promise<Finals> {
           task: setup.plan.task,
           problem: setup.plan.problem,
           taskFolder: setup.plan.taskFolder,
+          expected: setup.expected,
           pairs: timed.map(({ built }) => ({
             now: built,
             before: { ...against, id: oldId(built.id), artifact: old! },

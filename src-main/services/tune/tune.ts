@@ -104,7 +104,7 @@ export async function tune(
   onNote('Checking the machine…')
   const toolbox = machine.toolbox(null)
   const bench = await Bench.open({ toolbox, cache: machine.cache }, catalog, signal)
-  const compiler = await bench.compiler()
+  const compiler = await bench.compilerFor(plan)
   const workers = await openWorkers(machine, request.gpus, bench)
   const [{ device }] = workers as [Worker, ...Worker[]]
   const trusted = plan.trusted && (await trustedRung(compiler, plan, smOf(device)))

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { verify, type CheckedOutput } from '../../../src-main/domain/emulation/check'
+import { firstNan, verify, type CheckedOutput } from '../../../src-main/domain/emulation/check'
 import { faultReason, recordsOf, stopReason } from '../../../src-main/domain/emulation/findings'
 import { emulate as emulateJob } from '../../../src-main/domain/emulation/job'
 import { joined, partsOf } from '../../../src-main/domain/emulation/parts'
@@ -9,6 +9,7 @@ import { readCapture, capturedJob, placesOf } from '../../emulated-captures'
 import { emulatedMetrics } from '../../../src-main/domain/emulation/emulated-metrics'
 import { emulatedProfile } from '../../../src-main/domain/emulation/emulated-profile'
 import { emulatedProblem, shrunk } from '../../../src-main/domain/emulation/emulated-problem'
+import { brokenConstraints, type Sizes } from '../../../src-main/domain/task/problem'
 import { staticProfile } from '../../../src-main/domain/sass/static-profile'
 
 const capture = readCapture('transpose')
@@ -147,6 +148,7 @@ describe('a check', () => {
   const output = (rule: CheckedOutput['rule'], actual: Uint8Array, expected: Uint8Array) => ({
     ...{ name: 'y', dtype: 'f32', shape: [2, 2], rule, actual, expected, special: false },
     scale: rule.kind === 'bound' ? doubles(1, 1, 1, 1) : null,
+    mask: null as Uint8Array | null,
   })
   const nothing = { outOfBounds: [], changedInputs: [] }
   const one = (each: ReturnType<typeof output>) => verify([each as CheckedOutput], nothing)
@@ -194,6 +196,35 @@ describe('a check', () => {
     expect(one(output(exact, floats(0, 1, 2, 3), floats(0, 1, 2, 4))).mismatches).toBe(1)
   })
 
+  it('that is exact tells integers and NaN apart that print alike', () => {
+    const words = (...values: bigint[]) => new Uint8Array(new BigInt64Array(values).buffer)
+    const integers = output(
+      { kind: 'exact' },
+      words(2n ** 60n + 1n, -1n, 0n, 0n),
+      words(2n ** 60n, -1n, 0n, 0n),
+    )
+    expect(one({ ...integers, dtype: 'i64' }).firstMismatch).toMatchObject({
+      ...{ expected: '1152921504606846976', actual: '1152921504606846977' },
+    })
+    const bits = (...values: number[]) => new Uint8Array(new Uint32Array(values).buffer)
+    const nans = output({ kind: 'exact' }, bits(0x7fc00001, 0, 0, 0), bits(0x7fc00000, 0, 0, 0))
+    expect(one(nans).firstMismatch).toMatchObject({
+      ...{ expected: 'NaN (0x7fc00000)', actual: 'NaN (0x7fc00001)' },
+    })
+  })
+
+  it('leaves out what its mask does', () => {
+    const rule = { kind: 'tolerance', rtol: 0, atol: 0 } as const
+    const masked = output(rule, floats(1, 9, NaN, 9), doubles(1, 2, NaN, 4))
+    const mask = new Uint8Array([1, 0, 0, 0xff])
+    expect(one({ ...masked, mask })).toMatchObject({
+      ...{ mismatches: 1, worstRelativeError: 1.25 },
+      firstMismatch: { index: [1, 1] },
+    })
+    expect(firstNan(masked.expected, mask)).toBeNull()
+    expect(firstNan(masked.expected)).toBe(2)
+  })
+
   it('fails where an input was changed', () => {
     expect(verify([], { outOfBounds: [], changedInputs: ['x'] }).passed).toBe(false)
   })
@@ -227,5 +258,27 @@ describe('a size', () => {
     const problem = { ...at(4096), sizes: { n: 4096, head: 128 } }
     expect(emulatedProblem(built, problem).sizes).toEqual({ n: 512, head: 128 })
     expect(shrunk(built, problem, () => false).sizes).toEqual({ n: 1, head: 128 })
+  })
+
+  it.each([
+    // A step that halving would leave.
+    [['n % 128 == 0'], { n: 384, m: 9 }, { n: 128, m: 1 }],
+    // Of both sizes, which are halved together as long as that is possible.
+    [['n == 4 * m'], { n: 96, m: 24 }, { n: 12, m: 3 }],
+    // Scaled by a scalar, and a bound from below.
+    [['n % step == 0', 'm >= 5'], { n: 90, m: 40 }, { n: 3, m: 5 }],
+    // Nothing smaller fulfills it.
+    [['n == 1000'], { n: 1000, m: 8 }, { n: 1000, m: 1 }],
+  ])('keeps the constraints %j', (constraints, from, to) => {
+    const constrained = { ...(task as object), sizes: { n: {}, m: {} }, constraints } as never
+    const problem = { sizes: from, scalars: { step: 3 }, options: {} }
+    const seen: Sizes[] = []
+    const least = shrunk(constrained, problem, ({ sizes }) => {
+      seen.push(sizes)
+      return false
+    })
+    expect(least.sizes).toEqual(to)
+    for (const sizes of seen)
+      expect(brokenConstraints(constrained, { ...problem, sizes })).toEqual([])
   })
 })

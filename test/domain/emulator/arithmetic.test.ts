@@ -10,6 +10,7 @@ import {
   multiplyHigh,
   multiplyHighSigned,
 } from '../../../src-main/domain/emulator/float'
+import { verify } from '../../../src-main/domain/emulation/check'
 import { fillBuffer } from '../../../src-main/domain/emulator/fills'
 import { eightBits, smallFloats, smallOf } from '../../../src-main/domain/emulator/small-floats'
 
@@ -139,6 +140,37 @@ describe.each(['e4m3', 'e5m2'] as const)('%s', (name) => {
     fillBuffer(bytes, name, rule, 1, 0)
     fillBuffer(new Uint8Array(floats.buffer), 'f32', rule, 1, 0)
     expect([...bytes]).toEqual([...floats].map((value) => eightBits(value, type)))
+  })
+})
+
+describe('a uniform f64', () => {
+  const filled = new BigUint64Array(4)
+  fillBuffer(new Uint8Array(filled.buffer), 'f64', { kind: 'uniform', low: -1, high: 1 }, 1, 2)
+  const doubles = [...new Float64Array(filled.buffer)]
+
+  it('has the bits that the runner gives it', () => {
+    // test/gpu/runner-cases/pure.cu has the same.
+    expect([...filled].map((bits) => bits.toString(16))).toEqual([
+      ...['3fe1610801a55156', 'bfed28210dce1852', 'bfe4dae7c35ad4da', 'bfccacc219df00a8'],
+    ])
+  })
+
+  it('is no float, so that a copy through float fails an exact check', () => {
+    expect(doubles.filter((value) => Math.fround(value) === value)).toEqual([])
+    const bytesOf = (values: number[]) => new Uint8Array(new Float64Array(values).buffer)
+    const throughFloat = { actual: bytesOf(doubles.map(Math.fround)), expected: bytesOf(doubles) }
+    const output = {
+      name: 'y',
+      dtype: 'f64',
+      shape: [4],
+      scale: null,
+      mask: null,
+      special: false,
+    } as const
+    const none = { outOfBounds: [], changedInputs: [] }
+    expect(verify([{ ...output, ...throughFloat, rule: { kind: 'exact' } }], none).mismatches).toBe(
+      4,
+    )
   })
 })
 

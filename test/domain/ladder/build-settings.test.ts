@@ -18,7 +18,7 @@ describe('flags of a rung', () => {
     ['--use_fast_math'],
     ['-use_fast_math', '-fmad=false', '--expt-relaxed-constexpr'],
     ['-Xptxas', '-dlcm=ca', '-O1', '-Xcompiler', '-fopenmp'],
-    ['-L$HPC_SDK/lib64', '-diag-suppress=177'],
+    ['-L$HPC_SDK/lib64', '-diag-suppress=177', '-diag-suppress', '177,20012'],
   ])('include %s', (...flags) => {
     expect(faultsOf({ flags })).toEqual([])
   })
@@ -34,6 +34,9 @@ describe('flags of a rung', () => {
     ['-DN=1', 'flags.0: Write -DN=1 under `defines` of `build`.'],
     ['-std=c++20', 'flags.0: Write -std=c++20 under `std` of `build`.'],
     ['-Xptxas -v', 'flags.0: "-Xptxas -v" has spaces; write one word per entry: "-Xptxas", "-v".'],
+    ['--use_fast_math ', 'has spaces; write one word per entry: "--use_fast_math"'],
+    ['-L/a b', 'has spaces'],
+    ['-diag-suppress 177', 'has spaces; write one word per entry: "-diag-suppress", "177"'],
     ['other.cu', 'flags.0: "other.cu" is no flag: flags begin with "-".'],
   ])('do not include %s', (flag, sentence) => {
     expect(faultsOf({ flags: [flag] }).join()).toContain(sentence)

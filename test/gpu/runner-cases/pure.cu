@@ -64,10 +64,19 @@ int main() {
   const RandomStream random{1, 2};
   const unsigned first[] = {0x3f0b0842, 0xbf69410a, 0xbf26d73e, 0xbe656618};
   for (long long i = 0; i < (long long)(sizeof first / sizeof *first); ++i) {
-    const float value = float(uniformOf(random.bits(i)));
+    const float value = float(uniformOf(random.bits(i), 23));
     unsigned bits;
     memcpy(&bits, &value, sizeof bits);
     expect(bits == first[i], "a uniform value", (unsigned long long)i);
+  }
+  // Of an f64. test/domain/emulator/arithmetic.test.ts has the same.
+  const unsigned long long firstDoubles[] = {0x3fe1610801a55156, 0xbfed28210dce1852, 0xbfe4dae7c35ad4da,
+                                               0xbfccacc219df00a8};
+  for (long long i = 0; i < (long long)(sizeof firstDoubles / sizeof *firstDoubles); ++i) {
+    const double value = uniformOf(random.bits(i), 52);
+    unsigned long long bits;
+    memcpy(&bits, &value, sizeof bits);
+    expect(bits == firstDoubles[i], "a uniform f64", (unsigned long long)i);
   }
   if (failures == 0) printf("ok\n");
   return failures ? 1 : 0;

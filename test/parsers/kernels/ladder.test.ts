@@ -344,6 +344,30 @@ describe('ladder.yaml', () => {
         'rtol: pow(2, -20)',
         /no key "-20\)" in task\.check\.y\. An expression with a comma/,
       ],
+      [
+        'a constraint that compares nothing',
+        '  buffers:\n',
+        '  constraints: [COLS % 8]\n  buffers:\n',
+        /:14:\d+: constraints\[0\] is not a valid expression\. It compares nothing/,
+      ],
+      [
+        'a constraint on an unknown size',
+        '  buffers:\n',
+        '  constraints: [COLS % 8 == K]\n  buffers:\n',
+        /:14:\d+: constraints\[0\] uses K; the task has ROWS, COLS/,
+      ],
+      [
+        'a constraint that a size of `test_at` breaks',
+        '  buffers:\n',
+        '  constraints: [COLS % 8 == 0]\n  buffers:\n',
+        /:14:\d+: At ROWS 1, COLS 7, COLS % 8 == 0 does not hold/,
+      ],
+      [
+        'a workspace of other contents',
+        '  reference: reference.cu',
+        '  workspace: ones\n  reference: reference.cu',
+        /task\.workspace must be zero/,
+      ],
       ['an anchor', 'task:\n', 'task: &a\n', /:\d+:7: Anchors and aliases/],
       ['an alias', 'ROWS: 4096\n    COLS: 4096', 'ROWS: &n 4096\n    COLS: *n', /:11:11: Anchors/],
     ])('with %s is refused at its line and column', (_what, from, to, expected) => {
@@ -351,6 +375,38 @@ describe('ladder.yaml', () => {
       const told = faultsOf(text.replace(from, to))
       expect(told).toMatch(expected)
       expect(told).toMatch(/^lab\/ladder\.yaml:\d+:\d+: [^\n]+\n/)
+    })
+
+    it('tells its faults of every kind at once, by line', () => {
+      const wrong = text
+        .replace('summary:', 'sumary: x\nsummary:')
+        .replace('shape: [ROWS, COLS], access: out', 'shape: [ROWS, COL], access: out')
+        .replace('  - { ROWS: 1, COLS: 7 }', '  - { ROW: 1, COLS: 7 }')
+        .replace('rungs:\n', 'build: { flags: [-run] }\nrungs:\n')
+        .replace('as: 03_smaller_blocks', 'as: 03_in_registers')
+      const kinds = /no key "sumary"|uses COL;|"ROW"|-run|repeats the name 03_in_registers/g
+      expect(faultsOf(wrong).match(kinds)).toEqual([
+        ...['no key "sumary"', 'uses COL;', '"ROW"', '-run', 'repeats the name 03_in_registers'],
+      ])
+    })
+
+    it.each(['reference.py', '{ rung: 01_naive }'])(
+      'computes no inputs and masks nothing with the reference %s',
+      (reference) => {
+        const told = faultsOf(
+          text
+            .replace('reference: reference.cu', `reference: ${reference}`)
+            .replace('{ kind: uniform, lo: -4, hi: 4 }', '{ kind: computed }')
+            .replace('atol: 0 }', 'atol: 0, mask: true }'),
+        )
+        expect(told).toMatch(/Only kl_inputs of a reference\.cu computes an input.*\n.*a mask/)
+      },
+    )
+
+    it('does not report a misspelled key as a missing one too', () => {
+      const told = faultsOf(text.replace('fill: {', 'fil: {'))
+      expect(told).toMatch(/no key "fil"/)
+      expect(told.trim().split('\n')).toHaveLength(1)
     })
 
     it('with a wrong name in the first of `at` has no fault where that is inherited', () => {

@@ -123,8 +123,25 @@ describe('a header of a size that nobody wrote', () => {
 })
 
 describe('a fault is reported with file, line, key and what to write instead', () => {
+  it('with all others of the header, in file order', () => {
+    const text = header
+      .replace('@title ', '@titel ')
+      .replace('sharedLoads down', 'sharedLoads less')
+      .replace('8 {4,8}', '9 {4,8}')
+      .replace('sm_90a', 'h200')
+      .replace('// @dtype   f32, bf16\n', '')
+    const begins = faultOf(text).match(/gemm\/05\.cu[^@]*@\w+/g)
+    expect(begins).toEqual([
+      'gemm/05.cu:2: the header has no key @titel',
+      'gemm/05.cu:6: @expect',
+      'gemm/05.cu:7: @param',
+      'gemm/05.cu:9: @requires',
+      'gemm/05.cu: the header has no @dtype',
+    ])
+  })
+
   it.each(['rung', 'idea', 'dtype'])('@%s is missing', (key) => {
-    const text = header.replace(new RegExp(`^// @${key} .*\n`, 'm'), '')
+    const text = header.replace(new RegExp(`^// @${key} .*\n(?:// {2,}.*\n)?`, 'm'), '')
     expect(faultOf(text)).toBe(
       `gemm/05.cu: the header has no @${key}. Add a line "// @${key} …" to the block at the top.`,
     )

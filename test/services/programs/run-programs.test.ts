@@ -128,7 +128,7 @@ describe('a ladder of programs', () => {
     })
     expect(said(session.rungs.map(({ reason }) => reason ?? ''))).toEqual([
       '',
-      'out.bin differs from what is expected in 1 of its bytes, first at 4.',
+      'out.bin differs from what is expected in 1 of its bytes. The first is byte 4, which is 1 instead of 0.',
       'out.bin has 3 bytes in place of 8.',
       'true did not write out.bin.',
       'sh ended with exit code 4 in place of 0: out of luck',

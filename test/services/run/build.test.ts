@@ -328,12 +328,9 @@ describe('nvcc', async () => {
       for (const beta of [0, 0.5]) {
         const problem = gemmProblem(64, 48, 32, { alpha: 1.5, beta, dtype: 'bf16' })
         const own = { problem, taskFolder: null, ownerPid: process.pid }
-        const call = { task: plan.task, ...own, seed: 1, rungs }
-        const measured = {
-          ...call,
-          expected: { library: '/none.so', shown: 'reference.cu' },
-          reference: 'a',
-        }
+        const expected = { library: '/none.so', shown: 'reference.cu' }
+        const call = { task: plan.task, ...own, seed: 1, rungs, expected }
+        const measured = { ...call, reference: 'a' }
         for (const args of [
           measureArgs({ ...measured, cacheState: 'warm', ceilings: true, maxSeconds: 0.5 }),
           profileArgs(call),

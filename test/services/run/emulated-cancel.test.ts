@@ -8,7 +8,8 @@ import { liveToolbox } from '../../../src-main/adapters/tools/live-toolbox'
 import { buildGpu } from '../../../src-main/domain/gpu/gpu-table'
 import { caseOf } from '../../../src-main/domain/task/problem'
 import type { EmulationSettings } from '../../../src-main/services/run/emulate'
-import { readyRung, sharedFills } from '../../../src-main/services/run/emulate'
+import { readyRung } from '../../../src-main/services/run/emulate'
+import { sharedFills } from '../../../src-main/services/run/filled-cases'
 import { expectedOf } from '../../../src-main/services/run/emulated-expectation'
 import { planRun } from '../../../src-main/services/run/plan'
 import { packedRow } from '../../captures'
@@ -43,7 +44,7 @@ const cancelled = { kind: 'cancelled', message: expect.stringMatching(/cancelled
 it('^C while the reference computes cancels the run, and says nothing about the reference', async () => {
   const { bench, library } = await stoppedBench()
   const own = caseOf(gemmProblem(16))
-  const buffers = await sharedFills(bench)(own, '01_naive', 0)
+  const buffers = await sharedFills(bench, () => ({ bench, library }))(own, '01_naive', 0)
   if ('key' in buffers) throw new Error(buffers.key)
   await expect(expectedOf(bench, library, own, buffers)).rejects.toMatchObject(cancelled)
 })
@@ -54,6 +55,12 @@ it('^C while a rung’s launches are looked up cancels the run, and says nothing
     ...{ ladder: 'gemm-fp32', rungs: ['01_naive'], size: 16, params: {}, profile: 'card' },
   })
   const build = { artifact: library, build: null, diagnostics: [] }
-  const ready = readyRung(bench, sharedFills(bench), rungs[0]!.rung, build, problem)
+  const ready = readyRung(
+    bench,
+    sharedFills(bench, () => ({ bench, library })),
+    rungs[0]!.rung,
+    build,
+    problem,
+  )
   await expect(ready).rejects.toMatchObject(cancelled)
 })

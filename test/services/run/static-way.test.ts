@@ -227,7 +227,9 @@ describe('the launch probe', async () => {
       return built!
     }
     const referenceOf = async (source: string) =>
-      probeReference(liveToolbox(null), { probe, library: await library(source), signal })
+      probeReference(liveToolbox(null), {
+        ...{ probe, stage: 'kl_reference', library: await library(source), signal },
+      })
     const launchesOf = async (source: string) => launchesIn(await library(source))
     const launchesIn = (built: string) =>
       probeLaunches(liveToolbox(null), {
@@ -435,7 +437,9 @@ describe('the launch probe', async () => {
       ])
       // The library is C++ for the host; that nvcc takes it too is seen where its results are (ladder-folder.test.ts).
       const built = await library(pythonLibrary(task, script), headers)
-      const found = await probeReference(liveToolbox(null), { probe, library: built, signal })
+      const found = await probeReference(liveToolbox(null), {
+        ...{ probe, stage: 'kl_reference', library: built, signal },
+      })
       if (python === null || fault === null) expect(found).toBeNull()
       else expect(found).toMatch(fault)
     })

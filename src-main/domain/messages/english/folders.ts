@@ -155,6 +155,8 @@ export const task = {
   noExpression: '{place} is not a valid expression. {text}',
   specialOfWhole: 'Infinities and NaN fill only floating-point buffers, but this one is {dtype}.',
   normalOfWhole: 'normal fills only floating-point buffers, but this one is {dtype}.',
+  computedBy: 'Only kl_inputs of a reference.cu computes an input; give a reference.cu.',
+  maskedBy: 'Only a reference.cu provides a mask; give a reference.cu.',
   pythonFlags: 'A reference in Python computes without flags; give a reference.cu.',
   trustedScale: 'A trusted rung provides no scale; give rtol and atol.',
   trustedFlags: 'Rungs with different flags compute different results; provide a reference.cu.',
@@ -178,6 +180,7 @@ export const task = {
   noSizes: 'The task has no size.',
   noChoices: 'It has no choices.',
   at: 'At {at}, {fault}.',
+  broken: '{what} does not hold',
   notFinite: '{what} is not a finite number',
   negative: '{what} is negative, {value}',
   notOfType: '{value} is not a valid {dtype}, which holds whole numbers from {least} to {most}',
@@ -247,9 +250,13 @@ export const settings = {
   value: '{flag} cannot have the value "{value}".',
   leadsOut:
     'The include directory {directory} leads out of the folder; write an absolute path, or one below a $VARIABLE.',
-  unset: '`build` of the ladder names the environment variable {variable}, which is not set.',
-  setIt: 'Set {variable} to the directory that it stands for.',
+  unset:
+    '`build` of the ladder names {count, plural, one{the environment variable {variables}, which is} other{the environment variables {variables}, which are}} not set.',
+  setIt:
+    'Set {variables} to the {count, plural, one{directory that it stands} other{directories that they stand}} for.',
   noDirectory: 'The include directory {directory} does not exist on this machine.',
+  undefinedFunction:
+    'It uses {name} on the GPU, which another file defines. A rung is built from one file: include the one that defines it.',
   noLibrary: 'The library {library} was not found on this machine.',
   differ: 'They were built with other flags: {a} before, {b} now.',
   none: 'no flags of their own',

@@ -146,9 +146,10 @@ export const programs = {
     '{file} has {bytes, plural, one{{bytes} byte} other{{bytes} bytes}} in place of {expected}.',
   outputPart:
     '{file} has {bytes, plural, one{{bytes} byte} other{{bytes} bytes}}, which is no whole number of {dtype} values.',
-  outputBytes: '{file} differs from what is expected in {count} of its bytes, first at {index}.',
+  outputBytes:
+    '{file} differs from what is expected in {count} of its bytes. The first is byte {index}, which is {actual} instead of {expected}.',
   outputValues:
-    '{file} differs from what is expected in {count} of {total} values, first at {index}.',
+    '{file} differs from what is expected in {count} of {total} values. The first is value {index}, which is {actual} instead of {expected}.',
   noExpected: 'What {file} must contain is not known: {why}',
   noGpuTime: 'The GPU time of {program} is not known: {why}',
   noGpuTimes: 'GPU times are not known: {why}',
@@ -196,6 +197,7 @@ export const written = {
   string: 'a string',
   number: 'a number',
   whole: 'a whole number',
+  trueOrFalse: 'true or false',
   map: 'a map of keys',
   list: 'a list',
   oneOf: 'one of {values}',

@@ -140,6 +140,7 @@ export const tools = {
 
   nvccStopped:
     'nvcc was stopped after {minutes, plural, one{{minutes} minute} other{{minutes} minutes}}.',
+  notShipped: 'nvcc was not found, and {what} is not among the builds that come with this program.',
   nvccNotStarted: 'nvcc could not be started.',
   nvccKilled: 'nvcc was terminated by {signal}.',
   nvccEnded: 'nvcc exited with code {exitCode}: {text}',
@@ -274,6 +275,9 @@ export const emulation = {
     'Emulated at {at} instead of {from}, so that it takes seconds. Waves per SM are those of the smaller size.',
   unsettled:
     'It keeps a state in device memory that changes with each launch, so that some right launches say nothing of the next. Reset it at the start of kl_launch, as with cudaMemsetAsync.',
+  maskedAll: 'its mask leaves out every element of {name}',
+  shipped:
+    'This machine has no nvcc: the builds that come with this program were used, made with nvcc {version}.',
   fromHost: 'the reference on this machine',
   fromEmulated: 'the reference, emulated as well',
   fromRung: 'the rung {rung}, emulated as well',

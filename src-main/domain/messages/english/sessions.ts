@@ -9,6 +9,8 @@ export const records = {
     '{count, plural, one{{count} element of {buffers} exceeds} other{{count} elements of {buffers} exceed}} the error bound.',
   mismatchesAt:
     '{count, plural, one{{count} element of {buffers} exceeds} other{{count} elements of {buffers} exceed}} the error bound; the first is {place} = {actual}, expected {expected}.',
+  differAt:
+    '{count, plural, one{{count} element of {buffers} differs} other{{count} elements of {buffers} differ}} from the reference; the first is {place} = {actual}, expected {expected}.',
 
   needsArchitecture: 'requires {requires}; {gpu} has compute capability {computeCapability}.',
 
@@ -95,6 +97,10 @@ export const doctor = {
 
   installNvcc:
     'Install the CUDA toolkit and put nvcc on PATH. Without it, `--target recorded` replays a shipped recording.',
+  installPackage:
+    'Or install the npm package of this program: it has builds of the shipped rungs for `--target emulated`, which the one-file program lacks.',
+  buildElsewhere:
+    'Or run on a machine that has it: `kernel-ladder machine add NAME --ssh HOST`, then `--target NAME`.',
   tryEmulated:
     '`--target emulated` needs no GPU: exact counters with `run`, race checks with `sanitize`, no times.',
   tryRecorded: '`--target recorded` replays times and counters that were measured on a GPU before.',

@@ -13,6 +13,7 @@ export interface InitOptions {
   from?: string
   kernel?: string
   include?: string[]
+  define?: string[]
 }
 
 const usage = (problem: string, remedy: string): KernelLadderError =>
@@ -24,11 +25,17 @@ export async function initCommand(
   args: readonly string[],
   options: InitOptions,
 ): Promise<number> {
-  const { template, from, kernel, include = [] } = options
+  const { template, from, kernel, include = [], define = [] } = options
   if (from !== undefined) {
     if (template !== undefined)
       throw usage('--template and --from exclude each other.', 'Give one of them.')
-    const request = { file: from, include, args, ...(kernel === undefined ? {} : { kernel }) }
+    const request = {
+      file: from,
+      include,
+      define,
+      args,
+      ...(kernel === undefined ? {} : { kernel }),
+    }
     const found = await initFromFile(await setUp(), folder, request, note)
     printText(describeProposal(found, from))
     note(`Then: kernel-ladder run --ladder ${shownPath(found.folder)} --target emulated`)
@@ -38,6 +45,7 @@ export async function initCommand(
   const [alone] = [
     ...(kernel === undefined ? [] : ['--kernel']),
     ...(include.length === 0 ? [] : ['--include']),
+    ...(define.length === 0 ? [] : ['--define']),
     ...(args.length === 0 ? [] : ['Arguments of a program']),
   ]
   if (alone !== undefined)

@@ -22,3 +22,7 @@ export const describeDiagnostics = (
   diagnostics
     .filter((one) => one.severity === severity)
     .map((one) => `${place(ladder, one)}${severity}: ${one.message}`)
+
+/** The compiler's warnings of every rung, built or failed. */
+export const describeWarnings = (session: Pick<Session, 'ladder' | 'rungs'>): string[] =>
+  session.rungs.flatMap((rung) => describeDiagnostics(session, rung, 'warning'))

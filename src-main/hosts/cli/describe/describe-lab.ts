@@ -44,10 +44,10 @@ export function describeOutcome(outcome: LabOutcome): string {
     `${outcome.title} · ${origin}`,
     ...(build.ok ? [] : [`Not built: ${inEnglish(build.reason ?? '')}`]),
     ...build.diagnostics
-      .filter(({ severity }) => severity === 'error')
+      .filter(({ severity }) => severity !== 'note')
       .map(
-        ({ file, line, message }) =>
-          `  ${file?.split('/').pop() ?? ''}${line === null ? '' : `:${line}`}: ${message}`,
+        ({ file, line, severity, message }) =>
+          `  ${file?.split('/').pop() ?? ''}${line === null ? '' : `:${line}`}: ${severity}: ${message}`,
       ),
     table(checks, [
       { header: '', align: 'left', cell: ({ status }) => signs[status] },

@@ -28,7 +28,7 @@ import { formatMs, formatRatio, formatValue } from '../../../domain/metrics/unit
 import { table, type Column } from '../table'
 import { metric, none } from './figure'
 import { columnFor } from '../../../domain/session/noisy-counters'
-import { describeDiagnostics } from './describe-errors'
+import { describeDiagnostics, describeWarnings } from './describe-errors'
 import { describePublished } from './describe-published'
 
 const passesWord = (passes: number): string => `${passes} ${passes === 1 ? 'pass' : 'passes'}`
@@ -276,9 +276,6 @@ export function describeSession(session: Session): string {
           ...describeDiagnostics(session, rung, 'error'),
         ],
   )
-  const compilerWarnings = session.rungs.flatMap((rung) =>
-    describeDiagnostics(session, rung, 'warning'),
-  )
   const claim = claimWords(session)
   // An import may not know the number of passes, which is then 0.
   const passes = session.rungs.flatMap(({ profile }) => (profile?.passes ? [profile.passes] : []))
@@ -310,7 +307,7 @@ export function describeSession(session: Session): string {
     ...(knowsRun ? [`the run took ${session.elapsedSeconds.toFixed(1)} s`] : []),
     ...session.warnings.map((warning) => `warning: ${inEnglish(warning)}`),
     ...ratioWarnings(session).map(inEnglish),
-    ...new Set(compilerWarnings),
+    ...new Set(describeWarnings(session)),
     ...troubles,
     ...describePublished(session),
   ].join('\n')

@@ -29,7 +29,7 @@ function mainText({ main, launches, kernel }: FromFile, file: string): string {
     : `ended after ${main.seconds.toFixed(1)} s`
   const seen =
     launches === 0
-      ? `It did not launch ${kernel}, so every number is invented.`
+      ? `It did not launch ${kernel}, so every number is invented. If it needs arguments, give them after --.`
       : `${launches === 1 ? 'One launch' : `${launches} different launches`} of ${kernel} ${launches === 1 ? 'was' : 'were'} recorded${launches === 1 ? '' : '; the first is used'}.`
   return `main() ran on the CPU ${where}, and ${ending}.\n${seen}`
 }
@@ -44,6 +44,11 @@ export function describeProposal(found: FromFile, file: string): string {
       [why, proposal.fixed, ...invented].filter((text) => text !== null),
       'recorded',
     ),
+  ])
+  const equal = proposal.equal.map((names): Row => [
+    'equal sizes',
+    names.join(', '),
+    guess(['in trials with unequal sizes it left its buffers'], ''),
   ])
   const scalars = proposal.scalars.map(({ name, dtype, value }): Row => [
     `scalar ${name}`,
@@ -99,6 +104,7 @@ export function describeProposal(found: FromFile, file: string): string {
     table([
       ['kernel', found.kernel, ''],
       ...sizes,
+      ...equal,
       ...scalars,
       ...buffers,
       launch,

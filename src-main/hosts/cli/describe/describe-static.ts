@@ -13,7 +13,7 @@ import { launchOccupancy, threadsOf } from '../../../domain/analysis/derived-met
 import { can, gpuOfTarget, isBuiltOnly } from '../../../domain/targets/targets'
 import { describeKernels } from './describe-kernels'
 import { describePrograms } from './describe-programs'
-import { describeDiagnostics } from './describe-errors'
+import { describeDiagnostics, describeWarnings } from './describe-errors'
 import { none } from './figure'
 
 const bytes = (value: number | null | undefined): string =>
@@ -77,6 +77,7 @@ function describeStatic(session: Session): string {
     table(session.rungs, columns),
     'registers, shared memory and threads: of the kernels that this problem launches; max and spills: over all compiled kernels; occupancy and waves: derived',
     ...session.warnings.map((warning) => `warning: ${inEnglish(warning)}`),
+    ...new Set(describeWarnings(session)),
     ...session.rungs.flatMap((rung) => troublesOf(session, rung)),
   ].join('\n')
 }

@@ -1,9 +1,12 @@
 /** A user's .cu file, compiled as it is: its host code as a library, its machine code, and the headers it includes. */
 import { readdir, readFile, realpath } from 'node:fs/promises'
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path'
-import { notCompiling, type Compiler } from '../../bench/compiler'
+import { notCompiling, undefinedFunction, type Compiler } from '../../bench/compiler'
 import { readModules } from '../../../adapters/tools/built-code'
 import { readBuildOutput, type PtxasKernel } from '../../../adapters/tools/nvcc'
+import { compileWords, type BuildSettings } from '../../../domain/ladder/build-settings'
+import type { Diagnostic } from '../../../domain/session/session'
+import { asOption, findHeader } from './find-header'
 import { shownPath } from '../../../adapters/catalog/ladder-folder'
 import { inputError, KernelLadderError } from '../../../domain/errors'
 import { message } from '../../../domain/messages/message'
@@ -53,11 +56,17 @@ async function toolkitLibraries(headers: readonly string[], nvcc: string): Promi
 
 const missingHeader = /fatal error: ([^\s:]+): No such file or directory/
 
+/** What looks like a macro that the build of the file defines. */
+const undefinedMacro = (diagnostics: readonly Diagnostic[]): string | undefined =>
+  diagnostics.flatMap(
+    ({ message: text }) => /^identifier "([A-Z][A-Z0-9_]+)" is undefined/.exec(text)?.[1] ?? [],
+  )[0]
+
 /** @throws an input error with nvcc's first message if the file does not compile */
 export async function compileFile(
   compiler: Compiler,
   file: string,
-  { includes, sm, scratch }: { includes: readonly string[]; sm: string; scratch: string },
+  { settings, sm, scratch }: { settings: BuildSettings; sm: string; scratch: string },
 ): Promise<CompiledFile> {
   const folder = dirname(file)
   const [library, rule] = [join(scratch, 'program.so'), join(scratch, 'program.d')]
@@ -66,20 +75,11 @@ export async function compileFile(
     key: 'nvcc/from-file',
     file: compiler.nvcc,
     args: [
-      ...[
-        '-std=c++17',
-        '-O2',
-        '-shared',
-        '-Xcompiler',
-        '-fPIC',
-        '-cudart',
-        'none',
-        '-Xptxas',
-        '-v',
-      ],
+      ...[...(settings.std ? [] : ['-std=c++17']), '-O2', '-shared'],
+      ...['-Xcompiler', '-fPIC', '-cudart', 'none', '-Xptxas', '-v'],
       ...['-gencode', `arch=compute_${sm},code=sm_${sm}`],
       ...['-D_GLIBCXX_BITS_SPECFUN_H', '-MD', '-MF', rule],
-      ...includes.flatMap((path) => ['-I', resolve(path)]),
+      ...compileWords(settings),
       ...[basename(file), '-o', library],
     ],
     cwd: folder,
@@ -91,16 +91,24 @@ export async function compileFile(
     throw new KernelLadderError('cancelled', message('asked.cancelled'))
   if (result.outcome !== 'exited' || result.exitCode !== 0) {
     const [, header] = missingHeader.exec(`${result.stderr}\n${result.stdout}`) ?? []
-    if (header !== undefined)
+    if (header !== undefined) {
+      const found = await findHeader(file, header)
       throw inputError(
         `${shownPath(file)} includes ${header}, which is not found.`,
-        'Name the folder that contains it with --include DIR.',
+        found === null
+          ? 'Name the folder that contains it with --include DIR.'
+          : `Add --include ${asOption(found)}, which contains it.`,
       )
+    }
+    const macro = undefinedMacro(diagnostics)
     const last = result.stderr.trim().split('\n').pop() ?? ''
     throw inputError(
-      notCompiling(diagnostics, (name) => shownPath(resolve(folder, name))) ??
+      undefinedFunction(result) ??
+        notCompiling(diagnostics, (name) => shownPath(resolve(folder, name))) ??
         `nvcc could not build ${shownPath(file)}: ${last === '' ? result.outcome : last}`,
-      'It must compile by itself with nvcc -std=c++17.',
+      macro === undefined
+        ? 'It must compile by itself with nvcc -std=c++17.'
+        : `If its build defines ${macro}, add --define ${macro}=VALUE.`,
     )
   }
   const all = prerequisites(await readFile(rule, 'utf8')).map((path) =>

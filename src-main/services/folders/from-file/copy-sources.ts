@@ -1,6 +1,6 @@
 /** Copies a file and the headers it includes into a ladder folder, so that it includes them there as it did before. */
 import { copyFile, mkdir, stat } from 'node:fs/promises'
-import { dirname, join, relative, resolve, sep } from 'node:path'
+import { dirname, join, relative, sep } from 'node:path'
 import { headerName, shownPath } from '../../../adapters/catalog/ladder-folder'
 import { inputError } from '../../../domain/errors'
 
@@ -31,8 +31,7 @@ const asHeader = (path: string): string =>
   headerName.test(path) ? path : `${path.replace(/\.\w+$/, '')}.cuh`
 
 /** @returns where the file itself is to be, and every copy; the first is the file's */
-export function placesOf(sources: readonly string[], includes: readonly string[]): Copy[] {
-  const folders = includes.map((path) => resolve(path))
+export function placesOf(sources: readonly string[], folders: readonly string[]): Copy[] {
   const through = (path: string): string | null => {
     const found = folders.find((folder) => isBelow(path, folder))
     return found === undefined ? null : relative(found, path)
@@ -47,16 +46,29 @@ export function placesOf(sources: readonly string[], includes: readonly string[]
   })
 }
 
+/** The include directories of large libraries, which are named instead of copied. */
+export function largeFolders(sources: readonly string[], includes: readonly string[]): string[] {
+  if (sources.length <= mostHeaders) return []
+  const headers = sources.slice(1)
+  const below = (folder: string) => headers.filter((path) => isBelow(path, folder)).length
+  return includes.filter((folder) => below(folder) > mostHeaders / 2)
+}
+
+/** @param includes absolute; headers below those in `kept` stay where they are */
 export async function copySources(
   sources: readonly string[],
   includes: readonly string[],
+  kept: readonly string[],
   folder: string,
 ): Promise<Copy[]> {
-  const copies = placesOf(sources, includes)
+  const copies = placesOf(
+    sources.filter((path, index) => index === 0 || !kept.some((one) => isBelow(path, one))),
+    includes,
+  )
   if (copies.length > mostHeaders)
     throw inputError(
       `${shownPath(sources[0]!)} includes ${copies.length - 1} headers that are not installed with CUDA; at most ${mostHeaders} are copied into a ladder folder.`,
-      'Large libraries must be in a folder that the compiler searches.',
+      'Name the folder of a large library with --include DIR: its headers are then used where they are.',
     )
   for (const { from, to } of copies) {
     const { size } = await stat(from)

@@ -14,8 +14,18 @@ import { readLadderFolder, shownPath } from '../../../adapters/catalog/ladder-fo
 import { inputError, missingError } from '../../../domain/errors'
 import { message, type Statement } from '../../../domain/messages/message'
 import type { BuildGpu } from '../../../domain/gpu/gpu-table'
+import type { BuildSettings } from '../../../domain/ladder/build-settings'
 import { largestOf } from '../../../domain/proposal/contents'
 import { propose, type KernelLaunch, type Proposal } from '../../../domain/proposal/proposal'
+import {
+  equalSizes,
+  exchanged,
+  keptEqual,
+  marked,
+  settled,
+  unequalSizes,
+} from '../../../domain/proposal/equal-sizes'
+import type { Sizes } from '../../../domain/task/problem'
 import { signatureOf } from '../../../domain/proposal/signature'
 import { ladderText, referenceText, rungText, type Origin } from '../../../domain/proposal/write'
 import { functionsIn, sourceFunctions } from '../../../adapters/catalog/cuda-file'
@@ -33,15 +43,18 @@ import {
   type ChosenKernel,
 } from './choose-kernel'
 import { compileFile, type CompiledFile } from './compile-file'
-import { copySources } from './copy-sources'
+import { compileOptions } from './compile-options'
+import { copySources, largeFolders } from './copy-sources'
 import { ownLauncher, ownReference, type OwnReference } from './own-functions'
-import { referenceFault, tryLadder, type Tried } from './try-ladder'
+import { fitsAt, referenceFault, tryLadder, type Tried } from './try-ladder'
 
 export interface FromFileRequest {
   file: string
   kernel?: string
   /** Folders with headers. */
   include: readonly string[]
+  /** Macros, `NAME` or `NAME=VALUE`. */
+  define: readonly string[]
   /** The arguments of its main(). */
   args: readonly string[]
 }
@@ -168,8 +181,30 @@ const sameLaunch = (tried: Tried, chosen: ChosenKernel): boolean | null => {
 
 const rungName = (base: string): string => `01_${base.replace(/[^A-Za-z0-9_]/g, '')}`.slice(0, 80)
 
+/** Finds out by trials what sizes are that had the same value; what stays unknown is marked. */
+async function settleSizes(
+  proposal: Proposal,
+  fits: (proposal: Proposal, sizes: Sizes[]) => Promise<boolean | null>,
+): Promise<Proposal> {
+  let found = proposal
+  if (proposal.fixed !== null) return proposal
+  for (const group of equalSizes(proposal)) {
+    let outcome: boolean | null = false
+    for (const other of exchanged(found, group)) {
+      outcome = await fits(other, unequalSizes(other, group))
+      if (outcome !== false) {
+        found = outcome ? settled(other, group) : marked(found, group)
+        break
+      }
+    }
+    if (outcome === false) found = keptEqual(found, group)
+  }
+  return found
+}
+
 /** All facts about the file, collected before any file is written. */
 interface Learnt {
+  settings: BuildSettings
   compiled: CompiledFile
   functions: SourceFunction[]
   main: RecordedMain | null
@@ -189,8 +224,10 @@ async function learn(
   const compiler = await bench.compiler()
   // Built meanwhile: each takes seconds, and both are needed.
   for (const build of [bench.programRecorder, bench.launchProbe]) build().catch(() => undefined)
+  const { settings, from } = await compileOptions(file, request)
+  if (from !== null) tell(`Compiling it as ${from} says.`)
   const compiled = await compileFile(compiler, file, {
-    includes: request.include,
+    settings,
     sm: isArchitectureSpecific(text) ? '90a' : '90',
     scratch,
   })
@@ -225,17 +262,31 @@ async function learn(
     : inventedLaunch(shown, chosen)
   if (!launch.parameters.some(({ kind, pointer }) => kind.kind === 'pointer' && pointer !== null))
     throw noArray(shown, chosen.signature.call)
-  return { compiled, functions, main, chosen, launch }
+  return { settings, compiled, functions, main, chosen, launch }
+}
+
+/** A directory below an environment variable that names one, such as CUTLASS_PATH, which another machine has elsewhere. */
+function portable(directory: string): string {
+  const named = Object.entries(process.env).flatMap(([name, value = '']) =>
+    /_(PATH|DIR|ROOT|HOME)$/.test(name) &&
+    value.length > 1 &&
+    `${directory}/`.startsWith(`${value}/`)
+      ? [{ name, value }]
+      : [],
+  )
+  const [longest] = named.sort((a, b) => b.value.length - a.value.length)
+  return longest ? `$${longest.name}${directory.slice(longest.value.length)}` : directory
 }
 
 /** The original file and its headers are copied; what the ladder consists of is written around them. */
 async function writeFirst(
   folder: string,
   id: string,
-  { compiled, functions, chosen, launch }: Learnt,
-  request: FromFileRequest,
+  { settings, compiled, functions, chosen, launch }: Learnt,
 ): Promise<Draft> {
-  const [own] = await copySources(compiled.sources, request.include, folder)
+  const { include = [], ...others } = settings
+  const kept = largeFolders(compiled.sources, include)
+  const [own] = await copySources(compiled.sources, include, kept, folder)
   await writeSchema(folder)
   const proposal = propose(launch)
   const draft: Draft = {
@@ -252,6 +303,7 @@ async function writeFirst(
         data === null ? [] : [{ name, data }],
       ),
       wasRecorded: launch.wasRecorded,
+      build: { ...others, ...(kept.length > 0 ? { include: kept.map(portable) } : {}) },
       libraries: compiled.libraries,
       reference: null,
     },
@@ -290,7 +342,11 @@ async function refine(
       ...draft,
       proposal: { ...draft.proposal, fixed: 'at smaller sizes it left its buffers' },
     })
-  const proposal = directed(draft.proposal, tried)
+  const proposal = await settleSizes(directed(draft.proposal, tried), async (proposed, sizes) => {
+    await write(folder, { ...draft, proposal: proposed })
+    const { catalog, ladder } = await readLadderFolder(folder, shipped)
+    return tried.observed ? fitsAt(bench, catalog, ladder.id, gpu, sizes) : null
+  })
   const types = launch.parameters.map(
     ({ kind }, index) =>
       chosen.signature.types?.[index] ?? chosen.source.parameters[index]?.type ?? kind.kind,
@@ -333,7 +389,7 @@ export async function initFromFile(
   try {
     const learnt = await learn(bench, file, text, request, { gpu, scratch: scratch.path, tell })
     await makeFolder(path)
-    const first = await writeFirst(path, id, learnt, request)
+    const first = await writeFirst(path, id, learnt)
     await trustFolder(folders, path)
     const { draft, tried, refused } = await refine(bench, path, first, learnt, gpu, shipped)
     const { files } = await readLadderFolder(path, shipped)

@@ -7,10 +7,11 @@ import { staticRungFlags } from '../../../adapters/tools/nvcc'
 import { bufferBytes, shrunk } from '../../../domain/emulation/emulated-problem'
 import { observeAccesses, type Observed } from '../../../domain/emulation/observed-accesses'
 import type { BuildGpu } from '../../../domain/gpu/gpu-table'
+import { dtypeOf } from '../../../domain/task/dtype'
 import { KernelLadderError } from '../../../domain/errors'
 import { message, type Statement } from '../../../domain/messages/message'
 import type { RunPlan } from '../../../domain/run/plan'
-import { caseOf } from '../../../domain/task/problem'
+import { caseOf, type Problem, type Sizes } from '../../../domain/task/problem'
 import { architectureFor, smOf } from '../../bench/architecture'
 import type { Bench } from '../../bench/bench'
 import { buildRung } from '../../bench/build-rung'
@@ -22,10 +23,10 @@ import {
   faultsOf,
   layoutsOf,
   readyRung,
-  sharedFills,
   type EmulationSettings,
   type ReadyRung,
 } from '../../run/emulate'
+import { sharedFills } from '../../run/filled-cases'
 import { expectedOf, verified } from '../../run/emulated-expectation'
 import { planRun } from '../../run/plan'
 import { wrongness } from '../../run/wrongness'
@@ -72,11 +73,16 @@ async function prepare(
   return { plan, probe: probe.artifact, build: { ...build, artifact } }
 }
 
-/** Calls `work` with the rung at a small size, and with what emulates it. */
+/** The plan's problem made small. */
+const smallProblem = ({ task, problem }: RunPlan): Problem =>
+  shrunk(task, problem, (small) => bufferBytes(task, { flags: [], ...small }) <= mostBytes)
+
+/** Calls `work` with the rung at a problem, and with what emulates it. */
 async function emulated<T>(
   bench: Bench,
   { plan, probe, build }: Prepared,
   gpu: BuildGpu,
+  problem: Problem,
   work: (settings: EmulationSettings, ready: ReadyRung) => T | Promise<T>,
 ): Promise<T | { trouble: Statement }> {
   const { toolbox, signal } = bench
@@ -84,13 +90,9 @@ async function emulated<T>(
   try {
     const { task, taskFolder } = plan
     const settings = { toolbox, pool, probe, task, taskFolder, gpu, seed: 1, signal }
-    const small = shrunk(
-      task,
-      plan.problem,
-      (problem) => bufferBytes(task, { flags: [], ...problem }) <= mostBytes,
-    )
     const { rung } = plan.rungs[0]!
-    const ready = await readyRung(settings, sharedFills(settings), rung, build, small)
+    const fills = sharedFills(settings, () => ({ bench: settings, library: null }))
+    const ready = await readyRung(settings, fills, rung, build, problem)
     return 'reason' in ready ? { trouble: ready.reason } : await work(settings, ready)
   } finally {
     await pool.close()
@@ -112,15 +114,21 @@ export async function referenceFault(
     if (!source) return null
     const compiler = await bench.compiler()
     const library = await buildReference(compiler, plan, source, smOf(gpu), staticRungFlags)
-    const fault = await emulated(bench, prepared, gpu, async (settings, ready) => {
-      const expected = await expectedOf(settings, library, ready.own, ready.buffers)
-      const estimated = await estimate(settings, ready)
-      const answer = await execute(settings, ready, { estimated })
-      const { stop } = faultsOf(answer, ready)
-      if (stop) return stop
-      const verify = verified(plan.task, ready, answer, expected)
-      return verify.passed ? null : wrongness(verify, plan.task)
-    })
+    const fault = await emulated(
+      bench,
+      prepared,
+      gpu,
+      smallProblem(plan),
+      async (settings, ready) => {
+        const expected = await expectedOf(settings, library, ready.own, ready.buffers)
+        const estimated = await estimate(settings, ready)
+        const answer = await execute(settings, ready, { estimated })
+        const { stop } = faultsOf(answer, ready)
+        if (stop) return stop
+        const verify = verified(plan.task, ready, answer, expected)
+        return verify.passed ? null : wrongness(verify, plan.task)
+      },
+    )
     return fault !== null && typeof fault === 'object' && 'trouble' in fault ? fault.trouble : fault
   } catch (error) {
     if (error instanceof KernelLadderError && error.kind !== 'cancelled') return error.statement
@@ -147,10 +155,50 @@ export async function tryLadder(
     ...(build.kernels ? { resources: build.kernels } : {}),
   })
   if ('reason' in launched) return { launched: null, observed: null, trouble: launched.reason }
-  const found = await emulated(bench, prepared, gpu, (_, ready) => ({
+  const found = await emulated(bench, prepared, gpu, smallProblem(plan), (_, ready) => ({
     observed: observeAccesses({ ...ready.job, limit: mostInstructions }),
   }))
   return 'trouble' in found
     ? { launched, observed: null, ...found }
     : { launched, ...found, trouble: null }
+}
+
+/** Buffers of a trial with unequal sizes. */
+const mostTrialBytes = 2 ** 26
+
+/** Whether every element of a buffer was written, which holds 0xff bytes before. */
+function isWritten(bytes: Uint8Array, elementBytes: number): boolean {
+  for (let at = 0; at < bytes.length; at += elementBytes)
+    if (bytes.subarray(at, at + elementBytes).every((byte) => byte === 0xff)) return false
+  return true
+}
+
+/** Whether the rung stays within its buffers and writes its outputs whole at all of these sizes; null if that is unknown. */
+export async function fitsAt(
+  bench: Bench,
+  catalog: Catalog,
+  ladder: string,
+  gpu: BuildGpu,
+  all: readonly Sizes[],
+): Promise<boolean | null> {
+  const prepared = await prepare(bench, catalog, ladder, gpu)
+  if ('trouble' in prepared) return null
+  const { plan } = prepared
+  for (const sizes of all) {
+    const problem = { ...plan.problem, sizes }
+    if (bufferBytes(plan.task, { flags: [], ...problem }) > mostTrialBytes) return null
+    const found = await emulated(bench, prepared, gpu, problem, async (settings, ready) => {
+      const estimated = await estimate(settings, ready)
+      if (Number.isFinite(estimated) && estimated > mostInstructions) return null
+      const answer = await execute(settings, ready, { estimated })
+      if (faultsOf(answer, ready).records.length > 0) return false
+      if (answer.stop) return answer.stop.kind === 'illegal-address' ? false : null
+      return ready.buffers.every(
+        ({ name, access, dtype }) =>
+          access !== 'out' || isWritten(answer.outputs.get(name)!, dtypeOf(dtype).bytes),
+      )
+    })
+    if (found !== true) return found === false ? false : null
+  }
+  return true
 }

@@ -1,0 +1,86 @@
+/**
+ * Builds that ship with the program, for a machine without nvcc: libraries whose kernels are emulated and whose host code
+ * runs here. They have the keys of the build cache, so a changed source or header finds none.
+ * `npm run kernels -- ship` writes them.
+ *
+ * The file of a platform is a Brotli stream: one line of JSON, an `Index`, and then the artifacts in its order.
+ */
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib'
+import { z } from 'zod'
+import { buildKey, KeptBuild, type BuildCache } from './build-cache'
+
+const Index = z.object({
+  /** The output of the compiler's `--version`. */
+  compiler: z.string(),
+  builds: z.array(z.object({ key: z.string(), bytes: z.number().int(), kept: KeptBuild })),
+})
+
+export interface ShippedBuild {
+  kept: KeptBuild
+  artifact: Uint8Array
+}
+
+export interface ShippedBuilds {
+  compiler: string
+  byKey: ReadonlyMap<string, ShippedBuild>
+}
+
+const platform = `${process.platform}-${process.arch}`
+
+/** Whether builds ship for this platform. */
+export const shippedPlatform = (): boolean => platform === 'linux-x64'
+
+const fileIn = (folder: string): string => join(folder, `${platform}.br`)
+
+export function packBuilds({ compiler, byKey }: ShippedBuilds): Uint8Array {
+  // Builds of one file with other parameters have much in common.
+  const sorted = [...byKey].sort(([, a], [, b]) =>
+    a.kept.argv.join() < b.kept.argv.join() ? -1 : 1,
+  )
+  const builds = sorted.map(([key, { kept, artifact }]) => ({ key, bytes: artifact.length, kept }))
+  const index = Buffer.from(`${JSON.stringify({ compiler, builds })}\n`)
+  const params = { [constants.BROTLI_PARAM_LGWIN]: constants.BROTLI_MAX_WINDOW_BITS }
+  return brotliCompressSync(Buffer.concat([index, ...sorted.map(([, one]) => one.artifact)]), {
+    params,
+  })
+}
+
+function unpackBuilds(packed: Uint8Array): ShippedBuilds {
+  const bytes = brotliDecompressSync(packed)
+  let at = bytes.indexOf('\n') + 1
+  const { compiler, builds } = Index.parse(JSON.parse(bytes.subarray(0, at).toString('utf8')))
+  const byKey = new Map<string, ShippedBuild>()
+  for (const { key, bytes: length, kept } of builds) {
+    byKey.set(key, { kept, artifact: bytes.subarray(at, at + length) })
+    at += length
+  }
+  return { compiler, byKey }
+}
+
+const opened = new Map<string, Promise<ShippedBuilds | null>>()
+
+/** Those of a folder, read once; null where there are none for this platform. */
+export function openShippedBuilds(folder: string): Promise<ShippedBuilds | null> {
+  const file = fileIn(folder)
+  const known = opened.get(file) ?? readFile(file).then(unpackBuilds, () => null)
+  opened.set(file, known)
+  return known
+}
+
+export const writeShippedBuilds = (folder: string, packed: Uint8Array): Promise<void> =>
+  writeFile(fileIn(folder), packed)
+
+/** The same cache, which takes what it lacks from the builds that ship. */
+export const withShippedBuilds = (cache: BuildCache, { byKey }: ShippedBuilds): BuildCache => ({
+  ...cache,
+  async slot(inputs) {
+    const slot = await cache.slot(inputs)
+    const found = slot.kept ? undefined : byKey.get(buildKey(inputs))
+    if (!found) return slot
+    await writeFile(slot.pending, found.artifact, { mode: 0o755 })
+    await slot.keep(found.kept)
+    return { ...slot, kept: found.kept }
+  },
+})

@@ -1,0 +1,48 @@
+/** Finds how a build system compiles a file, in the nearest compile_commands.json. */
+import { readFile, realpath, stat } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
+import type { BuildSettings } from '../../domain/ladder/build-settings'
+import {
+  parseCompileCommands,
+  settingsOf,
+  type CompileCommand,
+} from '../../parsers/cuda/compile-commands'
+
+/** Folders beside a source in which build systems leave compile_commands.json. */
+const buildFolders = ['.', 'build', 'out']
+const mostBytes = 2 ** 26
+
+async function commandIn(path: string, file: string): Promise<CompileCommand | null> {
+  const found = await stat(path).catch(() => null)
+  if (!found?.isFile() || found.size > mostBytes) return null
+  for (const command of parseCompileCommands(await readFile(path, 'utf8')) ?? []) {
+    const named = resolve(command.directory, command.file)
+    if ((await realpath(named).catch(() => named)) === file) return command
+  }
+  return null
+}
+
+/** The command that compiles a file, from its folder or the nearest one above. */
+async function nearestCommand(
+  file: string,
+): Promise<{ path: string; command: CompileCommand } | null> {
+  for (let folder = dirname(file); ; folder = dirname(folder)) {
+    for (const below of buildFolders) {
+      const path = join(folder, below, 'compile_commands.json')
+      const command = await commandIn(path, file)
+      if (command) return { path, command }
+    }
+    if (folder === dirname(folder)) return null
+  }
+}
+
+/** The settings of that command, include directories absolute, and the file that has it; null if no file does. */
+export async function nearestSettings(
+  file: string,
+): Promise<{ settings: BuildSettings; path: string } | null> {
+  const found = await nearestCommand(file)
+  if (!found) return null
+  const { include, ...others } = settingsOf(found.command)
+  const absolute = include?.map((path) => resolve(found.command.directory, path))
+  return { settings: { ...others, ...(absolute ? { include: absolute } : {}) }, path: found.path }
+}
