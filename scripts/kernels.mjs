@@ -1,19 +1,42 @@
 // @ts-check
-/** `npm run kernels [-- GPU]`: compiles every rung of every ladder that ships with nvcc, for one GPU (H200), without one. */
+/**
+ * `npm run kernels [-- GPU]`: compiles every rung of every ladder that ships with nvcc, for one GPU (H200), without one.
+ * `npm run kernels -- same REVISION [LADDER]`: which rungs have the same machine code as at a git revision.
+ */
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
+import { runnerImport } from 'vite'
 import { ensureBuilt, targets } from './lib/build.mjs'
 import { runChild } from './lib/child.mjs'
 import { ensureInstalled } from './lib/install.mjs'
-import { root, runScript, say } from './lib/project.mjs'
+import { PlainError, root, runScript, say } from './lib/project.mjs'
 
-const gpu = process.argv[2] ?? 'h200'
+const [gpu = 'h200', revision, ladder] = process.argv.slice(2)
 const program = join(root, targets.cli.outputs[0])
 // Its sessions are not the user's.
 const env = { ...process.env, KERNEL_LADDER_DATA: join(root, '.cache/kernels') }
 
+/** Exit code 1 if the machine code of a rung changed: its recordings are of other code. */
+async function compareCode() {
+  if (revision === undefined) throw new PlainError('Name a git revision: same REVISION.', 2)
+  /** @type {{ module: typeof import('./lib/same-code.ts') }} */
+  const { module } = await runnerImport(join(root, 'scripts/lib/same-code.ts'))
+  const rows = await module.sameCode({
+    kernels: join(root, 'cuda-kernels'),
+    revision,
+    cache: join(root, '.cache/same-code'),
+    ...(ladder === undefined ? {} : { only: ladder }),
+  })
+  for (const { ladder: id, rung, verdict } of rows)
+    if (verdict !== 'same') process.stdout.write(`${id} ${rung}: ${verdict}\n`)
+  const count = rows.filter(({ verdict }) => verdict === 'same').length
+  say(`${count} of ${rows.length} rungs have the same machine code as at ${revision}.`)
+  return rows.some(({ verdict }) => verdict === 'changed') ? 1 : 0
+}
+
 await runScript(async () => {
   await ensureInstalled()
+  if (gpu === 'same') return compareCode()
   await ensureBuilt(['cli'])
   /** @type {{ ladders: { id: string }[] }} */
   const { ladders } = JSON.parse(
