@@ -15,9 +15,7 @@
 // buffer) and of steps (shared memory to the other set of values). One barrier a tile is left: a
 // buffer is overwritten only after the barrier that follows its last read.
 
-#include "gemm_common.cuh"
-
-#include <stdint.h>
+#include "thread_tile.cuh"
 
 constexpr int TN = 8, kLanesN = WN / TN;              // columns of a thread, lanes side by side
 constexpr int kLanesM = 32 / kLanesN, TM = WM / kLanesM;
@@ -40,18 +38,12 @@ static_assert(kThreads % (BN / 4) == 0 && kRowsB >= 1 && kRowsB <= BK && BK % kR
 constexpr int kThreadsWanted = TM * TN > 64 ? 256 : 512;
 constexpr int kBlocksWanted = kThreads < kThreadsWanted ? kThreadsWanted / kThreads : 1;
 
-// Four neighboring floats of a row that has `left` more; zeros past its end.
-__device__ inline float4 loadFour(const float* from, int left) {
-  return make_float4(left > 0 ? from[0] : 0.0f, left > 1 ? from[1] : 0.0f, left > 2 ? from[2] : 0.0f,
-                     left > 3 ? from[3] : 0.0f);
-}
-
 // kWhole: m, n and k are multiples of the tile and every row is 16-byte aligned, so nothing needs a
 // check, which leaves registers for data in flight.
 template <bool kWhole>
 __global__ void __launch_bounds__(kThreads, kWhole ? kBlocksWanted : 1)
-gemmRegisterPrefetch(int m, int n, int k, float alpha, const float* __restrict__ a,
-             const float* __restrict__ b, float beta, float* __restrict__ c) {
+gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float* __restrict__ b,
+     float beta, float* __restrict__ c) {
   constexpr int kPassesA = BM / kRowsA, kCopiesA = kPassesA * (BK / 8), kCopiesB = BK / kRowsB;
   __shared__ __align__(16) float aTile[2][BK][BM + 4];  // transposed: a column of A is a row here
   __shared__ __align__(16) float bTile[2][BK][BN];
@@ -64,7 +56,6 @@ gemmRegisterPrefetch(int m, int n, int k, float alpha, const float* __restrict__
   const int aCol = threadIdx.x % 2 * 4, aRow = threadIdx.x / 2;
   const int bCol = threadIdx.x % (BN / 4) * 4, bRow = threadIdx.x / (BN / 4);
 
-  // Beyond M the last row is read instead: its result is never stored.
   const float* aNext[kPassesA];
 #pragma unroll
   for (int i = 0; i < kPassesA; ++i) {
@@ -87,13 +78,13 @@ gemmRegisterPrefetch(int m, int n, int k, float alpha, const float* __restrict__
     for (int i = 0; i < kCopiesA; ++i) {
       const int d = i / kPassesA * 8;
       const float* from = aNext[i % kPassesA] + d;
-      aFour[i] = kWhole ? *reinterpret_cast<const float4*>(from) : loadFour(from, k - t - aCol - d);
+      aFour[i] = kWhole ? klFour(from) : klFourLeft(from, k - t - aCol - d);
     }
 #pragma unroll
     for (int i = 0; i < kCopiesB; ++i) {
       const float* from = bNext + (long long)(i * kRowsB) * n;
-      bFour[i] = kWhole ? *reinterpret_cast<const float4*>(from)
-                        : loadFour(from, t + bRow + i * kRowsB < k ? n - col0 - bCol : 0);
+      bFour[i] = kWhole ? klFour(from)
+                        : klFourLeft(from, t + bRow + i * kRowsB < k ? n - col0 - bCol : 0);
     }
 #pragma unroll
     for (int i = 0; i < kPassesA; ++i) aNext[i] += BK;
@@ -115,14 +106,8 @@ gemmRegisterPrefetch(int m, int n, int k, float alpha, const float* __restrict__
 
   float aValues[2][TM], bValues[2][TN];  // of this step and of the next
   const auto readStep = [&](int values, int buffer, int d) {
-#pragma unroll
-    for (int i = 0; i < TM; i += 4)
-      *reinterpret_cast<float4*>(&aValues[values][i]) =
-          *reinterpret_cast<const float4*>(&aTile[buffer][d][row + i * kLanesM]);
-#pragma unroll
-    for (int j = 0; j < TN; j += 4)
-      *reinterpret_cast<float4*>(&bValues[values][j]) =
-          *reinterpret_cast<const float4*>(&bTile[buffer][d][col + j * kLanesN]);
+    klReadFours(aValues[values], &aTile[buffer][d][row], 4 * kLanesM);
+    klReadFours(bValues[values], &bTile[buffer][d][col], 4 * kLanesN);
   };
 
   loadTile(0);
@@ -144,49 +129,16 @@ gemmRegisterPrefetch(int m, int n, int k, float alpha, const float* __restrict__
         __syncthreads();
         readStep(0, buffer ^ 1, 0);
       }
-      // With SNAKE back and forth over the columns: each FMA shares an operand with the one before, and
-      // what was just read from the registers is at hand without another read.
-#pragma unroll
-      for (int i = 0; i < TM; ++i)
-#pragma unroll
-        for (int step = 0; step < TN; ++step) {
-          const int j = SNAKE && i % 2 ? TN - 1 - step : step;
-          sum[i][j] += aValues[d % 2][i] * bValues[d % 2][j];
-        }
+      klOuterProduct<SNAKE>(sum, aValues[d % 2], bValues[d % 2]);
     }
   }
 
-#pragma unroll
-  for (int i = 0; i < TM; ++i) {
-    const int r = row0 + row + i / 4 * 4 * kLanesM + i % 4;
-    if (!kWhole && r >= m) break;  // rows of a thread ascend
-    float* cRow = c + (long long)r * n;
-#pragma unroll
-    for (int j = 0; j < TN; j += 4) {
-      const int s = col0 + col + j * kLanesN;
-      if (kWhole) {
-        klStore(reinterpret_cast<float4*>(&cRow[s]),
-                make_float4(sum[i][j], sum[i][j + 1], sum[i][j + 2], sum[i][j + 3]), alpha, beta);
-      } else {
-#pragma unroll
-        for (int l = 0; l < 4; ++l)
-          if (s + l < n) klStore(&cRow[s + l], sum[i][j + l], alpha, beta);
-      }
-    }
-  }
+  klStoreTile<kWhole, !kWhole>(c, m, n, row0 + row, 4 * kLanesM, col0 + col, 4 * kLanesN, sum, alpha, beta);
 }
 
 extern "C" const char* kl_unsupported(const KlGemm* p, int) { return klRequireF32(p); }
 
 extern "C" cudaError_t kl_launch(const KlGemm* p, cudaStream_t stream) {
-  const int m = int(p->m), n = int(p->n), k = int(p->k);
-  const dim3 grid = klTileGrid(ceilDiv(m, BM), ceilDiv(n, BN));
-
-  const auto address = [](const void* pointer) { return reinterpret_cast<uintptr_t>(pointer); };
-  const bool whole = m % BM == 0 && n % BN == 0 && k % BK == 0 &&
-                     (address(p->a) | address(p->b) | address(p->c)) % 16 == 0;
-  const auto kernel = whole ? gemmRegisterPrefetch<true> : gemmRegisterPrefetch<false>;
-  kernel<<<grid, kThreads, 0, stream>>>(m, n, k, p->alpha, static_cast<const float*>(p->a),
-                                        static_cast<const float*>(p->b), p->beta, p->c);
-  return cudaGetLastError();
+  const auto kernel = klTilesWhole<BM, BN, BK>(p) ? gemm<true> : gemm<false>;
+  return klLaunch(kernel, klColumnsFirst<BM, BN>(p), kThreads, p, stream);
 }

@@ -15,18 +15,13 @@
 // partial result. With one slice this is the previous rung. The sums are added in a fixed order: the
 // same input gives the same bits.
 
-#include "gemm_common.cuh"
-
-#include <algorithm>
-#include <stdint.h>
+#include "split_k.cuh"
 
 constexpr int BM = 128, BN = 256, WM = 64, WN = 64, TM = 16, TN = 8;  // of a block, a warp, a thread
 constexpr int kLanesN = WN / TN, kLanesM = 32 / kLanesN;  // how a warp's lanes lie over its tile
 constexpr int kWarpsN = BN / WN;
 constexpr int kThreads = (BM / WM) * (BN / WN) * 32;
 
-// A lies transposed in shared memory. Eight lanes copy eight neighbors of a row of A into eight rows
-// there, which the padding puts 4 banks apart, and the lanes' four rows of A fill the gaps.
 constexpr int kStrideA = BM + 4, kStrideB = BN;
 constexpr int kStageFloats = BK * (kStrideA + kStrideB);
 constexpr int kSharedBytes = STAGES * kStageFloats * int(sizeof(float));
@@ -37,100 +32,11 @@ static_assert(STAGES >= 2, "STAGES must be at least 2: one tile is computed whil
 static_assert(kSharedBytes <= 163 * 1024,
               "STAGES * BK * (BM + 4 + BN) * 4 bytes must fit into the 163 KiB of an A100");
 
-// Copies that proceed while the threads compute. If `valid` is false, zeros are written and nothing
-// is read.
-__device__ inline void copyFloatAsync(float* to, const float* from, bool valid) {
-  asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;"
-               :: "r"(uint32_t(__cvta_generic_to_shared(to))), "l"(from), "r"(valid ? 4 : 0));
-}
-
-// These do nothing if `wanted` is 0. They are predicated within the PTX, because a branch would
-// cut the unrolled loop into pieces that the compiler cannot schedule across.
-__device__ inline void copyFloatAsyncIf(int wanted, float* to, const float* from) {
-  asm volatile("{ .reg .pred p; setp.ne.b32 p, %2, 0;\n"
-               "@p cp.async.ca.shared.global [%0], [%1], 4; }"
-               :: "r"(uint32_t(__cvta_generic_to_shared(to))), "l"(from), "r"(wanted));
-}
-__device__ inline void copyFourAsyncIf(int wanted, float* to, const float* from) {
-  asm volatile("{ .reg .pred p; setp.ne.b32 p, %2, 0;\n"
-               "@p cp.async.cg.shared.global [%0], [%1], 16; }"
-               :: "r"(uint32_t(__cvta_generic_to_shared(to))), "l"(from), "r"(wanted));
-}
-
-__device__ inline void commitCopies() { asm volatile("cp.async.commit_group;"); }
-
-// Waits until all but the newest kPending groups of this thread's copies have arrived.
-template <int kPending>
-__device__ inline void awaitCopies() {
-  asm volatile("cp.async.wait_group %0;" :: "n"(kPending) : "memory");
-}
-
-// What a thread copies of one tile after another along K.
-// With kWhole m, n and k are multiples of the tile and every row is 16-byte aligned: B goes by copies
-// of 16 bytes. Otherwise all copies are of 4 bytes, and zeros past the end of the matrix.
-template <bool kWhole>
-struct TileCopy {
-  static constexpr int kWidthB = kWhole ? 4 : 1;
-  static constexpr int kRowsA = kThreads / 8;                // rows of the A tile in one pass
-  static constexpr int kColsB = kThreads / BK * kWidthB;     // columns of the B tile in one pass
-  static constexpr int kPassesA = BM / kRowsA, kCopiesA = kPassesA * (BK / 8);
-  static constexpr int kPassesB = BN / kColsB;
-  static constexpr int kCopies = kCopiesA + kPassesB;
-  static_assert(BM % kRowsA == 0 && kThreads % BK == 0 && BN % kColsB == 0,
-                "the threads of a block must cover both tiles in whole passes");
-
-  const float* aNext[kPassesA];
-  const float* bNext;
-  int n;
-  int aTo, bTo;    // where in a stage the first element of A and of B goes
-  int aCol, bRow;  // for the checks at the matrix's end
-  int colsLeft, colsNow, kLeft;  // colsNow is 0 where the row of B lies beyond K
-
-  __device__ TileCopy(int row0, int col0, int m, int n, int k, int kHere, const float* a,
-                      const float* b)
-      : n(n), aCol(threadIdx.x % 8), bRow(threadIdx.x / (kThreads / BK)), kLeft(kHere) {
-    const int aRow = threadIdx.x / 8, bCol = threadIdx.x % (kThreads / BK) * kWidthB;
-    // Beyond M the last row is read instead: its result is never stored.
-#pragma unroll
-    for (int i = 0; i < kPassesA; ++i) {
-      const int r = row0 + aRow + i * kRowsA;
-      aNext[i] = a + (long long)(kWhole ? r : min(r, m - 1)) * k + aCol;
-    }
-    bNext = b + (long long)bRow * n + col0 + bCol;
-    colsLeft = n - (col0 + bCol);
-    colsNow = bRow < kLeft ? colsLeft : 0;
-    aTo = aCol * kStrideA + aRow;
-    bTo = BK * kStrideA + bRow * kStrideB + bCol;
-  }
-
-  // Copy i of the kCopies that bring the next tile. Nothing is read beyond the last tile.
-  __device__ void copy(int i, float* stage) const {
-    if (i < kCopiesA) {
-      const int pass = i % kPassesA, d = i / kPassesA * 8;
-      float* to = stage + aTo + d * kStrideA + pass * kRowsA;
-      if (kWhole) copyFloatAsyncIf(kLeft > 0, to, aNext[pass] + d);
-      else copyFloatAsync(to, aNext[pass] + d, aCol + d < kLeft);
-    } else {
-      const int s = (i - kCopiesA) * kColsB;
-      float* to = stage + bTo + s;
-      if (kWhole) copyFourAsyncIf(kLeft > 0, to, bNext + s);
-      else copyFloatAsync(to, bNext + s, s < colsNow);
-    }
-  }
-
-  __device__ void advance() {
-#pragma unroll
-    for (int i = 0; i < kPassesA; ++i) aNext[i] += BK;
-    bNext += (long long)BK * n;
-    kLeft -= BK;
-    colsNow = bRow < kLeft ? colsLeft : 0;
-  }
-};
-
 template <bool kWhole>
 __global__ void __launch_bounds__(kThreads, 1)
-gemmSplitK(int m, int n, int k, int kSlice, float alpha, const float* __restrict__ a,
-           const float* __restrict__ b, float beta, float* __restrict__ c) {
+gemm(int m, int n, int k, int kSlice, float alpha, const float* __restrict__ a,
+     const float* __restrict__ b, float beta, float* __restrict__ c) {
+  using Tiles = AsyncTiles<BM, BN, BK, kThreads, kWhole>;
   extern __shared__ __align__(16) float stages[];
 
   // Blocks start in index order. Walking down GROUP tile rows before moving on to the
@@ -145,15 +51,9 @@ gemmSplitK(int m, int n, int k, int kSlice, float alpha, const float* __restrict
   // This block's slice of K.
   const int k0 = blockIdx.y * kSlice, kHere = min(kSlice, k - k0);
 
-  TileCopy<kWhole> tiles(row0, col0, m, n, k, kHere, a + k0, b + (long long)k0 * n);
-  constexpr int kCopies = TileCopy<kWhole>::kCopies;
+  Tiles tiles(row0, col0, m, n, k, kHere, a + k0, b + (long long)k0 * n);
 #pragma unroll
-  for (int s = 0; s < STAGES - 1; ++s) {
-#pragma unroll
-    for (int i = 0; i < kCopies; ++i) tiles.copy(i, stages + s * kStageFloats);
-    commitCopies();
-    tiles.advance();
-  }
+  for (int s = 0; s < STAGES - 1; ++s) tiles.copyAll(stages + s * kStageFloats);
 
   // Which elements a thread computes: groups of four rows by four columns, a whole set of lanes
   // apart. Lanes i and i + 1 share what they read of B, i and i + 2 of A: so a 128-bit load of a warp
@@ -169,14 +69,8 @@ gemmSplitK(int m, int n, int k, int kSlice, float alpha, const float* __restrict
   const auto readStep = [&](int values, int d) {
     const float* aFrom = stages + readAt + d * kStrideA;
     const float* bFrom = stages + readAt + fromAToB + d * kStrideB;
-#pragma unroll
-    for (int i = 0; i < TM; i += 4)
-      *reinterpret_cast<float4*>(&aValues[values][i]) =
-          *reinterpret_cast<const float4*>(aFrom + i * kLanesM);
-#pragma unroll
-    for (int j = 0; j < TN; j += 4)
-      *reinterpret_cast<float4*>(&bValues[values][j]) =
-          *reinterpret_cast<const float4*>(bFrom + j * kLanesN);
+    klReadFours(aValues[values], aFrom, 4 * kLanesM);
+    klReadFours(bValues[values], bFrom, 4 * kLanesN);
   };
 
   awaitCopies<STAGES - 2>();
@@ -198,9 +92,9 @@ gemmSplitK(int m, int n, int k, int kSlice, float alpha, const float* __restrict
 
       // The copies of the tile STAGES - 1 ahead, spread over the steps. Their stage is the one that
       // was read before the last barrier.
-      constexpr int kPerStep = ceilDiv(kCopies, BK - 1);
+      constexpr int kPerStep = ceilDiv(Tiles::kCopies, BK - 1);
 #pragma unroll
-      for (int i = d * kPerStep; i < (d + 1) * kPerStep && i < kCopies; ++i)
+      for (int i = d * kPerStep; i < (d + 1) * kPerStep && i < Tiles::kCopies; ++i)
         tiles.copy(i, stages + writeAt);
       if (d == BK - 2) {
         commitCopies();
@@ -209,57 +103,13 @@ gemmSplitK(int m, int n, int k, int kSlice, float alpha, const float* __restrict
         if (writeAt == STAGES * kStageFloats) writeAt = 0;
       }
 
-      // With SNAKE back and forth over the columns: each FMA shares an operand with the one before, and
-      // what was just read from the registers is at hand without another read.
-#pragma unroll
-      for (int i = 0; i < TM; ++i)
-#pragma unroll
-        for (int step = 0; step < TN; ++step) {
-          const int j = SNAKE && i % 2 ? TN - 1 - step : step;
-          sum[i][j] += aValues[d % 2][i] * bValues[d % 2][j];
-        }
+      klOuterProduct<SNAKE>(sum, aValues[d % 2], bValues[d % 2]);
     }
   }
 
   c += (long long)blockIdx.y * m * n;  // the slices of the workspace, one matrix after another
 
-#pragma unroll
-  for (int i = 0; i < TM; ++i) {
-    const int r = row0 + row + i / 4 * 4 * kLanesM + i % 4;
-    if (!kWhole && r >= m) break;  // a thread's rows ascend
-    float* cRow = c + (long long)r * n;
-#pragma unroll
-    for (int j = 0; j < TN; j += 4) {
-      const int s = col0 + col + j * kLanesN;
-      if (kWhole) {
-        klStore(reinterpret_cast<float4*>(&cRow[s]),
-                make_float4(sum[i][j], sum[i][j + 1], sum[i][j + 2], sum[i][j + 3]), alpha, beta);
-      } else {
-#pragma unroll
-        for (int l = 0; l < 4; ++l)
-          if (s + l < n) klStore(&cRow[s + l], sum[i][j + l], alpha, beta);
-      }
-    }
-  }
-}
-
-__device__ inline float plus(float a, float b) { return a + b; }
-__device__ inline float4 plus(float4 a, float4 b) {
-  return make_float4(a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w);
-}
-
-// C = alpha * (sum of the partial results) + beta * C, for `count` elements of type T, float or float4.
-template <typename T>
-__global__ void __launch_bounds__(256)
-addPartials(long long count, int splits, float alpha, const T* __restrict__ partials, float beta,
-            T* __restrict__ c) {
-  const long long stride = (long long)gridDim.x * blockDim.x;
-  for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += stride) {
-    T sum = partials[i];
-#pragma unroll 4
-    for (int s = 1; s < splits; ++s) sum = plus(sum, partials[s * count + i]);
-    klStore(&c[i], sum, alpha, beta);
-  }
+  klStoreTile<kWhole, !kWhole>(c, m, n, row0 + row, 4 * kLanesM, col0 + col, 4 * kLanesN, sum, alpha, beta);
 }
 
 // How K is cut: a slice is a multiple of BK, and none is empty.
@@ -272,9 +122,7 @@ Split splitOf(const KlGemm* p) {
   const int k = int(p->k);
   int slices = SPLITS;
   if (slices == 0) {
-    int device = 0, sms = 1;
-    cudaGetDevice(&device);
-    cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device);
+    const int sms = klSmCount();
     const long long tiles = (long long)ceilDiv(int(p->m), BM) * ceilDiv(int(p->n), BN);
     slices = int(std::min<long long>(sms / std::min<long long>(tiles, sms), std::max(k / kShortest, 1)));
   }
@@ -283,51 +131,16 @@ Split splitOf(const KlGemm* p) {
 }
 
 extern "C" const char* kl_unsupported(const KlGemm* p, int sm) {
-  const bool small = sm == 86 || sm == 89 || sm >= 120;  // 99 KiB for a block, where an A100 has 163
-  if (small && kSharedBytes > 99 * 1024)
-    return "its stages exceed the 99 KiB of shared memory that a block has here: lower BK or STAGES";
-  return klRequireF32(p);
+  return klRequireStages(p, sm, kSharedBytes);
 }
 
-extern "C" size_t kl_workspace_bytes(const KlGemm* p) {
-  const int slices = splitOf(p).slices;
-  return slices == 1 ? 0 : size_t(slices) * p->m * p->n * sizeof(float);
-}
+extern "C" size_t kl_workspace_bytes(const KlGemm* p) { return klPartialBytes(p, splitOf(p).slices); }
 
 extern "C" cudaError_t kl_launch(const KlGemm* p, cudaStream_t stream) {
-  const int m = int(p->m), n = int(p->n), k = int(p->k);
+  // One dimension of blocks: however long and thin, a C that fits into memory has under 2^31 tiles.
+  const int tiles = ceilDiv(int(p->m), BM) * ceilDiv(int(p->n), BN);
   const Split split = splitOf(p);
-  const bool partial = split.slices > 1;
-  float* to = partial ? static_cast<float*>(p->workspace) : p->c;
-
-  // One dimension of tiles: however long and thin, a C that fits into memory has under 2^31 of them.
-  const dim3 grid(ceilDiv(m, BM) * ceilDiv(n, BN), split.slices);
-
-  const auto address = [](const void* pointer) { return reinterpret_cast<uintptr_t>(pointer); };
-  const bool aligned = (address(p->a) | address(p->b) | address(p->c) | address(to)) % 16 == 0;
-  const bool whole = m % BM == 0 && n % BN == 0 && k % BK == 0 && aligned;
-  const auto kernel = whole ? gemmSplitK<true> : gemmSplitK<false>;
-
-  // More than 48 KiB of shared memory is granted only to a kernel that requests it.
-  const cudaError_t error =
-      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kSharedBytes);
-  if (error != cudaSuccess) return error;
-  kernel<<<grid, kThreads, kSharedBytes, stream>>>(
-      m, n, k, split.length, partial ? 1.0f : p->alpha, static_cast<const float*>(p->a),
-      static_cast<const float*>(p->b), partial ? 0.0f : p->beta, to);
-  if (!partial) return cudaGetLastError();
-
-  const long long elements = p->m * p->n;
-  const auto blocks = [](long long count) {
-    return unsigned(std::min<long long>((count + 255) / 256, 1 << 20));
-  };
-  if (aligned && elements % 4 == 0) {
-    addPartials<<<blocks(elements / 4), 256, 0, stream>>>(
-        elements / 4, split.slices, p->alpha, reinterpret_cast<const float4*>(to), p->beta,
-        reinterpret_cast<float4*>(p->c));
-  } else {
-    addPartials<<<blocks(elements), 256, 0, stream>>>(elements, split.slices, p->alpha,
-                                                      static_cast<const float*>(to), p->beta, p->c);
-  }
-  return cudaGetLastError();
+  const bool whole = klTilesWhole<BM, BN, BK>(p) && (split.slices == 1 || klAligned16(p->workspace));
+  const auto kernel = whole ? gemm<true> : gemm<false>;
+  return klLaunchSlices(kernel, tiles, split.slices, split.length, kThreads, kSharedBytes, p, stream);
 }

@@ -12,9 +12,7 @@
 // A block of 64 x 64 has work for two warps of 64 x 32: half of an SM's schedulers would idle. Eight
 // warps in four slices keep all of them busy, each on 8 of a tile's 32 steps.
 
-#include "gemm_common.cuh"
-
-#include <stdint.h>
+#include "async_tiles.cuh"
 
 constexpr int BM = 64, BN = 64, WM = 64, WN = 32, TM = 8, TN = 8;  // of a block, a warp, a thread
 constexpr int kSliceSteps = 8;  // steps of a tile that are one slice's
@@ -23,8 +21,6 @@ constexpr int kLanesN = WN / TN, kLanesM = 32 / kLanesN;  // how a warp's lanes 
 constexpr int kWarpsN = BN / WN;
 constexpr int kSliceThreads = (BM / WM) * (BN / WN) * 32, kThreads = kSliceThreads * SLICES;
 
-// A lies transposed in shared memory. Eight lanes copy eight neighbors of a row of A into eight rows
-// there, which the padding puts 4 banks apart, and the lanes' four rows of A fill the gaps.
 constexpr int kStrideA = BM + 4, kStrideB = BN;
 constexpr int kStageFloats = BK * (kStrideA + kStrideB);
 // The slices' results overwrite the stages.
@@ -38,113 +34,19 @@ static_assert(STAGES >= 2, "STAGES must be at least 2: one tile is computed whil
 static_assert(kSharedBytes <= 163 * 1024, "STAGES * SLICES * 8 * (BM + 4 + BN) * 4 bytes must fit into the "
                                           "163 KiB of an A100");
 
-// Copies that proceed while the threads compute. If `valid` is false, zeros are written and nothing
-// is read.
-__device__ inline void copyFloatAsync(float* to, const float* from, bool valid) {
-  asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;"
-               :: "r"(uint32_t(__cvta_generic_to_shared(to))), "l"(from), "r"(valid ? 4 : 0));
-}
-
-// These do nothing if `wanted` is 0. They are predicated within the PTX, because a branch would
-// cut the unrolled loop into pieces that the compiler cannot schedule across.
-__device__ inline void copyFloatAsyncIf(int wanted, float* to, const float* from) {
-  asm volatile("{ .reg .pred p; setp.ne.b32 p, %2, 0;\n"
-               "@p cp.async.ca.shared.global [%0], [%1], 4; }"
-               :: "r"(uint32_t(__cvta_generic_to_shared(to))), "l"(from), "r"(wanted));
-}
-__device__ inline void copyFourAsyncIf(int wanted, float* to, const float* from) {
-  asm volatile("{ .reg .pred p; setp.ne.b32 p, %2, 0;\n"
-               "@p cp.async.cg.shared.global [%0], [%1], 16; }"
-               :: "r"(uint32_t(__cvta_generic_to_shared(to))), "l"(from), "r"(wanted));
-}
-
-__device__ inline void commitCopies() { asm volatile("cp.async.commit_group;"); }
-
-// Waits until all but the newest kPending groups of this thread's copies have arrived.
-template <int kPending>
-__device__ inline void awaitCopies() {
-  asm volatile("cp.async.wait_group %0;" :: "n"(kPending) : "memory");
-}
-
-// What a thread copies of one tile after another along K.
-// With kWhole m, n and k are multiples of the tile and every row is 16-byte aligned: B goes by copies
-// of 16 bytes. Otherwise all copies are of 4 bytes, and zeros past the end of the matrix.
-template <bool kWhole>
-struct TileCopy {
-  static constexpr int kWidthB = kWhole ? 4 : 1;
-  static constexpr int kRowsA = kThreads / 8;                // rows of the A tile in one pass
-  static constexpr int kColsB = kThreads / BK * kWidthB;     // columns of the B tile in one pass
-  static constexpr int kPassesA = BM / kRowsA, kCopiesA = kPassesA * (BK / 8);
-  static constexpr int kPassesB = BN / kColsB;
-  static constexpr int kCopies = kCopiesA + kPassesB;
-  static_assert(BM % kRowsA == 0 && kThreads % BK == 0 && BN % kColsB == 0,
-                "the threads of a block must cover both tiles in whole passes");
-
-  const float* aNext[kPassesA];
-  const float* bNext;
-  int n;
-  int aTo, bTo;    // where in a stage the first element of A and of B goes
-  int aCol, bRow;  // for the checks at the matrix's end
-  int colsLeft, colsNow, kLeft;  // colsNow is 0 where the row of B lies beyond K
-
-  __device__ TileCopy(int row0, int col0, int m, int n, int k, const float* a, const float* b)
-      : n(n), aCol(threadIdx.x % 8), bRow(threadIdx.x / (kThreads / BK)), kLeft(k) {
-    const int aRow = threadIdx.x / 8, bCol = threadIdx.x % (kThreads / BK) * kWidthB;
-    // Beyond M the last row is read instead: its result is never stored.
-#pragma unroll
-    for (int i = 0; i < kPassesA; ++i) {
-      const int r = row0 + aRow + i * kRowsA;
-      aNext[i] = a + (long long)(kWhole ? r : min(r, m - 1)) * k + aCol;
-    }
-    bNext = b + (long long)bRow * n + col0 + bCol;
-    colsLeft = n - (col0 + bCol);
-    colsNow = bRow < kLeft ? colsLeft : 0;
-    aTo = aCol * kStrideA + aRow;
-    bTo = BK * kStrideA + bRow * kStrideB + bCol;
-  }
-
-  // Copy i of the kCopies that bring the next tile. Nothing is read beyond the last tile.
-  __device__ void copy(int i, float* stage) const {
-    if (i < kCopiesA) {
-      const int pass = i % kPassesA, d = i / kPassesA * 8;
-      float* to = stage + aTo + d * kStrideA + pass * kRowsA;
-      if (kWhole) copyFloatAsyncIf(kLeft > 0, to, aNext[pass] + d);
-      else copyFloatAsync(to, aNext[pass] + d, aCol + d < kLeft);
-    } else {
-      const int s = (i - kCopiesA) * kColsB;
-      float* to = stage + bTo + s;
-      if (kWhole) copyFourAsyncIf(kLeft > 0, to, bNext + s);
-      else copyFloatAsync(to, bNext + s, s < colsNow);
-    }
-  }
-
-  __device__ void advance() {
-#pragma unroll
-    for (int i = 0; i < kPassesA; ++i) aNext[i] += BK;
-    bNext += (long long)BK * n;
-    kLeft -= BK;
-    colsNow = bRow < kLeft ? colsLeft : 0;
-  }
-};
-
 template <bool kWhole>
 __global__ void __launch_bounds__(kThreads)
-gemmSlicedK(int m, int n, int k, float alpha, const float* __restrict__ a,
-            const float* __restrict__ b, float beta, float* __restrict__ c) {
+gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float* __restrict__ b,
+     float beta, float* __restrict__ c) {
+  using Tiles = AsyncTiles<BM, BN, BK, kThreads, kWhole>;
   extern __shared__ __align__(16) float stages[];
 
   const int row0 = klTileRow() * BM, col0 = blockIdx.x * BN;
   if (row0 >= m) return;
 
-  TileCopy<kWhole> tiles(row0, col0, m, n, k, a, b);
-  constexpr int kCopies = TileCopy<kWhole>::kCopies;
+  Tiles tiles(row0, col0, m, n, k, k, a, b);
 #pragma unroll
-  for (int s = 0; s < STAGES - 1; ++s) {
-#pragma unroll
-    for (int i = 0; i < kCopies; ++i) tiles.copy(i, stages + s * kStageFloats);
-    commitCopies();
-    tiles.advance();
-  }
+  for (int s = 0; s < STAGES - 1; ++s) tiles.copyAll(stages + s * kStageFloats);
 
   // Which elements a thread computes: groups of four rows by four columns, a whole set of lanes
   // apart. Lanes i and i + 1 share what they read of B, i and i + 2 of A: so a 128-bit load of a warp
@@ -161,14 +63,8 @@ gemmSlicedK(int m, int n, int k, float alpha, const float* __restrict__ a,
   const auto readStep = [&](int values, int d) {
     const float* aFrom = stages + readAt + d * kStrideA;
     const float* bFrom = stages + readAt + fromAToB + d * kStrideB;
-#pragma unroll
-    for (int i = 0; i < TM; i += 4)
-      *reinterpret_cast<float4*>(&aValues[values][i]) =
-          *reinterpret_cast<const float4*>(aFrom + i * kLanesM);
-#pragma unroll
-    for (int j = 0; j < TN; j += 4)
-      *reinterpret_cast<float4*>(&bValues[values][j]) =
-          *reinterpret_cast<const float4*>(bFrom + j * kLanesN);
+    klReadFours(aValues[values], aFrom, 4 * kLanesM);
+    klReadFours(bValues[values], bFrom, 4 * kLanesN);
   };
 
   awaitCopies<STAGES - 2>();
@@ -190,9 +86,9 @@ gemmSlicedK(int m, int n, int k, float alpha, const float* __restrict__ a,
 
       // The copies of the tile STAGES - 1 ahead, spread over the steps. Their stage is the one that
       // was read before the last barrier.
-      constexpr int kPerStep = ceilDiv(kCopies, kSliceSteps - 1);
+      constexpr int kPerStep = ceilDiv(Tiles::kCopies, kSliceSteps - 1);
 #pragma unroll
-      for (int i = d * kPerStep; i < (d + 1) * kPerStep && i < kCopies; ++i)
+      for (int i = d * kPerStep; i < (d + 1) * kPerStep && i < Tiles::kCopies; ++i)
         tiles.copy(i, stages + writeAt);
       if (d == kSliceSteps - 2) {
         commitCopies();
@@ -201,15 +97,7 @@ gemmSlicedK(int m, int n, int k, float alpha, const float* __restrict__ a,
         if (writeAt == STAGES * kStageFloats) writeAt = 0;
       }
 
-      // With SNAKE back and forth over the columns: each FMA shares an operand with the one before, and
-      // what was just read from the registers is at hand without another read.
-#pragma unroll
-      for (int i = 0; i < TM; ++i)
-#pragma unroll
-        for (int step = 0; step < TN; ++step) {
-          const int j = SNAKE && i % 2 ? TN - 1 - step : step;
-          sum[i][j] += aValues[d % 2][i] * bValues[d % 2][j];
-        }
+      klOuterProduct<SNAKE>(sum, aValues[d % 2], bValues[d % 2]);
     }
   }
 
@@ -254,19 +142,6 @@ gemmSlicedK(int m, int n, int k, float alpha, const float* __restrict__ a,
 extern "C" const char* kl_unsupported(const KlGemm* p, int) { return klRequireF32(p); }
 
 extern "C" cudaError_t kl_launch(const KlGemm* p, cudaStream_t stream) {
-  const int m = int(p->m), n = int(p->n), k = int(p->k);
-  const dim3 grid = klTileGrid(ceilDiv(m, BM), ceilDiv(n, BN));
-
-  const auto address = [](const void* pointer) { return reinterpret_cast<uintptr_t>(pointer); };
-  const bool whole = m % BM == 0 && n % BN == 0 && k % BK == 0 &&
-                     (address(p->a) | address(p->b) | address(p->c)) % 16 == 0;
-  const auto kernel = whole ? gemmSlicedK<true> : gemmSlicedK<false>;
-
-  // More than 48 KiB of shared memory is granted only to a kernel that requests it.
-  const cudaError_t error =
-      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kSharedBytes);
-  if (error != cudaSuccess) return error;
-  kernel<<<grid, kThreads, kSharedBytes, stream>>>(m, n, k, p->alpha, static_cast<const float*>(p->a),
-                                                   static_cast<const float*>(p->b), p->beta, p->c);
-  return cudaGetLastError();
+  const auto kernel = klTilesWhole<BM, BN, BK>(p) ? gemm<true> : gemm<false>;
+  return klLaunch(kernel, klColumnsFirst<BM, BN>(p), kThreads, p, stream, kSharedBytes);
 }

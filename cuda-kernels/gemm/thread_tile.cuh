@@ -15,6 +15,12 @@ __device__ inline float4 klFourWithin(const float* row, int i, int length) {
                      i + 2 < length ? row[i + 2] : 0.0f, i + 3 < length ? row[i + 3] : 0.0f);
 }
 
+// The same of a row that has `left` more.
+__device__ inline float4 klFourLeft(const float* from, int left) {
+  return make_float4(left > 0 ? from[0] : 0.0f, left > 1 ? from[1] : 0.0f, left > 2 ? from[2] : 0.0f,
+                     left > 3 ? from[3] : 0.0f);
+}
+
 // Groups of four from shared memory, `stride` floats apart.
 template <int kCount>
 __device__ inline void klReadFours(float (&values)[kCount], const float* from, int stride) {
