@@ -92,7 +92,7 @@ __device__ inline float4 scaledFour(float alpha, const float* sum) {
 template <bool kWhole>
 __global__ void __launch_bounds__(kThreads, 1)
 gemm(int m, int n, int k, const float* __restrict__ a, const float* __restrict__ b,
-                  const float* __restrict__ bias, Finish by, float* __restrict__ c) {
+     const float* __restrict__ bias, Finish by, float* __restrict__ c) {
   using Tiles = AsyncTiles<BM, BN, BK, kThreads, kWhole>;
   extern __shared__ __align__(16) float stages[];
 
@@ -208,11 +208,8 @@ gemm(int m, int n, int k, const float* __restrict__ a, const float* __restrict__
 }
 
 extern "C" const char* kl_unsupported(const KlGemm* p, int sm) {
-  const bool small = sm == 86 || sm == 89 || sm >= 120;  // 99 KiB for a block, where an A100 has 163
-  if (small && kSharedBytes > 99 * 1024)
-    return "its stages exceed the 99 KiB of shared memory that a block has here: lower BK or STAGES";
   if (p->activation != KL_NONE && p->activation != KL_RELU) return "it knows no activation but ReLU";
-  return klRequireF32(p);
+  return klRequireStages(p, sm, kSharedBytes);
 }
 
 extern "C" cudaError_t kl_launch(const KlGemm* p, cudaStream_t stream) {
@@ -220,11 +217,7 @@ extern "C" cudaError_t kl_launch(const KlGemm* p, cudaStream_t stream) {
   // One dimension of blocks: however long and thin, a C that fits into memory has under 2^31 tiles.
   const dim3 grid(ceilDiv(m, BM) * ceilDiv(n, BN));
 
-  const auto address = [](const void* pointer) { return reinterpret_cast<uintptr_t>(pointer); };
-  const bool whole = m % BM == 0 && n % BN == 0 && k % BK == 0 &&
-                     (address(p->a) | address(p->b) | address(p->c) | address(p->bias)) % 16 == 0;
-  const auto kernel = whole ? gemm<true> : gemm<false>;
-
+  const auto kernel = klTilesWhole<BM, BN, BK>(p) && klAligned16(p->bias) ? gemm<true> : gemm<false>;
   // More than 48 KiB of shared memory is granted only to a kernel that requests it.
   const cudaError_t error =
       cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kSharedBytes);

@@ -141,11 +141,8 @@ addBiasActivate(int m, int n, const float* __restrict__ bias, float least, float
 }
 
 extern "C" const char* kl_unsupported(const KlGemm* p, int sm) {
-  const bool small = sm == 86 || sm == 89 || sm >= 120;  // 99 KiB for a block, where an A100 has 163
-  if (small && kSharedBytes > 99 * 1024)
-    return "its stages exceed the 99 KiB of shared memory that a block has here: lower BK or STAGES";
   if (p->activation != KL_NONE && p->activation != KL_RELU) return "it knows no activation but ReLU";
-  return klRequireF32(p);
+  return klRequireStages(p, sm, kSharedBytes);
 }
 
 extern "C" cudaError_t kl_launch(const KlGemm* p, cudaStream_t stream) {
