@@ -31,7 +31,7 @@ async function compareCode() {
     if (verdict !== 'same') process.stdout.write(`${id} ${rung}: ${verdict}\n`)
   const count = rows.filter(({ verdict }) => verdict === 'same').length
   say(`${count} of ${rows.length} rungs have the same machine code as at ${revision}.`)
-  return rows.some(({ verdict }) => verdict === 'changed') ? 1 : 0
+  return rows.some(({ verdict }) => verdict === 'changed' || verdict === 'broken') ? 1 : 0
 }
 
 await runScript(async () => {

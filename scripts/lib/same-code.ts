@@ -24,7 +24,7 @@ const run = promisify(execFile)
 export interface SameCodeRow {
   ladder: string
   rung: string
-  verdict: 'same' | 'changed' | 'new' | 'gone'
+  verdict: 'same' | 'changed' | 'new' | 'gone' | 'broken'
 }
 
 interface Input {
@@ -114,7 +114,7 @@ async function codeDigest(input: Input, sm: string, cache: string): Promise<stri
 
 /**
  * @param options `kernels`: the folder of the tasks; `only`: a ladder's id; `cache`: a folder for the digests of what was compiled
- * @throws an input error for an unknown revision, and nvcc's where a rung does not compile
+ * @throws an input error for an unknown revision, and nvcc's where a rung of the revision does not compile
  */
 export async function sameCode(options: {
   kernels: string
@@ -130,18 +130,21 @@ export async function sameCode(options: {
     const { folder } = await checkOutRevision(kernels, revision, scratch.path, signal)
     const before = await inputsOf(await readCatalog(folder), only)
     const now = await inputsOf(await readCatalog(kernels), only)
+    const verdictOf = async (old?: Input, fresh?: Input): Promise<SameCodeRow['verdict']> => {
+      if (!old) return 'new'
+      if (!fresh) return 'gone'
+      const digest = (input: Input) => codeDigest(input, sm, cache)
+      const then = await digest(old)
+      return digest(fresh).then(
+        (now) => (now === then ? 'same' : 'changed'),
+        () => 'broken',
+      )
+    }
     const rows: SameCodeRow[] = []
     await inParallel([...new Set([...before.keys(), ...now.keys()])], async (name) => {
       const [ladder, rung] = name.split(' ') as [string, string]
       const [old, fresh] = [before.get(name), now.get(name)]
-      const verdict = !old
-        ? 'new'
-        : !fresh
-          ? 'gone'
-          : (await codeDigest(old, sm, cache)) === (await codeDigest(fresh, sm, cache))
-            ? 'same'
-            : 'changed'
-      rows.push({ ladder, rung, verdict })
+      rows.push({ ladder, rung, verdict: await verdictOf(old, fresh) })
     })
     return rows.sort((a, b) => (`${a.ladder} ${a.rung}` < `${b.ladder} ${b.rung}` ? -1 : 1))
   } finally {
