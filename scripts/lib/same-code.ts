@@ -8,7 +8,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { isPythonFile } from '../../src-main/domain/ladder/rung'
-import { formerIds } from '../../src-main/domain/ladder/former-ids'
+import { currentId } from '../../src-main/domain/ladder/former-ids'
 import { taskHeader, taskHeaderFile } from '../../src-main/domain/task/task-headers'
 import { readCatalog, readSharedFiles, type Catalog } from '../../src-main/adapters/catalog/catalog'
 import { checkOutRevision } from '../../src-main/adapters/catalog/check-out-revision'
@@ -44,7 +44,7 @@ async function inputsOf(catalog: Catalog, only?: string): Promise<Map<string, In
       const { rung, source } = resolveRung(catalog, ladder, entry)
       if (isPythonFile(rung.file)) continue
       const id = entryId(entry)
-      inputs.set(`${ladder.id} ${formerIds[id] ?? id}`, {
+      inputs.set(`${ladder.id} ${currentId(id)}`, {
         files: new Map([
           ...shared,
           ...headers,
@@ -52,10 +52,15 @@ async function inputsOf(catalog: Catalog, only?: string): Promise<Map<string, In
           [rung.file, source],
         ]),
         file: rung.file,
-        flags: ['-std=c++17', '-O3', '-D_GLIBCXX_BITS_SPECFUN_H', '-I', 'include', '-I', '.'].concat(
-          ['-I', dirname(rung.file)],
-          macroFlags(rung.params),
-        ),
+        flags: [
+          '-std=c++17',
+          '-O3',
+          '-D_GLIBCXX_BITS_SPECFUN_H',
+          '-I',
+          'include',
+          '-I',
+          '.',
+        ].concat(['-I', dirname(rung.file)], macroFlags(rung.params)),
       })
     }
   }

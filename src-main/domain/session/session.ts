@@ -4,6 +4,7 @@
  */
 import { z } from 'zod'
 import { Ceilings } from '../gpu/ceilings'
+import { findById } from '../ladder/former-ids'
 import { Ladder } from '../ladder/ladder'
 import { Statement } from '../messages/message'
 import { MetricValue } from '../metrics/metrics'
@@ -400,7 +401,7 @@ export const isOfPrograms = ({ rungs }: Pick<Session, 'rungs'>): boolean =>
   rungs.some(({ program }) => program !== undefined)
 
 export const rungOf = (session: Session, id: string): RungResult | undefined =>
-  session.rungs.find((rung) => rung.id === id)
+  findById(session.rungs, id)
 
 /** Whether its rungs build on each other. Launches of an import and kernels of a program do work of their own. */
 export const climbs = ({ program, target }: Pick<Session, 'program' | 'target'>): boolean =>

@@ -118,12 +118,12 @@ describe('what was measured of a rung', () => {
     const without = structuredClone(at4096)
     for (const { metrics } of without.session.rungs) delete metrics['sharedLoadWavefronts']
     const deep = recordings.find(({ name }) => name === 'gemm-fp32-h200-4096-deep')!
-    const found = measuredOf(ladder, today, [deep, without])['11_warp_tile']!
+    const found = measuredOf(ladder, today, [deep, without])['08_warp_tile']!
     expect(found.recording).toBe('gemm-fp32-h200-4096')
     expect(measuredWords(found)).toMatch(
       /sharedLoadWavefronts .* → .* \(down as expected\) in gemm-fp32-h200-4096-deep(;|$)/,
     )
-    const alone = measuredOf(ladder, today, [without])['11_warp_tile']!
+    const alone = measuredOf(ladder, today, [without])['08_warp_tile']!
     expect(measuredWords(alone)).toContain('sharedLoadWavefronts not collected')
   })
 
