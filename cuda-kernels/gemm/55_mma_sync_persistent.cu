@@ -58,7 +58,7 @@ __device__ inline void storeByTma(const float (&sum)[kParts][kWarpCols / 8][4], 
 
 template <typename T>
 __global__ void __launch_bounds__(kThreads, 1)
-gemmMmaSyncPersistent(const __grid_constant__ CUtensorMap aMap, const __grid_constant__ CUtensorMap bMap,
+gemm(const __grid_constant__ CUtensorMap aMap, const __grid_constant__ CUtensorMap bMap,
                       const __grid_constant__ CUtensorMap cMap, int m, int n, int k, float alpha, float beta,
                       float* __restrict__ c) {
   extern __shared__ unsigned char shared[];
@@ -185,7 +185,7 @@ extern "C" cudaError_t kl_launch(const KlGemm* p, cudaStream_t stream) {
     status = klTensorMap(&aMap, static_cast<const T*>(p->a), m, k, BM, kTmaCols);
     if (status == cudaSuccess) status = klTensorMap(&bMap, static_cast<const T*>(p->b), k, n, kDepth, kTmaCols);
     if (status == cudaSuccess) status = klTensorMap(&cMap, p->c, m, n, 32, 32);
-    const auto kernel = gemmMmaSyncPersistent<T>;
+    const auto kernel = gemm<T>;
     if (status == cudaSuccess)
       status = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kSharedBytes);
     if (status != cudaSuccess) return status;

@@ -19,7 +19,7 @@ static_assert(kSharedBytes <= 226 * 1024, "STAGES * 32 KiB must fit into the 227
 
 template <typename T>
 __global__ void __launch_bounds__(kThreads, 1)
-gemmWgmma(const __grid_constant__ CUtensorMap aMap, const __grid_constant__ CUtensorMap bMap, int m, int n, int k,
+gemm(const __grid_constant__ CUtensorMap aMap, const __grid_constant__ CUtensorMap bMap, int m, int n, int k,
           float alpha, float beta, float* __restrict__ c) {
   extern __shared__ unsigned char shared[];
   __shared__ uint64_t full[STAGES];  // turns when a stage has arrived
@@ -72,9 +72,9 @@ extern "C" cudaError_t kl_launch(const KlGemm* p, cudaStream_t stream) {
     cudaError_t status = klTensorMap(&aMap, static_cast<const T*>(p->a), m, k, BM, kTmaCols);
     if (status == cudaSuccess) status = klTensorMap(&bMap, static_cast<const T*>(p->b), k, n, kDepth, kTmaCols);
     if (status == cudaSuccess)
-      status = cudaFuncSetAttribute(gemmWgmma<T>, cudaFuncAttributeMaxDynamicSharedMemorySize, kSharedBytes);
+      status = cudaFuncSetAttribute(gemm<T>, cudaFuncAttributeMaxDynamicSharedMemorySize, kSharedBytes);
     if (status != cudaSuccess) return status;
-    gemmWgmma<T><<<klTileGrid(ceilDiv(m, BM), ceilDiv(n, BN)), kThreads, kSharedBytes, stream>>>(
+    gemm<T><<<klTileGrid(ceilDiv(m, BM), ceilDiv(n, BN)), kThreads, kSharedBytes, stream>>>(
         aMap, bMap, m, n, k, p->alpha, p->beta, p->c);
     return cudaGetLastError();
   });

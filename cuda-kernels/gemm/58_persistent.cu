@@ -69,7 +69,7 @@ __device__ inline void storePart(const float* sum, const CUtensorMap* cMap, uint
 
 template <typename T, int BN>
 __global__ void __cluster_dims__(kCluster, 1, 1) __launch_bounds__(kThreads, 1)
-gemmPersistent(const __grid_constant__ CUtensorMap aMap, const __grid_constant__ CUtensorMap bMap,
+gemm(const __grid_constant__ CUtensorMap aMap, const __grid_constant__ CUtensorMap bMap,
                const __grid_constant__ CUtensorMap cMap, int m, int n, int k, float alpha, float beta,
                float* __restrict__ c) {
   using P = Plan<BN>;
@@ -211,7 +211,7 @@ cudaError_t launchPersistent(const KlGemm* p, int smCount, cudaStream_t stream) 
   cudaError_t status = klTensorMap(&aMap, static_cast<const T*>(p->a), m, k, BM, kTmaCols);
   if (status == cudaSuccess) status = klTensorMap(&bMap, static_cast<const T*>(p->b), k, n, kDepth, kTmaCols);
   if (status == cudaSuccess) status = klTensorMap(&cMap, p->c, m, n, 64, kStoreCols);
-  const auto kernel = gemmPersistent<T, BN>;
+  const auto kernel = gemm<T, BN>;
   if (status == cudaSuccess)
     status = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, Plan<BN>::sharedBytes);
   if (status != cudaSuccess) return status;

@@ -408,13 +408,18 @@ export const climbs = ({ program, target }: Pick<Session, 'program' | 'target'>)
   program === undefined && can(target).knowsRun
 
 /**
- * The rung that a rung is compared with by default: the one it names, else the one before it. Never the
+ * The rung that a rung is compared with by default: for a variant of a file the one before it, else the one it names, else the one
+ * above. Never the
  * reference: a ladder begins with its first rung, and the ratio says how far that is from the reference.
  */
 export function rungBefore(session: Session, id: string): RungResult | undefined {
   const index = session.rungs.findIndex((rung) => rung.id === id)
   if (index < 0) return undefined
-  const { after } = session.rungs[index] ?? {}
-  const before = (after ? rungOf(session, after) : undefined) ?? session.rungs[index - 1]
+  const { after, file } = session.rungs[index]!
+  const above = session.rungs.slice(0, index)
+  const before =
+    above.findLast((rung) => file !== '' && rung.file === file) ??
+    (after ? rungOf(session, after) : undefined) ??
+    above.at(-1)
   return before && before.id !== session.ladder.reference ? before : undefined
 }

@@ -58,6 +58,7 @@ export function resolveRung(
     ...(build === undefined ? {} : { build }),
     ...(entry.options === undefined ? {} : { options: entry.options }),
     ...(entry.negative === undefined ? {} : { negative: entry.negative }),
+    ...(entry.aside === undefined ? {} : { aside: entry.aside }),
     ...(entry.note === undefined ? {} : { note: entry.note }),
   }
   return { rung, source: text, ...(headers ? { headers } : {}) }

@@ -478,14 +478,14 @@ describe('flags of a task', async () => {
       // 8 × 4 tiles of 128 × 256; 8 × 32 of 128 columns by 32 rows.
       expect(launched).toEqual({
         '22_unfused_epilogue with': [
-          ['gemmRasterized', 32],
+          ['gemm', 32],
           ['addBiasActivate', 256],
         ],
-        '22_unfused_epilogue without': [['gemmRasterized', 32]],
-        '23_fused_direct with': [['gemmFusedEpilogue', 32]],
-        '23_fused_direct without': [['gemmFusedEpilogue', 32]],
-        '23_fused_epilogue with': [['gemmFusedEpilogue', 32]],
-        '23_fused_epilogue without': [['gemmFusedEpilogue', 32]],
+        '22_unfused_epilogue without': [['gemm', 32]],
+        '23_fused_direct with': [['gemm', 32]],
+        '23_fused_direct without': [['gemm', 32]],
+        '23_fused_epilogue with': [['gemm', 32]],
+        '23_fused_epilogue without': [['gemm', 32]],
       })
     }
   })
