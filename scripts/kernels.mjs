@@ -1,9 +1,11 @@
 // @ts-check
 /**
  * `npm run kernels [-- GPU]`: compiles every rung of every ladder that ships with nvcc, for one GPU (H200), without one.
- * `npm run kernels -- same REVISION [LADDER]`: which rungs have the same machine code as at a git revision.
+ * `npm run kernels -- same REVISION [LADDER]`: which rungs have the same machine code as at a git revision;
+ * `npm run kernels -- same recordings`: as in the recordings, which is kept beside them.
  */
 import { execFileSync } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { runnerImport } from 'vite'
 import { ensureBuilt, targets } from './lib/build.mjs'
@@ -21,6 +23,15 @@ async function compareCode() {
   if (revision === undefined) throw new PlainError('Name a git revision: same REVISION.', 2)
   /** @type {{ module: typeof import('./lib/same-code.ts') }} */
   const { module } = await runnerImport(join(root, 'scripts/lib/same-code.ts'))
+  if (revision === 'recordings') {
+    const recordings = join(root, 'resources/recordings')
+    const { same, other } = await module.sameAsRecorded({
+      ...{ kernels: join(root, 'cuda-kernels'), recordings, cache: join(root, '.cache/same-code') },
+    })
+    writeFileSync(join(recordings, 'same-code.json'), `${JSON.stringify(same, null, 2)}\n`)
+    for (const { recording, rung } of other) process.stdout.write(`${recording} ${rung}: changed\n`)
+    return other.length > 0 ? 1 : 0
+  }
   const rows = await module.sameCode({
     kernels: join(root, 'cuda-kernels'),
     revision,

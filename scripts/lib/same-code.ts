@@ -1,21 +1,24 @@
 /**
- * Compares the machine code of every rung of every ladder between a git revision and the work tree. A rung whose machine code is the
- * same runs as before, so its recordings stay valid however its source was rearranged.
+ * Compares the machine code of every rung of every ladder with that at a git revision, or with that of the recordings. A rung whose
+ * machine code is the same runs as before, so its recordings stay valid however its source was rearranged.
  */
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { isPythonFile } from '../../src-main/domain/ladder/rung'
+import { codeOf } from '../../src-main/domain/analysis/rung-measured'
+import { isPythonFile, type Parameters } from '../../src-main/domain/ladder/rung'
 import { currentId } from '../../src-main/domain/ladder/former-ids'
 import { taskHeader, taskHeaderFile } from '../../src-main/domain/task/task-headers'
 import { readCatalog, readSharedFiles, type Catalog } from '../../src-main/adapters/catalog/catalog'
 import { checkOutRevision } from '../../src-main/adapters/catalog/check-out-revision'
 import { scratchFolder } from '../../src-main/adapters/disk/owned-folder'
 import { macroFlags } from '../../src-main/adapters/tools/nvcc'
+import { readAllSources } from '../../src-main/adapters/sessions/session-sources'
 import { readElf } from '../../src-main/parsers/cubin/elf'
 import { entryId, resolveRung, taskOf } from '../../src-main/services/catalog/resolve'
+import { readRecordings } from '../../src-main/services/sessions/recordings'
 import { inParallel } from '../../src-main/services/bench/in-parallel'
 
 const run = promisify(execFile)
@@ -32,6 +35,11 @@ interface Input {
   file: string
   flags: readonly string[]
 }
+
+const flagsOf = (file: string, params: Parameters): string[] => [
+  ...['-std=c++17', '-O3', '-D_GLIBCXX_BITS_SPECFUN_H'],
+  ...['-I', 'include', '-I', '.', '-I', dirname(file), ...macroFlags(params)],
+]
 
 /** Rungs in CUDA C++ by ladder and today's id. */
 async function inputsOf(catalog: Catalog, only?: string): Promise<Map<string, Input>> {
@@ -156,3 +164,54 @@ export async function sameCode(options: {
     await scratch.remove()
   }
 }
+
+/** A rung that no recording has with the machine code of today. */
+export interface UnrecordedRung {
+  recording: string
+  rung: string
+}
+
+/**
+ * Compares recorded sources with today's. Returns for the hash of each recorded code the hashes of today's that compile to the
+ * same code with the same parameters, and the rungs that compile to other code.
+ */
+export async function sameAsRecorded(options: {
+  kernels: string
+  recordings: string
+  cache: string
+  sm?: string
+}): Promise<{ same: Record<string, string[]>; other: UnrecordedRung[] }> {
+  const { kernels, recordings, cache, sm = '90a' } = options
+  const now = await inputsOf(await readCatalog(kernels))
+  const same = new Map<string, Set<string>>()
+  const other: UnrecordedRung[] = []
+  const work: { recording: string; rung: string; old: Input; fresh: Input }[] = []
+  for (const { name, folder, session } of await readRecordings(recordings)) {
+    const all = await readAllSources(folder)
+    for (const { id, file, params } of session.ladder.rungs) {
+      const fresh = now.get(`${session.ladder.id} ${id}`)
+      if (!fresh || !all.has(file)) continue
+      const flags = flagsOf(file, params)
+      const files = new Map([...all, [taskHeaderFile, taskHeader(session.ladder.task!)]])
+      const old = { files, file, flags }
+      if (all.get(file) !== fresh.files.get(fresh.file))
+        work.push({ recording: name, rung: id, old, fresh })
+    }
+  }
+  await inParallel(work, async ({ recording, rung, old, fresh }) => {
+    const [then, today] = [await codeDigest(old, sm, cache), await codeDigest(fresh, sm, cache)]
+    if (then !== today) {
+      other.push({ recording, rung })
+      return
+    }
+    const hash = textHash(old)
+    same.set(hash, (same.get(hash) ?? new Set()).add(textHash(fresh)))
+  })
+  const sorted = [...same].sort(([a], [b]) => (a < b ? -1 : 1))
+  return { same: Object.fromEntries(sorted.map(([hash, set]) => [hash, [...set].sort()])), other }
+}
+
+const textHash = ({ files, file }: Input): string =>
+  createHash('sha256')
+    .update(codeOf(files.get(file)!))
+    .digest('hex')
