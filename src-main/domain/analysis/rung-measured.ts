@@ -203,7 +203,10 @@ export function measuredOf(
     return before !== after && !compilesAlike(before, after)
   }
   const measured = ladder.rungs.flatMap((rung, index): [string, RungMeasured][] => {
-    const variant = ladder.rungs.slice(0, index).findLast(({ file }) => file === rung.file)
+    const isVariant = rung.id !== rung.header.id
+    const variant = isVariant
+      ? ladder.rungs.slice(0, index).findLast(({ file }) => file === rung.file)
+      : undefined
     const named = (rung.header.after && today.get(rung.header.after)) || null
     const after = (variant && byFile.get(rung.file)) ?? named
     const findings = findRung(ladder.id, rung, { after, variant }, recordings)

@@ -11,7 +11,7 @@ import { MetricValue } from '../metrics/metrics'
 import { ProfileLevel } from '../metrics/metric-definition'
 import { can, Target } from '../targets/targets'
 import { Problem } from '../task/problem'
-import { Expectation, Identifier, Parameters } from '../ladder/rung'
+import { Expectation, Identifier, Parameters, rungFileId } from '../ladder/rung'
 import { Device } from '../gpu/device'
 import { GpuState } from '../gpu/gpu-state'
 
@@ -417,8 +417,9 @@ export function rungBefore(session: Session, id: string): RungResult | undefined
   if (index < 0) return undefined
   const { after, file } = session.rungs[index]!
   const above = session.rungs.slice(0, index)
+  const isVariant = rungFileId(file.split('/').at(-1)!) !== id
   const before =
-    above.findLast((rung) => file !== '' && rung.file === file) ??
+    (isVariant && file !== '' ? above.findLast((rung) => rung.file === file) : undefined) ??
     (after ? rungOf(session, after) : undefined) ??
     above.at(-1)
   return before && before.id !== session.ladder.reference ? before : undefined
