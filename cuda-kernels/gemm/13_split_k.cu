@@ -6,7 +6,7 @@
 // @param   BK 16 {8,16,32}
 // @param   STAGES 3 {2,3,4}
 // @param   GROUP 8 {1,2,4,8,16,32}
-// @param   SPLITS 0 {0,1,2,3,4,8,16,32,64}
+// @param   SPLITS 0 {0,1,2,3,4,8,16,20,32,64}
 // @param   SNAKE 1 {0,1}
 // @dtype   f32
 // @requires sm_80

@@ -45,6 +45,7 @@ bool klTilesWhole(const KlGemm* p) {
   return p->m % kBM == 0 && p->n % kBN == 0 && p->k % kBK == 0 && klRowsAligned(p);
 }
 
+// Constants that decide at compile time.
 struct KlTrue {
   __device__ constexpr operator bool() const { return true; }
 };
@@ -52,8 +53,8 @@ struct KlFalse {
   __device__ constexpr operator bool() const { return false; }
 };
 
-// Calls copy(whole) twice in the code and once at run time: with a tile of K that is known to be whole, in which
-// conditions that begin with `whole ||` vanish, and for the rest of K.
+// Compiles `copy` twice and calls it once: for a tile that lies within K, where conditions that begin with `whole ||`
+// vanish, or for the rest of K.
 template <typename Copy>
 __device__ inline void klCopyTile(bool whole, Copy copy) {
   if (whole) copy(KlTrue());
