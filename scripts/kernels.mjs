@@ -2,16 +2,19 @@
 /**
  * `npm run kernels [-- GPU]`: compiles every rung of every ladder that ships with nvcc, for one GPU (H200), without one.
  * `npm run kernels -- ship`: compiles what a machine without nvcc emulates, into resources/builds.
+ * `npm run kernels -- same REVISION [LADDER]`: which rungs have the same machine code as at a git revision;
+ * `npm run kernels -- same recordings`: as in the recordings, which is kept beside them.
  */
 import { execFileSync } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { runnerImport } from 'vite'
 import { ensureBuilt, targets } from './lib/build.mjs'
 import { runChild } from './lib/child.mjs'
 import { ensureInstalled } from './lib/install.mjs'
-import { root, runScript, say } from './lib/project.mjs'
+import { PlainError, root, runScript, say } from './lib/project.mjs'
 
-const [what = 'h200'] = process.argv.slice(2)
+const [gpu = 'h200', revision, ladder] = process.argv.slice(2)
 const program = join(root, targets.cli.outputs[0])
 // Its sessions are not the user's.
 const env = { ...process.env, KERNEL_LADDER_DATA: join(root, '.cache/kernels') }
@@ -32,9 +35,37 @@ async function ship() {
   return failed.length > 0 ? 1 : 0
 }
 
+/** Exit code 1 if the machine code of a rung changed: its recordings are of other code. */
+async function compareCode() {
+  if (revision === undefined) throw new PlainError('Name a git revision: same REVISION.', 2)
+  /** @type {{ module: typeof import('./lib/same-code.ts') }} */
+  const { module } = await runnerImport(join(root, 'scripts/lib/same-code.ts'))
+  if (revision === 'recordings') {
+    const recordings = join(root, 'resources/recordings')
+    const { same, other } = await module.sameAsRecorded({
+      ...{ kernels: join(root, 'cuda-kernels'), recordings, cache: join(root, '.cache/same-code') },
+    })
+    writeFileSync(join(recordings, 'same-code.json'), `${JSON.stringify(same, null, 2)}\n`)
+    for (const { recording, rung } of other) process.stdout.write(`${recording} ${rung}: changed\n`)
+    return other.length > 0 ? 1 : 0
+  }
+  const rows = await module.sameCode({
+    kernels: join(root, 'cuda-kernels'),
+    revision,
+    cache: join(root, '.cache/same-code'),
+    ...(ladder === undefined ? {} : { only: ladder }),
+  })
+  for (const { ladder: id, rung, verdict } of rows)
+    if (verdict !== 'same') process.stdout.write(`${id} ${rung}: ${verdict}\n`)
+  const count = rows.filter(({ verdict }) => verdict === 'same').length
+  say(`${count} of ${rows.length} rungs have the same machine code as at ${revision}.`)
+  return rows.some(({ verdict }) => verdict === 'changed' || verdict === 'broken') ? 1 : 0
+}
+
 await runScript(async () => {
   await ensureInstalled()
-  if (what === 'ship') return ship()
+  if (gpu === 'ship') return ship()
+  if (gpu === 'same') return compareCode()
   await ensureBuilt(['cli'])
   /** @type {{ ladders: { id: string }[] }} */
   const { ladders } = JSON.parse(
@@ -43,7 +74,7 @@ await runScript(async () => {
   /** @type {string[]} */
   const failed = []
   for (const { id } of ladders) {
-    const words = ['run', '--ladder', id, '--target', `static:${what}`]
+    const words = ['run', '--ladder', id, '--target', `static:${gpu}`]
     const { code } = await runChild(process.execPath, [program, ...words], { env })
     if (code !== 0) failed.push(id)
   }

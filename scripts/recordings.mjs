@@ -2,6 +2,7 @@
 /**
  * Turns session folders into shipped recordings and updates the files derived from all recordings:
  * `npm run recordings -- keep FOLDER…` adds sessions and lab attempts to resources/recordings;
+ * `npm run recordings -- rename` gives rungs the ids of today (src-main/domain/ladder/former-ids.ts);
  * `npm run recordings` alone takes in sessions that lie there as folders, writes index.json, and removes what is of no
  * recording.
  */
@@ -15,9 +16,10 @@ const recordings = join(root, 'resources/recordings')
 await runScript(async () => {
   await ensureInstalled()
   const [verb, ...folders] = process.argv.slice(2)
-  if ((verb !== undefined && verb !== 'keep') || (verb === 'keep' && folders.length === 0))
+  const isKnown = verb === undefined || verb === 'keep' || verb === 'rename'
+  if (!isKnown || (verb === 'keep' && folders.length === 0))
     throw new PlainError(
-      'Use `npm run recordings -- keep FOLDER…` to add recordings, or `npm run recordings` to index them.',
+      'Use `npm run recordings -- keep FOLDER…` to add recordings, `npm run recordings -- rename` to give rungs the ids of today, or `npm run recordings` to index them.',
     )
   /** @type {{ module: typeof import('./vite/assets.ts') }} */
   const { module: vitePlugins } = await runnerImport(join(root, 'scripts/vite/assets.ts'))
@@ -26,6 +28,11 @@ await runScript(async () => {
   /** @type {{ module: typeof import('./lib/keep-recording.ts') }} */
   const { module } = await runnerImport(join(root, 'scripts/lib/keep-recording.ts'), { plugins })
   try {
+    if (verb === 'rename') {
+      /** @type {{ module: typeof import('./lib/rename-recorded.ts') }} */
+      const rename = await runnerImport(join(root, 'scripts/lib/rename-recorded.ts'), { plugins })
+      say(`Looked through ${await rename.module.renameRecorded(recordings)} files.`)
+    }
     for (const folder of [...folders, ...(await module.looseRecordings(recordings))])
       say(`Kept ${await module.keepRecording(folder, recordings)}.`)
     const sources = await module.sweepStore(recordings)

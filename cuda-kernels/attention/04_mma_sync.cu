@@ -1,6 +1,6 @@
 // @rung    04_mma_sync
 // @title   Tensor cores, everything in registers
-// @after   03_one_pass
+// @after   03_online_softmax
 // @idea    a warp keeps the sums of 32 rows in registers and multiplies with mma.sync; the scores of a tile become weights in place, in the very registers that the next product takes as its left operand, so that neither is ever stored; tiles of k and v arrive by cp.async into a swizzled layout, one tile ahead
 // @expect  tensorUtilization up, sharedLoads down
 // @param   KEYS 64 {32,64}

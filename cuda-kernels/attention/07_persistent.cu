@@ -1,6 +1,6 @@
 // @rung    07_persistent
 // @title   Persistent blocks
-// @after   06_taking_turns
+// @after   06_ping_pong
 // @idea    one block per SM processes tile after tile of rows, so that the next one begins while the last is still being stored; with a causal mask the tiles that see the most keys come first, dealt back and forth over the blocks, so that all finish together
 // @param   KEYS 128 {64,128,160,176}
 // @param   STAGES 2 {2,3,4}
@@ -30,6 +30,59 @@ struct Tiles {
     return tile < perHead * heads;  // the last round may leave some out
   }
 };
+
+// The compiler would have a warp wait for the tensor cores before it computes what does not depend on them, and so leave
+// them idle. It moves nothing across this, which depends on what was computed: sums of weights are never negative.
+__device__ inline void klComputedBeforeWait(const KlRows& rows) {
+  if (__any_sync(~0u, rows.sum[0] < 0 || rows.sum[1] < 0)) asm volatile("nanosleep.u32 1;");
+}
+
+// A warpgroup's 64 rows, from `row0` on, over all tiles of keys. `scored` is called when q has been read for the last time.
+template <int kKeys, int kStages, bool kTakeTurns, typename Scored>
+__device__ inline void klAttend(float (&o)[kHead / 2], KlRows& rows, uint32_t q, KlTileRing<kKeys, kStages>& k,
+                                KlTileRing<kKeys, kStages>& v, KlTurn<kTakeTurns> turn, int tiles, int row0, int tokens,
+                                int causal, float scale, Scored scored) {
+  const int lane = threadIdx.x % 32, row = row0 + threadIdx.x / 32 % 4 * 16 + lane / 4, column = lane % 4 * 2;
+  float score[kKeys / 2], factor[2];
+  uint32_t weight[kKeys / 4];
+  k.await();
+  turn.take();
+  klScores<kRows>(score, q, k.tile());
+  turn.pass();
+  klWgmmaWait<0>();
+  klSettled(score);
+  k.release();
+  klMask(score, row, (tiles - 1) * kKeys + column, tokens, causal);
+  rows.add(score, scale, factor);
+  klRound(weight, score);
+
+  for (int step = 1; step < tiles; ++step) {
+    const int key0 = (tiles - 1 - step) * kKeys;
+    k.await();
+    turn.take();
+    klScores<kRows>(score, q, k.tile());
+    v.await();
+    klValues<kKeys>(o, weight, v.tile());
+    turn.pass();
+    klWgmmaWait<1>();
+    klSettled(score);
+    k.release();
+    if (causal && key0 + kKeys > row0) klMask(score, row, key0 + column, tokens, causal);
+    rows.add(score, scale, factor);
+    klComputedBeforeWait(rows);
+    klWgmmaWait<0>();
+    klSettled(o);
+    v.release();
+    klRescale(o, factor);
+    klRound(weight, score);
+  }
+  scored();
+  v.await();
+  klValues<kKeys>(o, weight, v.tile());
+  klWgmmaWait<0>();
+  klSettled(o);
+  v.release();
+}
 
 __global__ void __launch_bounds__(kThreads, 1)
 attend(const __grid_constant__ CUtensorMap qMap, const __grid_constant__ CUtensorMap kMap, const __grid_constant__ CUtensorMap vMap,

@@ -65,7 +65,7 @@ __device__ inline void multiply(float (&d)[4], const uint32_t (&a)[4], uint32_t 
 
 template <typename T>
 __global__ void __launch_bounds__(kThreads, 1)
-gemmNtMmaSync(int m, int n, int k, float scale, const T* __restrict__ a, const T* __restrict__ b,
+gemm(int m, int n, int k, float scale, const T* __restrict__ a, const T* __restrict__ b,
               __nv_bfloat16* __restrict__ c) {
   if constexpr (kMultiplies<T>) {
     constexpr int kDepth = kRowBytes / sizeof(T), kSixteen = 16 / sizeof(T);  // elements
@@ -188,9 +188,9 @@ extern "C" cudaError_t kl_launch(const KlGemmNt* p, cudaStream_t stream) {
     if (!klRowsAligned(p)) return klLaunchAnyShape<T>(p, stream);
     const int m = int(p->m), n = int(p->n), k = int(p->k);
     const cudaError_t status =
-        cudaFuncSetAttribute(gemmNtMmaSync<T>, cudaFuncAttributeMaxDynamicSharedMemorySize, kSharedBytes);
+        cudaFuncSetAttribute(gemm<T>, cudaFuncAttributeMaxDynamicSharedMemorySize, kSharedBytes);
     if (status != cudaSuccess) return status;
-    gemmNtMmaSync<T><<<klGrid(ceilDiv(n, BN), ceilDiv(m, BM)), kThreads, kSharedBytes, stream>>>(
+    gemm<T><<<klGrid(ceilDiv(n, BN), ceilDiv(m, BM)), kThreads, kSharedBytes, stream>>>(
         m, n, k, klScale(p), static_cast<const T*>(p->a), static_cast<const T*>(p->b), static_cast<__nv_bfloat16*>(p->c));
     return cudaGetLastError();
   });

@@ -18,7 +18,7 @@ static_assert(2 * kSharedBytes <= 226 * 1024, "STAGES must be at most 3, so that
 
 template <typename T>
 __global__ void __launch_bounds__(kThreads, 2)
-gemmNtWgmma(const __grid_constant__ CUtensorMap aMap, const __grid_constant__ CUtensorMap bMap, int m, int n, int k,
+gemm(const __grid_constant__ CUtensorMap aMap, const __grid_constant__ CUtensorMap bMap, int m, int n, int k,
             float scale, __nv_bfloat16* __restrict__ c) {
   constexpr int kDepth = kStageDepth<T>;
   extern __shared__ unsigned char shared[];
@@ -66,9 +66,9 @@ extern "C" cudaError_t kl_launch(const KlGemmNt* p, cudaStream_t stream) {
     cudaError_t status = klRowMap<T>(&aMap, p->a, m, k, BM);
     if (status == cudaSuccess) status = klRowMap<T>(&bMap, p->b, n, k, BN);
     if (status == cudaSuccess)
-      status = cudaFuncSetAttribute(gemmNtWgmma<T>, cudaFuncAttributeMaxDynamicSharedMemorySize, kSharedBytes);
+      status = cudaFuncSetAttribute(gemm<T>, cudaFuncAttributeMaxDynamicSharedMemorySize, kSharedBytes);
     if (status != cudaSuccess) return status;
-    gemmNtWgmma<T><<<klGrid(ceilDiv(n, BN), ceilDiv(m, BM)), kThreads, kSharedBytes, stream>>>(
+    gemm<T><<<klGrid(ceilDiv(n, BN), ceilDiv(m, BM)), kThreads, kSharedBytes, stream>>>(
         aMap, bMap, m, n, k, klScale(p), static_cast<__nv_bfloat16*>(p->c));
     return cudaGetLastError();
   });

@@ -3,20 +3,16 @@
 // @idea    one thread per element of C, with threadIdx.x running down the rows: a typical first attempt, in which every load of A by a warp touches 32 rows and therefore 32 sectors
 // @dtype   f32
 
-#include "gemm_common.cuh"
+#include "gemm_launch.cuh"
 
-#include <limits.h>
+constexpr int TILE = 32;  // 32 x 32 threads: each warp is one column of 32 rows
 
-constexpr int kBlock = 32;  // 32 x 32 threads: each warp is one column of 32 rows
-
-// Index is the type of an offset into B: 32 bits where they reach, since 64-bit address arithmetic
-// takes issue slots from a loop this short.
 template <typename Index>
-__global__ void __launch_bounds__(kBlock * kBlock)
-gemmNaive(int m, int n, int k, float alpha, const float* __restrict__ a,
-          const float* __restrict__ b, float beta, float* __restrict__ c) {
-  const int row = blockIdx.x * kBlock + threadIdx.x;
-  const int col = klGridRow() * kBlock + threadIdx.y;
+__global__ void __launch_bounds__(TILE * TILE)
+gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float* __restrict__ b,
+     float beta, float* __restrict__ c) {
+  const int row = blockIdx.x * TILE + threadIdx.x;
+  const int col = klGridRow() * TILE + threadIdx.y;
   if (row >= m || col >= n) return;
 
   const float* aRow = a + (long long)row * k;
@@ -32,12 +28,6 @@ gemmNaive(int m, int n, int k, float alpha, const float* __restrict__ a,
 extern "C" const char* kl_unsupported(const KlGemm* p, int) { return klRequireF32(p); }
 
 extern "C" cudaError_t kl_launch(const KlGemm* p, cudaStream_t stream) {
-  const int m = int(p->m), n = int(p->n), k = int(p->k);
-  // Down the rows first: blocks that run concurrently read the same columns of B.
-  const dim3 grid = klGrid(ceilDiv(m, kBlock), ceilDiv(n, kBlock));
-  const auto kernel = p->k * p->n <= INT_MAX ? gemmNaive<int> : gemmNaive<long long>;
-  kernel<<<grid, dim3(kBlock, kBlock), 0, stream>>>(
-      m, n, k, p->alpha, static_cast<const float*>(p->a), static_cast<const float*>(p->b), p->beta,
-      p->c);
-  return cudaGetLastError();
+  const auto kernel = klFitsInt(p) ? gemm<int> : gemm<long long>;
+  return klLaunch(kernel, klRowsFirst<TILE, TILE>(p), dim3(TILE, TILE), p, stream);
 }

@@ -7,50 +7,42 @@
 // @param   STEPS 2 {1,2}
 // @dtype   f32
 
-#include "gemm_common.cuh"
+#include "gemm_launch.cuh"
 
 static_assert(TILE == 16 || TILE == 32, "TILE must be 16 or 32: a block has TILE * TILE threads");
 static_assert(STEPS == 1 || STEPS == 2, "STEPS must be 1 or 2: a thread copies that many elements of each tile");
 
-constexpr int kDepth = STEPS * TILE;
+constexpr int BK = STEPS * TILE;
 
 __global__ void __launch_bounds__(TILE * TILE)
-gemmSharedTile(int m, int n, int k, float alpha, const float* __restrict__ a,
-               const float* __restrict__ b, float beta, float* __restrict__ c) {
-  __shared__ float aTile[TILE][kDepth];
-  __shared__ float bTile[kDepth][TILE];
+gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float* __restrict__ b,
+     float beta, float* __restrict__ c) {
+  __shared__ float aTile[TILE][BK];
+  __shared__ float bTile[BK][TILE];
 
   const int tx = threadIdx.x, ty = threadIdx.y;
   const int row = blockIdx.x * TILE + ty;
   const int col = klGridRow() * TILE + tx;
 
-  // A thread outside C still helps to copy, so it cannot return. It reads the last row or column
-  // instead of nothing: what it sums up is never stored, and the loop needs no check of M or N.
+  // A thread outside C still helps to copy, so it cannot return. It copies the last row or column.
   const float* aNext = a + (long long)min(row, m - 1) * k + tx;
   const float* bNext = b + (long long)ty * n + min(col, n - 1);
-  const long long bStep = (long long)TILE * n;
 
   float sum = 0.0f;
-  for (int t = 0; t < k; t += kDepth) {
-    if (t + kDepth <= k) {
+  for (int t = 0; t < k; t += BK) {
+    klCopyTile(t + BK <= k, [&](auto whole) {
 #pragma unroll
-      for (int s = 0; s < STEPS; ++s) {
-        aTile[ty][tx + s * TILE] = aNext[s * TILE];
-        bTile[ty + s * TILE][tx] = bNext[s * bStep];
+      for (int s = 0; s < BK; s += TILE) {
+        aTile[ty][tx + s] = whole || t + s + tx < k ? aNext[s] : 0.0f;
+        bTile[ty + s][tx] = whole || t + s + ty < k ? bNext[(long long)s * n] : 0.0f;
       }
-    } else {  // the rest of K: zeros add nothing
-#pragma unroll
-      for (int s = 0; s < STEPS; ++s) {
-        aTile[ty][tx + s * TILE] = t + s * TILE + tx < k ? aNext[s * TILE] : 0.0f;
-        bTile[ty + s * TILE][tx] = t + s * TILE + ty < k ? bNext[s * bStep] : 0.0f;
-      }
-    }
-    aNext += kDepth;
-    bNext += STEPS * bStep;
+    });
+    aNext += BK;
+    bNext += (long long)BK * n;
     __syncthreads();
 
 #pragma unroll
-    for (int i = 0; i < kDepth; ++i) sum += aTile[ty][i] * bTile[i][tx];
+    for (int i = 0; i < BK; ++i) sum += aTile[ty][i] * bTile[i][tx];
     __syncthreads();  // nobody overwrites a tile that another warp still reads
   }
 
@@ -60,11 +52,5 @@ gemmSharedTile(int m, int n, int k, float alpha, const float* __restrict__ a,
 extern "C" const char* kl_unsupported(const KlGemm* p, int) { return klRequireF32(p); }
 
 extern "C" cudaError_t kl_launch(const KlGemm* p, cudaStream_t stream) {
-  const int m = int(p->m), n = int(p->n), k = int(p->k);
-  // Down the rows first: blocks that run concurrently read the same columns of B.
-  const dim3 grid = klGrid(ceilDiv(m, TILE), ceilDiv(n, TILE));
-  gemmSharedTile<<<grid, dim3(TILE, TILE), 0, stream>>>(
-      m, n, k, p->alpha, static_cast<const float*>(p->a), static_cast<const float*>(p->b), p->beta,
-      p->c);
-  return cudaGetLastError();
+  return klLaunch(gemm, klRowsFirst<TILE, TILE>(p), dim3(TILE, TILE), p, stream);
 }

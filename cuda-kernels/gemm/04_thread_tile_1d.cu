@@ -9,7 +9,7 @@
 // @param   TM 8 {4,8,16}
 // @dtype   f32
 
-#include "gemm_common.cuh"
+#include "gemm_launch.cuh"
 
 constexpr int kThreads = BM / TM * BN;
 constexpr int kRowsA = kThreads / BK;  // rows of the A tile that the block copies in one pass
@@ -28,8 +28,8 @@ static_assert(BK % kRowsB == 0,
 // Eight sums and their fragments fit in 32 registers, and so a full SM of threads: nothing else
 // hides the wait for a tile here. Sixteen would spill.
 __global__ void __launch_bounds__(kThreads, TM <= 8 ? kThreadsPerSm / kThreads : 1)
-gemmThreadTile1d(int m, int n, int k, float alpha, const float* __restrict__ a,
-                 const float* __restrict__ b, float beta, float* __restrict__ c) {
+gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float* __restrict__ b,
+     float beta, float* __restrict__ c) {
   constexpr int kCopiesA = BM / kRowsA, kCopiesB = BK / kRowsB;
   __shared__ float aTile[BM][BK];
   __shared__ float bTile[BK][BN];
@@ -37,12 +37,10 @@ gemmThreadTile1d(int m, int n, int k, float alpha, const float* __restrict__ a,
   const int row0 = klTileRow() * BM, col0 = blockIdx.x * BN;
   if (row0 >= m) return;
 
-  // Which element a thread copies: neighboring threads take neighboring addresses.
+  // Which elements a thread copies: neighboring threads take neighboring addresses.
   const int aCol = threadIdx.x % BK, aRow = threadIdx.x / BK;
   const int bCol = threadIdx.x % BN, bRow = threadIdx.x / BN;
-
-  // Beyond M or N the last row or column is read instead: its result is never
-  // stored, and the loop needs no check of M or N.
+  // Beyond M or N the last row or column is copied: its result is never stored, and the loop checks K alone.
   const float* aNext[kCopiesA];
 #pragma unroll
   for (int i = 0; i < kCopiesA; ++i)
@@ -50,21 +48,21 @@ gemmThreadTile1d(int m, int n, int k, float alpha, const float* __restrict__ a,
   const float* bNext = b + (long long)bRow * n + min(col0 + bCol, n - 1);
 
   // Which elements a thread computes: a warp spans 32 columns, so its reads of A are broadcasts.
-  const int col = threadIdx.x % BN, row = threadIdx.x / BN * TM;
+  const int row = threadIdx.x / BN * TM, col = threadIdx.x % BN;
   float sum[TM] = {};
 
   for (int t = 0; t < k; t += BK) {
     const bool whole = t + BK <= k;  // the same for the whole grid
 #pragma unroll
-    for (int i = 0; i < kCopiesA; ++i) {
+    for (int i = 0; i < kCopiesA; ++i)
       aTile[aRow + i * kRowsA][aCol] = whole || t + aCol < k ? *aNext[i] : 0.0f;
-      aNext[i] += BK;
-    }
 #pragma unroll
     for (int i = 0; i < kCopiesB; ++i) {
       const int r = bRow + i * kRowsB;
       bTile[r][bCol] = whole || t + r < k ? bNext[(long long)(i * kRowsB) * n] : 0.0f;
     }
+#pragma unroll
+    for (int i = 0; i < kCopiesA; ++i) aNext[i] += BK;
     bNext += (long long)BK * n;
     __syncthreads();
 
@@ -88,10 +86,5 @@ gemmThreadTile1d(int m, int n, int k, float alpha, const float* __restrict__ a,
 extern "C" const char* kl_unsupported(const KlGemm* p, int) { return klRequireF32(p); }
 
 extern "C" cudaError_t kl_launch(const KlGemm* p, cudaStream_t stream) {
-  const int m = int(p->m), n = int(p->n), k = int(p->k);
-  const dim3 grid = klTileGrid(ceilDiv(m, BM), ceilDiv(n, BN));
-  gemmThreadTile1d<<<grid, kThreads, 0, stream>>>(
-      m, n, k, p->alpha, static_cast<const float*>(p->a), static_cast<const float*>(p->b), p->beta,
-      p->c);
-  return cudaGetLastError();
+  return klLaunch(gemm, klColumnsFirst<BM, BN>(p), kThreads, p, stream);
 }

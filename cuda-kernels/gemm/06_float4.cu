@@ -13,9 +13,7 @@
 // The count of shared loads hardly moves: in the previous rung, the compiler had already fused a
 // thread's neighboring reads into 128-bit ones. What moves is their bank conflicts.
 
-#include "gemm_common.cuh"
-
-#include <stdint.h>
+#include "thread_tile.cuh"
 
 constexpr int kThreads = (BM / TM) * (BN / TN);
 constexpr int kRowsA = kThreads / (BK / 4);  // rows of the A tile that the block copies in one pass
@@ -35,21 +33,11 @@ static_assert(kThreads % (BN / 4) == 0 && kRowsB <= BK && BK % kRowsB == 0,
               "BK * BN / 4 must be a multiple of the (BM / TM) * (BN / TN) threads that copy the B "
               "tile, which must cover whole rows of it: a larger BK helps");
 
-// Four neighboring floats of a row of `length`, from index i on; zeros past the end of the row.
-// With kAligned the row is 16-byte aligned and its length a multiple of 4, so four neighbors are
-// all inside or all outside.
-template <bool kAligned>
-__device__ float4 loadFour(const float* row, int i, int length) {
-  if (kAligned) return i < length ? *reinterpret_cast<const float4*>(row + i) : float4{};
-  return make_float4(i < length ? row[i] : 0.0f, i + 1 < length ? row[i + 1] : 0.0f,
-                     i + 2 < length ? row[i + 2] : 0.0f, i + 3 < length ? row[i + 3] : 0.0f);
-}
-
 // At least 512 threads on an SM, so that one block computes while another waits for its tiles.
 template <bool kAligned>
 __global__ void __launch_bounds__(kThreads, kThreads < 512 ? 512 / kThreads : 1)
-gemmFloat4(int m, int n, int k, float alpha, const float* __restrict__ a,
-           const float* __restrict__ b, float beta, float* __restrict__ c) {
+gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float* __restrict__ b,
+     float beta, float* __restrict__ c) {
   constexpr int kCopiesA = BM / kRowsA, kCopiesB = BK / kRowsB;
   __shared__ __align__(16) float aTile[BK][BM];  // transposed: a column of A is a row here
   __shared__ __align__(16) float bTile[BK][BN];
@@ -61,8 +49,7 @@ gemmFloat4(int m, int n, int k, float alpha, const float* __restrict__ a,
   const int aCol = threadIdx.x % (BK / 4) * 4, aRow = threadIdx.x / (BK / 4);
   const int bCol = threadIdx.x % (BN / 4) * 4, bRow = threadIdx.x / (BN / 4);
 
-  // Beyond M the last row is read instead: its result is never stored. The same
-  // goes for four columns beyond N when n is a multiple of 4.
+  // Beyond M or N the last row or column is copied: its result is never stored, and the loop checks K alone.
   const float* aRows[kCopiesA];
 #pragma unroll
   for (int i = 0; i < kCopiesA; ++i)
@@ -79,21 +66,17 @@ gemmFloat4(int m, int n, int k, float alpha, const float* __restrict__ a,
 
   for (int t = 0; t < k; t += BK) {
     float4 aFour[kCopiesA], bFour[kCopiesB];
-    if (kAligned && t + BK <= k) {  // a whole tile of K: nothing to check
+    klCopyTile(kAligned && t + BK <= k, [&](auto whole) {
 #pragma unroll
       for (int i = 0; i < kCopiesA; ++i)
-        aFour[i] = *reinterpret_cast<const float4*>(aRows[i] + aCol + t);
+        aFour[i] = whole ? klFour(aRows[i] + aCol + t)
+                         : klFourWithin<kAligned>(aRows[i], aCol + t, k);
 #pragma unroll
       for (int i = 0; i < kCopiesB; ++i)
-        bFour[i] = *reinterpret_cast<const float4*>(bNext + (long long)(i * kRowsB) * n + bFrom);
-    } else {
-#pragma unroll
-      for (int i = 0; i < kCopiesA; ++i) aFour[i] = loadFour<kAligned>(aRows[i], aCol + t, k);
-#pragma unroll
-      for (int i = 0; i < kCopiesB; ++i)
-        bFour[i] = loadFour<kAligned>(bNext + (long long)(i * kRowsB) * n, bFrom,
-                                      t + bRow + i * kRowsB < k ? n : 0);
-    }
+        bFour[i] = whole ? klFour(bNext + (long long)(i * kRowsB) * n + bFrom)
+                         : klFourWithin<kAligned>(bNext + (long long)(i * kRowsB) * n, bFrom,
+                                                  t + bRow + i * kRowsB < k ? n : 0);
+    });
     bNext += (long long)BK * n;
 
 #pragma unroll
@@ -112,13 +95,8 @@ gemmFloat4(int m, int n, int k, float alpha, const float* __restrict__ a,
 #pragma unroll
     for (int d = 0; d < BK; ++d) {
       float aValues[TM], bValues[TN];
-#pragma unroll
-      for (int i = 0; i < TM; i += 4)
-        *reinterpret_cast<float4*>(&aValues[i]) = *reinterpret_cast<const float4*>(&aTile[d][row + i]);
-#pragma unroll
-      for (int j = 0; j < TN; j += 4)
-        *reinterpret_cast<float4*>(&bValues[j]) =
-            *reinterpret_cast<const float4*>(&bTile[d][col + j / 4 * kGroupStride]);
+      klReadFours(aValues, &aTile[d][row], 4);
+      klReadFours(bValues, &bTile[d][col], kGroupStride);
 #pragma unroll
       for (int i = 0; i < TM; ++i)
 #pragma unroll
@@ -127,40 +105,14 @@ gemmFloat4(int m, int n, int k, float alpha, const float* __restrict__ a,
     __syncthreads();  // nobody overwrites a tile that another warp still reads
   }
 
-#pragma unroll
-  for (int i = 0; i < TM; ++i) {
-    const int r = row0 + row + i;
-    if (r >= m) break;
-    float* cRow = c + (long long)r * n;
-#pragma unroll
-    for (int j = 0; j < TN; j += 4) {
-      const int s = col0 + col + j / 4 * kGroupStride;
-      if (kAligned) {
-        if (s < n)
-          klStore(reinterpret_cast<float4*>(&cRow[s]),
-                  make_float4(sum[i][j], sum[i][j + 1], sum[i][j + 2], sum[i][j + 3]), alpha, beta);
-      } else {
-#pragma unroll
-        for (int l = 0; l < 4; ++l)
-          if (s + l < n) klStore(&cRow[s + l], sum[i][j + l], alpha, beta);
-      }
-    }
-  }
+  klStoreTile<kAligned, true>(c, m, n, row0 + row, 4, col0 + col, kGroupStride, sum, alpha, beta);
 }
 
 extern "C" const char* kl_unsupported(const KlGemm* p, int) { return klRequireF32(p); }
 
 extern "C" cudaError_t kl_launch(const KlGemm* p, cudaStream_t stream) {
-  const int m = int(p->m), n = int(p->n), k = int(p->k);
-  const dim3 grid = klTileGrid(ceilDiv(m, BM), ceilDiv(n, BN));
-
-  // A 128-bit access needs a 16-byte aligned address in every row. Elsewhere the same kernel copies
-  // from and to global memory element by element, and still reads shared memory four at a time.
-  const auto address = [](const void* pointer) { return reinterpret_cast<uintptr_t>(pointer); };
-  const bool aligned = k % 4 == 0 && n % 4 == 0 &&
-                       (address(p->a) | address(p->b) | address(p->c)) % 16 == 0;
-  const auto kernel = aligned ? gemmFloat4<true> : gemmFloat4<false>;
-  kernel<<<grid, kThreads, 0, stream>>>(m, n, k, p->alpha, static_cast<const float*>(p->a),
-                                        static_cast<const float*>(p->b), p->beta, p->c);
-  return cudaGetLastError();
+  // Elsewhere the same kernel copies from and to global memory element by element, and still reads shared
+  // memory four at a time.
+  const auto kernel = klRowsAligned(p) ? gemm<true> : gemm<false>;
+  return klLaunch(kernel, klColumnsFirst<BM, BN>(p), kThreads, p, stream);
 }

@@ -6,14 +6,14 @@
 // @param   TN 4 {2,4,8}
 // @dtype   f32
 
-#include "gemm_common.cuh"
+#include "gemm_launch.cuh"
 
 constexpr int kTile = 32;  // rows of C of a block, depth of a tile, and threads in each direction
 constexpr int kCols = kTile * TN;
 
 __global__ void __launch_bounds__(kTile * kTile)
-gemmThreadTileN(int m, int n, int k, float alpha, const float* __restrict__ a,
-                const float* __restrict__ b, float beta, float* __restrict__ c) {
+gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float* __restrict__ b,
+     float beta, float* __restrict__ c) {
   __shared__ float aTile[kTile][kTile];
   __shared__ float bTile[kTile][kCols];
 
@@ -58,10 +58,5 @@ gemmThreadTileN(int m, int n, int k, float alpha, const float* __restrict__ a,
 extern "C" const char* kl_unsupported(const KlGemm* p, int) { return klRequireF32(p); }
 
 extern "C" cudaError_t kl_launch(const KlGemm* p, cudaStream_t stream) {
-  const int m = int(p->m), n = int(p->n), k = int(p->k);
-  const dim3 grid = klTileGrid(ceilDiv(m, kTile), ceilDiv(n, kCols));
-  gemmThreadTileN<<<grid, dim3(kTile, kTile), 0, stream>>>(
-      m, n, k, p->alpha, static_cast<const float*>(p->a), static_cast<const float*>(p->b), p->beta,
-      p->c);
-  return cudaGetLastError();
+  return klLaunch(gemm, klColumnsFirst<kTile, kCols>(p), dim3(kTile, kTile), p, stream);
 }

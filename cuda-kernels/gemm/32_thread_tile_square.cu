@@ -6,14 +6,14 @@
 // @param   THREAD_TILE 4 {2,4}
 // @dtype   f32
 
-#include "gemm_common.cuh"
+#include "gemm_launch.cuh"
 
 constexpr int kTile = 32;                   // depth of a tile, and threads in each direction
 constexpr int kSide = kTile * THREAD_TILE;  // rows and columns of C of a block
 
 __global__ void __launch_bounds__(kTile * kTile)
-gemmThreadTileSquare(int m, int n, int k, float alpha, const float* __restrict__ a,
-                     const float* __restrict__ b, float beta, float* __restrict__ c) {
+gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float* __restrict__ b,
+     float beta, float* __restrict__ c) {
   __shared__ float aTile[kSide][kTile];
   __shared__ float bTile[kTile][kSide];
 
@@ -64,10 +64,5 @@ gemmThreadTileSquare(int m, int n, int k, float alpha, const float* __restrict__
 extern "C" const char* kl_unsupported(const KlGemm* p, int) { return klRequireF32(p); }
 
 extern "C" cudaError_t kl_launch(const KlGemm* p, cudaStream_t stream) {
-  const int m = int(p->m), n = int(p->n), k = int(p->k);
-  const dim3 grid = klTileGrid(ceilDiv(m, kSide), ceilDiv(n, kSide));
-  gemmThreadTileSquare<<<grid, dim3(kTile, kTile), 0, stream>>>(
-      m, n, k, p->alpha, static_cast<const float*>(p->a), static_cast<const float*>(p->b), p->beta,
-      p->c);
-  return cudaGetLastError();
+  return klLaunch(gemm, klColumnsFirst<kSide, kSide>(p), dim3(kTile, kTile), p, stream);
 }

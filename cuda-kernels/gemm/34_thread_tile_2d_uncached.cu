@@ -15,7 +15,7 @@
 // next rung says it in so many words. With REREAD it is made to do what is written here: two reads
 // for each FMA.
 
-#include "gemm_common.cuh"
+#include "thread_tile.cuh"
 
 #if REREAD
 using Operand = volatile float;
@@ -41,8 +41,8 @@ static_assert(kThreads % BN == 0 && BK % kRowsB == 0,
 // Two blocks of 256 threads on an SM, so that one computes while the other waits for its tiles. With
 // a BK of 16 that many registers would not do.
 __global__ void __launch_bounds__(kThreads, kThreads == 256 && BK == 8 ? 2 : 1)
-gemmThreadTile2dUncached(int m, int n, int k, float alpha, const float* __restrict__ a,
-                         const float* __restrict__ b, float beta, float* __restrict__ c) {
+gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float* __restrict__ b,
+     float beta, float* __restrict__ c) {
   constexpr int kCopiesA = BM / kRowsA, kCopiesB = BK / kRowsB;
   __shared__ float aTile[BM][BK];
   __shared__ float bTile[BK][BN];
@@ -50,12 +50,10 @@ gemmThreadTile2dUncached(int m, int n, int k, float alpha, const float* __restri
   const int row0 = klTileRow() * BM, col0 = blockIdx.x * BN;
   if (row0 >= m) return;
 
-  // Which element a thread copies: neighboring threads take neighboring addresses.
+  // Which elements a thread copies: neighboring threads take neighboring addresses.
   const int aCol = threadIdx.x % BK, aRow = threadIdx.x / BK;
   const int bCol = threadIdx.x % BN, bRow = threadIdx.x / BN;
-
-  // Beyond M or N the last row or column is read instead: its result is never
-  // stored, and the loop needs no check of M or N.
+  // Beyond M or N the last row or column is copied: its result is never stored, and the loop checks K alone.
   const float* aNext[kCopiesA];
 #pragma unroll
   for (int i = 0; i < kCopiesA; ++i)
@@ -68,22 +66,16 @@ gemmThreadTile2dUncached(int m, int n, int k, float alpha, const float* __restri
   float sum[TM][TN] = {};
 
   for (int t = 0; t < k; t += BK) {
-    if (t + BK <= k) {
-#pragma unroll
-      for (int i = 0; i < kCopiesA; ++i) aTile[aRow + i * kRowsA][aCol] = *aNext[i];
-#pragma unroll
-      for (int i = 0; i < kCopiesB; ++i)
-        bTile[bRow + i * kRowsB][bCol] = bNext[(long long)(i * kRowsB) * n];
-    } else {  // the rest of K: zeros add nothing
+    klCopyTile(t + BK <= k, [&](auto whole) {
 #pragma unroll
       for (int i = 0; i < kCopiesA; ++i)
-        aTile[aRow + i * kRowsA][aCol] = t + aCol < k ? *aNext[i] : 0.0f;
+        aTile[aRow + i * kRowsA][aCol] = whole || t + aCol < k ? *aNext[i] : 0.0f;
 #pragma unroll
       for (int i = 0; i < kCopiesB; ++i) {
         const int r = bRow + i * kRowsB;
-        bTile[r][bCol] = t + r < k ? bNext[(long long)(i * kRowsB) * n] : 0.0f;
+        bTile[r][bCol] = whole || t + r < k ? bNext[(long long)(i * kRowsB) * n] : 0.0f;
       }
-    }
+    });
 #pragma unroll
     for (int i = 0; i < kCopiesA; ++i) aNext[i] += BK;
     bNext += (long long)BK * n;
@@ -98,26 +90,11 @@ gemmThreadTile2dUncached(int m, int n, int k, float alpha, const float* __restri
     __syncthreads();  // nobody overwrites a tile that another warp still reads
   }
 
-#pragma unroll
-  for (int i = 0; i < TM; ++i) {
-    const int r = row0 + row + i;
-    if (r >= m) break;
-    float* cRow = c + (long long)r * n;
-#pragma unroll
-    for (int j = 0; j < TN; ++j) {
-      const int s = col0 + col + j;
-      if (s < n) klStore(&cRow[s], sum[i][j], alpha, beta);
-    }
-  }
+  klStoreTile<false, true>(c, m, n, row0 + row, 4, col0 + col, 4, sum, alpha, beta);
 }
 
 extern "C" const char* kl_unsupported(const KlGemm* p, int) { return klRequireF32(p); }
 
 extern "C" cudaError_t kl_launch(const KlGemm* p, cudaStream_t stream) {
-  const int m = int(p->m), n = int(p->n), k = int(p->k);
-  const dim3 grid = klTileGrid(ceilDiv(m, BM), ceilDiv(n, BN));
-  gemmThreadTile2dUncached<<<grid, kThreads, 0, stream>>>(
-      m, n, k, p->alpha, static_cast<const float*>(p->a), static_cast<const float*>(p->b), p->beta,
-      p->c);
-  return cudaGetLastError();
+  return klLaunch(gemm, klColumnsFirst<BM, BN>(p), kThreads, p, stream);
 }

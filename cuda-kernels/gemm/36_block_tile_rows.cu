@@ -6,11 +6,11 @@
 // @param   TILE 16 {16,32}
 // @dtype   f32
 
-#include "gemm_common.cuh"
+#include "gemm_launch.cuh"
 
 __global__ void __launch_bounds__(TILE * TILE)
-gemmBlockTileRows(int m, int n, int k, float alpha, const float* __restrict__ a,
-                  const float* __restrict__ b, float beta, float* __restrict__ c) {
+gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float* __restrict__ b,
+     float beta, float* __restrict__ c) {
   __shared__ float aTile[TILE][TILE];
   __shared__ float bTile[TILE][TILE];
 
@@ -47,10 +47,5 @@ gemmBlockTileRows(int m, int n, int k, float alpha, const float* __restrict__ a,
 extern "C" const char* kl_unsupported(const KlGemm* p, int) { return klRequireF32(p); }
 
 extern "C" cudaError_t kl_launch(const KlGemm* p, cudaStream_t stream) {
-  const int m = int(p->m), n = int(p->n), k = int(p->k);
-  const dim3 grid = klTileGrid(ceilDiv(m, TILE), ceilDiv(n, TILE));
-  gemmBlockTileRows<<<grid, dim3(TILE, TILE), 0, stream>>>(
-      m, n, k, p->alpha, static_cast<const float*>(p->a), static_cast<const float*>(p->b), p->beta,
-      p->c);
-  return cudaGetLastError();
+  return klLaunch(gemm, klColumnsFirst<TILE, TILE>(p), dim3(TILE, TILE), p, stream);
 }

@@ -7,14 +7,14 @@
 // @param   TM 8 {4,8}
 // @dtype   f32
 
-#include "gemm_common.cuh"
+#include "gemm_launch.cuh"
 
 constexpr int kThreadsX = BLOCK / TM;  // down the rows, TM each
 constexpr int kThreads = kThreadsX * BLOCK;
 
 __global__ void __launch_bounds__(kThreads)
-gemmThreadTileRows(int m, int n, int k, float alpha, const float* __restrict__ a,
-                   const float* __restrict__ b, float beta, float* __restrict__ c) {
+gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float* __restrict__ b,
+     float beta, float* __restrict__ c) {
   __shared__ float aTile[BLOCK][BLOCK];
   __shared__ float bTile[BLOCK][BLOCK];
 
@@ -59,10 +59,5 @@ gemmThreadTileRows(int m, int n, int k, float alpha, const float* __restrict__ a
 extern "C" const char* kl_unsupported(const KlGemm* p, int) { return klRequireF32(p); }
 
 extern "C" cudaError_t kl_launch(const KlGemm* p, cudaStream_t stream) {
-  const int m = int(p->m), n = int(p->n), k = int(p->k);
-  const dim3 grid = klTileGrid(ceilDiv(m, BLOCK), ceilDiv(n, BLOCK));
-  gemmThreadTileRows<<<grid, dim3(kThreadsX, BLOCK), 0, stream>>>(
-      m, n, k, p->alpha, static_cast<const float*>(p->a), static_cast<const float*>(p->b), p->beta,
-      p->c);
-  return cudaGetLastError();
+  return klLaunch(gemm, klColumnsFirst<BLOCK, BLOCK>(p), dim3(kThreadsX, BLOCK), p, stream);
 }

@@ -6,7 +6,7 @@
 // @param   THREAD_TILE 8 {4,8}
 // @dtype   f32
 
-#include "gemm_common.cuh"
+#include "gemm_launch.cuh"
 
 constexpr int kTile = 64;  // rows and columns of C of a block, and depth of a tile
 constexpr int kThreads1d = kTile / THREAD_TILE;
@@ -26,8 +26,8 @@ __device__ void copyPatch(float (*tile)[kTile], int tileRow, int tileCol, const 
 }
 
 __global__ void __launch_bounds__(kThreads1d * kThreads1d)
-gemmThreadPatch(int m, int n, int k, float alpha, const float* __restrict__ a,
-                const float* __restrict__ b, float beta, float* __restrict__ c) {
+gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float* __restrict__ b,
+     float beta, float* __restrict__ c) {
   __shared__ float aTile[kTile][kTile];
   __shared__ float bTile[kTile][kTile];
 
@@ -69,10 +69,5 @@ gemmThreadPatch(int m, int n, int k, float alpha, const float* __restrict__ a,
 extern "C" const char* kl_unsupported(const KlGemm* p, int) { return klRequireF32(p); }
 
 extern "C" cudaError_t kl_launch(const KlGemm* p, cudaStream_t stream) {
-  const int m = int(p->m), n = int(p->n), k = int(p->k);
-  const dim3 grid = klTileGrid(ceilDiv(m, kTile), ceilDiv(n, kTile));
-  gemmThreadPatch<<<grid, dim3(kThreads1d, kThreads1d), 0, stream>>>(
-      m, n, k, p->alpha, static_cast<const float*>(p->a), static_cast<const float*>(p->b), p->beta,
-      p->c);
-  return cudaGetLastError();
+  return klLaunch(gemm, klColumnsFirst<kTile, kTile>(p), dim3(kThreads1d, kThreads1d), p, stream);
 }

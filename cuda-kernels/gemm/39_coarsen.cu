@@ -6,15 +6,15 @@
 // @param   STRIDE 2 {1,2,4,8,16}
 // @dtype   f32
 
-#include "gemm_common.cuh"
+#include "gemm_launch.cuh"
 
 constexpr int kTile = 16;
 constexpr int kRows = kTile / STRIDE;  // rows of threads, and rows between two elements of a thread
 
 // With a STRIDE of 16 the block is half a warp: the other 16 lanes of every instruction are idle.
 __global__ void __launch_bounds__(kTile * kRows)
-gemmCoarsen(int m, int n, int k, float alpha, const float* __restrict__ a,
-            const float* __restrict__ b, float beta, float* __restrict__ c) {
+gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float* __restrict__ b,
+     float beta, float* __restrict__ c) {
   __shared__ float aTile[kTile][kTile];
   __shared__ float bTile[kTile][kTile];
 
@@ -61,10 +61,5 @@ gemmCoarsen(int m, int n, int k, float alpha, const float* __restrict__ a,
 extern "C" const char* kl_unsupported(const KlGemm* p, int) { return klRequireF32(p); }
 
 extern "C" cudaError_t kl_launch(const KlGemm* p, cudaStream_t stream) {
-  const int m = int(p->m), n = int(p->n), k = int(p->k);
-  const dim3 grid = klTileGrid(ceilDiv(m, kTile), ceilDiv(n, kTile));
-  gemmCoarsen<<<grid, dim3(kTile, kRows), 0, stream>>>(
-      m, n, k, p->alpha, static_cast<const float*>(p->a), static_cast<const float*>(p->b), p->beta,
-      p->c);
-  return cudaGetLastError();
+  return klLaunch(gemm, klColumnsFirst<kTile, kTile>(p), dim3(kTile, kRows), p, stream);
 }

@@ -13,7 +13,7 @@ static_assert(WARPS >= 1 && WARPS <= 8, "WARPS must be from 1 to 8");
 // The warps of a block lie side by side along N: they read the same rows of A.
 template <typename T>
 __global__ void __launch_bounds__(WARPS * 32)
-gemmWmmaNaive(int m, int n, int k, float alpha, const T* __restrict__ a, const T* __restrict__ b, float beta,
+gemm(int m, int n, int k, float alpha, const T* __restrict__ a, const T* __restrict__ b, float beta,
               float* __restrict__ c, bool aligned) {
   if constexpr (kMultiplies<T>) {
     __shared__ __align__(32) float edge[WARPS][kWmma * kWmma];  // for tiles that reach over an edge
@@ -43,7 +43,7 @@ extern "C" cudaError_t kl_launch(const KlGemm* p, cudaStream_t stream) {
     using T = decltype(type);
     const int m = int(p->m), n = int(p->n), k = int(p->k);
     const dim3 grid = klTileGrid(ceilDiv(m, kWmma), ceilDiv(n, kWmma * WARPS));
-    gemmWmmaNaive<T><<<grid, WARPS * 32, 0, stream>>>(m, n, k, p->alpha, static_cast<const T*>(p->a),
+    gemm<T><<<grid, WARPS * 32, 0, stream>>>(m, n, k, p->alpha, static_cast<const T*>(p->a),
                                                       static_cast<const T*>(p->b), p->beta, p->c, klWmmaAligned(p));
     return cudaGetLastError();
   });

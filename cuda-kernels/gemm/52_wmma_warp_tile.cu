@@ -18,7 +18,7 @@ static_assert(TILES_M >= 1 && TILES_M <= 4 && TILES_N >= 1 && TILES_N <= 4,
 
 template <typename T>
 __global__ void __launch_bounds__(kThreads)
-gemmWmmaWarpTile(int m, int n, int k, float alpha, const T* __restrict__ a, const T* __restrict__ b, float beta,
+gemm(int m, int n, int k, float alpha, const T* __restrict__ a, const T* __restrict__ b, float beta,
                  float* __restrict__ c, bool aligned) {
   if constexpr (kMultiplies<T>) {
     __shared__ __align__(32) float edge[kThreads / 32][kWmma * kWmma];  // for tiles that reach over an edge
@@ -75,7 +75,7 @@ extern "C" cudaError_t kl_launch(const KlGemm* p, cudaStream_t stream) {
     using T = decltype(type);
     const int m = int(p->m), n = int(p->n), k = int(p->k);
     const dim3 grid = klTileGrid(ceilDiv(m, kWarpRows * kWarpsM), ceilDiv(n, kWarpCols * kWarpsN));
-    gemmWmmaWarpTile<T><<<grid, kThreads, 0, stream>>>(m, n, k, p->alpha, static_cast<const T*>(p->a),
+    gemm<T><<<grid, kThreads, 0, stream>>>(m, n, k, p->alpha, static_cast<const T*>(p->a),
                                                        static_cast<const T*>(p->b), p->beta, p->c, klWmmaAligned(p));
     return cudaGetLastError();
   });

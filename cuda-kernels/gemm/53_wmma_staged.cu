@@ -55,7 +55,7 @@ __device__ inline void loadTile(FragmentB<__nv_bfloat16>& tile, const __nv_bfloa
 
 template <typename T>
 __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
-gemmWmmaStaged(int m, int n, int k, float alpha, const T* __restrict__ a, const T* __restrict__ b, float beta,
+gemm(int m, int n, int k, float alpha, const T* __restrict__ a, const T* __restrict__ b, float beta,
                float* __restrict__ c, bool wmmaAligned) {
   extern __shared__ __align__(128) unsigned char shared[];
   T* stages = reinterpret_cast<T*>(shared);
@@ -156,9 +156,9 @@ extern "C" cudaError_t kl_launch(const KlGemm* p, cudaStream_t stream) {
     if (!klRowsAligned(p)) return klLaunchAnyShape<T>(p, stream);
     const int m = int(p->m), n = int(p->n), k = int(p->k);
     const cudaError_t status =
-        cudaFuncSetAttribute(gemmWmmaStaged<T>, cudaFuncAttributeMaxDynamicSharedMemorySize, kSharedBytes);
+        cudaFuncSetAttribute(gemm<T>, cudaFuncAttributeMaxDynamicSharedMemorySize, kSharedBytes);
     if (status != cudaSuccess) return status;
-    gemmWmmaStaged<T><<<klTileGrid(ceilDiv(m, BM), ceilDiv(n, BN)), kThreads, kSharedBytes, stream>>>(
+    gemm<T><<<klTileGrid(ceilDiv(m, BM), ceilDiv(n, BN)), kThreads, kSharedBytes, stream>>>(
         m, n, k, p->alpha, static_cast<const T*>(p->a), static_cast<const T*>(p->b), p->beta, p->c, klWmmaAligned(p));
     return cudaGetLastError();
   });

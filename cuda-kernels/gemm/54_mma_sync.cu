@@ -37,7 +37,7 @@ __device__ inline void copyAsync(uint32_t to, const void* from, bool inside = tr
 
 template <typename T>
 __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
-gemmMmaSync(int m, int n, int k, float alpha, const T* __restrict__ a, const T* __restrict__ b, float beta,
+gemm(int m, int n, int k, float alpha, const T* __restrict__ a, const T* __restrict__ b, float beta,
             float* __restrict__ c) {
   extern __shared__ __align__(128) unsigned char shared[];
   const uint32_t stages = klSharedAddress(shared);
@@ -156,9 +156,9 @@ extern "C" cudaError_t kl_launch(const KlGemm* p, cudaStream_t stream) {
     if (!klRowsAligned(p)) return klLaunchAnyShape<T>(p, stream);
     const int m = int(p->m), n = int(p->n), k = int(p->k);
     const cudaError_t status =
-        cudaFuncSetAttribute(gemmMmaSync<T>, cudaFuncAttributeMaxDynamicSharedMemorySize, kSharedBytes);
+        cudaFuncSetAttribute(gemm<T>, cudaFuncAttributeMaxDynamicSharedMemorySize, kSharedBytes);
     if (status != cudaSuccess) return status;
-    gemmMmaSync<T><<<klTileGrid(ceilDiv(m, BM), ceilDiv(n, BN)), kThreads, kSharedBytes, stream>>>(
+    gemm<T><<<klTileGrid(ceilDiv(m, BM), ceilDiv(n, BN)), kThreads, kSharedBytes, stream>>>(
         m, n, k, p->alpha, static_cast<const T*>(p->a), static_cast<const T*>(p->b), p->beta, p->c);
     return cudaGetLastError();
   });

@@ -15,7 +15,7 @@ constexpr int kStrideA = kDepth + 4, kStrideB = kTile + 8;  // elements: see klL
 
 // N and K need not be multiples of anything: elements are copied one by one, zeros beyond the edges.
 __global__ void __launch_bounds__(kThreads, 2)
-gemmTf32x3(int m, int n, int k, float alpha, const float* __restrict__ a, const float* __restrict__ b, float beta,
+gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float* __restrict__ b, float beta,
            float* __restrict__ c) {
   __shared__ float aTile[kTile * kStrideA], bTile[kDepth * kStrideB];
 
@@ -61,7 +61,7 @@ extern "C" const char* kl_unsupported(const KlGemm* p, int) { return klRequireF3
 
 extern "C" cudaError_t kl_launch(const KlGemm* p, cudaStream_t stream) {
   const int m = int(p->m), n = int(p->n), k = int(p->k);
-  gemmTf32x3<<<klTileGrid(ceilDiv(m, kTile), ceilDiv(n, kTile)), kThreads, 0, stream>>>(
+  gemm<<<klTileGrid(ceilDiv(m, kTile), ceilDiv(n, kTile)), kThreads, 0, stream>>>(
       m, n, k, p->alpha, static_cast<const float*>(p->a), static_cast<const float*>(p->b), p->beta, p->c);
   return cudaGetLastError();
 }

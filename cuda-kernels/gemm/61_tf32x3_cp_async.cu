@@ -37,7 +37,7 @@ __device__ inline void copyAsync(uint32_t to, const float* from, bool inside) {
 // kWide elements are copied at once: 4, or 1 where rows begin at any address.
 template <int kWide>
 __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
-gemmTf32x3Async(int m, int n, int k, float alpha, const float* __restrict__ a, const float* __restrict__ b, float beta,
+gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float* __restrict__ b, float beta,
                 float* __restrict__ c) {
   extern __shared__ __align__(16) float stages[];
 
@@ -120,7 +120,7 @@ extern "C" const char* kl_unsupported(const KlGemm* p, int) {
 
 extern "C" cudaError_t kl_launch(const KlGemm* p, cudaStream_t stream) {
   const int m = int(p->m), n = int(p->n), k = int(p->k);
-  const auto kernel = klRowsOfFour(p) ? gemmTf32x3Async<4> : gemmTf32x3Async<1>;
+  const auto kernel = klRowsOfFour(p) ? gemm<4> : gemm<1>;
   const cudaError_t status = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kSharedBytes);
   if (status != cudaSuccess) return status;
   kernel<<<ceilDiv(m, BM) * ceilDiv(n, BN), kThreads, kSharedBytes, stream>>>(

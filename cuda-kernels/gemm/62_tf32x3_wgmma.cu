@@ -41,7 +41,7 @@ __device__ inline void copyAsync(uint32_t to, const float* from, bool inside) {
 // kWide elements are copied and stored at once: 4, or 1 where rows begin at any address.
 template <int kWide>
 __global__ void __launch_bounds__(kThreads, 1)
-gemmTf32x3Wgmma(int m, int n, int k, float alpha, const float* __restrict__ a, const float* __restrict__ b, float beta,
+gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float* __restrict__ b, float beta,
                 float* __restrict__ c) {
   extern __shared__ unsigned char shared[];
   __shared__ uint64_t full[STAGES];   // turns when a stage has arrived
@@ -232,7 +232,7 @@ extern "C" const char* kl_unsupported(const KlGemm* p, int) {
 
 extern "C" cudaError_t kl_launch(const KlGemm* p, cudaStream_t stream) {
   const int m = int(p->m), n = int(p->n), k = int(p->k);
-  const auto kernel = klRowsOfFour(p) ? gemmTf32x3Wgmma<4> : gemmTf32x3Wgmma<1>;
+  const auto kernel = klRowsOfFour(p) ? gemm<4> : gemm<1>;
   const cudaError_t status = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kSharedBytes);
   if (status != cudaSuccess) return status;
   kernel<<<ceilDiv(m, BM) * ceilDiv(n, BN), kThreads, kSharedBytes, stream>>>(

@@ -29,9 +29,9 @@ inline dim3 klGrid(int fast, int slow) {
 __device__ inline int klGridRow() { return blockIdx.z * gridDim.y + blockIdx.y; }
 
 // The order in which resident blocks take the tiles of a matrix. They come in bands of kGroup rows, column by column within a
-// band: what runs concurrently is nearly a square, which needs the fewest rows and columns of what is multiplied. Bands that turn
+// band: what runs concurrently is nearly a square, which needs the fewest rows and columns of what is multiplied. Serpentine bands
 // begin with the columns that the one before ended with. With clusters a tile here is that of a cluster.
-template <int kGroup, bool kTurning = false>
+template <int kGroup, bool kSerpentine = false>
 struct KlTileOrder {
   int rows, cols;
 
@@ -41,7 +41,7 @@ struct KlTileOrder {
     const int bandRows = min(kGroup, rows - band * kGroup);
     col = inBand / bandRows;
     row = band * kGroup + inBand - col * bandRows;
-    if (kTurning && band % 2) col = cols - 1 - col;
+    if (kSerpentine && band % 2) col = cols - 1 - col;
   }
 };
 

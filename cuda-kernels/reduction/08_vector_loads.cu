@@ -1,6 +1,6 @@
 // @rung    08_vector_loads
 // @title   Wide loads, several at once
-// @after   07_several_per_thread
+// @after   07_grid_stride
 // @idea    a thread loads LOADS times 16 bytes before it adds the first of them: a quarter of the load instructions
 //          and more bytes in flight for each warp, which is what hides the latency of DRAM
 // @param   THREADS 256 {128,256,512}

@@ -1,6 +1,6 @@
 // @rung    02_blelloch
 // @title   Work-efficient tree
-// @after   01_doubling
+// @after   01_hillis_steele
 // @idea    a block scans its elements in shared memory: up a binary tree to their sum and down again, two additions per
 //          element instead of log2(N). The sums of the blocks are scanned likewise and added by another kernel, so that
 //          elements cross device memory four times. In the tree distances are powers of two: many lanes of a warp meet

@@ -9,15 +9,25 @@
 
 constexpr int kWarps = THREADS / 32;
 
+// The sum of this lane's value and those of the lanes before it.
+__device__ inline float warpScan(float value) {
+#pragma unroll
+  for (int distance = 1; distance < 32; distance *= 2) {
+    const float before = __shfl_up_sync(~0u, value, distance);
+    if (int(threadIdx.x % 32) >= distance) value += before;
+  }
+  return value;
+}
+
 __global__ void __launch_bounds__(THREADS) scanTiles(const float* from, float* to, float* sums, long long n) {
   __shared__ float ofWarp[kWarps];
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const long long i = (long long)blockIdx.x * THREADS + threadIdx.x;
-  float value = klWarpScan(i < n ? from[i] : 0);
+  float value = warpScan(i < n ? from[i] : 0);
   if (lane == 31) ofWarp[warp] = value;
   __syncthreads();
   if (warp == 0) {
-    const float upTo = klWarpScan(lane < kWarps ? ofWarp[lane] : 0);
+    const float upTo = warpScan(lane < kWarps ? ofWarp[lane] : 0);
     if (lane < kWarps) ofWarp[lane] = upTo;
   }
   __syncthreads();

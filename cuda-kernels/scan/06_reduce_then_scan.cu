@@ -1,6 +1,6 @@
 // @rung    06_reduce_then_scan
 // @title   Reduce, then scan
-// @after   05_wide_tiles
+// @after   05_vector_tiles
 // @idea    a fixed number of blocks first only sums what is theirs; then each adds up the sums of the blocks before it and
 //          scans its elements from there, tile by tile. Elements are read twice and written once: three crossings of
 //          device memory instead of four, and two launches. Summing goes backwards, so that the elements that scanning

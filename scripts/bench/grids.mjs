@@ -24,7 +24,7 @@ const rungs = 300
 /** Of each of two kernels. */
 const instructions = [5000, 20_000]
 const deep = 'recorded:gemm-fp32-h200-4096-deep'
-const pair = /** @type {const} */ (['11_warp_tile', '12_register_prefetch'])
+const pair = /** @type {const} */ (['08_warp_tile', '09_register_prefetch'])
 const frames = 300
 
 /** @param {import('./budgets.mjs').Judge} judge */

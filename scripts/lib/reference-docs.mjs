@@ -3,6 +3,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { documentWith } from './document.mjs'
+import { stepsOf } from './ladder-steps.mjs'
 import { root } from './project.mjs'
 
 /** @typedef {import('../../src-main/domain/metrics/metric-definition.ts').MetricDefinition} Metric */
@@ -159,6 +160,22 @@ const laddersPart = ({ ladders }) =>
   ])
 
 /** @param {Registries} registries */
+const stepsPart = ({ ladders }) =>
+  table([
+    ['ladder', 'from', 'to', 'lines kept', 'lines changed', 'with headers'],
+    ...ladders
+      .flatMap((ladder) => stepsOf(ladder))
+      .map(({ ladder, from, to, rung, withHeaders }) => [
+        `\`${ladder}\``,
+        `\`${from}\``,
+        `\`${to}\``,
+        `${Math.round((100 * rung.kept) / rung.of)} %`,
+        String(rung.changed),
+        String(withHeaders.changed),
+      ]),
+  ])
+
+/** @param {Registries} registries */
 const recordingsPart = ({ recordings, sizesLabel }) =>
   table([
     ['recording', 'ladder', 'size', 'level', 'rungs', 'GPU', 'made'],
@@ -179,7 +196,7 @@ const recordingsPart = ({ recordings, sizesLabel }) =>
 /** @type {Record<string, Record<string, (registries: Registries) => string>>} */
 const documents = {
   'resources/recordings/README.md': { recordings: recordingsPart },
-  'cuda-kernels/README.md': { ladders: laddersPart },
+  'cuda-kernels/README.md': { ladders: laddersPart, steps: stepsPart },
   'docs/METRICS.md': { metrics: metricsPart },
   'docs/TARGETS.md': { targets: targetsPart, gpus: gpusPart },
 }

@@ -117,7 +117,7 @@ export const screens = {
   charts: { route: `${session}/charts`, ready: 'canvas' },
   export: { route: `${session}/export`, ready: heading },
   machine: {
-    route: `${deep}/compare/11_warp_tile/12_register_prefetch`,
+    route: `${deep}/compare/08_warp_tile/09_register_prefetch`,
     ready: '.compare .headline',
     act: machineCode,
   },

@@ -69,8 +69,8 @@ describe('a screen', () => {
   ])('opens its %s without fetching a program, and draws each row once', async (_, key, rows) => {
     const route = compareRoute(
       'recorded:gemm-fp32-h200-4096-deep',
-      '11_warp_tile',
-      '12_register_prefetch',
+      '08_warp_tile',
+      '09_register_prefetch',
     )
     const { page } = await harness.open(route, { width: 1440 })
     await page.locator('.cm-line').first().waitFor()

@@ -176,11 +176,11 @@ it('the compare screen says which level collects line heat and machine code wher
 
 it('the compare screen leads to the recording that has them, with the same pair', async () => {
   const { page, faults } = await harness.visit(
-    compareRoute(ref, '11_warp_tile', '12_register_prefetch'),
+    compareRoute(ref, '08_warp_tile', '09_register_prefetch'),
   )
   await page.locator('.source').getByRole('link', { name: 'Open in the deep recording' }).click()
   await page.waitForURL((url) =>
-    decodeURIComponent(url.hash).endsWith('-deep/compare/11_warp_tile/12_register_prefetch'),
+    decodeURIComponent(url.hash).endsWith('-deep/compare/08_warp_tile/09_register_prefetch'),
   )
   await page.getByRole('button', { name: 'SASS' }).waitFor()
   await expect
@@ -196,7 +196,7 @@ it('the compare screen answers a stranger in three clicks: why, which lines, wha
     await at.click()
     clicks += 1
   }
-  const row = page.locator('tr[data-rung="12_register_prefetch"]')
+  const row = page.locator('tr[data-rung="09_register_prefetch"]')
   await click(row.locator('.compare'))
   const why = page.getByRole('region', { name: 'Why' })
   await expect
@@ -328,7 +328,7 @@ describe('rungs with a deep profile', () => {
   })
 
   it('say why one is faster, and open a line that bears it with its machine code', async () => {
-    const route = compareRoute(deepRef, '11_warp_tile', '12_register_prefetch')
+    const route = compareRoute(deepRef, '08_warp_tile', '09_register_prefetch')
     const { page, faults } = await openDeep(route)
     const why = page.getByRole('region', { name: 'Why' })
     const cause = why.locator('ol > li').first()
@@ -342,7 +342,7 @@ describe('rungs with a deep profile', () => {
     await cause.getByRole('button').first().click()
     const panel = page.locator('.panel')
     await panel.waitFor()
-    await expect.poll(() => panel.innerText()).toMatch(/11_warp_tile\.cu:\d+.*long_sb/s)
+    await expect.poll(() => panel.innerText()).toMatch(/08_warp_tile\.cu:\d+.*long_sb/s)
     expect(faults).toEqual([])
     await page.close()
   })
@@ -385,7 +385,7 @@ describe('rungs with a deep profile', () => {
 })
 
 it('the compare screen says of two variants of one source which parameters differ, where the source cannot', async () => {
-  const { page } = await harness.visit(compareRoute(ref, '11_warp_tile', '11_half_block'))
+  const { page } = await harness.visit(compareRoute(ref, '08_warp_tile', '08_half_block'))
   await page.getByText('Parameters: BM 128 → 64, BK 8 → 16, WM 64 → 32, WN 32 → 64').waitFor()
 })
 

@@ -155,7 +155,7 @@ describe.each(others)('a session with %s', { tags: ['thorough'] }, shows)
 
 const recorded = 'recorded:gemm-fp32-h200-4096'
 const deep = `${recorded}-deep`
-const sameRung = '11_warp_tile/11_warp_tile'
+const sameRung = '08_warp_tile/08_warp_tile'
 
 /** Whose sides have unequal levels, GPUs, sources or results: the sessions, the pair, and what is said of it. */
 const unlike = {

@@ -179,7 +179,7 @@ describe('rungs with an epilogue', () => {
       id: ref,
       target: { kind: 'live', name: 'local' },
       rungs: real.rungs.map((rung) =>
-        rung.id === '15_rasterized' ? { ...rung, flags: ['bias', 'relu'] } : rung,
+        rung.id === '12_rasterized' ? { ...rung, flags: ['bias', 'relu'] } : rung,
       ),
     }
     await writeFile(join(folder, 'session.json'), JSON.stringify(session))
@@ -192,7 +192,7 @@ describe('rungs with an epilogue', () => {
 
   it('in the ladder: a mark beside the title, and what the ratio is to', async () => {
     const { page, faults } = await harness.visit(ladderRoute(ref))
-    const row = page.locator('tr[data-rung="15_rasterized"]')
+    const row = page.locator('tr[data-rung="12_rasterized"]')
     const mark = row.locator('.beside')
     await expect
       .poll(() => mark.getAttribute('aria-label'))
@@ -201,7 +201,7 @@ describe('rungs with an epilogue', () => {
     await mark.hover()
     await page
       .getByText(
-        '15_rasterized computes the product, a bias and ReLU; 00_cublas, which its ratio is relative to, computes the product only.',
+        '12_rasterized computes the product, a bias and ReLU; 00_cublas, which its ratio is relative to, computes the product only.',
       )
       .waitFor()
     await row.getByRole('button', { name: /^Details of/ }).click()
@@ -213,15 +213,15 @@ describe('rungs with an epilogue', () => {
 
   it('beside a rung that computes the product alone: that their times are not of one thing', async () => {
     const { page, faults } = await harness.visit(
-      compareRoute(ref, '14_block_128x256', '15_rasterized'),
+      compareRoute(ref, '11_block_128x256', '12_rasterized'),
     )
     await page
       .getByText(
-        '14_block_128x256 computes the product only, and 15_rasterized computes the product, a bias and ReLU; that accounts for part of the difference in time.',
+        '11_block_128x256 computes the product only, and 12_rasterized computes the product, a bias and ReLU; that accounts for part of the difference in time.',
       )
       .waitFor()
     expect(faults).toEqual([])
-    const alike = await harness.visit(compareRoute(ref, '13_cp_async', '14_block_128x256'))
+    const alike = await harness.visit(compareRoute(ref, '10_cp_async', '11_block_128x256'))
     await alike.page.locator('.time .headline').waitFor()
     await expect.poll(() => alike.page.locator('.computes').count()).toBe(0)
   })

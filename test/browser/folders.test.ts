@@ -339,7 +339,7 @@ describe('what a copy counts', () => {
     const kept = await keptNvcc('look', { artifacts: true })
     harness = await startHarness(await kept.machine())
     const opened = await harness.open(
-      `/session/${encodeURIComponent(session)}/edit/10_conflict_free`,
+      `/session/${encodeURIComponent(session)}/edit/07_conflict_free`,
       { width: 1440 },
     )
     const { page, faults } = opened
@@ -375,7 +375,7 @@ describe('what a copy counts', () => {
 })
 
 describe('the editor of the user', () => {
-  const place = `/session/${encodeURIComponent('recorded:scan-h200-deep')}/compare/07_look_back/09_deep_ring`
+  const place = `/session/${encodeURIComponent('recorded:scan-h200-deep')}/compare/07_decoupled_look_back/09_tma_ring`
 
   async function line(setting: string): Promise<OpenPage> {
     setEnv({ KERNEL_LADDER_EDITOR: setting })
@@ -392,7 +392,7 @@ describe('the editor of the user', () => {
     const asked = join(await tempDir(), 'asked')
     const { page, faults } = await line(`cp {file} ${asked}`)
     await button(page).click()
-    const source = await readFile(join(root, 'cuda-kernels/scan/09_deep_ring.cu'), 'utf8')
+    const source = await readFile(join(root, 'cuda-kernels/scan/09_tma_ring.cu'), 'utf8')
     await expect.poll(() => readFile(asked, 'utf8').catch(() => '')).toBe(source)
     expect(faults).toEqual([])
   })

@@ -159,7 +159,7 @@ describe('a row', () => {
   })
 
   it('opens to the registers of the kernel that ran, with the most that a kernel of it has', async () => {
-    const { title, build, metrics } = session.rungs.find(({ id }) => id === '12_register_prefetch')!
+    const { title, build, metrics } = session.rungs.find(({ id }) => id === '09_register_prefetch')!
     const launched = metrics['registersPerThread']!.value!
     expect(build!.registersPerThread).toBeGreaterThan(launched)
     const { page } = await harness.visit(ladderRoute(ref))
@@ -195,13 +195,13 @@ describe('a row', () => {
 
 it('the ladder is reached by keys alone: the filter, its rows, and their details', async () => {
   const { page, faults } = await harness.open(ladderRoute(ref))
-  await page.locator(row('12_register_prefetch')).waitFor()
+  await page.locator(row('09_register_prefetch')).waitFor()
   await page.keyboard.press('/')
   await page.keyboard.type('pipelining')
   await page.locator('tr[data-rung]').nth(1).waitFor({ state: 'detached' })
   await page.keyboard.press('Enter')
   const focused = () => page.evaluate(() => document.activeElement?.getAttribute('data-rung'))
-  await expect.poll(focused).toBe('12_register_prefetch')
+  await expect.poll(focused).toBe('09_register_prefetch')
   await page.keyboard.press('Enter')
   await page.locator('.details').waitFor()
   await page.keyboard.press('Enter')
@@ -220,7 +220,7 @@ it('the ladder opens the rung that the palette finds by its id', async () => {
   await page.keyboard.press('Enter')
   await page.locator('.details').waitFor()
   const focused = () => page.evaluate(() => document.activeElement?.getAttribute('data-rung'))
-  await expect.poll(focused).toBe('12_register_prefetch')
+  await expect.poll(focused).toBe('09_register_prefetch')
   expect(faults).toEqual([])
 })
 

@@ -24,8 +24,8 @@ async function open(a: string, b: string, options = {}) {
 const sideOf = (page: Page, side: string) => page.getByRole('region', { name: side, exact: true })
 
 it('the machine code leads from a line to its instructions and from an instruction to its line', async () => {
-  const { page, faults } = await open('11_warp_tile', '12_register_prefetch')
-  const { instructions } = await kernelOf('12_register_prefetch')
+  const { page, faults } = await open('08_warp_tile', '09_register_prefetch')
+  const { instructions } = await kernelOf('09_register_prefetch')
   const b = sideOf(page, 'b')
   // It opens at the hottest line.
   await expect.poll(() => b.locator('.cm-markedLine').innerText()).toContain('sum[i][j] +=')
@@ -74,7 +74,7 @@ it('a search finds over both kernels, filters by opcode, and goes to the next ho
 })
 
 it('the machine code draws a few rows of thousands of instructions, and goes to their end', async () => {
-  const { page, faults } = await open('00_cublas', '12_register_prefetch')
+  const { page, faults } = await open('00_cublas', '09_register_prefetch')
   const { instructions } = await kernelOf('00_cublas')
   const a = sideOf(page, 'a')
   const rows = a.locator('.row')

@@ -171,7 +171,7 @@ describe('what the benchmarks measure', { tags: ['thorough'] }, () => {
       const pair: [string, string] = [written[1].id, written[2].id]
       const deep = await harness.core.call('sessions.deep', {
         ref: `${recorded}-deep`,
-        rung: '11_warp_tile',
+        rung: '08_warp_tile',
       })
       writeLongKernels(folder, pair, [deep, deep], 500)
       await openMachineCode(page, harness.origin, ref, pair)
@@ -276,7 +276,7 @@ describe('a baseline', () => {
     await expect.poll(() => page.locator('.status').innerText()).toContain('better')
     await page.reload()
     await page.locator('[role="gridcell"].worse').first().waitFor()
-    await page.goto(page.url().replace(/matrix.*/, 'ladder?rung=11_warp_tile'))
+    await page.goto(page.url().replace(/matrix.*/, 'ladder?rung=08_warp_tile'))
     await page.getByRole('button', { name: /^vs\. base/ }).waitFor()
     await page.getByRole('button', { name: 'Stop using as baseline' }).click()
     await page.getByRole('button', { name: /^vs\. ref/ }).waitFor()

@@ -69,7 +69,7 @@ describe('deep profiles', () => {
 
     it('says what the header expected, what came of it, and what the ladder says of the rung', async () => {
       const session = await readSession(join(recordingsDir, 'gemm-fp32-h200-4096-deep'))
-      const [a, b] = ['14_block_128x256', '15_rasterized'].map((id) => rungOf(session, id)!)
+      const [a, b] = ['11_block_128x256', '12_rasterized'].map((id) => rungOf(session, id)!)
       const { stdout } = await run(['show', deep, '--rung', b!.id])
       expect(stdout).toContain(session.ladder.rungs.find(({ id }) => id === b!.id)!.note!)
       expect(stdout).toContain(`Expected relative to ${a!.id}:`)

@@ -135,7 +135,7 @@ it(
       })
       await writeFile(join(ladder, `${name}.npy`), npyOf(values, [1, tokens, head]))
     }
-    const rungs = ['03_one_pass', '04_mma_sync', '07_persistent'].map((id) => ({ id }))
+    const rungs = ['03_online_softmax', '04_mma_sync', '07_persistent'].map((id) => ({ id }))
     const about = { kernel_ladder: 1, id: 'edges', title: 'Edges', summary: 'Scores of -infinity.' }
     const at = [{ TOKENS: tokens, HEADS: 1, HEAD: head }]
     await writeFile(join(ladder, 'ladder.json'), JSON.stringify({ ...about, task, at, rungs }))
@@ -254,7 +254,7 @@ it.each([
   ['run', 'softmax', 'ROWS=2000000,COLS=8192', '01_thread_per_row needs 122.1 GiB'],
   // A size that is not given is as small as where none is.
   ['run', 'softmax', 'ROWS=2000000', '01_thread_per_row needs 30.5 GiB'],
-  ['sanitize', 'scan', 'N=4294967296', '01_doubling needs 32.0 GiB'],
+  ['sanitize', 'scan', 'N=4294967296', '01_hillis_steele needs 32.0 GiB'],
 ])(
   '%s of %s beyond the memory of the emulated GPU is refused before anything is built',
   async (command, ladder, at, said) => {

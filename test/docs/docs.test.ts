@@ -47,7 +47,7 @@ it('a rung is called faster only where each session and each way of timing says 
 it('docs/RESULTS.md has the best rung of each recording, and what others published', async () => {
   const recorded = await recordedLadders(join(root, 'resources/recordings'))
   const published = publishedPart(recorded, publishedFigures(root))
-  expect(published).toMatch(/G80.*`07_several_per_thread`.* 62\.7 GB\/s /)
+  expect(published).toMatch(/G80.*`07_grid_stride`.* 62\.7 GB\/s /)
   const parts = [
     ['ladders', laddersPart(recorded)],
     ['published', published],

@@ -31,7 +31,7 @@ const answersOf = {
 } as unknown as Parameters<typeof parseAnswers>[2]
 
 const rungFiles = (): string[] =>
-  ['01_naive', '06_float4', '20_fused_epilogue', '55_wgmma_tma'].map((id) =>
+  ['01_naive', '06_float4', '23_fused_epilogue', '56_wgmma_tma'].map((id) =>
     file(`cuda-kernels/gemm/${id}.cu`),
   )
 

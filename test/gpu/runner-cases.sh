@@ -38,7 +38,7 @@ compile kl-runner nvcc -std=c++17 -O2 -gencode arch=compute_75,code=compute_75 -
   "$kernels/runner/main.cu" -ldl -lpthread
 compile pure nvcc -std=c++17 -O2 -arch=sm_90 "$here/runner-cases/pure.cu"
 if [[ -n $capability ]]; then
-  f32=(01_naive 15_rasterized 17_fastest) epilogue=(20_fused_epilogue 21_unfused_epilogue) f16=(54_mma_sync)
+  f32=(01_naive 12_rasterized 14_shape_dispatch) epilogue=(23_fused_epilogue 22_unfused_epilogue) f16=(54_mma_sync)
   for id in "${f32[@]}" "${epilogue[@]}" "${f16[@]}"; do rung "$id.cu"; done
   compile reference.so "${library[@]}" "$kernels/gemm/reference.cu"
   small softmax softmax
@@ -191,7 +191,7 @@ for shape in "1023 777 1111 1.5 0.5" "1023 777 1111 1 0" "1 129 7 1 0" "4096 409
   gemm_case bf16 $shape bf16 0 0
   gemm_case 'bias and relu' $shape f32 1 1
   all=("${f32[@]}" "${epilogue[@]}" "${f16[@]/%/.f16}" "${f16[@]/%/.bf16}") both=("${args[@]}")
-  args=(measure --reference 15_rasterized "${fast[@]}" "${both[@]}")
+  args=(measure --reference 12_rasterized "${fast[@]}" "${both[@]}")
   run measure 0
   for id in "${all[@]}"; do
     says verify "$id" '"passed":true' '"mismatches":0' '"firstMismatch":null' '"outOfBoundsBuffers":[]' '"changedInputs":[]'

@@ -17,18 +17,18 @@ import { parseArgs } from 'node:util'
  * @type {[ladder: string, options: string[], rungs: string[], large?: 'large'][]}
  */
 const ladders = [
-  ['gemm-fp32', ['--size', '4096'], ['17_fastest']],
+  ['gemm-fp32', ['--size', '4096'], ['14_shape_dispatch']],
   ['gemm-3xtf32', ['--size', '4096'], ['62_tf32x3_wgmma']],
-  ['gemm-tensor', ['--size', '4096'], ['59_results_held']],
-  ['gemm-bf16', ['--size', '4096'], ['81_deferred_nt']],
-  ['gemm-bf16', ['--size', '8192'], ['81_deferred_nt'], 'large'],
-  ['gemm-fp8', ['--size', '4096'], ['81_deferred_nt']],
-  ['reduction', [], ['11_published_sums']],
-  ['scan', [], ['09_deep_ring']],
+  ['gemm-tensor', ['--size', '4096'], ['58_overlapped_epilogue']],
+  ['gemm-bf16', ['--size', '4096'], ['80_overlapped_epilogue_nt']],
+  ['gemm-bf16', ['--size', '8192'], ['80_overlapped_epilogue_nt'], 'large'],
+  ['gemm-fp8', ['--size', '4096'], ['80_overlapped_epilogue_nt']],
+  ['reduction', [], ['11_flagged_sums']],
+  ['scan', [], ['09_tma_ring']],
   ['transpose', [], ['06_vector_tile']],
   ['attention', [], ['07_persistent']],
   ['attention', ['--at', 'TOKENS=16384', '--at', 'causal=1'], ['07_persistent'], 'large'],
-  ['softmax', [], ['20_triton']],
+  ['softmax', [], ['08_triton']],
 ]
 
 /** @type {Record<string, string[]>} */

@@ -34,7 +34,7 @@ const space = [
   'SNAKE=0,1',
 ]
 const sweep = [
-  ...['tune', '--ladder', 'gemm-fp32', '--rung', '11_warp_tile', '--size', '4096'],
+  ...['tune', '--ladder', 'gemm-fp32', '--rung', '08_warp_tile', '--size', '4096'],
   ...space.flatMap((axis) => ['--param', axis]),
   ...['--seconds', values.seconds, '--fresh', '--json'],
 ]

@@ -30,7 +30,7 @@ const shapes = [
   [520, 776, 336],
   [1023, 1023, 1023],
   [1025, 1024, 1025],
-  // Enough blocks for the kernel that 17_fastest keeps for many waves, on 132 SMs.
+  // Enough blocks for the kernel that 14_shape_dispatch keeps for many waves, on 132 SMs.
   [5000, 7000, 33],
 ]
 const scalars = [

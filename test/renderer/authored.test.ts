@@ -198,10 +198,10 @@ describe('a text of an author', () => {
         .ladder,
     }
     const session = { ladder, rungs: [] as RungResult[] } as Session
-    expect(isBehind(ideaPlace(session, '11_half_block'), 'changed')).toBe(true)
-    expect(isBehind(notePlace(session, '11_half_block'), 'changed')).toBe(true)
+    expect(isBehind(ideaPlace(session, '08_half_block'), 'changed')).toBe(true)
+    expect(isBehind(notePlace(session, '08_half_block'), 'changed')).toBe(true)
     const folder = { ...session, ladder: { ...ladder, folder: '/home/ada/own' } }
-    expect(isBehind(ideaPlace(folder, '11_half_block'), 'changed')).toBe(false)
+    expect(isBehind(ideaPlace(folder, '08_half_block'), 'changed')).toBe(false)
     expect(sessionInLanguage(session).ladder.title).toBe('FP32 행렬 곱')
     const task = catalog.tasks.get('gemm')!
     expect(sessionInLanguage({ ...session, ladder: { ...ladder, task } }).ladder.task?.result).toBe(

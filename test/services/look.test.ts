@@ -8,7 +8,7 @@ import { said } from '../support'
 import { setEnv, setupIn, shippedKernels, tempDir, templatesDir } from './support'
 
 const session = 'recorded:gemm-fp32-h200-1024'
-const rung = '10_conflict_free'
+const rung = '07_conflict_free'
 const kept = await keptNvcc('look', { artifacts: true })
 afterAll(() => {
   if (keeping) kept.save()

@@ -1,6 +1,6 @@
 // @rung    04-coarsening
 // @title   Lab 4: coarsening
-// @after   coarsen_stride_1
+// @after   39_stride_1
 // @idea    a thread computes eight elements of one column, two rows apart: an element of B read from shared memory feeds eight FMAs, while the block shrinks to 32 threads
 // @expect  sharedLoads down, fmaUtilization up, registersPerThread up, theoreticalOccupancy down, achievedOccupancy down
 // @dtype   f32

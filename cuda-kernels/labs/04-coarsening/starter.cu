@@ -1,6 +1,6 @@
 // @rung    04-coarsening
 // @title   Lab 4: coarsening
-// @after   coarsen_stride_1
+// @after   39_stride_1
 // @idea    one element of C for each thread: every FMA reads both of its operands from shared memory
 // @dtype   f32
 

@@ -1,6 +1,6 @@
 // @rung    07-bank-conflicts
 // @title   Lab 7: bank conflicts
-// @after   18_transposed_conflicts
+// @after   20_transposed_conflicts
 // @idea    the transposed tile is laid out so that the 32 elements a warp stores in one go fall into 32 banks: by padding each row, or by an XOR that costs no memory
 // @expect  sharedStoreBankConflicts down, sharedStoreWavefronts down, sharedLoads same
 // @dtype   f32

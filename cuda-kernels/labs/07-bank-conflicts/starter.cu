@@ -1,6 +1,6 @@
 // @rung    07-bank-conflicts
 // @title   Lab 7: bank conflicts
-// @after   18_transposed_conflicts
+// @after   20_transposed_conflicts
 // @idea    eight lanes copy eight neighbours of a row of A and store them transposed, one row of the tile apart
 // @dtype   f32
 

@@ -1,6 +1,6 @@
 // @rung    08-prefetch
 // @title   Lab 8: prefetch
-// @after   10_conflict_free
+// @after   07_conflict_free
 // @idea    the next tile is fetched into registers before this one is computed, and kept in a second buffer afterwards: the latency passes behind the FMAs, and one barrier a tile is enough
 // @expect  fmaUtilization up, sharedLoads same, registersPerThread up, achievedOccupancy same, stallLongScoreboard down
 // @dtype   f32

@@ -1,6 +1,6 @@
 // @rung    08-prefetch
 // @title   Lab 8: prefetch
-// @after   10_conflict_free
+// @after   07_conflict_free
 // @idea    load a tile, wait, store it, wait, compute on it, wait: one after the other
 // @dtype   f32
 

@@ -1,6 +1,6 @@
 // @rung    09-warp-tile
 // @title   Lab 9: warp tile
-// @after   10_conflict_free
+// @after   07_conflict_free
 // @idea    a warp computes a compact 64 x 32 tile, so that all it reads for one step of K is 64 + 32 floats in place of 16 + 128
 // @expect  sharedLoadWavefronts down, sharedLoads same, fmaUtilization up
 // @dtype   f32

@@ -1,6 +1,6 @@
 // @rung    09-warp-tile
 // @title   Lab 9: warp tile
-// @after   10_conflict_free
+// @after   07_conflict_free
 // @idea    the threads of a block lie row by row over its tile, so a warp covers 16 rows and all 128 columns
 // @dtype   f32
 

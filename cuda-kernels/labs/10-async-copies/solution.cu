@@ -1,6 +1,6 @@
 // @rung    10-async-copies
 // @title   Lab 10: asynchronous copies
-// @after   11_warp_tile
+// @after   08_warp_tile
 // @idea    cp.async carries tiles from global straight into shared memory, three of them ahead: no register holds a tile on its way, and every copy has three tiles of time to arrive
 // @expect  fmaUtilization up, sharedStoreWavefronts down, stallLongScoreboard down, achievedOccupancy same
 // @dtype   f32

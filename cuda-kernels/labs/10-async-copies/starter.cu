@@ -1,6 +1,6 @@
 // @rung    10-async-copies
 // @title   Lab 10: asynchronous copies
-// @after   11_warp_tile
+// @after   08_warp_tile
 // @idea    tiles pass through registers, and nothing is computed while one arrives
 // @dtype   f32
 

@@ -1,6 +1,6 @@
 // @rung    16-attention
 // @title   Lab 16: attention, in registers
-// @after   03_one_pass
+// @after   03_online_softmax
 // @dtype   bf16
 // @idea    the result of the first product lies in registers as the left operand of the second does: scores become weights in
 //          place, and neither is ever stored

@@ -1,6 +1,6 @@
 // @rung    16-attention
 // @title   Lab 16: attention, through shared memory
-// @after   03_one_pass
+// @after   03_online_softmax
 // @dtype   bf16
 // @idea    both products on tensor cores; between them the scores go to shared memory, become weights there, and are read back
 

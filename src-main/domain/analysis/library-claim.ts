@@ -25,10 +25,12 @@ interface LibraryClaim {
   ratios: Partial<Record<Way, number>>
 }
 
-/** Null without a time beside the reference's, and for the reference itself. */
+/** Null without a time beside the reference's, for the reference itself, and for a rung with other types than the reference. */
 export function libraryClaim({ ladder }: Session, rung: RungResult): LibraryClaim | null {
   const { timing } = rung
   if (!timing || rung.status !== 'ok' || rung.id === ladder.reference) return null
+  // With other types than the reference it is no faster product, but another one.
+  if (ladder.rungs.find(({ id }) => id === rung.id)?.options) return null
   const known = ways.flatMap((way): [Way, number][] => {
     const ratio = ratioOf[way](timing)
     return ratio == null ? [] : [[way, ratio]]

@@ -67,6 +67,12 @@ export interface RungToday {
   text: string
 }
 
+/** What a rung is compared with: the rung that it builds on, or the variant of its file before it. */
+interface Before {
+  after: RungToday | null
+  variant: LadderRung | undefined
+}
+
 interface Finding {
   recording: MeasuredRecording
   rung: RungResult
@@ -74,7 +80,7 @@ interface Finding {
 }
 
 /** The lines that the compiler sees; a recording stays valid for a rung as long as these are the same. */
-const codeOf = (text: string): string =>
+export const codeOf = (text: string): string =>
   text
     .split(/\r?\n/)
     .filter((line) => line.trim() !== '' && !line.trimStart().startsWith('//'))
@@ -91,15 +97,17 @@ const unusual = ({ params }: RungToday, rung: RungResult): Parameters =>
 const hasParams = (rung: RungResult, params: Parameters): boolean =>
   Object.entries(params).every(([name, value]) => rung.params[name] === value)
 
-/** The rung with the ladder's parameters, and the previous rung, with its defaults if possible. */
+/** The rung with the ladder's parameters, and the previous rung: of a variant the one of its file, else with its defaults if possible. */
 function findIn(
   recording: MeasuredRecording,
-  { file, params }: LadderRung,
-  after: RungToday | null,
+  { id, file, params }: LadderRung,
+  { after, variant }: Before,
 ): Finding[] {
   const timed = recording.session.rungs.filter(({ timing }) => timing !== null)
-  const rung = timed.find((one) => one.file === file && hasParams(one, params))
+  const rung = timed.find((one) => (one.file === file || one.id === id) && hasParams(one, params))
   if (!rung) return []
+  const base = variant && timed.find((one) => one.file === file && hasParams(one, variant.params))
+  if (base) return [{ recording, rung, before: base }]
   const ofBefore = after ? timed.filter((one) => one.file === after.file) : []
   const usual = ofBefore.find((one) => after && Object.keys(unusual(after, one)).length === 0)
   return [{ recording, rung, before: usual ?? ofBefore[0] ?? null }]
@@ -118,13 +126,13 @@ const is4096 = ({ session }: MeasuredRecording): boolean => {
 function findRung(
   ladder: string,
   rung: LadderRung,
-  after: RungToday | null,
+  before: Before,
   recordings: readonly MeasuredRecording[],
 ): Finding[] {
   const findings = recordings
     .filter(({ session }) => session.ladder.id === ladder)
     .sort((a, b) => Number(is4096(b)) - Number(is4096(a)) || (a.name < b.name ? -1 : 1))
-    .flatMap((recording) => findIn(recording, rung, after))
+    .flatMap((recording) => findIn(recording, rung, before))
   const first = findings.find(({ before }) => before) ?? findings[0]
   if (!first) return []
   const problem = (finding: Finding): string => JSON.stringify(finding.recording.session.problem)
@@ -184,15 +192,24 @@ export function measuredOf(
   ladder: Ladder,
   today: ReadonlyMap<string, RungToday>,
   recordings: readonly MeasuredRecording[],
+  /** Whether two codes compile to the same machine code. */
+  compilesAlike: (then: string, now: string) => boolean,
 ): Record<string, RungMeasured> {
   const byFile = new Map([...today.values()].map((source) => [source.file, source]))
   const isChanged = ({ recording }: Finding, { id, file }: RungResult): boolean => {
     const [then, now] = [recording.sources[id], byFile.get(file)?.text]
-    return then !== undefined && now !== undefined && codeOf(then) !== codeOf(now)
+    if (then === undefined || now === undefined) return false
+    const [before, after] = [codeOf(then), codeOf(now)]
+    return before !== after && !compilesAlike(before, after)
   }
-  const measured = ladder.rungs.flatMap((rung): [string, RungMeasured][] => {
-    const after = (rung.header.after && today.get(rung.header.after)) || null
-    const findings = findRung(ladder.id, rung, after, recordings)
+  const measured = ladder.rungs.flatMap((rung, index): [string, RungMeasured][] => {
+    const isVariant = rung.id !== rung.header.id
+    const variant = isVariant
+      ? ladder.rungs.slice(0, index).findLast(({ file }) => file === rung.file)
+      : undefined
+    const named = (rung.header.after && today.get(rung.header.after)) || null
+    const after = (variant && byFile.get(rung.file)) ?? named
+    const findings = findRung(ladder.id, rung, { after, variant }, recordings)
     const [first] = findings
     if (!first?.rung.timing) return []
     const { session, name } = first.recording

@@ -1,4 +1,5 @@
 /** How the times of a ladder's rungs moved over its sessions: one series per rung, problem and environment. Pure. */
+import { currentId } from '../ladder/former-ids'
 import { z } from 'zod'
 import { Identifier } from '../ladder/rung'
 import { CacheState, type Session } from '../session/session'
@@ -53,7 +54,7 @@ export function pointsOf(name: string, session: Session): SessionPoints | null {
       status === 'ok' && timing && timing.medianMs > 0
         ? [
             {
-              ...{ rung: id, title, params, sourceHash, createdAt },
+              ...{ rung: currentId(id), title, params, sourceHash, createdAt },
               session: name,
               ms: timing.medianMs,
               relative:

@@ -27,6 +27,10 @@ export const LadderEntry = z.object({
     .boolean()
     .optional()
     .describe('Intentionally slower than the one before; the note says what it teaches.'),
+  aside: z
+    .boolean()
+    .optional()
+    .describe('Beside the main story: it runs like any other, but gains at most 1 %.'),
   note: z.string().optional().describe('A sentence about this rung in this ladder.'),
 })
 export type LadderEntry = z.infer<typeof LadderEntry>
@@ -95,6 +99,7 @@ export const LadderRung = z.object({
   /** Of a rung that is a program: its command, word by word. */
   program: z.array(z.string()).min(1).optional(),
   negative: z.boolean().optional(),
+  aside: z.boolean().optional(),
   note: z.string().optional(),
 })
 export type LadderRung = z.infer<typeof LadderRung>

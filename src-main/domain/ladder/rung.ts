@@ -80,3 +80,10 @@ export function headerLines(text: string): number {
   const count = first < 0 ? lines.length : first
   return lines.slice(0, count).some((line) => /^\s*(?:\/\/|#)\s*@rung\b/.test(line)) ? count : 0
 }
+
+/** The source with the parameters that it was compiled with in place of the defaults of its header: what sets a variant apart. */
+export const asCompiled = (source: string, params: Parameters): string =>
+  source.replace(
+    /^(\s*(?:\/\/|#)\s*@param\s+([A-Z][A-Z0-9_]*)\s+)(-?\d+)/gm,
+    (line, start: string, name: string) => `${start}${params[name] ?? line.slice(start.length)}`,
+  )

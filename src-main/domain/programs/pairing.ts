@@ -4,6 +4,7 @@
  * one that is missing is told by its neighbors. What is left is paired by fewer and fewer of these marks, among equals
  * by what they did. Pure.
  */
+import { currentId } from '../ladder/former-ids'
 import { mostAlike, timesApart, workKey } from './likeness'
 import type { Unit, UnitKernel } from './units'
 
@@ -204,9 +205,9 @@ export function pairUnits(
     if (a && b && !taken.has(a) && !taken.has(b)) pair(a, b, 'hand')
   }
   if (byRung) {
-    const byId = new Map(free(right).map((unit) => [unit.id, unit]))
+    const byId = new Map(free(right).map((unit) => [currentId(unit.id), unit]))
     for (const a of free(left)) {
-      const b = byId.get(a.id)
+      const b = byId.get(currentId(a.id))
       if (b) pair(a, b, 'rung')
     }
   }

@@ -124,9 +124,10 @@ const largestJumps = (steps: readonly Step[]): Statement[][] =>
     ])
 
 function unpaidSteps(session: Session, steps: readonly Step[]): Statement[][] {
-  const of = (verdict: 'worse' | 'same'): Step[] =>
-    steps.filter(({ comparison }) => comparison.time.verdict === verdict)
   const planned = new Map(session.ladder.rungs.map((entry) => [entry.id, entry]))
+  const story = steps.filter(({ to }) => !planned.get(to.id)?.aside)
+  const of = (verdict: 'worse' | 'same'): Step[] =>
+    story.filter(({ comparison }) => comparison.time.verdict === verdict)
   const notes = ({ to }: Step): Statement[] => {
     const note = planned.get(to.id)?.note
     return note === undefined ? [] : [note]

@@ -4,13 +4,14 @@
  */
 import { z } from 'zod'
 import { Ceilings } from '../gpu/ceilings'
+import { findById } from '../ladder/former-ids'
 import { Ladder } from '../ladder/ladder'
 import { Statement } from '../messages/message'
 import { MetricValue } from '../metrics/metrics'
 import { ProfileLevel } from '../metrics/metric-definition'
 import { can, Target } from '../targets/targets'
 import { Problem } from '../task/problem'
-import { Expectation, Identifier, Parameters } from '../ladder/rung'
+import { Expectation, Identifier, Parameters, rungFileId } from '../ladder/rung'
 import { Device } from '../gpu/device'
 import { GpuState } from '../gpu/gpu-state'
 
@@ -407,20 +408,26 @@ export const isOfPrograms = ({ rungs }: Pick<Session, 'rungs'>): boolean =>
   rungs.some(({ program }) => program !== undefined)
 
 export const rungOf = (session: Session, id: string): RungResult | undefined =>
-  session.rungs.find((rung) => rung.id === id)
+  findById(session.rungs, id)
 
 /** Whether its rungs build on each other. Launches of an import and kernels of a program do work of their own. */
 export const climbs = ({ program, target }: Pick<Session, 'program' | 'target'>): boolean =>
   program === undefined && can(target).knowsRun
 
 /**
- * The rung that a rung is compared with by default: the one it names, else the one before it. Never the
+ * The rung that a rung is compared with by default: for a variant of a file the one before it, else the one it names, else the one
+ * above. Never the
  * reference: a ladder begins with its first rung, and the ratio says how far that is from the reference.
  */
 export function rungBefore(session: Session, id: string): RungResult | undefined {
   const index = session.rungs.findIndex((rung) => rung.id === id)
   if (index < 0) return undefined
-  const { after } = session.rungs[index] ?? {}
-  const before = (after ? rungOf(session, after) : undefined) ?? session.rungs[index - 1]
+  const { after, file } = session.rungs[index]!
+  const above = session.rungs.slice(0, index)
+  const isVariant = rungFileId(file.split('/').at(-1)!) !== id
+  const before =
+    (isVariant && file !== '' ? above.findLast((rung) => rung.file === file) : undefined) ??
+    (after ? rungOf(session, after) : undefined) ??
+    above.at(-1)
   return before && before.id !== session.ladder.reference ? before : undefined
 }

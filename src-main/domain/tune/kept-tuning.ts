@@ -30,7 +30,7 @@ export const ListedTuning = z.object({
 
 export type ListedTuning = z.infer<typeof ListedTuning>
 
-/** Sorts by ladder, rung and time: `gemm-fp32-11_warp_tile-20261122-133107`. */
+/** Sorts by ladder, rung and time: `gemm-fp32-08_warp_tile-20261122-133107`. */
 export const tuningId = ({ ladder, rung }: KeptTuning['report'], createdAt: string): string =>
   `${ladder.slice(0, 80)}-${rung.slice(0, 80)}-${createdAt.slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '-')}`
 

@@ -1,5 +1,6 @@
 /** Compile-time parameters of a request: checked against the rungs that declare them, and applied to those that allow the value. */
 import { inputError } from '../../domain/errors'
+import { findById } from '../../domain/ladder/former-ids'
 import type { LadderRung } from '../../domain/ladder/ladder'
 import type { Parameters, RungHeader } from '../../domain/ladder/rung'
 import { message, type Statement } from '../../domain/messages/message'
@@ -64,7 +65,7 @@ export function giveParams(
   const ofOne: [LadderRung, string, number][] = []
   for (const [word, value] of Object.entries(requested)) {
     const { rung: id, name } = splitParameterName(word)
-    const rung = rungs.find((candidate) => candidate.id === id)
+    const rung = id === null ? undefined : findById(rungs, id)
     if (id === null) ofAll[name] = value
     else if (rung) ofOne.push([rung, name, value])
     else

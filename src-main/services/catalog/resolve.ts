@@ -1,5 +1,6 @@
 /** Finds ladders and rungs in the catalog, and resolves a ladder file to rungs with headers, sources and parameters. */
 import { inputError } from '../../domain/errors'
+import { findById } from '../../domain/ladder/former-ids'
 import { mergedSettings } from '../../domain/ladder/build-settings'
 import type { LadderRung, Ladder, LadderEntry, LadderFile } from '../../domain/ladder/ladder'
 import { message, type Statement } from '../../domain/messages/message'
@@ -58,6 +59,7 @@ export function resolveRung(
     ...(build === undefined ? {} : { build }),
     ...(entry.options === undefined ? {} : { options: entry.options }),
     ...(entry.negative === undefined ? {} : { negative: entry.negative }),
+    ...(entry.aside === undefined ? {} : { aside: entry.aside }),
     ...(entry.note === undefined ? {} : { note: entry.note }),
   }
   return { rung, source: text, ...(headers ? { headers } : {}), ...(bytes ? { bytes } : {}) }
@@ -93,12 +95,14 @@ export function selectRungs<T extends { id: string }>(
   whole: Statement,
 ): T[] {
   if (!wanted) return [...all]
-  const unknown = wanted.filter((id) => !all.some((rung) => rung.id === id))
+  const found = new Map(wanted.map((id) => [id, findById(all, id)]))
+  const unknown = wanted.filter((id) => !found.get(id))
   const ids = all.map(({ id }) => id)
   if (unknown.length > 0)
     throw inputError(
       message('asked.noRung', { whole, rungs: list(unknown.map((id) => JSON.stringify(id))) }),
       meantOr(unknown[0]!, ids, message('asked.rungs', { rungs: list(ids) })),
     )
-  return all.filter(({ id }) => wanted.includes(id))
+  const chosen = new Set(found.values())
+  return all.filter((rung) => chosen.has(rung))
 }

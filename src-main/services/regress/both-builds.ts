@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { copyBuilt } from '../../adapters/disk/build-cache'
 import { builtRung, type BuiltRung } from '../../adapters/tools/runner'
 import { inputError, KernelLadderError } from '../../domain/errors'
+import { currentId } from '../../domain/ladder/former-ids'
 import { message, type Statement } from '../../domain/messages/message'
 import type { RegressVerdict } from '../../domain/regress/verdict'
 import { flagTitle } from '../../domain/task/task'
@@ -54,7 +55,7 @@ export async function buildBoth({
 }> {
   const rows = plan.rungs.map((planned): Row => {
     const { rung } = planned
-    const before = old.rungs.get(rung.id)
+    const before = old.rungs.get(currentId(rung.id))
     return { planned, old: before, sameBuild: false, ...settledBefore(plan, planned, before) }
   })
   const oldCompiler = { ...compiler, includes: old.includes }

@@ -13,6 +13,7 @@ import { readAllSources } from '../../adapters/sessions/session-sources'
 import { inputError, toErrorShape } from '../../domain/errors'
 import { isBinaryFile } from '../../domain/ladder/rung'
 import { type OldCode } from '../../domain/regress/report'
+import { currentId, findById } from '../../domain/ladder/former-ids'
 import type { Session } from '../../domain/session/session'
 import { named, problemWord, type Problem } from '../../domain/task/problem'
 import type { Task } from '../../domain/task/task'
@@ -33,7 +34,7 @@ export interface OldRungs {
   /** include/ and the task's headers as of then, text by path. */
   includes: ReadonlyMap<string, string>
   headers: ReadonlyMap<string, string>
-  /** By id: those of the plan that it has. */
+  /** By the id of today: those of the plan that it has. */
   rungs: ReadonlyMap<string, PlannedRung>
   /** Those that the ladder no longer has; empty if only some rungs were asked for. */
   gone: readonly { id: string; title: string }[]
@@ -97,9 +98,7 @@ async function ofSession(
   const texts = (keep: (path: string) => boolean): Map<string, string> =>
     new Map([...all].filter(([path]) => keep(path)))
   const isInclude = (path: string): boolean => path.startsWith('include/')
-  const wanted = plan.rungs.flatMap(
-    ({ rung: { id } }) => session.ladder.rungs.find((rung) => rung.id === id) ?? [],
-  )
+  const wanted = plan.rungs.flatMap(({ rung: { id } }) => findById(session.ladder.rungs, id) ?? [])
   const without = wanted.filter(({ id, file }) => sources[id] === undefined || isBinaryFile(file))
   if (without.length > 0)
     throw inputError(
@@ -120,7 +119,7 @@ async function ofSession(
     headers: texts((path) => !isInclude(path) && headerName.test(path) && path !== taskHeaderFile),
     rungs: new Map(
       wanted.map((rung) => [
-        rung.id,
+        currentId(rung.id),
         {
           rung,
           source: sources[rung.id]!,
@@ -141,7 +140,7 @@ const goneFrom = (
   rungs
     ? []
     : old
-        .filter(({ id }) => plan.rungs.every(({ rung }) => rung.id !== id))
+        .filter(({ id }) => plan.rungs.every(({ rung }) => currentId(rung.id) !== currentId(id)))
         .map(({ id, title }) => ({ id, title }))
 
 function refuseOtherProblem(against: string, { problem }: Session, requested: Problem): void {
@@ -172,8 +171,8 @@ async function ofRevision({
       ? (await readLadderFolder(revision.folder, shipped)).catalog
       : await readCatalog(revision.folder)
     const { rungs } = findLadder(catalog, opened.id)
-    const known = new Set(rungs.map(({ as, id }) => as ?? id))
-    const wanted = plan.rungs.map(({ rung }) => rung.id).filter((id) => known.has(id))
+    const known = rungs.map(({ as, id }) => ({ id: as ?? id }))
+    const wanted = plan.rungs.flatMap(({ rung }) => findById(known, rung.id)?.id ?? [])
     const old =
       wanted.length > 0 ? planRun(catalog, { ...request, ladder: opened.id, rungs: wanted }) : null
     return {
@@ -181,7 +180,7 @@ async function ofRevision({
       task: old?.task ?? plan.task,
       includes: await readSharedFiles(catalog.root, 'include'),
       headers: old?.headers ?? new Map(),
-      rungs: new Map(old?.rungs.map((planned) => [planned.rung.id, planned])),
+      rungs: new Map(old?.rungs.map((planned) => [currentId(planned.rung.id), planned])),
       gone: goneFrom(
         rungs.map(({ as, id, title }) => ({
           id: as ?? id,

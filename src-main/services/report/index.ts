@@ -65,13 +65,20 @@ type Opened = Pick<OpenedSession, 'session' | 'sources'>
 /** Throws for a rung that the session lacks, instead of silently omitting it. */
 function chosen({ session, sources }: Opened, rungs?: readonly string[]): Opened {
   if (rungs === undefined) return { session, sources }
-  const unknown = rungs.find((id) => !rungOf(session, id))
+  const found = rungs.map((id) => rungOf(session, id)?.id)
+  const unknown = rungs[found.indexOf(undefined)]
   if (unknown !== undefined)
     throw inputError(
       message('sessions.noRung', { rung: JSON.stringify(unknown) }),
       message('sessions.rungs', { rungs: session.rungs.map(({ id }) => id).join(', ') }),
     )
-  return { session: withRungs(session, rungs), sources }
+  return {
+    session: withRungs(
+      session,
+      found.filter((id) => id !== undefined),
+    ),
+    sources,
+  }
 }
 
 const input = (

@@ -31,7 +31,8 @@ import {
 import { rangeGroups } from '../../domain/programs/range-groups'
 import { shareOfTotal, totalProfiledMs } from '../../domain/programs/profiled-time'
 import type { Drawing } from '../../domain/report/chart-drawings'
-import { diffBelowHeaders, type Hunk } from '../compare/source-diff'
+import { asCompiled } from '../../domain/ladder/rung'
+import { diffBelowHeaders, diffSources, type Hunk } from '../compare/source-diff'
 import { publishedFigures, type PublishedFigures } from './published-figures'
 
 /** A formatted figure. `note` is the 1-based index of the model's note that says why there is no value. */
@@ -316,7 +317,13 @@ export function buildReport(input: ReportInput): ReportModel {
         hunks: (context) =>
           a === undefined || b === undefined
             ? null
-            : diffBelowHeaders(scrub.source(a), scrub.source(b), context),
+            : step.from.file === step.to.file
+              ? diffSources(
+                  asCompiled(scrub.source(a), step.from.params),
+                  asCompiled(scrub.source(b), step.to.params),
+                  context,
+                )
+              : diffBelowHeaders(scrub.source(a), scrub.source(b), context),
       }
     }),
     troubles: session.rungs.filter(({ status }) => status !== 'ok'),

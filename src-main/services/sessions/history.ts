@@ -1,4 +1,5 @@
 /** The history of a ladder: every live session of the store is a point of each rung that it timed. */
+import { currentId } from '../../domain/ladder/former-ids'
 import { indexed, type Described } from '../../adapters/sessions/session-index'
 import { isImported, readSession } from '../../adapters/sessions/session-store'
 import { inputError } from '../../domain/errors'
@@ -81,7 +82,8 @@ export async function readHistory(
   places: SessionPlaces,
   request: HistoryRequest,
 ): Promise<History> {
-  const { ladder, rungs, sizes, leastPercent } = request
+  const { ladder, sizes, leastPercent } = request
+  const rungs = request.rungs?.map(currentId)
   const { all, unreadable } = await findPoints(places)
   const own = all
     .filter((points) => points.ladder === ladder)

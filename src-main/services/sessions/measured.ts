@@ -1,5 +1,5 @@
 /** What the shipped recordings measured for a ladder's rungs, compared with the rungs of today. */
-import { readdir, stat } from 'node:fs/promises'
+import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { sha256 } from '../../adapters/disk/build-cache'
@@ -93,6 +93,17 @@ async function stampOf(root: string): Promise<string[]> {
   )
 }
 
+/** Written by `npm run kernels -- same recordings`: hashes of code that was recorded, and of today's with the same machine code. */
+const sameCodeFile = 'same-code.json'
+const SameCode = z.record(z.string(), z.array(z.string()))
+
+/** Whether a recorded code and one of today compile to the same machine code, as far as that was compared. */
+export async function readSameCode(root: string): Promise<(then: string, now: string) => boolean> {
+  const text = await readFile(join(root, sameCodeFile), 'utf8').catch(() => '{}')
+  const same = SameCode.parse(JSON.parse(text))
+  return (then, now) => same[sha256(then)]?.includes(sha256(now)) ?? false
+}
+
 /** By rung id; rungs that no recording contains are omitted. */
 export async function measuredRungs(
   { assets: { recordingsDir }, machine }: MeasuredSetup,
@@ -107,6 +118,9 @@ export async function measuredRungs(
     file: join(machine.folders.cache, 'measured', `${ladder.id}.json`),
     key: sha256(JSON.stringify([appVersion, hash, ladder, await stampOf(recordingsDir)])),
     schema: z.record(z.string(), RungMeasured),
-    make: async () => measuredOf(ladder, rungs, await recordingsOf(recordingsDir, ladder.id)),
+    make: async () => {
+      const recordings = await recordingsOf(recordingsDir, ladder.id)
+      return measuredOf(ladder, rungs, recordings, await readSameCode(recordingsDir))
+    },
   })
 }

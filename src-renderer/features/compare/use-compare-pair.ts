@@ -1,6 +1,7 @@
 /** The two rungs of a comparison and the data fetched for them, from one session or two. */
 import { computed, watch } from 'vue'
 import { compareRungs } from '../../../src-main/domain/analysis/compare'
+import { asCompiled } from '../../../src-main/domain/ladder/rung'
 import type { DeepProfile } from '../../../src-main/domain/session/deep'
 import { rungOf, type RungResult, type Session } from '../../../src-main/domain/session/session'
 import { useSessionsStore } from '../../stores/sessions'
@@ -106,6 +107,12 @@ export function useComparePair(address: () => PairAddress) {
     return a && b && settled(refs.value.a, a.rung.id) && settled(refs.value.b, b.rung.id)
   })
 
+  const sideOf = (
+    text: string,
+    { file, params }: RungResult,
+    profile: DeepProfile | null | undefined,
+  ): SourceSide => ({ text: asCompiled(text, params), file, deep: profile ?? null })
+
   /** undefined while loading, null if a session lacks the source of its rung. */
   const sources = computed<{ a: SourceSide; b: SourceSide } | null | undefined>(() => {
     const left = valueOf(sessions.sources.get(refs.value.a))
@@ -116,8 +123,8 @@ export function useComparePair(address: () => PairAddress) {
     return a === undefined || b === undefined
       ? null
       : {
-          a: { text: a, file: shown.a.rung.file, deep: deepA.value ?? null },
-          b: { text: b, file: shown.b.rung.file, deep: deepB.value ?? null },
+          a: sideOf(a, shown.a.rung, deepA.value),
+          b: sideOf(b, shown.b.rung, deepB.value),
         }
   })
 

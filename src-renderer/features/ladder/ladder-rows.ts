@@ -27,6 +27,8 @@ export interface LadderRow {
   rung: RungResult
   number: string
   isReference: boolean
+  /** Beside the main story of its ladder. */
+  isAside: boolean
   before: RungResult | undefined
   /** The rung against the one it builds on; undefined for the first. */
   comparison: RungComparison | undefined
@@ -71,6 +73,7 @@ export function ladderRows(session: Session): LadderRow[] {
       rung,
       number: byId.get(rung.id) ?? '',
       isReference,
+      isAside: entries.get(rung.id)?.aside ?? false,
       before,
       comparison,
       step: stepTo(session, rung),

@@ -202,8 +202,8 @@ describe('a copy', () => {
 })
 
 describe('against a baseline', () => {
-  const base = recorded.rungs.find(({ id }) => id === '11_warp_tile')!
-  const faster = recorded.rungs.findIndex(({ id }) => id === '12_register_prefetch')
+  const base = recorded.rungs.find(({ id }) => id === '08_warp_tile')!
+  const faster = recorded.rungs.findIndex(({ id }) => id === '09_register_prefetch')
   const slower = recorded.rungs.findIndex(({ id }) => id === '05_thread_tile_2d')
   const own = recorded.rungs.indexOf(base)
   const items = matrixItems(recorded.rungs, 'common')

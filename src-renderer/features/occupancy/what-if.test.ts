@@ -26,7 +26,7 @@ describe("the what-if screen's address", () => {
 
   it('holds a launched kernel to the shared memory that the driver set aside for it', () => {
     const session = recording('gemm-fp32-h200-4096')
-    const own = rungOccupancy(session, rungOf(session, '10_conflict_free')!)
+    const own = rungOccupancy(session, rungOf(session, '07_conflict_free')!)
     if (!isKnown(own)) throw new Error(own)
     const { registersPerThread, staticSharedBytes, dynamicSharedBytes, carveOutBytes } =
       own.kernel.resources!

@@ -10,7 +10,7 @@ const all = [
   command('Ladder'),
   command('Charts of the ladder'),
   command('밝게', '테마'),
-  { ...command('12 Software pipelining', 'Rungs'), also: '12_register_prefetch' },
+  { ...command('12 Software pipelining', 'Rungs'), also: '09_register_prefetch' },
 ]
 
 describe('a search of the commands', () => {

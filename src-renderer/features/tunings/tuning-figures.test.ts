@@ -52,7 +52,7 @@ describe('a sweep on screen', () => {
 
   it('says the winner as options of run', () => {
     expect(paramWords(report)).toMatch(
-      /^--param 11_warp_tile\.BM=128 --param 11_warp_tile\.BN=128 /,
+      /^--param 08_warp_tile\.BM=128 --param 08_warp_tile\.BN=128 /,
     )
     expect(paramWords({ ...report, winner: null })).toBe('')
   })

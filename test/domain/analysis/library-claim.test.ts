@@ -34,6 +34,14 @@ describe('a rung', () => {
     expect(libraryClaim(made, made.rungs[1]!)).toBeNull()
     expect(claimWords(made)).toBeNull()
   })
+
+  it('is not judged against a reference of other types', () => {
+    const made = beside({ single: 2, burst: 2, sustained: 2 })
+    const { ladder } = made
+    const [reference, own] = ladder.rungs
+    made.ladder = { ...ladder, rungs: [reference!, { ...own!, options: { dtype: 'f16' } }] }
+    expect(libraryClaim(made, made.rungs[1]!)).toBeNull()
+  })
 })
 
 describe('the words about a session', () => {

@@ -11,7 +11,7 @@ import {
   type MeasuredRecording,
   type RungToday,
 } from '../../../src-main/domain/analysis/rung-measured'
-import { measuredRungs } from '../../../src-main/services/sessions/measured'
+import { measuredRungs, readSameCode } from '../../../src-main/services/sessions/measured'
 import { listRecordings, readRecordings } from '../../../src-main/services/sessions/recordings'
 import { recordingsDir, root, rung, tempDir } from '../../services/support'
 import { resolveLadder } from '../../../src-main/services/catalog/resolve'
@@ -36,7 +36,8 @@ const recordings: MeasuredRecording[] = await Promise.all(
 )
 const at4096 = recordings.find(({ name }) => name === 'gemm-fp32-h200-4096')!
 const tile = '05_thread_tile_2d'
-const measured = measuredOf(ladder, today, recordings)
+const alike = await readSameCode(recordingsDir)
+const measured = measuredOf(ladder, today, recordings, alike)
 
 /** The recordings that ship, and a cache of this test's own. */
 const keeping = async () => ({
@@ -118,12 +119,12 @@ describe('what was measured of a rung', () => {
     const without = structuredClone(at4096)
     for (const { metrics } of without.session.rungs) delete metrics['sharedLoadWavefronts']
     const deep = recordings.find(({ name }) => name === 'gemm-fp32-h200-4096-deep')!
-    const found = measuredOf(ladder, today, [deep, without])['11_warp_tile']!
+    const found = measuredOf(ladder, today, [deep, without], alike)['08_warp_tile']!
     expect(found.recording).toBe('gemm-fp32-h200-4096')
     expect(measuredWords(found)).toMatch(
       /sharedLoadWavefronts .* → .* \(down as expected\) in gemm-fp32-h200-4096-deep(;|$)/,
     )
-    const alone = measuredOf(ladder, today, [without])['11_warp_tile']!
+    const alone = measuredOf(ladder, today, [without], alike)['08_warp_tile']!
     expect(measuredWords(alone)).toContain('sharedLoadWavefronts not collected')
   })
 
@@ -139,7 +140,7 @@ describe('what was measured of a rung', () => {
           }
         : one,
     )
-    const found = measuredOf({ ...ladder, rungs }, today, recordings)[tile]!
+    const found = measuredOf({ ...ladder, rungs }, today, recordings, alike)[tile]!
     expect(found.steps[0]).toMatchObject({ expected: 'up', met: false, moved: 'down' })
     expect(measuredWords(found)).toMatch(/sharedLoads \S+ M → \S+ M \(expected up, went down\)/)
   })
@@ -149,10 +150,11 @@ describe('what was measured of a rung', () => {
       ladder,
       edited(tile, '#include', '#define CHANGED\n#include'),
       recordings,
+      alike,
     )
     expect(changed[tile]!.changed).toEqual([tile])
     expect(changed['06_float4']!.changed).toEqual([tile])
-    expect(changed['07_half_block']?.changed ?? []).toEqual([])
+    expect(changed['08_half_block']!.changed).toEqual([])
     expect(measuredWords(changed['06_float4']!)).toContain(
       '(gemm-fp32-h200-4096, L2 warm, before the code of 05_thread_tile_2d changed)',
     )
@@ -168,13 +170,13 @@ describe('what was measured of a rung', () => {
     expect(hash(source.text)).not.toBe(rung(at4096.session, tile).sourceHash)
     expect(Object.values(measured).flatMap(({ changed }) => changed)).toEqual([])
     for (const remark of ['// A remark.\n#include', '  // An indented remark.\n#include']) {
-      const remarked = measuredOf(ladder, edited(tile, '#include', remark), recordings)
+      const remarked = measuredOf(ladder, edited(tile, '#include', remark), recordings, alike)
       expect(remarked[tile]!.changed).toEqual([])
     }
   })
 
   it('is none of a ladder that no recording holds', async () => {
-    expect(measuredOf({ ...ladder, id: 'another' }, today, recordings)).toEqual({})
+    expect(measuredOf({ ...ladder, id: 'another' }, today, recordings, alike)).toEqual({})
     expect(await measuredRungs(await keeping(), catalog, 'another')).toEqual({})
   })
 })
@@ -190,6 +192,7 @@ describe('the sources of rungs', () => {
     // They write into folders of their own.
     const foldersOfTheirOwn = [
       'keep-emulation.ts',
+      'kernels.mjs',
       'keep-recording.ts',
       'agents-doc.mjs',
       'npm-package.mjs',

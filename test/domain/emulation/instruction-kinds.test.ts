@@ -26,8 +26,8 @@ function boundsOf({ kernels }: DeepProfile): Map<string, [number, number]> {
 
 /** Rungs whose warps wait in loops, which take another number of turns in each of ncu's passes. */
 const spins = new Set(
-  ['00_cudnn', '06_taking_turns', '57_persistent', '59_results_held'].concat(
-    ...['76_multicast_nt', '78_staggered_nt', '81_deferred_nt'],
+  ['00_cudnn', '06_ping_pong', '58_persistent', '58_overlapped_epilogue'].concat(
+    ...['76_multicast_nt', '78_staggered_nt', '80_overlapped_epilogue_nt'],
   ),
 )
 

@@ -64,8 +64,8 @@ function worstError(title: string, rung: CapturedRung, run: RungRun): number {
  */
 const sampled: Readonly<Record<string, readonly string[]>> = {
   'gemm-3xtf32-512': ['61_tf32x3_cp_async'],
-  'gemm-tensor-512': ['54_mma_sync', '57_persistent'],
-  reduction: ['01_interleaved_divergent', '08_vector_loads', '10_one_launch'],
+  'gemm-tensor-512': ['54_mma_sync', '58_persistent'],
+  reduction: ['01_interleaved_divergent', '08_vector_loads', '10_last_block'],
   histogram: ['02_shared'],
 }
 

@@ -37,7 +37,7 @@ const ids = ({ metrics }: Cause): string[] => metrics.map(({ id }) => id)
 
 describe('the first cause', () => {
   it('of prefetching is the same FMAs in a busier pipe, since warps wait less for memory', () => {
-    const cause = first(fp32, '11_warp_tile', '12_register_prefetch')
+    const cause = first(fp32, '08_warp_tile', '09_register_prefetch')
     expect(inEnglish(cause.statement)).toMatch(
       /^The FMA pipe is busy for 78\.9 % of the time instead of 65\.1 %, 1\.21×: fewer warps stall per issued instruction, for global or local memory \(long scoreboard\) 1\.02 → 0\.03;/,
     )
@@ -64,7 +64,7 @@ describe('the first cause', () => {
   })
 
   it('of padding is the passes of shared stores, through the wait for shared memory', () => {
-    expect(ids(first(fp32, '06_float4', '10_conflict_free'))).toEqual([
+    expect(ids(first(fp32, '06_float4', '07_conflict_free'))).toEqual([
       'fmaUtilization',
       'stallShortScoreboard',
       'sharedStoreBankConflicts',
@@ -73,29 +73,29 @@ describe('the first cause', () => {
   })
 
   it('of a warp tile is the passes that it reads shared memory in, not a warp more now and then', () => {
-    const cause = first(fp32, '10_conflict_free', '11_warp_tile')
+    const cause = first(fp32, '07_conflict_free', '08_warp_tile')
     expect(ids(cause)).toEqual(['fmaUtilization', 'sharedLoadWavefronts'])
     const occupied = (value: number) => ({
-      ...rungOf(fp32, '11_warp_tile')!.metrics,
+      ...rungOf(fp32, '08_warp_tile')!.metrics,
       theoreticalOccupancy: { value, unit: '%' as const, evidence: 'measured' as const },
     })
     const { causes } = whyOf(
-      side(fp32, '10_conflict_free'),
-      side(fp32, '11_warp_tile', { metrics: occupied(37.5) }),
+      side(fp32, '07_conflict_free'),
+      side(fp32, '08_warp_tile', { metrics: occupied(37.5) }),
     )
     // Where more warps fit, they are the reason.
     expect(ids(causes[0]!)).toEqual(['fmaUtilization', 'achievedOccupancy'])
   })
 
   it('of a larger thread tile is the issue slots that go to anything but FMAs', () => {
-    const { causes, unimportant } = step(fp32, '13_cp_async', '14_block_128x256')
+    const { causes, unimportant } = step(fp32, '10_cp_async', '11_block_128x256')
     expect(causes.map(({ id }) => id)).toEqual(['instructions'])
     expect(ids(causes[0]!)).toContain('memoryInstructions')
     expect(unimportant.map(({ id }) => id)).toContain('issueSlotsBusy')
   })
 
   it('of persistent blocks is a busier tensor pipe, fed with less traffic', () => {
-    const cause = first(tensor, '56_warp_specialized', '57_persistent')
+    const cause = first(tensor, '57_warp_specialized', '58_persistent')
     expect(cause.id).toBe('busy')
     expect(ids(cause)).toEqual([
       'tensorUtilization',
@@ -107,7 +107,7 @@ describe('the first cause', () => {
   })
 
   it('of WGMMA is that the tensor pipe needs less time for the same product', () => {
-    expect(first(tensor, '54_mma_sync', '55_wgmma_tma').id).toBe('work')
+    expect(first(tensor, '54_mma_sync', '56_wgmma_tma').id).toBe('work')
   })
 
   it('of a faster clock at the power cap is what no longer takes power', () => {
@@ -155,7 +155,7 @@ describe('the first cause', () => {
   })
 
   it('of fewer blocks than SMs is the SMs without one, at the card level too', () => {
-    const { causes, needs } = step(small, '13_cp_async', '14_block_128x256')
+    const { causes, needs } = step(small, '10_cp_async', '11_block_128x256')
     expect(inEnglish(causes[0]!.statement)).toBe(
       'The grid has 32 blocks instead of 64 for 132 SMs, so an SM has a block 24.2 % of the time instead of 48.5 %.',
     )
@@ -167,13 +167,13 @@ describe('the first cause', () => {
     // As measured with a warm L2, where the kernels take the same time and the gap between two is a tenth of it.
     const warm = structuredClone(sums)
     for (const [id, medianMs] of [
-      ['09_shuffles', 0.0662],
-      ['10_one_launch', 0.0591],
+      ['09_warp_shuffles', 0.0662],
+      ['10_last_block', 0.0591],
     ] as const)
       warm.rungs.find((rung) => rung.id === id)!.timing!.medianMs = medianMs
-    expect(first(warm, '09_shuffles', '10_one_launch').id).toBe('launches')
+    expect(first(warm, '09_warp_shuffles', '10_last_block').id).toBe('launches')
     // With a cold one the kernels differ by more than the gap.
-    expect(first(sums, '09_shuffles', '10_one_launch').id).toBe('busy')
+    expect(first(sums, '09_warp_shuffles', '10_last_block').id).toBe('busy')
   })
 
   it('of a memory-bound task without a limiter is busier DRAM', () => {
@@ -185,7 +185,7 @@ describe('the first cause', () => {
 
 describe('what worked against a step', () => {
   it('is told apart from what made it: time added to a faster step, time saved in a slower one', () => {
-    const there = step(small, '13_cp_async', '14_block_128x256')
+    const there = step(small, '10_cp_async', '11_block_128x256')
     const factors = contributionsOf(there)
     expect(there.verdict).toBe('worse')
     expect(factors.map(({ cause }) => cause?.id).slice(0, 2)).toEqual(['sms', there.causes[1]!.id])
@@ -254,8 +254,8 @@ describe('no cause', () => {
   it('is given for two launches of one kernel, only what moved', () => {
     const { verdict, causes, unexplained, unimportant, reason } = step(
       fp32,
-      '14_block_128x256',
-      '15_rasterized',
+      '11_block_128x256',
+      '12_rasterized',
     )
     expect([verdict, causes, unexplained]).toEqual(['same', [], null])
     expect(inEnglish(reason!)).toBe(
@@ -283,10 +283,10 @@ describe('no cause', () => {
     ],
     [
       'a tensor pipe that the card level does not count',
-      side(tensor, '56_warp_specialized', {
+      side(tensor, '57_warp_specialized', {
         metrics: { fmaUtilization: { value: 0.3, unit: '%', evidence: 'measured' } },
       }),
-      side(tensor, '57_persistent'),
+      side(tensor, '58_persistent'),
       'The counters that tell what limits have no value for both rungs.',
     ],
     [
@@ -311,7 +311,7 @@ describe('no cause', () => {
 describe('sessions of the same rung', () => {
   it('on two GPUs have a reason, and no verdict, ratio or cause', () => {
     const other: Session = { ...fp32, device: { ...fp32.device!, name: 'NVIDIA H100' } }
-    const found = whyOf(side(fp32, '12_register_prefetch'), side(other, '12_register_prefetch'))
+    const found = whyOf(side(fp32, '09_register_prefetch'), side(other, '09_register_prefetch'))
     expect(found).toMatchObject({ verdict: 'unknown', causes: [], unexplainedFactor: null })
     expect(inEnglish(found.reason!)).toBe(
       'The GPUs differ: NVIDIA H200 and NVIDIA H100. Across GPUs, counters can be compared, and the share that each reaches of its own peak; times cannot.',
@@ -325,8 +325,8 @@ describe('sessions of the same rung', () => {
         ncuMetrics: { 'gpu__time_duration.sum': { value: ns, unit: 'ns' } },
       })
     const { verdict, causes } = whyOf(
-      imported('11_warp_tile', 3_255_000),
-      imported('12_register_prefetch', 2_710_000),
+      imported('08_warp_tile', 3_255_000),
+      imported('09_register_prefetch', 2_710_000),
     )
     expect([verdict, causes[0]!.id]).toEqual(['better', 'busy'])
   })
@@ -341,8 +341,8 @@ describe('sessions of the same rung', () => {
         },
       })
     const { verdict, causes } = whyOf(
-      summed('11_warp_tile', 3.255),
-      summed('12_register_prefetch', 2.71),
+      summed('08_warp_tile', 3.255),
+      summed('09_register_prefetch', 2.71),
     )
     expect([verdict, causes[0]!.id]).toEqual(['better', 'busy'])
   })
@@ -354,7 +354,7 @@ describe('the lines that bear a cause', () => {
     offset: 0,
     text: '',
     opcode: 'LDG.E',
-    file: 'gemm/11_warp_tile.cu',
+    file: 'gemm/08_warp_tile.cu',
     line,
     executed: 1,
     threadExecuted: null,
@@ -372,7 +372,7 @@ describe('the lines that bear a cause', () => {
   })
   const deep: DeepProfile = {
     schema: 2,
-    rung: '11_warp_tile',
+    rung: '08_warp_tile',
     kernels: [
       {
         name: 'k',
@@ -392,8 +392,8 @@ describe('the lines that bear a cause', () => {
 
   it('are those where warps wait for its reason, marked where the source changed', () => {
     const { causes } = whyOf(
-      { ...side(fp32, '11_warp_tile'), deep },
-      side(fp32, '12_register_prefetch'),
+      { ...side(fp32, '08_warp_tile'), deep },
+      side(fp32, '09_register_prefetch'),
       [{ a: { from: 81, to: 90 }, b: { from: 81, to: 95 } }],
     )
     expect(causes[0]!.lines!.b).toEqual([])

@@ -163,12 +163,12 @@ describe('the documents of --json', () => {
   })
 
   it('the JSON of diff, with a warning matches its schema', async () => {
-    const other = ['recorded:seed-cutlass-h200', '00_cublas', '20_fused_epilogue']
+    const other = ['recorded:seed-cutlass-h200', '00_cublas', '23_fused_epilogue']
     const { warnings } = documentOf<{ warnings: { text: string }[] }>(
       'diff',
       await runHere('diff', ...other, '--json'),
     )
-    expect(warnings[0]?.text).toMatch(/^00_cublas computes .*, and 20_fused_epilogue /)
+    expect(warnings[0]?.text).toMatch(/^00_cublas computes .*, and 23_fused_epilogue /)
   })
 
   it('the JSON of profile, and its exit code, which tells of the program’s matches its schema', async () => {

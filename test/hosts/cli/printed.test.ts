@@ -47,7 +47,7 @@ describe('reasons', () => {
 
   describe('diff', () => {
     it('begins with the causes, then what got worse and did not matter, then the counters', async () => {
-      const { stdout } = await runHere('diff', recorded, '11_warp_tile', '12_register_prefetch')
+      const { stdout } = await runHere('diff', recorded, '08_warp_tile', '09_register_prefetch')
       const parts = [
         /^Why, as factors that multiply to 1\.20× as fast:\n *1\.\d+× {2}The FMA pipe is busy for 78\.9 % of the time instead of 65\.1 %/m,
         /^ *\d\.\d+× {2}Not explained\.$/m,
@@ -60,7 +60,7 @@ describe('reasons', () => {
     })
 
     it('calls a step within the noise the same, and lists what changed anyway', async () => {
-      const { stdout } = await runHere('diff', recorded, '14_block_128x256', '15_rasterized')
+      const { stdout } = await runHere('diff', recorded, '11_block_128x256', '12_rasterized')
       expect(stdout).toMatch(
         /Why: The times are the same within the spread of both, or half a percent\.\nWhat moved:\n/,
       )
@@ -71,7 +71,7 @@ describe('reasons', () => {
     it('has one line a step, and the causes of each in its document', async () => {
       const { stdout } = await runHere('show', recorded)
       expect(stdout).toMatch(
-        /\n {2}12_register_prefetch, 1\.20× as fast as 11_warp_tile: The FMA pipe/,
+        /\n {2}09_register_prefetch, 1\.20× as fast as 08_warp_tile: The FMA pipe/,
       )
       const { steps } = JSON.parse((await runHere('show', recorded, '--json')).stdout) as {
         steps: { a: string; b: string; causes: { id: string; share: number }[] }[]

@@ -777,7 +777,7 @@ describe('the runner', () => {
   describe('what a rung launches', () => {
     const event = {
       event: 'launches',
-      rung: '16_split_k',
+      rung: '13_split_k',
       kernels: [
         {
           name: 'void gemmSplitK<true>(int, int)',

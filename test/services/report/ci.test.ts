@@ -102,7 +102,7 @@ describe('recordings of the H200', () => {
     const { verdict, rungs } = document(throttled!, throttled!)
     expect(verdict).toBe('unresolved')
     expect(rungs.filter((rung) => rung.verdict === 'unresolved').map(({ id }) => id)).toEqual([
-      '58_mma_sync_persistent',
+      '55_mma_sync_persistent',
     ])
   })
 })

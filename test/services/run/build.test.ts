@@ -185,16 +185,16 @@ describe('builds', () => {
   })
 
   describe('parameters that are allowed one by one and cannot go together', () => {
-    const request = { rungs: ['14_block_128x256'], params: { BK: 32, STAGES: 4 } }
+    const request = { rungs: ['11_block_128x256'], params: { BK: 32, STAGES: 4 } }
 
     it.each(['local', 'static:h200'])(
       'refuse a run of no other rung, on %s, before anything is launched',
       async (target) => {
         const machine = await fakeMachine()
-        await machine.addFault('14_block_128x256', 'refused')
+        await machine.addFault('11_block_128x256', 'refused')
         await expect(machine.run({ ...request, target })).rejects.toMatchObject({
           kind: 'input',
-          message: '14_block_128x256 cannot take BK=32, STAGES=4: BM must be a multiple of TM.',
+          message: '11_block_128x256 cannot take BK=32, STAGES=4: BM must be a multiple of TM.',
           remedy: saying('Nothing was launched'),
         })
         expect(machine.calls('runner').filter(([, command]) => command === 'measure')).toEqual([])
@@ -203,20 +203,20 @@ describe('builds', () => {
 
     it('cost only the rungs that cannot take them where others can', async () => {
       const machine = await fakeMachine()
-      await machine.addFault('14_block_128x256', 'refused')
-      const rungs = ['13_cp_async', '14_block_128x256']
+      await machine.addFault('11_block_128x256', 'refused')
+      const rungs = ['10_cp_async', '11_block_128x256']
       const { session } = await machine.run({ ...request, rungs })
-      expect(statuses(session)).toEqual({ '13_cp_async': 'ok', '14_block_128x256': 'failed' })
-      expect(said(rung(session, '14_block_128x256').reason)).toContain(
+      expect(statuses(session)).toEqual({ '10_cp_async': 'ok', '11_block_128x256': 'failed' })
+      expect(said(rung(session, '11_block_128x256').reason)).toContain(
         'BM must be a multiple of TM',
       )
     })
 
     it('do not refuse a rung that does not compile unmodified', async () => {
       const machine = await fakeMachine()
-      await machine.addFault('14_block_128x256', 'refused')
+      await machine.addFault('11_block_128x256', 'refused')
       const { session } = await machine.run({ rungs: request.rungs })
-      expect(statuses(session)).toEqual({ '14_block_128x256': 'failed' })
+      expect(statuses(session)).toEqual({ '11_block_128x256': 'failed' })
     })
   })
 })
@@ -442,7 +442,7 @@ describe('flags of a task', async () => {
       const catalog = await readCatalog(shippedKernels)
       const plan = planRun(catalog, {
         ladder: 'seed-cutlass',
-        rungs: ['21_unfused_epilogue', '20_fused_direct', '20_fused_epilogue'],
+        rungs: ['22_unfused_epilogue', '23_fused_direct', '23_fused_epilogue'],
         params: {},
         profile: 'none',
       })
@@ -474,15 +474,15 @@ describe('flags of a task', async () => {
       }
       // 8 × 4 tiles of 128 × 256; 8 × 32 of 128 columns by 32 rows.
       expect(launched).toEqual({
-        '21_unfused_epilogue with': [
-          ['gemmRasterized', 32],
+        '22_unfused_epilogue with': [
+          ['gemm', 32],
           ['addBiasActivate', 256],
         ],
-        '21_unfused_epilogue without': [['gemmRasterized', 32]],
-        '20_fused_direct with': [['gemmFusedEpilogue', 32]],
-        '20_fused_direct without': [['gemmFusedEpilogue', 32]],
-        '20_fused_epilogue with': [['gemmFusedEpilogue', 32]],
-        '20_fused_epilogue without': [['gemmFusedEpilogue', 32]],
+        '22_unfused_epilogue without': [['gemm', 32]],
+        '23_fused_direct with': [['gemm', 32]],
+        '23_fused_direct without': [['gemm', 32]],
+        '23_fused_epilogue with': [['gemm', 32]],
+        '23_fused_epilogue without': [['gemm', 32]],
       })
     }
   })

@@ -106,8 +106,8 @@ describe('the deep recording of gemm-fp32', () => {
   it('has every line that ncu counted, also those whose text holds quotes', async () => {
     for (const id of session.rungs.map((own) => own.id))
       expect(said((await profileOf(id)).notes).join()).not.toMatch(/left out/)
-    const own = (await profileOf('13_cp_async')).kernels[0]!.lines
-    const text = sources['13_cp_async']!.split('\n')
+    const own = (await profileOf('10_cp_async')).kernels[0]!.lines
+    const text = sources['10_cp_async']!.split('\n')
     for (const asm of own.filter(({ text: line }) => line!.includes('asm volatile("')))
       expect(asm.text!.trim()).toBe(text[asm.line - 1]!.trim())
     expect(own.some(({ text: line }) => line!.includes('cp.async.commit_group;"'))).toBe(true)
@@ -168,9 +168,9 @@ describe('bank conflicts, apart from what arbitration adds', () => {
     ['03_shared_tile', 0, 0, 0],
     ['05_thread_tile_2d', 268_435_456, 0, 0],
     ['06_float4', 0, 16_777_216, 0],
-    ['10_conflict_free', 0, 0, 0],
-    ['13_cp_async', 0, 0, 50_331_648],
-    ['17_fastest', 0, 0, 25_165_824],
+    ['07_conflict_free', 0, 0, 0],
+    ['10_cp_async', 0, 0, 50_331_648],
+    ['14_shape_dispatch', 0, 0, 25_165_824],
   ])('%s: %d for loads, %d for stores, %d for copies', (id, loads, stores, copies) => {
     expect(figure(id, 'sharedLoadStructuralConflicts')).toBe(loads)
     expect(figure(id, 'sharedStoreStructuralConflicts')).toBe(stores)

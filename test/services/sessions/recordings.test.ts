@@ -196,42 +196,50 @@ describe('recordings', async () => {
           '04_thread_tile_1d': 0.34,
           '05_thread_tile_2d': 0.52,
           '06_float4': 0.64,
-          '11_warp_tile': 0.8,
-          '11_half_block': 0.9,
-          '13_cp_async': 0.92,
-          '14_block_128x256': 1,
-          '17_fastest': 1,
+          '08_warp_tile': 0.8,
+          '08_half_block': 0.9,
+          '10_cp_async': 0.92,
+          '11_block_128x256': 1,
+          '14_shape_dispatch': 1,
         },
-        1024: { '17_fastest': 0.85 },
-        2048: { '17_fastest': 0.95 },
-        8192: { '17_fastest': 1 },
+        1024: { '14_shape_dispatch': 0.85 },
+        2048: { '14_shape_dispatch': 0.95 },
+        8192: { '14_shape_dispatch': 1 },
       },
       'gemm-tensor': {
         4096: {
           '53_wmma_staged': 0.35,
           '54_mma_sync': 0.55,
-          '58_mma_sync_persistent': 0.68,
-          '55_wgmma_tma': 0.48,
-          '56_warp_specialized': 0.82,
-          '57_persistent': 1,
-          '59_results_held': 1.02,
+          '55_mma_sync_persistent': 0.68,
+          '56_wgmma_tma': 0.48,
+          '57_warp_specialized': 0.82,
+          '58_persistent': 1,
+          '58_overlapped_epilogue': 1.02,
         },
         8192: {
           '53_wmma_staged': 0.35,
-          '58_mma_sync_persistent': 0.65,
-          '56_warp_specialized': 0.82,
-          '57_persistent': 1,
-          '59_results_held': 1.03,
+          '55_mma_sync_persistent': 0.65,
+          '57_warp_specialized': 0.82,
+          '58_persistent': 1,
+          '58_overlapped_epilogue': 1.03,
         },
       },
       'gemm-3xtf32': { 4096: { '62_tf32x3_wgmma': 1.5 }, 8192: { '62_tf32x3_wgmma': 1.5 } },
       'gemm-bf16': {
-        4096: { '72_mma_sync_nt': 0.55, '77_engine_store_nt': 0.99, '81_deferred_nt': 1.005 },
-        8192: { '72_mma_sync_nt': 0.55, '77_engine_store_nt': 1.01, '81_deferred_nt': 1.03 },
+        4096: {
+          '72_mma_sync_nt': 0.55,
+          '77_tma_store_nt': 0.99,
+          '80_overlapped_epilogue_nt': 1.005,
+        },
+        8192: {
+          '72_mma_sync_nt': 0.55,
+          '77_tma_store_nt': 1.01,
+          '80_overlapped_epilogue_nt': 1.03,
+        },
       },
       'gemm-fp8': {
-        4096: { '80_turning_bands_nt': 0.99, '81_deferred_nt': 1.01 },
-        8192: { '80_turning_bands_nt': 0.99, '81_deferred_nt': 1.01 },
+        4096: { '79_serpentine_nt': 0.99, '80_overlapped_epilogue_nt': 1.01 },
+        8192: { '79_serpentine_nt': 0.99, '80_overlapped_epilogue_nt': 1.01 },
       },
     }
 
@@ -254,8 +262,8 @@ describe('recordings', async () => {
             ladder.id === 'seed-cutlass' && problem?.sizes.m === 4096 && problem.sizes.k === k,
         )!
         const time = (id: string): number => rung(session, id).timing!.medianMs
-        expect(time('20_fused_epilogue')).toBeLessThan(time('21_unfused_epilogue'))
-        expect(time('20_fused_direct')).toBeLessThan(time('21_unfused_epilogue'))
+        expect(time('23_fused_epilogue')).toBeLessThan(time('22_unfused_epilogue'))
+        expect(time('23_fused_direct')).toBeLessThan(time('22_unfused_epilogue'))
       },
     )
 
@@ -431,10 +439,10 @@ describe('recordings', async () => {
       const { session } = await machine.run({ target: 'recorded' }, { assets })
       expect(session.rungs).toEqual(early(whole.rungs))
       await expect(
-        machine.run({ target: 'recorded', rungs: ['17_fastest'] }, { assets }),
+        machine.run({ target: 'recorded', rungs: ['14_shape_dispatch'] }, { assets }),
       ).rejects.toMatchObject({
         kind: 'input',
-        message: 'recorded:early has no rung named "17_fastest".',
+        message: 'recorded:early has no rung named "14_shape_dispatch".',
         remedy: saying('06_float4'),
       })
     })

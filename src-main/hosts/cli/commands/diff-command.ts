@@ -7,6 +7,7 @@ import { openNamed } from '../../../services/sessions/open-session'
 import { whyBetween } from '../../../services/compare/compare'
 import { describeMachineCode } from '../describe/describe-rung'
 import { printJson, printText } from '../output'
+import { asCompiled } from '../../../domain/ladder/rung'
 import { diffSources } from '../../../services/compare/source-diff'
 import type { SessionPlaces } from '../../../services/sessions/session-places'
 import { namedRung } from './named-rung'
@@ -27,9 +28,12 @@ export async function diffCommand(
   const comparison = compareRungs({ session, rung: rungA }, { session, rung: rungB })
   const why = await whyBetween(opened, rungA, rungB)
   const warnings = rungWarnings(session.ladder.task, rungA, rungB)
-  const [before, after] = [sources[a], sources[b]]
+  const [before, after] = [rungA, rungB].map(({ id, params }) => {
+    const source = sources[id]
+    return source === undefined ? undefined : asCompiled(source, params)
+  })
   const hunks = before === undefined || after === undefined ? null : diffSources(before, after)
-  const [left, right] = [await deep(a), await deep(b)]
+  const [left, right] = [await deep(rungA.id), await deep(rungB.id)]
   const machineCode =
     left && right
       ? {

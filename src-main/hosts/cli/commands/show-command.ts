@@ -14,6 +14,7 @@ import { runDocument, sessionFields } from '../documents/run'
 import { noteReading, printJson, printText } from '../output'
 import { whyOfSteps } from '../../../domain/why/why-steps'
 import type { SessionPlaces } from '../../../services/sessions/session-places'
+import { currentId } from '../../../domain/ladder/former-ids'
 import { namedRung } from './named-rung'
 import { sessionText } from '../describe/describe-static'
 import { whyFields } from '../documents/why-fields'
@@ -31,7 +32,7 @@ async function measuredElsewhere(
   rung: string,
 ): Promise<RungMeasured | null> {
   const catalog = await readCatalog(places.assets.kernelsDir)
-  const measured = (await measuredRungs(places, catalog, ladder.id))[rung]
+  const measured = (await measuredRungs(places, catalog, ladder.id))[currentId(rung)]
   const isOwn = can(target).replays && target.name === measured?.recording
   return measured && !isOwn ? measured : null
 }

@@ -1,0 +1,37 @@
+// @rung    03_online_softmax
+// @title   One pass, online softmax
+// @after   02_tiled
+// @idea    a new maximum only scales what has been summed so far (online softmax), so that scores are computed once and used at once, and no tile of keys is read twice
+// @expect  ffmaInstructions down, sharedLoads down
+// @dtype   bf16
+#include "attention_tiles.cuh"
+
+__global__ void __launch_bounds__(kThreads) attend(KlTask p, float scale) {
+  extern __shared__ float4 shared[];
+  Tiles at(p, reinterpret_cast<float*>(shared));
+  float o[kOwn][kOwnElements] = {}, largest[kOwn], sum[kOwn] = {};
+#pragma unroll
+  for (int r = 0; r < kOwn; ++r) largest[r] = -INFINITY;
+
+  for (int key0 = 0; key0 < at.keys; key0 += kTile) {
+    float score[kOwn][kOwn];
+    at.scores(score, key0, scale);
+#pragma unroll
+    for (int r = 0; r < kOwn; ++r) {
+      const float above = fmaxf(largest[r], Tiles::largestOf(score[r])), shift = klShift(above);
+      const float factor = klPowerOfTwo(largest[r] - shift);
+      largest[r] = above;
+      sum[r] *= factor;
+#pragma unroll
+      for (int i = 0; i < kOwnElements; ++i) o[r][i] *= factor;
+#pragma unroll
+      for (int j = 0; j < kOwn; ++j) sum[r] += score[r][j] = klPowerOfTwo(score[r][j] - shift);
+    }
+    at.addValues(o, score, key0);
+  }
+#pragma unroll
+  for (int r = 0; r < kOwn; ++r) sum[r] = Tiles::sumOf(sum[r]);
+  at.store(o, sum);
+}
+
+KL_TILES_LAUNCH(attend)

@@ -1,0 +1,124 @@
+// @rung    06_ping_pong
+// @title   Ping-pong: two warpgroups in turn
+// @after   05_wgmma_tma
+// @idea    a producer keeps the copy engine busy; two warpgroups take turns at the tensor cores, one multiplying while the other computes its softmax; each enqueues the scores of its next tile together with the product of its last one, which runs under its own softmax
+// @expect  tensorUtilization up
+// @param   KEYS 128 {64,128,160,176}
+// @param   STAGES 2 {2,3,4}
+// @param   TURNS 1 {0,1}
+// @dtype   bf16
+// @requires sm_90a
+#include "attention_turns.cuh"
+
+constexpr int kKeyBytes = KlTileRing<KEYS, STAGES>::kBytes, kSharedBytes = klTileBytes(kRows) + 2 * kKeyBytes + 1024;
+static_assert(kSharedBytes <= 226 * 1024, "STAGES * KEYS * 512 bytes must fit beside 32 KiB into the 227 KiB of a block");
+
+// The compiler would have a warp wait for the tensor cores before it computes what does not depend on them, and so leave
+// them idle. It moves nothing across this, which depends on what was computed: sums of weights are never negative.
+__device__ inline void klComputedBeforeWait(const KlRows& rows) {
+  if (__any_sync(~0u, rows.sum[0] < 0 || rows.sum[1] < 0)) asm volatile("nanosleep.u32 1;");
+}
+
+// A warpgroup's 64 rows, from `row0` on, over all tiles of keys. `scored` is called when q has been read for the last time.
+template <int kKeys, int kStages, bool kTakeTurns, typename Scored>
+__device__ inline void klAttend(float (&o)[kHead / 2], KlRows& rows, uint32_t q, KlTileRing<kKeys, kStages>& k,
+                                KlTileRing<kKeys, kStages>& v, KlTurn<kTakeTurns> turn, int tiles, int row0, int tokens,
+                                int causal, float scale, Scored scored) {
+  const int lane = threadIdx.x % 32, row = row0 + threadIdx.x / 32 % 4 * 16 + lane / 4, column = lane % 4 * 2;
+  float score[kKeys / 2], factor[2];
+  uint32_t weight[kKeys / 4];
+  k.await();
+  turn.take();
+  klScores<kRows>(score, q, k.tile());
+  turn.pass();
+  klWgmmaWait<0>();
+  klSettled(score);
+  k.release();
+  klMask(score, row, (tiles - 1) * kKeys + column, tokens, causal);
+  rows.add(score, scale, factor);
+  klRound(weight, score);
+
+  for (int step = 1; step < tiles; ++step) {
+    const int key0 = (tiles - 1 - step) * kKeys;
+    k.await();
+    turn.take();
+    klScores<kRows>(score, q, k.tile());
+    v.await();
+    klValues<kKeys>(o, weight, v.tile());
+    turn.pass();
+    klWgmmaWait<1>();
+    klSettled(score);
+    k.release();
+    if (causal && key0 + kKeys > row0) klMask(score, row, key0 + column, tokens, causal);
+    rows.add(score, scale, factor);
+    klComputedBeforeWait(rows);
+    klWgmmaWait<0>();
+    klSettled(o);
+    v.release();
+    klRescale(o, factor);
+    klRound(weight, score);
+  }
+  scored();
+  v.await();
+  klValues<kKeys>(o, weight, v.tile());
+  klWgmmaWait<0>();
+  klSettled(o);
+  v.release();
+}
+
+__global__ void __launch_bounds__(kThreads, 1)
+attend(const __grid_constant__ CUtensorMap qMap, const __grid_constant__ CUtensorMap kMap, const __grid_constant__ CUtensorMap vMap,
+       const __grid_constant__ CUtensorMap oMap, int tokens, int causal, float scale) {
+  extern __shared__ unsigned char shared[];
+  __shared__ uint64_t qFull;
+  __shared__ KlTileBarriers<STAGES> kAt, vAt;
+  const uint32_t q = (klSharedAddress(shared) + 1023) & ~1023u, keys = q + klTileBytes(kRows);
+  KlTileRing<KEYS, STAGES> k{kAt, keys}, v{vAt, keys + kKeyBytes};
+
+  const int row0 = blockIdx.x * kRows, head = blockIdx.y, tiles = klTilesOfKeys<KEYS>(row0, tokens, causal);
+  if (threadIdx.x == 0) {
+    klBarrierInit(&qFull, 1);
+    kAt.init();
+    vAt.init();
+    klBarrierInitFence();
+  }
+  __syncthreads();
+
+  if (threadIdx.x < 128) {
+    klRegistersDown<24>();
+    if (threadIdx.x == 0) {
+      klBarrierExpect(&qFull, klTileBytes(kRows));
+      klLoadTile<kRows>(q, &qMap, row0, head, &qFull);
+      klFetchKeys(k, v, &kMap, &vMap, tiles, head);
+    }
+  } else {
+    klRegistersUp<240>();
+    // The shuffle tells the compiler that it is the same for all threads of a warp.
+    const int group = __shfl_sync(~0u, threadIdx.x / 128, 0) - 1, ownRow = row0 + group * kWarpgroupRows;
+    const uint32_t ownQ = q + group * kWarpgroupRows * 128;
+    const KlTurn<TURNS> turn(group);
+    float o[kHead / 2] = {};
+    KlRows rows;
+    klBarrierWait(&qFull, 0);
+    klAttend(o, rows, ownQ, k, v, turn, tiles, ownRow, tokens, causal, scale, [] {});
+    klStoreRows<kRows>(o, rows, ownQ, &oMap, ownRow, head, 1 + group);
+    klAwaitStore();
+  }
+}
+
+extern "C" const char* kl_unsupported(const KlTask* p, int) { return klRequireHead(p); }
+
+extern "C" cudaError_t kl_launch(const KlTask* p, cudaStream_t stream) {
+  CUtensorMap qMap, kMap, vMap, oMap;
+  cudaError_t status = klHeadMap(&qMap, p->q, p, kRows);
+  if (status == cudaSuccess) status = klHeadMap(&kMap, p->k, p, KEYS);
+  if (status == cudaSuccess) status = klHeadMap(&vMap, p->v, p, KEYS);
+  if (status == cudaSuccess) status = klHeadMap(&oMap, p->o, p, kWarpgroupRows);
+  if (status == cudaSuccess)
+    status = cudaFuncSetAttribute(attend, cudaFuncAttributeMaxDynamicSharedMemorySize, kSharedBytes);
+  if (status != cudaSuccess) return status;
+  const int tokens = int(p->TOKENS);
+  attend<<<dim3(ceilDiv(tokens, kRows), unsigned(p->HEADS)), kThreads, kSharedBytes, stream>>>(
+      qMap, kMap, vMap, oMap, tokens, p->causal, klScoreScale(p));
+  return cudaGetLastError();
+}

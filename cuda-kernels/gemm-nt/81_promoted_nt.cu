@@ -1,0 +1,117 @@
+// @rung    81_promoted_nt
+// @title   Sums promoted to FP32
+// @after   77_tma_store_nt
+// @idea    the tensor cores keep some 14 bits of an FP8 sum: every PROMOTE steps of 128 the sum is added to one in FP32 registers and begun anew; a tile of 128 x 128 leaves registers for both sums
+// @param   GROUP 8 {1,2,4,8,16}
+// @param   PROMOTE 1 {1,2,4,8}
+// @dtype   e4m3
+// @requires sm_90a
+
+#include "nt_pipeline.cuh"
+
+static_assert(PROMOTE >= 1, "PROMOTE must be at least 1: steps of 128 elements of K");
+
+struct Design : NtDesign {
+  static constexpr int kWidest = 128;
+  static constexpr bool kPersistent = true;
+  static constexpr int kClusterRows = 2, kBuffers = 2;
+};
+
+template <typename T, int BN>
+__global__ void __cluster_dims__(Design::kClusterRows, 1, 1) __launch_bounds__(kThreads, 1)
+gemm(const __grid_constant__ CUtensorMap aMap, const __grid_constant__ CUtensorMap bMap,
+     const __grid_constant__ CUtensorMap cMap, int m, int n, int k, float scale, __nv_bfloat16* __restrict__ c) {
+  using Plan = NtPlan<Design, BN>;
+  constexpr int kStages = Plan::stages, kDepth = kStageDepth<T>;
+  extern __shared__ unsigned char shared[];
+  __shared__ uint64_t full[kStages], empty[kStages];
+  const uint32_t stages = (klSharedAddress(shared) + 1023) & ~1023u, staging = stages + kStages * Plan::stageBytes;
+
+  const int steps = (k + kDepth - 1) / kDepth;
+  constexpr int kRows = Design::kClusterRows;
+  const NtCluster<kRows> cluster(klClusterRank());
+  const KlTileOrder<GROUP> order{ceilDiv(m, BM * kRows), ceilDiv(n, BN)};
+  const int first = blockIdx.x / kRows, stride = gridDim.x / kRows;
+
+  if (threadIdx.x == 0) {
+    klTmaPrefetch(&aMap);
+    klTmaPrefetch(&bMap);
+    klTmaPrefetch(&cMap);
+    initStages(full, empty, kRows * kConsumers * 4);  // each warp that multiplies arrives, in every block
+  }
+  klClusterSync();
+
+  if (threadIdx.x < 128) {  // the producer: one thread copies
+    klRegistersDown<40>();
+    if (threadIdx.x == 0) {
+      const uint16_t column = cluster.column();
+      int s = 0, phase = 0;
+      // Back and forth along K: a tile starts with the columns that the one before it ends with, which are in L2.
+      bool back = false;
+      for (int tile = first; tile < order.count(); tile += stride, back = !back) {
+        int row, col;
+        order.at(tile, row, col);
+        const int row0 = (row * kRows + cluster.row) * BM, col0 = (col + cluster.col) * BN;
+        for (int i = 0; i < steps; ++i) {
+          const int depth = (back ? steps - 1 - i : i) * kDepth;
+          // All blocks must have left the stage: the tile of B that lands in each comes from all of them.
+          klBarrierWait(&empty[s], phase ^ 1);
+          const uint32_t aTile = stages + s * Plan::stageBytes, bTile = aTile + Plan::bytesA;
+          klBarrierExpect(&full[s], Plan::stageBytes);
+          copyTile(aTile, &aMap, row0, depth, &full[s]);
+          copyShare<BN, kRows>(bTile, &bMap, col0, depth, &full[s], cluster.row, column);
+          if (++s == kStages) s = 0, phase ^= 1;
+        }
+      }
+    }
+  } else {  // the consumers: two warpgroups multiply
+    klRegistersUp<232>();
+    const int group = threadIdx.x / 128 - 1, lane = threadIdx.x % 32;
+    float sum[BN / 2];
+    int s = 0, phase = 0;
+    const auto release = [&](int stage) {
+      if (lane < kRows && cluster.sharesWith(lane)) klBarrierArriveAt(&empty[stage], lane);
+    };
+    const auto advance = [&] {
+      if (++s == kStages) s = 0, phase ^= 1;
+    };
+
+    for (int tile = first; tile < order.count(); tile += stride) {
+      float part[BN / 2];
+#pragma unroll
+      for (float& x : sum) x = 0;
+      for (int begin = 0; begin < steps; begin += PROMOTE) {
+        const int end = min(begin + PROMOTE, steps);
+        for (int step = begin; step < end; ++step) {
+          klBarrierWait(&full[s], phase);
+          const uint32_t aTile = stages + s * Plan::stageBytes, bTile = aTile + Plan::bytesA;
+          klWgmmaNtStage<T>(part, aTile + group * 64 * kRowBytes, bTile, step != begin);
+          klWgmmaWait<1>();  // this stage's products stay in flight; those of the stage before are done
+          if (step > begin) release(s == 0 ? kStages - 1 : s - 1);
+          advance();
+        }
+        klWgmmaWait<0>();
+        release(s == 0 ? kStages - 1 : s - 1);
+#pragma unroll
+        for (int j = 0; j < BN / 2; ++j) sum[j] += part[j];
+      }
+
+      int row, col;
+      order.at(tile, row, col);
+      const int row0 = (row * kRows + cluster.row) * BM + group * 64, col0 = (col + cluster.col) * BN;
+#pragma unroll
+      for (int part = 0; part < BN / 64; ++part) {
+        uint32_t pairs[kPartPairs];
+        packPart(pairs, &sum[part * kPartPairs * 2], scale);
+        storePart<2>(pairs, part, &cMap, staging + group * 2 * kBufferBytes, group, row0, col0);
+      }
+    }
+    if (threadIdx.x % 128 == 0) klTmaStoreWaitRead<0>();
+  }
+  __syncwarp();     // the threads that copied are late
+  klClusterSync();  // a block stays until the other has sent it all it will send
+}
+
+extern "C" cudaError_t kl_launch(const KlGemmNt* p, cudaStream_t stream) {
+  return klLaunchNt<Design>(p, stream, [](auto type, auto width) { return gemm<decltype(type), width>; });
+}

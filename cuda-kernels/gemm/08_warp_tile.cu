@@ -1,0 +1,122 @@
+// @rung    08_warp_tile
+// @title   Warp tile
+// @after   07_conflict_free
+// @idea    a warp computes a compact WM x WN tile with its lanes interleaved in groups of four, so that it loads only WM + WN floats per step, each group of lanes reading one piece
+// @expect  sharedLoadWavefronts down, sharedLoads same, fmaUtilization up
+// @param   BM 128 {64,128}
+// @param   BN 128 {64,128}
+// @param   BK 8 {8,16,32}
+// @param   WM 64 {32,64}
+// @param   WN 32 {32,64}
+// @param   SNAKE 1 {0,1}
+// @dtype   f32
+
+// In the previous rung, a warp's 2 x 16 threads cover 16 x 128 elements: 144 floats of A and B a step.
+// The same 2048 elements as 64 x 32 need 96, and a load reads at most 128 neighboring bytes.
+// With the lanes in the order below, a load takes two passes through shared memory, where the previous
+// rung takes two for A and four for B.
+
+#include "thread_tile.cuh"
+
+constexpr int TN = 8, kLanesN = WN / TN;              // columns of a thread, lanes side by side
+constexpr int kLanesM = 32 / kLanesN, TM = WM / kLanesM;
+constexpr int kWarpsN = BN / WN;
+constexpr int kThreads = (BM / WM) * (BN / WN) * 32;
+constexpr int kRowsA = kThreads / 2;         // rows of the A tile that the block copies in one pass
+constexpr int kRowsB = kThreads / (BN / 4);  // rows of the B tile that it copies in one pass
+
+static_assert(BM % WM == 0 && BN % WN == 0, "BM must be a multiple of WM, and BN of WN");
+static_assert(BK % 8 == 0, "BK must be a multiple of 8: two threads copy eight neighbours of a row of A");
+static_assert(kRowsA <= BM && BM % kRowsA == 0,
+              "2 * BM must be a multiple of the (BM / WM) * (BN / WN) * 32 threads that copy the A tile: "
+              "a larger WM or WN helps");
+static_assert(kThreads % (BN / 4) == 0 && kRowsB >= 1 && kRowsB <= BK && BK % kRowsB == 0,
+              "BK * BN / 4 must be a multiple of the (BM / WM) * (BN / WN) * 32 threads that copy the B "
+              "tile, which must cover whole rows of it: a larger BK helps");
+
+// At least 16 warps on an SM, or 8 where a thread computes 128 elements, so that one block computes
+// while another waits for its tiles.
+constexpr int kThreadsWanted = TM * TN > 64 ? 256 : 512;
+constexpr int kBlocksWanted = kThreads < kThreadsWanted ? kThreadsWanted / kThreads : 1;
+
+template <bool kAligned>
+__global__ void __launch_bounds__(kThreads, kBlocksWanted)
+gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float* __restrict__ b,
+     float beta, float* __restrict__ c) {
+  constexpr int kPassesA = BM / kRowsA, kCopiesA = kPassesA * (BK / 8), kCopiesB = BK / kRowsB;
+  __shared__ __align__(16) float aTile[BK][BM + 4];  // transposed: a column of A is a row here
+  __shared__ __align__(16) float bTile[BK][BN];
+
+  const int row0 = klTileRow() * BM, col0 = blockIdx.x * BN;
+  if (row0 >= m) return;
+
+  // Which four elements a thread copies. Two lanes share eight columns of A whatever BK is: the 32
+  // bytes of a sector, and no more rows of the transposed tile than the padding keeps apart.
+  const int aCol = threadIdx.x % 2 * 4, aRow = threadIdx.x / 2;
+  const int bCol = threadIdx.x % (BN / 4) * 4, bRow = threadIdx.x / (BN / 4);
+
+  // Beyond M or N the last row or column is copied: its result is never stored, and the loop checks K alone.
+  const float* aRows[kPassesA];
+#pragma unroll
+  for (int i = 0; i < kPassesA; ++i)
+    aRows[i] = a + (long long)min(row0 + aRow + i * kRowsA, m - 1) * k;
+  const int bFrom = kAligned ? min(col0 + bCol, n - 4) : col0 + bCol;
+  const float* bNext = b + (long long)bRow * n;
+
+  // Which elements a thread computes: groups of four rows by four columns, a whole set of lanes
+  // apart. Lanes i and i + 1 share what they read of B, i and i + 2 of A: so a 128-bit load of a warp
+  // is served in two passes rather than four.
+  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+  const int row = warp / kWarpsN * WM + (lane / (2 * kLanesN) * 2 + lane % 2) * 4;
+  const int col = warp % kWarpsN * WN + lane / 2 % kLanesN * 4;
+  float sum[TM][TN] = {};
+
+  for (int t = 0; t < k; t += BK) {
+    float4 aFour[kCopiesA], bFour[kCopiesB];
+    klCopyTile(kAligned && t + BK <= k, [&](auto whole) {
+#pragma unroll
+      for (int i = 0; i < kCopiesA; ++i)
+        aFour[i] = whole ? klFour(aRows[i % kPassesA] + aCol + i / kPassesA * 8 + t)
+                         : klFourWithin<kAligned>(aRows[i % kPassesA], aCol + i / kPassesA * 8 + t, k);
+#pragma unroll
+      for (int i = 0; i < kCopiesB; ++i)
+        bFour[i] = whole ? klFour(bNext + (long long)(i * kRowsB) * n + bFrom)
+                         : klFourWithin<kAligned>(bNext + (long long)(i * kRowsB) * n, bFrom,
+                                                  t + bRow + i * kRowsB < k ? n : 0);
+    });
+    bNext += (long long)BK * n;
+
+#pragma unroll
+    for (int i = 0; i < kCopiesA; ++i) {
+      const int r = aRow + i % kPassesA * kRowsA, d = aCol + i / kPassesA * 8;
+      aTile[d + 0][r] = aFour[i].x;
+      aTile[d + 1][r] = aFour[i].y;
+      aTile[d + 2][r] = aFour[i].z;
+      aTile[d + 3][r] = aFour[i].w;
+    }
+#pragma unroll
+    for (int i = 0; i < kCopiesB; ++i)
+      *reinterpret_cast<float4*>(&bTile[bRow + i * kRowsB][bCol]) = bFour[i];
+    __syncthreads();
+
+#pragma unroll
+    for (int d = 0; d < BK; ++d) {
+      float aValues[TM], bValues[TN];
+      klReadFours(aValues, &aTile[d][row], 4 * kLanesM);
+      klReadFours(bValues, &bTile[d][col], 4 * kLanesN);
+      klOuterProduct<SNAKE>(sum, aValues, bValues);
+    }
+    __syncthreads();  // nobody overwrites a tile that another warp still reads
+  }
+
+  klStoreTile<kAligned, true>(c, m, n, row0 + row, 4 * kLanesM, col0 + col, 4 * kLanesN, sum, alpha, beta);
+}
+
+extern "C" const char* kl_unsupported(const KlGemm* p, int) { return klRequireF32(p); }
+
+extern "C" cudaError_t kl_launch(const KlGemm* p, cudaStream_t stream) {
+  // Elsewhere the same kernel copies from and to global memory element by element, and still reads shared
+  // memory four at a time.
+  const auto kernel = klRowsAligned(p) ? gemm<true> : gemm<false>;
+  return klLaunch(kernel, klColumnsFirst<BM, BN>(p), kThreads, p, stream);
+}

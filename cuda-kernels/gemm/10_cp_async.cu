@@ -1,0 +1,107 @@
+// @rung    10_cp_async
+// @title   Multistage cp.async
+// @after   09_register_prefetch
+// @idea    cp.async copies tiles from global directly into shared memory, STAGES - 1 tiles ahead: no registers hold a tile in flight, and every copy has whole tiles' worth of time to arrive
+// @expect  fmaUtilization up, registersPerThread same, sharedStoreWavefronts down
+// @param   BK 16 {8,16,32}
+// @param   STAGES 3 {2,3,4}
+// @param   SNAKE 1 {0,1}
+// @dtype   f32
+// @requires sm_80
+
+// cp.async cannot transpose what it copies, yet the values of A that a thread needs for a step must lie
+// side by side. So A goes by copies of 4 bytes, each to its own place: four for a thread and eight
+// steps, no more instructions than the 128-bit load and the four stores of the previous rung.
+
+#include "async_tiles.cuh"
+
+constexpr int BM = 128, BN = 128, WM = 64, WN = 32, TM = 8, TN = 8;  // of a block, a warp, a thread
+constexpr int kLanesN = WN / TN, kLanesM = 32 / kLanesN;  // how a warp's lanes lie over its tile
+constexpr int kWarpsN = BN / WN;
+constexpr int kThreads = (BM / WM) * (BN / WN) * 32;
+
+constexpr int kStrideA = BM + 4, kStrideB = BN;
+constexpr int kStageFloats = BK * (kStrideA + kStrideB);
+constexpr int kSharedBytes = STAGES * kStageFloats * int(sizeof(float));
+
+static_assert(kLanesM * TM == WM, "the 32 lanes of a warp must cover its tile");
+static_assert(BK % 8 == 0, "BK must be a multiple of 8: eight lanes copy eight neighbours of a row of A");
+static_assert(STAGES >= 2, "STAGES must be at least 2: one tile is computed while another arrives");
+static_assert(kSharedBytes <= 81 * 1024,
+              "STAGES * BK * (BM + 4 + BN) * 4 bytes must fit twice into the 163 KiB of an A100");
+
+template <bool kWhole>
+__global__ void __launch_bounds__(kThreads, kWhole ? 2 : 1)
+gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float* __restrict__ b,
+     float beta, float* __restrict__ c) {
+  using Tiles = AsyncTiles<BM, BN, BK, kThreads, kWhole>;
+  extern __shared__ __align__(16) float stages[];
+
+  const int row0 = klTileRow() * BM, col0 = blockIdx.x * BN;
+  if (row0 >= m) return;
+
+  Tiles tiles(row0, col0, m, n, k, k, a, b);
+#pragma unroll
+  for (int s = 0; s < STAGES - 1; ++s) tiles.copyAll(stages + s * kStageFloats);
+
+  // Which elements a thread computes: groups of four rows by four columns, a whole set of lanes
+  // apart. Lanes i and i + 1 share what they read of B, i and i + 2 of A: so a 128-bit load of a warp
+  // is served in two passes rather than four.
+  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+  const int row = warp / kWarpsN * WM + (lane / (2 * kLanesN) * 2 + lane % 2) * 4;
+  const int col = warp % kWarpsN * WN + lane / 2 % kLanesN * 4;
+
+  float sum[TM][TN] = {};
+  float aValues[2][TM], bValues[2][TN];  // of this step and of the next
+  int readAt = row;                       // in the stage that is being computed
+  const int fromAToB = BK * kStrideA + col - row;
+  const auto readStep = [&](int values, int d) {
+    const float* aFrom = stages + readAt + d * kStrideA;
+    const float* bFrom = stages + readAt + fromAToB + d * kStrideB;
+    klReadFours(aValues[values], aFrom, 4 * kLanesM);
+    klReadFours(bValues[values], bFrom, 4 * kLanesN);
+  };
+
+  awaitCopies<STAGES - 2>();
+  __syncthreads();
+  readStep(0, 0);
+
+  int writeAt = (STAGES - 1) * kStageFloats;
+  // Copies run STAGES - 1 tiles ahead, and so does what they have left of K.
+  while (tiles.kLeft > -(STAGES - 1) * BK) {
+#pragma unroll
+    for (int d = 0; d < BK; ++d) {
+      if (d == BK - 1) {  // all of this tile has been read: change over to the next one
+        awaitCopies<STAGES - 2>();
+        __syncthreads();
+        readAt += kStageFloats;
+        if (readAt >= STAGES * kStageFloats) readAt -= STAGES * kStageFloats;
+      }
+      readStep((d + 1) % 2, (d + 1) % BK);
+
+      // The copies of the tile STAGES - 1 ahead, spread over the steps. Their stage is the one that
+      // was read before the last barrier.
+      constexpr int kPerStep = ceilDiv(Tiles::kCopies, BK - 1);
+#pragma unroll
+      for (int i = d * kPerStep; i < (d + 1) * kPerStep && i < Tiles::kCopies; ++i)
+        tiles.copy(i, stages + writeAt);
+      if (d == BK - 2) {
+        commitCopies();
+        tiles.advance();
+        writeAt += kStageFloats;
+        if (writeAt == STAGES * kStageFloats) writeAt = 0;
+      }
+
+      klOuterProduct<SNAKE>(sum, aValues[d % 2], bValues[d % 2]);
+    }
+  }
+
+  klStoreTile<kWhole, !kWhole>(c, m, n, row0 + row, 4 * kLanesM, col0 + col, 4 * kLanesN, sum, alpha, beta);
+}
+
+extern "C" const char* kl_unsupported(const KlGemm* p, int) { return klRequireF32(p); }
+
+extern "C" cudaError_t kl_launch(const KlGemm* p, cudaStream_t stream) {
+  const auto kernel = klTilesWhole<BM, BN, BK>(p) ? gemm<true> : gemm<false>;
+  return klLaunch(kernel, klColumnsFirst<BM, BN>(p), kThreads, p, stream, kSharedBytes);
+}

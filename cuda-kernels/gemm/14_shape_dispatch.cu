@@ -1,0 +1,197 @@
+// @rung    14_shape_dispatch
+// @title   The fastest for each shape
+// @after   13_split_k
+// @idea    the previous rungs pay off at different sizes, so the launch weighs both block shapes and every split of K against each other and takes the one that should finish first
+// @expect  fmaUtilization up
+// @dtype   f32
+// @requires sm_80
+
+// Three kernels to choose from; 4096, 1024 and the like are m = n = k, on an H200 with 132 SMs:
+// - Wide, 128 x 256 in tiles of 16 along K, from rungs 11 to 13: first at 2048, whose 128 blocks
+//   are one wave, and at 4096; K in slices makes up for the SMs that few or badly fitting tiles leave
+//   idle, as at 1024.
+// - Large, the same in tiles of 32: half the barriers. First at 8192, by 1 to 3%; at 2048 it loses a
+//   tenth, and at 4096 it won or lost 4% from one session on the same GPU model to the next.
+// - Square, 128 x 128 with two blocks on an SM, from rung 10: where the wider block would hang over
+//   the edge of C, or its tiles fill the SMs badly, as at 512.
+// planOf() estimates the time of each for every cut of K. The 64 x 64 block of sliced-K is not among
+// them, though it is ahead where C is small: at 512 x 1024 x 512, and at ragged sizes up to 1023.
+
+#include "split_k.cuh"
+
+#include <cmath>
+
+// What a block computes: BM x BN in warps of WM x WN and threads of TM x TN, K in tiles of BK, of which
+// STAGES are in shared memory; kBlocks of them fit an SM.
+template <int BM_, int BN_, int WM_, int WN_, int TM_, int TN_, int BK_, int STAGES_,
+          int kBlocks_>
+struct Shape {
+  static constexpr int BM = BM_, BN = BN_, WM = WM_, WN = WN_, TM = TM_, TN = TN_;
+  static constexpr int BK = BK_, STAGES = STAGES_, kBlocks = kBlocks_;
+  static constexpr int kLanesN = WN / TN, kLanesM = 32 / kLanesN;  // how a warp's lanes lie over its tile
+  static constexpr int kWarpsN = BN / WN;
+  static constexpr int kThreads = (BM / WM) * (BN / WN) * 32;
+  static constexpr int kStrideA = BM + 4, kStrideB = BN;
+  static constexpr int kStageFloats = BK * (kStrideA + kStrideB);
+  static constexpr int kSharedBytes = STAGES * kStageFloats * int(sizeof(float));
+  static_assert(kLanesM * TM == WM, "the 32 lanes of a warp must cover its tile");
+};
+using Large = Shape<128, 256, 64, 64, 16, 8, 32, 2, 1>;
+using Wide = Shape<128, 256, 64, 64, 16, 8, 16, 3, 1>;
+using Square = Shape<128, 128, 64, 32, 8, 8, 8, 4, 2>;
+
+template <typename S, bool kWhole>
+__global__ void __launch_bounds__(S::kThreads, kWhole ? S::kBlocks : 1)
+gemm(int m, int n, int k, int kSlice, float alpha, const float* __restrict__ a,
+     const float* __restrict__ b, float beta, float* __restrict__ c) {
+  constexpr int BM = S::BM, BN = S::BN, BK = S::BK, WM = S::WM, WN = S::WN, TM = S::TM, TN = S::TN;
+  constexpr int STAGES = S::STAGES, kLanesM = S::kLanesM, kLanesN = S::kLanesN, kWarpsN = S::kWarpsN;
+  constexpr int kStrideA = S::kStrideA, kStrideB = S::kStrideB, kStageFloats = S::kStageFloats;
+  constexpr int GROUP = 8;
+  using Tiles = AsyncTiles<BM, BN, BK, S::kThreads, kWhole>;
+  extern __shared__ __align__(16) float stages[];
+
+  // Blocks start in index order. Walking down GROUP tile rows before moving on to the
+  // next tile column, blocks that run concurrently cover a compact part of C.
+  const int tilesM = ceilDiv(m, BM), tilesN = ceilDiv(n, BN);
+  const int tilesInGroup = GROUP * tilesN;
+  const int group = blockIdx.x / tilesInGroup, inGroup = blockIdx.x % tilesInGroup;
+  const int rowsInGroup = min(GROUP, tilesM - group * GROUP);  // the last group can have fewer
+  const int row0 = (group * GROUP + inGroup % rowsInGroup) * BM;
+  const int col0 = inGroup / rowsInGroup * BN;
+
+  // This block's slice of K.
+  const int k0 = blockIdx.y * kSlice, kHere = min(kSlice, k - k0);
+
+  Tiles tiles(row0, col0, m, n, k, kHere, a + k0, b + (long long)k0 * n);
+#pragma unroll
+  for (int s = 0; s < STAGES - 1; ++s) tiles.copyAll(stages + s * kStageFloats);
+
+  // Which elements a thread computes: groups of four rows by four columns, a whole set of lanes
+  // apart. Lanes i and i + 1 share what they read of B, i and i + 2 of A: so a 128-bit load of a warp
+  // is served in two passes rather than four.
+  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+  const int row = warp / kWarpsN * WM + (lane / (2 * kLanesN) * 2 + lane % 2) * 4;
+  const int col = warp % kWarpsN * WN + lane / 2 % kLanesN * 4;
+
+  float sum[TM][TN] = {};
+  float aValues[2][TM], bValues[2][TN];  // of this step and of the next
+  int readAt = row;                       // in the stage that is being computed
+  const int fromAToB = BK * kStrideA + col - row;
+  const auto readStep = [&](int values, int d) {
+    const float* aFrom = stages + readAt + d * kStrideA;
+    const float* bFrom = stages + readAt + fromAToB + d * kStrideB;
+    klReadFours(aValues[values], aFrom, 4 * kLanesM);
+    klReadFours(bValues[values], bFrom, 4 * kLanesN);
+  };
+
+  awaitCopies<STAGES - 2>();
+  __syncthreads();
+  readStep(0, 0);
+
+  int writeAt = (STAGES - 1) * kStageFloats;
+  // Copies run STAGES - 1 tiles ahead, and so does what they have left of K.
+  while (tiles.kLeft > -(STAGES - 1) * BK) {
+#pragma unroll
+    for (int d = 0; d < BK; ++d) {
+      if (d == BK - 1) {  // all of this tile has been read: change over to the next one
+        awaitCopies<STAGES - 2>();
+        __syncthreads();
+        readAt += kStageFloats;
+        if (readAt >= STAGES * kStageFloats) readAt -= STAGES * kStageFloats;
+      }
+      readStep((d + 1) % 2, (d + 1) % BK);
+
+      // The copies of the tile STAGES - 1 ahead, spread over the steps. Their stage is the one that
+      // was read before the last barrier.
+      constexpr int kPerStep = ceilDiv(Tiles::kCopies, BK - 1);
+#pragma unroll
+      for (int i = d * kPerStep; i < (d + 1) * kPerStep && i < Tiles::kCopies; ++i)
+        tiles.copy(i, stages + writeAt);
+      if (d == BK - 2) {
+        commitCopies();
+        tiles.advance();
+        writeAt += kStageFloats;
+        if (writeAt == STAGES * kStageFloats) writeAt = 0;
+      }
+
+      klOuterProduct<true>(sum, aValues[d % 2], bValues[d % 2]);
+    }
+  }
+
+  c += (long long)blockIdx.y * m * n;  // the slices of the workspace, one matrix after another
+
+  klStoreTile<kWhole, !kWhole>(c, m, n, row0 + row, 4 * kLanesM, col0 + col, 4 * kLanesN, sum, alpha, beta);
+}
+
+// Which block shape, and how K is cut: `length` is a multiple of 16, and no slice is empty.
+struct Plan {
+  enum { kLarge, kWide, kSquare } shape;
+  int slices, length;
+};
+
+// The plan that should end first, by an estimate in cycles of an SM:
+// - a step along K takes a block's FMAs over 128 lanes, which a 128 x 256 block keeps fed a little
+//   better than two of 128 x 128;
+// - blocks run in waves of what fits the SMs at once, and the last wave costs as much as a full one,
+//   except that a Square block alone on its SM takes a little over half the time of a pair;
+// - a block begins and ends with some hundred cycles in which it computes little;
+// - K in slices costs a second launch, and the partial results' way to L2 and back.
+Plan planOf(const KlGemm* p) {
+  const int m = int(p->m), n = int(p->n), k = int(p->k);
+  const int sms = klSmCount();
+
+  Plan best = {};
+  double least = INFINITY;
+  const auto weigh = [&](auto shape, bool square) {
+    using S = decltype(shape);
+    const double tiles = double(ceilDiv(m, S::BM)) * ceilDiv(n, S::BN);
+    const double stepCycles = S::BM * S::BN / 128.0 / (square ? 0.77 : 0.80);
+    const double atOnce = double(sms) * S::kBlocks, alone = square ? 1.2 : 1;
+    int last = 0;  // the length last weighed
+    for (int slices = 1; slices <= 128; ++slices) {
+      const int length = ceilDiv(ceilDiv(k, slices), 16) * 16;
+      if (length == last) continue;
+      last = length;
+      const int cut = ceilDiv(k, length);
+      const double blocks = tiles * cut;
+      const double full = std::floor(blocks / atOnce), rest = blocks - full * atOnce;
+      const double waves = full * S::kBlocks + (rest == 0 ? 0 : rest <= sms ? alone : S::kBlocks);
+      double cycles = waves * stepCycles * (length + 12) + 2500 * std::ceil(blocks / atOnce);
+      if (cut > 1) cycles += 5000 + (2.0 * cut + 1) * m * n * sizeof(float) / (16.0 * sms);
+      if (cycles < least) {
+        least = cycles;
+        best = {square ? Plan::kSquare : Plan::kWide, cut, length};
+      }
+    }
+  };
+  weigh(Wide(), false);
+  weigh(Square(), true);
+
+  // Large is Wide with fewer barriers and slower starts: ahead from many waves of blocks on.
+  const bool manyWaves = (long long)ceilDiv(m, Wide::BM) * ceilDiv(n, Wide::BN) >= 8LL * sms;
+  if (best.shape == Plan::kWide && best.slices == 1 && manyWaves) best.shape = Plan::kLarge;
+  return best;
+}
+
+template <typename S>
+cudaError_t launch(const KlGemm* p, const Plan& plan, cudaStream_t stream) {
+  // One dimension of tiles: however long and thin, a C that fits into memory has under 2^31 of them.
+  const int tiles = ceilDiv(int(p->m), S::BM) * ceilDiv(int(p->n), S::BN);
+  const bool whole = klTilesWhole<S::BM, S::BN, S::BK>(p) && (plan.slices == 1 || klAligned16(p->workspace));
+  const auto kernel = whole ? gemm<S, true> : gemm<S, false>;
+  return klLaunchSlices(kernel, tiles, plan.slices, plan.length, S::kThreads, S::kSharedBytes, p, stream);
+}
+
+extern "C" const char* kl_unsupported(const KlGemm* p, int) { return klRequireF32(p); }
+
+extern "C" size_t kl_workspace_bytes(const KlGemm* p) { return klPartialBytes(p, planOf(p).slices); }
+
+extern "C" cudaError_t kl_launch(const KlGemm* p, cudaStream_t stream) {
+  const Plan plan = planOf(p);
+  switch (plan.shape) {
+    case Plan::kLarge: return launch<Large>(p, plan, stream);
+    case Plan::kWide: return launch<Wide>(p, plan, stream);
+    default: return launch<Square>(p, plan, stream);
+  }
+}

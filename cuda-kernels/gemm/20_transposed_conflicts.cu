@@ -1,0 +1,116 @@
+// @rung    20_transposed_conflicts
+// @title   Conflicts of the transposed store
+// @after   05_thread_tile_2d
+// @idea    eight lanes copy eight neighboring elements of a row of A and store them transposed: the elements of a column are BM floats apart, all in one bank, and the store takes eight passes
+// @expect  sharedStoreBankConflicts up, sharedStoreWavefronts up
+// @param   BM 128 {64,128}
+// @param   BN 128 {64,128}
+// @param   BK 8 {8,16}
+// @param   TM 8 {4,8}
+// @param   TN 8 {4,8}
+// @param   PAD 0 {0,4}
+// @dtype   f32
+
+// A trap and its remedy: PAD 4 puts the eight elements 4 banks apart, with the warp's four
+// rows of A in the gaps between.
+
+#include "thread_tile.cuh"
+
+constexpr int kThreads = (BM / TM) * (BN / TN);
+constexpr int kRowsA = kThreads / 8;         // rows of the A tile that the block copies in one pass
+constexpr int kRowsB = kThreads / (BN / 4);  // rows of the B tile that it copies in one pass
+constexpr int kGroupStride = BN / (TN / 4);  // columns from one group of four of a thread to its next
+
+static_assert(BM % TM == 0, "BM must be a multiple of TM");
+static_assert(BN % TN == 0, "BN must be a multiple of TN");
+static_assert(BK % 4 == 0 && TM % 4 == 0 && TN % 4 == 0,
+              "BK, TM and TN must be multiples of 4: the floats of a 128-bit access");
+static_assert(kThreads <= 1024, "(BM / TM) * (BN / TN) must be at most 1024: it is the threads of a block");
+static_assert(kThreads % 32 == 0, "(BM / TM) * (BN / TN) must be a multiple of 32: whole warps");
+static_assert(BK % 8 == 0, "BK must be a multiple of 8: eight lanes copy eight neighbours of a row of A");
+static_assert(BM % kRowsA == 0, "8 * BM must be a multiple of the (BM / TM) * (BN / TN) threads that copy the A tile");
+static_assert(PAD % 4 == 0, "PAD must be a multiple of 4: a row of the transposed tile is read by 128-bit loads");
+static_assert(kThreads % (BN / 4) == 0 && kRowsB <= BK && BK % kRowsB == 0,
+              "BK * BN / 4 must be a multiple of the (BM / TM) * (BN / TN) threads that copy the B "
+              "tile, which must cover whole rows of it: a larger BK helps");
+
+// At least 512 threads on an SM, so that one block computes while another waits for its tiles.
+template <bool kAligned>
+__global__ void __launch_bounds__(kThreads, kThreads < 512 ? 512 / kThreads : 1)
+gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float* __restrict__ b,
+     float beta, float* __restrict__ c) {
+  constexpr int kPassesA = BM / kRowsA, kCopiesA = kPassesA * (BK / 8), kCopiesB = BK / kRowsB;
+  __shared__ __align__(16) float aTile[BK][BM + PAD];  // transposed: a column of A is a row here
+  __shared__ __align__(16) float bTile[BK][BN];
+
+  const int row0 = klTileRow() * BM, col0 = blockIdx.x * BN;
+  if (row0 >= m) return;
+
+  // Which element of A a thread copies, and which four of B.
+  const int aCol = threadIdx.x % 8, aRow = threadIdx.x / 8;
+  const int bCol = threadIdx.x % (BN / 4) * 4, bRow = threadIdx.x / (BN / 4);
+
+  // Beyond M or N the last row or column is copied: its result is never stored, and the loop checks K alone.
+  const float* aRows[kPassesA];
+#pragma unroll
+  for (int i = 0; i < kPassesA; ++i)
+    aRows[i] = a + (long long)min(row0 + aRow + i * kRowsA, m - 1) * k;
+  const int bFrom = kAligned ? min(col0 + bCol, n - 4) : col0 + bCol;
+  const float* bNext = b + (long long)bRow * n;
+
+  // Which elements a thread computes: TM rows in one piece, and its columns in groups of four that
+  // lie kGroupStride apart. So the groups of neighboring threads touch, and their 128-bit reads of
+  // B fall into different banks; eight columns in one piece would make every such read a two-way
+  // conflict.
+  const int row = threadIdx.x / (BN / TN) * TM, col = threadIdx.x % (BN / TN) * 4;
+  float sum[TM][TN] = {};
+
+  for (int t = 0; t < k; t += BK) {
+    float aOne[kCopiesA];
+    float4 bFour[kCopiesB];
+    klCopyTile(kAligned && t + BK <= k, [&](auto whole) {
+#pragma unroll
+      for (int i = 0; i < kCopiesA; ++i) {
+        const int d = aCol + i / kPassesA * 8 + t;
+        aOne[i] = whole || d < k ? aRows[i % kPassesA][d] : 0.0f;
+      }
+#pragma unroll
+      for (int i = 0; i < kCopiesB; ++i)
+        bFour[i] = whole ? klFour(bNext + (long long)(i * kRowsB) * n + bFrom)
+                         : klFourWithin<kAligned>(bNext + (long long)(i * kRowsB) * n, bFrom,
+                                                  t + bRow + i * kRowsB < k ? n : 0);
+    });
+    bNext += (long long)BK * n;
+
+#pragma unroll
+    for (int i = 0; i < kCopiesA; ++i)
+      aTile[aCol + i / kPassesA * 8][aRow + i % kPassesA * kRowsA] = aOne[i];
+#pragma unroll
+    for (int i = 0; i < kCopiesB; ++i)
+      *reinterpret_cast<float4*>(&bTile[bRow + i * kRowsB][bCol]) = bFour[i];
+    __syncthreads();
+
+#pragma unroll
+    for (int d = 0; d < BK; ++d) {
+      float aValues[TM], bValues[TN];
+      klReadFours(aValues, &aTile[d][row], 4);
+      klReadFours(bValues, &bTile[d][col], kGroupStride);
+#pragma unroll
+      for (int i = 0; i < TM; ++i)
+#pragma unroll
+        for (int j = 0; j < TN; ++j) sum[i][j] += aValues[i] * bValues[j];
+    }
+    __syncthreads();  // nobody overwrites a tile that another warp still reads
+  }
+
+  klStoreTile<kAligned, true>(c, m, n, row0 + row, 4, col0 + col, kGroupStride, sum, alpha, beta);
+}
+
+extern "C" const char* kl_unsupported(const KlGemm* p, int) { return klRequireF32(p); }
+
+extern "C" cudaError_t kl_launch(const KlGemm* p, cudaStream_t stream) {
+  // A is copied element by element, whatever its alignment.
+  const bool aligned = p->n % 4 == 0 && klAligned16(p->b) && klAligned16(p->c);
+  const auto kernel = aligned ? gemm<true> : gemm<false>;
+  return klLaunch(kernel, klColumnsFirst<BM, BN>(p), kThreads, p, stream);
+}

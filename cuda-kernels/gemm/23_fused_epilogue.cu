@@ -1,0 +1,229 @@
+// @rung    23_fused_epilogue
+// @title   Fused epilogue through shared memory
+// @after   22_unfused_epilogue
+// @idea    bias and ReLU are applied to the sums before they are stored, so that C is written once and not read again, and one launch is saved; the sums go through shared memory, where they become whole rows: a thread keeps its four columns and needs only four values of the bias
+// @expect  dramBytes down, l2Bytes down, sharedStoreWavefronts up, registersPerThread up
+// @param   BK 16 {8,16,32}
+// @param   STAGES 3 {2,3,4}
+// @param   GROUP 8 {1,2,4,8,16,32}
+// @param   SNAKE 1 {0,1}
+// @param   STAGED 1 {0,1}
+// @dtype   f32
+// @epilogue bias relu
+// @requires sm_80
+
+// Written straight from the registers (STAGED 0), a warp's 128-bit store covers 128 bytes in each of four
+// rows: whole sectors already. Through shared memory it covers 512 bytes of one row.
+
+#include "async_tiles.cuh"
+
+constexpr int BM = 128, BN = 256, WM = 64, WN = 64, TM = 16, TN = 8;  // of a block, a warp, a thread
+constexpr int kLanesN = WN / TN, kLanesM = 32 / kLanesN;  // how a warp's lanes lie over its tile
+constexpr int kWarpsN = BN / WN;
+constexpr int kThreads = (BM / WM) * (BN / WN) * 32;
+
+constexpr int kStrideA = BM + 4, kStrideB = BN;
+constexpr int kStageFloats = BK * (kStrideA + kStrideB);
+constexpr int kSharedBytes = STAGES * kStageFloats * int(sizeof(float));
+
+static_assert(kLanesM * TM == WM, "the 32 lanes of a warp must cover its tile");
+static_assert(BK % 8 == 0, "BK must be a multiple of 8: eight lanes copy eight neighbours of a row of A");
+static_assert(STAGES >= 2, "STAGES must be at least 2: one tile is computed while another arrives");
+static_assert(kSharedBytes <= 163 * 1024,
+              "STAGES * BK * (BM + 4 + BN) * 4 bytes must fit into the 163 KiB of an A100");
+
+constexpr int kStrideC = BN + 4;              // of the rows that leave, in the memory of the stages
+constexpr int kPassRows = BM / (TM / 4);      // rows that leave at a time: each thread's next four
+constexpr int kStepRows = kThreads * 4 / BN;  // of these, the rows that all threads write at once
+static_assert(kThreads * 4 % BN == 0 && kPassRows % kStepRows == 0,
+              "the threads of a block must cover whole rows of C, and a pass in whole steps");
+static_assert(!STAGED || STAGES * kStageFloats >= kPassRows * kStrideC,
+              "STAGES * BK * (BM + 4 + BN) must hold the 32 rows of C that leave at a time");
+
+struct Finish {
+  float alpha, beta, least;  // least: see klLeast
+};
+
+// Four neighbors of a row, of alpha already. What follows beta's part is the epilogue that the second
+// kernel was for.
+__device__ inline void finishFour(float* c, float4 result, float4 bias, Finish by) {
+  if (by.beta != 0.0f) {  // else C may hold NaN
+    const float4 old = *reinterpret_cast<const float4*>(c);
+    result.x += by.beta * old.x;
+    result.y += by.beta * old.y;
+    result.z += by.beta * old.z;
+    result.w += by.beta * old.w;
+  }
+  *reinterpret_cast<float4*>(c) =
+      make_float4(klAtLeast(result.x + bias.x, by.least), klAtLeast(result.y + bias.y, by.least),
+                  klAtLeast(result.z + bias.z, by.least), klAtLeast(result.w + bias.w, by.least));
+}
+
+__device__ inline void finishOne(float* c, float result, float bias, Finish by) {
+  if (by.beta != 0.0f) result += by.beta * *c;
+  *c = klAtLeast(result + bias, by.least);
+}
+
+template <bool kWhole>
+__device__ inline void finish(float* c, int colsLeft, float4 result, float4 bias, Finish by) {
+  if (kWhole) {
+    finishFour(c, result, bias, by);
+  } else {
+    if (0 < colsLeft) finishOne(&c[0], result.x, bias.x, by);
+    if (1 < colsLeft) finishOne(&c[1], result.y, bias.y, by);
+    if (2 < colsLeft) finishOne(&c[2], result.z, bias.z, by);
+    if (3 < colsLeft) finishOne(&c[3], result.w, bias.w, by);
+  }
+}
+
+// The bias of four columns: zeros beyond N, and where there is none.
+template <bool kWhole>
+__device__ inline float4 biasOf(const float* __restrict__ bias, int colsLeft) {
+  if (!bias) return make_float4(0, 0, 0, 0);
+  if (kWhole) return *reinterpret_cast<const float4*>(bias);
+  return make_float4(0 < colsLeft ? bias[0] : 0, 1 < colsLeft ? bias[1] : 0, 2 < colsLeft ? bias[2] : 0,
+                     3 < colsLeft ? bias[3] : 0);
+}
+
+__device__ inline float4 scaledFour(float alpha, const float* sum) {
+  return make_float4(alpha * sum[0], alpha * sum[1], alpha * sum[2], alpha * sum[3]);
+}
+
+template <bool kWhole>
+__global__ void __launch_bounds__(kThreads, 1)
+gemm(int m, int n, int k, const float* __restrict__ a, const float* __restrict__ b,
+     const float* __restrict__ bias, Finish by, float* __restrict__ c) {
+  using Tiles = AsyncTiles<BM, BN, BK, kThreads, kWhole>;
+  extern __shared__ __align__(16) float stages[];
+
+  // Blocks start in index order. Walking down GROUP tile rows before moving on to the
+  // next tile column, blocks that run concurrently cover a compact part of C.
+  const int tilesM = ceilDiv(m, BM), tilesN = ceilDiv(n, BN);
+  const int tilesInGroup = GROUP * tilesN;
+  const int group = blockIdx.x / tilesInGroup, inGroup = blockIdx.x % tilesInGroup;
+  const int rowsInGroup = min(GROUP, tilesM - group * GROUP);  // the last group can have fewer
+  const int row0 = (group * GROUP + inGroup % rowsInGroup) * BM;
+  const int col0 = inGroup / rowsInGroup * BN;
+
+  Tiles tiles(row0, col0, m, n, k, k, a, b);
+#pragma unroll
+  for (int s = 0; s < STAGES - 1; ++s) tiles.copyAll(stages + s * kStageFloats);
+
+  // Which elements a thread computes: groups of four rows by four columns, a whole set of lanes
+  // apart. Lanes i and i + 1 share what they read of B, i and i + 2 of A: so a 128-bit load of a warp
+  // is served in two passes rather than four.
+  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+  const int row = warp / kWarpsN * WM + (lane / (2 * kLanesN) * 2 + lane % 2) * 4;
+  const int col = warp % kWarpsN * WN + lane / 2 % kLanesN * 4;
+
+  float sum[TM][TN] = {};
+  float aValues[2][TM], bValues[2][TN];  // of this step and of the next
+  int readAt = row;                       // in the stage that is being computed
+  const int fromAToB = BK * kStrideA + col - row;
+  const auto readStep = [&](int values, int d) {
+    const float* aFrom = stages + readAt + d * kStrideA;
+    const float* bFrom = stages + readAt + fromAToB + d * kStrideB;
+    klReadFours(aValues[values], aFrom, 4 * kLanesM);
+    klReadFours(bValues[values], bFrom, 4 * kLanesN);
+  };
+
+  awaitCopies<STAGES - 2>();
+  __syncthreads();
+  readStep(0, 0);
+
+  int writeAt = (STAGES - 1) * kStageFloats;
+  // Copies run STAGES - 1 tiles ahead, and so does what they have left of K.
+  while (tiles.kLeft > -(STAGES - 1) * BK) {
+#pragma unroll
+    for (int d = 0; d < BK; ++d) {
+      if (d == BK - 1) {  // all of this tile has been read: change over to the next one
+        awaitCopies<STAGES - 2>();
+        __syncthreads();
+        readAt += kStageFloats;
+        if (readAt >= STAGES * kStageFloats) readAt -= STAGES * kStageFloats;
+      }
+      readStep((d + 1) % 2, (d + 1) % BK);
+
+      // The copies of the tile STAGES - 1 ahead, spread over the steps. Their stage is the one that
+      // was read before the last barrier.
+      constexpr int kPerStep = ceilDiv(Tiles::kCopies, BK - 1);
+#pragma unroll
+      for (int i = d * kPerStep; i < (d + 1) * kPerStep && i < Tiles::kCopies; ++i)
+        tiles.copy(i, stages + writeAt);
+      if (d == BK - 2) {
+        commitCopies();
+        tiles.advance();
+        writeAt += kStageFloats;
+        if (writeAt == STAGES * kStageFloats) writeAt = 0;
+      }
+
+      klOuterProduct<SNAKE>(sum, aValues[d % 2], bValues[d % 2]);
+    }
+  }
+
+  if (!STAGED) {
+#pragma unroll
+    for (int j = 0; j < TN; j += 4) {
+      const int s = col0 + col + j * kLanesN;
+      const float4 add = biasOf<kWhole>(bias ? bias + s : bias, n - s);
+#pragma unroll
+      for (int i = 0; i < TM; ++i) {
+        const int r = row0 + row + i / 4 * 4 * kLanesM + i % 4;
+        if (!kWhole && r >= m) break;  // a thread's rows ascend
+        finish<kWhole>(c + (long long)r * n + s, n - s, scaledFour(by.alpha, &sum[i][j]), add, by);
+      }
+    }
+    return;
+  }
+
+  // Group after group of four rows of each thread: 32 rows of the block's tile, in whole. A thread
+  // writes the same four columns of all of them. Alpha comes first, because a 128-bit store takes four
+  // neighboring registers: of the sums themselves, that would bind the main loop's choice of registers,
+  // and one FFMA in twenty would read three from one bank.
+  const int s = col0 + threadIdx.x * 4 % BN;
+  const float4 add = biasOf<kWhole>(bias ? bias + s : bias, n - s);
+  awaitCopies<0>();
+#pragma unroll
+  for (int i = 0; i < TM; i += 4) {
+    __syncthreads();  // nobody reads the last tile, or the rows of the pass before, any more
+    // The rows of a warp's tile that this pass takes lie together, below those of the warps above it.
+    float* in = stages + (row / WM * (4 * kLanesM) + row % WM) * kStrideC + col;
+#pragma unroll
+    for (int l = 0; l < 4; ++l)
+#pragma unroll
+      for (int j = 0; j < TN; j += 4)
+        *reinterpret_cast<float4*>(&in[l * kStrideC + j * kLanesN]) = scaledFour(by.alpha, &sum[i + l][j]);
+    __syncthreads();
+
+#pragma unroll
+    for (int from = 0; from < kPassRows; from += kStepRows) {
+      const int at = from + threadIdx.x * 4 / BN;  // row of the pass, and where in the tile it belongs:
+      const int to = at / (4 * kLanesM) * WM + i * kLanesM + at % (4 * kLanesM);
+      const int r = row0 + to;
+      if (!kWhole && r >= m) break;  // a thread's rows ascend
+      const float4 total = *reinterpret_cast<const float4*>(&stages[at * kStrideC + s - col0]);
+      finish<kWhole>(c + (long long)r * n + s, n - s, total, add, by);
+    }
+  }
+}
+
+extern "C" const char* kl_unsupported(const KlGemm* p, int sm) {
+  if (p->activation != KL_NONE && p->activation != KL_RELU) return "it knows no activation but ReLU";
+  return klRequireStages(p, sm, kSharedBytes);
+}
+
+extern "C" cudaError_t kl_launch(const KlGemm* p, cudaStream_t stream) {
+  const int m = int(p->m), n = int(p->n), k = int(p->k);
+  // One dimension of blocks: however long and thin, a C that fits into memory has under 2^31 tiles.
+  const dim3 grid(ceilDiv(m, BM) * ceilDiv(n, BN));
+
+  const auto kernel = klTilesWhole<BM, BN, BK>(p) && klAligned16(p->bias) ? gemm<true> : gemm<false>;
+  // More than 48 KiB of shared memory is granted only to a kernel that requests it.
+  const cudaError_t error =
+      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kSharedBytes);
+  if (error != cudaSuccess) return error;
+  kernel<<<grid, kThreads, kSharedBytes, stream>>>(m, n, k, static_cast<const float*>(p->a),
+                                                   static_cast<const float*>(p->b), p->bias,
+                                                   Finish{p->alpha, p->beta, klLeast(p)}, p->c);
+  return cudaGetLastError();
+}

@@ -1,0 +1,243 @@
+// @rung    58_persistent
+// @title   Persistent clusters
+// @after   57_warp_specialized
+// @idea    blocks stay resident and compute tile after tile in an order that suits L2; two of them form a cluster and share every tile of B through multicast; the results leave through the copy engine, the last of a tile while the next one is multiplied
+// @param   GROUP 8 {1,2,4,8,16,32}
+// @param   CLUSTER 2 {1,2}
+// @param   BUFFERS 2 {2,4}
+// @param   HELD 0 {0,2,4}
+// @param   APART 2 {1,2,3,4,6,8}
+// @dtype   bf16 f16
+// @requires sm_90a
+
+#include "tensor_common.cuh"
+
+constexpr int BM = 128, kDepth = 64;
+constexpr int kConsumers = 2, kThreads = (1 + kConsumers) * 128, kCluster = CLUSTER;
+constexpr int kStoreCols = 32;                                  // of C: 128 bytes of a row in one store
+constexpr int kStoreBytes = 64 * kStoreCols * sizeof(float);    // 64 rows of it
+constexpr int kStagingBytes = kConsumers * BUFFERS * kStoreBytes;
+
+static_assert(GROUP >= 1, "GROUP must be at least 1");
+// Two SMs that share a TPC hold a cluster of two, so the GPU is full of them. Clusters of four were tried on an
+// H200: too few fit into its groups of SMs for all of these to have work.
+static_assert(CLUSTER == 1 || CLUSTER == 2, "CLUSTER must be 1 or 2: a tile of B is fetched in halves");
+static_assert(HELD >= 0 && HELD <= 4, "HELD must be at most 4: registers hold half of a tile's results beside the next sums");
+static_assert(APART >= 1, "APART must be at least 1: stages of the next tile from one part to the next");
+static_assert(BUFFERS >= 2, "BUFFERS must be at least 2: one is filled while another is read");
+
+// How the shared memory of a block is used for tiles of 128 x BN.
+template <int BN>
+struct Plan {
+  static constexpr int bytesA = BM * kDepth * 2, bytesB = kDepth * BN * 2, stageBytes = bytesA + bytesB;
+  static constexpr int room = 226 * 1024 - kStagingBytes - 1024;
+  static constexpr int stages = room / stageBytes < 8 ? room / stageBytes : 8;
+  static constexpr int sharedBytes = stages * stageBytes + kStagingBytes + 1024;
+  static constexpr int stores = BN / kStoreCols;
+  static constexpr int held = HELD < stores / 2 ? HELD : stores / 2;  // of them, under the next tile's products
+};
+
+// Stores 32 columns of a warpgroup's 64 rows, times `scale`, through shared memory and the copy engine. Of BUFFERS buffers,
+// which are used in turn, one is filled while the engine still reads the others.
+__device__ inline void storePart(const float* sum, const CUtensorMap* cMap, uint32_t buffer, int group, int row0, int col0,
+                                 float scale) {
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4, g = lane / 4;
+  const bool leader = threadIdx.x % 128 == 0, odd = g & 1;
+  if (leader) klTmaStoreWaitRead<BUFFERS - 1>();
+  klWarpgroupSync(1 + group);
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+    const uint32_t line = buffer + (warp * 16 + half * 8 + g) * 128 + lane % 2 * 8;
+    // Of four groups of 8 columns, odd rows take the third and fourth first: sixteen threads then
+    // write to all 32 banks.
+#pragma unroll
+    for (int j = 0; j < 4; ++j) {
+      const int even = j * 4 + half * 2, other = (j ^ 2) * 4 + half * 2;
+      const float x = odd ? sum[other] : sum[even], y = odd ? sum[other + 1] : sum[even + 1];
+      const int sixteen = (odd ? j ^ 2 : j) * 2 + lane % 4 / 2;
+      asm volatile("st.shared.v2.f32 [%0], {%1, %2};" ::"r"(line + ((sixteen ^ g) << 4)), "f"(scale * x), "f"(scale * y)
+                   : "memory");
+    }
+  }
+  klAsyncProxyFence();
+  klWarpgroupSync(1 + group);
+  if (leader) {
+    klTmaStore(cMap, buffer, row0, col0);
+    klTmaStoreCommit();
+  }
+}
+
+template <typename T, int BN>
+__global__ void __cluster_dims__(kCluster, 1, 1) __launch_bounds__(kThreads, 1)
+gemm(const __grid_constant__ CUtensorMap aMap, const __grid_constant__ CUtensorMap bMap,
+               const __grid_constant__ CUtensorMap cMap, int m, int n, int k, float alpha, float beta,
+               float* __restrict__ c) {
+  using P = Plan<BN>;
+  constexpr int kStages = P::stages;
+  extern __shared__ unsigned char shared[];
+  __shared__ uint64_t full[kStages];   // turns when a stage has arrived
+  __shared__ uint64_t empty[kStages];  // turns when the consumers of both blocks are done with it
+  const uint32_t stages = (klSharedAddress(shared) + 1023) & ~1023u, staging = stages + kStages * P::stageBytes;
+
+  const int rank = klClusterRank();
+  const int steps = (k + kDepth - 1) / kDepth;
+  const KlTileOrder<GROUP> order{ceilDiv(m, BM * kCluster), ceilDiv(n, BN)};
+  const int first = blockIdx.x / kCluster, stride = gridDim.x / kCluster;
+
+  if (threadIdx.x == 0) {
+    klTmaPrefetch(&aMap);
+    klTmaPrefetch(&bMap);
+    for (int s = 0; s < kStages; ++s) {
+      klBarrierInit(&full[s], 1);
+      klBarrierInit(&empty[s], kCluster * kConsumers * 4);  // each warp of the consumers arrives
+    }
+    klBarrierInitFence();
+  }
+  klClusterSync();
+
+  if (threadIdx.x < 128) {
+    klRegistersDown<40>();
+    if (threadIdx.x == 0) {
+      int s = 0, phase = 0;
+      for (int tile = first; tile < order.count(); tile += stride) {
+        int row, col;
+        order.at(tile, row, col);
+        const int row0 = (row * kCluster + rank) * BM, col0 = col * BN;
+        // Back and forth along K: the next tile starts with the columns of A or rows of B that this one ends
+        // with, which are in L2.
+        const bool back = (tile - first) / stride % 2;
+        for (int i = 0; i < steps; ++i) {
+          const int step = back ? steps - 1 - i : i;
+          // Both blocks must have left the stage: half of what lands in each comes from the other.
+          klBarrierWait(&empty[s], phase ^ 1);
+          const uint32_t aTile = stages + s * P::stageBytes, bTile = aTile + P::bytesA;
+          klBarrierExpect(&full[s], P::stageBytes);
+          klTmaLoad(aTile, &aMap, row0, step * kDepth, &full[s]);
+          // B is the same for both: each fetches half of its columns for itself and the other, where
+          // there are enough.
+          constexpr int kBoxes = BN / kTmaCols, kShares = kBoxes >= kCluster ? kCluster : 1, kOwn = kBoxes / kShares;
+#pragma unroll
+          for (int j = 0; j < kOwn; ++j) {
+            const int box = rank % kShares * kOwn + j;
+            const uint32_t to = bTile + box * kDepth * 128;
+            if constexpr (kShares == 1)
+              klTmaLoad(to, &bMap, step * kDepth, col0 + box * kTmaCols, &full[s]);
+            else
+              klTmaLoadMulticast(to, &bMap, step * kDepth, col0 + box * kTmaCols, &full[s], (1 << kCluster) - 1);
+          }
+          if (++s == kStages) s = 0, phase ^= 1;
+        }
+      }
+    }
+  } else {
+    klRegistersUp<232>();
+    const int group = threadIdx.x / 128 - 1, lane = threadIdx.x % 32;
+    float sum[BN / 2];
+    int s = 0, phase = 0;
+    const auto release = [&](int stage) {
+      if (lane < kCluster) klBarrierArriveAt(&empty[stage], lane);
+    };
+    const auto multiplyStage = [&](int step) {
+      klBarrierWait(&full[s], phase);
+      const uint32_t aTile = stages + s * P::stageBytes, bTile = aTile + P::bytesA;
+      klWgmmaStage<T, kDepth>(sum, aTile + group * 64 * 128, bTile, step != 0);
+    };
+    const auto finishStage = [&](int step) {
+      // This stage's products stay in flight; those of the previous stage are done.
+      klWgmmaWait<1>();
+      if (step > 0) release(s == 0 ? kStages - 1 : s - 1);
+      if (++s == kStages) s = 0, phase ^= 1;
+    };
+
+    // The last kHeld parts of a tile's results wait in registers and are stored under products of the next tile, a part every
+    // APART stages: they leave while the tensor cores have work, and not all at the moment at which every SM ends a tile.
+    constexpr int kHeld = P::held, kNow = P::stores - kHeld;
+    float held[kHeld ? kHeld * 16 : 1];
+    bool holding = false;
+    int row0 = 0, col0 = 0;
+    const auto store = [&](const float* part, int number, float scale) {
+      storePart(part, &cMap, staging + (group * BUFFERS + number % BUFFERS) * kStoreBytes, group, row0,
+                col0 + number * kStoreCols, scale);
+    };
+
+    for (int tile = first; tile < order.count(); tile += stride) {
+      int step = 0;
+      const auto multiplyUntil = [&](int end) {
+        for (; step < end; ++step) {
+          multiplyStage(step);
+          finishStage(step);
+        }
+      };
+#pragma unroll
+      for (int part = 0; part < kHeld; ++part) {
+        const bool left = step < steps;
+        if (left) multiplyStage(step);
+        if (holding) store(&held[part * 16], kNow + part, 1);
+        if (left) finishStage(step++);
+        multiplyUntil(min((part + 1) * APART, steps));
+      }
+      multiplyUntil(steps);
+      klWgmmaWait<0>();
+      release(s == 0 ? kStages - 1 : s - 1);
+
+      int row, col;
+      order.at(tile, row, col);
+      row0 = (row * kCluster + rank) * BM + group * 64, col0 = col * BN;
+      if (beta != 0.0f) {
+        klStoreSums(sum, c, row0, col0, m, n, alpha, beta);
+        continue;
+      }
+#pragma unroll
+      for (int part = 0; part < kNow; ++part) store(&sum[part * 16], part, alpha);
+#pragma unroll
+      for (int i = 0; i < kHeld * 16; ++i) held[i] = alpha * sum[kNow * 16 + i];
+      holding = kHeld > 0;
+    }
+#pragma unroll
+    for (int part = 0; part < kHeld; ++part)
+      if (holding) store(&held[part * 16], kNow + part, 1);
+    if (threadIdx.x % 128 == 0) klTmaStoreWaitRead<0>();
+  }
+  __syncwarp();     // the threads that copied are late
+  klClusterSync();  // a block stays until the other has sent it all it will send
+}
+
+extern "C" const char* kl_unsupported(const KlGemm* p, int sm) { return klRequire16Bit(p, sm); }
+
+template <typename T, int BN>
+cudaError_t launchPersistent(const KlGemm* p, int smCount, cudaStream_t stream) {
+  const int m = int(p->m), n = int(p->n), k = int(p->k);
+  CUtensorMap aMap, bMap, cMap;
+  cudaError_t status = klTensorMap(&aMap, static_cast<const T*>(p->a), m, k, BM, kTmaCols);
+  if (status == cudaSuccess) status = klTensorMap(&bMap, static_cast<const T*>(p->b), k, n, kDepth, kTmaCols);
+  if (status == cudaSuccess) status = klTensorMap(&cMap, p->c, m, n, 64, kStoreCols);
+  const auto kernel = gemm<T, BN>;
+  if (status == cudaSuccess)
+    status = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, Plan<BN>::sharedBytes);
+  if (status != cudaSuccess) return status;
+  // As few clusters as finish in as many rounds: all end at the same time.
+  const int tiles = ceilDiv(m, BM * kCluster) * ceilDiv(n, BN);
+  const int clusters = ceilDiv(tiles, ceilDiv(tiles, std::max(1, smCount / kCluster)));
+  kernel<<<clusters * kCluster, kThreads, Plan<BN>::sharedBytes, stream>>>(aMap, bMap, cMap, m, n, k, p->alpha,
+                                                                           p->beta, p->c);
+  return cudaGetLastError();
+}
+
+extern "C" cudaError_t kl_launch(const KlGemm* p, cudaStream_t stream) {
+  return klWithInputType(p, [&](auto type) {
+    using T = decltype(type);
+    // The copy engine needs aligned rows; other shapes take the slow kernel.
+    if (!klRowsAligned(p)) return klLaunchAnyShape<T>(p, stream);
+    int device = 0, smCount = 0;
+    cudaError_t status = cudaGetDevice(&device);
+    if (status == cudaSuccess) status = cudaDeviceGetAttribute(&smCount, cudaDevAttrMultiProcessorCount, device);
+    if (status != cudaSuccess) return status;
+
+    // A matrix of few tiles would leave most of the GPU idle: then narrower ones, for as long as all
+    // of them run at once.
+    const long long rows = ceilDiv(int(p->m), BM * kCluster) * kCluster;
+    if (rows * ceilDiv(int(p->n), 64) <= smCount) return launchPersistent<T, 64>(p, smCount, stream);
+    if (rows * ceilDiv(int(p->n), 128) <= smCount) return launchPersistent<T, 128>(p, smCount, stream);
+    return launchPersistent<T, 256>(p, smCount, stream);
+  });
+}

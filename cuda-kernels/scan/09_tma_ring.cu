@@ -1,0 +1,269 @@
+// @rung    09_tma_ring
+// @title   Deep ring, sums published ahead
+// @after   07_decoupled_look_back
+// @idea    blocks stay resident, and the copy engine fills all shared memory with tiles. Some warps add up a tile as soon as
+//          it is there and publish its sum; others scan it in place some tiles later, when the sums of all before it have long
+//          been published, and the copy engine stores it. Loads, sums, look-back and stores run side by side and seldom wait
+//          for one another
+// @expect  dramUtilization up
+// @param   TILE 8192 {2048,4096,8192}
+// @param   STAGES 7 {2,3,4,5,6,7,10,14}
+// @param   LAG 2 {0,1,2,3,4}
+// @param   WARPS 8 {4,8}
+// @param   PENDING 1 {0,1,2}
+// @requires sm_90
+#include "scan_common.cuh"
+#include "kl_hopper.cuh"
+
+#include <algorithm>
+
+constexpr int kTile = TILE, kRows = kTile / (WARPS * 128);  // rows of 128 elements in a warp's segment of a tile
+constexpr int kThreads = (2 * WARPS + 2) * 32;
+constexpr int kWords = 5;  // states that a lane looks at before it uses one: 160 of a warp, a round of blocks on an H200
+
+struct Ring {
+  float4 elements[STAGES][kTile / 4];
+  long long tile[STAGES];  // which one is in a stage; the first that is not in x ends the ring
+  float ofSegment[STAGES][WARPS], before[STAGES];
+  // Of a stage: its elements are there, the sums of its segments, the sum of all tiles before; it has been scanned. Every lane
+  // arrives, not one for its warp, so that the barriers alone order what a lane has read and written before what others write.
+  uint64_t loaded[STAGES], summed[STAGES], preceded[STAGES], scanned[STAGES];
+  unsigned epoch;
+};
+
+static_assert(kRows * WARPS * 128 == kTile, "TILE must be a multiple of 128 * WARPS");
+static_assert(LAG + PENDING < STAGES, "LAG + PENDING must be less than STAGES");
+static_assert(sizeof(Ring) <= 227 * 1024, "STAGES tiles must fit into the 227 KiB that a block may have");
+
+// A module's global memory starts zeroed. Upper half of `tickets`: the number of the launch, which states carry; lower half:
+// how many have been taken in it. The last block makes both ready for the next launch.
+__device__ unsigned long long tickets = 0;
+__device__ unsigned finished = 0;
+__device__ unsigned long long states[(1LL << 32) / kTile];
+
+// The stages in turn, as each role goes through them.
+struct Turn {
+  int stage = 0;
+  uint32_t parity = 0;
+
+  __device__ void next() {
+    if (++stage == STAGES) {
+      stage = 0;
+      parity ^= 1;
+    }
+  }
+};
+
+// Brings a tile into a stage, with zeros beyond the end of x. Of one that is not in x it brings the number.
+__device__ inline void load(Ring& ring, const float* x, long long n, int stage, long long tile) {
+  const int lane = threadIdx.x % 32;
+  float4* const to = ring.elements[stage];
+  const float* const from = x + tile * kTile;
+  const long long left = n - tile * kTile;
+  const int quads = left <= 0 ? 0 : int(min(left, (long long)kTile) / 4);  // the copy engine moves 16 bytes at a time
+  if (left > 0 && left < kTile)
+    for (int quad = quads + lane; quad < kTile / 4; quad += 32) to[quad] = klLoadQuad(from, quad * 4, left);
+  if (lane) {  // every lane may have written zeros
+    klBarrierArrive(&ring.loaded[stage]);
+    return;
+  }
+  ring.tile[stage] = tile;
+  klBarrierExpect(&ring.loaded[stage], quads * 16);
+  if (quads)
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
+                     klSharedAddress(to)),
+                 "l"(from), "r"(quads * 16), "r"(klSharedAddress(&ring.loaded[stage]))
+                 : "memory");
+}
+
+__device__ inline void storeWhole(float* to, const float4* from) {
+  asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(to), "r"(klSharedAddress(from)),
+               "n"(kTile * sizeof(float))
+               : "memory");
+}
+
+// A warp of its own: stores tiles that have been scanned, and brings others in their place. Tickets are taken one by one, so
+// that all blocks get their share of a short x; no block has a later tile before an earlier one, so that the first of those
+// at work never waits for another.
+__device__ inline void copyTiles(Ring& ring, const float* x, float* y, long long n, long long tiles,
+                                 unsigned long long ticket) {
+  const int lane = threadIdx.x % 32;
+  if (lane == 0) ring.epoch = unsigned(ticket >> 32);
+  bool more = true;  // tiles to bring, or the end
+  const auto bring = [&](int stage) {
+    if (!more) return;
+    const long long tile = __shfl_sync(~0u, unsigned(ticket), 0);
+    load(ring, x, n, stage, tile);
+    more = tile < tiles;
+    if (more && lane == 0) ticket = atomicAdd(&tickets, 1ull);
+    __syncwarp();
+  };
+  for (int stage = 0; stage < STAGES; ++stage) bring(stage);
+
+  Turn free;        // the stage that is stored longest ago
+  int pending = 0;  // stages that may still be read by a store
+  for (Turn turn; ring.tile[turn.stage] < tiles; turn.next()) {
+    klBarrierWait(&ring.scanned[turn.stage], turn.parity);
+    const long long first = ring.tile[turn.stage] * kTile;
+    if (lane == 0 && first + kTile <= n) storeWhole(y + first, ring.elements[turn.stage]);
+    klTmaStoreCommit();
+    if (pending < PENDING) {
+      ++pending;
+      continue;
+    }
+    klTmaStoreWaitRead<PENDING>();
+    __syncwarp();
+    bring(free.stage);
+    free.next();
+  }
+  klTmaStoreWaitRead<0>();  // shared memory is the block's until it ends
+  if (lane) return;
+  __threadfence();  // all its tickets are taken before it counts as finished
+  if (atomicAdd(&finished, 1u) == gridDim.x - 1) {
+    finished = 0;
+    tickets = (unsigned long long)(ring.epoch + 1) << 32;
+  }
+}
+
+// WARPS warps, a segment of the tile each; the first of them publishes the sum of all.
+__device__ inline void sumTiles(Ring& ring, long long tiles, int warp) {
+  const int lane = threadIdx.x % 32;
+  for (Turn turn;; turn.next()) {
+    klBarrierWait(&ring.loaded[turn.stage], turn.parity);
+    const long long tile = ring.tile[turn.stage];
+    float sum = 0;
+    if (tile < tiles) {
+      const float4* const segment = &ring.elements[turn.stage][warp * kRows * 32];
+#pragma unroll
+      for (int row = 0; row < kRows; ++row) {
+        const float4 quad = segment[row * 32 + lane];
+        sum += (quad.x + quad.y) + (quad.z + quad.w);
+      }
+      sum = klWarpSum(sum);
+    }
+    if (lane == 0) ring.ofSegment[turn.stage][warp] = sum;
+    klBarrierArrive(&ring.summed[turn.stage]);
+    if (tile >= tiles) return;
+    if (warp) continue;
+    klBarrierWait(&ring.summed[turn.stage], turn.parity);
+    const float own = klWarpSum(lane < WARPS ? ring.ofSegment[turn.stage][lane] : 0);
+    if (lane == 0) KlState::of(KlTold::own, ring.epoch, own).storeTo(&states[tile]);
+    klBarrierArrive(&ring.scanned[turn.stage]);
+  }
+}
+
+// A warp of its own: adds up all tiles before those of the block, from one of them to the next. A lane keeps the sum of the
+// tiles that it has looked at, in FP64, since it is added to from the first tile to the last.
+__device__ inline void lookBack(Ring& ring, long long tiles) {
+  const int lane = threadIdx.x % 32;
+  double mine = 0;
+  long long next = 0;  // the first tile that has not been looked at
+  // It looks once the block has summed LAG tiles more: those of the others are then published as well, and it does not have
+  // to ask again and again, which delays what it asks for.
+  bool more = true;
+  int lead = 0;
+  Turn sums;
+  for (Turn turn;; turn.next(), --lead) {
+    for (; more && lead <= LAG; sums.next(), ++lead) {
+      klBarrierWait(&ring.summed[sums.stage], sums.parity);
+      more = ring.tile[sums.stage] < tiles;
+    }
+    const long long tile = ring.tile[turn.stage];
+    if (tile >= tiles) return;
+    const unsigned epoch = ring.epoch;
+    for (; next < tile; next += 32 * kWords) {
+      KlState state[kWords];
+      const auto look = [&](int i) {
+        const long long at = next + 32 * i + lane;
+        state[i] = at < tile ? KlState::loadFrom(&states[at]) : KlState::of(KlTold::own, epoch, 0);
+      };
+#pragma unroll
+      for (int i = 0; i < kWords; ++i) look(i);
+#pragma unroll
+      for (int i = 0; i < kWords; ++i) {
+        while (state[i].told(epoch) == KlTold::nothing) look(i);
+        mine += state[i].sum();
+      }
+    }
+    next = tile;
+    __syncwarp();
+    double before = mine;
+#pragma unroll
+    for (int lanes = 16; lanes > 0; lanes /= 2) before += __shfl_xor_sync(~0u, before, lanes);
+    if (lane == 0) ring.before[turn.stage] = float(before);
+    klBarrierArrive(&ring.preceded[turn.stage]);
+  }
+}
+
+// WARPS warps, a segment of the tile each: in place, or to y where the tile ends beyond it.
+__device__ inline void scanTiles(Ring& ring, float* y, long long n, long long tiles, int warp) {
+  const int lane = threadIdx.x % 32;
+  for (Turn turn;; turn.next()) {
+    klBarrierWait(&ring.summed[turn.stage], turn.parity);
+    const long long tile = ring.tile[turn.stage];
+    if (tile >= tiles) return;
+    float4* const segment = &ring.elements[turn.stage][warp * kRows * 32];
+    float4 quad[kRows];
+#pragma unroll
+    for (int row = 0; row < kRows; ++row) quad[row] = segment[row * 32 + lane];
+    klScanRows(quad);
+    const float left = klWarpSum(lane < warp ? ring.ofSegment[turn.stage][lane] : 0);
+    klBarrierWait(&ring.preceded[turn.stage], turn.parity);
+    const float add = ring.before[turn.stage] + left;
+    if ((tile + 1) * kTile <= n) {
+#pragma unroll
+      for (int row = 0; row < kRows; ++row)
+        segment[row * 32 + lane] =
+            make_float4(quad[row].x + add, quad[row].y + add, quad[row].z + add, quad[row].w + add);
+      klAsyncProxyFence();
+    } else {
+#pragma unroll
+      for (int row = 0; row < kRows; ++row)
+        klStoreQuad(y, tile * kTile + ((warp * kRows + row) * 32 + lane) * 4, n, quad[row], add);
+    }
+    klBarrierArrive(&ring.scanned[turn.stage]);
+  }
+}
+
+__global__ void __launch_bounds__(kThreads, 1)
+scanAll(const float* __restrict__ x, float* __restrict__ y, long long n, long long tiles) {
+  extern __shared__ __align__(128) unsigned char memory[];
+  Ring& ring = *reinterpret_cast<Ring*>(memory);
+  const unsigned long long ticket = threadIdx.x == kThreads - 32 ? atomicAdd(&tickets, 1ull) : 0;
+  if (threadIdx.x == 0) {
+    for (int stage = 0; stage < STAGES; ++stage) {
+      klBarrierInit(&ring.loaded[stage], 32);
+      klBarrierInit(&ring.summed[stage], WARPS * 32);
+      klBarrierInit(&ring.preceded[stage], 32);
+      klBarrierInit(&ring.scanned[stage], (WARPS + 1) * 32);
+    }
+    klBarrierInitFence();
+  }
+  __syncthreads();
+  const int warp = threadIdx.x / 32;
+  if (warp < WARPS) scanTiles(ring, y, n, tiles, warp);
+  else if (warp < 2 * WARPS) sumTiles(ring, tiles, warp - WARPS);
+  else if (warp == 2 * WARPS) lookBack(ring, tiles);
+  else copyTiles(ring, x, y, n, tiles, ticket);
+}
+
+extern "C" const char* kl_unsupported(const KlTask*, int) {
+  int device = 0, room = 0;
+  if (cudaGetDevice(&device) != cudaSuccess ||
+      cudaDeviceGetAttribute(&room, cudaDevAttrMaxSharedMemoryPerBlockOptin, device) != cudaSuccess)
+    return "the shared memory of this GPU could not be read";
+  return room < int(sizeof(Ring)) ? "its ring needs more shared memory than a block has on this GPU: lower STAGES" : nullptr;
+}
+
+extern "C" cudaError_t kl_launch(const KlTask* p, cudaStream_t stream) {
+  int device = 0, smCount = 0;
+  cudaError_t status = cudaGetDevice(&device);
+  if (status == cudaSuccess) status = cudaDeviceGetAttribute(&smCount, cudaDevAttrMultiProcessorCount, device);
+  if (status == cudaSuccess)
+    status = cudaFuncSetAttribute(scanAll, cudaFuncAttributeMaxDynamicSharedMemorySize, int(sizeof(Ring)));
+  if (status != cudaSuccess) return status;
+  const long long tiles = klBlocks(p->N, kTile);
+  scanAll<<<unsigned(std::min<long long>(tiles, std::max(1, smCount))), kThreads, sizeof(Ring), stream>>>(p->x, p->y, p->N,
+                                                                                                          tiles);
+  return cudaGetLastError();
+}

@@ -1,0 +1,217 @@
+// @rung    09_tma_sectors
+// @title   Rows of any length by the copy engine
+// @after   08_any_alignment
+// @idea    the copy engine takes only rows that begin at multiples of 16 bytes. Where ROWS or COLS is odd, every eighth row still
+//          begins at the same place within a sector: of the rows whose numbers are equal modulo 8, one box brings those of a tile
+//          and another takes them away, to whole sectors of y as in 08. Threads only transpose from shared to shared memory, and
+//          the block that is done first takes the next tile. Where x is smaller than a tile, an element moves at a time
+// @expect  memoryInstructions down, dramUtilization up
+// @param   TILE_COLS 128 {64,96,128,160}
+// @param   TILE_ROWS 64 {64,96,128}
+// @param   STAGES 4 {2,3,4,5,6}
+// @param   BUFFERS 2 {2,3,4}
+// @param   THREADS 256 {128,256,512}
+// @param   BLOCKS_PER_SM 1 {1,2,3}
+// @requires sm_90a
+#include "transpose_common.cuh"
+#include "kl_hopper.cuh"
+
+#include <algorithm>
+
+// A row of x is read from the 16 bytes on in which the tile begins. A row of y is written from the first sector on that
+// begins in the tile, for which up to 7 more rows of x are read.
+constexpr int kResidues = 8, kChunk = 4, kSector = 8;  // elements
+constexpr int kPitch = (TILE_COLS + kChunk) * 4;        // bytes of a row in shared memory
+constexpr int kRowGroups = TILE_ROWS / kResidues, kColGroups = TILE_COLS / kResidues;
+constexpr int kInBox = ((kRowGroups + 1) * kPitch + 127) / 128 * 128, kOutBox = kColGroups * TILE_ROWS * 4;
+constexpr int kStageBytes = kResidues * kInBox, kBufferBytes = kResidues * kOutBox;
+constexpr int kSharedBytes = STAGES * kStageBytes + BUFFERS * kBufferBytes + 128;
+constexpr int kWarps = THREADS / 32, kUnits = TILE_COLS / 32 * kRowGroups;  // of 8 rows x 32 columns
+
+static_assert(TILE_COLS % 32 == 0 && TILE_ROWS % 32 == 0, "TILE_COLS and TILE_ROWS must be multiples of 32");
+static_assert(kUnits % kWarps == 0, "THREADS * 8 must divide TILE_ROWS * TILE_COLS");
+static_assert(BUFFERS >= 2, "there must be a buffer to fill while another is stored");
+static_assert((kSharedBytes + 1280) * BLOCKS_PER_SM <= 228 * 1024,
+              "BLOCKS_PER_SM * (STAGES + BUFFERS) tiles must fit into the 228 KiB of an SM");
+
+// Of every eighth row of x and of y, from row r on.
+struct Boxes {
+  CUtensorMap x[kResidues], y[kResidues];
+  int xStart[kResidues];  // elements of the map before column 0
+  int yStart[kResidues];  // the first sector that lies in the row
+  int bytes;              // that a tile of x brings
+};
+
+// A module's global memory starts zeroed, and atomicInc begins anew after the last ticket of a launch.
+__device__ unsigned tickets = 0;
+
+// How far `element` of a matrix lies behind the last multiple of `of` elements.
+__host__ __device__ inline int behind(const float* element, int of) {
+  return int(reinterpret_cast<uintptr_t>(element) / sizeof(float) % of);
+}
+
+__device__ inline float loadShared(uint32_t address) {
+  float v;
+  asm volatile("ld.shared.f32 %0, [%1];" : "=f"(v) : "r"(address) : "memory");
+  return v;
+}
+
+__device__ inline void storeShared(uint32_t address, const float (&v)[4]) {
+  asm volatile("st.shared.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(address), "f"(v[0]), "f"(v[1]), "f"(v[2]), "f"(v[3]) : "memory");
+}
+
+// v[i] becomes what v[(i - by) % 4] was.
+__device__ inline void rotate(float (&v)[4], int by) {
+  if (by & 1) {
+    const float last = v[3];
+    v[3] = v[2], v[2] = v[1], v[1] = v[0], v[0] = last;
+  }
+  if (by & 2) {
+    const float a = v[0], b = v[1];
+    v[0] = v[2], v[1] = v[3], v[2] = a, v[3] = b;
+  }
+}
+
+__global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
+transposeBoxes(const __grid_constant__ Boxes boxes, float* __restrict__ y, int rows, int cols, int tiles, int down,
+               unsigned lastTicket) {
+  extern __shared__ unsigned char shared[];
+  __shared__ uint64_t full[STAGES];  // turns when a tile has arrived
+  __shared__ int tileOf[STAGES];     // which one that is; the first that is not in x ends the work
+  const uint32_t stages = (klSharedAddress(shared) + 127) & ~127u, buffers = stages + STAGES * kStageBytes;
+
+  // Tiles follow one another along the rows of y. Beyond the end of a row of x, and below the last, a box has zeros.
+  const auto fetch = [&](int tile, int stage) {
+    tileOf[stage] = tile;
+    if (tile >= tiles) {
+      klBarrierArrive(&full[stage]);
+      return;
+    }
+    klBarrierExpect(&full[stage], boxes.bytes);
+    const int col = tile / down, row = tile - col * down;
+#pragma unroll
+    for (int r = 0; r < kResidues; ++r)
+      klTmaLoad(stages + stage * kStageBytes + r * kInBox, &boxes.x[r], row * kRowGroups, col * TILE_COLS, &full[stage]);
+  };
+
+  unsigned ticket = 0;  // of the first thread: for the tile that it fetches next, drawn a tile ahead
+  if (threadIdx.x == 0) {
+    for (int stage = 0; stage < STAGES; ++stage) klBarrierInit(&full[stage], 1);
+    klBarrierInitFence();
+    for (int stage = 0; stage < STAGES; ++stage) fetch(blockIdx.x + stage * gridDim.x, stage);
+    ticket = atomicInc(&tickets, lastTicket);
+  }
+  __syncthreads();
+
+  // A lane has a column and moves eight of its rows at a time, as twice 16 bytes of y. Of eight neighboring lanes each stores to
+  // other banks, and of four each loads its rows in another order, so that at most two lanes meet in a bank.
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  const int skipped = (kSector - behind(y + (long long)(lane % kResidues) * rows, kSector)) % kSector;
+  uint32_t source[2][4], target[2];
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+    const int quad = half ^ lane % 2;
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const int r = skipped + quad * 4 + (i + lane) % 4;
+      source[half][i] = r % kResidues * kInBox + r / kResidues * kPitch + (lane + boxes.xStart[r % kResidues]) * 4;
+    }
+    target[half] = lane % kResidues * kOutBox + lane / kResidues * TILE_ROWS * 4 + quad * 16;
+  }
+
+  int stage = 0, buffer = 0;
+  uint32_t phase = 0;
+  for (;;) {
+    const uint32_t from = stages + stage * kStageBytes, to = buffers + buffer * kBufferBytes;
+    klBarrierWait(&full[stage], phase);
+    const int tile = tileOf[stage];
+    if (tile >= tiles) break;
+    const int row0 = tile % down * TILE_ROWS, col0 = tile / down * TILE_COLS;
+#pragma unroll 2
+    for (int unit = warp; unit < kUnits; unit += kWarps) {
+      const int block = unit / kRowGroups, group = unit % kRowGroups ^ lane / 2 % 4;
+      float v[2][4];
+#pragma unroll
+      for (int half = 0; half < 2; ++half)
+#pragma unroll
+        for (int i = 0; i < 4; ++i) v[half][i] = loadShared(from + block * 128 + group * kPitch + source[half][i]);
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        rotate(v[half], lane % 4);
+        storeShared(to + block * (32 / kResidues * TILE_ROWS * 4) + group * (kResidues * 4) + target[half], v[half]);
+      }
+    }
+    // What no box stores of a row of y: until the first sector that begins in it, and behind its last 16 bytes.
+    if (row0 == 0 || row0 + TILE_ROWS > rows - kChunk)
+      for (int c = threadIdx.x; c < TILE_COLS && col0 + c < cols; c += THREADS) {
+        float* const row = y + (long long)(col0 + c) * rows;
+        const auto store = [&](int r) {
+          const int in = (r - row0) % kResidues;
+          row[r] = loadShared(from + in * kInBox + (r - row0) / kResidues * kPitch + (c + boxes.xStart[in]) * 4);
+        };
+        if (row0 == 0)
+          for (int r = 0; r < skipped; ++r) store(r);
+        for (int r = max(row0, rows - behind(row + rows, kChunk)); r < min(rows, row0 + TILE_ROWS); ++r) store(r);
+      }
+    klAsyncProxyFence();
+    // The next tile's buffer was handed over BUFFERS - 1 tiles ago: nobody passes the barrier before it has been read.
+    if (threadIdx.x == 0) klTmaStoreWaitRead<BUFFERS - 2>();
+    __syncthreads();
+    if (threadIdx.x == 0) {
+      const int next = int(STAGES * gridDim.x + ticket);
+      fetch(next, stage);
+      if (next < tiles) ticket = atomicInc(&tickets, lastTicket);
+#pragma unroll
+      for (int r = 0; r < kResidues; ++r)
+        klTmaStore(&boxes.y[r], to + r * kOutBox, col0 / kResidues, row0 + boxes.yStart[r]);
+      klTmaStoreCommit();
+    }
+    if (++stage == STAGES) stage = 0, phase ^= 1;
+    if (++buffer == BUFFERS) buffer = 0;
+  }
+  if (threadIdx.x == 0) klTmaStoreWaitRead<0>();  // shared memory is the block's until it ends
+}
+
+// Every eighth of `count` rows of `length` elements, from `first` on. The map begins at the last multiple of `of` elements before.
+static bool describe(CUtensorMap* map, const float* first, int of, long long length, long long count, bool toWrite, int boxRows,
+                     int boxCols) {
+  const auto encode = klTensorMapEncoder();
+  if (!encode) return false;
+  const long long end = behind(first, of) + length;
+  // Beyond the end of a row nothing may be written, and the copy engine writes no less than 16 bytes.
+  const cuuint64_t size[2] = {cuuint64_t(toWrite ? end / kChunk * kChunk : end), cuuint64_t(ceilDiv(int(count), kResidues))};
+  const cuuint64_t stride[1] = {cuuint64_t(kResidues * length * sizeof(float))};
+  const cuuint32_t box[2] = {cuuint32_t(boxCols), cuuint32_t(boxRows)}, step[2] = {1, 1};
+  return encode(map, CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 2, const_cast<float*>(first - behind(first, of)), size, stride, box, step,
+                CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_NONE, CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
+                CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) == CUDA_SUCCESS;
+}
+
+extern "C" cudaError_t kl_launch(const KlTask* p, cudaStream_t stream) {
+  const int rows = int(p->ROWS), cols = int(p->COLS);
+  if (rows < TILE_ROWS || cols < TILE_COLS) return klLaunchAnyShape(p, stream);
+  Boxes boxes;
+  int ahead = 0;  // rows that some row of y leaves to the tile above
+  for (int r = 0; r < kResidues; ++r) ahead = std::max(ahead, (kSector - behind(p->y + (long long)r * rows, kSector)) % kSector);
+  boxes.bytes = (kResidues * kRowGroups + ahead) * kPitch;
+  for (int r = 0; r < kResidues; ++r) {
+    const float* const x = p->x + (long long)r * cols;
+    const float* const y = p->y + (long long)r * rows;
+    boxes.xStart[r] = behind(x, kChunk);
+    boxes.yStart[r] = behind(y, kSector) ? kSector : 0;
+    if (!describe(&boxes.x[r], x, kChunk, cols, rows - r, false, kRowGroups + (r < ahead), TILE_COLS + kChunk) ||
+        !describe(&boxes.y[r], y, kSector, rows, cols - r, true, kColGroups, TILE_ROWS))
+      return cudaErrorNotSupported;
+  }
+  cudaError_t status = cudaFuncSetAttribute(transposeBoxes, cudaFuncAttributeMaxDynamicSharedMemorySize, kSharedBytes);
+  int device = 0, smCount = 0;
+  if (status == cudaSuccess) status = cudaGetDevice(&device);
+  if (status == cudaSuccess) status = cudaDeviceGetAttribute(&smCount, cudaDevAttrMultiProcessorCount, device);
+  if (status != cudaSuccess) return status;
+  const int down = ceilDiv(rows, TILE_ROWS), tiles = down * ceilDiv(cols, TILE_COLS);
+  const int blocks = std::min(tiles, std::max(1, smCount) * BLOCKS_PER_SM);
+  // A block begins with STAGES tiles of its own, and draws until a ticket is for none.
+  const int drawn = std::max(0, tiles - STAGES * blocks) + blocks;
+  transposeBoxes<<<blocks, THREADS, kSharedBytes, stream>>>(boxes, p->y, rows, cols, tiles, down, unsigned(drawn - 1));
+  return cudaGetLastError();
+}

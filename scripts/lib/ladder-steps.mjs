@@ -1,0 +1,81 @@
+// @ts-check
+/** How much of a rung's source the next rung of its ladder keeps: the size of the diff that a reader has to read. */
+import { readFileSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { diffArrays } from 'diff'
+import { root } from './project.mjs'
+
+/** @typedef {import('../../src-main/domain/ladder/ladder.ts').LadderFile} LadderFile */
+/** @typedef {{ of: number, kept: number, changed: number }} Change lines of the first source, those that the second has too, and those added or removed */
+/** @typedef {{ ladder: string, from: string, to: string, rung: Change, withHeaders: Change }} Step */
+
+/** The lines of code and comments, without the `// @` header, which differs between any two rungs. @param {string} text */
+const linesOf = (text) =>
+  text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '' && !line.startsWith('// @'))
+
+/** @param {readonly string[]} a @param {readonly string[]} b @returns {Change} */
+export function changeBetween(a, b) {
+  let [kept, changed] = [0, 0]
+  for (const { added, removed, value } of diffArrays([...a], [...b]))
+    if (added || removed) changed += value.length
+    else kept += value.length
+  return { of: a.length, kept, changed }
+}
+
+/** The task's headers that a source includes, directly or through another. @param {string} folder @param {string} text @returns {string[]} */
+function headersOf(folder, text) {
+  const own = new Set(readdirSync(folder))
+  /** @type {Set<string>} */
+  const found = new Set()
+  const visit = (/** @type {string} */ source) => {
+    for (const [, name] of source.matchAll(/^#include "([^"]+)"/gm))
+      if (name !== undefined && own.has(name) && !found.has(name)) {
+        found.add(name)
+        visit(readFileSync(join(folder, name), 'utf8'))
+      }
+  }
+  visit(text)
+  return [...found].sort()
+}
+
+/**
+ * The steps of a ladder: each rung in CUDA C++ and the one that it is developed from. A variant that differs only in parameters is
+ * no step, and neither is the reference.
+ * @param {LadderFile} ladder @param {string} [kernels] the folder of the tasks
+ * @returns {Step[]}
+ */
+export function stepsOf({ id, task, reference, rungs }, kernels = join(root, 'cuda-kernels')) {
+  const folder = join(kernels, task)
+  const own = rungs
+    .filter((entry, index) => rungs.findIndex((other) => other.id === entry.id) === index)
+    .map((entry) => entry.id)
+    .filter((rung) => rung !== reference && readdirSync(folder).includes(`${rung}.cu`))
+  const textOf = (/** @type {string} */ rung) => readFileSync(join(folder, `${rung}.cu`), 'utf8')
+  const withHeaders = (/** @type {string} */ text, /** @type {readonly string[]} */ headers) => [
+    ...headers.flatMap((name) => linesOf(readFileSync(join(folder, name), 'utf8'))),
+    ...linesOf(text),
+  ]
+  return own.flatMap((to, index) => {
+    const text = textOf(to)
+    const after = /^\/\/ @after\s+(\S+)/m.exec(text)?.[1]
+    const from = after !== undefined && own.includes(after) ? after : own[index - 1]
+    if (from === undefined) return []
+    const before = textOf(from)
+    const [old, fresh] = [headersOf(folder, before), headersOf(folder, text)]
+    const only = (/** @type {string[]} */ a, /** @type {string[]} */ b) =>
+      a.filter((name) => !b.includes(name))
+    return [
+      {
+        ...{ ladder: id, from, to },
+        rung: changeBetween(linesOf(before), linesOf(text)),
+        withHeaders: changeBetween(
+          withHeaders(before, only(old, fresh)),
+          withHeaders(text, only(fresh, old)),
+        ),
+      },
+    ]
+  })
+}

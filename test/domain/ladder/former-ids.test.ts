@@ -1,0 +1,34 @@
+/** Rungs that were renamed are found by either id. */
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { readCatalog } from '../../../src-main/adapters/catalog/catalog'
+import { currentId, findById, formerIds } from '../../../src-main/domain/ladder/former-ids'
+import { entryId, selectRungs } from '../../../src-main/services/catalog/resolve'
+
+const root = join(import.meta.dirname, '../../..')
+
+describe('former ids', async () => {
+  const { ladders } = await readCatalog(join(root, 'cuda-kernels'))
+  const today = new Set(ladders.flatMap(({ rungs }) => rungs.map(entryId)))
+
+  it.each(Object.entries(formerIds))('%s is %s today, and no rung of another name', (old, now) => {
+    expect(today).toContain(now)
+    expect(today).not.toContain(old)
+    expect(Object.keys(formerIds)).not.toContain(now)
+  })
+
+  it('find a rung of today, and an old session’s rung by the id of today', () => {
+    expect(findById([{ id: '08_warp_tile' }], '11_warp_tile')).toEqual({ id: '08_warp_tile' })
+    expect(findById([{ id: '11_warp_tile' }], '08_warp_tile')).toEqual({ id: '11_warp_tile' })
+  })
+
+  it('give way to a rung that has the id now', () => {
+    const own = [{ id: '08_warp_tile' }, { id: '11_warp_tile' }]
+    expect(selectRungs(own, ['11_warp_tile'], 'mine')).toEqual([{ id: '11_warp_tile' }])
+  })
+
+  it('leave other ids alone', () => {
+    expect(currentId('01_naive')).toBe('01_naive')
+    expect(currentId('constructor')).toBe('constructor')
+  })
+})
