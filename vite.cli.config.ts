@@ -26,8 +26,8 @@ const cli: UserConfig = {
         format: 'es',
         entryFileNames: 'kernel-ladder.mjs',
         codeSplitting: false,
-        // Names of functions stay, for stack traces; all else that is long would be read at every start.
-        minify: { compress: true, mangle: { keepNames: true }, codegen: true },
+        // What is long would be read at every start; stack traces name lines, not functions.
+        minify: true,
         banner: '#!/usr/bin/env node',
       },
     },
