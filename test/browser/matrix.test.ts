@@ -269,7 +269,7 @@ describe('the metrics of a recording', () => {
 describe('a baseline', () => {
   it('colours what is better and worse, is kept, and stands in the ladder too', async () => {
     const { page, faults } = await open(recorded)
-    await page.getByLabel('Baseline').selectOption({ label: 'vs. 11 Warp tile' })
+    await page.getByLabel('Baseline').selectOption({ label: 'vs. 08 Warp tile' })
     await page.locator('[role="gridcell"].better').first().waitFor()
     const best = page.locator('[role="gridcell"].better').first()
     await best.hover()

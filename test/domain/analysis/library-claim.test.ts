@@ -39,7 +39,10 @@ describe('a rung', () => {
     const made = beside({ single: 2, burst: 2, sustained: 2 })
     const { ladder } = made
     const [reference, own] = ladder.rungs
-    made.ladder = { ...ladder, rungs: [reference!, { ...own!, options: { dtype: 'f16' } }] }
+    made.ladder = {
+      ...ladder,
+      rungs: [reference!, { ...own!, id: made.rungs[1]!.id, options: { dtype: 'f16' } }],
+    }
     expect(libraryClaim(made, made.rungs[1]!)).toBeNull()
   })
 })
