@@ -32,6 +32,7 @@ const machine: EmulatorState = {
   report: () => {},
   print: () => {},
   seen: () => {},
+  trace: null,
 }
 
 /** Whether the emulator executes an instruction; false if it is refused. */

@@ -2,15 +2,16 @@
  * What one worker does: a rung over its buffers on the emulated GPU, from machine code and launches to counts, findings
  * and results. Everything in a job and its answer can be sent between threads.
  */
-import { createDevice, newMemory, OutOfDeviceMemory, type Allocation } from '../emulator/device'
+import { OutOfDeviceMemory } from '../emulator/device'
 import type { Printed } from '../emulator/launch'
 import { readsClock } from '../emulator/code-facts'
-import { firstAllocation, linkRung, type RungLaunch, type RungWork } from '../emulator/rung'
+import { linkRung, type RungLaunch, type RungWork } from '../emulator/rung'
 import type { Finding } from '../emulator/site'
 import type { Counts } from '../emulator/warp'
 import { Halt, type HaltReason } from '../emulator/warp'
 import type { MachineCode } from '../sass/machine-code'
 import { warpSize } from '../gpu/sm-limits'
+import { deviceFor, giveBack, loadJob, unwritten } from './job-memory'
 
 export interface EmulatedBuffer {
   name: string
@@ -102,9 +103,6 @@ export interface EmulationAnswer {
 /** Prints that are kept: a GPU's own buffer for them, 1 MiB, holds some thousands. */
 const mostPrinted = 4096
 
-/** What an output holds before a rung runs: NaN, as on a GPU. */
-export const unwritten = 0xff
-
 const middle = ({ grid }: RungLaunch) => ({
   first: Math.floor((grid[0] * grid[1] * grid[2]) / 2),
   count: 1,
@@ -118,19 +116,6 @@ function isSame(a: Uint8Array, b: Uint8Array): boolean {
   for (let index = 0; index < left.length; index++) if (left[index] !== right[index]) return false
   for (let index = a.length & ~3; index < a.length; index++) if (a[index] !== b[index]) return false
   return true
-}
-
-/**
- * Memory of a job that has ended, for the next one of this thread: each page of a new one is a fault, and letting go of
- * it a collection of garbage.
- */
-let spare: { memory: WebAssembly.Memory; limit: number } | null = null
-const mostSpareBytes = 2 ** 28
-
-function memoryFor({ memoryBytes: limit }: EmulationJob): WebAssembly.Memory {
-  const found = spare?.limit === limit ? spare.memory : newMemory(limit)
-  spare = null
-  return found
 }
 
 /** How often a rung may run until the state that it keeps no longer changes. */
@@ -168,33 +153,10 @@ export function emulate(
     seconds: 0,
   }
   const { blocks } = job
-  const device = createDevice(memoryFor(job))
+  const device = deviceFor(job)
   let launch = -1
   try {
-    const places = new Map<number, Allocation>()
-    const workspace =
-      job.workspaceBytes > 0 ? device.allocate('workspace', job.workspaceBytes) : null
-    if (workspace) {
-      places.set(0, workspace)
-      device.bytes(workspace).fill(unwritten)
-    }
-    for (const [index, { name, bytes }] of job.buffers.entries())
-      places.set(index + 1, device.allocate(name, bytes))
-    const allocated = (job.allocations ?? []).map((bytes, index) => {
-      const place = device.allocate('allocation', bytes)
-      places.set(firstAllocation + index, place)
-      device.bytes(place).fill(unwritten)
-      return place
-    })
-    const reset = (which: 'contents' | 'earlier'): void => {
-      if (workspace && job.zeroWorkspace) device.bytes(workspace).fill(0)
-      for (const [index, buffer] of job.buffers.entries()) {
-        const bytes = device.bytes(places.get(index + 1)!)
-        const values = buffer[which] ?? null
-        if (values === null) bytes.fill(unwritten)
-        else bytes.set(values)
-      }
-    }
+    const { places, workspace, allocated, reset } = loadJob(job, device)
     // Of what is prepared, and of the first run whose results count; the others are only held to their results.
     let recordTo: EmulatedKernel[] | null = answer.prepared
     const rung = linkRung({
@@ -284,11 +246,7 @@ export function emulate(
   } catch (error) {
     answer.stop = stopOf(error, launch < 0 ? null : launch)
   } finally {
-    const { memory } = device
-    if (memory.buffer.byteLength <= mostSpareBytes) {
-      device.clear()
-      spare = { memory, limit: job.memoryBytes }
-    }
+    giveBack(job, device)
   }
   return answer
 }

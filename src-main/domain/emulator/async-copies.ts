@@ -1,5 +1,13 @@
 /** Asynchronous copies from global to shared memory (LDGSTS). */
-import { addressOf, buffers, checked, countCost, watchAll, widthOf } from './memory-access'
+import {
+  addressOf,
+  buffers,
+  checked,
+  countCost,
+  traceAccess,
+  watchAll,
+  widthOf,
+} from './memory-access'
 import { eachLane, lanes, noCost, type Site } from './site'
 import type { Step } from './warp'
 import { copyAccess, sectorsFilled } from './accesses'
@@ -51,6 +59,9 @@ export function copyToShared(at: Site): Step {
     const cost = costs(good | zeroed, target, source)
     countCost(at, cost)
     if (good === -1) at.machine.seen(at.index, [target, source], cost)
+    traceAccess(at, warp, 'global', bypass ? 'copy-past-l1' : 'copy', {
+      ...{ mask: good, addresses: source, bytes, wavefronts: cost.wavefronts },
+    })
     watchAll(at, 'global', warp, good, source, bytes, false)
     watchAll(at, 'shared', warp, good | zeroed, target, bytes, true)
     eachLane((_, __, lane) => {

@@ -20,6 +20,7 @@ import {
   costsOf,
   countCost,
   originOf,
+  traceAccess,
   valueOperand,
   watchAll,
   widthOf,
@@ -162,7 +163,11 @@ export function atomic(at: Site, space: Space, returns: boolean): Step {
   const join = (a: number, b: number): bigint => (BigInt(b >>> 0) << 32n) | BigInt(a >>> 0)
   return (warp, active) => {
     const good = check(warp, active, addresses)
-    countCost(at, costs(good, addresses))
+    const cost = costs(good, addresses)
+    countCost(at, cost)
+    traceAccess(at, warp, space, 'atomic', {
+      ...{ mask: good, addresses, bytes, wavefronts: cost.passes, returns },
+    })
     watchAll(at, space, warp, good, addresses, bytes, true, true)
     const first = origin(warp)
     eachLane((_, base, lane) => {

@@ -2,15 +2,17 @@
 import { type Block, type Control } from './warp'
 import { countLanes, lanes, scalar, type Site } from './site'
 import { mergeSame } from './divergence'
+import type { Meeting, Trace } from './trace'
 
 const liveThreads = (block: Block): number =>
   block.warps.reduce((sum, warp) => sum + countLanes(warp.live), 0)
 
-export function completeBarrier(block: Block, index: number): void {
+export function completeBarrier(block: Block, index: number, trace: Trace | null): void {
   const barrier = block.barriers.get(index)
   if (!barrier || barrier.arrived + barrier.signalled === 0) return
   if (barrier.arrived + barrier.signalled < (barrier.wanted ?? liveThreads(block))) return
   block.meetings++
+  trace?.completes({ kind: 'barrier', block, number: index })
   block.watch?.barrier(barrier.waiting.map(({ warp }) => warp.number))
   for (const { warp, split } of barrier.waiting) {
     split.waits = null
@@ -37,6 +39,7 @@ export function barrierControl(site: Site): Control {
         ? (value: number, holds: number) => (holds !== 0 ? 1 : value)
         : (value: number, holds: number) => value + countLanes(holds)
   const condition = site.predicate(predicates[0])
+  const { trace } = site.machine
   return (warp, split, active) => {
     const { block } = warp
     if (active === 0) {
@@ -67,6 +70,9 @@ export function barrierControl(site: Site): Control {
     barrier.wanted = wanted ?? barrier.wanted
     const rest = split.mask & ~active
     split.at++
+    const meeting: Meeting = { kind: 'barrier', block, number }
+    trace?.arrives(warp, site.index, meeting, 'warp')
+    if (!arrives) trace?.waits(warp, site.index, meeting, 'current')
     if (arrives) {
       barrier.signalled += countLanes(active)
       block.watch?.arrive(number, warp.number)
@@ -82,6 +88,6 @@ export function barrierControl(site: Site): Control {
       barrier.waiting.push({ warp, split: waiting })
       if (reduces) barrier.value = combine(barrier.value, condition(warp) & active, active)
     }
-    completeBarrier(block, number)
+    completeBarrier(block, number, trace)
   }
 }

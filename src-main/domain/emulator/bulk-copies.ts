@@ -73,6 +73,7 @@ class Mover {
     if (bytes === 0) return
     const place = block.shared + offset
     const lane = firstLane(warp.live)
+    this.at.machine.trace?.copied(low, bytes)
     if (this.toShared) this.at.views.bytes.copyWithin(place, low, low + bytes)
     else this.at.views.bytes.copyWithin(low, place, place + bytes)
     warp.block.watch?.global(this.at.index, warp, lane, low, bytes, !this.toShared)
@@ -99,7 +100,7 @@ class Mover {
 function complete(at: Site, warp: Warp, barrier: BarrierPlace | null, bytes: number): void {
   if (!barrier) return
   barrier.block.watch?.release(barrier.offset, barrier.block === warp.block ? warp.number : null)
-  change(at.views.words, barrier.place, { arrivals: 0, bytes: -bytes })
+  change(at, warp, barrier, { arrivals: 0, bytes: -bytes }, 'bulk-copy')
 }
 
 /** UTMALDG and UTMASTG: one operand's registers hold where in shared memory, the barrier and the coordinates, the other's the map's address. */
@@ -136,6 +137,7 @@ function copyBox(at: Site, toShared: boolean): Step {
     const place = coordinates.map((value) => value(warp))
     mover.begins(warp, tensor, place[0]! * tensor.elementBytes)
     const rows = boxRows(tensor, place, toShared)
+    at.machine.trace?.copies(warp, at.index, toShared)
     for (let rank = 0; ranks >>> rank !== 0; rank++) {
       if (!((ranks >>> rank) & 1)) continue
       const block = blocks[rank]
@@ -208,6 +210,7 @@ function copyBytes(at: Site): Step {
     const offset = address & offsetMask
     const block = warp.block.cluster.blocks[address >>> rankShift]
     if (!mover.shared(warp, block, offset, bytes)) return
+    at.machine.trace?.copies(warp, at.index, toShared)
     if (mover.global(warp, low(warp) >>> 0, high(warp), bytes))
       mover.move(warp, block, offset, low(warp) >>> 0, bytes)
     if (!toShared) return

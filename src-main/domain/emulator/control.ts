@@ -3,6 +3,7 @@ import type { Instruction } from '../sass/instruction'
 import { phaseControl } from './mbarriers'
 import { type Cluster, type Control, type Split, type Warp } from './warp'
 import { lanes, Site, type EmulatorState } from './site'
+import type { Trace } from './trace'
 import { systemCall } from './system-calls'
 import { barrierControl, completeBarrier } from './block-barriers'
 import { branch, converge, convergenceOf, giveWay, scatter, setConvergence } from './divergence'
@@ -34,23 +35,29 @@ export const isControl = ({ mnemonic, modifiers }: Instruction): boolean =>
   controls.has(mnemonic) || (mnemonic === 'SYNCS' && modifiers.includes('PHASECHK'))
 
 /** Lets the blocks of a cluster go on when all warps that are left have arrived. */
-function completeCluster(cluster: Cluster): void {
+function completeCluster(cluster: Cluster, trace: Trace | null): void {
   if (cluster.arrived === 0) return
   const warps = cluster.blocks.flatMap(({ warps: all }) => all).filter(({ live }) => live !== 0)
   if (cluster.arrived < warps.length) return
   cluster.arrived = 0
   cluster.meetings++
+  trace?.completes({ kind: 'cluster', block: cluster.blocks[0]! })
   for (const block of cluster.blocks) block.watch?.barrier(block.warps.map(({ number }) => number))
 }
 
-function exit(warp: Warp, split: Split, active: number): void {
+function exit(warp: Warp, split: Split, active: number, trace: Trace | null): void {
   split.mask &= ~active
   warp.live &= ~active
   split.at++
   if (split.mask === 0) warp.splits = warp.splits.filter((each) => each !== split)
   converge(warp)
-  for (const index of warp.block.barriers.keys()) completeBarrier(warp.block, index)
-  completeCluster(warp.block.cluster)
+  for (const index of warp.block.barriers.keys()) completeBarrier(warp.block, index, trace)
+  completeCluster(warp.block.cluster, trace)
+}
+
+/** Ends a warp early, as if all of its lanes had exited. */
+export function retire(warp: Warp, trace: Trace): void {
+  for (const split of [...warp.splits]) exit(warp, split, split.mask, trace)
 }
 
 const barrierIndex = (site: Site): number => {
@@ -219,7 +226,7 @@ function makeControl(site: Site, index: number, machine: EmulatorState): Control
     case 'EXIT':
     case 'KILL': {
       const holds = conditionOf(site)
-      return (warp, split, active) => exit(warp, split, active & holds(warp))
+      return (warp, split, active) => exit(warp, split, active & holds(warp), machine.trace)
     }
     case 'SYNCS':
       return phaseControl(site)
@@ -230,7 +237,9 @@ function makeControl(site: Site, index: number, machine: EmulatorState): Control
         const { cluster } = warp.block
         warp.clusterTurn = cluster.meetings
         cluster.arrived++
-        completeCluster(cluster)
+        const [block] = cluster.blocks
+        machine.trace?.arrives(warp, index, { kind: 'cluster', block: block! }, 'warp')
+        completeCluster(cluster, machine.trace)
       }
     case 'UCGABAR_WAIT':
       return (warp, split, active) => {
@@ -238,6 +247,9 @@ function makeControl(site: Site, index: number, machine: EmulatorState): Control
         if (active === 0) return
         const { cluster } = warp.block
         const over = () => cluster.meetings > warp.clusterTurn
+        const phase = over() ? 'previous' : 'current'
+        const [block] = cluster.blocks
+        machine.trace?.waits(warp, index, { kind: 'cluster', block: block! }, phase)
         if (!over()) split.waits = { kind: 'until', over, end: () => {}, timesOut: false }
       }
     case 'BAR':

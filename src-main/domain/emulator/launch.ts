@@ -6,7 +6,7 @@
 import { type Instruction, truePredicate } from '../sass/instruction'
 import { growsStack, isNarrow, registersOf } from './code-facts'
 import { segmentCompiler, type Segment } from './compile'
-import { controlOf, isControl } from './control'
+import { controlOf, isControl, retire } from './control'
 import { deviceHigh, parameterHigh, type Allocation, type Device } from './device'
 import { countLanes, lanes, type Cost, type Finding, type EmulatorState, type Views } from './site'
 import { isNothing, stepOf } from './steps'
@@ -27,6 +27,7 @@ import {
 } from './warp'
 import { specialRegister, type Extent } from './special-registers'
 import { guardOf } from './guard'
+import type { Trace } from './trace'
 import { keepPattern, setBounds, siteBytes, takeCounts, type FastSite } from './fast-patterns'
 
 export { launchBank, type LaunchBank } from './constant-bank'
@@ -46,8 +47,11 @@ export interface Launch {
   /** Constant banks by number; bank 0 with launch and parameters filled in, see `launchBank`. */
   readonly banks: ReadonlyMap<number, Uint8Array>
   /** Linear numbers of the blocks to run, with the rest of their clusters; all of them by default. */
-  readonly blocks?: { readonly first: number; readonly count: number }
+  readonly blocks?: BlockSelection
 }
+
+/** A run of blocks, or their numbers in ascending order. */
+export type BlockSelection = { readonly first: number; readonly count: number } | readonly number[]
 
 export interface Printed {
   readonly block: number
@@ -70,6 +74,8 @@ export interface LaunchOptions {
   readonly writtenBytes?: Uint8Array
   /** LeadContext how many warp instructions were executed, at most about once a second. */
   readonly onProgress?: (instructions: number) => void
+  /** Told of what the launch does. Makes it slower: accesses are then done by their steps. */
+  readonly trace?: Trace
   /** LeadContext of what threads print, both numbers linear. */
   readonly onPrint?: (printed: Printed) => void
 }
@@ -107,6 +113,22 @@ const uniformRows = 64
 const fixBytes = 256
 /** Behind the registers of a warp: its predicates. */
 const predicateWords = lanes
+
+/** First blocks of the clusters that hold these blocks. */
+function* clustersOf(blocks: BlockSelection, together: number): Generator<number> {
+  if ('first' in blocks) {
+    const { first, count } = blocks
+    for (let number = first - (first % together); number < first + count; number += together)
+      yield number
+    return
+  }
+  let last = -1
+  for (const number of blocks) {
+    const start = number - (number % together)
+    if (start !== last) yield start
+    last = start
+  }
+}
 
 export function runLaunch(device: Device, launch: Launch, options: LaunchOptions): LaunchResult {
   const { code } = launch
@@ -190,6 +212,7 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
     growsStack: growsStack(code),
     clustered: together > 1,
     counts,
+    trace: options.trace ?? null,
     constant(bank, offset) {
       const view = constantWords.get(bank)
       return view && offset >= 0 && offset + 4 <= view.byteLength ? view.getInt32(offset, true) : 0
@@ -285,14 +308,15 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
     portable: options.portable ?? false,
     isNothing,
     isKnown,
-    memory: options.checks
-      ? null
-      : {
-          registers,
-          predicates: predicatePlace,
-          clustered: together > 1,
-          site: sitePlace,
-        },
+    memory:
+      options.checks || options.trace
+        ? null
+        : {
+            registers,
+            predicates: predicatePlace,
+            clustered: together > 1,
+            site: sitePlace,
+          },
     step: (index, active) => (steps[index] ?? step(index))(current!, active),
     onAccess(index, pattern) {
       if (fastSites.has(index)) return
@@ -344,6 +368,10 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
       const end = ends[from] ?? code.length
       if (end >= code.length) throw new Halt('trap', code[from] ?? null, 'runs off its end')
       const { mask } = split
+      if (options.trace && !options.trace.enters(warp, from, end)) {
+        retire(warp, options.trace)
+        return
+      }
       const count = countLanes(mask)
       entered[from]!++
       left[end + 1]!++
@@ -452,6 +480,8 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
       if (!waiting) return
       if (runTurns(blocks, false)) stalls = 0
       else if (stalls++ === mostStalls || !runTurns(blocks, true)) {
+        // They wait for warps that the trace has ended.
+        if (options.trace?.endsWarps) return
         const at = waiting.splits[0]!.at - 1
         throw new Halt('deadlock', code[at] ?? null, `${waiting.block.number}`)
       }
@@ -459,9 +489,8 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
   }
 
   const total = launch.grid[0] * launch.grid[1] * launch.grid[2]
-  const { first, count } = launch.blocks ?? { first: 0, count: total }
   let barriers = 0
-  for (let number = first - (first % together); number < first + count; number += together) {
+  for (const number of clustersOf(launch.blocks ?? { first: 0, count: total }, together)) {
     const cluster: Cluster = { blocks: [], arrived: 0, meetings: 0 }
     // Each block's own, so that it is the same on however many threads blocks are emulated.
     Object.assign(clock, { began: instructions, closeReads: 0, skipped: 0 })

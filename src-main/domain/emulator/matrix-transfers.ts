@@ -1,5 +1,5 @@
 /** Loads and stores of 8 x 8 matrices by a warp (LDSM, STSM). */
-import { addressOf, checked, countCost, valueOperand, watchAll } from './memory-access'
+import { addressOf, checked, countCost, traceAccess, valueOperand, watchAll } from './memory-access'
 import { lanes, noCost, type Site } from './site'
 import type { Step } from './warp'
 import { sharedMatrices } from './accesses'
@@ -30,7 +30,11 @@ export function matrices(at: Site, storing: boolean): Step {
     if (active !== warp.lanes) at.unknown('a part of the warp')
     const good = check(warp, used, rows)
     if (good === 0) return
-    countCost(at, costs(good, rows))
+    const cost = costs(good, rows)
+    countCost(at, cost)
+    traceAccess(at, warp, 'shared', storing ? 'store' : 'load', {
+      ...{ mask: good, addresses: rows, bytes: 16, wavefronts: cost.passes },
+    })
     watchAll(at, 'shared', warp, good, rows, 16, storing)
     const { base } = warp
     for (let part = 0; part < count; part++) {

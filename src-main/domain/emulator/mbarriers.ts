@@ -5,8 +5,9 @@
  * missing threads at bit 43, both as what is left to 2^20; above that the parity of the phase at bit 63. Where the
  * hardware keeps the count of outstanding bytes is unknown, and no code reads it: bits 21 to 42 here.
  */
+import type { Meeting, Trace } from './trace'
 import { type Block, type Control, type Step, type Warp } from './warp'
-import { lanes, type Site, eachLane } from './site'
+import { firstLane, lanes, type Site, eachLane } from './site'
 import { addressOf, offsetMask, rankShift } from './memory-access'
 
 const full = 1 << 20
@@ -44,15 +45,26 @@ interface Change {
   leaves?: boolean
 }
 
-/** Changes the barrier at a byte of the memory; its phase ends when nobody is missing and no byte is to come. */
-export function change(words: Int32Array, place: number, by: Change): void {
+/** Changes a barrier; its phase ends when nobody is missing and no byte is to come. */
+export function change(
+  at: Site,
+  warp: Warp,
+  { block, offset, place }: BarrierPlace,
+  by: Change,
+  from: Parameters<Trace['arrives']>[3] = 'warp',
+): void {
+  const { words } = at.views
+  const { trace } = at.machine
   const state = readState(words, place >>> 2)
+  const meeting: Meeting = { kind: 'mbarrier', block, offset }
+  trace?.arrives(warp, at.index, meeting, from)
   state.missing -= by.arrivals
   state.bytes += by.bytes
   if (by.leaves) state.expected -= by.arrivals
   if (state.missing <= 0 && state.bytes === 0) {
     state.parity ^= 1
     state.missing = state.expected
+    trace?.completes(meeting)
   }
   writeState(words, place >>> 2, state)
 }
@@ -148,7 +160,7 @@ function arrive(at: Site): Step {
       puts[1]?.(base, lane, words[word + 1]!)
       // Another block's warps have clocks of their own.
       if (found.block === warp.block) found.block.watch?.release(found.offset, warp.number)
-      change(words, found.place, { ...changeOf(value(base, lane)), leaves })
+      change(at, warp, found, { ...changeOf(value(base, lane)), leaves })
     })(warp, active)
 }
 
@@ -160,13 +172,12 @@ function arriveAfterCopies(at: Site): Step {
   at.expect('LDGSTSBAR', '64')
   const address = addressesOf(at)
   const counts = at.has('ARVCNT')
-  const { words } = at.views
   return (warp, active) =>
     eachLane((_, base, lane) => {
       const found = barrierAt(at, warp, lane, address(base, lane))
       if (!found) return
       found.block.watch?.release(found.offset, warp.number)
-      if (counts) change(words, found.place, { arrivals: 1, bytes: 0 })
+      if (counts) change(at, warp, found, { arrivals: 1, bytes: 0 }, 'copies')
     })(warp, active)
 }
 
@@ -196,6 +207,10 @@ export function phaseControl(at: Site): Control {
     const end = (): void => {
       const mask = ended()
       out(warp, active, mask)
+      const lane = firstLane(mask)
+      const found =
+        mask !== 0 && at.machine.trace && barrierAt(at, warp, lane, address(warp.base, lane))
+      if (found) at.machine.trace!.waits(warp, at.index, { kind: 'mbarrier', ...found }, 'previous')
       eachLane((_, base, lane) => {
         warp.block.watch?.acquire(address(base, lane) & offsetMask, warp.number)
       })(warp, mask)

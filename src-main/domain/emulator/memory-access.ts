@@ -8,10 +8,11 @@ import {
 import { globalAccess, lanesPerWavefront, sharedAccess, sharedPasses } from './accesses'
 import { deviceHigh } from './device'
 import { lanes, noCost, type Cost, type FindingKind, type Get, type Site } from './site'
+import type { AccessKind, AccessSpace, Trace } from './trace'
 import type { Warp } from './warp'
 import { patternsOf, periodOf } from './access-patterns'
 
-export type Space = 'global' | 'shared' | 'local'
+export type Space = AccessSpace
 
 interface Width {
   bytes: number
@@ -39,6 +40,17 @@ export function countCost(at: Site, cost: Cost): void {
   counts.passes[index]! += cost.passes
   counts.conflicts[index]! += cost.conflicts
   counts.l1Sectors[index]! += cost.l1Sectors
+}
+
+/** Reports an access to the launch's trace, if it has one. */
+export function traceAccess(
+  at: Site,
+  warp: Warp,
+  space: AccessSpace,
+  kind: AccessKind,
+  access: Parameters<Trace['access']>[4],
+): void {
+  at.machine.trace?.access(warp, at.index, space, kind, access)
 }
 
 const sharedPatterns = (kind: 'load' | 'store' | 'atomic', bytes: number) =>

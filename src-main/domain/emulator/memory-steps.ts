@@ -7,6 +7,7 @@ import {
   countCost,
   originOf,
   storeOrder,
+  traceAccess,
   valueOperand,
   watchAll,
   widthOf,
@@ -41,6 +42,7 @@ function load(at: Site, space: Space): Step {
     const cost = costs(good, addresses)
     countCost(at, cost)
     if (good === -1) at.machine.seen(at.index, [addresses], cost)
+    traceAccess(at, warp, space, 'load', { mask: good, addresses, bytes, wavefronts: cost.passes })
     watchAll(at, space, warp, good, addresses, bytes, false)
     if (row === null) return
     const first = origin(warp)
@@ -70,6 +72,7 @@ function store(at: Site, space: Space): Step {
     const cost = costs(good, addresses)
     countCost(at, cost)
     if (good === -1) at.machine.seen(at.index, [addresses], cost)
+    traceAccess(at, warp, space, 'store', { mask: good, addresses, bytes, wavefronts: cost.passes })
     watchAll(at, space, warp, good, addresses, bytes, true)
     const first = origin(warp)
     eachLaneOf(order, (_, base, lane) => {

@@ -177,6 +177,8 @@ interface RungRun extends RungWork {
   /** Of a thread whose stack grows, by cudaDeviceSetLimit. */
   readonly stackBytes?: number
   readonly options: LaunchOptions
+  /** Runs a launch; the whole of it by default. */
+  readonly execute?: (device: Device, launch: Launch, options: LaunchOptions) => LaunchResult
   /** Which blocks of each launch to run; all of them by default. */
   readonly blocksOf?: (launch: RungLaunch) => NonNullable<Launch['blocks']>
   /** Called before and after each launch, so that whoever catches a `Halt` knows where it was and what came before. */
@@ -375,7 +377,8 @@ export function linkRung(run: RungRun): LinkedRung {
       banks,
       ...(blocks ? { blocks } : {}),
     }
-    const done = { launch, kernel, code, result: runLaunch(device, described, options) }
+    const execute = run.execute ?? runLaunch
+    const done = { launch, kernel, code, result: execute(device, described, options) }
     run.onResult?.(done)
     return done
   }

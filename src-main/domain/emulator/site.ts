@@ -19,6 +19,7 @@ import {
 import { floatOf } from './float'
 import { Uses, type Trait } from './uses'
 import { Halt, predicateTrue, type Counts, type HaltReason, type Step, type Warp } from './warp'
+import type { Trace } from './trace'
 import { isRegister, sortOperands, predicateIndex, isZero, type Operands } from './site-operands'
 
 export const lanes = 32
@@ -58,6 +59,8 @@ export interface EmulatorState {
   clock(at: number): number
   /** Whether these bytes lie in one buffer. */
   inBuffer(offset: number, bytes: number): boolean
+  /** Told of what the launch does; null where nobody asks. */
+  readonly trace: Trace | null
   report(finding: Finding): void
   /** What a thread prints. */
   print(warp: Warp, lane: number, text: string): void

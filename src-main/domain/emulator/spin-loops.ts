@@ -43,6 +43,13 @@ export function waitingLoops(code: readonly Instruction[]): ReadonlySet<number> 
       break
     }
   }
+  for (const at of pollingLoops(code)) found.add(at)
+  return found
+}
+
+/** Indices of the instructions in loops with YIELD that read what other blocks write. */
+export function pollingLoops(code: readonly Instruction[]): ReadonlySet<number> {
+  const found = new Set<number>()
   for (const [end, instruction] of code.entries()) {
     const begin = targetOf(instruction)
     if (begin === null || begin >= end || end - begin > longestLook) continue

@@ -267,6 +267,7 @@ export class SingleStep {
       report: (finding) => findings.push(finding),
       print: () => {},
       seen: () => {},
+      trace: null,
     }
     const together = this.state === 'split' ? 0x0ff0ff0f : -1
     const split: Split = { at: 1, mask: together, waits: null }

@@ -193,6 +193,7 @@ export class Replay {
       report: (finding) => findings.push(finding),
       print: () => {},
       seen: () => {},
+      trace: null,
     }
     const block: Block = {
       cluster: { blocks: [], arrived: 0, meetings: 0 },

@@ -1,0 +1,67 @@
+/** The memory of a job: its device, and its buffers in it. */
+import { createDevice, newMemory, type Allocation, type Device } from '../emulator/device'
+import { firstAllocation } from '../emulator/rung'
+import type { EmulationJob } from './job'
+
+/** What an output holds before a rung runs: NaN, as on a GPU. */
+export const unwritten = 0xff
+
+/**
+ * Memory of a job that has ended, for the next one of this thread: each page of a new one is a fault, and letting go of
+ * it a collection of garbage.
+ */
+let spare: { memory: WebAssembly.Memory; limit: number } | null = null
+const mostSpareBytes = 2 ** 28
+
+/** A device whose memory is all zero. */
+export function deviceFor({ memoryBytes: limit }: EmulationJob): Device {
+  const found = spare?.limit === limit ? spare.memory : newMemory(limit)
+  spare = null
+  return createDevice(found)
+}
+
+/** Keeps the memory of a job that has ended for the next one. */
+export function giveBack({ memoryBytes: limit }: EmulationJob, device: Device): void {
+  const { memory } = device
+  if (memory.buffer.byteLength > mostSpareBytes) return
+  device.clear()
+  spare = { memory, limit }
+}
+
+export interface LoadedJob {
+  /** By the number of the probe's range. */
+  readonly places: ReadonlyMap<number, Allocation>
+  readonly workspace: Allocation | null
+  /** The rung's own allocations. */
+  readonly allocated: readonly Allocation[]
+  /** Fills the buffers as they are before a run. */
+  readonly reset: (which: 'contents' | 'earlier') => void
+}
+
+/** Allocates the buffers of a job; throws where the device has too little memory. */
+export function loadJob(job: EmulationJob, device: Device): LoadedJob {
+  const places = new Map<number, Allocation>()
+  const workspace = job.workspaceBytes > 0 ? device.allocate('workspace', job.workspaceBytes) : null
+  if (workspace) {
+    places.set(0, workspace)
+    device.bytes(workspace).fill(unwritten)
+  }
+  for (const [index, { name, bytes }] of job.buffers.entries())
+    places.set(index + 1, device.allocate(name, bytes))
+  const allocated = (job.allocations ?? []).map((bytes, index) => {
+    const place = device.allocate('allocation', bytes)
+    places.set(firstAllocation + index, place)
+    device.bytes(place).fill(unwritten)
+    return place
+  })
+  const reset = (which: 'contents' | 'earlier'): void => {
+    if (workspace && job.zeroWorkspace) device.bytes(workspace).fill(0)
+    for (const [index, buffer] of job.buffers.entries()) {
+      const bytes = device.bytes(places.get(index + 1)!)
+      const values = buffer[which] ?? null
+      if (values === null) bytes.fill(unwritten)
+      else bytes.set(values)
+    }
+  }
+  return { places, workspace, allocated, reset }
+}

@@ -1,0 +1,27 @@
+/** The instruction cache of an SM: lines that were not executed before come from L2, one after another. */
+import { lineBytes } from './memory-units'
+import type { ParameterValues } from './parameter-table'
+import { SectorCache } from './sector-cache'
+import { Server } from './servers'
+
+export class InstructionCache {
+  private readonly cache: SectorCache
+  private readonly fetches = new Server()
+  private readonly arrives = new Map<number, number>()
+
+  constructor(private readonly values: ParameterValues) {
+    this.cache = new SectorCache(Math.floor(values.instructionCacheBytes / lineBytes))
+  }
+
+  get misses(): number {
+    return this.cache.misses
+  }
+
+  /** When a line is there that is wanted at `time`. */
+  fetch(time: number, line: number): number {
+    if (this.cache.access(line, 1) === 0) return this.arrives.get(line) ?? time
+    const done = this.fetches.serve(time, this.values.instructionMissCycles)
+    this.arrives.set(line, done)
+    return done
+  }
+}

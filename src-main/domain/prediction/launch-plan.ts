@@ -1,0 +1,68 @@
+/** Which blocks of a launch are simulated, and how the rest follows from them. */
+import { occupancy } from '../gpu/occupancy'
+import type { SmLimits } from '../gpu/sm-limits'
+
+export interface LaunchShape {
+  readonly blocks: number
+  readonly threads: number
+  readonly registers: number
+  readonly staticSharedBytes: number
+  readonly dynamicSharedBytes: number
+  /** Blocks of a cluster. */
+  readonly clusterBlocks: number
+}
+
+export interface LaunchPlan {
+  readonly shape: LaunchShape
+  readonly warpsPerBlock: number
+  /** SMs that have a block at a time. */
+  readonly sms: number
+  /** Blocks, of each rank of a cluster, that an SM holds at a time. */
+  readonly resident: number
+  /** Clusters that come to the busiest SM; a block is a cluster of one. */
+  readonly clustersOfSm: number
+  /** Clusters that run at a time on the whole GPU. */
+  readonly clustersPerWave: number
+  /** Bytes of L1 that the shared memory of the blocks leaves. */
+  readonly l1Bytes: number
+}
+
+export function planLaunch(
+  shape: LaunchShape,
+  limits: SmLimits,
+  { smCount, l1Bytes }: { smCount: number; l1Bytes: number },
+): LaunchPlan | null {
+  const { blocks, clusterBlocks } = shape
+  const { blocksPerSm, warpsPerBlock, allocated } = occupancy(limits, shape)
+  if (blocksPerSm === 0) return null
+  const clusters = blocks / clusterBlocks
+  // SMs in groups of as many as a cluster has blocks.
+  const groups = Math.max(1, Math.floor(smCount / clusterBlocks))
+  const clustersOfSm = Math.ceil(clusters / groups)
+  const resident = Math.min(blocksPerSm, clustersOfSm)
+  const shared = resident * allocated.sharedBytesPerBlock
+  const carveOut = limits.carveOuts.find((bytes) => bytes >= shared) ?? limits.sharedPerSm
+  return {
+    ...{ shape, warpsPerBlock, resident, clustersOfSm },
+    sms: Math.min(groups, clusters) * clusterBlocks,
+    clustersPerWave: Math.min(clusters, groups * blocksPerSm),
+    l1Bytes: Math.max(0, l1Bytes - carveOut),
+  }
+}
+
+/** Blocks of the clusters that come to the first SM, cluster after cluster. */
+export function blocksOfFirstSm(plan: LaunchPlan, clusters: number): number[] {
+  const { sms, shape } = plan
+  const { clusterBlocks } = shape
+  const groups = sms / clusterBlocks
+  const numbers: number[] = []
+  for (let cluster = 0; cluster < clusters; cluster++)
+    for (let rank = 0; rank < clusterBlocks; rank++)
+      numbers.push(Math.floor(cluster * groups) * clusterBlocks + rank)
+  return numbers.filter((number) => number < shape.blocks)
+}
+
+/** The SM that a block runs on, if all of a wave's blocks start together. */
+export const smOfBlock = ({ sms, shape: { clusterBlocks } }: LaunchPlan, block: number): number =>
+  (Math.floor(block / clusterBlocks) % (sms / clusterBlocks)) * clusterBlocks +
+  (block % clusterBlocks)

@@ -1,0 +1,96 @@
+/**
+ * How SMs share what they read: found by running the first instructions of all blocks of the first two waves. How often
+ * several SMs read one sector there is how often they do all along, since blocks of one kernel go through their data in
+ * the same order.
+ */
+import type { LaunchPlan } from './launch-plan'
+import { smOfBlock } from './launch-plan'
+import type { LaunchTrace } from './warp-trace'
+import { eventHead, eventKinds } from './warp-trace'
+
+/** Calls `each` with every line and its sectors that a warp reads from L2, with or without L1 before it. */
+export function eachLineRead(
+  events: Int32Array,
+  each: (line: number, sectors: number) => void,
+): void {
+  for (let at = 0; at < events.length;) {
+    const kind = events[at + 2]!
+    const from = at + eventHead
+    if (kind === eventKinds.shared || kind === eventKinds.local) at = from + 1
+    else if (kind >= eventKinds.arrive) at = from + 2
+    else {
+      const bulk = kind === eventKinds.bulkLoad || kind === eventKinds.bulkStore
+      const first = bulk ? from : from + 2
+      const count = events[first]!
+      const reads =
+        kind === eventKinds.load ||
+        kind === eventKinds.copy ||
+        kind === eventKinds.copyPastL1 ||
+        kind === eventKinds.bulkLoad
+      if (reads)
+        for (let place = first + 1; place < first + 1 + 2 * count; place += 2)
+          each(events[place]!, events[place + 1]! & 15)
+      at = first + 1 + 2 * count
+    }
+  }
+}
+
+/** Sectors by line. */
+type Sectors = Map<number, number>
+
+const count = (sectors: Sectors): number => {
+  let sum = 0
+  for (const mask of sectors.values())
+    sum += (mask & 1) + ((mask >> 1) & 1) + ((mask >> 2) & 1) + (mask >> 3)
+  return sum
+}
+
+const add = (to: Sectors, line: number, sectors: number): void => {
+  to.set(line, (to.get(line) ?? 0) | sectors)
+}
+
+export interface FoundSharing {
+  /** SMs, on average, that read a sector. */
+  readonly readers: number
+  /** Share of the sectors of a wave that the wave before reads too, 0 to 1. */
+  readonly again: number
+}
+
+export function sharingOf(
+  plan: LaunchPlan,
+  firstWave: LaunchTrace,
+  secondWave: LaunchTrace | null,
+): FoundSharing {
+  const all: Sectors = new Map()
+  const bySm = new Map<number, Sectors>()
+  for (const { number, warps } of firstWave.blocks) {
+    const sm = smOfBlock(plan, number)
+    const own = bySm.get(sm) ?? new Map<number, number>()
+    bySm.set(sm, own)
+    for (const { events } of warps)
+      eachLineRead(events, (line, sectors) => {
+        add(own, line, sectors)
+        add(all, line, sectors)
+      })
+  }
+  const distinct = count(all)
+  if (distinct === 0) return { readers: 1, again: 0 }
+  let read = 0
+  for (const own of bySm.values()) read += count(own)
+  if (!secondWave) return { readers: read / distinct, again: 0 }
+  const second: Sectors = new Map()
+  for (const { warps } of secondWave.blocks)
+    for (const { events } of warps)
+      eachLineRead(events, (line, sectors) => add(second, line, sectors))
+  const both: Sectors = new Map()
+  for (const [line, sectors] of second) both.set(line, sectors & (all.get(line) ?? 0))
+  return { readers: read / distinct, again: count(both) / Math.max(1, count(second)) }
+}
+
+/** Bytes of the sectors that these blocks read, each counted once. */
+export function bytesRead({ blocks }: Pick<LaunchTrace, 'blocks'>): number {
+  const all: Sectors = new Map()
+  for (const { warps } of blocks)
+    for (const { events } of warps) eachLineRead(events, (line, sectors) => add(all, line, sectors))
+  return 32 * count(all)
+}

@@ -1,0 +1,621 @@
+/**
+ * One SM in time, or as many as a cluster has blocks: replays the traces of its blocks, instruction by instruction, by
+ * the control bits of the machine code, the pipes, the load/store unit, and the memory behind it.
+ *
+ * Times are in cycles. Every unit serves requests in the order in which they are issued, so that the time at which a
+ * request is done is known as soon as it is issued.
+ */
+import { schedulersPerSm } from '../gpu/sm-limits'
+import { InstructionCache } from './instruction-cache'
+import { MemoryHierarchy, type Sharing, type Traffic } from './memory-hierarchy'
+import { lineBytes } from './memory-units'
+import type { ParameterValues } from './parameter-table'
+import { stallReasons, type StallReason } from './prediction'
+import { Server } from './servers'
+import { pipes, type TimedInstruction } from './timed-code'
+import {
+  eventHead,
+  eventKinds,
+  wholeSectors,
+  type BlockTrace,
+  type LaunchTrace,
+} from './warp-trace'
+
+/** What the blocks of one SM are to be simulated with. */
+export interface SmSetting {
+  readonly code: readonly TimedInstruction[]
+  readonly values: ParameterValues
+  readonly trace: LaunchTrace
+  /** Blocks in the order in which they come to the SM; those of a cluster follow one another. */
+  readonly order: readonly BlockTrace[]
+  /** Blocks that one SM holds at a time. */
+  readonly resident: number
+  /** Blocks of a cluster, each on an SM of its own. */
+  readonly clusterBlocks: number
+  readonly sharing: Sharing
+}
+
+export interface SmResult {
+  /** From the start of the first block to the end of the last one. */
+  readonly cycles: number
+  /** When each block ended, in order. */
+  readonly ends: readonly number[]
+  readonly issued: number
+  /** Cycles that each pipe was busy, of all sub-cores. */
+  readonly pipeBusy: Readonly<Record<(typeof pipes)[number], number>>
+  /** Cycles that the L1 data stage was busy. */
+  readonly l1Busy: number
+  readonly l2Busy: number
+  readonly dramBusy: number
+  readonly portBusy: number
+  /** Warp cycles by instruction and reason, reasons in the order of `stallReasons`. */
+  readonly stalls: Float64Array
+  /** Warp instructions by instruction. */
+  readonly executed: Float64Array
+  /** Cycles of all warps together, from their start to their end. */
+  readonly warpCycles: number
+  readonly traffic: Traffic
+  readonly instructionCacheMisses: number
+}
+
+const reasonAt = Object.fromEntries(stallReasons.map((name, index) => [name, index])) as Record<
+  StallReason,
+  number
+>
+const reasons = stallReasons.length
+const scoreboards = 6
+const pipeIndex = Object.fromEntries(pipes.map((name, index) => [name, index])) as Record<
+  (typeof pipes)[number],
+  number
+>
+/** Cycles from issue until an instruction has reached the load/store unit. */
+const dispatchCycles = 6
+/** Cycles from there until its source registers may be overwritten. */
+const operandCycles = 14
+/** Instruction words of 16 bytes in a line of the instruction cache. */
+const instructionsPerLine = lineBytes / 16
+/** Products that a sub-core's tensor core queues behind the one that it computes. */
+const queuedProducts = 2
+
+interface WarpState {
+  sm: number
+  core: number
+  block: number
+  trace: { pieces: Int32Array; events: Int32Array }
+  /** Piece of code, the instruction in it, and the next event. */
+  piece: number
+  at: number
+  event: number
+  /** The earliest cycle of the next instruction but for pipes; infinite while it waits for others. */
+  ready: number
+  /** Why it is not ready earlier: the parts of the time since it issued last. */
+  lastIssue: number
+  readonly scoreboard: Float64Array
+  /** Whether the last operation of a scoreboard was one of memory beyond shared memory. */
+  readonly long: Uint8Array
+  /** Ends of asynchronous copies since the last group, and of the groups. */
+  copies: number
+  groups: number[]
+  products: number[]
+  lastProduct: number
+  bulk: number
+  /** Up to when it waits, by reason: marks in ascending order of importance. */
+  waitUntil: number
+  waitReason: number
+  started: number
+  fetchedLine: number
+  done: boolean
+}
+
+interface SubCore {
+  sm: number
+  warps: WarpState[]
+  last: WarpState | null
+  next: number
+  readonly free: Float64Array
+  /** Starts of the memory instructions that were issued last, a ring. */
+  readonly queue: Float64Array
+  queued: number
+}
+
+interface MeetingState {
+  left: number
+  latest: number
+  waiting: { warp: WarpState; reason: number }[]
+}
+
+export function simulateSm(setting: SmSetting): SmResult {
+  const { code, values, trace, order, clusterBlocks } = setting
+  const memories = Array.from(
+    { length: clusterBlocks },
+    () => new MemoryHierarchy(values, setting.sharing),
+  )
+  const dataStages = memories.map(() => new Server())
+  const caches = memories.map(() => new InstructionCache(values))
+  const constants = memories.map(() => new Set<string>())
+  const queueLength = Math.max(1, Math.round(values.lsuQueue))
+  const cores: SubCore[] = memories.flatMap((_, sm) =>
+    Array.from({ length: schedulersPerSm }, () => ({
+      ...{ sm, warps: [], last: null, next: Infinity, queued: 0 },
+      free: new Float64Array(pipes.length + 1),
+      queue: new Float64Array(queueLength),
+    })),
+  )
+  const stalls = new Float64Array(code.length * reasons)
+  const executed = new Float64Array(code.length)
+  const pipeBusy = new Float64Array(pipes.length)
+  const meetings = new Map<number, MeetingState>()
+  const wavefrontCycles = 1 / values.l1WavefrontsPerCycle
+  let issued = 0
+  let warpCycles = 0
+  let finished = 0
+
+  // Blocks come in clusters; each of its blocks goes to an SM of its own.
+  const clusters: BlockTrace[][] = []
+  for (let first = 0; first < order.length; first += clusterBlocks)
+    clusters.push(order.slice(first, first + clusterBlocks))
+  const ends: number[] = []
+  const left: number[] = []
+  let nextCluster = 0
+  let nextWarp = 0
+
+  function startCluster(time: number): void {
+    const cluster = clusters[nextCluster]
+    if (!cluster) return
+    const number = nextCluster++
+    if (number >= setting.resident) for (const memory of memories) memory.startLaterWave()
+    left[number] = cluster.reduce((sum, { warps }) => sum + warps.length, 0)
+    for (const [sm, block] of cluster.entries())
+      for (const warpTrace of block.warps) {
+        const core = cores[sm * schedulersPerSm + (nextWarp++ % schedulersPerSm)]!
+        const warp: WarpState = {
+          ...{ sm, core: cores.indexOf(core), block: number, trace: warpTrace },
+          ...{ piece: 0, at: warpTrace.pieces[0] ?? -1, event: 0 },
+          ...{ ready: time + values.blockCycles, lastIssue: time + values.blockCycles },
+          scoreboard: new Float64Array(scoreboards),
+          long: new Uint8Array(scoreboards),
+          ...{ copies: 0, groups: [], products: [], lastProduct: 0, bulk: 0 },
+          ...{ waitUntil: 0, waitReason: 0, started: time, fetchedLine: -1 },
+          done: warpTrace.pieces.length === 0,
+        }
+        if (warp.done) {
+          end(warp, time)
+          continue
+        }
+        core.warps.push(warp)
+        fetch(warp)
+        core.next = Math.min(core.next, warp.ready)
+      }
+  }
+
+  function end(warp: WarpState, time: number): void {
+    warpCycles += time - warp.started
+    finished = Math.max(finished, time)
+    if (--left[warp.block]! > 0) return
+    ends[warp.block] = time
+    startCluster(time)
+  }
+
+  /** Adds the time up to `until` to what the warp waits for. */
+  function delay(warp: WarpState, until: number, reason: number, at: number): void {
+    if (until <= warp.ready) return
+    stalls[at * reasons + reason]! += until - warp.ready
+    warp.ready = until
+  }
+
+  /** The warp's next instruction: when it could issue, if its pipe were free. */
+  function fetch(warp: WarpState): void {
+    const { at, scoreboard } = warp
+    const line = Math.floor(at / instructionsPerLine)
+    if (line !== warp.fetchedLine) {
+      warp.fetchedLine = line
+      delay(warp, caches[warp.sm]!.fetch(warp.ready, line), reasonAt.no_instruction, at)
+    }
+    const instruction = code[at]!
+    if (instruction.waitMask !== 0)
+      for (let index = 0; index < scoreboards; index++)
+        if ((instruction.waitMask >> index) & 1)
+          delay(
+            warp,
+            scoreboard[index]!,
+            warp.long[index] ? reasonAt.long_scoreboard : reasonAt.short_scoreboard,
+            at,
+          )
+    for (const constant of instruction.constants) {
+      const known = constants[warp.sm]!
+      if (known.has(constant)) continue
+      known.add(constant)
+      delay(warp, warp.ready + values.latencyConstantMiss, reasonAt.no_instruction, at)
+    }
+    const { action } = instruction
+    if (action.kind === 'scoreboard') {
+      const { groups } = warp
+      const index = groups.length - 1 - action.pending
+      if (index >= 0) {
+        delay(warp, groups[index]!, reasonAt.long_scoreboard, at)
+        warp.groups = groups.slice(index + 1)
+      }
+    } else if (action.kind === 'warpgroup-wait') {
+      const { products } = warp
+      const index = products.length - 1 - action.pending
+      if (index >= 0) {
+        delay(warp, products[index]!, reasonAt.gmma, at)
+        warp.products = products.slice(index + 1)
+      }
+    }
+  }
+
+  /** The earliest cycle at which the pipe of the warp's instruction takes it. */
+  function pipeFree(core: SubCore, instruction: TimedInstruction): number {
+    const { free } = core
+    switch (instruction.pipe) {
+      case 'none':
+        return 0
+      case 'fma':
+        return Math.min(free[pipeIndex.fma]!, free[pipeIndex.imad]!)
+      case 'lsu':
+        return Math.max(free[pipeIndex.lsu]!, core.queue[core.queued % queueLength]!)
+      case 'tensor':
+        return instruction.action.kind === 'warpgroup'
+          ? free[pipeIndex.tensor]! - queuedProducts * instruction.action.cycles
+          : free[pipeIndex.tensor]!
+      case 'imad':
+      case 'alu':
+      case 'fp16':
+      case 'fp64':
+      case 'xu':
+      case 'uniform':
+      case 'branch':
+        return free[pipeIndex[instruction.pipe]]!
+    }
+  }
+
+  function occupy(core: SubCore, { pipe, interval }: TimedInstruction, time: number): void {
+    const { free } = core
+    if (pipe === 'none') return
+    const place =
+      pipe === 'fma' && free[pipeIndex.imad]! < free[pipeIndex.fma]!
+        ? pipeIndex.imad
+        : pipeIndex[pipe]
+    free[place] = Math.max(free[place]!, time) + interval
+    pipeBusy[pipeIndex[pipe]]! += interval
+  }
+
+  /** A place in the load/store unit for so many wavefronts; returns when the last one has passed. */
+  function pass(core: SubCore, time: number, wavefronts: number): number {
+    const stage = dataStages[core.sm]!
+    const began = Math.max(stage.free, time + dispatchCycles)
+    const done = stage.serve(began, Math.max(1, wavefronts) * wavefrontCycles)
+    core.queue[core.queued++ % queueLength] = began
+    return done
+  }
+
+  function complete(warp: WarpState, instruction: TimedInstruction, done: number): void {
+    const { writeBarrier } = instruction
+    if (writeBarrier < 0) return
+    if (done >= warp.scoreboard[writeBarrier]!) {
+      warp.scoreboard[writeBarrier] = done
+      warp.long[writeBarrier] = instruction.long ? 1 : 0
+    }
+  }
+
+  function read(warp: WarpState, { readBarrier }: TimedInstruction, done: number): void {
+    if (readBarrier < 0 || done < warp.scoreboard[readBarrier]!) return
+    warp.scoreboard[readBarrier] = done
+    warp.long[readBarrier] = 0
+  }
+
+  const meetingOf = (id: number, phase: number): MeetingState => {
+    const key = id * 2 ** 22 + phase
+    let found = meetings.get(key)
+    if (!found) {
+      found = { left: trace.arrivals[id]![phase]!, latest: 0, waiting: [] }
+      meetings.set(key, found)
+    }
+    return found
+  }
+
+  function arrive(id: number, phase: number, time: number): void {
+    const meeting = meetingOf(id, phase)
+    meeting.latest = Math.max(meeting.latest, time)
+    if (--meeting.left > 0) return
+    for (const { warp, reason } of meeting.waiting) {
+      const until = Math.max(meeting.latest, warp.waitUntil)
+      warp.ready = warp.waitUntil
+      delay(warp, until, reason, warp.at)
+      fetch(warp)
+      const core = cores[warp.core]!
+      core.next = Math.min(core.next, warp.ready)
+    }
+    meeting.waiting = []
+  }
+
+  /** Adds up the lines of an access; returns when the last of them is there. */
+  function readLines(
+    memory: MemoryHierarchy,
+    time: number,
+    events: Int32Array,
+    from: number,
+    throughL1: boolean,
+  ): number {
+    const count = events[from]!
+    let done = time
+    for (let place = from + 1; place < from + 1 + 2 * count; place += 2)
+      done = Math.max(done, memory.load(time, events[place]!, events[place + 1]! & 15, throughL1))
+    return done
+  }
+
+  /** Does the events of the instruction that the warp has issued; whether it waits for others now. */
+  function doEvents(warp: WarpState, core: SubCore, instruction: TimedInstruction, time: number) {
+    const { events } = warp.trace
+    const memory = memories[warp.sm]!
+    let blockedBy: MeetingState | null = null
+    let blockedReason: number = reasonAt.barrier
+    let passed = 0
+    let resumes = 0
+    while (
+      warp.event < events.length &&
+      events[warp.event] === warp.piece &&
+      events[warp.event + 1] === warp.at
+    ) {
+      const kind = events[warp.event + 2]!
+      const from = warp.event + eventHead
+      switch (kind) {
+        case eventKinds.shared: {
+          passed = pass(core, time, events[from]!)
+          complete(warp, instruction, passed + values.latencyShared - 1)
+          warp.event = from + 1
+          break
+        }
+        case eventKinds.local: {
+          passed = pass(core, time, Math.ceil(events[from]! / lineBytes))
+          complete(warp, instruction, passed + values.latencyL1)
+          warp.event = from + 1
+          break
+        }
+        case eventKinds.load:
+        case eventKinds.copy:
+        case eventKinds.copyPastL1:
+        case eventKinds.store:
+        case eventKinds.atomic:
+        case eventKinds.reduction: {
+          const lanes = events[from]!
+          const bytes = events[from + 1]!
+          const lines = events[from + 2]!
+          const wavefronts = Math.max(
+            Math.ceil((lanes * bytes) / lineBytes),
+            lines / values.l1TagsPerCycle,
+          )
+          passed = pass(core, time, wavefronts)
+          if (kind === eventKinds.store) {
+            for (let place = from + 3; place < from + 3 + 2 * lines; place += 2) {
+              const bits = events[place + 1]!
+              const touched = Math.max(1, lines)
+              memory.store(
+                passed,
+                events[place]!,
+                bits & 15,
+                bits >> wholeSectors,
+                Math.min(32, (lanes * bytes) / touched),
+              )
+            }
+          } else if (kind === eventKinds.atomic || kind === eventKinds.reduction) {
+            let done = passed
+            for (let place = from + 3; place < from + 3 + 2 * lines; place += 2)
+              done = Math.max(done, memory.fromL2(passed, events[place]!, events[place + 1]! & 15))
+            if (kind === eventKinds.atomic)
+              complete(warp, instruction, done + values.latencyAtomicGlobal)
+          } else {
+            const done = readLines(memory, passed, events, from + 2, kind !== eventKinds.copyPastL1)
+            if (kind === eventKinds.load) complete(warp, instruction, done)
+            else {
+              warp.copies = Math.max(warp.copies, done)
+              complete(warp, instruction, done)
+            }
+          }
+          warp.event = from + 3 + 2 * lines
+          break
+        }
+        case eventKinds.bulkLoad:
+        case eventKinds.bulkStore: {
+          const lines = events[from]!
+          let done = time
+          for (let place = from + 1; place < from + 1 + 2 * lines; place += 2) {
+            const bits = events[place + 1]!
+            done = Math.max(
+              done,
+              kind === eventKinds.bulkLoad
+                ? memory.fromL2(time, events[place]!, bits & 15)
+                : memory.store(time, events[place]!, bits & 15, bits >> wholeSectors, 16),
+            )
+          }
+          warp.bulk = done + values.latencyBulkCopy
+          warp.event = from + 1 + 2 * lines
+          break
+        }
+        case eventKinds.arrive:
+        case eventKinds.arriveAfterCopies:
+        case eventKinds.arriveAfterBulkCopy: {
+          const at =
+            kind === eventKinds.arrive
+              ? time +
+                (instruction.pipe === 'branch' ? values.latencyBarrier : values.latencyMbarrier)
+              : kind === eventKinds.arriveAfterCopies
+                ? Math.max(time, warp.copies)
+                : warp.bulk
+          warp.event = from + 2
+          arrive(events[from]!, events[from + 1]!, at)
+          break
+        }
+        default: {
+          const meeting = meetingOf(events[from]!, events[from + 1]!)
+          if (instruction.pipe !== 'branch') blockedReason = reasonAt.short_scoreboard
+          if (meeting.left > 0) blockedBy = meeting
+          else resumes = Math.max(resumes, meeting.latest)
+          warp.event = from + 2
+        }
+      }
+    }
+    if (passed > 0) read(warp, instruction, passed + operandCycles)
+    else complete(warp, instruction, time + instruction.latency)
+    return { blockedBy, blockedReason, resumes }
+  }
+
+  function issue(warp: WarpState, core: SubCore, time: number): void {
+    const { at } = warp
+    const instruction = code[at]!
+    // Between being ready and issuing it waited for its pipe, then for its turn.
+    const throttled = Math.min(time, Math.max(warp.ready, pipeFree(core, instruction))) - warp.ready
+    const place = at * reasons
+    if (throttled > 0)
+      stalls[
+        place +
+          (instruction.pipe === 'lsu'
+            ? instruction.long
+              ? reasonAt.lg_throttle
+              : reasonAt.mio_throttle
+            : reasonAt.math_pipe_throttle)
+      ]! += throttled
+    stalls[place + reasonAt.not_selected]! += time - warp.ready - Math.max(0, throttled)
+    issued++
+    executed[at]!++
+    occupy(core, instruction, time)
+    warp.lastIssue = time
+    warp.ready = time + 1
+    let blocked: ReturnType<typeof doEvents> | null = null
+    const { action } = instruction
+    switch (action.kind) {
+      case 'events':
+        blocked = doEvents(warp, core, instruction, time)
+        break
+      case 'shuffle': {
+        const passed = pass(core, time, 1)
+        complete(warp, instruction, passed + instruction.latency)
+        read(warp, instruction, passed + operandCycles)
+        break
+      }
+      case 'constant': {
+        const known = constants[warp.sm]!
+        const missed = action.line !== null && !known.has(action.line)
+        if (action.line !== null) known.add(action.line)
+        complete(
+          warp,
+          instruction,
+          time + (missed ? values.latencyConstantMiss : values.latencyConstant),
+        )
+        break
+      }
+      case 'copy-group':
+        warp.groups.push(Math.max(time, warp.copies, warp.groups.at(-1) ?? 0))
+        complete(warp, instruction, time + 1)
+        break
+      case 'warpgroup': {
+        const begins = Math.max(core.free[pipeIndex.tensor]!, time)
+        core.free[pipeIndex.tensor] = begins + action.cycles
+        pipeBusy[pipeIndex.tensor]! += action.cycles
+        warp.lastProduct = begins + action.cycles
+        if (action.commits)
+          warp.products.push(warp.lastProduct + values.latencyHgmma - action.cycles)
+        break
+      }
+      case 'sleep':
+        warp.ready = time + action.cycles
+        stalls[place + reasonAt.sleeping]! += action.cycles
+        break
+      case 'plain':
+      case 'scoreboard':
+      case 'warpgroup-wait':
+        complete(warp, instruction, time + instruction.latency)
+        read(warp, instruction, time + operandCycles)
+        break
+    }
+    advance(warp, core, instruction, blocked)
+  }
+
+  /** Goes on to the next instruction. */
+  function advance(
+    warp: WarpState,
+    core: SubCore,
+    instruction: TimedInstruction,
+    blocked: ReturnType<typeof doEvents> | null,
+  ): void {
+    const { pieces } = warp.trace
+    const from = warp.at
+    const fixed = warp.lastIssue + instruction.stall
+    if (from < pieces[2 * warp.piece + 1]!) warp.at = from + 1
+    else {
+      warp.piece++
+      if (2 * warp.piece >= pieces.length) {
+        warp.done = true
+        core.warps.splice(core.warps.indexOf(warp), 1)
+        if (core.last === warp) core.last = null
+        end(warp, warp.lastIssue + 1)
+        return
+      }
+      warp.at = pieces[2 * warp.piece]!
+      if (warp.at !== from + 1) {
+        delay(warp, fixed, reasonAt.wait, warp.at)
+        delay(warp, fixed + values.branchTaken, reasonAt.branch_resolving, warp.at)
+      }
+    }
+    delay(warp, fixed, reasonAt.wait, warp.at)
+    if (blocked?.blockedBy) {
+      warp.waitUntil = Math.max(warp.ready, blocked.resumes)
+      warp.ready = Infinity
+      blocked.blockedBy.waiting.push({ warp, reason: blocked.blockedReason })
+      return
+    }
+    if (blocked && blocked.resumes > 0) delay(warp, blocked.resumes, blocked.blockedReason, warp.at)
+    fetch(warp)
+  }
+
+  const startEvery = setting.sharing.sms / clusterBlocks / values.blocksPerCycle
+  for (let block = 0; block < setting.resident; block++) startCluster(block * startEvery)
+  for (;;) {
+    let core: SubCore | null = null
+    for (const each of cores) if (core === null || each.next < core.next) core = each
+    const time = core!.next
+    if (time === Infinity) break
+    let best: WarpState | null = null
+    let soonest = Infinity
+    for (const warp of core!.warps) {
+      if (warp.ready === Infinity) continue
+      const earliest = Math.max(warp.ready, pipeFree(core!, code[warp.at]!))
+      if (earliest > time) soonest = Math.min(soonest, earliest)
+      else if (best === null || warp === core!.last) best = warp
+    }
+    if (best === null) {
+      core!.next = soonest
+      continue
+    }
+    core!.last = best
+    core!.next = Math.floor(time) + 1
+    issue(best, core!, time)
+  }
+  const drained = Math.max(finished, ...memories.map((memory) => memory.finish()))
+  const sum = (of: (memory: MemoryHierarchy) => number): number =>
+    memories.reduce((total, memory) => total + of(memory), 0)
+  const traffic = Object.fromEntries(
+    Object.keys(memories[0]!.traffic).map((name) => [
+      name,
+      sum(({ traffic: own }) => own[name as keyof Traffic]),
+    ]),
+  ) as unknown as Traffic
+  return {
+    cycles: drained,
+    ends,
+    issued,
+    pipeBusy: Object.fromEntries(
+      pipes.map((name, index) => [name, pipeBusy[index]!]),
+    ) as SmResult['pipeBusy'],
+    l1Busy: dataStages.reduce((total, { busy }) => total + busy, 0),
+    l2Busy: sum(({ l2 }) => l2.busy),
+    dramBusy: sum(({ dram }) => dram.busy),
+    portBusy: sum(({ port }) => port.busy),
+    stalls,
+    executed,
+    warpCycles,
+    traffic,
+    instructionCacheMisses: caches.reduce((total, { misses }) => total + misses, 0),
+  }
+}

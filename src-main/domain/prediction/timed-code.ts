@@ -1,0 +1,225 @@
+/**
+ * Machine code as the simulator times it: for each instruction its pipe, how long it occupies it, when its result is
+ * there, and the control bits that the compiler set.
+ */
+import type { Instruction, Operand } from '../sass/instruction'
+import type { ParameterValues } from './parameter-table'
+
+/** The units that an instruction can occupy. The halves of the FMA pipe take turns; IMAD needs the heavy one. */
+export const pipes = [
+  'none',
+  'fma',
+  'imad',
+  'alu',
+  'fp16',
+  'fp64',
+  'xu',
+  'lsu',
+  'uniform',
+  'branch',
+  'tensor',
+] as const
+export type Pipe = (typeof pipes)[number]
+
+/** What the simulator does at an instruction besides issuing it. */
+export type Action =
+  /** Nothing: the result is there after a fixed time, which the stall count covers, or after `latency`. */
+  | { readonly kind: 'plain' }
+  /** Does what the events of the trace say: accesses, arrivals, waits. */
+  | { readonly kind: 'events' }
+  | { readonly kind: 'shuffle' }
+  | { readonly kind: 'constant'; readonly line: string | null }
+  /** Waits until at most `pending` operations of a scoreboard are outstanding. */
+  | { readonly kind: 'scoreboard'; readonly scoreboard: number; readonly pending: number }
+  /** Closes a group of asynchronous copies. */
+  | { readonly kind: 'copy-group' }
+  /** WGMMA: cycles on the tensor core of each sub-core; `commits` closes a group. */
+  | { readonly kind: 'warpgroup'; readonly cycles: number; readonly commits: boolean }
+  | { readonly kind: 'warpgroup-wait'; readonly pending: number }
+  | { readonly kind: 'sleep'; readonly cycles: number }
+
+export interface TimedInstruction {
+  readonly pipe: Pipe
+  /** Cycles of the pipe on one sub-core. */
+  readonly interval: number
+  /** Cycles from issue to the result, where a scoreboard tells of it. */
+  readonly latency: number
+  readonly action: Action
+  readonly stall: number
+  readonly waitMask: number
+  readonly writeBarrier: number
+  readonly readBarrier: number
+  /** Whether who waits for its result waits for memory beyond shared memory. */
+  readonly long: boolean
+  /** Lines of constant memory that its operands name. */
+  readonly constants: readonly string[]
+}
+
+const setOf = (words: string): ReadonlySet<string> => new Set(words.split(' '))
+
+const fma = setOf('FFMA FMUL FADD FFMA32I FMUL32I FADD32I FSWZADD')
+const imad = setOf('IMAD IMUL IMUL32I IDP IDP4A XMAD IMAD32I')
+const fp16 = setOf('HFMA2 HADD2 HMUL2 HADD2_32I HFMA2_32I HMUL2_32I HSETP2 HSET2 HMNMX2')
+const fp64 = setOf('DFMA DADD DMUL DSETP')
+const xu = setOf('MUFU F2F F2I I2F FRND POPC FLO BREV I2I FCHK')
+const branches = setOf(
+  'BRA BRX JMP BSSY BSYNC BREAK WARPSYNC YIELD NANOSLEEP CALL RET EXIT KILL BAR BPT UCGABAR_ARV UCGABAR_WAIT',
+)
+/** Those whose addresses and answers are in the trace. */
+const accesses = setOf(
+  'LD LDG LDS LDL ST STG STS STL ATOM ATOMG ATOMS RED REDG LDGSTS LDSM STSM UTMALDG UTMASTG UBLKCP SYNCS ARRIVES',
+)
+const waits = setOf('BAR UCGABAR_ARV UCGABAR_WAIT')
+const special = setOf('S2R S2UR B2R CS2R')
+const lsu = setOf('SHFL MATCH MEMBAR ERRBAR CCTL CCTLL FENCE LDGDEPBAR')
+const global = setOf('LD LDG LDL ATOM ATOMG LDGSTS TEX TLD TLD4 SULD')
+const free = setOf('NOP DEPBAR WARPGROUP')
+
+/** Multiply-adds of HMMA.16816, to which others are compared. */
+const macsOf16816 = 16 * 8 * 16
+
+/** `16816` and `64x128x16` name the shape of a matrix product. */
+function shapeOf({ modifiers }: Instruction): readonly [number, number, number] | null {
+  for (const word of modifiers) {
+    const wide = /^(\d+)x(\d+)x(\d+)$/.exec(word)
+    if (wide) return [Number(wide[1]), Number(wide[2]), Number(wide[3])]
+    const short = /^(16|8)(8|16)(\d+)$/.exec(word)
+    if (short) return [Number(short[1]), Number(short[2]), Number(short[3])]
+  }
+  return null
+}
+
+/** How many times faster narrow types go through a tensor core than 16-bit ones. */
+function speedOf({ mnemonic, modifiers }: Instruction): number {
+  if (mnemonic === 'QGMMA' || mnemonic === 'IGMMA' || mnemonic === 'QMMA') return 2
+  return modifiers.includes('TF32') ? 0.5 : 1
+}
+
+function tensorCycles(instruction: Instruction, values: ParameterValues): number | null {
+  const { mnemonic } = instruction
+  const shape = shapeOf(instruction)
+  const macs = shape ? shape[0] * shape[1] * shape[2] : macsOf16816
+  if (mnemonic === 'HMMA' || mnemonic === 'QMMA')
+    return (values.pipeHmma * macs) / macsOf16816 / speedOf(instruction)
+  if (mnemonic === 'IMMA') return (values.pipeImma * macs) / (16 * 8 * 32)
+  if (mnemonic === 'DMMA') return (values.pipeDmma * macs) / (8 * 8 * 4)
+  if (/^[HQI]GMMA$/.test(mnemonic)) return macs / values.hgmmaMacsPerCycle / speedOf(instruction)
+  return null
+}
+
+const isWarpgroup = ({ mnemonic }: Instruction): boolean => /^[HQI]GMMA$/.test(mnemonic)
+
+function pipeOf(instruction: Instruction, values: ParameterValues): readonly [Pipe, number] {
+  const { mnemonic, modifiers } = instruction
+  const cycles = tensorCycles(instruction, values)
+  if (cycles !== null) return ['tensor', isWarpgroup(instruction) ? 0 : cycles]
+  if (free.has(mnemonic)) return ['none', 1]
+  if (fma.has(mnemonic)) return ['fma', 2 * values.pipeFma]
+  if (imad.has(mnemonic)) {
+    // A move by way of the FMA pipe may take either half.
+    const moves = modifiers.some((word) => word === 'MOV' || word === 'SHL' || word === 'IADD')
+    return [moves ? 'fma' : 'imad', moves ? 2 * values.pipeFma : values.pipeImad]
+  }
+  if (fp16.has(mnemonic)) return ['fp16', values.pipeFp16]
+  if (fp64.has(mnemonic)) return ['fp64', values.pipeFp64]
+  if (xu.has(mnemonic)) return ['xu', values.pipeXu]
+  if (accesses.has(mnemonic) || lsu.has(mnemonic) || special.has(mnemonic))
+    return ['lsu', values.pipeLsu]
+  if (mnemonic === 'LDC') return ['lsu', values.pipeLsu]
+  if (branches.has(mnemonic)) return ['branch', values.pipeBranch]
+  if (
+    mnemonic.startsWith('U') ||
+    mnemonic === 'R2UR' ||
+    mnemonic === 'VOTEU' ||
+    mnemonic === 'REDUX'
+  )
+    return ['uniform', values.pipeUniform]
+  return ['alu', values.pipeAlu]
+}
+
+function latencyOf({ mnemonic }: Instruction, values: ParameterValues): number {
+  if (xu.has(mnemonic)) return values.latencyXu
+  if (special.has(mnemonic) || mnemonic === 'R2UR' || mnemonic === 'REDUX')
+    return values.latencySpecial
+  if (mnemonic === 'SHFL' || mnemonic === 'MATCH') return values.latencyShuffle
+  if (fp64.has(mnemonic)) return values.latencyFp64
+  if (mnemonic === 'LDC' || mnemonic === 'ULDC') return values.latencyConstant
+  if (/MMA$/.test(mnemonic)) return values.latencyHmma
+  if (mnemonic === 'SYNCS' || mnemonic === 'ARRIVES') return values.latencyMbarrier
+  return values.latencyXu
+}
+
+/** Bytes of the lines in which constants are fetched. */
+const constantLine = 64
+
+const lineOf = (operand: Operand): string | null =>
+  operand.kind === 'constant' &&
+  typeof operand.bank === 'number' &&
+  operand.register === null &&
+  operand.uniform === null
+    ? `${operand.bank} ${Math.floor(operand.offset / constantLine)}`
+    : null
+
+const numberIn = (operand: Operand | undefined): number =>
+  operand?.kind === 'immediate' ? operand.bits : 0
+
+/** The scoreboard operand, of a warpgroup or of the warp alone. */
+const scoreboardOf = ({ operands }: Instruction, group: boolean): number | null =>
+  operands.flatMap((operand) =>
+    operand.kind === 'scoreboard' && operand.group === group ? [operand.index] : [],
+  )[0] ?? null
+
+function actionOf(instruction: Instruction, values: ParameterValues): Action {
+  const { mnemonic, modifiers, operands } = instruction
+  if (accesses.has(mnemonic) || waits.has(mnemonic)) return { kind: 'events' }
+  if (mnemonic === 'SHFL' || mnemonic === 'MATCH') return { kind: 'shuffle' }
+  if (mnemonic === 'LDGDEPBAR') return { kind: 'copy-group' }
+  const immediate = operands.findLast(({ kind }) => kind === 'immediate')
+  if (mnemonic === 'DEPBAR')
+    return {
+      kind: 'scoreboard',
+      scoreboard: scoreboardOf(instruction, false) ?? 0,
+      pending: numberIn(immediate),
+    }
+  if (isWarpgroup(instruction))
+    return {
+      kind: 'warpgroup',
+      cycles: tensorCycles(instruction, values)!,
+      commits: scoreboardOf(instruction, true) !== null,
+    }
+  if (mnemonic === 'WARPGROUP' && modifiers.includes('DEPBAR'))
+    return { kind: 'warpgroup-wait', pending: numberIn(immediate) }
+  if (mnemonic === 'NANOSLEEP')
+    return { kind: 'sleep', cycles: (numberIn(immediate) * values.clockMHz) / 1000 }
+  if (mnemonic === 'LDC' || mnemonic === 'ULDC')
+    return { kind: 'constant', line: operands.map(lineOf).find((line) => line !== null) ?? null }
+  return { kind: 'plain' }
+}
+
+/** The instructions of a kernel on a GPU of these parameters. */
+export function timedCode(
+  code: readonly Instruction[],
+  values: ParameterValues,
+): TimedInstruction[] {
+  return code.map((instruction) => {
+    const [pipe, interval] = pipeOf(instruction, values)
+    const { stall, waitMask, writeBarrier, readBarrier } = instruction.control
+    const action = actionOf(instruction, values)
+    const alsoWaits = instruction.operands
+      .flatMap((operand) => (operand.kind === 'scoreboard-set' ? operand.indices : []))
+      .reduce((mask, index) => mask | (1 << index), 0)
+    return {
+      ...{ pipe, interval, action },
+      waitMask: waitMask | alsoWaits,
+      latency: latencyOf(instruction, values),
+      stall: Math.max(1, stall),
+      writeBarrier: writeBarrier ?? -1,
+      readBarrier: readBarrier ?? -1,
+      long: global.has(instruction.mnemonic),
+      constants:
+        action.kind === 'constant'
+          ? []
+          : instruction.operands.map(lineOf).filter((line) => line !== null),
+    }
+  })
+}

@@ -1,0 +1,319 @@
+/**
+ * Records what the warps of some blocks do, for the simulator to replay in time: the straight pieces of code that each
+ * executes, its accesses by line and sector, and what it arrives at and waits for.
+ */
+import { countLanes } from '../emulator/site'
+import type { AccessKind, AccessSpace, Meeting, Trace } from '../emulator/trace'
+import type { Block, Warp } from '../emulator/warp'
+import { lineBytes, sectorBytes } from './memory-units'
+
+/** What an event is. Its words: piece of code, instruction, kind, and what the kind says. */
+export const eventKinds = {
+  /** Wavefronts. */
+  shared: 0,
+  /** Lanes, bytes per lane, number of lines, and for each line its number and its sectors. */
+  load: 1,
+  store: 2,
+  atomic: 3,
+  /** The same without an answer. */
+  reduction: 4,
+  copy: 5,
+  copyPastL1: 6,
+  /** Bytes of the whole warp. */
+  local: 7,
+  /** Number of lines, and for each line its number and its sectors. */
+  bulkLoad: 8,
+  bulkStore: 9,
+  /** Meeting and phase. */
+  arrive: 10,
+  arriveAfterCopies: 11,
+  arriveAfterBulkCopy: 12,
+  wait: 13,
+} as const
+
+/** Words before what the kind says. */
+export const eventHead = 3
+
+/** Of a line's sectors: four bits of those touched, and above them four of those touched whole. */
+export const wholeSectors = 4
+
+/** A growing list of 32-bit words. */
+export class Words {
+  private words = new Int32Array(256)
+  length = 0
+
+  push(word: number): void {
+    if (this.length === this.words.length) {
+      const more = new Int32Array(2 * this.length)
+      more.set(this.words)
+      this.words = more
+    }
+    this.words[this.length++] = word
+  }
+
+  set(place: number, word: number): void {
+    this.words[place] = word
+  }
+
+  done(): Int32Array {
+    return this.words.subarray(0, this.length)
+  }
+}
+
+export interface WarpTrace {
+  /** First and last instruction of each piece of code. */
+  readonly pieces: Int32Array
+  readonly events: Int32Array
+}
+
+export interface BlockTrace {
+  readonly number: number
+  /** Which of its cluster. */
+  readonly rank: number
+  readonly warps: readonly WarpTrace[]
+  readonly instructions: number
+}
+
+export interface LaunchTrace {
+  readonly blocks: readonly BlockTrace[]
+  /** Arrivals that complete each phase of each meeting. */
+  readonly arrivals: readonly (readonly number[])[]
+}
+
+interface Recorded {
+  block: Block
+  warps: { pieces: Words; events: Words; instructions: number }[]
+}
+
+/** Lines and sectors of the lanes of an access. */
+class Lines {
+  readonly line = new Float64Array(64)
+  readonly sectors = new Int32Array(64)
+  /** Bytes of each sector that are touched, a bit each. */
+  private readonly covered = new Int32Array(4 * 64)
+  count = 0
+
+  clear(): void {
+    this.count = 0
+  }
+
+  add(address: number, bytes: number): void {
+    for (let at = address; at < address + bytes;) {
+      const line = Math.floor(at / lineBytes)
+      let place = this.count - 1
+      while (place >= 0 && this.line[place] !== line) place--
+      if (place < 0) {
+        if (this.count === this.line.length) return
+        place = this.count++
+        this.line[place] = line
+        this.sectors[place] = 0
+        this.covered.fill(0, 4 * place, 4 * place + 4)
+      }
+      const sector = Math.floor((at % lineBytes) / sectorBytes)
+      const first = at % sectorBytes
+      const count = Math.min(sectorBytes - first, address + bytes - at)
+      this.sectors[place]! |= 1 << sector
+      this.covered[4 * place + sector]! |= count === 32 ? -1 : ((1 << count) - 1) << first
+      at += count
+    }
+  }
+
+  /** Sectors touched and, above them, those touched whole. */
+  bits(place: number): number {
+    let whole = 0
+    for (let sector = 0; sector < 4; sector++)
+      if (this.covered[4 * place + sector] === -1) whole |= 1 << sector
+    return this.sectors[place]! | (whole << wholeSectors)
+  }
+}
+
+const kindOf: Record<Exclude<AccessKind, 'atomic'>, number> = {
+  load: eventKinds.load,
+  store: eventKinds.store,
+  copy: eventKinds.copy,
+  'copy-past-l1': eventKinds.copyPastL1,
+}
+
+const arrivalOf = {
+  warp: eventKinds.arrive,
+  copies: eventKinds.arriveAfterCopies,
+  'bulk-copy': eventKinds.arriveAfterBulkCopy,
+}
+
+export interface Recorder {
+  readonly trace: Trace
+  done(): LaunchTrace
+}
+
+/** `mostInstructions` ends each warp after so many, for a look at how a launch begins. */
+export function createRecorder(mostInstructions = Infinity): Recorder {
+  const blocks: Recorded[] = []
+  const byBlock = new Map<Block, Recorded>()
+  const lines = new Lines()
+  const meetings = new Map<string, number>()
+  const phases: number[] = []
+  const arrivals: number[][] = []
+  let ended = false
+
+  let last: Warp | null = null
+  let own: Recorded['warps'][number]
+  const of = (warp: Warp): Recorded['warps'][number] => {
+    if (warp === last) return own
+    let recorded = byBlock.get(warp.block)
+    if (!recorded) {
+      // Memory of blocks is used again: those of a cluster that has ended are not asked about any more.
+      byBlock.clear()
+      meetings.clear()
+      for (const block of warp.block.cluster.blocks) {
+        const warps = block.warps.map(() => ({
+          ...{ pieces: new Words(), events: new Words(), instructions: 0 },
+        }))
+        const fresh = { block, warps }
+        byBlock.set(block, fresh)
+        blocks.push(fresh)
+      }
+      recorded = byBlock.get(warp.block)!
+    }
+    last = warp
+    own = recorded.warps[warp.number]!
+    return own
+  }
+
+  const event = (warp: Warp, at: number, kind: number): Words => {
+    const { pieces, events } = of(warp)
+    events.push(pieces.length / 2 - 1)
+    events.push(at)
+    events.push(kind)
+    return events
+  }
+
+  const idOf = (meeting: Meeting): number => {
+    const { block } = meeting
+    const key =
+      meeting.kind === 'cluster'
+        ? `${block.cluster.blocks[0]!.number} cluster`
+        : meeting.kind === 'barrier'
+          ? `${block.number} ${meeting.number}`
+          : `${block.number} at ${meeting.offset}`
+    let id = meetings.get(key)
+    if (id === undefined) {
+      id = phases.push(0) - 1
+      meetings.set(key, id)
+      arrivals.push([0])
+    }
+    return id
+  }
+
+  const putLines = (words: Words): void => {
+    words.push(lines.count)
+    for (let place = 0; place < lines.count; place++) {
+      words.push(lines.line[place]!)
+      words.push(lines.bits(place))
+    }
+  }
+
+  let bulk: { words: Words; count: number } | null = null
+
+  const trace: Trace = {
+    get endsWarps() {
+      return ended
+    },
+    enters(warp, from, end) {
+      const recorded = of(warp)
+      if (recorded.instructions >= mostInstructions) {
+        ended = true
+        return false
+      }
+      recorded.instructions += end - from + 1
+      recorded.pieces.push(from)
+      recorded.pieces.push(end)
+      return true
+    },
+    access(warp, at, space: AccessSpace, kind, { mask, addresses, bytes, wavefronts, returns }) {
+      if (mask === 0) return
+      if (space === 'shared') {
+        event(warp, at, eventKinds.shared).push(wavefronts)
+        return
+      }
+      if (space === 'local') {
+        event(warp, at, eventKinds.local).push(bytes * countLanes(mask))
+        return
+      }
+      const number =
+        kind === 'atomic' ? (returns ? eventKinds.atomic : eventKinds.reduction) : kindOf[kind]
+      const words = event(warp, at, number)
+      lines.clear()
+      for (let rest = mask; rest !== 0; rest &= rest - 1) {
+        const lane = 31 - Math.clz32(rest & -rest)
+        lines.add(addresses[lane]! >>> 0, bytes)
+      }
+      words.push(countLanes(mask))
+      words.push(bytes)
+      putLines(words)
+    },
+    copies(warp, at, toShared) {
+      const words = event(warp, at, toShared ? eventKinds.bulkLoad : eventKinds.bulkStore)
+      bulk = { words, count: words.length }
+      words.push(0)
+      lines.clear()
+    },
+    copied(address, bytes) {
+      if (!bulk) return
+      const { words, count } = bulk
+      for (let at = address; at < address + bytes;) {
+        const next = Math.min(address + bytes, (Math.floor(at / lineBytes) + 1) * lineBytes)
+        lines.clear()
+        lines.add(at, next - at)
+        at = next
+        const before = words.done()
+        const had = before[count]!
+        // Rows of a box often go on where the last piece ended.
+        if (had > 0 && before[words.length - 2] === lines.line[0])
+          words.set(words.length - 1, before[words.length - 1]! | lines.bits(0))
+        else {
+          words.push(lines.line[0]!)
+          words.push(lines.bits(0))
+          words.set(count, had + 1)
+        }
+      }
+    },
+    arrives(warp, at, meeting, by) {
+      const id = idOf(meeting)
+      const phase = phases[id]!
+      const words = event(warp, at, arrivalOf[by])
+      words.push(id)
+      words.push(phase)
+      arrivals[id]![phase]!++
+      // A copy to several blocks reads once.
+      if (by === 'bulk-copy') bulk = null
+    },
+    completes(meeting) {
+      const id = idOf(meeting)
+      phases[id]!++
+      arrivals[id]!.push(0)
+    },
+    waits(warp, at, meeting, which) {
+      const id = idOf(meeting)
+      const phase = phases[id]! - (which === 'previous' ? 1 : 0)
+      if (phase < 0) return
+      const words = event(warp, at, eventKinds.wait)
+      words.push(id)
+      words.push(phase)
+    },
+  }
+  return {
+    trace,
+    done: () => ({
+      blocks: blocks.map(({ block, warps }) => ({
+        number: block.number,
+        rank: block.rank,
+        warps: warps.map(({ pieces, events }) => ({
+          pieces: pieces.done(),
+          events: events.done(),
+        })),
+        instructions: warps.reduce((sum, { instructions }) => sum + instructions, 0),
+      })),
+      arrivals,
+    }),
+  }
+}
