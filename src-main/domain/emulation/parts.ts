@@ -6,13 +6,8 @@
 import { instructionsOf } from '../emulator/rung'
 import type { Counts } from '../emulator/warp'
 import type { Instruction } from '../sass/instruction'
-import {
-  isRepeated,
-  unwritten,
-  type EmulatedKernel,
-  type EmulationAnswer,
-  type EmulationJob,
-} from './job'
+import { isRepeated, type EmulatedKernel, type EmulationAnswer, type EmulationJob } from './job'
+import { unwritten } from './job-memory'
 
 /** Fewer warp instructions are not worth the memory and the compilation of a further part. */
 const leastInstructions = 1e6

@@ -1,13 +1,5 @@
 /** Asynchronous copies from global to shared memory (LDGSTS). */
-import {
-  addressOf,
-  buffers,
-  checked,
-  countCost,
-  traceAccess,
-  watchAll,
-  widthOf,
-} from './memory-access'
+import { addressOf, buffers, checked, countCost, traceOf, watchAll, widthOf } from './memory-access'
 import { eachLane, lanes, noCost, type Site } from './site'
 import type { Step } from './warp'
 import { copyAccess, sectorsFilled } from './accesses'
@@ -47,6 +39,7 @@ export function copyToShared(at: Site): Step {
       }
     },
   )
+  const traced = traceOf(at, 'global', bypass ? 'copy-past-l1' : 'copy', bytes)
   const condition = at.predicate(at.all('predicate')[0])
   const { bytes: memory } = at.views
   return (warp, active) => {
@@ -59,9 +52,7 @@ export function copyToShared(at: Site): Step {
     const cost = costs(good | zeroed, target, source)
     countCost(at, cost)
     if (good === -1) at.machine.seen(at.index, [target, source], cost)
-    traceAccess(at, warp, 'global', bypass ? 'copy-past-l1' : 'copy', {
-      ...{ mask: good, addresses: source, bytes, wavefronts: cost.wavefronts },
-    })
+    traced(warp, good, source, cost.wavefronts)
     watchAll(at, 'global', warp, good, source, bytes, false)
     watchAll(at, 'shared', warp, good | zeroed, target, bytes, true)
     eachLane((_, __, lane) => {

@@ -20,7 +20,7 @@ import {
   costsOf,
   countCost,
   originOf,
-  traceAccess,
+  traceOf,
   valueOperand,
   watchAll,
   widthOf,
@@ -157,6 +157,7 @@ export function atomic(at: Site, space: Space, returns: boolean): Step {
   const { origin, stride } = originOf(at, space)
   // The lanes that increment one word are counted together, and cost what one does.
   const costs = costsOf(space, counted ? 'store' : 'atomic', bytes)
+  const traced = traceOf(at, space, 'atomic', bytes, returns)
   const [addresses] = buffers
   const narrow: Combine = wide ? (old) => old : counted ? (old) => (old + 1) | 0 : combineOf(at)
   const double = wide ? combineWide(at) : null
@@ -165,9 +166,7 @@ export function atomic(at: Site, space: Space, returns: boolean): Step {
     const good = check(warp, active, addresses)
     const cost = costs(good, addresses)
     countCost(at, cost)
-    traceAccess(at, warp, space, 'atomic', {
-      ...{ mask: good, addresses, bytes, wavefronts: cost.passes, returns },
-    })
+    traced(warp, good, addresses, cost.passes)
     watchAll(at, space, warp, good, addresses, bytes, true, true)
     const first = origin(warp)
     eachLane((_, base, lane) => {

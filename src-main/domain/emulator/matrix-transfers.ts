@@ -1,5 +1,5 @@
 /** Loads and stores of 8 x 8 matrices by a warp (LDSM, STSM). */
-import { addressOf, checked, countCost, traceAccess, valueOperand, watchAll } from './memory-access'
+import { addressOf, checked, countCost, traceOf, valueOperand, watchAll } from './memory-access'
 import { lanes, noCost, type Site } from './site'
 import type { Step } from './warp'
 import { sharedMatrices } from './accesses'
@@ -24,6 +24,7 @@ export function matrices(at: Site, storing: boolean): Step {
     const hardware = { passes: wavefronts, conflicts: wavefronts - count }
     return { ...noCost, wavefronts, idealWavefronts: ideal, ...hardware }
   })
+  const traced = traceOf(at, 'shared', storing ? 'store' : 'load', 16)
   const rows = new Int32Array(lanes)
   const used = count === 4 ? -1 : (1 << (8 * count)) - 1
   return (warp, active) => {
@@ -32,9 +33,7 @@ export function matrices(at: Site, storing: boolean): Step {
     if (good === 0) return
     const cost = costs(good, rows)
     countCost(at, cost)
-    traceAccess(at, warp, 'shared', storing ? 'store' : 'load', {
-      ...{ mask: good, addresses: rows, bytes: 16, wavefronts: cost.passes },
-    })
+    traced(warp, good, rows, cost.passes)
     watchAll(at, 'shared', warp, good, rows, 16, storing)
     const { base } = warp
     for (let part = 0; part < count; part++) {

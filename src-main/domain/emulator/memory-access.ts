@@ -8,7 +8,7 @@ import {
 import { globalAccess, lanesPerWavefront, sharedAccess, sharedPasses } from './accesses'
 import { deviceHigh } from './device'
 import { lanes, noCost, type Cost, type FindingKind, type Get, type Site } from './site'
-import type { AccessKind, AccessSpace, Trace } from './trace'
+import type { AccessKind, AccessSpace } from './trace'
 import type { Warp } from './warp'
 import { patternsOf, periodOf } from './access-patterns'
 
@@ -42,15 +42,28 @@ export function countCost(at: Site, cost: Cost): void {
   counts.l1Sectors[index]! += cost.l1Sectors
 }
 
-/** Reports an access to the launch's trace, if it has one. */
-export function traceAccess(
+/** Wavefronts of the data stage by the banks in which L1 keeps its lines, which are those of shared memory. */
+const bankPatterns = (kind: 'load' | 'store' | 'atomic', bytes: number) =>
+  patternsOf([periodOf('global')], (mask, addresses) => ({
+    ...noCost,
+    passes: sharedPasses(kind, bytes, mask, addresses).passes,
+  }))
+
+/** Reports the accesses of an instruction to the launch's trace, if it has one. */
+export function traceOf(
   at: Site,
-  warp: Warp,
   space: AccessSpace,
   kind: AccessKind,
-  access: Parameters<Trace['access']>[4],
-): void {
-  at.machine.trace?.access(warp, at.index, space, kind, access)
+  bytes: number,
+  returns = true,
+): (warp: Warp, mask: number, addresses: Int32Array, passes: number) => void {
+  const { trace } = at.machine
+  if (!trace) return () => {}
+  const banks = bankPatterns(kind === 'store' || kind === 'atomic' ? kind : 'load', bytes)
+  return (warp, mask, addresses, passes) => {
+    const wavefronts = space === 'global' ? banks(mask, addresses).passes : passes
+    trace.access(warp, at.index, space, kind, { mask, addresses, bytes, wavefronts, returns })
+  }
 }
 
 const sharedPatterns = (kind: 'load' | 'store' | 'atomic', bytes: number) =>

@@ -7,7 +7,7 @@ import {
   countCost,
   originOf,
   storeOrder,
-  traceAccess,
+  traceOf,
   valueOperand,
   watchAll,
   widthOf,
@@ -31,6 +31,7 @@ function load(at: Site, space: Space): Step {
   const check = checked(at, space, bytes, false, addressOf(at, at.memory(), space))
   const { origin, stride } = originOf(at, space)
   const costs = costsOf(space, 'load', bytes)
+  const traced = traceOf(at, space, 'load', bytes)
   const read = (from: number): number => {
     if (bytes === 1) return signed ? (memory[from]! << 24) >> 24 : memory[from]!
     if (bytes === 2) return signed ? (halves[from >>> 1]! << 16) >> 16 : halves[from >>> 1]!
@@ -42,7 +43,7 @@ function load(at: Site, space: Space): Step {
     const cost = costs(good, addresses)
     countCost(at, cost)
     if (good === -1) at.machine.seen(at.index, [addresses], cost)
-    traceAccess(at, warp, space, 'load', { mask: good, addresses, bytes, wavefronts: cost.passes })
+    traced(warp, good, addresses, cost.passes)
     watchAll(at, space, warp, good, addresses, bytes, false)
     if (row === null) return
     const first = origin(warp)
@@ -65,6 +66,7 @@ function store(at: Site, space: Space): Step {
   const check = checked(at, space, bytes, true, addressOf(at, at.memory(), space))
   const { origin, stride } = originOf(at, space)
   const costs = costsOf(space, 'store', bytes)
+  const traced = traceOf(at, space, 'store', bytes)
   const order = storeOrder(space, bytes)
   const [addresses] = buffers
   return (warp, active) => {
@@ -72,7 +74,7 @@ function store(at: Site, space: Space): Step {
     const cost = costs(good, addresses)
     countCost(at, cost)
     if (good === -1) at.machine.seen(at.index, [addresses], cost)
-    traceAccess(at, warp, space, 'store', { mask: good, addresses, bytes, wavefronts: cost.passes })
+    traced(warp, good, addresses, cost.passes)
     watchAll(at, space, warp, good, addresses, bytes, true)
     const first = origin(warp)
     eachLaneOf(order, (_, base, lane) => {

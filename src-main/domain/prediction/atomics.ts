@@ -21,10 +21,10 @@ export function hottestAtomics(
         else if (kind >= eventKinds.arrive) at = from + 2
         else {
           const bulk = kind === eventKinds.bulkLoad || kind === eventKinds.bulkStore
-          const first = bulk ? from : from + 2
+          const first = bulk ? from : from + 3
           const count = events[first]!
           if (kind === eventKinds.atomic || kind === eventKinds.reduction) {
-            lanes += events[from]!
+            lanes += events[from + 1]!
             for (let place = first + 1; place < first + 1 + 2 * count; place += 2)
               byLine.set(events[place]!, (byLine.get(events[place]!) ?? 0) + 1)
           }

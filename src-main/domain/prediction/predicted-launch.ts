@@ -18,8 +18,8 @@ import { timedCode } from './timed-code'
 import { createRecorder, type LaunchTrace } from './warp-trace'
 import { hottestAtomics } from './atomics'
 
-/** Warp instructions that are simulated of a launch, if more blocks than fit an SM at a time are to be. */
-const simulatedInstructions = 1.5e6
+/** Steps that are simulated of a launch, if more blocks than fit an SM at a time are to be. */
+const simulatedSteps = 1.5e6
 /** Warp instructions of all blocks of a wave, in a look at what they share. */
 const lookInstructions = 8e5
 const [fewestOfWarp, mostOfWarp] = [120, 2000]
@@ -52,6 +52,14 @@ export interface LaunchPrediction {
   readonly warnings: readonly PredictionWarning[]
 }
 
+/** What simulating blocks costs: their instructions, and the lines that they access. */
+const stepsOf = ({ blocks }: LaunchTrace): number =>
+  blocks.reduce(
+    (sum, { instructions, warps }) =>
+      warps.reduce((words, { events }) => words + events.length / 2, sum + instructions),
+    1,
+  )
+
 const product = ([x, y, z]: Launch['grid']): number => x * y * z
 
 export function predictLaunch(
@@ -83,7 +91,7 @@ export function predictLaunch(
   const shared = lookAtSharing(plan, (blocks, most) => record(blocks, most).trace)
   const firstCluster = record(blocksOfFirstSm(plan, 1))
   const perCluster = Math.max(1, firstCluster.result.instructions)
-  const affordable = Math.floor(simulatedInstructions / perCluster)
+  const affordable = Math.floor(simulatedSteps / stepsOf(firstCluster.trace))
   const clusters = Math.min(plan.clustersOfSm, Math.max(plan.resident, affordable))
   const { result, trace } = clusters === 1 ? firstCluster : record(blocksOfFirstSm(plan, clusters))
   const simulated = Math.floor(trace.blocks.length / plan.shape.clusterBlocks)
@@ -109,7 +117,10 @@ export function predictLaunch(
   // The rest comes as fast as the last blocks did.
   const rest = Math.max(0, plan.clustersOfSm - simulated)
   const period = rest === 0 ? 0 : periodOf(sm, simulated, plan)
-  const uneven = rest === 0 ? 1 : unevenness(device, launch, options, plan, perCluster)
+  const uneven =
+    rest === 0
+      ? { factor: 1, differ: false }
+      : unevenness(device, launch, options, plan, perCluster)
   const startCycles = plan.shape.blocks / values.blocksPerCycle
   const atomics = hottestAtomics(trace, plan.shape.blocks / trace.blocks.length, values)
   const runCycles = Math.max((sm.cycles + rest * period) * uneven.factor, startCycles, atomics)

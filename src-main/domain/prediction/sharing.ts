@@ -20,7 +20,7 @@ export function eachLineRead(
     else if (kind >= eventKinds.arrive) at = from + 2
     else {
       const bulk = kind === eventKinds.bulkLoad || kind === eventKinds.bulkStore
-      const first = bulk ? from : from + 2
+      const first = bulk ? from : from + 3
       const count = events[first]!
       const reads =
         kind === eventKinds.load ||

@@ -379,16 +379,15 @@ export function simulateSm(setting: SmSetting): SmResult {
         case eventKinds.store:
         case eventKinds.atomic:
         case eventKinds.reduction: {
-          const lanes = events[from]!
-          const bytes = events[from + 1]!
-          const lines = events[from + 2]!
-          const wavefronts = Math.max(
-            Math.ceil((lanes * bytes) / lineBytes),
-            lines / values.l1TagsPerCycle,
-          )
+          const lanes = events[from + 1]!
+          const bytes = events[from + 2]!
+          const first = from + 3
+          const lines = events[first]!
+          const end = first + 1 + 2 * lines
+          const wavefronts = Math.max(events[from]!, lines / values.l1TagsPerCycle)
           passed = pass(core, time, wavefronts)
           if (kind === eventKinds.store) {
-            for (let place = from + 3; place < from + 3 + 2 * lines; place += 2) {
+            for (let place = first + 1; place < end; place += 2) {
               const bits = events[place + 1]!
               const touched = Math.max(1, lines)
               memory.store(
@@ -401,19 +400,19 @@ export function simulateSm(setting: SmSetting): SmResult {
             }
           } else if (kind === eventKinds.atomic || kind === eventKinds.reduction) {
             let done = passed
-            for (let place = from + 3; place < from + 3 + 2 * lines; place += 2)
+            for (let place = first + 1; place < end; place += 2)
               done = Math.max(done, memory.fromL2(passed, events[place]!, events[place + 1]! & 15))
             if (kind === eventKinds.atomic)
               complete(warp, instruction, done + values.latencyAtomicGlobal)
           } else {
-            const done = readLines(memory, passed, events, from + 2, kind !== eventKinds.copyPastL1)
+            const done = readLines(memory, passed, events, first, kind !== eventKinds.copyPastL1)
             if (kind === eventKinds.load) complete(warp, instruction, done)
             else {
               warp.copies = Math.max(warp.copies, done)
               complete(warp, instruction, done)
             }
           }
-          warp.event = from + 3 + 2 * lines
+          warp.event = end
           break
         }
         case eventKinds.bulkLoad:

@@ -11,7 +11,7 @@ import { lineBytes, sectorBytes } from './memory-units'
 export const eventKinds = {
   /** Wavefronts. */
   shared: 0,
-  /** Lanes, bytes per lane, number of lines, and for each line its number and its sectors. */
+  /** Wavefronts, lanes, bytes per lane, number of lines, and for each line its number and its sectors. */
   load: 1,
   store: 2,
   atomic: 3,
@@ -247,6 +247,7 @@ export function createRecorder(mostInstructions = Infinity): Recorder {
         const lane = 31 - Math.clz32(rest & -rest)
         lines.add(addresses[lane]! >>> 0, bytes)
       }
+      words.push(wavefronts)
       words.push(countLanes(mask))
       words.push(bytes)
       putLines(words)
