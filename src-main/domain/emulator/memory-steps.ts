@@ -88,6 +88,9 @@ function store(at: Site, space: Space): Step {
   }
 }
 
+/** What the emulator does not have. */
+export const otherBlocksShared = 'shared memory of another block'
+
 /** An address that may be of shared or local memory: its high half says of which lanes it is. */
 function generic(at: Site, make: (at: Site, space: Space) => Step): Step {
   const { descriptor, offset } = at.memory()
@@ -104,7 +107,7 @@ function generic(at: Site, make: (at: Site, space: Space) => Step): Step {
     eachLane((_, base, lane) => {
       const top = high(base, lane)
       if (top === sharedHigh && at.machine.clustered && ranked(base, lane) >>> rankShift !== rank)
-        at.unknown('shared memory of another block')
+        at.unknown(otherBlocksShared)
       if (top === sharedHigh) inShared |= 1 << lane
       else if (top === localHigh) inLocal |= 1 << lane
     })(warp, active)

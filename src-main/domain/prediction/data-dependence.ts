@@ -1,68 +1,72 @@
 /** Whether what a kernel does depends on the data that it reads: then its time does too. */
-import { zeroRegister, truePredicate, type Instruction, type Operand } from '../sass/instruction'
+import { controlFlow } from '../sass/control-flow'
+import type { Instruction } from '../sass/instruction'
+import { registersOf } from '../sass/operands'
+import { printInstruction, printOpcode } from '../sass/print'
 
-const loads = new Set(['LD', 'LDG', 'LDS', 'LDL', 'LDSM', 'ATOM', 'ATOMG', 'ATOMS'])
-const fromMemory = new Set(['LD', 'LDG', 'ATOM', 'ATOMG'])
-/** Those whose first operands are not what they write. */
-const writesNothing = new Set(['ST', 'STG', 'STS', 'STL', 'STSM', 'RED', 'REDG', 'LDGSTS', 'BAR'])
+/** Loads of data. Results of atomics count: which block is the last one is chance, but not what it reads. */
+const loads = new Set(['LD', 'LDG'])
 
-const keyOf = (operand: Operand): string | null => {
-  switch (operand.kind) {
-    case 'register':
-      return operand.index === zeroRegister ? null : `R${operand.index}`
-    case 'uniform-register':
-      return `UR${operand.index}`
-    case 'predicate':
-      return operand.index === truePredicate ? null : `P${operand.index}`
-    case 'uniform-predicate':
-      return operand.index === truePredicate ? null : `UP${operand.index}`
-    default:
-      return null
+export interface DataDependence {
+  /** An address depends on a loaded value. */
+  readonly addresses: boolean
+  /** A branch does. */
+  readonly branches: boolean
+}
+
+const accesses = /^(LD|ST|ATOM|RED)/
+const branches = new Set(['BRA', 'BRX', 'BREAK'])
+
+/**
+ * Follows loaded values through registers and predicates, along all paths of the code. Values that pass through shared
+ * memory are not followed.
+ */
+export function dataDependence(code: readonly Instruction[]): DataDependence {
+  const printed = code.map((instruction) => ({
+    offset: instruction.address,
+    text: printInstruction(instruction),
+    opcode: printOpcode(instruction),
+  }))
+  const uses = printed.map(({ text }) => registersOf(text))
+  const { successors } = controlFlow(printed)
+  /** Registers that may hold loaded data before each instruction. */
+  const before: Set<number>[] = code.map(() => new Set<number>())
+  const pending = [0]
+  const visited = new Set<number>()
+  while (pending.length > 0) {
+    const index = pending.pop()!
+    visited.add(index)
+    const { reads, writes } = uses[index]!
+    const after = new Set(before[index])
+    const loaded = loads.has(code[index]!.mnemonic) || reads.some((each) => after.has(each))
+    for (const register of writes)
+      if (loaded && !isShared(code[index]!)) after.add(register)
+      // A guarded write often has its guarded use behind it.
+      else after.delete(register)
+    for (const next of successors[index]!) {
+      const known = before[next]!
+      const size = known.size
+      for (const register of after) known.add(register)
+      if (known.size > size || !visited.has(next)) pending.push(next)
+    }
+  }
+  const holds = (index: number, registers: readonly number[]): boolean =>
+    registers.some((register) => before[index]!.has(register))
+  return {
+    addresses: code.some(
+      (instruction, index) =>
+        accesses.test(instruction.mnemonic) && holds(index, addressRegisters(printed[index]!.text)),
+    ),
+    branches: code.some(
+      ({ mnemonic }, index) => branches.has(mnemonic) && holds(index, uses[index]!.reads),
+    ),
   }
 }
 
-const wordsOf = ({ modifiers }: Instruction): number =>
-  modifiers.includes('128') ? 4 : modifiers.includes('64') || modifiers.includes('WIDE') ? 2 : 1
+const isShared = ({ mnemonic }: Instruction): boolean => mnemonic === 'LDS' || mnemonic === 'LDSM'
 
-/**
- * Follows loaded values once through the code, in order, through registers and predicates: an address or a branch that
- * depends on one is found. Loops are followed twice, for what comes around. Shared memory is not followed.
- */
-export function dataDependence(code: readonly Instruction[]): {
-  readonly addresses: boolean
-  readonly branches: boolean
-} {
-  let [addresses, branches] = [false, false]
-  const tainted = new Set<string>()
-  for (let pass = 0; pass < 2; pass++)
-    for (const instruction of code) {
-      const { mnemonic, operands, guard } = instruction
-      const guardKey = `${guard.kind === 'predicate' ? 'P' : 'UP'}${guard.index}`
-      const guarded = guard.index !== truePredicate && tainted.has(guardKey)
-      const jumps = mnemonic === 'BRA' || mnemonic === 'BRX' || mnemonic === 'BREAK'
-      if (jumps && (guarded || operands.some((each) => tainted.has(keyOf(each) ?? ''))))
-        branches = true
-      const memory = operands.find((each) => each.kind === 'memory')
-      if (memory?.register != null && memory.register !== zeroRegister && mnemonic !== 'SHFL')
-        addresses ||= tainted.has(`R${memory.register}`)
-      if (writesNothing.has(mnemonic)) continue
-      const [destination] = operands
-      if (!destination) continue
-      const reads = operands.slice(1).some((each) => tainted.has(keyOf(each) ?? ''))
-      const result = fromMemory.has(mnemonic) || ((reads || guarded) && !loads.has(mnemonic))
-      const key = keyOf(destination)
-      if (key === null) continue
-      const words = destination.kind === 'register' ? wordsOf(instruction) : 1
-      for (let word = 0; word < words; word++) {
-        const own = destination.kind === 'register' ? `R${destination.index + word}` : key
-        if (result) tainted.add(own)
-        else if (guard.index === truePredicate) tainted.delete(own)
-      }
-      // Comparisons write a second predicate.
-      if (destination.kind === 'predicate' && operands[1]?.kind === 'predicate') {
-        const second = keyOf(operands[1])
-        if (second && result) tainted.add(second)
-      }
-    }
-  return { addresses, branches }
+/** Registers within the brackets of an address. */
+const addressRegisters = (text: string): readonly number[] => {
+  const address = /\[(R\d+[^\]]*)\]/.exec(text)?.[0]
+  return address ? registersOf(`LDS RZ, ${address}`).reads : []
 }

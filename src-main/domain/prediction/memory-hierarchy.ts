@@ -54,6 +54,7 @@ export class MemoryHierarchy {
   private readonly l2BytesPerCycle: number
   private readonly dramReadPerCycle: number
   private readonly dramWritePerCycle: number
+  private readonly dramCopyPerCycle: number
 
   constructor(
     private readonly values: ParameterValues,
@@ -71,6 +72,7 @@ export class MemoryHierarchy {
       (values.l2BytesPerCycle * (1 - shared) + values.l2SharedBytesPerCycle * shared) / sms
     this.dramReadPerCycle = values.dramBytesPerCycle / sms
     this.dramWritePerCycle = values.dramWriteBytesPerCycle / sms
+    this.dramCopyPerCycle = values.dramCopyBytesPerCycle / sms
   }
 
   /** The blocks that come from now on are of a later wave. */
@@ -138,7 +140,7 @@ export class MemoryHierarchy {
     if (fresh > 0) {
       const written = fresh * sectorBytes
       traffic.dramWriteBytes += written
-      this.dram.serve(time, written / this.dramWritePerCycle)
+      this.dram.serve(time, this.dramWriteCycles(written))
     }
     for (let sector = 0; sector < 4; sector++) {
       if (((sectors >> sector) & 1) === 0) continue
@@ -153,6 +155,14 @@ export class MemoryHierarchy {
     const written = (this.partial.get(key) ?? 0) + bytes
     if (written >= sectorBytes) this.partial.delete(key)
     else this.partial.set(key, written)
+  }
+
+  /** Reads and writes that alternate cost more than either alone. */
+  private dramWriteCycles(bytes: number): number {
+    const { dramReadBytes, dramWriteBytes } = this.traffic
+    return dramWriteBytes <= dramReadBytes
+      ? 2 * (bytes / this.dramCopyPerCycle) - bytes / this.dramReadPerCycle
+      : bytes / this.dramWritePerCycle
   }
 
   /** What is left to do when the last warp has ended: sectors that were never written whole are read first. */

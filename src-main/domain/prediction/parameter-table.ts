@@ -98,6 +98,12 @@ export const parameterTable = {
     'L2 reads of lines that many SMs read at a time',
   ),
   dramBytesPerCycle: row('B/cycle', 4, 16_384, 'DRAM reads of the whole GPU'),
+  dramCopyBytesPerCycle: row(
+    'B/cycle',
+    4,
+    16_384,
+    'DRAM reads and writes in equal parts, both counted',
+  ),
   dramWriteBytesPerCycle: row('B/cycle', 4, 16_384, 'DRAM writes of the whole GPU'),
   dramLoadedLatency: row('ratio', 0, 10, 'Share of DRAM latency added at full load'),
   partialWriteCost: row(

@@ -5,6 +5,7 @@ import { OutOfDeviceMemory } from '../emulator/device'
 import { runLaunch } from '../emulator/launch'
 import { linkRung, staticShared, type MemoryOperation } from '../emulator/rung'
 import { pollingLoops } from '../emulator/spin-loops'
+import { otherBlocksShared } from '../emulator/memory-steps'
 import { Halt } from '../emulator/warp'
 import { smLimits } from '../gpu/sm-limits'
 import { dataDependence } from './data-dependence'
@@ -71,7 +72,12 @@ export function predict(job: EmulationJob, gpu: PredictionGpu): PredictionAnswer
     if (error instanceof Refused) return { refused: error.refusal, detail: error.message }
     if (error instanceof Halt)
       return {
-        refused: error.reason === 'too-long' ? 'too-long' : 'halted',
+        refused:
+          error.reason === 'too-long'
+            ? 'too-long'
+            : error.message.includes(otherBlocksShared)
+              ? 'distributed-shared'
+              : 'halted',
         detail: error.message,
       }
     if (error instanceof OutOfDeviceMemory || error instanceof RangeError)

@@ -455,6 +455,8 @@ export function simulateSm(setting: SmSetting): SmResult {
         }
       }
     }
+    // An access of no lane takes its turn in the load/store unit too.
+    if (passed === 0 && instruction.accesses) passed = pass(core, time, 1)
     if (passed > 0) read(warp, instruction, passed + operandCycles)
     else complete(warp, instruction, time + instruction.latency)
     return { blockedBy, blockedReason, resumes }

@@ -51,6 +51,8 @@ export interface TimedInstruction {
   readonly readBarrier: number
   /** Whether who waits for its result waits for memory beyond shared memory. */
   readonly long: boolean
+  /** Whether it goes through the load/store unit to memory. */
+  readonly accesses: boolean
   /** Lines of constant memory that its operands name. */
   readonly constants: readonly string[]
 }
@@ -65,10 +67,14 @@ const xu = setOf('MUFU F2F F2I I2F FRND POPC FLO BREV I2I FCHK')
 const branches = setOf(
   'BRA BRX JMP BSSY BSYNC BREAK WARPSYNC YIELD NANOSLEEP CALL RET EXIT KILL BAR BPT UCGABAR_ARV UCGABAR_WAIT',
 )
-/** Those whose addresses and answers are in the trace. */
-const accesses = setOf(
-  'LD LDG LDS LDL ST STG STS STL ATOM ATOMG ATOMS RED REDG LDGSTS LDSM STSM UTMALDG UTMASTG UBLKCP SYNCS ARRIVES',
+const loadsAndStores = setOf(
+  'LD LDG LDS LDL ST STG STS STL ATOM ATOMG ATOMS RED REDG LDGSTS LDSM STSM',
 )
+/** Those whose addresses and answers are in the trace. */
+const accesses = new Set([
+  ...loadsAndStores,
+  ...['UTMALDG', 'UTMASTG', 'UBLKCP', 'SYNCS', 'ARRIVES'],
+])
 const waits = setOf('BAR UCGABAR_ARV UCGABAR_WAIT')
 const special = setOf('S2R S2UR B2R CS2R')
 const lsu = setOf('SHFL MATCH MEMBAR ERRBAR CCTL CCTLL FENCE LDGDEPBAR')
@@ -216,6 +222,7 @@ export function timedCode(
       writeBarrier: writeBarrier ?? -1,
       readBarrier: readBarrier ?? -1,
       long: global.has(instruction.mnemonic),
+      accesses: loadsAndStores.has(instruction.mnemonic),
       constants:
         action.kind === 'constant'
           ? []
