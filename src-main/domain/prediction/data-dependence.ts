@@ -4,24 +4,35 @@ import type { Instruction } from '../sass/instruction'
 import { registersOf } from '../sass/operands'
 import { printInstruction, printOpcode } from '../sass/print'
 
-/** Loads of data. Results of atomics count: which block is the last one is chance, but not what it reads. */
-const loads = new Set(['LD', 'LDG'])
+const loads: ReadonlySet<string> = new Set(['LD', 'LDG'])
+const atomics: ReadonlySet<string> = new Set(['ATOM', 'ATOMG'])
 
-export interface DataDependence {
-  /** An address depends on a loaded value. */
+interface Dependence {
+  /** An address depends on such a value. */
   readonly addresses: boolean
   /** A branch does. */
   readonly branches: boolean
 }
 
+/** On loaded data. */
+export const dataDependence = (code: readonly Instruction[]): Dependence => follow(code, loads)
+
+/** On results of atomics, by which blocks share work among them or find out which one is the last. */
+export const atomicDependence = (code: readonly Instruction[]): Dependence =>
+  follow(code, atomics, true)
+
 const accesses = /^(LD|ST|ATOM|RED)/
 const branches = new Set(['BRA', 'BRX', 'BREAK'])
 
 /**
- * Follows loaded values through registers and predicates, along all paths of the code. Values that pass through shared
- * memory are not followed.
+ * Follows loaded values through registers and predicates, along all paths of the code. What passes through shared
+ * memory counts where `throughShared`: a block hands an atomic's result to its warps there.
  */
-export function dataDependence(code: readonly Instruction[]): DataDependence {
+function follow(
+  code: readonly Instruction[],
+  sources: ReadonlySet<string>,
+  throughShared = false,
+): Dependence {
   const printed = code.map((instruction) => ({
     offset: instruction.address,
     text: printInstruction(instruction),
@@ -38,9 +49,12 @@ export function dataDependence(code: readonly Instruction[]): DataDependence {
     visited.add(index)
     const { reads, writes } = uses[index]!
     const after = new Set(before[index])
-    const loaded = loads.has(code[index]!.mnemonic) || reads.some((each) => after.has(each))
+    const own = code[index]!
+    const loaded =
+      sources.has(own.mnemonic) ||
+      (isShared(own) ? throughShared : reads.some((each) => after.has(each)))
     for (const register of writes)
-      if (loaded && !isShared(code[index]!)) after.add(register)
+      if (loaded) after.add(register)
       // A guarded write often has its guarded use behind it.
       else after.delete(register)
     for (const next of successors[index]!) {

@@ -52,6 +52,8 @@ export class MemoryHierarchy {
   private readonly partial = new Map<number, number>()
   private readonly l2RequestsPerCycle: number
   private readonly l2BytesPerCycle: number
+  private readonly l2WriteRequestsPerCycle: number
+  private readonly l2WriteBytesPerCycle: number
   private readonly dramReadPerCycle: number
   private readonly dramWritePerCycle: number
   private readonly dramCopyPerCycle: number
@@ -70,6 +72,8 @@ export class MemoryHierarchy {
     const shared = readers > 1 ? 1 - 1 / readers : 0
     this.l2BytesPerCycle =
       (values.l2BytesPerCycle * (1 - shared) + values.l2SharedBytesPerCycle * shared) / sms
+    this.l2WriteRequestsPerCycle = values.l2WriteRequestsPerCycle / sms
+    this.l2WriteBytesPerCycle = values.l2WriteBytesPerCycle / sms
     this.dramReadPerCycle = values.dramBytesPerCycle / sms
     this.dramWritePerCycle = values.dramWriteBytesPerCycle / sms
     this.dramCopyPerCycle = values.dramCopyBytesPerCycle / sms
@@ -136,7 +140,12 @@ export class MemoryHierarchy {
     traffic.l2WriteBytes += bytes
     // L1 keeps what it has of the line up to date; L2 has what was written.
     const fresh = countSectors(this.near.access(line, sectors))
-    this.l2.serve(time, Math.max(1 / this.l2RequestsPerCycle, bytes / this.l2BytesPerCycle))
+    // A sector that is written in part takes the place of two.
+    const slots = bytes + countSectors(sectors & ~whole) * sectorBytes
+    this.l2.serve(
+      time,
+      Math.max(1 / this.l2WriteRequestsPerCycle, slots / this.l2WriteBytesPerCycle),
+    )
     if (fresh > 0) {
       const written = fresh * sectorBytes
       traffic.dramWriteBytes += written

@@ -90,6 +90,8 @@ export const parameterTable = {
 
   l2Bytes: row('B', 2 ** 18, 2 ** 30, 'L2 that one SM can use without replication'),
   l2RequestsPerCycle: row('1/cycle', 0.5, 4096, 'L2 requests of the whole GPU'),
+  l2WriteRequestsPerCycle: row('1/cycle', 0.5, 4096, 'L2 writes of one sector, of the whole GPU'),
+  l2WriteBytesPerCycle: row('B/cycle', 16, 65_536, 'L2 writes of the whole GPU'),
   l2BytesPerCycle: row('B/cycle', 16, 65_536, 'L2 reads of the whole GPU'),
   l2SharedBytesPerCycle: row(
     'B/cycle',

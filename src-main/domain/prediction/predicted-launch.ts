@@ -2,6 +2,7 @@
 import type { Device } from '../emulator/device'
 import { runLaunch, type Launch, type LaunchOptions, type LaunchResult } from '../emulator/launch'
 import type { SmLimits } from '../gpu/sm-limits'
+import { atomicDependence } from './data-dependence'
 import { blocksOfFirstSm, planLaunch, type LaunchPlan } from './launch-plan'
 import type { ParameterValues } from './parameter-table'
 import type {
@@ -82,7 +83,9 @@ export function predictLaunch(
     { smCount: values.smCount, l1Bytes: values.l1Bytes },
   )
   if (!plan) throw new Refused('too-long', 'no block fits an SM')
+  const restore = keepState(device)
   const record = (blocks: readonly number[], mostInstructions?: number) => {
+    restore()
     const recorder = createRecorder(mostInstructions)
     const result = runLaunch(device, { ...launch, blocks }, { ...options, trace: recorder.trace })
     return { result, trace: recorder.done() }
@@ -92,6 +95,8 @@ export function predictLaunch(
   const firstCluster = record(blocksOfFirstSm(plan, 1))
   const perCluster = Math.max(1, firstCluster.result.instructions)
   const affordable = Math.floor(simulatedSteps / stepsOf(firstCluster.trace))
+  const draws = drawsWork(device, launch, options, firstCluster.result.instructions)
+  if (draws && plan.resident > 1) throw new Refused('uneven', launch.kernel)
   const clusters = Math.min(plan.clustersOfSm, Math.max(plan.resident, affordable))
   const { result, trace } = clusters === 1 ? firstCluster : record(blocksOfFirstSm(plan, clusters))
   const simulated = Math.floor(trace.blocks.length / plan.shape.clusterBlocks)
@@ -117,8 +122,10 @@ export function predictLaunch(
   // The rest comes as fast as the last blocks did.
   const rest = Math.max(0, plan.clustersOfSm - simulated)
   const period = rest === 0 ? 0 : periodOf(sm, simulated, plan)
-  const uneven =
-    rest === 0
+  // Who draws work from a counter has drawn all of it where the others do not run.
+  const uneven = draws
+    ? { factor: plan.shape.clusterBlocks / plan.shape.blocks, differ: true }
+    : rest === 0
       ? { factor: 1, differ: false }
       : unevenness(device, launch, options, plan, perCluster)
   const startCycles = plan.shape.blocks / values.blocksPerCycle
@@ -132,7 +139,10 @@ export function predictLaunch(
       ...(Math.abs(waveBytes / values.l2Bytes - 1) < 0.25 ? (['near-cache-size'] as const) : []),
       ...(atomics > 0.1 * runCycles ? (['atomics'] as const) : []),
     ],
-    predicted: describe({ plan, sm, cycles, runCycles, atomics, simulated, rest, setting }),
+    predicted: describe({
+      ...{ plan, sm, cycles, runCycles, atomics, setting },
+      scale: (uneven.factor * (simulated + rest)) / simulated,
+    }),
   }
 }
 
@@ -162,6 +172,26 @@ function periodOf({ ends, cycles }: SmResult, simulated: number, { resident }: L
   return (sorted[simulated - 1]! - sorted[from]!) / Math.max(1, simulated - 1 - from)
 }
 
+/** Allocations up to this many bytes are put back between looks at a launch: its counters and flags. */
+const mostState = 2 ** 20
+
+function keepState(device: Device): () => void {
+  const kept = device.allocations
+    .filter(({ bytes }) => bytes <= mostState)
+    .map((place) => ({ place, bytes: device.bytes(place).slice() }))
+  return () => {
+    for (const { place, bytes } of kept) device.bytes(place).set(bytes)
+  }
+}
+
+/** Whether blocks draw their work from a counter: behind one that ran alone, the next finds nothing to do. */
+function drawsWork(device: Device, launch: Launch, options: LaunchOptions, alone: number): boolean {
+  const blocks = product(launch.grid)
+  if (blocks === 1 || !atomicDependence(launch.code).branches) return false
+  const { instructions } = runLaunch(device, { ...launch, blocks: [blocks - 1] }, options)
+  return instructions < 0.5 * alone
+}
+
 /** Compares the instruction counts of blocks from all over the grid with those that are simulated. */
 function unevenness(
   device: Device,
@@ -187,8 +217,8 @@ interface Described {
   cycles: number
   runCycles: number
   atomics: number
-  simulated: number
-  rest: number
+  /** How many times what was simulated the SM does. */
+  scale: number
   setting: LaunchSetting
 }
 
@@ -197,11 +227,10 @@ const subCores = 4
 /** Of the most used unit, below which latencies decide. */
 const busyEnough = 0.6
 
-function describe({ plan, sm, cycles, runCycles, atomics, simulated, rest, setting }: Described) {
+function describe({ plan, sm, cycles, runCycles, atomics, scale, setting }: Described) {
   const { values } = setting
   const { clusterBlocks } = plan.shape
   // What was counted for the clusters that were simulated, for all of the SM's, per cycle of the launch.
-  const scale = (simulated + rest) / simulated
   const perCycle = scale / (runCycles * clusterBlocks)
   const ofPipe = (busy: number): number => (busy * perCycle) / subCores
   const { pipeBusy } = sm
@@ -254,7 +283,7 @@ function describe({ plan, sm, cycles, runCycles, atomics, simulated, rest, setti
     l2WriteBytes: traffic(sm.traffic.l2WriteBytes),
     dramReadBytes: traffic(sm.traffic.dramReadBytes),
     dramWriteBytes: traffic(sm.traffic.dramWriteBytes),
-    extrapolated: rest > 0,
+    extrapolated: scale !== 1,
     instructions: instructionsOf(sm, scale * (plan.sms / clusterBlocks)),
   }
 }

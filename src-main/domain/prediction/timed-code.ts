@@ -3,6 +3,7 @@
  * there, and the control bits that the compiler set.
  */
 import type { Instruction, Operand } from '../sass/instruction'
+import { lineBytes } from './memory-units'
 import type { ParameterValues } from './parameter-table'
 
 /** The units that an instruction can occupy. The halves of the FMA pipe take turns; IMAD needs the heavy one. */
@@ -101,6 +102,9 @@ function speedOf({ mnemonic, modifiers }: Instruction): number {
   return modifiers.includes('TF32') ? 0.5 : 1
 }
 
+/** Whether A is in shared memory: otherwise a register stands before the descriptor of B. */
+const hasSharedA = ({ operands }: Instruction): boolean => operands[1]?.kind === 'matrix-descriptor'
+
 function tensorCycles(instruction: Instruction, values: ParameterValues): number | null {
   const { mnemonic } = instruction
   const shape = shapeOf(instruction)
@@ -109,7 +113,13 @@ function tensorCycles(instruction: Instruction, values: ParameterValues): number
     return (values.pipeHmma * macs) / macsOf16816 / speedOf(instruction)
   if (mnemonic === 'IMMA') return (values.pipeImma * macs) / (16 * 8 * 32)
   if (mnemonic === 'DMMA') return (values.pipeDmma * macs) / (8 * 8 * 4)
-  if (/^[HQI]GMMA$/.test(mnemonic)) return macs / values.hgmmaMacsPerCycle / speedOf(instruction)
+  if (isWarpgroup(instruction)) {
+    const cycles = macs / values.hgmmaMacsPerCycle / speedOf(instruction)
+    // Rows of both matrices have 32 bytes of k; those of A may be in registers.
+    const [rows, columns] = shape ?? [64, 8]
+    const inShared = columns + (hasSharedA(instruction) ? rows : 0)
+    return Math.max(cycles, (32 * inShared) / lineBytes)
+  }
   return null
 }
 

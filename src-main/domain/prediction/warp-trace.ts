@@ -263,18 +263,17 @@ export function createRecorder(mostInstructions = Infinity): Recorder {
       const { words, count } = bulk
       for (let at = address; at < address + bytes;) {
         const next = Math.min(address + bytes, (Math.floor(at / lineBytes) + 1) * lineBytes)
-        lines.clear()
+        const line = Math.floor(at / lineBytes)
+        // Rows of a box often go on where the last piece ended.
+        const goesOn = words.done()[count]! > 0 && lines.count > 0 && lines.line[0] === line
+        if (!goesOn) lines.clear()
         lines.add(at, next - at)
         at = next
-        const before = words.done()
-        const had = before[count]!
-        // Rows of a box often go on where the last piece ended.
-        if (had > 0 && before[words.length - 2] === lines.line[0])
-          words.set(words.length - 1, before[words.length - 1]! | lines.bits(0))
+        if (goesOn) words.set(words.length - 1, lines.bits(0))
         else {
-          words.push(lines.line[0]!)
+          words.push(line)
           words.push(lines.bits(0))
-          words.set(count, had + 1)
+          words.set(count, words.done()[count]! + 1)
         }
       }
     },
