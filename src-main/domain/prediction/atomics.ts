@@ -9,7 +9,7 @@ export function hottestAtomics(
   scale: number,
   values: ParameterValues,
 ): number {
-  /** Warp instructions by line. */
+  /** Cycles by line. */
   const byLine = new Map<number, number>()
   let lanes = 0
   for (const { warps } of blocks)
@@ -25,13 +25,17 @@ export function hottestAtomics(
           const count = events[first]!
           if (kind === eventKinds.atomic || kind === eventKinds.reduction) {
             lanes += events[from + 1]!
+            const lanesOfLine = events[from + 1]! / count
+            // A lane alone is one counter; many lanes of a line mostly go to different words of it.
+            const cycles =
+              lanesOfLine <= 1 ? values.atomicSameAddress : lanesOfLine * values.atomicSameLine
             for (let place = first + 1; place < first + 1 + 2 * count; place += 2)
-              byLine.set(events[place]!, (byLine.get(events[place]!) ?? 0) + 1)
+              byLine.set(events[place]!, (byLine.get(events[place]!) ?? 0) + cycles)
           }
           at = first + 1 + 2 * count
         }
       }
   if (lanes === 0) return 0
   const hottest = Math.max(...byLine.values())
-  return scale * Math.max(hottest * values.atomicSameAddress, lanes / values.atomicsPerCycle)
+  return scale * Math.max(hottest, lanes / values.atomicsPerCycle)
 }

@@ -115,14 +115,10 @@ export const parameterTable = {
     'DRAM traffic of a partly written sector over its own bytes',
   ),
 
-  atomicSameAddress: row(
-    'cycles',
-    0.01,
-    1000,
-    'Each warp instruction of atomics on one address, GPU-wide',
-  ),
+  atomicSameAddress: row('cycles', 0.01, 1000, 'Each atomic on one address, GPU-wide'),
   atomicSameAddressFloat: row('cycles', 0.01, 1000, 'The same of 32-bit floats'),
   atomicSharedConflict: row('cycles', 0, 100, 'Each further lane of ATOMS on one address'),
+  atomicSameLine: row('cycles', 0.01, 1000, 'Each atomic on words of one 128-byte line, GPU-wide'),
   atomicsPerCycle: row('1/cycle', 0.1, 65_536, 'Lane atomics on distinct addresses, GPU-wide'),
 
   instructionCacheBytes: row('B', 2 ** 12, 2 ** 22, 'L1.5 instruction cache'),

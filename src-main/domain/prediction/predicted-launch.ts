@@ -129,7 +129,11 @@ export function predictLaunch(
       ? { factor: 1, differ: false }
       : unevenness(device, launch, options, plan, perCluster)
   const startCycles = plan.shape.blocks / values.blocksPerCycle
-  const atomics = hottestAtomics(trace, plan.shape.blocks / trace.blocks.length, values)
+  const atomics = hottestAtomics(
+    trace,
+    (uneven.factor * plan.shape.blocks) / trace.blocks.length,
+    values,
+  )
   const runCycles = Math.max((sm.cycles + rest * period) * uneven.factor, startCycles, atomics)
   const cycles = setting.overheadCycles + runCycles
   return {
