@@ -1,0 +1,157 @@
+// Special registers, constants, taken branches, uniform instructions, and how many memory instructions a warp can issue
+// before it stops.
+#pragma once
+
+#include "measure.cuh"
+
+#include "pipes.cuh"
+
+// A special register has no input: a predicate orders the reads. A step is ISETP, S2R, SHF and SGXT.
+OPERATION(ReadSpecial, uint32_t, "S2R",
+          asm volatile("{.reg .pred p; setp.ne.u32 p, %0, %1; @p mov.u32 %0, %%warpid;}" : "+r"(x) : "r"(y)))
+
+// ---- Branches --------------------------------------------------------------------------------
+
+// A loop of kBody dependent FADDs that is not unrolled: its time over that of the FADDs is the branch.
+template <int kBody>
+__global__ void __launch_bounds__(1024) loopBody(int turns, float add, Stamp* stamps, float* sink) {
+  float x = float(threadIdx.x);
+  __syncthreads();
+  const long long start = clock64();
+#pragma unroll 1
+  for (int turn = 0; turn < turns; ++turn)
+#pragma unroll
+    for (int i = 0; i < kBody; ++i) asm volatile("add.rn.f32 %0, %0, %1;" : "+f"(x) : "f"(add));
+  const long long end = clock64();
+  if (x == -1.0f) *sink = x;
+  keepStamp(stamps, start, end);
+}
+
+template <int kBody>
+Value loopCycles(int warps) {
+  const auto run = [&](int turns) {
+    return blockCycles(warps, [&](Stamp* stamps) { loopBody<kBody><<<1, 32 * warps>>>(turns, 1.0f, stamps, nullptr); });
+  };
+  return slope(run(768), run(256), 512);
+}
+
+// ---- Constants -------------------------------------------------------------------------------
+
+constexpr int kConstantWords = 12 << 10;
+__constant__ uint32_t constantRing[kConstantWords];
+
+// Follows the ring of word offsets in constant memory; the first walk is timed by stop, then `steps` together.
+__global__ void chaseConstant(int stops, int steps, Stamp* stamps, int* firsts, uint32_t* sink) {
+  uint32_t at = 0;
+  for (int i = 0; i < stops; ++i) {
+    const long long start = clock64();
+    at = constantRing[at];
+    if (at == 0xffffffffu) *sink = at;
+    firsts[i] = int(clock64() - start);
+  }
+  const long long start = clock64();
+  for (int i = 0; i < steps; i += 32)
+#pragma unroll
+    for (int u = 0; u < 32; ++u) at = constantRing[at];
+  if (at == 0xffffffffu) *sink = at;
+  keepStamp(stamps, start, clock64());
+}
+
+inline void benchConstant(int bytes, int stride) {
+  const int stops = bytes / stride, steps = 512;
+  std::vector<uint32_t> ring(kConstantWords, 0);
+  for (int i = 0; i < stops; ++i) ring[i * stride / 4] = uint32_t((i + 1) % stops * stride / 4);
+  Buffer<int> firsts(stops);
+  std::vector<double> misses;
+  const Value hit = perStep(blockCycles(1, [&](Stamp* stamps) {
+    check(cudaMemcpyToSymbol(constantRing, ring.data(), sizeof constantRing), "writing constants");
+    chaseConstant<<<1, 1>>>(stops, steps, stamps, firsts.get(), nullptr);
+    check(cudaDeviceSynchronize(), "reading constants");
+    const std::vector<int> all = firsts.read();
+    misses.insert(misses.end(), all.begin() + std::min(4, stops - 1), all.end());
+  }), steps);
+  Line("latency.constant").number("bytes", bytes).number("stride", stride).value("cycles", hit);
+  Line("latency.constant.first").number("bytes", bytes).number("stride", stride).value("cycles", valueOf(misses));
+}
+
+// Warp loads of constants at `addresses` distinct places.
+template <int kSteps>
+__global__ void __launch_bounds__(1024) constantLanes(int turns, int addresses, Stamp* stamps, uint32_t* sink) {
+  uint32_t at = threadIdx.x % 32 % addresses * 4;
+  uint32_t sum = 0;
+  for (int i = 0; i < 64; ++i) sum += constantRing[at];
+  __syncthreads();
+  const long long start = clock64();
+#pragma unroll 1
+  for (int turn = 0; turn < turns; ++turn)
+#pragma unroll
+    for (int step = 0; step < kSteps; ++step) {
+      // All words are 0: the next address is the same.
+      at += constantRing[at];
+    }
+  if (at + sum == 0xffffffffu) *sink = at;
+  const long long end = clock64();
+  keepStamp(stamps, start, end);
+}
+
+// ---- The queue in front of the load/store unit -------------------------------------------------
+
+constexpr int kQueueSteps = 48;
+
+// One warp issues loads that take 32 cycles each (all lanes in one bank); the clock after each shows where it stops.
+__global__ void fillQueue(int stride, long long* clocks, uint32_t* sink) {
+  __shared__ uint32_t words[1024];
+  for (int i = threadIdx.x; i < 1024; i += 32) words[i] = 0;
+  __syncthreads();
+  const uint32_t at = sharedAddress(words) + threadIdx.x * stride;
+  uint32_t values[kQueueSteps];
+  long long stamps[kQueueSteps];
+#pragma unroll
+  for (int i = 0; i < kQueueSteps; ++i) {
+    asm volatile("ld.volatile.shared.u32 %0, [%1];" : "=r"(values[i]) : "r"(at));
+    asm volatile("mov.u64 %0, %%clock64;" : "=l"(stamps[i]));
+  }
+  uint32_t sum = 0;
+#pragma unroll
+  for (int i = 0; i < kQueueSteps; ++i) sum += values[i];
+  if (sum == 1) *sink = sum;
+  if (threadIdx.x == 0)
+    for (int i = 0; i < kQueueSteps; ++i) clocks[i] = stamps[i];
+}
+
+inline void benchQueue() {
+  Buffer<long long> clocks(kQueueSteps);
+  std::vector<double> gaps;
+  for (int i = 0; i < 3; ++i) {
+    fillQueue<<<1, 32>>>(128, clocks.get(), nullptr);
+    check(cudaDeviceSynchronize(), "filling the queue");
+  }
+  const std::vector<long long> all = clocks.read();
+  for (int i = 1; i < kQueueSteps; ++i) gaps.push_back(double(all[i] - all[i - 1]));
+  Line("queue.lsu").numbers("gaps", gaps);
+}
+
+inline void benchSpecial(const Gpu&) {
+  Line("latency.op").text("op", "isetp+s2r+shf+sgxt").text("opcode", ReadSpecial::opcode).value("cycles", cyclesPerOp<ReadSpecial, 1>(1));
+  for (const int warps : {1, 32}) {
+    Line("loop").number("warps", warps).number("body", 1).value("cycles", loopCycles<1>(warps));
+    Line("loop").number("warps", warps).number("body", 4).value("cycles", loopCycles<4>(warps));
+    Line("loop").number("warps", warps).number("body", 8).value("cycles", loopCycles<8>(warps));
+    Line("loop").number("warps", warps).number("body", 16).value("cycles", loopCycles<16>(warps));
+    Line("loop").number("warps", warps).number("body", 32).value("cycles", loopCycles<32>(warps));
+  }
+  benchConstant(1024, 64);
+  benchConstant(4096, 64);
+  benchConstant(16384, 64);
+  benchConstant(49152, 64);
+  benchConstant(49152, 256);
+  check(cudaMemcpyToSymbol(constantRing, std::vector<uint32_t>(kConstantWords, 0).data(), sizeof constantRing), "writing constants");
+  for (const int addresses : {1, 2, 4, 8, 32}) {
+    const auto run = [&](auto kernel) {
+      return blockCycles(32, [&](Stamp* stamps) { kernel<<<1, 1024>>>(16, addresses, stamps, nullptr); });
+    };
+    // Cycles of the SM per warp instruction.
+    Line("interval.constant").number("addresses", addresses).value("cycles", slope(run(constantLanes<48>), run(constantLanes<16>), 32.0 * 16 * 32));
+  }
+  benchQueue();
+}
