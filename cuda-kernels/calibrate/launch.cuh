@@ -110,7 +110,7 @@ inline void benchLaunch(const Gpu& gpu) {
   const auto row = [&](int count) {
     return timer.repeat(15, [&] {
       for (int i = 0; i < count; ++i) emptyKernel<<<1, 32>>>();
-    });
+    }, 3000);
   };
   Line("launch.next").value("ms", slope(row(200), row(100), 100));
   benchKernelTurn(gpu);

@@ -150,6 +150,17 @@ inline Value slope(Value longer, Value shorter, double steps) {
   return {(longer.median - shorter.median) / steps, (longer.spread + shorter.spread) / steps};
 }
 
+__device__ inline unsigned long long globalTimer() {
+  unsigned long long now;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+  return now;
+}
+
+// Keeps the stream busy until the host has enqueued what follows, so that no time of the host is measured.
+__global__ void holdStream(unsigned microseconds) {
+  for (const unsigned long long begin = globalTimer(); globalTimer() - begin < microseconds * 1000ull;) continue;
+}
+
 // Milliseconds between two events around a launch.
 class EventTimer {
  public:
@@ -162,8 +173,9 @@ class EventTimer {
     cudaEventDestroy(stop_);
   }
   template <typename Work>
-  double once(Work work) const {
+  double once(Work work, unsigned holdMicroseconds = 100) const {
     float ms = 0;
+    holdStream<<<1, 1>>>(holdMicroseconds);
     check(cudaEventRecord(start_), "cudaEventRecord");
     work();
     check(cudaEventRecord(stop_), "cudaEventRecord");
@@ -173,10 +185,10 @@ class EventTimer {
     return ms;
   }
   template <typename Work>
-  Value repeat(int repetitions, Work work) const {
+  Value repeat(int repetitions, Work work, unsigned holdMicroseconds = 100) const {
     std::vector<double> samples;
     work();
-    for (int i = 0; i < repetitions; ++i) samples.push_back(once(work));
+    for (int i = 0; i < repetitions; ++i) samples.push_back(once(work, holdMicroseconds));
     return valueOf(samples);
   }
 
@@ -190,12 +202,6 @@ __device__ inline uint32_t smNumber() {
   uint32_t sm;
   asm volatile("mov.u32 %0, %%smid;" : "=r"(sm));
   return sm;
-}
-
-__device__ inline unsigned long long globalTimer() {
-  unsigned long long now;
-  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
-  return now;
 }
 
 // Pseudo-random bits from a counter.
