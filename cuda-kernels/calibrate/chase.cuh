@@ -42,8 +42,6 @@ __global__ void chaseRing(const uint64_t* ring, int warm, int steps, Stamp* stam
   keepStamp(stamps, start, clock64());
 }
 
-inline Value perStep(Value cycles, double steps) { return {cycles.median / steps, cycles.spread / steps}; }
-
 // Cycles per stop of a ring of `bytes` that has been walked once before.
 template <Through kThrough>
 Value warmChase(size_t bytes, size_t stride) {

@@ -145,6 +145,8 @@ Value blockCycles(int warps, Launch launch, int repetitions = 9) {
   return valueOf(samples);
 }
 
+inline Value perStep(Value cycles, double steps) { return {cycles.median / steps, cycles.spread / steps}; }
+
 // (long - short) / steps: what a step costs without the fixed part that both have.
 inline Value slope(Value longer, Value shorter, double steps) {
   return {(longer.median - shorter.median) / steps, (longer.spread + shorter.spread) / steps};

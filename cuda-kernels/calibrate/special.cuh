@@ -35,6 +35,70 @@ Value loopCycles(int warps) {
   return slope(run(768), run(256), 512);
 }
 
+// A loop with or without four branches that are never taken. Each has a predicate and a place of its own, or the compiler
+// would leave it out.
+template <bool kBranches>
+__global__ void __launch_bounds__(1024) loopBranches(int turns, uint32_t never, float add, uint32_t* places, Stamp* stamps, float* sink) {
+  float x = float(threadIdx.x);
+  __syncthreads();
+  const long long start = clock64();
+#pragma unroll 1
+  for (int turn = 0; turn < turns; ++turn) {
+    if (kBranches)
+      asm volatile(
+          "{.reg .pred a, b, c, d;\n"
+          "setp.eq.u32 a, %1, 1; setp.eq.u32 b, %1, 2; setp.eq.u32 c, %1, 3; setp.eq.u32 d, %1, 4;\n"
+          "@a bra OUTA;\n@b bra OUTB;\n@c bra OUTC;\n@d bra OUTD;\nadd.rn.f32 %0, %0, %2;\nbra DONE;\n"
+          "OUTA: st.global.u32 [%3], 5;\ntrap;\n"
+          "OUTB: st.global.u32 [%3], 6;\ntrap;\n"
+          "OUTC: st.global.u32 [%3], 7;\ntrap;\n"
+          "OUTD: st.global.u32 [%3], 8;\ntrap;\n"
+          "DONE: }"
+          : "+f"(x)
+          : "r"(never + 100 + threadIdx.x), "f"(add), "l"(places));
+    else asm volatile("add.rn.f32 %0, %0, %1;" : "+f"(x) : "f"(add));
+  }
+  const long long end = clock64();
+  if (x == -1.0f) *sink = x;
+  keepStamp(stamps, start, end);
+}
+
+// Per step UIADD3, whose operands are the same in all lanes, and LOP3, which uses it. Of more than 24 steps the
+// compiler makes IADDs.
+template <int kSteps>
+__global__ void __launch_bounds__(1024) repeatUniform(int turns, int add, Stamp* stamps, uint32_t* results) {
+  uint32_t x = threadIdx.x;
+  const long long start = clock64();
+#pragma unroll 1
+  for (int turn = 0; turn < turns; ++turn)
+#pragma unroll
+    for (int step = 0; step < kSteps; ++step)
+      asm volatile("lop3.b32 %0, %0, %2, %1, 0x2d;" : "+r"(x) : "r"(turn + add), "r"(turn + add * (step + 1)));
+  const long long end = clock64();
+  results[threadIdx.x] = x;
+  keepStamp(stamps, start, end);
+}
+
+// Cycles of a sub-core per step, by the difference of two lengths.
+inline Value uniformCycles(int warps) {
+  constexpr int kTurns = 96;
+  Buffer<uint32_t> results(1024);
+  const auto run = [&](auto kernel) {
+    return blockCycles(4 * warps, [&](Stamp* stamps) { kernel<<<1, 128 * warps>>>(kTurns, 3, stamps, results.get()); });
+  };
+  return slope(run(repeatUniform<24>), run(repeatUniform<8>), 16.0 * kTurns * warps);
+}
+
+inline Value branchCycles(bool with, int warps) {
+  const auto run = [&](int turns) {
+    return blockCycles(4 * warps, [&](Stamp* stamps) {
+      if (with) loopBranches<true><<<1, 128 * warps>>>(turns, 0, 1.0f, nullptr, stamps, nullptr);
+      else loopBranches<false><<<1, 128 * warps>>>(turns, 0, 1.0f, nullptr, stamps, nullptr);
+    });
+  };
+  return slope(run(768), run(256), 512.0 * warps);
+}
+
 // ---- Constants -------------------------------------------------------------------------------
 
 constexpr int kConstantWords = 12 << 10;
@@ -139,6 +203,10 @@ inline void benchSpecial(const Gpu&) {
     Line("loop").number("warps", warps).number("body", 8).value("cycles", loopCycles<8>(warps));
     Line("loop").number("warps", warps).number("body", 16).value("cycles", loopCycles<16>(warps));
     Line("loop").number("warps", warps).number("body", 32).value("cycles", loopCycles<32>(warps));
+  }
+  for (const int warps : {1, 8}) {
+    Line("interval.uniform").text("opcode", "UIADD3").number("warps", warps).value("cycles", uniformCycles(warps));
+    Line("interval.branch").number("warps", warps).value("cycles", slope(branchCycles(true, warps), branchCycles(false, warps), 4));
   }
   benchConstant(1024, 64);
   benchConstant(4096, 64);
