@@ -19,9 +19,10 @@ __global__ void chaseAtomic(int turns, uint32_t* counter, Stamp* stamps, uint32_
 enum class Atomic { RedInt, RedFloat, AtomInt };
 enum class Spread { Random, Rows };
 
-// Every lane adds 1 at a random one of `addresses` words (a power of two), or each warp at 32 words in a row.
+// The first `lanes` lanes of each warp add 1 at a random one of `addresses` words (a power of two), or each warp at 32 words in a row.
 template <Atomic kWhat, Spread kSpread>
-__global__ void __launch_bounds__(256) addMany(uint32_t* words, uint32_t addresses, int turns, uint32_t* sink) {
+__global__ void __launch_bounds__(256) addMany(uint32_t* words, uint32_t addresses, int lanes, int turns, uint32_t* sink) {
+  if (int(threadIdx.x % 32) >= lanes) return;
   const uint32_t thread = blockIdx.x * blockDim.x + threadIdx.x;
   uint32_t sum = 0, at = thread;
 #pragma unroll 1
@@ -40,11 +41,11 @@ __global__ void __launch_bounds__(256) addMany(uint32_t* words, uint32_t address
 }
 
 template <Atomic kWhat, Spread kSpread>
-void benchAtomic(const Gpu& gpu, const Buffer<uint32_t>& words, const char* what, uint32_t addresses, int turns) {
+void benchAtomic(const Gpu& gpu, const Buffer<uint32_t>& words, const char* what, uint32_t addresses, int turns, int lanes = 32) {
   const EventTimer timer;
   const int blocks = gpu.sms() * 4;
   const auto run = [&](int count) {
-    return timer.repeat(5, [&] { addMany<kWhat, kSpread><<<blocks, 256>>>(words.get(), addresses, count, nullptr); });
+    return timer.repeat(5, [&] { addMany<kWhat, kSpread><<<blocks, 256>>>(words.get(), addresses, lanes, count, nullptr); });
   };
   const Value ms = slope(run(3 * turns), run(turns), 2.0 * turns);
   const double warps = double(blocks) * 8;
@@ -52,9 +53,10 @@ void benchAtomic(const Gpu& gpu, const Buffer<uint32_t>& words, const char* what
       .text("what", what)
       .text("places", kSpread == Spread::Random ? "random" : "rows")
       .number("addresses", addresses)
+      .number("lanes", lanes)
       .number("nsPerWarp", ms.median * 1e6 / warps)
       .number("spread", ms.spread * 1e6 / warps)
-      .number("lanesPerNs", warps * 32 / (ms.median * 1e6));
+      .number("lanesPerNs", warps * lanes / (ms.median * 1e6));
 }
 
 inline void benchAtomics(const Gpu& gpu) {
@@ -70,6 +72,10 @@ inline void benchAtomics(const Gpu& gpu) {
     benchAtomic<Atomic::RedInt, Spread::Random>(gpu, words, "red.int", addresses, turns);
     benchAtomic<Atomic::RedFloat, Spread::Random>(gpu, words, "red.float", addresses, turns);
     benchAtomic<Atomic::AtomInt, Spread::Random>(gpu, words, "atom.int", addresses, turns);
+  }
+  for (const int lanes : {1, 4, 16}) {
+    benchAtomic<Atomic::RedInt, Spread::Random>(gpu, words, "red.int", 1, 64, lanes);
+    benchAtomic<Atomic::RedFloat, Spread::Random>(gpu, words, "red.float", 1, 64, lanes);
   }
   benchAtomic<Atomic::RedInt, Spread::Rows>(gpu, words, "red.int", 1 << 20, 64);
   benchAtomic<Atomic::RedFloat, Spread::Rows>(gpu, words, "red.float", 1 << 20, 64);

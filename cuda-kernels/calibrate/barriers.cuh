@@ -3,6 +3,8 @@
 
 #include "measure.cuh"
 
+#include "../include/kl_hopper.cuh"
+
 #if __CUDA_ARCH__ >= 800 || !defined(__CUDA_ARCH__)
 #define FROM_80(...) __VA_ARGS__
 #else
@@ -102,6 +104,23 @@ __global__ void timeBulkCopy(int turns, int bytes, const void* from, Stamp* stam
   keepStamp(stamps, start, end);
 }
 
+// One thread copies a box of 64 16-bit columns and `rows` rows with a tensor map and waits for it.
+__global__ void timeTensorCopy(int turns, int rows, const __grid_constant__ CUtensorMap map, Stamp* stamps) {
+  __shared__ __align__(1024) unsigned char tile[16384];
+  __shared__ uint64_t barrier;
+  const uint32_t at = sharedAddress(&barrier), to = sharedAddress(tile);
+  initBarrier(at, 1);
+  FROM_90(klBarrierInitFence());
+  const long long start = clock64();
+#pragma unroll 1
+  for (int turn = 0; turn < turns; ++turn) {
+    FROM_90(klBarrierExpect(&barrier, rows * 128); klTmaLoad(to, &map, 0, 0, &barrier));
+    waitBarrier(at, turn & 1);
+  }
+  const long long end = clock64();
+  keepStamp(stamps, start, end);
+}
+
 // One warp copies 16 bytes per lane with cp.async (past L1) and waits for them.
 __global__ void timeAsyncCopy(int turns, const uint4* from, Stamp* stamps) {
   __shared__ uint4 tile[32];
@@ -152,4 +171,11 @@ inline void benchBarriers(const Gpu& gpu) {
     Line("latency.bulk").number("bytes", bytes).value("cycles", perTurn([&](int turns) {
       return blockCycles(1, [&](Stamp* stamps) { timeBulkCopy<<<1, 1>>>(turns, bytes, from.get(), stamps); });
     }));
+  for (const int rows : {8, 32, 128}) {
+    CUtensorMap map;
+    if (klTensorMap(&map, reinterpret_cast<const __nv_bfloat16*>(from.get()), 128, 64, rows, 64) != cudaSuccess) return;
+    Line("latency.tensor.copy").number("bytes", rows * 128).value("cycles", perTurn([&](int turns) {
+      return blockCycles(1, [&](Stamp* stamps) { timeTensorCopy<<<1, 1>>>(turns, rows, map, stamps); });
+    }));
+  }
 }

@@ -9,16 +9,17 @@ struct ClockSample {
   unsigned long long nanoseconds;
 };
 
-// Every block runs `work` for `milliseconds` and keeps what its clocks say.
+// Every block runs `work` for `milliseconds` and keeps what its clocks say. All its warps stop together: warpgroup
+// instructions need that.
 template <typename Work>
 __device__ void sampleClock(Work work, unsigned milliseconds, ClockSample* samples) {
   const unsigned long long begin = globalTimer();
   const long long start = clock64();
-  unsigned long long now = begin;
-  while (now - begin < milliseconds * 1000000ull) {
+  unsigned long long now;
+  do {
     work();
     now = globalTimer();
-  }
+  } while (__syncthreads_and(now - begin < milliseconds * 1000000ull));
   if (threadIdx.x == 0) samples[blockIdx.x] = {clock64() - start, now - begin};
 }
 
@@ -45,28 +46,27 @@ __global__ void __launch_bounds__(512) fp32Load(float factor, unsigned milliseco
 }
 
 constexpr unsigned kClockMs = 100;  // per launch
-constexpr int kClockLaunches = 12;  // the second half counts
 
-// `launch(samples)` keeps all SMs busy for kClockMs with `blocks` blocks.
+// `launch(samples)` keeps all SMs busy for kClockMs with `blocks` blocks. The second half of the launches counts.
 template <typename Launch>
-void benchClockUnder(const char* load, int blocks, Launch launch) {
+void benchClockUnder(const char* load, int blocks, int launches, Launch launch) {
   Buffer<ClockSample> samples(blocks);
   std::vector<double> rates;
-  for (int i = 0; i < kClockLaunches; ++i) {
+  for (int i = 0; i < launches; ++i) {
     launch(samples.get());
     check(cudaDeviceSynchronize(), "measuring the clock");
     rates.push_back(medianMHz(samples.read()));
   }
   Line("clock")
       .text("load", load)
-      .number("seconds", kClockLaunches * kClockMs / 1e3)
-      .value("mhz", valueOf({rates.begin() + kClockLaunches / 2, rates.end()}))
+      .number("seconds", launches * kClockMs / 1e3)
+      .value("mhz", valueOf({rates.begin() + launches / 2, rates.end()}))
       .numbers("all", rates);
 }
 
 inline void benchClock(const Gpu& gpu) {
   const int blocks = gpu.sms() * 4;
-  benchClockUnder("fp32", blocks, [&](ClockSample* samples) {
+  benchClockUnder("fp32", blocks, 10, [&](ClockSample* samples) {
     fp32Load<<<blocks, 512>>>(0.5f, kClockMs, samples, nullptr);
   });
 }

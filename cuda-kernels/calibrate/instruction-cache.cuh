@@ -37,7 +37,8 @@ __global__ void __launch_bounds__(1024) loopCode(int turns, float y, Stamp* stam
 
 constexpr int kColdKib = 32;
 
-// One warp walks through 32 KiB of code twice and keeps its clock after each KiB.
+// One warp walks through 32 KiB of code twice and keeps its clock after each KiB. Each kCopy is code of its own.
+template <int kCopy>
 __global__ void coldCode(float y, long long* clocks, float* sink) {
   float x[8];
   for (int c = 0; c < 8; ++c) x[c] = float(threadIdx.x + c);
@@ -67,28 +68,55 @@ void benchLoopCode() {
   }
 }
 
+// Cycles after each KiB of two walks: the first and the second of each launch.
+struct Walks {
+  std::vector<std::vector<double>> cold{kColdKib}, warm{kColdKib};
+  void add(const std::vector<long long>& clocks) {
+    for (int k = 0; k < kColdKib; ++k) {
+      cold[k].push_back(double(clocks[k + 1] - clocks[0]));
+      warm[k].push_back(double(clocks[kColdKib + 2 + k] - clocks[kColdKib + 1]));
+    }
+  }
+  void print(const char* from) const {
+    std::vector<double> coldCycles, warmCycles;
+    for (int k = 0; k < kColdKib; ++k) coldCycles.push_back(valueOf(cold[k]).median), warmCycles.push_back(valueOf(warm[k]).median);
+    Line("icache.cold").text("from", from).number("kibPerStep", 1).numbers("cold", coldCycles).numbers("warm", warmCycles)
+        .number("spread", valueOf(cold[kColdKib - 1]).spread);
+  }
+};
+
+template <int kCopy>
+void launchFirst(Walks& walks, const Buffer<long long>& clocks) {
+  coldCode<kCopy><<<1, 32>>>(0.5f, clocks.get(), nullptr);
+  check(cudaGetLastError(), "measuring new code");
+  check(cudaDeviceSynchronize(), "measuring new code");
+  walks.add(clocks.read());
+}
+
 inline void benchInstructionCache(const Gpu& gpu) {
   const Flush flush(gpu);
   Buffer<long long> clocks(2 * (kColdKib + 1));
+  Walks first;
+  launchFirst<1>(first, clocks);
+  launchFirst<2>(first, clocks);
+  launchFirst<3>(first, clocks);
+  launchFirst<4>(first, clocks);
+  launchFirst<5>(first, clocks);
+  first.print("first launch");
   for (const bool fromL2 : {true, false}) {
-    std::vector<std::vector<double>> cold(kColdKib), warm(kColdKib);
+    Walks walks;
     for (int i = 0; i < 9; ++i) {
-      coldCode<<<1, 32>>>(0.5f, clocks.get(), nullptr);  // its code is in L2 then
+      coldCode<0><<<1, 32>>>(0.5f, clocks.get(), nullptr);  // its code is in L2 then
+      // and no longer in the instruction caches.
+      loopCode<256><<<4 * gpu.sms(), 32>>>(3, 0.5f, nullptr, nullptr);
+      loopCode<192><<<4 * gpu.sms(), 32>>>(3, 0.5f, nullptr, nullptr);
       if (!fromL2) flush();
-      loopCode<256><<<gpu.sms(), 32>>>(1, 0.5f, nullptr, nullptr);  // and no longer in the instruction caches
-      coldCode<<<1, 32>>>(0.5f, clocks.get(), nullptr);
+      coldCode<0><<<1, 32>>>(0.5f, clocks.get(), nullptr);
       check(cudaGetLastError(), "measuring cold code");
       check(cudaDeviceSynchronize(), "measuring cold code");
-      const std::vector<long long> all = clocks.read();
-      for (int k = 0; k < kColdKib; ++k) {
-        cold[k].push_back(double(all[k + 1] - all[0]));
-        warm[k].push_back(double(all[kColdKib + 2 + k] - all[kColdKib + 1]));
-      }
+      walks.add(clocks.read());
     }
-    std::vector<double> coldCycles, warmCycles;
-    for (int k = 0; k < kColdKib; ++k) coldCycles.push_back(valueOf(cold[k]).median), warmCycles.push_back(valueOf(warm[k]).median);
-    Line("icache.cold").text("from", fromL2 ? "l2" : "dram").number("kibPerStep", 1).numbers("cold", coldCycles).numbers("warm", warmCycles)
-        .number("spread", valueOf(cold[kColdKib - 1]).spread);
+    walks.print(fromL2 ? "l2" : "dram");
   }
   benchLoopCode<4>();
   benchLoopCode<8>();

@@ -41,25 +41,27 @@ __global__ void __launch_bounds__(kL2Threads) walkLines(unsigned char* data, uin
 
 struct Walk {
   double milliseconds;
-  Value cycles;  // of a block, the longest
+  Value cycles;       // of a block, the longest
+  double typical = 0;  // the median
 };
 
 template <int kSectors, bool kStore>
 Walk walk(const Buffer<unsigned char>& data, int blocks, uint32_t lines, bool shared, int turns) {
   Buffer<Stamp> stamps(blocks);
   const EventTimer timer;
-  std::vector<double> cycles, milliseconds;
+  std::vector<double> cycles, typical, milliseconds;
   for (int i = 0; i < 6; ++i) {
     const double ms = timer.once([&] {
       walkLines<kSectors, kStore><<<blocks, kL2Threads>>>(data.get(), lines, shared ? 0 : lines, shared ? 37 : 0, turns,
                                                          stamps.get(), nullptr);
     });
     if (i == 0) continue;
-    double most = 0;
-    for (const Stamp& s : stamps.read()) most = std::max(most, double(s.end - s.start));
-    cycles.push_back(most), milliseconds.push_back(ms);
+    std::vector<double> each;
+    for (const Stamp& s : stamps.read()) each.push_back(double(s.end - s.start));
+    std::sort(each.begin(), each.end());
+    cycles.push_back(each.back()), typical.push_back(each[each.size() / 2]), milliseconds.push_back(ms);
   }
-  return {valueOf(milliseconds).median, valueOf(cycles)};
+  return {valueOf(milliseconds).median, valueOf(cycles), valueOf(typical).median};
 }
 
 template <int kSectors, bool kStore>
@@ -76,6 +78,7 @@ void benchWalk(const Buffer<unsigned char>& data, int blocks, uint32_t lines, bo
       .number("lineBytes", double(lines) * 128)
       .number("bytesPerCycle", rate)
       .number("spread", rate * (longer.cycles.spread + shorter.cycles.spread) / cycles)
+      .number("typicalBytesPerCycle", warps * 512 / (longer.typical - shorter.typical))
       .number("requestsPerCycle", warps * (16 / kSectors) / cycles)
       .number("gbs", warps * 512 / 1e6 / (longer.milliseconds - shorter.milliseconds));
 }
@@ -112,7 +115,7 @@ inline void benchL2(const Gpu& gpu) {
     benchWalk<1, true>(data, blocks, lines, false);
     benchWalk<4, true>(data, blocks, lines, false);
   }
-  for (const int blocks : {sms / 4, sms / 2}) benchWalk<4, false>(data, blocks, lines, false);
+  for (const int blocks : {2, 4, 8, 16, sms / 4, sms / 2}) benchWalk<4, false>(data, blocks, lines, false);
   for (const uint32_t shared : {1024u, 8192u}) {
     benchWalk<1, false>(data, sms, shared, true);
     benchWalk<4, false>(data, sms, shared, true);

@@ -51,20 +51,26 @@ inline std::map<uint32_t, std::vector<BlockStamp>> bySm(const std::vector<BlockS
   return sms;
 }
 
-// From the last clock of a block to the first of the next one in its place; one block per SM at a time.
-inline void benchBlockTurn(const Gpu& gpu, int threads) {
-  const int blocks = 4 * gpu.sms(), shared = int(gpu.properties.sharedMemPerBlockOptin);
+// From the last clock of a block to the first of the one that takes its place, with `shared` bytes per block.
+inline void benchBlockTurn(const Gpu& gpu, int threads, int shared) {
   check(cudaFuncSetAttribute(stampBlocks, cudaFuncAttributeMaxDynamicSharedMemorySize, shared), "shared memory");
+  int resident = 0;
+  check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, stampBlocks, threads, shared), "occupancy");
+  const int blocks = 4 * resident * gpu.sms();
   Buffer<BlockStamp> stamps(blocks);
   std::vector<double> gaps;
   for (int i = 0; i < 4; ++i) {
     stampBlocks<<<blocks, threads, shared>>>(5000, stamps.get());
     check(cudaDeviceSynchronize(), "stamping blocks");
     if (i == 0) continue;
-    for (const auto& [sm, list] : bySm(stamps.read()))
-      for (size_t b = 1; b < list.size(); ++b) gaps.push_back(double(list[b].start - list[b - 1].end));
+    for (const auto& [sm, list] : bySm(stamps.read())) {
+      std::vector<long long> ends;
+      for (const BlockStamp& s : list) ends.push_back(s.end);
+      std::sort(ends.begin(), ends.end());
+      for (size_t b = resident; b < list.size(); ++b) gaps.push_back(double(list[b].start - ends[b - resident]));
+    }
   }
-  Line("block.turn").number("threads", threads).value("cycles", valueOf(gaps));
+  Line("block.turn").number("threads", threads).number("sharedBytes", shared).number("resident", resident).value("cycles", valueOf(gaps));
 }
 
 // From the last clock of a kernel's blocks on an SM to the first one of the next kernel's there.
@@ -114,5 +120,7 @@ inline void benchLaunch(const Gpu& gpu) {
   };
   Line("launch.next").value("ms", slope(row(200), row(100), 100));
   benchKernelTurn(gpu);
-  for (const int threads : {32, 128, 256, 512, 1024}) benchBlockTurn(gpu, threads);
+  const int most = int(gpu.properties.sharedMemPerBlockOptin);
+  for (const int threads : {32, 128, 256, 512, 1024}) benchBlockTurn(gpu, threads, most);
+  for (const int threads : {256, 512, 1024}) benchBlockTurn(gpu, threads, 0);
 }

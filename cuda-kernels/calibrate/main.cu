@@ -10,6 +10,7 @@
 #include "launch.cuh"
 #include "measure.cuh"
 #include "pipes.cuh"
+#include "queue.cuh"
 #include "shared.cuh"
 #include "special.cuh"
 #include "tensor.cuh"
@@ -26,7 +27,7 @@ struct Group {
 // The first one is the clock: it also wakes the GPU up.
 static const Group groups[] = {
     {"clock", benchClock},         {"pipes", benchPipes},           {"shared", benchShared},
-    {"special", benchSpecial},     {"barriers", benchBarriers},     {"chase", benchChase},
+    {"special", benchSpecial},     {"queue", benchQueue}, {"barriers", benchBarriers},     {"chase", benchChase},
     {"wavefronts", benchWavefronts}, {"l2", benchL2},               {"l2-capacity", benchL2Capacity},
     {"dram", benchDram},           {"atomics", benchAtomics},       {"instruction-cache", benchInstructionCache},
     {"launch", benchLaunch},       {"tensor", benchTensor},         {"wgmma", benchWgmma},

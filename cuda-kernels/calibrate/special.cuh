@@ -1,5 +1,4 @@
-// Special registers, constants, taken branches, uniform instructions, and how many memory instructions a warp can issue
-// before it stops.
+// Special registers, constants, branches, and uniform instructions.
 #pragma once
 
 #include "measure.cuh"
@@ -158,43 +157,6 @@ __global__ void __launch_bounds__(1024) constantLanes(int turns, int addresses, 
   keepStamp(stamps, start, end);
 }
 
-// ---- The queue in front of the load/store unit -------------------------------------------------
-
-constexpr int kQueueSteps = 48;
-
-// One warp issues loads that take 32 cycles each (all lanes in one bank); the clock after each shows where it stops.
-__global__ void fillQueue(int stride, long long* clocks, uint32_t* sink) {
-  __shared__ uint32_t words[1024];
-  for (int i = threadIdx.x; i < 1024; i += 32) words[i] = 0;
-  __syncthreads();
-  const uint32_t at = sharedAddress(words) + threadIdx.x * stride;
-  uint32_t values[kQueueSteps];
-  long long stamps[kQueueSteps];
-#pragma unroll
-  for (int i = 0; i < kQueueSteps; ++i) {
-    asm volatile("ld.volatile.shared.u32 %0, [%1];" : "=r"(values[i]) : "r"(at));
-    asm volatile("mov.u64 %0, %%clock64;" : "=l"(stamps[i]));
-  }
-  uint32_t sum = 0;
-#pragma unroll
-  for (int i = 0; i < kQueueSteps; ++i) sum += values[i];
-  if (sum == 1) *sink = sum;
-  if (threadIdx.x == 0)
-    for (int i = 0; i < kQueueSteps; ++i) clocks[i] = stamps[i];
-}
-
-inline void benchQueue() {
-  Buffer<long long> clocks(kQueueSteps);
-  std::vector<double> gaps;
-  for (int i = 0; i < 3; ++i) {
-    fillQueue<<<1, 32>>>(128, clocks.get(), nullptr);
-    check(cudaDeviceSynchronize(), "filling the queue");
-  }
-  const std::vector<long long> all = clocks.read();
-  for (int i = 1; i < kQueueSteps; ++i) gaps.push_back(double(all[i] - all[i - 1]));
-  Line("queue.lsu").numbers("gaps", gaps);
-}
-
 inline void benchSpecial(const Gpu&) {
   Line("latency.op").text("op", "isetp+s2r+shf+sgxt").text("opcode", ReadSpecial::opcode).value("cycles", cyclesPerOp<ReadSpecial, 1>(1));
   for (const int warps : {1, 32}) {
@@ -221,5 +183,4 @@ inline void benchSpecial(const Gpu&) {
     // Cycles of the SM per warp instruction.
     Line("interval.constant").number("addresses", addresses).value("cycles", slope(run(constantLanes<48>), run(constantLanes<16>), 32.0 * 16 * 32));
   }
-  benchQueue();
 }

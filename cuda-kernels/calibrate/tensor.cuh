@@ -122,7 +122,7 @@ inline void benchTensor(const Gpu& gpu) {
   benchMma<Imma8816>(gpu);
   benchMma<Dmma884>(gpu);
   const int blocks = gpu.sms();
-  benchClockUnder("mma.sync", blocks, [&](ClockSample* samples) {
+  benchClockUnder("mma.sync", blocks, 30, [&](ClockSample* samples) {
     if (gpu.capability() >= 80) mmaLoad<Hmma16816F16><<<blocks, 512>>>(kClockMs, samples, nullptr);
     else mmaLoad<Hmma1688F16><<<blocks, 512>>>(kClockMs, samples, nullptr);
   });

@@ -5,34 +5,36 @@
 
 constexpr int kPatternWarps = 16;
 
-// The pattern of the lanes in words; loads stay within 64 KiB that L1 holds.
+template <typename Word>
+__device__ __forceinline__ uint32_t loadWord(const unsigned char* at) {
+  uint32_t a, b, c, d;
+  if (sizeof(Word) == 4) asm volatile("ld.global.u32 %0, [%1];" : "=r"(a) : "l"(at));
+  else if (sizeof(Word) == 8) asm volatile("ld.global.v2.u32 {%0, %1}, [%2];" : "=r"(a), "=r"(b) : "l"(at));
+  else asm volatile("ld.global.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(a), "=r"(b), "=r"(c), "=r"(d) : "l"(at));
+  return a;
+}
+
+// Four patterns of lanes in turn, in bytes, within 64 KiB that L1 holds. `zero` is 0, which the compiler does not know: it
+// would take loads of the same place out of the loop.
 template <int kSteps, typename Word>
-__global__ void __launch_bounds__(512) loadPattern(int turns, const uint32_t* offsets, const unsigned char* data, Stamp* stamps,
-                                                   uint32_t* sink) {
-  uint32_t offset[4];
-  for (int i = 0; i < 4; ++i) offset[i] = offsets[i * 32 + threadIdx.x % 32];
+__global__ void __launch_bounds__(512) loadPattern(int turns, size_t zero, const uint32_t* offsets, const unsigned char* data,
+                                                   Stamp* stamps, uint32_t* sink) {
+  const unsigned char* at[4];
+  for (int i = 0; i < 4; ++i) at[i] = data + offsets[i * 32 + threadIdx.x % 32];
   uint32_t sum = 0;
-  const auto load = [&](int step) {
-    uint32_t word;
-    const unsigned char* at = data + offset[step % 4] + step / 4 * 16384;  // the displacement is free
-    if (sizeof(Word) == 4) asm volatile("ld.global.u32 %0, [%1];" : "=r"(word) : "l"(at));
-    else {
-      uint32_t b, c, d;
-      asm volatile("ld.global.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(word), "=r"(b), "=r"(c), "=r"(d) : "l"(at));
-    }
-    return word;
-  };
-  #pragma unroll
-  for (int step = 0; step < kSteps; ++step) sum += load(step);
+#pragma unroll
+  for (int step = 0; step < kSteps; ++step) sum += loadWord<Word>(at[step % 4] + step / 4 * 16384);
   __syncthreads();
   const long long start = clock64();
 #pragma unroll 1
   for (int turn = 0; turn < turns; ++turn) {
     uint32_t words[kSteps];
 #pragma unroll
-    for (int step = 0; step < kSteps; ++step) words[step] = load(step);
+    for (int step = 0; step < kSteps; ++step) words[step] = loadWord<Word>(at[step % 4] + step / 4 * 16384);
 #pragma unroll
     for (int step = 0; step < kSteps; ++step) sum ^= words[step];
+#pragma unroll
+    for (int i = 0; i < 4; ++i) at[i] += zero;
   }
   const long long end = clock64();
   if (sum == 1) *sink = sum;
@@ -49,7 +51,7 @@ Value patternCycles(const std::vector<uint32_t>& offsets) {
   check(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout, 0), "carveout");
   const auto run = [&](int turns) {
     return blockCycles(kPatternWarps, [&](Stamp* stamps) {
-      kernel<<<1, 32 * kPatternWarps>>>(turns, lanes.get(), data.get(), stamps, nullptr);
+      kernel<<<1, 32 * kPatternWarps>>>(turns, 0, lanes.get(), data.get(), stamps, nullptr);
     });
   };
   return slope(run(48), run(16), 32.0 * kSteps * kPatternWarps);
@@ -82,30 +84,25 @@ inline void benchWavefronts(const Gpu&) {
   const auto pattern = [](auto place) {
     std::vector<uint32_t> offsets;
     for (uint32_t p = 0; p < 4; ++p)
-      for (uint32_t lane = 0; lane < 32; ++lane) offsets.push_back(place(p, lane));
+      for (uint32_t lane = 0; lane < 32; ++lane) offsets.push_back(place(p, lane) % 16384);
     return offsets;
   };
-  // Lanes `stride` words apart, within 16 KiB.
-  for (const uint32_t stride : {0, 1, 2, 4, 8, 16, 32, 33}) {
-    const auto at = pattern([&](uint32_t p, uint32_t lane) { return (lane * stride * 4 + p * 4096) % 16384 / 4 * 4; });
-    printPattern("stride", int(stride), at, 4, patternCycles<uint32_t>(at));
+  const auto bench = [&](const char* name, uint32_t argument, int bytes, auto place) {
+    const auto at = pattern([&](uint32_t p, uint32_t lane) { return uint32_t(place(p, lane)) / bytes * bytes; });
+    printPattern(name, int(argument), at, bytes,
+                 bytes == 4 ? patternCycles<uint32_t>(at) : bytes == 8 ? patternCycles<uint2>(at) : patternCycles<uint4>(at));
+  };
+  for (const int bytes : {4, 8, 16}) {
+    // Lanes `stride` words of their own size apart.
+    for (const uint32_t stride : {0, 1, 2, 4, 8, 16, 32})
+      if (stride * bytes <= 512) bench("stride", stride, bytes, [&](uint32_t p, uint32_t lane) { return lane * stride * bytes + p * 4096; });
+    for (const uint32_t kib : {1, 4, 16})
+      bench("random", kib, bytes, [&](uint32_t p, uint32_t lane) { return mixBits(p * 32 + lane + 1) % (kib * 1024); });
   }
   // Every lane in a bank of its own, in `lines` lines: only tags can cost.
-  for (const uint32_t lines : {2, 4, 8, 16, 32}) {
-    const auto at = pattern([&](uint32_t p, uint32_t lane) { return (lane % lines * 128 + lane * 4 + p * 4096) % 16384; });
-    printPattern("lines", int(lines), at, 4, patternCycles<uint32_t>(at));
-  }
-  // Words of one bank in lines that follow each other two by two.
-  for (const uint32_t ways : {2, 4, 8, 16, 32}) {
-    const auto at = pattern([&](uint32_t p, uint32_t lane) { return (lane % ways * 128 + lane / ways * 4 + p * 4096) % 16384; });
-    printPattern("bank", int(ways), at, 4, patternCycles<uint32_t>(at));
-  }
-  for (const uint32_t kib : {1, 4, 16}) {
-    const auto at = pattern([&](uint32_t p, uint32_t lane) { return mixBits(p * 32 + lane + 1) % (kib * 256) * 4; });
-    printPattern("random", int(kib), at, 4, patternCycles<uint32_t>(at));
-  }
-  for (const uint32_t stride : {4, 8, 16, 32}) {
-    const auto at = pattern([&](uint32_t p, uint32_t lane) { return (lane * stride * 4 + p * 4096) % 16384; });
-    printPattern("stride", int(stride), at, 16, patternCycles<uint4>(at));
-  }
+  for (const uint32_t lines : {2, 4, 8, 16, 32})
+    bench("lines", lines, 4, [&](uint32_t p, uint32_t lane) { return lane % lines * 128 + lane * 4 + p * 4096; });
+  // `ways` words of each used bank, in as many lines.
+  for (const uint32_t ways : {2, 4, 8, 16, 32})
+    bench("bank", ways, 4, [&](uint32_t p, uint32_t lane) { return lane % ways * 128 + lane / ways * 4 + p * 4096; });
 }

@@ -134,7 +134,7 @@ inline void benchWgmma(const Gpu& gpu) {
   benchWgmmaShape<Fp8N128>();
   benchWgmmaShape<Fp8N256>();
   check(cudaFuncSetAttribute(wgmmaLoad<F16N256>, cudaFuncAttributeMaxDynamicSharedMemorySize, kWgmmaShared), "shared memory");
-  benchClockUnder("wgmma", gpu.sms(), [&](ClockSample* samples) {
+  benchClockUnder("wgmma", gpu.sms(), 40, [&](ClockSample* samples) {
     wgmmaLoad<F16N256><<<gpu.sms(), 256, kWgmmaShared>>>(kClockMs, samples, nullptr);
   });
 }
