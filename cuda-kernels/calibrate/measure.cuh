@@ -81,20 +81,11 @@ class Line {
  public:
   explicit Line(const std::string& benchmark) : body_("{\"benchmark\":\"" + benchmark + "\"") {}
   Line& text(const char* key, const std::string& value) { return put(key, "\"" + value + "\""); }
-  Line& number(const char* key, double value) {
-    char digits[40];
-    if (!std::isfinite(value)) return put(key, "null");
-    snprintf(digits, sizeof digits, "%.6g", value);
-    return put(key, digits);
-  }
+  Line& number(const char* key, double value) { return put(key, digits(value)); }
   Line& value(const char* key, Value value) { return number(key, value.median).number("spread", value.spread); }
   Line& numbers(const char* key, const std::vector<double>& values) {
     std::string list;
-    for (const double value : values) {
-      char digits[40];
-      snprintf(digits, sizeof digits, "%s%.6g", list.empty() ? "" : ",", value);
-      list += digits;
-    }
+    for (const double value : values) list += (list.empty() ? "" : ",") + digits(value);
     return put(key, "[" + list + "]");
   }
   ~Line() {
@@ -103,6 +94,13 @@ class Line {
   }
 
  private:
+  // Whole numbers in full, others with six digits. JSON has no NaN and no infinity.
+  static std::string digits(double value) {
+    char text[40];
+    if (!std::isfinite(value)) return "null";
+    snprintf(text, sizeof text, value == std::floor(value) && std::fabs(value) < 9e15 ? "%.0f" : "%.6g", value);
+    return text;
+  }
   Line& put(const char* key, const std::string& json) {
     body_ += std::string(",\"") + key + "\":" + json;
     return *this;

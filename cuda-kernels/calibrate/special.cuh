@@ -5,9 +5,40 @@
 
 #include "pipes.cuh"
 
-// A special register has no input: a predicate orders the reads. A step is ISETP, S2R, SHF and SGXT.
-OPERATION(ReadSpecial, uint32_t, "S2R",
-          asm volatile("{.reg .pred p; setp.ne.u32 p, %0, %1; @p mov.u32 %0, %%warpid;}" : "+r"(x) : "r"(y)))
+// A special register has no input that would make a chain: the clock is read before and after an instruction that needs
+// the result. SHFL, whose latency is known from a chain, says what the rest of a step costs.
+template <bool kSpecial>
+__global__ void readSpecial(long long* clocks, uint32_t* sink) {
+  long long stamps[17];
+  uint32_t x = threadIdx.x;
+  asm volatile("mov.u64 %0, %%clock64;" : "=l"(stamps[0]));
+#pragma unroll
+  for (int step = 0; step < 16; ++step) {
+    uint32_t read;
+    if (kSpecial) asm volatile("mov.u32 %0, %%warpid;" : "=r"(read));
+    else asm volatile("shfl.sync.bfly.b32 %0, %1, 1, 0x1f, 0xffffffff;" : "=r"(read) : "r"(x));
+    asm volatile("lop3.b32 %0, %0, %1, %1, 0x2d;" : "+r"(x) : "r"(read));
+    asm volatile("mov.u64 %0, %%clock64;" : "=l"(stamps[step + 1]));
+  }
+  if (x == 0xffffffffu) *sink = x;
+  if (threadIdx.x == 0)
+#pragma unroll
+    for (int step = 0; step < 17; ++step) clocks[step] = stamps[step];
+}
+
+template <bool kSpecial>
+void benchReadSpecial(const char* what) {
+  Buffer<long long> clocks(17);
+  std::vector<double> gaps;
+  for (int i = 0; i < 4; ++i) {
+    readSpecial<kSpecial><<<1, 32>>>(clocks.get(), nullptr);
+    check(cudaGetLastError(), "reading special registers");
+    check(cudaDeviceSynchronize(), "reading special registers");
+    const std::vector<long long> all = clocks.read();
+    for (int step = 4; i > 0 && step < 16; ++step) gaps.push_back(double(all[step + 1] - all[step]));
+  }
+  Line("special").text("what", what).value("cycles", valueOf(gaps));
+}
 
 // ---- Branches --------------------------------------------------------------------------------
 
@@ -158,7 +189,8 @@ __global__ void __launch_bounds__(1024) constantLanes(int turns, int addresses, 
 }
 
 inline void benchSpecial(const Gpu&) {
-  Line("latency.op").text("op", "isetp+s2r+shf+sgxt").text("opcode", ReadSpecial::opcode).value("cycles", cyclesPerOp<ReadSpecial, 1>(1));
+  benchReadSpecial<true>("s2r");
+  benchReadSpecial<false>("shfl");
   for (const int warps : {1, 32}) {
     Line("loop").number("warps", warps).number("body", 1).value("cycles", loopCycles<1>(warps));
     Line("loop").number("warps", warps).number("body", 4).value("cycles", loopCycles<4>(warps));
