@@ -87,14 +87,14 @@ Value sharedCycles(int warps, int stride, int lanes, bool matrix = false) {
 inline Value perWarp(Value cycles, int warps) { return {cycles.median / warps, cycles.spread / warps}; }
 
 inline void benchShared(const Gpu&) {
-  Line("latency.shared").number("bytes", 4).value("cycles", sharedCycles<LoadWords<1>>(1, 4, 32));
-  Line("latency.shared").number("bytes", 8).value("cycles", sharedCycles<LoadWords<2>>(1, 8, 32));
-  Line("latency.shared").number("bytes", 16).value("cycles", sharedCycles<LoadWords<4>>(1, 16, 32));
+  Line("latency.shared").number("bytes", 4).number("ways", 1).value("cycles", sharedCycles<LoadWords<1>>(1, 4, 32));
+  Line("latency.shared").number("bytes", 8).number("ways", 1).value("cycles", sharedCycles<LoadWords<2>>(1, 8, 32));
+  Line("latency.shared").number("bytes", 16).number("ways", 1).value("cycles", sharedCycles<LoadWords<4>>(1, 16, 32));
   Line("latency.ldsm").number("matrices", 4).value("cycles", sharedCycles<LoadLdsm>(1, 16, 32, true));
   // 32 warps hide the latency: cycles of the SM per warp instruction.
-  Line("interval.shared").number("bytes", 4).value("cycles", perWarp(sharedCycles<LoadWords<1>>(32, 4, 32), 32));
-  Line("interval.shared").number("bytes", 8).value("cycles", perWarp(sharedCycles<LoadWords<2>>(32, 8, 32), 32));
-  Line("interval.shared").number("bytes", 16).value("cycles", perWarp(sharedCycles<LoadWords<4>>(32, 16, 32), 32));
+  Line("interval.shared").number("bytes", 4).number("ways", 1).value("cycles", perWarp(sharedCycles<LoadWords<1>>(32, 4, 32), 32));
+  Line("interval.shared").number("bytes", 8).number("ways", 1).value("cycles", perWarp(sharedCycles<LoadWords<2>>(32, 8, 32), 32));
+  Line("interval.shared").number("bytes", 16).number("ways", 1).value("cycles", perWarp(sharedCycles<LoadWords<4>>(32, 16, 32), 32));
   Line("interval.ldsm").number("matrices", 4).value("cycles", perWarp(sharedCycles<LoadLdsm>(32, 16, 32, true), 32));
   for (int ways = 2; ways <= 32; ways *= 2) {
     Line("latency.shared").number("bytes", 4).number("ways", ways).value("cycles", sharedCycles<LoadWords<1>>(1, 4 * ways, 32));

@@ -130,19 +130,24 @@ const loadedLatency: Fit = (lines) => {
   )
 }
 
-/** Loads that a sub-core queues while each takes its 32 wavefronts: those issued at full speed, less those done by then. */
+/**
+ * Loads that a sub-core queues, all four busy, while each load takes its 32 wavefronts: those issued at full speed, less those
+ * done by then.
+ */
 const queueLength: Fit = (lines) => {
-  const wanted = { space: 'shared', warps: 1 }
-  const gaps = lines.list('queue.lsu', wanted, 'gaps')
+  const gaps = lines.list('queue.lsu', { space: 'shared', warps: 4 }, 'gaps')
   const steady = gaps.at(-1)!
   const stops = gaps.findIndex((gap) => gap > steady / 3)
   const issued = stops < 0 ? gaps.length : stops + 1
   const elapsed = gaps.slice(0, issued - 1).reduce((sum, gap) => sum + gap, 0)
   return derived(
     Math.max(1, Math.round(issued - elapsed / steady)),
-    'queue.lsu, space shared, warps 1: loads issued before the first stop, less those done by then',
+    'queue.lsu, space shared, warps 4: loads issued before the first stop, less those done by then',
   )
 }
+
+/** The smallest share of an SM's memory that is not L1, as the driver sets it for kernels without shared memory. */
+const leastShared = 8192
 
 /** Where a loop of one warp slows down by half for the last time. */
 const instructionCache: Fit = (lines) => {
@@ -174,7 +179,7 @@ const fits: Record<ParameterId, Fit> = {
     )
   },
   launchGapCycles: milliseconds('launch.next'),
-  blockCycles: line('block.turn', { threads: 256, sharedBytes: 0 }),
+  blockCycles: line('block.turn', { threads: 1024, sharedBytes: 0 }),
   blocksPerCycle: (lines) => {
     const read = (blocks: number) =>
       lines.read('launch.empty', { cache: 'warm', blocks, threads: 256 }, 'ms').value
@@ -211,7 +216,7 @@ const fits: Record<ParameterId, Fit> = {
   ),
   hgmmaMacsPerCycle: firstOf(
     (lines) => {
-      const wanted = { type: 'f16', n: 256, warpgroups: 2 }
+      const wanted = { k: 16, n: 256, warpgroups: 2 }
       const [macs, cycles] = [
         lines.find('interval.wgmma', wanted, 'macs'),
         lines.find('interval.wgmma', wanted),
@@ -220,13 +225,12 @@ const fits: Record<ParameterId, Fit> = {
     },
     (lines) => assumed((4 * 2048) / fits.pipeHmma(lines).value, tensorNote),
   ),
-  hgmmaLeastCycles: firstOf(
-    optional('interval.wgmma', { type: 'f16', n: 8, warpgroups: 1 }),
-    (lines) => assumed(fits.pipeHmma(lines).value, tensorNote),
+  hgmmaLeastCycles: firstOf(optional('interval.wgmma', { k: 16, n: 8, warpgroups: 1 }), (lines) =>
+    assumed(fits.pipeHmma(lines).value, tensorNote),
   ),
 
-  latencyShared: line('latency.shared', { bytes: 4 }),
-  latencySharedWide: perStep('latency.shared', { bytes: 4 }, { bytes: 16 }, 3),
+  latencyShared: line('latency.shared', { bytes: 4, ways: 1 }),
+  latencySharedWide: perStep('latency.shared', { bytes: 4, ways: 1 }, { bytes: 16, ways: 1 }, 3),
   latencyLdsm: line('latency.ldsm', { matrices: 4 }),
   latencyL1: line('latency.l1'),
   latencyL2: line('latency.l2'),
@@ -257,7 +261,7 @@ const fits: Record<ParameterId, Fit> = {
     optional('latency.mma', { opcode: 'HMMA.16816.F32' }),
     line('latency.mma', { opcode: 'HMMA.1688.F32' }),
   ),
-  latencyHgmma: firstOf(optional('latency.wgmma', { type: 'f16', n: 8 }), (lines) =>
+  latencyHgmma: firstOf(optional('latency.wgmma', { n: 8 }), (lines) =>
     assumed(fits.latencyHmma(lines).value, tensorNote),
   ),
   latencyBarrier: line('latency.barrier', { warps: 1 }),
@@ -273,7 +277,10 @@ const fits: Record<ParameterId, Fit> = {
       )
     },
     (lines) =>
-      assumed(lines.read('latency.shared', { bytes: 4 }).value, 'latencyShared; no try_wait here'),
+      assumed(
+        lines.read('latency.shared', { bytes: 4, ways: 1 }).value,
+        'latencyShared; no try_wait here',
+      ),
   ),
   latencyBulkCopy: firstOf(optional('latency.bulk', { bytes: 2048 }), (lines) =>
     assumed(lines.read('latency.l2').value, 'latencyL2; there are no bulk copies here'),
@@ -286,7 +293,9 @@ const fits: Record<ParameterId, Fit> = {
   latencyAtomicGlobal: line('latency.atomic.global', { lanes: 1 }),
   branchTaken: (lines) => {
     const { value, spread, name } = lines.read('loop', { warps: 1, body: 32 })
-    return derived(value - 32 * latencyOf(lines, 'fadd'), `${name}; less 32 FADDs`, spread)
+    // The stall counts of the last FADD and of BRA are 1 and 6, where an FADD in the chain has 4.
+    const stalls = 32 * latencyOf(lines, 'fadd') + 3
+    return derived(value - stalls, `${name}; less the stall counts of its code`, spread)
   },
 
   l1WavefrontsPerCycle: inverse(32, 'interval.shared', { bytes: 4, ways: 32 }),
@@ -294,11 +303,16 @@ const fits: Record<ParameterId, Fit> = {
   lsuQueue: queueLength,
   l1Bytes: (lines) =>
     derived(
-      plateauEnd(lines.curve('l1.capacity', {}, 'bytes', 'cycles'), 1.15),
-      'l1.capacity: the last size before the latency rises',
+      plateauEnd(lines.curve('l1.capacity', {}, 'bytes', 'cycles'), 1.15) + leastShared,
+      'l1.capacity: the last size before the latency rises, plus 8 KiB that are always shared memory',
     ),
-  l1MissBytesPerCycle: (lines) =>
-    measured(lines.read('l2.read', { sms: 1, sectorsPerRequest: 4 }, 'bytesPerCycle')),
+  l1MissBytesPerCycle: (lines) => {
+    // One SM alone gets almost twice as much as each of many.
+    const half = Math.floor(lines.read('gpu', {}, 'sms').value / 2)
+    const wanted = { sms: half, lines: 'private', sectorsPerRequest: 4 }
+    const { value, name } = lines.read('l2.read', wanted, 'typicalBytesPerCycle')
+    return derived(value / half, `${name}; of the median SM`)
+  },
   storeBytesPerCycle: (lines) =>
     measured(lines.read('l2.write', { sms: 1, sectorsPerRequest: 4 }, 'bytesPerCycle')),
 
@@ -352,13 +366,14 @@ const fits: Record<ParameterId, Fit> = {
 
   instructionCacheBytes: instructionCache,
   instructionMissCycles: (lines) => {
-    const cold = lines.list('icache.cold', { from: 'first launch' }, 'cold')
-    const warm = lines.list('icache.cold', { from: 'first launch' }, 'warm')
-    // 1 to 32 KiB of 8 lines each.
-    const cost = (list: readonly number[]) => (list.at(-1)! - list[0]!) / ((list.length - 1) * 8)
+    const wanted = { from: 'first launch' }
+    const cold = lines.list('icache.cold', wanted, 'cold')
+    const cached = lines.read('icache.loop', { bytes: 16_384, warps: 1 })
+    // 2 to 32 KiB of 8 lines each, each line of 8 instructions.
+    const perLine = (cold.at(-1)! - cold[0]!) / ((cold.length - 1) * 8)
     return derived(
-      cost(cold) - cost(warm),
-      'icache.cold, from first launch: per line, less the second walk',
+      perLine - 8 * cached.value,
+      `icache.cold, from first launch: per line; less 8 instructions of (${cached.name})`,
     )
   },
 }

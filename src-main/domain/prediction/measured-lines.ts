@@ -23,6 +23,12 @@ const noLine = (name: string): Error =>
 const isNumber = (value: unknown): value is number =>
   typeof value === 'number' && Number.isFinite(value)
 
+/** The spread of a line is that of the number before it. */
+const hasSpread = (line: Measurement, field: string): boolean => {
+  const fields = Object.keys(line)
+  return fields[fields.indexOf('spread') - 1] === field
+}
+
 export class MeasuredLines {
   constructor(readonly all: readonly Measurement[]) {}
 
@@ -34,7 +40,7 @@ export class MeasuredLines {
     const spread = line?.spread
     return {
       value,
-      spread: isNumber(spread) && field !== 'sms' ? spread : undefined,
+      spread: isNumber(spread) && hasSpread(line!, field) ? spread : undefined,
       name: measurementName(benchmark, wanted),
     }
   }
@@ -64,8 +70,9 @@ export class MeasuredLines {
   }
 }
 
-/** Four digits: no benchmark repeats better. */
-const rounded = (value: number): number => Number(value.toPrecision(4))
+/** Four digits of a number that is not whole: no benchmark repeats better. */
+const rounded = (value: number): number =>
+  Number.isInteger(value) ? value : Number(value.toPrecision(4))
 
 /** A line's number as it was printed. */
 export const measured = ({ value, spread, name }: Read): ParameterValue => ({

@@ -41,7 +41,12 @@ export const parameterTable = {
     'A launch of an empty kernel of one block, without the timer',
   ),
   launchGapCycles: row('cycles', 0, 50_000, 'Each further launch behind another in one stream'),
-  blockCycles: row('cycles', 0, 10_000, 'From the start of a block to its first instruction'),
+  blockCycles: row(
+    'cycles',
+    0,
+    10_000,
+    'From the end of a block to the first instruction of the next one in its place',
+  ),
   blocksPerCycle: row('1/cycle', 0.01, 16, 'Blocks that the whole GPU starts per cycle'),
 
   pipeAlu: perInstruction('Integer and logic instructions: interval on a sub-core'),
@@ -88,7 +93,7 @@ export const parameterTable = {
   latencyBulkCopy: latency('A bulk copy (TMA) of one small tile from L2'),
   latencyAtomicShared: latency('ATOMS'),
   latencyAtomicGlobal: latency('ATOMG of one address'),
-  branchTaken: row('cycles', 0, 100, 'What a taken branch adds'),
+  branchTaken: row('cycles', 0, 100, 'What a taken branch adds to its stall count'),
 
   l1WavefrontsPerCycle: row(
     '1/cycle',
@@ -97,7 +102,12 @@ export const parameterTable = {
     'Wavefronts of the L1 and shared-memory data stage, per SM',
   ),
   l1TagsPerCycle: row('1/cycle', 0.1, 16, 'Tags (128-byte lines) looked up per cycle and SM'),
-  lsuQueue: row('count', 1, 256, 'Memory instructions queued per sub-core before issue stops'),
+  lsuQueue: row(
+    'count',
+    1,
+    256,
+    'Memory instructions queued per sub-core before issue stops, all sub-cores busy',
+  ),
   l1Bytes: row('B', 2 ** 14, 2 ** 20, 'L1 and shared memory of an SM together'),
   l1MissBytesPerCycle: row('B/cycle', 1, 1024, 'From L2 into one SM'),
   storeBytesPerCycle: row('B/cycle', 1, 1024, 'From one SM into L2'),
@@ -119,7 +129,7 @@ export const parameterTable = {
     'B/cycle',
     4,
     16_384,
-    'DRAM reads and writes together, when as many bytes are written as read',
+    'DRAM reads and writes in equal parts, both counted',
   ),
   dramLoadedLatency: row('ratio', 0, 10, 'Share of DRAM latency added at full load'),
   partialWriteCost: row(
@@ -147,7 +157,9 @@ export const parameterTable = {
   atomicsPerCycle: row('1/cycle', 0.1, 65_536, 'Lane atomics on whole lines, GPU-wide'),
 
   instructionCacheBytes: row('B', 2 ** 12, 2 ** 22, 'L1.5 instruction cache'),
-  instructionMissCycles: latency('Each 128-byte line of code that is not in the instruction cache'),
+  instructionMissCycles: latency(
+    'Each 128-byte line of straight code that was not executed before',
+  ),
 } as const satisfies Record<string, ParameterRow>
 
 export type ParameterId = keyof typeof parameterTable

@@ -20,6 +20,7 @@ import {
   initCommand,
   laddersCommand,
   machineAddCommand,
+  machineCalibrateCommand,
   machineCheckCommand,
   machineFetchCommand,
   machineListCommand,
@@ -40,10 +41,7 @@ import { shellNames } from './completion/scripts'
 import { addExamples } from './examples'
 import { checkOutput, note, printError, printJson } from './output'
 import type { InitOptions } from './commands/init-command'
-import {
-  type CalibrateOptions,
-  machineCalibrateCommand,
-} from './commands/machine-calibrate-command'
+import type { CalibrateOptions } from './commands/machine-calibrate-command'
 import type { MachineAddOptions } from './commands/machine-command'
 import { nearest } from '../../domain/text/nearest'
 import { gpu, json, ladderHelp, repeated, type CommandLine } from './shared-options'

@@ -29,7 +29,7 @@ export async function machineCalibrateCommand(
   const onNotice = (notice: Parameters<typeof inEnglish>[0]): void => note(inEnglish(notice))
   const which = gpu === undefined ? [] : ['--gpu', String(gpu)]
   const { parameters, output } =
-    name === 'local'
+    name === machine.name
       ? await calibrate(machine, {
           kernelsDir: assets.kernelsDir,
           ...(gpu === undefined ? {} : { gpu }),
@@ -40,7 +40,7 @@ export async function machineCalibrateCommand(
       : await calibrateThere(
           machine.folders,
           name,
-          ['machine', 'calibrate', 'local', ...which, '--json'],
+          ['machine', 'calibrate', machine.name, ...which, '--json'],
           { signal, onNotice, onNote: note },
         )
   const file = await saveGpu(ownGpusFolder(machine.folders.config), parameters)
