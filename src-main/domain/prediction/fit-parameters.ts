@@ -216,7 +216,7 @@ const fits: Record<ParameterId, Fit> = {
   ),
   hgmmaMacsPerCycle: firstOf(
     (lines) => {
-      const wanted = { k: 16, n: 256, warpgroups: 2 }
+      const wanted = { n: 256, macs: 64 * 256 * 16, warpgroups: 2 }
       const [macs, cycles] = [
         lines.find('interval.wgmma', wanted, 'macs'),
         lines.find('interval.wgmma', wanted),
@@ -225,8 +225,9 @@ const fits: Record<ParameterId, Fit> = {
     },
     (lines) => assumed((4 * 2048) / fits.pipeHmma(lines).value, tensorNote),
   ),
-  hgmmaLeastCycles: firstOf(optional('interval.wgmma', { k: 16, n: 8, warpgroups: 1 }), (lines) =>
-    assumed(fits.pipeHmma(lines).value, tensorNote),
+  hgmmaLeastCycles: firstOf(
+    optional('interval.wgmma', { n: 8, macs: 64 * 8 * 16, warpgroups: 1 }),
+    (lines) => assumed(fits.pipeHmma(lines).value, tensorNote),
   ),
 
   latencyShared: line('latency.shared', { bytes: 4, ways: 1 }),

@@ -134,7 +134,7 @@ describe('output that makes no parameters', () => {
     [
       'a value is absurd',
       changed(({ benchmark }) => benchmark === 'latency.dram', { cycles: 123_456 }),
-      /latencyDram was measured as 123500 cycles, which is not between 1 and 4000/,
+      /latencyDram was measured as 123456 cycles, which is not between 1 and 4000/,
     ],
   ])('says which where %s', (_, all, sentence) => {
     expect(() => fitParameters(all)).toThrow(
