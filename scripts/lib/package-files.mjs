@@ -19,6 +19,7 @@ export const packedFolders = [
   'cuda-kernels',
   'resources/recordings',
   'resources/templates',
+  'resources/gpus',
   'resources/apparmor',
   'out/renderer',
   'out/report',

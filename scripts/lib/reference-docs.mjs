@@ -16,6 +16,8 @@ import { root } from './project.mjs'
  * @property {Counters} counters
  * @property {(how: string) => string} explain how a metric is derived, in words
  * @property {readonly import('../../src-main/domain/gpu/gpu-table.ts').Gpu[]} gpus
+ * @property {typeof import('../../src-main/domain/prediction/parameter-table.ts').parameterTable} parameters
+ * @property {readonly import('../../src-main/domain/prediction/gpu-parameters.ts').GpuParameters[]} gpuParameters those that ship
  * @property {readonly import('../../src-main/domain/targets/kinds.ts').TargetKind[]} targetKinds
  * @property {readonly import('../../src-main/domain/ladder/ladder.ts').LadderFile[]} ladders
  * @property {Record<string, any>} recordings the shipped ones, from index.json
@@ -193,8 +195,30 @@ const recordingsPart = ({ recordings, sizesLabel }) =>
     ),
   ])
 
+const evidenceMarks = { measured: '', derived: ' ᵈ', published: ' ᵖ', assumed: ' ᵃ' }
+
+/** A whole number in full, another with the digits that it has. @param {number} value */
+const figure = (value) =>
+  Number.isInteger(value) && value >= 10_000 ? value.toLocaleString('en-US') : String(value)
+
+/** @param {Registries} registries */
+const parametersPart = ({ parameters, gpuParameters }) =>
+  table([
+    ['parameter', 'unit', 'what it is', ...gpuParameters.map(({ name }) => `\`${name}\``)],
+    ...Object.entries(parameters).map(([id, { unit, about }]) => [
+      `\`${id}\``,
+      unit,
+      about,
+      ...gpuParameters.map(({ values }) => {
+        const { value, evidence } = values[/** @type {keyof typeof values} */ (id)]
+        return `${figure(value)}${evidenceMarks[evidence]}`
+      }),
+    ]),
+  ])
+
 /** @type {Record<string, Record<string, (registries: Registries) => string>>} */
 const documents = {
+  'docs/CALIBRATION.md': { parameters: parametersPart },
   'resources/recordings/README.md': { recordings: recordingsPart },
   'cuda-kernels/README.md': { ladders: laddersPart, steps: stepsPart },
   'docs/METRICS.md': { metrics: metricsPart },
@@ -227,11 +251,13 @@ export async function referenceDocs(registries) {
  *   gpus: typeof import('../../src-main/domain/gpu/gpu-table.ts'),
  *   targets: typeof import('../../src-main/domain/targets/targets.ts'),
  *   problem: typeof import('../../src-main/domain/task/problem.ts'),
+ *   parameters: typeof import('../../src-main/domain/prediction/parameter-table.ts'),
+ *   gpuFiles: typeof import('../../src-main/domain/prediction/gpu-parameters.ts'),
  * }} modules
  * @returns {Registries}
  */
 export function registriesOf(modules) {
-  const { metrics, definition, messages, wording, gpus, targets, problem } = modules
+  const { metrics, definition, messages, wording, gpus, targets, problem, parameters } = modules
   const json = (/** @type {string} */ path) => JSON.parse(readFileSync(join(root, path), 'utf8'))
   return {
     metrics: metrics.metricDefinitions,
@@ -240,6 +266,13 @@ export function registriesOf(modules) {
     counters: json('test/captures/ncu/query-metrics/2025.3.1.json'),
     explain: (how) => wording.inEnglish(messages.message(/** @type {any} */ (how))),
     gpus: gpus.gpus,
+    parameters: parameters.parameterTable,
+    gpuParameters: readdirSync(join(root, 'resources/gpus'))
+      .sort()
+      .map((file) => {
+        const text = readFileSync(join(root, 'resources/gpus', file), 'utf8')
+        return modules.gpuFiles.readGpuParameters(text, file)
+      }),
     targetKinds: Object.values(targets.targetKinds),
     ladders: ladderFiles().map(json),
     recordings: json('resources/recordings/index.json').recordings,

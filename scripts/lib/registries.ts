@@ -4,6 +4,8 @@ import * as messages from '../../src-main/domain/messages/message'
 import * as definition from '../../src-main/domain/metrics/metric-definition'
 import * as metrics from '../../src-main/domain/metrics/metrics'
 import * as targets from '../../src-main/domain/targets/targets'
+import * as gpuFiles from '../../src-main/domain/prediction/gpu-parameters'
+import * as parameters from '../../src-main/domain/prediction/parameter-table'
 import * as problem from '../../src-main/domain/task/problem'
 import * as wording from '../../src-main/domain/text/english'
 import { registriesOf } from './reference-docs.mjs'
@@ -16,4 +18,6 @@ export const registries = registriesOf({
   gpus,
   targets,
   problem,
+  parameters,
+  gpuFiles,
 })

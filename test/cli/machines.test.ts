@@ -200,6 +200,23 @@ describe.skipIf(!hasSshd)('a machine over ssh', () => {
     expect((await runBundle(['machine', 'list'], own.env)).stdout).toMatch(/^There are no machines/)
   })
 
+  it.concurrent('has its GPU measured there, and the parameters are kept here', async () => {
+    const own = await host()
+    await runBundle([...own.words, '--fingerprint', own.fingerprint], own.env)
+    const { code, stdout, stderr } = await runBundle(
+      ['machine', 'calibrate', 'titan', '--json'],
+      own.env,
+    )
+    expect(code, stderr).toBe(0)
+    expect(stderr).toMatch(/measured dram/)
+    const document = JSON.parse(stdout) as { machine: string; file: string; parameters: object }
+    expect(faultsOf('machine-calibrate', document)).toEqual([])
+    expect(document.machine).toBe('titan')
+    expect(document.file).toBe(join(own.env.KERNEL_LADDER_CONFIG!, 'gpus', 'h100.json'))
+    const kept = JSON.parse(await readFile(document.file, 'utf8')) as object
+    expect(kept).toEqual(document.parameters)
+  })
+
   it.concurrent('gets the program once, is checked, runs a ladder, and the session comes home', async () => {
     const own = await host()
     const { code: told, stderr: why } = await runBundle(

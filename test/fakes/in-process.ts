@@ -11,6 +11,7 @@ import {
   type ProcessOutcome,
   type ProcessResult,
 } from '../../src-main/adapters/tools/process'
+import { calibrate } from './calibrate.mjs'
 import { computeSanitizer } from './compute-sanitizer.mjs'
 import { launches } from './launches.mjs'
 import { ncu } from './ncu.mjs'
@@ -29,6 +30,7 @@ const fakes: Record<string, Fake> = {
   'compute-sanitizer': computeSanitizer,
   'kl-runner': runner,
   'kl-launches': launches,
+  'kl-calibrate': calibrate,
 }
 
 /** For fakes in a sandbox, who may look at the answers that are kept and keep none. */

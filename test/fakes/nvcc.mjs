@@ -14,7 +14,9 @@ export async function nvcc(call) {
     ? 'kl-launches'
     : words.some((word) => word.startsWith('runner/'))
       ? 'kl-runner'
-      : null
+      : words.includes('calibrate/main.cu')
+        ? 'kl-calibrate'
+        : null
   if (program !== null) {
     writeFake(output, program)
     return 0

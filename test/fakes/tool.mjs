@@ -9,6 +9,7 @@ const fakes = {
   // What the fake nvcc is asked to build.
   'kl-runner': async () => (await import('./runner.mjs')).runner,
   'kl-launches': async () => (await import('./launches.mjs')).launches,
+  'kl-calibrate': async () => (await import('./calibrate.mjs')).calibrate,
 }
 
 const [name] = process.argv.splice(2, 1)

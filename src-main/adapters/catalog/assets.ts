@@ -19,6 +19,8 @@ export interface Assets {
   recordingsDir: string
   /** Ladder folder templates. */
   templatesDir: string
+  /** Parameter files of GPUs for the timing model. */
+  gpusDir: string
   /** Builds of the shipped rungs; the one-file program does not contain them. */
   buildsDir: string
   rendererDir: string
@@ -34,6 +36,7 @@ const below = (root: string): Assets => ({
   kernelsDir: join(root, 'cuda-kernels'),
   recordingsDir: join(root, 'resources', 'recordings'),
   templatesDir: join(root, 'resources', 'templates'),
+  gpusDir: join(root, 'resources', 'gpus'),
   buildsDir: join(root, 'resources', 'builds'),
   rendererDir: join(root, 'out', 'renderer'),
   reportTemplate: join(root, 'out', 'report', 'template.html'),

@@ -97,6 +97,12 @@ export const runnerFlags: readonly string[] = [
   'include',
 ]
 
+/** The microbenchmarks, for exactly one architecture: what they measure is its machine code. */
+export const calibrationFlags = (sm: string): string[] => [
+  ...['-std=c++17', '-O3', '-diag-suppress', '550', '-I', 'include'],
+  ...['-gencode', `arch=compute_${sm},code=sm_${sm}`],
+]
+
 /** `release 13.0, V13.0.88` → `13.0.88`. */
 export const nvccRelease = (text: string): string | null => /\bV(\d[\d.]*)/.exec(text)?.[1] ?? null
 

@@ -19,7 +19,11 @@ export const dataDependence = (code: readonly Instruction[]): Dependence => foll
 
 /** On results of atomics, by which blocks share work among them or find out which one is the last. */
 export const atomicDependence = (code: readonly Instruction[]): Dependence =>
-  follow(code, atomics, true)
+  follow(
+    code,
+    atomics,
+    code.some(({ mnemonic }) => atomics.has(mnemonic)),
+  )
 
 const accesses = /^(LD|ST|ATOM|RED)/
 const branches = new Set(['BRA', 'BRX', 'BREAK'])

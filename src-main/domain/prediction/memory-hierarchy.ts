@@ -52,8 +52,8 @@ export class MemoryHierarchy {
   private readonly partial = new Map<number, number>()
   private readonly l2RequestsPerCycle: number
   private readonly l2BytesPerCycle: number
-  private readonly l2WriteRequestsPerCycle: number
-  private readonly l2WriteBytesPerCycle: number
+  private readonly l2StoreRequestsPerCycle: number
+  private readonly l2StoreBytesPerCycle: number
   private readonly dramReadPerCycle: number
   private readonly dramWritePerCycle: number
   private readonly dramCopyPerCycle: number
@@ -72,8 +72,8 @@ export class MemoryHierarchy {
     const shared = readers > 1 ? 1 - 1 / readers : 0
     this.l2BytesPerCycle =
       (values.l2BytesPerCycle * (1 - shared) + values.l2SharedBytesPerCycle * shared) / sms
-    this.l2WriteRequestsPerCycle = values.l2WriteRequestsPerCycle / sms
-    this.l2WriteBytesPerCycle = values.l2WriteBytesPerCycle / sms
+    this.l2StoreRequestsPerCycle = values.l2StoreRequestsPerCycle / sms
+    this.l2StoreBytesPerCycle = values.l2StoreBytesPerCycle / sms
     this.dramReadPerCycle = values.dramBytesPerCycle / sms
     this.dramWritePerCycle = values.dramWriteBytesPerCycle / sms
     this.dramCopyPerCycle = values.dramCopyBytesPerCycle / sms
@@ -144,7 +144,7 @@ export class MemoryHierarchy {
     const slots = bytes + countSectors(sectors & ~whole) * sectorBytes
     this.l2.serve(
       time,
-      Math.max(1 / this.l2WriteRequestsPerCycle, slots / this.l2WriteBytesPerCycle),
+      Math.max(1 / this.l2StoreRequestsPerCycle, slots / this.l2StoreBytesPerCycle),
     )
     if (fresh > 0) {
       const written = fresh * sectorBytes

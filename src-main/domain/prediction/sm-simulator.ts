@@ -145,6 +145,8 @@ export function simulateSm(setting: SmSetting): SmResult {
   const executed = new Float64Array(code.length)
   const pipeBusy = new Float64Array(pipes.length)
   const meetings = new Map<number, MeetingState>()
+  const barrierCycles =
+    values.latencyBarrier + values.barrierPerWarp * Math.max(0, (order[0]?.warps.length ?? 1) - 1)
   const wavefrontCycles = 1 / values.l1WavefrontsPerCycle
   let issued = 0
   let warpCycles = 0

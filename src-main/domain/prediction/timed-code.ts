@@ -118,7 +118,7 @@ function tensorCycles(instruction: Instruction, values: ParameterValues): number
     // Rows of both matrices have 32 bytes of k; those of A may be in registers.
     const [rows, columns] = shape ?? [64, 8]
     const inShared = columns + (hasSharedA(instruction) ? rows : 0)
-    return Math.max(cycles, (32 * inShared) / lineBytes)
+    return Math.max(cycles, (32 * inShared) / lineBytes, values.hgmmaLeastCycles)
   }
   return null
 }
@@ -133,6 +133,7 @@ function pipeOf(instruction: Instruction, values: ParameterValues): readonly [Pi
   if (fma.has(mnemonic)) return ['fma', 2 * values.pipeFma]
   if (imad.has(mnemonic)) {
     // A move by way of the FMA pipe may take either half.
+    if (modifiers.includes('WIDE') || modifiers.includes('HI')) return ['imad', values.pipeImadWide]
     const moves = modifiers.some((word) => word === 'MOV' || word === 'SHL' || word === 'IADD')
     return [moves ? 'fma' : 'imad', moves ? 2 * values.pipeFma : values.pipeImad]
   }

@@ -29,6 +29,7 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   'machine list': ['machine list'],
   'machine check': ['machine check titan'],
   'machine fetch': ['machine fetch ./session --open'],
+  'machine calibrate': ['machine calibrate local', 'machine calibrate titan'],
   'machine remove': ['machine remove titan'],
   regress: ['regress --ladder ./my-ladder --against main'],
   tune: [

@@ -20,6 +20,7 @@ import {
   initCommand,
   laddersCommand,
   machineAddCommand,
+  machineCalibrateCommand,
   machineCheckCommand,
   machineFetchCommand,
   machineListCommand,
@@ -40,9 +41,10 @@ import { shellNames } from './completion/scripts'
 import { addExamples } from './examples'
 import { checkOutput, note, printError, printJson } from './output'
 import type { InitOptions } from './commands/init-command'
+import type { CalibrateOptions } from './commands/machine-calibrate-command'
 import type { MachineAddOptions } from './commands/machine-command'
 import { nearest } from '../../domain/text/nearest'
-import { json, ladderHelp, repeated, type CommandLine } from './shared-options'
+import { gpu, json, ladderHelp, repeated, type CommandLine } from './shared-options'
 import type { TaskChoice } from './task-options'
 
 function program(
@@ -99,7 +101,7 @@ function program(
   const machine = cli
     .command('machine')
     .description(
-      'the machines that --target names, reached over ssh or through Slurm: add, list, check, runs, resume, fetch, remove',
+      'the machines that --target names, reached over ssh or through Slurm: add, list, check, runs, resume, fetch, calibrate, remove',
     )
   machine
     .command('add')
@@ -165,6 +167,17 @@ function program(
     .option(...json)
     .action(async (session: string, options: { json?: boolean; open?: boolean }) =>
       finish(await machineFetchCommand(setUp, session, options)),
+    )
+  machine
+    .command('calibrate')
+    .description(
+      'measure a GPU for --target predicted, in a minute or two; what is measured is saved as its parameters',
+    )
+    .argument('<name>', 'a machine, or local')
+    .option(...gpu)
+    .option(...json)
+    .action(async (name: string, options: CalibrateOptions) =>
+      finish(await machineCalibrateCommand(setUp, name, options)),
     )
   machine
     .command('remove')

@@ -4,6 +4,7 @@
  */
 import {
   activityFlags,
+  calibrationFlags,
   launchProbeFlags,
   replayFlags,
   runnerFlags,
@@ -93,12 +94,29 @@ export async function buildActivity(
     : { reason: built.reason ?? message('asked.cancelled') }
 }
 
+/** Builds the microbenchmarks for an architecture; throws `missing` if that fails. */
+export async function buildCalibration(
+  compiler: Compiler,
+  sources: ReadonlyMap<string, string>,
+  sm: string,
+): Promise<string> {
+  const built = await compile(compiler, {
+    key: 'nvcc/kl-calibrate',
+    sources: new Map([...compiler.includes, ...sources]),
+    inputs: ['calibrate/main.cu'],
+    flags: calibrationFlags(sm),
+    output: 'kl-calibrate',
+    libraries: [],
+  })
+  return built.artifact ?? ourFault(compiler, built, message('calibration.notBuilt'))
+}
+
 /** It is our own code, so a failure is a toolchain problem and not a result. */
-function ourFault({ signal }: Compiler, { reason }: BuildOutcome): never {
+function ourFault(
+  { signal }: Compiler,
+  { reason }: BuildOutcome,
+  what: Statement = message('tools.runnerNotBuilt'),
+): never {
   if (signal.aborted) throw new KernelLadderError('cancelled', message('asked.cancelled'))
-  throw new KernelLadderError(
-    'missing',
-    together(message('tools.runnerNotBuilt'), reason),
-    message('tools.hostCompiler'),
-  )
+  throw new KernelLadderError('missing', together(what, reason), message('tools.hostCompiler'))
 }

@@ -55,6 +55,12 @@ describe('the documents of --json', () => {
     expect(ladders.length).toBeGreaterThan(8)
   })
 
+  it('the JSON of machine calibrate matches its schema', async () => {
+    const dir = await withTools()
+    setEnv({ KERNEL_LADDER_CONFIG: join(dir, 'config') })
+    documentOf('machine-calibrate', await runHere('machine', 'calibrate', 'local', '--json'))
+  })
+
   it('the JSON of run, replayed matches its schema', async () => {
     await withoutTools()
     const out = join(await tempDir(), 'session')

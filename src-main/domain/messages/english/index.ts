@@ -39,9 +39,11 @@ import { tunings, written } from './machines'
 import { fact, origin, provenance } from './provenance'
 import { unit, unitWithin, wait, why } from './causes'
 import { comparison } from './comparison'
+import { calibration } from './calibration'
 
 export const templates = {
   cacheState,
+  calibration,
   claim,
   compiled,
   timeNote,

@@ -42,6 +42,9 @@ export const laddersCommand = later(async () => (await import('./ladders-command
 export const machineAddCommand = later(
   async () => (await import('./machine-command')).machineAddCommand,
 )
+export const machineCalibrateCommand = later(
+  async () => (await import('./machine-calibrate-command')).machineCalibrateCommand,
+)
 export const machineCheckCommand = later(
   async () => (await import('./machine-command')).machineCheckCommand,
 )

@@ -31,6 +31,7 @@ const ofArguments: Readonly<Record<string, NameKind>> = {
   'edit rung': 'rungs',
   'compare a': 'sessions',
   'compare b': 'sessions',
+  'machine calibrate name': 'machines',
   'machine check name': 'machines',
   'machine remove name': 'machines',
   'machine runs name': 'machines',

@@ -14,6 +14,8 @@ import {
   machinesDocument,
   machineFetchDocument,
 } from './machines'
+import { machineCalibrateDocument } from './machine-calibrate'
+import { GpuParametersFile } from '../../../domain/prediction/gpu-parameters'
 import { ComparisonJson, comparisonJsonVersion } from '../../../services/report/comparison-json'
 import { errorDocument } from './error'
 import { doctorDocument } from './doctor'
@@ -68,6 +70,7 @@ export const printedDocuments: readonly PublishedSchema[] = [
   machineCheckDocument,
   machineRunsDocument,
   machineFetchDocument,
+  machineCalibrateDocument,
   errorDocument,
 ]
 
@@ -96,6 +99,14 @@ export const readFiles: readonly PublishedSchema[] = [
     description:
       'The machines that --target names, in the configuration folder. docs/MACHINES.md explains the keys.',
     schema: MachinesFile,
+  },
+  {
+    name: 'gpu',
+    version: 1,
+    title: 'parameters of a GPU',
+    description:
+      'What the timing model knows of a GPU: resources/gpus, and gpus in the configuration folder. docs/CALIBRATION.md explains the values.',
+    schema: GpuParametersFile,
   },
   {
     name: 'lab',

@@ -1,0 +1,140 @@
+// WGMMA (sm_90a): cycles per instruction by N with one and two warpgroups, the shortest issue and wait, and the clock
+// with all tensor cores busy.
+#pragma once
+
+#include "clock.cuh"
+#include "measure.cuh"
+
+#include "../include/kl_hopper.cuh"
+
+#define WGMMA(Name, TYPE, KIND, N, K, NAMES, SUMS, SUMCOUNT, A, B, TAIL)                                        \
+  struct Name {                                                                                                 \
+    static constexpr const char* type = KIND;                                                                   \
+    static constexpr int n = N, k = K, sums = SUMCOUNT;                                                         \
+    static __device__ __forceinline__ void apply(float (&d)[SUMCOUNT], uint64_t a, uint64_t b) {                \
+      asm volatile("wgmma.mma_async.sync.aligned.m64n" #N "k" #K ".f32." TYPE "." TYPE " {" NAMES "}, " A ", " B \
+                   ", 1, 1, 1" TAIL ";"                                                                         \
+                   : SUMS                                                                                       \
+                   : "l"(a), "l"(b));                                                                           \
+    }                                                                                                           \
+  };
+
+#define NAMES_4 "%0, %1, %2, %3"
+#define NAMES_16 KL_FIRST_TEN "%10, %11, %12, %13, %14, %15"
+#define SUMS_4 "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+#define SUMS_16 KL_SUMS_8(0), KL_SUMS_8(8)
+
+WGMMA(F16N8, "f16", "f16", 8, 16, NAMES_4, SUMS_4, 4, "%4", "%5", ", 0, 0")
+WGMMA(F16N32, "f16", "f16", 32, 16, NAMES_16, SUMS_16, 16, "%16", "%17", ", 0, 0")
+WGMMA(F16N64, "f16", "f16", 64, 16, KL_NAMES_32, KL_SUMS_32(0), 32, "%32", "%33", ", 0, 0")
+WGMMA(F16N128, "f16", "f16", 128, 16, KL_NAMES_64, KL_SUMS_64(0), 64, "%64", "%65", ", 0, 0")
+WGMMA(F16N256, "f16", "f16", 256, 16, KL_NAMES_128, KL_SUMS_128(0), 128, "%128", "%129", ", 0, 0")
+WGMMA(Bf16N256, "bf16", "bf16", 256, 16, KL_NAMES_128, KL_SUMS_128(0), 128, "%128", "%129", ", 0, 0")
+WGMMA(Tf32N256, "tf32", "tf32", 256, 8, KL_NAMES_128, KL_SUMS_128(0), 128, "%128", "%129", "")
+WGMMA(Fp8N8, "e4m3", "fp8", 8, 32, NAMES_4, SUMS_4, 4, "%4", "%5", "")
+WGMMA(Fp8N64, "e4m3", "fp8", 64, 32, KL_NAMES_32, KL_SUMS_32(0), 32, "%32", "%33", "")
+WGMMA(Fp8N128, "e4m3", "fp8", 128, 32, KL_NAMES_64, KL_SUMS_64(0), 64, "%64", "%65", "")
+WGMMA(Fp8N256, "e4m3", "fp8", 256, 32, KL_NAMES_128, KL_SUMS_128(0), 128, "%128", "%129", "")
+
+// A and B: 64 and 256 rows of 128 bytes, swizzled. All warpgroups use the same, so that descriptors are uniform.
+constexpr int kTileA = 64 * 128, kTileB = 256 * 128, kWgmmaShared = kTileA + kTileB + 1024;
+
+// Random operands of a few units in 16 bits, or any FP8 that is not NaN.
+__device__ inline void fillOperands(unsigned char* shared) {
+  uint32_t* words = reinterpret_cast<uint32_t*>(shared);
+  for (unsigned i = threadIdx.x; i < kWgmmaShared / 4; i += blockDim.x) words[i] = (mixBits(i) & 0xbbffbbffu);
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+  asm volatile("fence.proxy.async;" ::: "memory");
+#endif
+  __syncthreads();
+}
+
+// `count` products in one group, then a wait for all: `turns` times.
+template <typename Op, int kCount>
+__device__ __forceinline__ void repeatWgmma(int turns, float (&d)[Op::sums], uint64_t a, uint64_t b) {
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+#pragma unroll 1
+  for (int turn = 0; turn < turns; ++turn) {
+    klWgmmaFence();
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) Op::apply(d, a + (i % 4) * 2, b + (i % 4) * 2);
+    klWgmmaCommit();
+    klWgmmaWait<0>();
+  }
+#endif
+}
+
+template <typename Op, int kCount>
+__global__ void __launch_bounds__(256) timeWgmma(int turns, Stamp* stamps, float* sink) {
+  extern __shared__ __align__(1024) unsigned char shared[];
+  fillOperands(shared);
+  float d[Op::sums] = {};
+  const uint32_t base = (sharedAddress(shared) + 1023) & ~1023u;
+  const uint64_t a = klDescriptorA(base), b = klDescriptorA(base + kTileA);
+  __syncthreads();
+  const long long start = clock64();
+  repeatWgmma<Op, kCount>(turns, d, a, b);
+  const long long end = clock64();
+  keepStamp(stamps, start, end);
+  float total = 0;
+  for (int i = 0; i < Op::sums; ++i) total += d[i];
+  if (total == -1.0f) *sink = total;
+}
+
+template <typename Op>
+void benchWgmmaShape() {
+  constexpr int kShort = 4, kLong = 20, kTurns = 32;
+  for (int groups = 1; groups <= 2; ++groups) {
+    const auto run = [&](auto kernel, int turns) {
+      check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kWgmmaShared), "shared memory");
+      return blockCycles(4 * groups,
+                         [&](Stamp* stamps) { kernel<<<1, 128 * groups, kWgmmaShared>>>(turns, stamps, nullptr); });
+    };
+    const Value interval = slope(run(timeWgmma<Op, kLong>, kTurns), run(timeWgmma<Op, kShort>, kTurns),
+                                 double(kLong - kShort) * kTurns * groups);
+    Line("interval.wgmma")
+        .text("type", Op::type)
+        .number("n", Op::n)
+        .number("k", Op::k)
+        .number("macs", 64.0 * Op::n * Op::k)
+        .number("warpgroups", groups)
+        .value("cycles", interval);
+    if (groups == 1)
+      Line("latency.wgmma")
+          .text("type", Op::type)
+          .number("n", Op::n)
+          .value("cycles", slope(run(timeWgmma<Op, 1>, 3 * kTurns), run(timeWgmma<Op, 1>, kTurns), 2.0 * kTurns));
+  }
+}
+
+template <typename Op>
+__global__ void __launch_bounds__(256) wgmmaLoad(unsigned milliseconds, ClockSample* samples, float* sink) {
+  extern __shared__ __align__(1024) unsigned char shared[];
+  fillOperands(shared);
+  float d[Op::sums] = {};
+  const uint32_t base = (sharedAddress(shared) + 1023) & ~1023u;
+  const uint64_t a = klDescriptorA(base), b = klDescriptorA(base + kTileA);
+  sampleClock([&] { repeatWgmma<Op, 16>(16, d, a, b); }, milliseconds, samples);
+  float total = 0;
+  for (int i = 0; i < Op::sums; ++i) total += d[i];
+  if (total == -1.0f) *sink = total;
+}
+
+inline void benchWgmma(const Gpu& gpu) {
+  if (gpu.capability() != 90) return;
+  benchWgmmaShape<F16N8>();
+  benchWgmmaShape<F16N32>();
+  benchWgmmaShape<F16N64>();
+  benchWgmmaShape<F16N128>();
+  benchWgmmaShape<F16N256>();
+  benchWgmmaShape<Bf16N256>();
+  benchWgmmaShape<Tf32N256>();
+  benchWgmmaShape<Fp8N8>();
+  benchWgmmaShape<Fp8N64>();
+  benchWgmmaShape<Fp8N128>();
+  benchWgmmaShape<Fp8N256>();
+  check(cudaFuncSetAttribute(wgmmaLoad<F16N256>, cudaFuncAttributeMaxDynamicSharedMemorySize, kWgmmaShared), "shared memory");
+  benchClockUnder("wgmma", gpu.sms(), 40, [&](ClockSample* samples) {
+    wgmmaLoad<F16N256><<<gpu.sms(), 256, kWgmmaShared>>>(kClockMs, samples, nullptr);
+  });
+}

@@ -1,0 +1,69 @@
+/** Parameter files of GPUs: the user's own, which `machine calibrate` writes, before those that ship. */
+import { readdir, readFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import {
+  gpuParametersText,
+  readGpuParameters,
+  type GpuParameters,
+} from '../../domain/prediction/gpu-parameters'
+import { diskError, errorCode, makeFolder, replaceFile } from './disk'
+
+export interface GpuFolders {
+  /** Of the program: `assets.gpusDir`. */
+  shipped: string
+  /** Of the user: `gpus` in the configuration folder. */
+  own: string
+}
+
+export const ownGpusFolder = (config: string): string => join(config, 'gpus')
+
+export interface FoundGpu {
+  parameters: GpuParameters
+  file: string
+  /** Whether the user calibrated it. */
+  own: boolean
+}
+
+async function readIn(folder: string, name: string): Promise<GpuParameters | null> {
+  const file = join(folder, `${name}.json`)
+  try {
+    return readGpuParameters(await readFile(file, 'utf8'), file)
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return null
+    throw errorCode(error) === undefined ? error : diskError(error, file, 'read')
+  }
+}
+
+/** The parameters of a GPU by its id, such as `h200`; null if there is no file. Throws an input error if the file is faulty. */
+export async function findGpu(
+  { shipped, own }: GpuFolders,
+  name: string,
+): Promise<FoundGpu | null> {
+  if (!/^[a-z0-9][a-z0-9-]*$/.test(name)) return null
+  for (const folder of [own, shipped]) {
+    const parameters = await readIn(folder, name)
+    if (parameters) return { parameters, file: join(folder, `${name}.json`), own: folder === own }
+  }
+  return null
+}
+
+/** The ids of all GPUs with a file, in order. */
+export async function listGpus({ shipped, own }: GpuFolders): Promise<string[]> {
+  const names = await Promise.all(
+    [own, shipped].map((folder) => readdir(folder).catch((): string[] => [])),
+  )
+  const ids = names.flat().filter((name) => name.endsWith('.json'))
+  return [...new Set(ids.map((name) => name.slice(0, -'.json'.length)))].sort()
+}
+
+/** Writes the user's own file of a GPU and returns its path. */
+export async function saveGpu(own: string, parameters: GpuParameters): Promise<string> {
+  const file = join(own, `${parameters.name}.json`)
+  try {
+    await makeFolder(dirname(file))
+    await replaceFile(file, gpuParametersText(parameters))
+  } catch (error) {
+    throw diskError(error, file, 'write', 'other')
+  }
+  return file
+}

@@ -1,0 +1,53 @@
+/** What the program of `cuda-kernels/calibrate` prints: a JSON object per line, each a measurement. */
+import { z } from 'zod'
+import { inputError } from '../errors'
+import { message } from '../messages/message'
+
+const Measurement = z
+  .object({ benchmark: z.string().max(100) })
+  .catchall(z.union([z.number(), z.string().max(1000), z.array(z.number()).max(10_000), z.null()]))
+export type Measurement = z.infer<typeof Measurement>
+
+const End = z.object({ benchmark: z.literal('end'), version: z.literal(1) })
+
+/** Returns null for a line that is no measurement: a warning of a library, or half a line. */
+export function readMeasurement(line: string): Measurement | null {
+  try {
+    return Measurement.safeParse(JSON.parse(line)).data ?? null
+  } catch {
+    return null
+  }
+}
+
+/** The measurements of a whole output. Throws an input error if the program did not reach its end. */
+export function readCalibration(text: string): Measurement[] {
+  const lines = text.split('\n').filter((line) => line.trim() !== '')
+  const all = lines.map(readMeasurement)
+  if (!all.some((line) => line !== null && End.safeParse(line).success))
+    throw inputError(message('calibration.cutShort'), message('calibration.runAgain'))
+  const damaged = all.indexOf(null)
+  if (damaged >= 0)
+    throw inputError(
+      message('calibration.badLine', { line: damaged + 1 }),
+      message('calibration.runAgain'),
+    )
+  return all.filter((line) => line !== null)
+}
+
+export type Wanted = Readonly<Record<string, string | number>>
+
+/** How a measurement is named where a value states its source: `latency.shared, bytes 4`. */
+export const measurementName = (benchmark: string, wanted: Wanted): string =>
+  [benchmark, ...Object.entries(wanted).map(([key, value]) => `${key} ${value}`)].join(', ')
+
+/** The measurements of a benchmark that have these fields, in the order of the output. */
+export const measurementsOf = (
+  all: readonly Measurement[],
+  benchmark: string,
+  wanted: Wanted = {},
+): Measurement[] =>
+  all.filter(
+    (line) =>
+      line.benchmark === benchmark &&
+      Object.entries(wanted).every(([key, value]) => line[key] === value),
+  )

@@ -1,0 +1,97 @@
+/** Reading values out of the microbenchmarks' lines, each with its spread and where it is from. */
+import { inputError } from '../errors'
+import { message } from '../messages/message'
+import {
+  measurementName,
+  measurementsOf,
+  type Measurement,
+  type Wanted,
+} from './calibration-output'
+import type { ParameterValue } from './gpu-parameters'
+
+/** A number of a line. */
+export interface Read {
+  value: number
+  spread: number | undefined
+  /** Such as `latency.shared, bytes 4`. */
+  name: string
+}
+
+const noLine = (name: string): Error =>
+  inputError(message('calibration.noLine', { name }), message('calibration.runAgain'))
+
+const isNumber = (value: unknown): value is number =>
+  typeof value === 'number' && Number.isFinite(value)
+
+/** The spread of a line is that of the number before it. */
+const hasSpread = (line: Measurement, field: string): boolean => {
+  const fields = Object.keys(line)
+  return fields[fields.indexOf('spread') - 1] === field
+}
+
+export class MeasuredLines {
+  constructor(readonly all: readonly Measurement[]) {}
+
+  /** null if there is no such line: the GPU lacks the instruction. */
+  find(benchmark: string, wanted: Wanted = {}, field = 'cycles'): Read | null {
+    const [line] = measurementsOf(this.all, benchmark, wanted)
+    const value = line?.[field]
+    if (!isNumber(value)) return null
+    const spread = line?.spread
+    return {
+      value,
+      spread: isNumber(spread) && hasSpread(line!, field) ? spread : undefined,
+      name: measurementName(benchmark, wanted),
+    }
+  }
+
+  /** Throws an input error if there is no such line. */
+  read(benchmark: string, wanted: Wanted = {}, field = 'cycles'): Read {
+    const found = this.find(benchmark, wanted, field)
+    if (found) return found
+    throw noLine(measurementName(benchmark, wanted))
+  }
+
+  /** The points of a curve in the order of `x`; throws an input error if there are fewer than two. */
+  curve(benchmark: string, wanted: Wanted, x: string, y: string): { x: number; y: number }[] {
+    const points = measurementsOf(this.all, benchmark, wanted).flatMap((line) => {
+      const [at, value] = [line[x], line[y]]
+      return isNumber(at) && isNumber(value) ? [{ x: at, y: value }] : []
+    })
+    if (points.length < 2) throw noLine(measurementName(benchmark, wanted))
+    return points.sort((a, b) => a.x - b.x)
+  }
+
+  /** The list that a line has in a field. */
+  list(benchmark: string, wanted: Wanted, field: string): number[] {
+    const list = measurementsOf(this.all, benchmark, wanted)[0]?.[field]
+    if (Array.isArray(list) && list.length > 0) return list
+    throw noLine(measurementName(benchmark, wanted))
+  }
+}
+
+/** Four digits of a number that is not whole: no benchmark repeats better. */
+const rounded = (value: number): number =>
+  Number.isInteger(value) ? value : Number(value.toPrecision(4))
+
+/** A line's number as it was printed. */
+export const measured = ({ value, spread, name }: Read): ParameterValue => ({
+  value: rounded(value),
+  evidence: 'measured',
+  ...(spread === undefined ? {} : { spread: Number(spread.toPrecision(2)) }),
+  source: name,
+})
+
+/** Arithmetic on lines. `spread` is that of the result. */
+export const derived = (value: number, source: string, spread?: number): ParameterValue => ({
+  value: rounded(value),
+  evidence: 'derived',
+  ...(spread === undefined ? {} : { spread: Number(spread.toPrecision(2)) }),
+  source,
+})
+
+export const assumed = (value: number, source: string): ParameterValue => ({
+  value: rounded(value),
+  evidence: 'assumed',
+  source,
+})

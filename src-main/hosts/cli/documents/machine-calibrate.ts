@@ -1,0 +1,20 @@
+import { z } from 'zod'
+import { GpuParametersFile } from '../../../domain/prediction/gpu-parameters'
+import { documentKind } from './document'
+
+export const machineCalibrateDocument = documentKind({
+  name: 'machine-calibrate',
+  version: 1,
+  title: 'machine calibrate',
+  description:
+    'What `kernel-ladder machine calibrate NAME --json` prints: the parameters of its GPU for the timing model. docs/CALIBRATION.md explains them.',
+  fields: {
+    /** `local`, or the machine’s name. */
+    machine: z.string(),
+    /** Where the parameters are stored. */
+    file: z.string(),
+    parameters: GpuParametersFile,
+    /** What the microbenchmarks printed, a JSON object per line. */
+    output: z.string(),
+  },
+})
