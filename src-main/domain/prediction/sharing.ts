@@ -6,34 +6,28 @@
 import type { LaunchPlan } from './launch-plan'
 import { smOfBlock } from './launch-plan'
 import type { LaunchTrace } from './warp-trace'
-import { eventHead, eventKinds } from './warp-trace'
+import { eventKinds, eventWords, linesAt } from './warp-trace'
 
 /** Calls `each` with every line and its sectors that a warp reads from L2, with or without L1 before it. */
 export function eachLineRead(
   events: Int32Array,
   each: (line: number, sectors: number) => void,
 ): void {
-  for (let at = 0; at < events.length;) {
-    const kind = events[at + 2]!
-    const from = at + eventHead
-    if (kind === eventKinds.shared || kind === eventKinds.local) at = from + 1
-    else if (kind >= eventKinds.arrive) at = from + 2
-    else {
-      const bulk = kind === eventKinds.bulkLoad || kind === eventKinds.bulkStore
-      const first = bulk ? from : from + 3
-      const count = events[first]!
-      const reads =
-        kind === eventKinds.load ||
-        kind === eventKinds.copy ||
-        kind === eventKinds.copyPastL1 ||
-        kind === eventKinds.bulkLoad
-      if (reads)
-        for (let place = first + 1; place < first + 1 + 2 * count; place += 2)
-          each(events[place]!, events[place + 1]! & 15)
-      at = first + 1 + 2 * count
-    }
+  for (let at = 0; at < events.length; at += eventWords(events, at)) {
+    if (!reads.has(events[at + 2]!)) continue
+    const first = linesAt(events, at)
+    const end = first + 1 + 2 * events[first]!
+    for (let place = first + 1; place < end; place += 2)
+      each(events[place]!, events[place + 1]! & 15)
   }
 }
+
+const reads: ReadonlySet<number> = new Set([
+  eventKinds.load,
+  eventKinds.copy,
+  eventKinds.copyPastL1,
+  eventKinds.bulkLoad,
+])
 
 /** Sectors by line. */
 type Sectors = Map<number, number>

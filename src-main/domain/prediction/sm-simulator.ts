@@ -320,7 +320,20 @@ export function simulateSm(setting: SmSetting): SmResult {
   function arrive(id: number, phase: number, time: number): void {
     const meeting = meetingOf(id, phase)
     meeting.latest = Math.max(meeting.latest, time)
-    if (--meeting.left > 0) return
+    if (--meeting.left <= 0) release(meeting)
+  }
+
+  /**
+   * Lets all waiting warps go on. Lanes of one warp take turns in the trace, so that those that wait there can come
+   * before those that they wait for.
+   */
+  function releaseAll(): boolean {
+    const waiting = [...meetings.values()].filter((meeting) => meeting.waiting.length > 0)
+    for (const meeting of waiting) release(meeting)
+    return waiting.length > 0
+  }
+
+  function release(meeting: MeetingState): void {
     for (const { warp, reason } of meeting.waiting) {
       const until = Math.max(meeting.latest, warp.waitUntil)
       warp.ready = warp.waitUntil
@@ -439,8 +452,7 @@ export function simulateSm(setting: SmSetting): SmResult {
         case eventKinds.arriveAfterBulkCopy: {
           const at =
             kind === eventKinds.arrive
-              ? time +
-                (instruction.pipe === 'branch' ? values.latencyBarrier : values.latencyMbarrier)
+              ? time + (instruction.pipe === 'branch' ? barrierCycles : values.latencyMbarrier)
               : kind === eventKinds.arriveAfterCopies
                 ? Math.max(time, warp.copies)
                 : warp.bulk
@@ -578,7 +590,10 @@ export function simulateSm(setting: SmSetting): SmResult {
     let core: SubCore | null = null
     for (const each of cores) if (core === null || each.next < core.next) core = each
     const time = core!.next
-    if (time === Infinity) break
+    if (time === Infinity) {
+      if (!releaseAll()) break
+      continue
+    }
     let best: WarpState | null = null
     let soonest = Infinity
     for (const warp of core!.warps) {

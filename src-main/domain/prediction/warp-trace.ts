@@ -80,9 +80,17 @@ export interface LaunchTrace {
   readonly arrivals: readonly (readonly number[])[]
 }
 
+interface RecordedWarp {
+  pieces: Words
+  events: Words
+  instructions: number
+  /** Whether an event was recorded behind those of later pieces. */
+  unordered: boolean
+}
+
 interface Recorded {
   block: Block
-  warps: { pieces: Words; events: Words; instructions: number }[]
+  warps: RecordedWarp[]
 }
 
 /** Lines and sectors of the lanes of an access. */
@@ -145,6 +153,40 @@ export interface Recorder {
   done(): LaunchTrace
 }
 
+/** Words of the event at a place. */
+export function eventWords(events: Int32Array, at: number): number {
+  const kind = events[at + 2]!
+  if (kind === eventKinds.shared || kind === eventKinds.local) return eventHead + 1
+  if (kind >= eventKinds.arrive) return eventHead + 2
+  const lines = linesAt(events, at)
+  return lines - at + 1 + 2 * events[lines]!
+}
+
+/** Where the number of lines of an access or a bulk copy stands. */
+export const linesAt = (events: Int32Array, at: number): number => {
+  const kind = events[at + 2]!
+  const bulk = kind === eventKinds.bulkLoad || kind === eventKinds.bulkStore
+  return at + eventHead + (bulk ? 0 : 3)
+}
+
+/** Events in the order of their pieces of code. */
+function inOrder(events: Int32Array): Int32Array {
+  const places: { at: number; words: number }[] = []
+  for (let at = 0; at < events.length;) {
+    const words = eventWords(events, at)
+    places.push({ at, words })
+    at += words
+  }
+  places.sort((a, b) => events[a.at]! - events[b.at]! || a.at - b.at)
+  const sorted = new Int32Array(events.length)
+  let to = 0
+  for (const { at, words } of places) {
+    sorted.set(events.subarray(at, at + words), to)
+    to += words
+  }
+  return sorted
+}
+
 /** `mostInstructions` ends each warp after so many, for a look at how a launch begins. */
 export function createRecorder(mostInstructions = Infinity): Recorder {
   const blocks: Recorded[] = []
@@ -156,8 +198,8 @@ export function createRecorder(mostInstructions = Infinity): Recorder {
   let ended = false
 
   let last: Warp | null = null
-  let own: Recorded['warps'][number]
-  const of = (warp: Warp): Recorded['warps'][number] => {
+  let own: RecordedWarp
+  const of = (warp: Warp): RecordedWarp => {
     if (warp === last) return own
     let recorded = byBlock.get(warp.block)
     if (!recorded) {
@@ -166,7 +208,7 @@ export function createRecorder(mostInstructions = Infinity): Recorder {
       meetings.clear()
       for (const block of warp.block.cluster.blocks) {
         const warps = block.warps.map(() => ({
-          ...{ pieces: new Words(), events: new Words(), instructions: 0 },
+          ...{ pieces: new Words(), events: new Words(), instructions: 0, unordered: false },
         }))
         const fresh = { block, warps }
         byBlock.set(block, fresh)
@@ -296,9 +338,16 @@ export function createRecorder(mostInstructions = Infinity): Recorder {
       const id = idOf(meeting)
       const phase = phases[id]! - (which === 'previous' ? 1 : 0)
       if (phase < 0) return
+      const recorded = of(warp)
       const words = event(warp, at, eventKinds.wait)
       words.push(id)
       words.push(phase)
+      // Other lanes of the warp may have gone on since those that wait came here.
+      const pieces = recorded.pieces.done()
+      let piece = pieces.length / 2 - 1
+      while (piece > 0 && pieces[2 * piece + 1] !== at) piece--
+      recorded.unordered ||= piece < pieces.length / 2 - 1
+      words.set(words.length - eventHead - 2, piece)
     },
   }
   return {
@@ -307,9 +356,9 @@ export function createRecorder(mostInstructions = Infinity): Recorder {
       blocks: blocks.map(({ block, warps }) => ({
         number: block.number,
         rank: block.rank,
-        warps: warps.map(({ pieces, events }) => ({
+        warps: warps.map(({ pieces, events, unordered }) => ({
           pieces: pieces.done(),
-          events: events.done(),
+          events: unordered ? inOrder(events.done()) : events.done(),
         })),
         instructions: warps.reduce((sum, { instructions }) => sum + instructions, 0),
       })),
