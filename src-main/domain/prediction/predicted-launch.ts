@@ -24,6 +24,8 @@ const simulatedSteps = 1.5e6
 /** Warp instructions of all blocks of a wave, in a look at what they share. */
 const lookInstructions = 8e5
 const [fewestOfWarp, mostOfWarp] = [120, 2000]
+/** Warp instructions of all blocks that are compared, if more than two of them are to be. */
+const comparedInstructions = 1e6
 /** Blocks whose instruction counts may differ by this share and still be alike. */
 const alike = 0.02
 /** How much of L2 the reads of a wave may fill for the next wave to find them there. */
@@ -93,7 +95,6 @@ export function predictLaunch(
 
   const shared = lookAtSharing(plan, (blocks, most) => record(blocks, most).trace)
   const firstCluster = record(blocksOfFirstSm(plan, 1))
-  const perCluster = Math.max(1, firstCluster.result.instructions)
   const affordable = Math.floor(simulatedSteps / stepsOf(firstCluster.trace))
   const draws = drawsWork(device, launch, options, firstCluster.result.instructions)
   if (draws && plan.resident > 1) throw new Refused('uneven', launch.kernel)
@@ -125,9 +126,7 @@ export function predictLaunch(
   // Who draws work from a counter has drawn all of it where the others do not run.
   const uneven = draws
     ? { factor: plan.shape.clusterBlocks / plan.shape.blocks, differ: true }
-    : rest === 0
-      ? { factor: 1, differ: false }
-      : unevenness(device, launch, options, plan, perCluster)
+    : unevenness(device, launch, options, plan, result.instructions / simulated)
   const startCycles = plan.shape.blocks / values.blocksPerCycle
   const atomics = hottestAtomics(
     trace,
@@ -196,23 +195,34 @@ function drawsWork(device: Device, launch: Launch, options: LaunchOptions, alone
   return instructions < 0.5 * alone
 }
 
-/** Compares the instruction counts of blocks from all over the grid with those that are simulated. */
+/**
+ * Compares the instruction counts of blocks from all over the grid with those that are simulated, `simulated` per
+ * cluster. Where all blocks run at a time, the longest one decides; otherwise the SMs share them.
+ */
 function unevenness(
   device: Device,
   launch: Launch,
   options: LaunchOptions,
-  { shape }: LaunchPlan,
-  perCluster: number,
-): { factor: number; differ: boolean } {
-  const last = shape.blocks - shape.clusterBlocks
-  const counts = [0.5, 1].map((share) => {
-    const block = Math.floor((share * last) / shape.clusterBlocks) * shape.clusterBlocks
-    const { instructions } = runLaunch(device, { ...launch, blocks: [block] }, options)
-    return instructions
+  { shape, clustersOfSm, resident }: LaunchPlan,
+  simulated: number,
+): Unevenness {
+  if (shape.blocks === shape.clusterBlocks) return { factor: 1, differ: false }
+  const last = shape.blocks / shape.clusterBlocks - 1
+  const shares = 4 * simulated > comparedInstructions ? [0.5, 1] : [0.25, 0.5, 0.75, 1]
+  const counts = shares.map((share) => {
+    const block = Math.floor(share * last) * shape.clusterBlocks
+    return runLaunch(device, { ...launch, blocks: [block] }, options).instructions / simulated
   })
-  const mean = (perCluster + counts[0]! * 2 + counts[1]!) / 4
-  const differ = counts.some((count) => Math.abs(count / perCluster - 1) > alike)
-  return { factor: differ ? mean / perCluster : 1, differ }
+  if (counts.every((count) => Math.abs(count - 1) <= alike)) return { factor: 1, differ: false }
+  const together = clustersOfSm <= resident
+  const mean = counts.reduce((sum, count) => sum + count, 0) / counts.length
+  return { factor: together ? Math.max(1, ...counts) : mean, differ: true }
+}
+
+interface Unevenness {
+  /** By how much the time is to be multiplied. */
+  readonly factor: number
+  readonly differ: boolean
 }
 
 interface Described {
