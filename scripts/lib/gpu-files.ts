@@ -82,7 +82,10 @@ function fromPublished(gpu: PublishedGpu, base: GpuParameters): GpuParameters {
   const published = { ...gpu.values, smCount: gpu.smCount, clockMHz: gpu.clockMHz }
   const valueOf = (id: ParameterId): ParameterValue => {
     const known = published[id]
-    if (known) return { value: rounded(known.value), evidence: 'published', source: known.source }
+    if (known) {
+      const { value, source, recorded } = known
+      return { value: rounded(value), evidence: recorded ? 'derived' : 'published', source }
+    }
     if (id !== 'l2Bytes') return scaledValue(id, gpu, base)
     return {
       value: rounded((gpu.l2Bytes.value * base.values.l2Bytes.value) / measuredGpu.l2Bytes.value),

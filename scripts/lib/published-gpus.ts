@@ -4,6 +4,8 @@ import type { ParameterId } from '../../src-main/domain/prediction/parameter-tab
 interface Published {
   readonly value: number
   readonly source: string
+  /** From our own recordings rather than from a publication. */
+  readonly recorded?: true
 }
 
 export interface PublishedGpu {
@@ -47,11 +49,21 @@ export const publishedGpus: readonly PublishedGpu[] = [
     name: 'h200',
     gpu: 'NVIDIA H200',
     computeCapability: '9.0',
-    smCount: { value: 132, source: ceilings.replace('that have ceilings', 'state 132 SMs') },
-    clockMHz: { value: 1980, source: 'the shipped H200 recordings: 1980 MHz at most' },
+    smCount: { value: 132, source: 'the shipped H200 recordings: 132 SMs', recorded: true },
+    clockMHz: {
+      value: 1980,
+      source: 'the shipped H200 recordings: 1980 MHz at most',
+      recorded: true,
+    },
     l2Bytes: { value: 60 * 2 ** 20, source: 'the shipped H200 recordings: 60 MiB' },
     dramGBs: { value: 4535, source: `median read rate of ${ceilings}`, reads: true },
-    values: {},
+    values: {
+      l2BytesPerCycle: {
+        value: 8592 / 1.98,
+        source: `median L2 read rate of ${ceilings}: 8592 GB/s over clockMHz`,
+        recorded: true,
+      },
+    },
   },
   {
     name: 'a100',

@@ -105,12 +105,20 @@ const atomicLane =
     return scaled(lines.read('atomics.global', wanted, 'nsPerWarp'), cycles, 'per lane, in cycles')
   }
 
+/** With so many addresses that no two lanes meet. */
 const lanesPerCycle =
   (places: string): Fit =>
   (lines) => {
-    const wanted = { what: 'red.int', places, addresses: 1_048_576 }
-    const { value, name } = lines.read('atomics.global', wanted, 'lanesPerNs')
-    return derived((value * 1000) / clock(lines), `${name}; over the FP32 clock`)
+    const points = lines.curve(
+      'atomics.global',
+      { what: 'red.int', places },
+      'addresses',
+      'lanesPerNs',
+    )
+    return derived(
+      (points.at(-1)!.y * 1000) / clock(lines),
+      `atomics.global, what red.int, places ${places}: the most addresses, over the FP32 clock`,
+    )
   }
 
 /** L = L0 · (1 + a · ρ²), by least squares, of all points up to where DRAM is saturated. */
@@ -230,8 +238,14 @@ const fits: Record<ParameterId, Fit> = {
     (lines) => assumed(fits.pipeHmma(lines).value, tensorNote),
   ),
 
-  latencyShared: line('latency.shared', { bytes: 4, ways: 1 }),
-  latencySharedWide: perStep('latency.shared', { bytes: 4, ways: 1 }, { bytes: 16, ways: 1 }, 3),
+  latencyShared: (lines) => measured(lines.least('latency.shared', { bytes: 4 })),
+  latencySharedWide: (lines) => {
+    const [word, wide] = [
+      lines.least('latency.shared', { bytes: 4 }),
+      lines.least('latency.shared', { bytes: 16 }),
+    ]
+    return derived((wide.value - word.value) / 3, `(${wide.name}) less (${word.name}), over 3`)
+  },
   latencyLdsm: line('latency.ldsm', { matrices: 4 }),
   latencyL1: line('latency.l1'),
   latencyL2: line('latency.l2'),
@@ -244,19 +258,29 @@ const fits: Record<ParameterId, Fit> = {
   latencyConstantMiss: line('latency.constant.first', { bytes: 49_152, stride: 256 }),
   latencyXu: line('latency.op', { op: 'mufu' }),
   latencyFp64: line('latency.op', { op: 'dfma' }),
-  latencySpecial: (lines) => {
-    const [special, shuffle] = [
-      lines.read('special', { what: 's2r' }),
-      lines.read('special', { what: 'shfl' }),
-    ]
-    // Both steps are the instruction, LOP3 and CS2R; S2R of a warp's number also takes SHF and SGXT.
-    const rest = latencyOf(lines, 'shfl') - latencyOf(lines, 'shf') - latencyOf(lines, 'iadd3')
-    return derived(
-      special.value - shuffle.value + rest,
-      `(${special.name}) less (${shuffle.name}), plus SHFL, less SHF and SGXT`,
-      (special.spread ?? 0) + (shuffle.spread ?? 0),
-    )
-  },
+  latencySpecial: firstOf(
+    (lines) => {
+      const [special, shuffle] = [
+        lines.find('special', { what: 's2r' }),
+        lines.find('special', { what: 'shfl' }),
+      ]
+      // Both steps are the instruction, LOP3 and CS2R; S2R of a warp's number also takes SHF and SGXT.
+      const rest = latencyOf(lines, 'shfl') - latencyOf(lines, 'shf') - latencyOf(lines, 'iadd3')
+      return (
+        special &&
+        shuffle &&
+        derived(
+          special.value - shuffle.value + rest,
+          `(${special.name}) less (${shuffle.name}), plus SHFL, less SHF and SGXT`,
+        )
+      )
+    },
+    (lines) => {
+      const chain = lines.read('latency.op', { op: 'isetp+s2r+shf+sgxt' })
+      const rest = latencyOf(lines, 'isetp+sel') + latencyOf(lines, 'shf')
+      return derived(chain.value - rest, `${chain.name}; less ISETP, SGXT and SHF`, chain.spread)
+    },
+  ),
   latencyShuffle: line('latency.op', { op: 'shfl' }),
   latencyHmma: firstOf(
     optional('latency.mma', { opcode: 'HMMA.16816.F32' }),
@@ -278,10 +302,7 @@ const fits: Record<ParameterId, Fit> = {
       )
     },
     (lines) =>
-      assumed(
-        lines.read('latency.shared', { bytes: 4, ways: 1 }).value,
-        'latencyShared; no try_wait here',
-      ),
+      assumed(lines.least('latency.shared', { bytes: 4 }).value, 'latencyShared; no try_wait here'),
   ),
   latencyBulkCopy: firstOf(optional('latency.bulk', { bytes: 2048 }), (lines) =>
     assumed(lines.read('latency.l2').value, 'latencyL2; there are no bulk copies here'),
@@ -330,14 +351,11 @@ const fits: Record<ParameterId, Fit> = {
   l2BytesPerCycle: (lines) => measured(allSms(lines, 'l2.read', 4, 'bytesPerCycle')),
   l2StoreRequestsPerCycle: (lines) => measured(allSms(lines, 'l2.write', 1, 'requestsPerCycle')),
   l2StoreBytesPerCycle: (lines) => measured(allSms(lines, 'l2.write', 4, 'bytesPerCycle')),
-  l2SharedBytesPerCycle: (lines) =>
-    measured(
-      lines.read(
-        'l2.read',
-        { lines: 'shared', sectorsPerRequest: 4, lineBytes: 1_048_576 },
-        'bytesPerCycle',
-      ),
-    ),
+  l2SharedBytesPerCycle: (lines) => {
+    const wanted = { lines: 'shared', sectorsPerRequest: 4 }
+    const points = lines.curve('l2.read', wanted, 'lineBytes', 'bytesPerCycle')
+    return derived(points.at(-1)!.y, 'l2.read, lines shared, sectorsPerRequest 4: the most lines')
+  },
   dramBytesPerCycle: bytesPerCycle('read'),
   dramWriteBytesPerCycle: bytesPerCycle('write'),
   dramCopyBytesPerCycle: bytesPerCycle('copy'),

@@ -52,13 +52,20 @@ export class MeasuredLines {
     throw noLine(measurementName(benchmark, wanted))
   }
 
-  /** The points of a curve in the order of `x`; throws an input error if there are fewer than two. */
+  /** The line with the fewest cycles: others of the benchmark add conflicts. Throws an input error if there is none. */
+  least(benchmark: string, wanted: Wanted): Read {
+    const [first] = this.curve(benchmark, wanted, 'cycles', 'cycles')
+    const read = this.read(benchmark, { ...wanted, cycles: first!.x })
+    return { ...read, name: measurementName(benchmark, wanted) }
+  }
+
+  /** The points of a curve in the order of `x`; throws an input error if there is none. */
   curve(benchmark: string, wanted: Wanted, x: string, y: string): { x: number; y: number }[] {
     const points = measurementsOf(this.all, benchmark, wanted).flatMap((line) => {
       const [at, value] = [line[x], line[y]]
       return isNumber(at) && isNumber(value) ? [{ x: at, y: value }] : []
     })
-    if (points.length < 2) throw noLine(measurementName(benchmark, wanted))
+    if (points.length === 0) throw noLine(measurementName(benchmark, wanted))
     return points.sort((a, b) => a.x - b.x)
   }
 
