@@ -106,6 +106,7 @@ export async function fakeMachine(
   const assets = {
     kernelsDir: shippedKernels,
     recordingsDir,
+    gpusDir: join(root, 'resources', 'gpus'),
     templatesDir,
     buildsDir: '',
     rendererDir: '',
@@ -187,6 +188,7 @@ export const setupIn = (dir: string, over: Partial<Setup['assets']> = {}): Setup
     assets: {
       kernelsDir: '',
       recordingsDir,
+      gpusDir: join(root, 'resources', 'gpus'),
       templatesDir,
       buildsDir: '',
       rendererDir: '',

@@ -17,6 +17,8 @@ import { cacheDir, sharedCacheDir } from '../disk/paths'
 export interface Assets {
   kernelsDir: string
   recordingsDir: string
+  /** Parameters of GPUs for the timing model. */
+  gpusDir: string
   /** Ladder folder templates. */
   templatesDir: string
   /** Builds of the shipped rungs; the one-file program does not contain them. */
@@ -33,6 +35,7 @@ export interface Assets {
 const below = (root: string): Assets => ({
   kernelsDir: join(root, 'cuda-kernels'),
   recordingsDir: join(root, 'resources', 'recordings'),
+  gpusDir: join(root, 'resources', 'gpus'),
   templatesDir: join(root, 'resources', 'templates'),
   buildsDir: join(root, 'resources', 'builds'),
   rendererDir: join(root, 'out', 'renderer'),

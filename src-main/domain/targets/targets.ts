@@ -9,6 +9,7 @@ import {
   imported,
   local,
   machine,
+  predicted,
   program,
   recorded,
   built,
@@ -20,6 +21,7 @@ import {
 export const targetKinds = {
   live: local,
   emulated,
+  predicted,
   recorded,
   imported,
   program,
@@ -98,8 +100,8 @@ export const TargetText = z
 /** What memory and race checks run on: a GPU under compute-sanitizer, or an emulated one. */
 export const SanitizeTarget = TargetText.refine(
   (text) => {
-    const { runs, replays } = can(parseTarget(text)!)
-    return runs && !replays
+    const { runs, replays, predicts } = can(parseTarget(text)!)
+    return runs && !replays && !predicts
   },
   { error: 'Memory and race checks run on local or emulated.' },
 )
@@ -136,7 +138,11 @@ export const isBuiltOnly = (target: { kind: TargetKindId }): boolean =>
 
 /** Whether rungs were executed without a GPU, so that there are counts and no times. */
 export const isEmulated = (target: { kind: TargetKindId }): boolean =>
-  can(target).runs && !can(target).times
+  can(target).runs && !can(target).times && !can(target).predicts
+
+/** Whether times are those of a model. */
+export const isPredicted = (target: { kind: TargetKindId }): boolean =>
+  can(target).predicts === true
 
 /** Whether the session was measured when it was made, as opposed to replayed. */
 export const isMeasuredNow = (target: { kind: TargetKindId }): boolean =>

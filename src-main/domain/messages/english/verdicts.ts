@@ -238,6 +238,8 @@ export const summary = {
   none: 'No rung was verified and timed, so there is no best one.',
   kernelsBeside:
     'Sum of the kernel times by CUPTI: {time} (kernels: {kernels}, launches: {launches}). The hottest is {title}: {own}, {share} of it.',
+  predicted:
+    'The model predicts {rung} ({title}) to be the fastest on {gpu}: {time}, limited by {limiter}. Nothing was measured.',
   emulated:
     '{ok} of {total, plural, one{{total} rung is} other{{total} rungs are}} right on an emulated {gpu}. Nothing was timed, so there is no fastest one.',
   kernels:
