@@ -122,13 +122,27 @@ export const LabTarget = z.enum(labTargets as readonly [string, ...string[]], {
 })
 export type LabTarget = z.infer<typeof LabTarget>
 
-/** What a lab is checked on unless another is asked for: this machine's GPU, else an emulated one, else a recording. */
-export function usualLabTarget(here: { hasGpu: boolean; hasCompiler: boolean }): LabTarget {
+/**
+ * What a lab is checked on unless another is asked for: this machine's GPU, else an emulated one, else a recording. Times
+ * are predicted as well where a check needs them and the model knows a GPU.
+ */
+export function usualLabTarget(here: {
+  hasGpu: boolean
+  hasCompiler: boolean
+  needsTimes?: boolean
+  hasModel?: boolean
+}): LabTarget {
   const possible = labTargets.filter((text) => {
-    const { needsGpu, replays } = can(parseTarget(text)!)
+    const { needsGpu, replays, predicts } = can(parseTarget(text)!)
+    if (predicts && !(here.needsTimes && here.hasModel)) return false
     return needsGpu ? here.hasGpu : replays || here.hasCompiler
   })
-  const built = possible.find((text) => !can(parseTarget(text)!).replays)
+  const isNew = (text: string): boolean => !can(parseTarget(text)!).replays
+  const timed = possible.find((text) => {
+    const { times, predicts } = can(parseTarget(text)!)
+    return isNew(text) && (times || predicts)
+  })
+  const built = timed ?? possible.find(isNew)
   return built ?? possible[0] ?? labTargets[0]!
 }
 
