@@ -73,7 +73,7 @@ export function useTableColumns(session: () => Session, metrics: () => readonly 
   const columns = computed(() => [
     '54px',
     'minmax(0, 1fr)',
-    ...(longestPredictedMs.value === null ? [] : ['var(--plot)', '148px', '118px']),
+    ...(longestPredictedMs.value === null ? [] : ['var(--plot)', '176px', '92px']),
     ...(timeless.value
       ? []
       : [
