@@ -251,7 +251,12 @@ export function compareSessions(
   )
   const movesOf = movesBetween(a, b)
   const pairs = compared.pairs.map((pair) => ({ ...pair, moved: movedWords(movesOf(pair)) }))
+  const measured = pairs.find(({ predictionError }) => predictionError)
+  const state = measured && (measured.sideA.cacheState ?? measured.sideB.cacheState)
   const notes = [
+    ...(state && state !== 'cold'
+      ? [message('guard.predictedCold', { state: message(`cacheState.${state}`) })]
+      : []),
     ...warnings.filter((warning) => !reasons.includes(warning)),
     ...partsOf(a).map((what) => message('guard.ofFirst', { what })),
     ...partsOf(b).map((what) => message('guard.ofSecond', { what })),

@@ -2,9 +2,10 @@
 import { computed, watch, type ComputedRef } from 'vue'
 import { sameSizes } from '../../../src-main/domain/task/problem'
 import type { PredictedTime } from '../../../src-main/domain/session/predicted'
-import type { Session } from '../../../src-main/domain/session/session'
+import type { CacheState, Session } from '../../../src-main/domain/session/session'
 import { formatPercent } from '../../../src-main/domain/metrics/units'
 import { gpuOfTarget } from '../../../src-main/domain/targets/targets'
+import { useAppStore } from '../../stores/app'
 import { useSessionsStore } from '../../stores/sessions'
 import { valueOf } from '../../stores/loadable'
 import { t } from '../../ui/words'
@@ -12,6 +13,7 @@ import { t } from '../../ui/words'
 export interface MeasuredBeside {
   ref: string
   medianMs: number
+  cacheState: CacheState
 }
 
 /** The newest measured session of that ladder, problem and GPU, recordings included; a report has no others. */
@@ -19,6 +21,16 @@ export function useMeasuredBeside(
   session: () => Session,
 ): ComputedRef<ReadonlyMap<string, MeasuredBeside>> {
   const sessions = useSessionsStore()
+  const app = useAppStore()
+  /** A report has no other sessions. */
+  const asks = computed(
+    () =>
+      session().prediction !== undefined &&
+      ['web', 'electron'].includes(valueOf(app.info)?.host ?? ''),
+  )
+  watch(asks, (may) => may && sessions.list.state === 'loading' && void sessions.loadList(), {
+    immediate: true,
+  })
   const found = computed(() => {
     const { prediction, problem, ladder, target } = session()
     const gpu = gpuOfTarget(target)
@@ -41,7 +53,9 @@ export function useMeasuredBeside(
     const measured = ref === undefined ? undefined : valueOf(sessions.sessions.get(ref))
     return new Map(
       (measured?.rungs ?? []).flatMap(({ id, timing }) =>
-        timing ? [[id, { ref: ref!, medianMs: timing.medianMs }] as const] : [],
+        timing
+          ? [[id, { ref: ref!, medianMs: timing.medianMs, cacheState: timing.cacheState }] as const]
+          : [],
       ),
     )
   })

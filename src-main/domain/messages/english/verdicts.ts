@@ -144,6 +144,8 @@ export const guard = {
   seed: 'The input seeds differ: {a} and {b}.',
   cacheState:
     'The times are not ranked: L2 was {a} in one session and {b} in the other. To measure again with a cold L2: {command}',
+  predictedCold:
+    'Predicted times are those with a cold L2; it was {state} when the other session was measured, which is part of the error.',
   ofProgram: 'The session {id} is of a program: its kernels are known, and not what it computed.',
   imported: 'The session {id} was imported, so what it computed is unknown.',
   ofFirst: 'The first session: {what}',
