@@ -17,6 +17,7 @@ export const componentPaths = (base) =>
 /** Into the one-file program (scripts/vite); the program looks for them by these paths everywhere. */
 export const packedFolders = [
   'cuda-kernels',
+  'resources/gpus',
   'resources/recordings',
   'resources/templates',
   'resources/gpus',

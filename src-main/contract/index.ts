@@ -118,6 +118,8 @@ export const AppInfo = z.object({
   hasGpu: z.boolean(),
   /** Whether nvcc was found, so that rungs can be built, even for an absent GPU. */
   hasCompiler: z.boolean(),
+  /** GPUs that times are predicted for; absent in a report. */
+  predictedGpus: z.array(z.string()).optional(),
   /** Whether the user has set an editor, on the machine of the program, that source lines can be opened in. */
   hasEditor: z.boolean(),
   /** Names of the user's other machines that runs can be sent to; absent in a report. */

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { Statement } from '../domain/messages/message'
 import { MetricValue } from '../domain/metrics/metrics'
 import { DeepProfile } from '../domain/session/deep'
+import { PredictedTime } from '../domain/session/predicted'
 import { Build, Diagnostic } from '../domain/session/session'
 
 export const RungBuild = z.object({
@@ -27,6 +28,11 @@ export const RungCounters = RungBuild.extend({
   metrics: z.record(z.string(), MetricValue).nullable(),
   /** The same of what it is edited from. */
   before: z.record(z.string(), MetricValue).nullable(),
+  /** What the timing model predicts for it, and for what it is edited from; null if it can say nothing. */
+  predicted: PredictedTime.nullable(),
+  predictedBefore: PredictedTime.nullable(),
+  /** The size of the prediction, `512³`; null without one. */
+  predictedAt: z.string().nullable(),
   /** The machine code, with counters. */
   profile: DeepProfile.nullable(),
 })

@@ -57,7 +57,9 @@ describe('kinds of targets', () => {
     /\b(check|item)\.kind === 'static'/,
     /case 'static':/,
     // Where a figure comes from.
-    /evidence === 'emulated'/,
+    /evidence === '(emulated|predicted)'/,
+    // What took a time.
+    /clock !== 'predicted'/,
     // A space of memory.
     /space === 'local'/,
     // The view of machine code in Compare.

@@ -15,6 +15,15 @@ export interface GpuFolders {
   own: string
 }
 
+/** Where the parameter files of a host are. */
+export const gpuFolders = ({
+  assets,
+  machine,
+}: {
+  assets: { gpusDir: string }
+  machine: { folders: { config: string } }
+}): GpuFolders => ({ shipped: assets.gpusDir, own: ownGpusFolder(machine.folders.config) })
+
 export const ownGpusFolder = (config: string): string => join(config, 'gpus')
 
 export interface FoundGpu {

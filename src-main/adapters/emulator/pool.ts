@@ -9,7 +9,8 @@ import { whenAborted } from '../tools/abort'
 import { KernelLadderError } from '../../domain/errors'
 import type { EmulationAnswer, EmulationJob } from '../../domain/emulation/job'
 import { message } from '../../domain/messages/message'
-import type { Emulator, StartEmulator } from '../tools/emulator'
+import type { PredictionAnswer, PredictionGpu } from '../../domain/prediction/prediction'
+import type { Emulator, EmulatorRequest, StartEmulator } from '../tools/emulator'
 
 export interface EmulatorPool {
   /**
@@ -17,6 +18,8 @@ export interface EmulatorPool {
    * executed, at most about once a second.
    */
   run(job: EmulationJob, onProgress?: (instructions: number) => void): Promise<EmulationAnswer>
+  /** Throws like `run`. */
+  predict(job: EmulationJob, gpu: PredictionGpu): Promise<PredictionAnswer>
   close(): Promise<void>
 }
 
@@ -35,7 +38,7 @@ const startThread: StartEmulator = () => {
   })
   return {
     events: worker,
-    send: (job) => worker.postMessage(job),
+    send: (request) => worker.postMessage(request),
     end: () => worker.terminate(),
     hold: (alive) => (alive ? worker.ref() : worker.unref()),
   }
@@ -106,41 +109,46 @@ export function emulatorPool(
     const next = waiting.shift()
     if (next) next(start())
   }
+  async function ask<Answer extends object>(
+    request: EmulatorRequest,
+    onProgress?: (instructions: number) => void,
+  ): Promise<Answer> {
+    const emulator = await take()
+    const cancelled = (): KernelLadderError =>
+      new KernelLadderError('cancelled', message('asked.cancelled'))
+    if (signal.aborted) {
+      giveBack(emulator)
+      throw cancelled()
+    }
+    try {
+      const answer = await new Promise<Answer>((resolve, reject) => {
+        const abort = (): void => settle(() => reject(cancelled()))
+        const answered = (found: Answer | number): void => {
+          if (typeof found === 'number') onProgress?.(found)
+          else settle(() => resolve(found))
+        }
+        const failed = (error: Error): void => settle(() => reject(error))
+        const ended = (code: number): void =>
+          settle(() => reject(new Error(`The emulator ended with ${code}.`)))
+        const settle = (act: () => void): void => {
+          forget()
+          emulator.events.off('message', answered).off('error', failed).off('exit', ended)
+          act()
+        }
+        const forget = whenAborted(signal, abort)
+        emulator.events.on('message', answered).on('error', failed).on('exit', ended)
+        emulator.send(request)
+      })
+      giveBack(emulator)
+      return answer
+    } catch (error) {
+      await end(emulator)
+      throw error
+    }
+  }
   return {
-    async run(job, onProgress) {
-      const emulator = await take()
-      const cancelled = (): KernelLadderError =>
-        new KernelLadderError('cancelled', message('asked.cancelled'))
-      if (signal.aborted) {
-        giveBack(emulator)
-        throw cancelled()
-      }
-      try {
-        const answer = await new Promise<EmulationAnswer>((resolve, reject) => {
-          const abort = (): void => settle(() => reject(cancelled()))
-          const answered = (found: EmulationAnswer | number): void => {
-            if (typeof found === 'number') onProgress?.(found)
-            else settle(() => resolve(found))
-          }
-          const failed = (error: Error): void => settle(() => reject(error))
-          const ended = (code: number): void =>
-            settle(() => reject(new Error(`The emulator ended with ${code}.`)))
-          const settle = (act: () => void): void => {
-            forget()
-            emulator.events.off('message', answered).off('error', failed).off('exit', ended)
-            act()
-          }
-          const forget = whenAborted(signal, abort)
-          emulator.events.on('message', answered).on('error', failed).on('exit', ended)
-          emulator.send(job)
-        })
-        giveBack(emulator)
-        return answer
-      } catch (error) {
-        await end(emulator)
-        throw error
-      }
-    },
+    run: (job, onProgress) => ask<EmulationAnswer>({ job }, onProgress),
+    predict: (job, predictOn) => ask<PredictionAnswer>({ job, predictOn }),
     async close() {
       const busy = [...all].filter((emulator) => !idle.includes(emulator))
       for (const emulator of idle.splice(0)) spares(emulator, startOne)

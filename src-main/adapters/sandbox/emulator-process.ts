@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import workerCode from 'virtual:emulator-worker'
 import { heapMegabytes } from '../emulator/pool'
 import type { EmulationAnswer } from '../../domain/emulation/job'
+import type { PredictionAnswer } from '../../domain/prediction/prediction'
 import { startPeer } from '../tools/process'
 import { withoutInspector } from './inspector'
 import type { Emulator, StartEmulator } from '../tools/emulator'
@@ -40,19 +41,22 @@ export function emulatorsIn(
     const { peer, kill } = startPeer({ file: file!, args, env })
     const events = new EventEmitter()
     for (const name of ['error', 'exit']) peer.on(name, (what) => events.emit(name, what))
-    peer.on('message', (reply: number | EmulationAnswer) =>
-      events.emit('message', typeof reply === 'number' ? reply : alignedAnswer(reply)),
+    peer.on('message', (reply: number | EmulationAnswer | PredictionAnswer) =>
+      events.emit(
+        'message',
+        typeof reply === 'number' || !('outputs' in reply) ? reply : alignedAnswer(reply),
+      ),
     )
     return {
       events,
-      send(job) {
+      send({ job, ...request }) {
         // Shared memory cannot be sent to another process.
         const buffers = job.buffers.map((buffer) => ({
           ...buffer,
           contents: buffer.contents && new Uint8Array(buffer.contents),
           ...(buffer.earlier && { earlier: new Uint8Array(buffer.earlier) }),
         }))
-        peer.send({ ...job, buffers })
+        peer.send({ ...request, job: { ...job, buffers } })
       },
       end: () => Promise.resolve(kill()),
       hold(alive) {

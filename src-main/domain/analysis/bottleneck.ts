@@ -18,7 +18,7 @@ import { ceilingsOf } from '../gpu/ceilings'
 import { metricDefinition } from '../metrics/metrics'
 import type { RungResult, Session } from '../session/session'
 import { units } from '../metrics/units'
-import { isEmulated } from '../targets/targets'
+import { isEmulated, isPredicted } from '../targets/targets'
 import { isTensor } from '../task/problem'
 import { leadOf } from './lead-figure'
 import { worksOnTensor } from './roofline'
@@ -277,7 +277,7 @@ function queueOf(rung: RungResult): Pick<Bottleneck, 'class' | 'evidence'> | nul
  * the waves of the small size that a CPU can emulate say nothing about a GPU.
  */
 export function bottleneckOf(session: Session, rung: RungResult): Bottleneck | null {
-  if (isEmulated(session.target)) return null
+  if (isEmulated(session.target) || isPredicted(session.target)) return null
   if (!Object.values(rung.metrics).some(({ value }) => value !== null)) return null
   const figures = unitFigures(session, rung)
   const missing = figures.filter(({ value }) => value === null).map(({ id }) => id)

@@ -3,7 +3,7 @@ import { message, type AnyMessage, Statement } from '../messages/message'
 import { inEnglish } from '../text/english'
 import { named, problemLabel } from '../task/problem'
 import { flagTitle, resultOf, type Task } from '../task/task'
-import { can } from '../targets/targets'
+import { can, gpuOfTarget, isPredicted } from '../targets/targets'
 import type { RungResult, Session } from '../session/session'
 import { measureColdCommand } from '../session/commands'
 import { code } from '../messages/sentence'
@@ -43,9 +43,20 @@ function clockWarning(left: Session, right: Session): AnyMessage[] {
 
 type Measured = Pick<Session, 'settings' | 'device'>
 
-/** Whether both ran on GPUs, and on different ones. */
-export const haveOtherGpus = (a: Pick<Session, 'device'>, b: Pick<Session, 'device'>): boolean =>
-  a.device !== null && b.device !== null && a.device.name !== b.device.name
+/** Whether both ran on GPUs, or were predicted for them, and for different ones. */
+export const haveOtherGpus = (a: OnGpu, b: OnGpu): boolean => {
+  if (a.device && b.device) return a.device.name !== b.device.name
+  const [left, right] = [predictedFor(a), predictedFor(b)]
+  if (left && right) return left !== right
+  const [gpu, device] = [left ?? right, a.device ?? b.device]
+  return gpu !== null && device !== null && !device.name.endsWith(gpu)
+}
+
+type OnGpu = Pick<Session, 'device'> & Partial<Pick<Session, 'target'>>
+
+/** The GPU of the table that times are predicted for. */
+const predictedFor = ({ target }: OnGpu): string | null =>
+  target && isPredicted(target) ? (gpuOfTarget(target)?.name ?? null) : null
 
 /** Whether the times of two sessions may be ranked: one GPU, and L2 held the same, as far as both say. */
 export const areTimesRanked = (a: Measured, b: Measured): boolean => {

@@ -4,7 +4,9 @@ import { haveOtherGpus } from './comparability'
 import { expectDirections } from '../ladder/rung'
 import { metricDefinition, metricDefinitions, MetricValue } from '../metrics/metrics'
 import { CacheState, type RungResult, type Session } from '../session/session'
+import { PredictedTime } from '../session/predicted'
 import { units, type Unit } from '../metrics/units'
+import { predictedRatio } from '../metrics/predicted-range'
 
 /**
  * better, worse: by the metric's better-direction. changed: it moved, and neither direction is better in itself.
@@ -41,6 +43,8 @@ export const TimeDelta = z.object({
   /** The sum of both spreads. A difference within it, or below half a percent, is no verdict. */
   noise: z.number().nullable(),
   verdict: Verdict,
+  /** Of rungs that were predicted; null for the one that was not. Verdicts take the whole range into account. */
+  predicted: z.object({ a: PredictedTime.nullable(), b: PredictedTime.nullable() }).optional(),
 })
 export type TimeDelta = z.infer<typeof TimeDelta>
 
@@ -180,7 +184,31 @@ function timeOf(
     : null
 }
 
+/** Of predicted times; a predicted and a measured one have no ratio. */
+function comparePredicted(
+  a: PredictedTime | null,
+  b: PredictedTime | null,
+  areRanked: boolean,
+): TimeDelta {
+  const delta = {
+    ...{ aMs: a?.ms ?? null, bMs: b?.ms ?? null },
+    ...{ cacheState: { a: null, b: null }, noise: null, predicted: { a, b } },
+  }
+  if (!a || !b || !areRanked) return { ...delta, speedup: null, verdict: 'unknown' }
+  const { value, low, high } = predictedRatio(a, b)
+  return { ...delta, speedup: value, verdict: low > 1 ? 'better' : high < 1 ? 'worse' : 'unknown' }
+}
+
 function compareTime(a: RungResult, b: RungResult, areRanked: boolean): TimeDelta {
+  const [predictedA, predictedB] = [a.predicted ?? null, b.predicted ?? null]
+  if (predictedA || predictedB) {
+    const delta = comparePredicted(predictedA, predictedB, areRanked)
+    const measured = {
+      aMs: delta.aMs ?? a.timing?.medianMs ?? null,
+      bMs: delta.bMs ?? b.timing?.medianMs ?? null,
+    }
+    return { ...delta, ...measured }
+  }
   const [left, right] = [timeOf(a, b), timeOf(b, a)]
   const aMs = left?.medianMs ?? null
   const bMs = right?.medianMs ?? null

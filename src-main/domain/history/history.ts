@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { Identifier } from '../ladder/rung'
 import { CacheState, type Session } from '../session/session'
 import { Problem } from '../task/problem'
+import { gpuOfTarget } from '../targets/targets'
 import { changePoints } from './change-points'
 
 /** Within one, only the code differs; a driver, a compiler or what L2 held may move every time. */
@@ -12,6 +13,8 @@ const Environment = z.object({
   cacheState: CacheState,
   driver: z.string().nullable(),
   nvcc: z.string().nullable(),
+  /** The timing model, of predicted times; absent of measured ones, which are never in one series with them. */
+  model: z.string().optional(),
 })
 type Environment = z.infer<typeof Environment>
 
@@ -37,34 +40,37 @@ export const SessionPoints = z.object({
 })
 export type SessionPoints = z.infer<typeof SessionPoints>
 
-/** Null if nothing in it was timed on a known GPU. */
+/** Null if nothing in it was timed on a known GPU, or predicted for one. */
 export function pointsOf(name: string, session: Session): SessionPoints | null {
-  const { problem, device, ladder, tools, settings, createdAt } = session
-  if (!problem || !device) return null
+  const { problem, device, ladder, tools, settings, createdAt, prediction } = session
+  const gpu = device?.name ?? (prediction && gpuOfTarget(session.target)?.name)
+  if (!problem || !gpu) return null
   return {
     ladder: ladder.id,
     problem,
     environment: {
-      gpu: device.name,
-      cacheState: settings.cacheState ?? 'unknown',
-      driver: device.driver ?? null,
+      gpu,
+      cacheState: prediction ? 'cold' : (settings.cacheState ?? 'unknown'),
+      driver: device?.driver ?? null,
       nvcc: tools.nvcc,
+      ...(prediction ? { model: prediction.model } : {}),
     },
-    rungs: session.rungs.flatMap(({ id, title, params, status, timing, sourceHash }) =>
-      status === 'ok' && timing && timing.medianMs > 0
+    rungs: session.rungs.flatMap(({ id, title, params, status, timing, predicted, sourceHash }) => {
+      const ms = timing?.medianMs ?? predicted?.ms ?? 0
+      return status === 'ok' && ms > 0
         ? [
             {
               ...{ rung: currentId(id), title, params, sourceHash, createdAt },
               session: name,
-              ms: timing.medianMs,
+              ms,
               relative:
-                timing.referenceMedianMs && timing.referenceMedianMs > 0
-                  ? timing.medianMs / timing.referenceMedianMs
+                timing?.referenceMedianMs && timing.referenceMedianMs > 0
+                  ? ms / timing.referenceMedianMs
                   : null,
             },
           ]
-        : [],
-    ),
+        : []
+    }),
   }
 }
 

@@ -13,6 +13,9 @@ import { message, together, type AnyMessage, type Statement } from '../messages/
 import { metricDefinition, unavailable, type MetricValue } from '../metrics/metrics'
 import { sameSizes, sizesLabel, type Sizes } from '../task/problem'
 import { rungOf, type Build, type RungResult, type Session } from '../session/session'
+import { formatPredictedMs } from '../metrics/predicted-range'
+import type { PredictedTime } from '../session/predicted'
+import { boundsOfFigure, keepsTo } from './predicted-bounds'
 import { formatMs, formatValue, type Unit } from '../metrics/units'
 import { withoutNoise } from '../session/noisy-counters'
 
@@ -55,7 +58,11 @@ const failed = (sentence: Statement, figures: LabFigure[] = []): Verdict => ({
   sentence,
   figures,
 })
-const notHere = (sentence: Statement): Verdict => ({ status: 'unavailable', sentence })
+const notHere = (sentence: Statement, figures: LabFigure[] = []): Verdict => ({
+  status: 'unavailable',
+  sentence,
+  figures,
+})
 
 const measured = (value: number, unit: Unit): MetricValue => ({ value, unit, evidence: 'measured' })
 const derived = (value: number, unit: Unit): MetricValue => ({ value, unit, evidence: 'derived' })
@@ -201,20 +208,25 @@ function judgeSanitizer(check: SanitizerCheck, evidence: LabEvidence): Verdict {
 interface Bound {
   sign: '≤' | '≥'
   limit: number
+  /** Where it may lie, if it is predicted. */
+  range: { low: number; high: number }
   /** Where the limit comes from; empty if the lab gives it directly. */
   from: string
 }
 
+const exactly = (limit: number) => ({ limit, range: { low: limit, high: limit } })
+
 function boundsOf(check: MetricCheck, session: Session): Bound[] | { missing: Statement } {
   const bounds: Bound[] = []
-  if (check.max !== undefined) bounds.push({ sign: '≤', limit: check.max, from: '' })
-  if (check.min !== undefined) bounds.push({ sign: '≥', limit: check.min, from: '' })
+  if (check.max !== undefined) bounds.push({ sign: '≤', ...exactly(check.max), from: '' })
+  if (check.min !== undefined) bounds.push({ sign: '≥', ...exactly(check.min), from: '' })
   for (const [bound, sign] of [
     [check.below, '≤'],
     [check.above, '≥'],
   ] as const) {
     if (!bound) continue
-    const value = rungOf(session, bound.rung)?.metrics[check.metric]
+    const other = rungOf(session, bound.rung)
+    const value = other?.metrics[check.metric]
     if (value?.value == null)
       return {
         missing: message('checks.noFigure', {
@@ -223,7 +235,9 @@ function boundsOf(check: MetricCheck, session: Session): Bound[] | { missing: St
         }),
       }
     const from = bound.factor === 1 ? bound.rung : `${bound.factor} × ${bound.rung}`
-    bounds.push({ sign, limit: value.value * bound.factor, from })
+    const { low, high } = boundsOfFigure(other, value)
+    const range = { low: low * bound.factor, high: high * bound.factor }
+    bounds.push({ sign, limit: value.value * bound.factor, range, from })
   }
   return bounds
 }
@@ -267,9 +281,19 @@ function judgeMetric(metricCheck: MetricCheck, evidence: LabEvidence): Verdict {
       value: derived(limit, value.unit),
     })),
   ]
-  const broken = bounds.find(({ sign, limit }) =>
-    sign === '≤' ? value.value! > limit : value.value! < limit,
-  )
+  const kept = bounds.map((bound) => ({
+    bound,
+    holds: keepsTo(boundsOfFigure(own, value), bound.sign, bound.range),
+  }))
+  const broken = kept.find(({ holds }) => holds === false)?.bound
+  const open = kept.find(({ holds }) => holds === null)?.bound
+  if (!broken && open)
+    return notHere(
+      message('checks.cannotTell', {
+        what: message('checks.metricFailed', { ...figure, bound: words(open) }),
+      }),
+      figures,
+    )
   return broken
     ? failed(
         together(message('checks.metricFailed', { ...figure, bound: words(broken) }), noisy),
@@ -289,12 +313,46 @@ function judgeMetric(metricCheck: MetricCheck, evidence: LabEvidence): Verdict {
       )
 }
 
+const predicted = (ms: number): MetricValue => ({ value: ms, unit: 'ms', evidence: 'predicted' })
+
+/** Decided only where the whole range of the model's error is on one side of the limit. */
+function judgePredicted(check: TimeCheck, own: PredictedTime, other: PredictedTime): Verdict {
+  const { rung, factor } = check.below
+  const most = factor * (1 + check.noise)
+  const holds = keepsTo({ low: own.lowMs, high: own.highMs }, '≤', {
+    low: other.lowMs * most,
+    high: other.highMs * most,
+  })
+  const figures: LabFigure[] = [
+    { label: metricLabel('time'), value: predicted(own.ms) },
+    { label: rung, value: predicted(other.ms) },
+    { label: `≤ (${factor} × ${rung})`, value: predicted(other.ms * most) },
+  ]
+  const figure = {
+    ...{ own: formatPredictedMs(own), theirs: formatPredictedMs(other), rung, factor },
+    noise: (check.noise * 100).toFixed(1),
+  }
+  if (holds === null)
+    return notHere(
+      message('checks.cannotTell', { what: message('checks.predictedTime', figure) }),
+      figures,
+    )
+  return holds
+    ? passed(message('checks.fasterPredicted', figure), figures)
+    : failed(message('checks.slowerPredicted', figure), figures)
+}
+
 function judgeTime(check: TimeCheck, evidence: LabEvidence): Verdict {
   const blocked = cannot(evidence)
   if (blocked) return blocked
   const session = evidence.session!
-  const own = rungOf(session, submissionId)?.timing
+  const submission = rungOf(session, submissionId)
+  const own = submission?.timing
   const other = rungOf(session, check.below.rung)
+  const times = submission?.predicted && other?.predicted
+  if (times) return judgePredicted(check, submission.predicted!, times)
+  const refused = submission?.notPredicted ?? other?.notPredicted
+  if (!own && refused) return notHere(refused)
   if (!own) return notHere(message('checks.noTime'))
   if (!other?.timing)
     return notHere(

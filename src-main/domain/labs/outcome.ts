@@ -127,7 +127,8 @@ export type LabOutcome = z.infer<typeof LabOutcome>
 
 /**
  * The verdict on all checks. Where nothing is timed, what depends on time is not held against the submission: it has passed
- * if nothing failed, it is correct, and a counter was judged, among them one that tells the starter from a solution.
+ * if nothing failed, it is correct, and a counter or a predicted time was judged, among them one that tells the starter from
+ * a solution.
  */
 export function outcomeStatus(
   checks: readonly CheckResult[],
@@ -138,7 +139,7 @@ export function outcomeStatus(
   if (checks.some(({ status }) => status === 'failed')) return 'failed'
   if (checks.every(({ status }) => status === 'passed')) return 'passed'
   const all = (kind: CheckResult['kind']) => checks.filter((check) => check.kind === kind)
-  const judged = all('metric').some(
+  const judged = [...all('metric'), ...all('time')].some(
     ({ id, status }) => status === 'passed' && (telling.length === 0 || telling.includes(id)),
   )
   const right = all('correctness').every(({ status }) => status === 'passed')

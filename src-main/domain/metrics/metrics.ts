@@ -10,7 +10,7 @@ import { standardMetrics } from './standard-metrics'
 import { units, type Unit } from './units'
 import { conflictMetrics } from './bank-conflict-metrics'
 
-export const evidences = ['measured', 'emulated', 'derived', 'unavailable'] as const
+export const evidences = ['measured', 'emulated', 'predicted', 'derived', 'unavailable'] as const
 
 /** A figure with its origin. Zero is a value; a figure that was not collected is `unavailable` with a reason. */
 export const MetricValue = z.object({

@@ -1,59 +1,17 @@
 /** What the timing model says of a rung. Times are cold: nothing of the buffers is in a cache. */
+import type {
+  Limiter,
+  PredictionClass,
+  PredictionWarning,
+  Refusal,
+  StallReason,
+} from '../session/prediction-words'
 import type { ParameterValues } from './parameter-table'
+
+export * from '../session/prediction-words'
 
 /** Changes whenever a prediction can. */
 export const predictionModel = 'scoreboard 1'
-
-/** What bounds a launch. */
-export const limiters = [
-  'dram',
-  'l2',
-  'l1',
-  'lsu',
-  'fma',
-  'alu',
-  'fp16',
-  'fp64',
-  'xu',
-  'tensor',
-  'issue',
-  'latency',
-  'barrier',
-  'atomics',
-  'launch',
-] as const
-export type Limiter = (typeof limiters)[number]
-
-/** What a prediction is like, from the prediction alone: it decides the width of its range. */
-export const predictionClasses = [
-  'compute',
-  'memory',
-  'latency',
-  'tensor',
-  'pipeline',
-  'atomics',
-  'tiny',
-] as const
-export type PredictionClass = (typeof predictionClasses)[number]
-
-/** Why a warp could not issue; the names are those of ncu's stall reasons. */
-export const stallReasons = [
-  'barrier',
-  'branch_resolving',
-  'dispatch_stall',
-  'gmma',
-  'lg_throttle',
-  'long_scoreboard',
-  'math_pipe_throttle',
-  'membar',
-  'mio_throttle',
-  'no_instruction',
-  'not_selected',
-  'short_scoreboard',
-  'sleeping',
-  'wait',
-] as const
-export type StallReason = (typeof stallReasons)[number]
 
 export interface PredictedInstruction {
   /** Warp instructions, of the whole launch. */
@@ -101,19 +59,6 @@ export interface Prediction {
   /** What widens the range. */
   readonly widened: readonly PredictionWarning[]
 }
-
-export const predictionWarnings = [
-  'uneven-blocks',
-  'data-dependent',
-  'near-cache-size',
-  'atomics',
-  'not-validated',
-] as const
-export type PredictionWarning = (typeof predictionWarnings)[number]
-
-/** Why nothing can be said of a rung. */
-export const refusals = ['spins', 'uneven', 'distributed-shared', 'too-long', 'halted'] as const
-export type Refusal = (typeof refusals)[number]
 
 export type PredictionAnswer =
   | { readonly prediction: Prediction }

@@ -3,12 +3,19 @@ import type { z } from 'zod'
 import { comparability, haveOtherGpus } from '../analysis/comparability'
 import { movedWords } from '../analysis/most-moved'
 import { message, says, type AnyMessage, type Statement } from '../messages/message'
-import type { Session } from '../session/session'
+import type { CacheState, Session } from '../session/session'
 import { can } from '../targets/targets'
 import { changesOf } from './changes'
 import { marks, pairUnits, type PairReason } from './pairing'
-import { movesBetween, sayFusions, sayKernels, sayRefusal, sayRungs } from './say-comparison'
-import type { SessionComparison, SessionVerdict, Side } from './session-comparison'
+import {
+  movesBetween,
+  sayErrors,
+  sayFusions,
+  sayKernels,
+  sayRefusal,
+  sayRungs,
+} from './say-comparison'
+import type { PredictionError, SessionComparison, SessionVerdict, Side } from './session-comparison'
 import { unitsOf, type Clock, type Unit, type UnitTime } from './units'
 
 /** A change below this is none, however precise the times are: sessions are measured at different moments. */
@@ -18,6 +25,12 @@ const unmeasured = 0.025
 
 export function verdictOf(a: UnitTime | null, b: UnitTime | null): SessionVerdict {
   if (!a || !b || a.clock !== b.clock || a.ms <= 0 || b.ms <= 0) return 'unresolved'
+  if (a.range && b.range)
+    return b.range.high < a.range.low
+      ? 'faster'
+      : b.range.low > a.range.high
+        ? 'slower'
+        : 'unresolved'
   const isMeasured = a.uncertainty !== null && b.uncertainty !== null
   const uncertainty = Math.hypot(a.uncertainty ?? unmeasured, b.uncertainty ?? unmeasured)
   const change = Math.log(b.ms / a.ms)
@@ -28,6 +41,19 @@ export function verdictOf(a: UnitTime | null, b: UnitTime | null): SessionVerdic
 }
 
 const isTimed = (unit: Unit): unit is Unit & { time: UnitTime } => unit.time !== null
+
+/** By how much a predicted time is off from the measured one of the other session: 0.1 for 10 % too long. */
+function errorOf(a: UnitTime | null, b: UnitTime | null): { predictionError?: PredictionError } {
+  if (!a || !b || Boolean(a.range) === Boolean(b.range)) return {}
+  const [model, measured] = a.range ? [a, b] : [b, a]
+  const { low, high } = model.range!
+  return {
+    predictionError: {
+      error: model.ms / measured.ms - 1,
+      inRange: measured.ms >= low && measured.ms <= high,
+    },
+  }
+}
 
 const sum = (units: readonly Unit[]): number | null => {
   const timed = units.filter(isTimed)
@@ -60,13 +86,15 @@ const times = (timeA: number | null, timeB: number | null, alike: boolean) => ({
   ratio: alike && timeA !== null && timeB !== null && timeA > 0 ? timeB / timeA : null,
 })
 
-const isProfiler = (clock: Clock): clock is 'ncu' | 'cupti' => clock === 'ncu' || clock === 'cupti'
+const isCacheState = (clock: Clock): clock is CacheState =>
+  clock !== 'ncu' && clock !== 'cupti' && clock !== 'predicted'
 
 const sideOf = ({ rung, title, launches, kernel, time }: Unit): z.infer<typeof Side> => ({
   rung,
   title,
   launches,
-  cacheState: time === null || isProfiler(time.clock) ? null : time.clock,
+  cacheState: time !== null && isCacheState(time.clock) ? time.clock : null,
+  ...(time?.range ? { predicted: { lowMs: time.range.low, highMs: time.range.high } } : {}),
   kernel: kernel && {
     name: kernel.name,
     grid: kernel.grid,
@@ -162,6 +190,7 @@ export function compareUnits(
           own.time?.clock === other.time?.clock,
         ),
         verdict: verdict(own.time, other.time),
+        ...errorOf(own.time, other.time),
       })),
     fused: fused.map(({ a: from, b: to }) => ({
       from: from.map(({ id }) => id),
@@ -222,7 +251,12 @@ export function compareSessions(
   )
   const movesOf = movesBetween(a, b)
   const pairs = compared.pairs.map((pair) => ({ ...pair, moved: movedWords(movesOf(pair)) }))
+  const measured = pairs.find(({ predictionError }) => predictionError)
+  const state = measured && (measured.sideA.cacheState ?? measured.sideB.cacheState)
   const notes = [
+    ...(state && state !== 'cold'
+      ? [message('guard.predictedCold', { state: message(`cacheState.${state}`) })]
+      : []),
     ...warnings.filter((warning) => !reasons.includes(warning)),
     ...partsOf(a).map((what) => message('guard.ofFirst', { what })),
     ...partsOf(b).map((what) => message('guard.ofSecond', { what })),
@@ -235,7 +269,7 @@ export function compareSessions(
       reasons.length > 0
         ? [...sayRefusal(reasons), ...sayFusions(compared.fused)]
         : areLadders
-          ? [sayRungs(compared.pairs, movesOf)]
+          ? [sayErrors(compared.pairs) ?? sayRungs(compared.pairs, movesOf)]
           : sayKernels(compared),
   }
 }

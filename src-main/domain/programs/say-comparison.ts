@@ -3,7 +3,7 @@ import type { MetricDelta } from '../analysis/compare'
 import { mostMoved, movedWords } from '../analysis/most-moved'
 import { message, type AnyMessage } from '../messages/message'
 import { code } from '../messages/sentence'
-import { formatMs, formatRatio } from '../metrics/units'
+import { formatMs, formatPercent, formatRatio } from '../metrics/units'
 import type { Session } from '../session/session'
 import { briefName } from './kernel-names'
 import type { SessionComparison } from './session-comparison'
@@ -110,6 +110,23 @@ export function sayRungs(
   return most
     ? message('comparison.counted', { rung: code(most.rung), moves: movedWords(most.moves) })
     : message('comparison.countedSame')
+}
+
+/** Of a measured and a predicted session: how far the model is off; undefined if no rung has both. */
+export function sayErrors(
+  pairs: readonly Pick<Compared, 'predictionError'>[],
+): AnyMessage | undefined {
+  const errors = pairs.flatMap(({ predictionError }) => predictionError ?? [])
+  if (errors.length === 0) return undefined
+  const sorted = errors.map(({ error }) => Math.abs(error)).toSorted((x, y) => x - y)
+  const half = sorted.length / 2
+  const median = (sorted[Math.ceil(half) - 1]! + sorted[Math.floor(half)]!) / 2
+  return message('comparison.errors', {
+    rungs: errors.length,
+    mean: formatPercent((100 * sorted.reduce((all, one) => all + one)) / sorted.length),
+    median: formatPercent(100 * median),
+    inside: errors.filter(({ inRange }) => inRange).length,
+  })
 }
 
 /** A loop repeats a few fusions; a list of more is read elsewhere. */

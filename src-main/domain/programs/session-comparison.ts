@@ -17,6 +17,8 @@ export const Side = z.object({
   launches: z.number().int().nullable(),
   /** What L2 held when it was timed; null if ncu timed it, or nothing did. */
   cacheState: CacheState.nullable(),
+  /** The range of a predicted time; absent from a measured one. */
+  predicted: z.object({ lowMs: z.number(), highMs: z.number() }).optional(),
   /** null if it is not known, or if the rung launches several. */
   kernel: z
     .object({
@@ -37,6 +39,15 @@ const Times = z.object({
   /** timeB / timeA; null unless both were timed in the same way. */
   ratio: z.number().nullable(),
 })
+
+/** Of a rung that one session predicts and the other measured. */
+export const PredictionError = z.object({
+  /** The predicted over the measured time, less 1: 0.1 for 10 % too long. */
+  error: z.number(),
+  /** Whether the measured time lies inside the predicted range. */
+  inRange: z.boolean(),
+})
+export type PredictionError = z.infer<typeof PredictionError>
 
 export const SessionComparison = z.object({
   a: z.string(),
@@ -63,6 +74,8 @@ export const SessionComparison = z.object({
       change: ms,
       /** The counters that moved most, if neither was timed; empty otherwise. */
       moved: z.array(Statement),
+      /** If one is predicted and the other measured, which then have no ratio. */
+      predictionError: PredictionError.optional(),
     }),
   ),
   /** Kernels that became fewer, or more, by their ids. They are in no pair, and in neither `onlyA` nor `onlyB`. */

@@ -8,17 +8,20 @@ import type {
   Session,
   Timing,
 } from '../session/session'
+import type { PredictedTime } from '../session/predicted'
 import { functorsOf } from './functors'
 import { parseKernelName } from './kernel-names'
 
 /** How a time was taken: by ncu, by CUPTI, or by the runner with this in L2. Times of different kinds are never compared. */
-export type Clock = CacheState | 'ncu' | 'cupti'
+export type Clock = CacheState | 'ncu' | 'cupti' | 'predicted'
 
 export interface UnitTime {
   ms: number
   clock: Clock
   /** The relative uncertainty of `ms`, from 0; null if nothing says how far it varies. */
   uncertainty: number | null
+  /** Of a predicted time, ms. */
+  range?: { low: number; high: number }
 }
 
 type Extent = [number, number, number] | null
@@ -71,6 +74,11 @@ const runnerTime = ({ cacheState, medianMs, spread, samples }: Timing): UnitTime
   ms: medianMs,
   clock: cacheState,
   uncertainty: Math.max(leastUncertainty, ofMedian(spread, samples)),
+})
+
+const modelTime = ({ ms, lowMs, highMs }: PredictedTime): UnitTime => ({
+  ...{ ms, clock: 'predicted', uncertainty: null },
+  range: { low: lowMs, high: highMs },
 })
 
 const profilerTime = ({ timer, totalMs, spread, launches }: ProfiledTime): UnitTime => ({
@@ -172,7 +180,11 @@ export function unitsOf({ target, rungs }: Pick<Session, 'target' | 'rungs'>): U
         rung: rung.id,
         title: rung.title,
         kernel: onlyKernel(rung, names),
-        time: rung.timing ? runnerTime(rung.timing) : null,
+        time: rung.timing
+          ? runnerTime(rung.timing)
+          : rung.predicted
+            ? modelTime(rung.predicted)
+            : null,
         launches: null,
         work: workOf(rung),
       }))

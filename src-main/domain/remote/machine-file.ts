@@ -7,7 +7,17 @@ const key = (fault: MessageKey): string => fault
 
 /** Targets and kinds of targets, now and to come; a machine of that name could not be told from them. */
 const reserved = [
-  ...['local', 'live', 'recorded', 'imported', 'program', 'static', 'emulated', 'machine'],
+  ...[
+    'local',
+    'live',
+    'recorded',
+    'imported',
+    'program',
+    'static',
+    'emulated',
+    'predicted',
+    'machine',
+  ],
   ...['ssh', 'slurm', 'remote', 'all', 'any', 'none', 'this', 'default'],
 ]
 

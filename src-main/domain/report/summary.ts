@@ -6,6 +6,7 @@ import { compareRungs, type RungComparison } from '../analysis/compare'
 import { message, type AnyMessage, type Statement } from '../messages/message'
 import { paragraph, pieces } from '../text/english'
 import { rungOf, type RungResult, type Session } from '../session/session'
+import { formatPredictedMs } from '../metrics/predicted-range'
 import { formatMs, formatPercent, formatRatio, formatValue } from '../metrics/units'
 import { type Why } from '../why/why'
 import { code, type Sentence } from '../messages/sentence'
@@ -62,6 +63,23 @@ function emulated({ target, rungs }: Session): AnyMessage | undefined {
   return message('summary.emulated', { ok, total: rungs.length, gpu })
 }
 
+/** The rung that is predicted to be the fastest; undefined of a session without predictions. */
+function bestPredicted({ rungs, ladder, target }: Session): AnyMessage | undefined {
+  const timed = rungs.flatMap(({ id, title, status, predicted }) =>
+    predicted && status === 'ok' && id !== ladder.reference ? [{ id, title, predicted }] : [],
+  )
+  const first = timed.toSorted((a, b) => a.predicted.ms - b.predicted.ms)[0]
+  return (
+    first &&
+    message('summary.predicted', {
+      ...{ rung: code(first.id), title: first.title },
+      time: formatPredictedMs(first.predicted),
+      limiter: message(`limiter.${first.predicted.limiter}`),
+      gpu: gpuOfTarget(target)?.name ?? target.name,
+    })
+  )
+}
+
 function best(session: Session): AnyMessage {
   const { reference } = session.ladder
   const timed = session.rungs.filter(
@@ -71,7 +89,10 @@ function best(session: Session): AnyMessage {
     (least, rung) => (least && least.timing!.medianMs <= rung.timing!.medianMs ? least : rung),
     undefined,
   )
-  if (!first?.timing) return profiled(session) ?? emulated(session) ?? message('summary.none')
+  if (!first?.timing)
+    return (
+      bestPredicted(session) ?? profiled(session) ?? emulated(session) ?? message('summary.none')
+    )
   const { medianMs, spread, ratioToReference } = first.timing
   const figures = {
     rung: code(first.id),

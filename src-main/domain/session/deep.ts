@@ -6,6 +6,7 @@
  */
 import { z } from 'zod'
 import { Identifier } from '../ladder/rung'
+import { InstructionPrediction, LaunchPrediction } from './predicted'
 import { message, Statement, type AnyMessage } from '../messages/message'
 
 const count = z.number().nonnegative().nullable()
@@ -68,6 +69,8 @@ export const Instruction = Work.extend({
   line: z.number().int().positive().nullable(),
   /** Further lines that ncu lists for it, when a function was inlined. Its work counts for each of them. */
   inlinedFrom: z.array(Place).optional(),
+  /** On the target `predicted`. */
+  predicted: InstructionPrediction.optional(),
 })
 export type Instruction = z.infer<typeof Instruction>
 
@@ -106,6 +109,8 @@ export const DeepKernel = z.object({
   rules: z.array(Rule),
   /** Absent without samples, and in older sessions, which have all of them. */
   stallSamples: StallSamples.optional(),
+  /** On the target `predicted`. */
+  predicted: LaunchPrediction.optional(),
 })
 export type DeepKernel = z.infer<typeof DeepKernel>
 

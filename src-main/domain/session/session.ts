@@ -14,6 +14,7 @@ import { Problem } from '../task/problem'
 import { Expectation, Identifier, Parameters, rungFileId } from '../ladder/rung'
 import { Device } from '../gpu/device'
 import { GpuState } from '../gpu/gpu-state'
+import { PredictedTime, PredictionSource } from './predicted'
 
 export const sessionSchemaVersion = 3
 
@@ -309,6 +310,10 @@ export const RungResult = z.object({
   alsoVerified: z.array(VerifiedAt).optional(),
   /** Of a program: the wall time of the whole process. */
   timing: Timing.nullable(),
+  /** In place of a measured time, on the target `predicted`; absent if the model could say nothing. */
+  predicted: PredictedTime.optional(),
+  /** Why the model could say nothing. */
+  notPredicted: Statement.optional(),
   /** Of a rung that is a program. */
   program: ProgramRun.optional(),
   /** Absent if the runner did not see them, and in sessions that predate it. */
@@ -389,6 +394,8 @@ export const Session = z.object({
   host: SessionHost.optional(),
   /** The GPU's measured ceilings, taken before the rungs were timed; absent if not measured. */
   ceilings: Ceilings.optional(),
+  /** Of a session with the target `predicted`. */
+  prediction: PredictionSource.optional(),
   tools: Tools,
   settings: Settings,
   /** `cancelled`: stopped by the user, with what had finished by then. */

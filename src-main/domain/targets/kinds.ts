@@ -20,6 +20,8 @@ export interface Capabilities {
   /** Rungs are launched, so each gets a verdict. */
   readonly runs: boolean
   readonly times: boolean
+  /** A model predicts how long they would take. */
+  readonly predicts?: true
   readonly profiles: boolean
   /** Requires a GPU on this machine. */
   readonly needsGpu: boolean
@@ -146,6 +148,18 @@ export const emulated = {
   namesGpu: true,
   again: (name: string) => ['--target', `emulated:${name}`],
   origin: (name: string, createdAt: string) => `emulated on ${name}, ${createdAt.slice(0, 10)}`,
+} as const satisfies TargetKind
+
+/** Rungs executed on an emulated GPU, and timed by a model of it. */
+export const predicted = {
+  syntax: namedSyntax('predicted', 'gpu', /^[a-z0-9][a-z0-9_-]{0,39}$/, 'gpus', true),
+  help: 'predict times by a model of a GPU, without one',
+  can: { ...emulated.can, predicts: true },
+  listed: 'live',
+  tone: 'caution',
+  namesGpu: true,
+  again: (name: string) => ['--target', `predicted:${name}`],
+  origin: (name: string, createdAt: string) => `predicted for ${name}, ${createdAt.slice(0, 10)}`,
 } as const satisfies TargetKind
 
 /** A recording that ships with the program, replayed through the same parsers. */

@@ -9,6 +9,7 @@ import {
   imported,
   local,
   machine,
+  predicted,
   program,
   recorded,
   built,
@@ -20,6 +21,7 @@ import {
 export const targetKinds = {
   live: local,
   emulated,
+  predicted,
   recorded,
   imported,
   program,
@@ -98,8 +100,8 @@ export const TargetText = z
 /** What memory and race checks run on: a GPU under compute-sanitizer, or an emulated one. */
 export const SanitizeTarget = TargetText.refine(
   (text) => {
-    const { runs, replays } = can(parseTarget(text)!)
-    return runs && !replays
+    const { runs, replays, predicts } = can(parseTarget(text)!)
+    return runs && !replays && !predicts
   },
   { error: 'Memory and race checks run on local or emulated.' },
 )
@@ -120,13 +122,27 @@ export const LabTarget = z.enum(labTargets as readonly [string, ...string[]], {
 })
 export type LabTarget = z.infer<typeof LabTarget>
 
-/** What a lab is checked on unless another is asked for: this machine's GPU, else an emulated one, else a recording. */
-export function usualLabTarget(here: { hasGpu: boolean; hasCompiler: boolean }): LabTarget {
+/**
+ * What a lab is checked on unless another is asked for: this machine's GPU, else an emulated one, else a recording. Times
+ * are predicted as well where a check needs them and the model knows a GPU.
+ */
+export function usualLabTarget(here: {
+  hasGpu: boolean
+  hasCompiler: boolean
+  needsTimes?: boolean
+  hasModel?: boolean
+}): LabTarget {
   const possible = labTargets.filter((text) => {
-    const { needsGpu, replays } = can(parseTarget(text)!)
+    const { needsGpu, replays, predicts } = can(parseTarget(text)!)
+    if (predicts && !(here.needsTimes && here.hasModel)) return false
     return needsGpu ? here.hasGpu : replays || here.hasCompiler
   })
-  const built = possible.find((text) => !can(parseTarget(text)!).replays)
+  const isNew = (text: string): boolean => !can(parseTarget(text)!).replays
+  const timed = possible.find((text) => {
+    const { times, predicts } = can(parseTarget(text)!)
+    return isNew(text) && (times || predicts)
+  })
+  const built = timed ?? possible.find(isNew)
   return built ?? possible[0] ?? labTargets[0]!
 }
 
@@ -136,7 +152,11 @@ export const isBuiltOnly = (target: { kind: TargetKindId }): boolean =>
 
 /** Whether rungs were executed without a GPU, so that there are counts and no times. */
 export const isEmulated = (target: { kind: TargetKindId }): boolean =>
-  can(target).runs && !can(target).times
+  can(target).runs && !can(target).times && !can(target).predicts
+
+/** Whether times are those of a model. */
+export const isPredicted = (target: { kind: TargetKindId }): boolean =>
+  can(target).predicts === true
 
 /** Whether the session was measured when it was made, as opposed to replayed. */
 export const isMeasuredNow = (target: { kind: TargetKindId }): boolean =>

@@ -3,6 +3,7 @@ import { blocksOf, threadsOf, type LaunchLike } from '../analysis/derived-metric
 import { clockOf } from '../analysis/time-change'
 import type { DeepProfile } from '../session/deep'
 import type { RungResult, Session } from '../session/session'
+import { gpuOfTarget } from '../targets/targets'
 import { schedulersPerSm } from '../gpu/sm-limits'
 
 export interface Side {
@@ -42,8 +43,12 @@ export interface Times {
 /** A single launch under the profiler, at clocks that nobody watched. */
 const profiledNoise = 0.02
 
-/** Both times from the same clock, or null. */
+/** Both times from the same clock or the same model, or null. */
 export function timesOf(a: Side, b: Side): Times | null {
+  const [modelA, modelB] = [a.rung.predicted, b.rung.predicted]
+  // Two answers of one model: its error is no noise between them.
+  if (modelA && modelB) return { a: modelA.ms, b: modelB.ms, noise: 0 }
+  if (modelA || modelB) return null
   const [left, right] = [a.rung.timing, b.rung.timing]
   if (left && right)
     return { a: left.medianMs, b: right.medianMs, noise: left.spread + right.spread }
@@ -54,7 +59,8 @@ export function timesOf(a: Side, b: Side): Times | null {
 
 export const clock = ({ rung }: Side): number | null => (rung.timing ? clockOf(rung.timing) : null)
 
-export const smCount = ({ session }: Side): number | null => session.device?.smCount ?? null
+export const smCount = ({ session }: Side): number | null =>
+  (session.device ?? gpuOfTarget(session.target))?.smCount ?? null
 
 /**
  * Cycles in which an SM was active, on average over the SMs: the schedulers issue at most one instruction each

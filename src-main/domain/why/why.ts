@@ -8,7 +8,8 @@ import type { Hunk } from '../analysis/chain'
 import { comparability, haveOtherGpus } from '../analysis/comparability'
 import { mostMoved, movedWords } from '../analysis/most-moved'
 import { dynamicMetricNoise, timesAreSame, Verdict } from '../analysis/compare'
-import { message, together, Statement } from '../messages/message'
+import { predictedRatio } from '../metrics/predicted-range'
+import { message, says, together, Statement } from '../messages/message'
 import { profileLevels, ProfileLevel } from '../metrics/metric-definition'
 import { namedBy, sayPart } from './say'
 import { partIds, splitOf, type Split } from './parts'
@@ -68,6 +69,8 @@ export const Why = z.object({
   reason: Statement.optional(),
   /** What nvcc was told otherwise; absent if it was told the same. */
   flags: Statement.optional(),
+  /** Says that both times and the counters behind the causes are predicted; absent where they were measured. */
+  predicted: Statement.optional(),
 })
 export type Why = z.infer<typeof Why>
 
@@ -82,7 +85,19 @@ const resolution = 0.002
 /** @param hunks of the two sources, so that changed lines are known; null if there is no source */
 export function whyOf(a: Side, b: Side, hunks: readonly Hunk[] | null = null): Why {
   const flags = otherFlags(a.rung.buildWords, b.rung.buildWords)
-  return { ...explain(a, b, hunks), ...(flags ? { flags } : {}) }
+  const predicted = predictedNote(a, b)
+  return {
+    ...explain(a, b, hunks),
+    ...(flags ? { flags } : {}),
+    ...(predicted ? { predicted } : {}),
+  }
+}
+
+/** Of two predicted rungs: whether the model can tell them apart. */
+function predictedNote({ rung: a }: Side, { rung: b }: Side): Statement | null {
+  if (!a.predicted || !b.predicted) return null
+  const { low, high } = predictedRatio(a.predicted, b.predicted)
+  return message(low > 1 || high < 1 ? 'why.predicted' : 'why.predictedOpen')
 }
 
 /** The words that only one of the two was built with. */
@@ -120,11 +135,14 @@ function explain(a: Side, b: Side, hunks: readonly Hunk[] | null): Why {
     return none(
       together(message('guard.gpu', { a: left.name, b: right.name }), message('guard.otherGpu')),
     )
+  if (Boolean(a.rung.predicted) !== Boolean(b.rung.predicted) && (a.rung.timing || b.rung.timing))
+    return none(message('why.predictedAndMeasured'))
   const times = timesOf(a, b)
   if (!times) return none(untimedObstacle(a, b) ?? withoutTime(a, b))
   const ratio = times.a / times.b
   const same = timesAreSame(times.a, times.b, times.noise)
-  const verdict = same ? 'same' : ratio > 1 ? 'better' : 'worse'
+  const isOpen = says(predictedNote(a, b), 'why.predictedOpen')
+  const verdict = isOpen ? 'unknown' : same ? 'same' : ratio > 1 ? 'better' : 'worse'
   const obstacle = obstacleOf(a, b)
   if (obstacle) return none(obstacle, verdict)
   const split = splitOf(a, b, times)
@@ -224,7 +242,8 @@ function withoutTime(a: Side, b: Side): Statement {
     return moves.length === 0
       ? message('why.onlyCountedSame')
       : message('why.onlyCounted', { moves: movedWords(moves) })
-  const { rung } = a.rung.timing ? b : a
+  const { rung } = (a.rung.timing ?? a.rung.predicted) ? b : a
+  if (rung.notPredicted) return rung.notPredicted
   return rung.reason
     ? message('why.noTime', { rung: code(rung.id), why: rung.reason })
     : message('why.noTimeUnknown', { rung: code(rung.id) })

@@ -5,6 +5,7 @@ import type { Setup } from '../../adapters/machine/machine'
 import { inEnglish } from '../../domain/text/english'
 import { drawInPage, printPdf, type PdfPrinter } from '../../adapters/print/chromium'
 import { readCatalog } from '../../adapters/catalog/catalog'
+import { gpuFolders, listGpus } from '../../adapters/disk/gpu-files'
 import { readMachines } from '../../adapters/remote/machines-store'
 import { sweepTrash } from '../../adapters/sessions/labels-and-trash'
 import type {
@@ -201,6 +202,7 @@ export function createCore(setup: Setup, options: CoreOptions): Core {
             : (own?.ref ?? (await defaultRecordingRef(places))),
         hasGpu: gpu,
         hasCompiler: await has('nvcc'),
+        predictedGpus: await listGpus(gpuFolders(setup)),
         hasEditor: hasEditor(machine),
         // A file with a fault is told about when a machine is used.
         machines: Object.keys(await readMachines(machine.folders.config).catch(() => ({}))),

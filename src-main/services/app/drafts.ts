@@ -39,7 +39,7 @@ const idOf = (entry: LadderEntry): string => entry.as ?? entry.id
 export function createDrafts(setup: Setup, open: (ref: string) => Promise<OpenedSession>) {
   const { assets, machine } = setup
   const store = draftStore(machine.folders.drafts)
-  const counting = createCounting(machine)
+  const counting = createCounting(setup)
 
   /** The ladder's rung that a copy of this rung runs after. */
   function baseOf(catalog: Catalog, session: Session, rung: string): string {

@@ -13,7 +13,7 @@ import { createCounting } from '../run/live-counters'
 import { buildFolder, countersIn } from '../folders/build-folder'
 
 export function folderCalls(setup: Setup) {
-  const counting = createCounting(setup.machine)
+  const counting = createCounting(setup)
   return {
     'folders.list': async () => ({ folders: await listFolders(setup) }),
     'folders.open': ({ path }: CallInput<'folders.open'>) => openFolder(setup, path),

@@ -46,6 +46,7 @@ import { recordedEvidence } from '../../adapters/labs/recorded-attempts'
 import { replay } from '../sessions/replay-recording'
 import { runLive } from '../targets/run-local'
 import { emulatePlan } from '../targets/run-emulated'
+import { predictPlan } from '../targets/run-predicted'
 
 interface LabCheckRequest {
   lab: LabFolder
@@ -213,7 +214,7 @@ const launchMetrics = new Set(['wavesPerSm', 'theoreticalOccupancy'])
 const judgesLaunches = ({ checks }: Lab): boolean =>
   checks.some((check) => check.kind === 'metric' && launchMetrics.has(check.metric))
 
-/** On the emulated GPU: everything but what depends on time. */
+/** Without a GPU: everything but what depends on time, which a target with predictions takes from the model. */
 async function gatherEmulated(
   request: LabCheckRequest,
   folder: string,
@@ -224,20 +225,20 @@ async function gatherEmulated(
   const lab = emulatedLab(whole, full.task)
   const own = planLab({ ...request.lab, lab }, request.source)
   const { catalog, plan } = own
-  const { name, gpu } = emulatedGpu(parseTarget(request.target)!.name)
-  const { session, missing, unsaved } = await emulatePlan(
-    catalog,
-    // The ladder's reference gives ratios of times, and is mostly a library that cannot be emulated.
-    { ...plan, rungs: plan.rungs.filter((rung) => rung !== plan.reference) },
-    name,
-    { ...options, out: sessionFolder(folder) },
-    {
-      launchesAt: {
-        problem: full.problem,
-        verified: judgesLaunches(lab) ? [submissionId] : [],
-      },
-    },
-  )
+  const target = parseTarget(request.target)!
+  const { name, gpu } = emulatedGpu(target.name)
+  // The ladder's reference gives ratios of times, and is mostly a library that cannot be emulated.
+  const rungs = { ...plan, rungs: plan.rungs.filter((rung) => rung !== plan.reference) }
+  const launchesAt = {
+    problem: full.problem,
+    verified: judgesLaunches(lab) ? [submissionId] : [],
+  }
+  const out = { ...options, out: sessionFolder(folder) }
+  const { session, missing, unsaved } = await (can(target).predicts
+    ? predictPlan(catalog, rungs, name, out, {
+        ...{ launchesAt, checkAt: plan.problem, predictAt: full.problem },
+      })
+    : emulatePlan(catalog, rungs, name, out, { launchesAt }))
   if (options.signal.aborted) throw new KernelLadderError('cancelled', message('labs.cancelled'))
   if (unsaved) throw new KernelLadderError(unsaved.kind, unsaved.message, unsaved.remedy)
   const sanitized = rungOf(session, submissionId)?.build

@@ -17,7 +17,13 @@ import { countedColumns, hasTimes } from '../../domain/analysis/table-columns'
 import { leadMetric, leadText } from '../../domain/analysis/lead-figure'
 import { stepWords } from '../../domain/analysis/climb'
 import { timeNotes } from '../../domain/analysis/time-notes'
-import { can, gpuOfTarget, isBuiltOnly, isEmulated } from '../../domain/targets/targets'
+import {
+  can,
+  gpuOfTarget,
+  isBuiltOnly,
+  isEmulated,
+  isPredicted,
+} from '../../domain/targets/targets'
 import { inEnglish } from '../../domain/text/english'
 import { headline, printedProvenance, type PrintedFact } from '../../domain/report/provenance'
 import { scrubSession, type Scrubber } from './scrub'
@@ -154,24 +160,34 @@ function kernelFigures(rung: RungResult, total: number): NonNullable<LadderRow['
 
 /** The meaning of the marks in a table, printed below it in every format. */
 export const legendOf = (session: Session): string =>
-  isEmulated(session.target)
-    ? 'Figures without a mark are counted by an emulator that executes the machine code; nothing was timed. ○ is derived from the build, the launch and counted figures. – is not available.'
-    : isOfKernels(session)
-      ? 'Figures without a mark are measured by ncu, launch by launch (GPU time: the sum over the launches). ○ is derived from measured figures. – is not available.'
-      : `Figures without a mark are measured (times: CUDA events, the median${cacheWords(session)}; counters: ncu). ○ is derived from measured figures. – is not available. ± is half the interquartile range over the median.`
+  isPredicted(session.target)
+    ? 'Times and figures marked ◇ are predicted by a model, with the range of its error; nothing was measured. Figures without a mark are counted by an emulator that executes the machine code. ○ is derived. – is not available.'
+    : isEmulated(session.target)
+      ? 'Figures without a mark are counted by an emulator that executes the machine code; nothing was timed. ○ is derived from the build, the launch and counted figures. – is not available.'
+      : isOfKernels(session)
+        ? 'Figures without a mark are measured by ncu, launch by launch (GPU time: the sum over the launches). ○ is derived from measured figures. – is not available.'
+        : `Figures without a mark are measured (times: CUDA events, the median${cacheWords(session)}; counters: ncu). ○ is derived from measured figures. – is not available. ± is half the interquartile range over the median.`
 
 const cacheWords = ({ settings: { cacheState } }: Session): string =>
   cacheState ? `, L2 ${inEnglish(message(`cacheState.${cacheState}`))}` : ''
 
 /** How its figures came about, before a date. */
 export const madeWord = (session: Session): string =>
-  isBuiltOnly(session.target) ? 'built' : isEmulated(session.target) ? 'emulated' : 'measured'
+  isBuiltOnly(session.target)
+    ? 'built'
+    : isPredicted(session.target)
+      ? 'predicted'
+      : isEmulated(session.target)
+        ? 'emulated'
+        : 'measured'
 
 /** `on NVIDIA H200`, or `emulated on H200`. */
 export function placeWords({ device, target }: Session): string {
   const gpu = device?.name ?? gpuOfTarget(target)?.name ?? 'no GPU'
-  const how = device ? '' : isEmulated(target) ? 'emulated ' : isBuiltOnly(target) ? 'built ' : ''
-  return `${how}${how === 'built ' ? 'for' : 'on'} ${gpu}`
+  if (device) return `on ${gpu}`
+  if (isPredicted(target)) return `predicted for ${gpu}`
+  if (isEmulated(target)) return `emulated on ${gpu}`
+  return `${isBuiltOnly(target) ? 'built for' : 'on'} ${gpu}`
 }
 
 /** Counts are shown as bare numbers; their heading says what is counted. */

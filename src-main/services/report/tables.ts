@@ -1,9 +1,12 @@
 /** The tables of a report: columns, rows and order. Cell formatting is up to each format. */
 import type { MetricDelta, Verdict } from '../../domain/analysis/compare'
 import type { MetricValue } from '../../domain/metrics/metrics'
+import { message } from '../../domain/messages/message'
+import { formatPredictedMs } from '../../domain/metrics/predicted-range'
 import { formatMs, formatRatio, formatValue } from '../../domain/metrics/units'
 import type { PrintedFact } from '../../domain/report/provenance'
 import { halfSpread } from '../../domain/report/summary'
+import { inEnglish } from '../../domain/text/english'
 import type { ComparedFact, ComparedRung } from './comparison'
 import {
   dash,
@@ -53,14 +56,20 @@ const rungCell = ({ rung, isReference }: LadderRow): Cell => ({
 
 const figureCell = ({ text, evidence, note }: Figure): Cell => ({
   text,
-  ...(evidence === 'derived' ? { mark: ' ○' } : {}),
+  ...(evidence === 'derived' ? { mark: ' ○' } : evidence === 'predicted' ? { mark: ' ◇' } : {}),
   ...(note === undefined ? {} : { note }),
 })
+
+const predictedCells = ({ predicted }: LadderRow['rung']): Cell[] => [
+  plain(predicted ? formatPredictedMs(predicted) : dash),
+  plain(predicted ? inEnglish(message(`limiter.${predicted.limiter}`)) : dash),
+]
 
 /** Without times, as of an emulated run, what was counted is in their place. */
 export function ladderTable({ rows, counted }: ReportModel): Table {
   const hasTimes = rows.some(({ rung }) => rung.timing !== null)
   const headings = ['Time', '±', 'Throughput ○', 'Reference beside', 'To reference ○', 'Step ○']
+  const isPredicted = rows.some(({ rung }) => rung.predicted)
   const ofRanges = rows.some(({ range }) => range !== undefined)
   const ofKernels = rows[0]?.kernel
     ? [
@@ -73,9 +82,12 @@ export function ladderTable({ rows, counted }: ReportModel): Table {
   return {
     columns: [
       ...['Rung', 'What', ...(ofRanges ? ['NVTX range'] : []), 'Status'].map(words),
-      ...[...ofKernels, ...(hasTimes ? headings : []), ...counted.map(({ label }) => label)].map(
-        number,
-      ),
+      ...[
+        ...ofKernels,
+        ...(hasTimes ? headings : []),
+        ...(isPredicted ? ['Predicted time ◇', 'Limited by ◇'] : []),
+        ...counted.map(({ label }) => label),
+      ].map(number),
     ],
     rows: rows.map((row) => {
       const { rung, time, spread, throughput, beside, ratio, step, kernel } = row
@@ -88,6 +100,7 @@ export function ladderTable({ rows, counted }: ReportModel): Table {
           ...(kernel ? [kernel.time, kernel.share, kernel.launches, kernel.median] : []),
           ...(hasTimes ? shown : []),
         ].map(({ text }) => plain(text)),
+        ...(isPredicted ? predictedCells(rung) : []),
         ...row.counted.map(figureCell),
       ]
     }),

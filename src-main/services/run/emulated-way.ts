@@ -5,10 +5,11 @@
 import { emulatorPool } from '../../adapters/emulator/pool'
 import { nvccRelease, staticRungFlags } from '../../adapters/tools/nvcc'
 import type { BuildGpu } from '../../domain/gpu/gpu-table'
-import { message } from '../../domain/messages/message'
+import { message, type Statement } from '../../domain/messages/message'
 import type { PlannedRung, RunPlan } from '../../domain/run/plan'
 import { named, type Problem } from '../../domain/task/problem'
 import type { Bench } from '../bench/bench'
+import type { Compiler } from '../bench/compiler'
 import { inParallel } from '../bench/in-parallel'
 import type { Builds } from './build-rungs'
 import { notEmulated } from './counted-rung'
@@ -34,7 +35,7 @@ export const emulatedWay =
   (gpu: BuildGpu, { seed, launchesAt = null, shrunkFrom = null }: EmulationSettings): OpenWay =>
   async ({ bench, plan }) => {
     requireFitting(plan)
-    const { onlyShipped, version } = await bench.compiler()
+    const compiler = await bench.compiler()
     return {
       gpu,
       device: null,
@@ -42,16 +43,7 @@ export const emulatedWay =
       settings: { seed, profile: 'deep', clockControl: null, cacheControl: null },
       rungs: withTrusted(plan),
       warnings: [
-        ...(onlyShipped
-          ? [message('emulation.shipped', { version: nvccRelease(version) ?? '?' })]
-          : []),
-        ...(gpu.computeCapability === '9.0'
-          ? []
-          : [
-              message('emulation.otherArchitecture', {
-                computeCapability: gpu.computeCapability,
-              }),
-            ]),
+        ...emulatorWarnings(compiler, gpu),
         ...(shrunkFrom
           ? [
               message('emulation.shrunk', {
@@ -68,7 +60,22 @@ export const emulatedWay =
     }
   }
 
-const withTrusted = ({ rungs, trusted }: RunPlan): PlannedRung[] =>
+/** What limits the emulator here: builds that came with the program, rules of another architecture. */
+export const emulatorWarnings = (
+  { onlyShipped, version }: Pick<Compiler, 'onlyShipped' | 'version'>,
+  gpu: BuildGpu,
+): Statement[] => [
+  ...(onlyShipped ? [message('emulation.shipped', { version: nvccRelease(version) ?? '?' })] : []),
+  ...(gpu.computeCapability === '9.0'
+    ? []
+    : [
+        message('emulation.otherArchitecture', {
+          computeCapability: gpu.computeCapability,
+        }),
+      ]),
+]
+
+export const withTrusted = ({ rungs, trusted }: RunPlan): PlannedRung[] =>
   trusted && !rungs.includes(trusted) ? [trusted, ...rungs] : rungs
 
 interface Emulation {

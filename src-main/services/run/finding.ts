@@ -5,6 +5,7 @@ import type { Ceilings } from '../../domain/gpu/ceilings'
 import type { Statement } from '../../domain/messages/message'
 import type { MetricValue } from '../../domain/metrics/metrics'
 import type { PlannedRung } from '../../domain/run/plan'
+import type { PredictedTime } from '../../domain/session/predicted'
 import type { RungResult, Session, VerifiedAt } from '../../domain/session/session'
 import type { BuildOutcome } from '../bench/compiler'
 import type { Measured } from './measured'
@@ -26,6 +27,9 @@ export interface Finding extends Measured {
   profile?: RungResult['profile']
   /** Its counters; absent if it has none. */
   metrics?: Record<string, MetricValue>
+  /** What the timing model says of it; or why it says nothing. */
+  predicted?: PredictedTime
+  notPredicted?: Statement
   /** Why it has no counters, where its status does not say so. */
   uncounted?: Statement
 }

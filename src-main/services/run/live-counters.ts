@@ -7,7 +7,13 @@ import type { BuildGpu } from '../../domain/gpu/gpu-table'
 import { message, type Statement } from '../../domain/messages/message'
 import { faultReason } from '../../domain/emulation/findings'
 import { buildRung } from '../bench/build-rung'
+import { gpuFolders } from '../../adapters/disk/gpu-files'
+import { gpus } from '../../domain/gpu/gpu-table'
+import type { PredictedTime } from '../../domain/session/predicted'
+import { readParameters, type ParameterSet } from './predicted-gpu'
+import { predictedTime } from './predict-rung'
 import {
+  type Filled,
   type ReadyRung,
   execute,
   faultsOf,
@@ -21,12 +27,12 @@ import { staticRungFlags } from '../../adapters/tools/nvcc'
 import { derivedMetrics } from '../../domain/analysis/derived-metrics'
 import { type Problem, sizesLabel } from '../../domain/task/problem'
 import type { Catalog } from '../../adapters/catalog/catalog'
-import type { Machine } from '../../adapters/machine/machine'
+import type { Setup } from '../../adapters/machine/machine'
 import type { PlannedRung, RunPlan } from '../../domain/run/plan'
 import { smOf } from '../bench/architecture'
 import { Bench } from '../bench/bench'
 import type { BuildOutcome } from '../bench/compiler'
-import { lookedAtProblem } from '../../domain/emulation/emulated-problem'
+import { emulatedProblem, lookedAtProblem } from '../../domain/emulation/emulated-problem'
 import type { RungBuild, RungCounters } from '../../contract/rung-builds'
 import { type CountedRung, countedRung } from './counted-rung'
 
@@ -40,6 +46,7 @@ interface Look {
   /** Null where it did not build or run to its end; `reason` says why. */
   counted: Pick<CountedRung, 'deep' | 'metrics'> | null
   reason: Statement | null
+  predicted: PredictedTime | null
 }
 
 /** Looks at one rung of a plan; throws when cancelled. */
@@ -55,13 +62,16 @@ async function look(
   plan: RunPlan,
   planned: PlannedRung,
   gpu: BuildGpu,
+  parameters: ParameterSet | null,
 ): Promise<Look> {
   const { toolbox, signal } = bench
   const { task, taskFolder } = plan
   const problem = lookedAtProblem(task, plan.problem)
   const compiler = await bench.compiler()
   const build = await buildRung(compiler, plan, planned, smOf(gpu), staticRungFlags)
-  const nothing = (reason: Statement): Look => ({ build, problem, counted: null, reason })
+  const nothing = (reason: Statement): Look => ({
+    ...{ build, problem, counted: null, reason, predicted: null },
+  })
   if (build.artifact === null) return nothing(build.reason ?? message('checks.notCompiled'))
   const probe = await bench.launchProbe()
   if ('reason' in probe) throw missingError(probe.reason, message('tools.hostCompiler'))
@@ -89,10 +99,39 @@ async function look(
       await launchedAt(emulation, ready, plan, build),
     )
     const metrics = { ...counted.metrics, ...derivedMetrics([counted.longest], gpu) }
-    return { build, problem, counted: { deep: counted.deep, metrics }, reason: fault }
+    const predicted =
+      parameters && !fault
+        ? await predictedHere(emulation, { fills, plan, planned, build, parameters })
+        : null
+    return { build, problem, counted: { deep: counted.deep, metrics }, reason: fault, predicted }
   } finally {
     await pool.close()
   }
+}
+
+/** The size that times are predicted at while typing: larger than that of counters, since few blocks are simulated. */
+const predictedProblem = ({ task, problem }: RunPlan): Problem => emulatedProblem(task, problem)
+
+async function predictedHere(
+  bench: EmulationSettings,
+  {
+    fills,
+    plan,
+    planned,
+    build,
+    parameters: { values, validated },
+  }: {
+    fills: Filled
+    plan: RunPlan
+    planned: PlannedRung
+    build: BuildOutcome
+    parameters: ParameterSet
+  },
+): Promise<PredictedTime | null> {
+  const ready = await readyRung(bench, fills, planned.rung, build, predictedProblem(plan))
+  if ('reason' in ready) return null
+  const time = predictedTime(await bench.pool.predict(ready.job, { values, validated }), null)
+  return 'predicted' in time ? time.predicted : null
 }
 
 /** What it launches at the plan's own problem, whose waves and occupancy are those of interest. */
@@ -119,6 +158,7 @@ export const builtAnswer = (built: BuildOutcome, sm: string): RungBuild => ({
 export const uncounted = (build: RungBuild, gpu: BuildGpu): RungCounters => ({
   ...build,
   ...{ gpu: gpu.name, at: '', metrics: null, before: null, profile: null },
+  ...{ predicted: null, predictedBefore: null, predictedAt: null },
 })
 
 interface Counting {
@@ -131,7 +171,9 @@ interface Counting {
 }
 
 /** A later call cancels one that is under way: counting what was typed before is of no use. */
-export function createCounting(machine: Machine) {
+export function createCounting(setup: Setup) {
+  const { machine } = setup
+  const folders = gpuFolders(setup)
   let looking: AbortController | null = null
   const originals = new Map<string, Look>()
 
@@ -141,8 +183,10 @@ export function createCounting(machine: Machine) {
   ): Promise<RungCounters> => {
     const tools = { toolbox: machine.toolbox(null), cache: machine.cache }
     const bench = await Bench.open(tools, catalog, signal)
-    const look = (of: RunPlan): Promise<Look> => lookAt(bench, of, of.rungs[0]!, gpu)
-    const { build, counted, reason, problem } = await look(plan)
+    const id = gpus.find(({ name }) => name === gpu.name)?.id
+    const parameters = id === undefined ? null : await readParameters(folders, id)
+    const look = (of: RunPlan): Promise<Look> => lookAt(bench, of, of.rungs[0]!, gpu, parameters)
+    const { build, counted, reason, problem, predicted } = await look(plan)
     const [{ rung, source }] = original.rungs as [RunPlan['rungs'][number]]
     const key = JSON.stringify([rung.file, rung.params, source, problem, gpu.name])
     const before = originals.get(key) ?? (await look(original))
@@ -154,6 +198,9 @@ export function createCounting(machine: Machine) {
       ...{ reason, gpu: gpu.name, at: sizesLabel(problem.sizes) },
       metrics: counted?.metrics ?? null,
       before: before.counted?.metrics ?? null,
+      predicted,
+      predictedBefore: before.predicted,
+      predictedAt: predicted && sizesLabel(predictedProblem(plan).sizes),
       profile: counted?.deep ?? null,
     }
   }

@@ -100,6 +100,7 @@ function assemble(
       ...ncu?.settings,
     },
     ...(ceilings ? { ceilings } : {}),
+    ...(way.prediction ? { prediction: way.prediction } : {}),
     completion: cancelled ? 'cancelled' : 'complete',
     elapsedSeconds,
     warnings: [...(plan.parametersLeft ?? []), ...way.warnings, ...findings.warnings],

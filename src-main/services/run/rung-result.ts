@@ -49,6 +49,8 @@ export function rungResult(
     verify: finding?.verify ?? null,
     ...(finding?.alsoVerified ? { alsoVerified: [...finding.alsoVerified] } : {}),
     timing: finding?.timing ?? null,
+    ...(finding?.predicted ? { predicted: finding.predicted } : {}),
+    ...(finding?.notPredicted ? { notPredicted: finding.notPredicted } : {}),
     ...(finding?.launches ? { launches: finding.launches } : {}),
     ...(finding?.prepared ? { prepared: finding.prepared } : {}),
     profile: finding?.profile ?? null,

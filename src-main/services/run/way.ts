@@ -2,6 +2,7 @@
 import type { RunEvent } from '../../contract/index'
 import type { Statement } from '../../domain/messages/message'
 import type { RunPlan } from '../../domain/run/plan'
+import type { PredictionSource } from '../../domain/session/predicted'
 import type { Session } from '../../domain/session/session'
 import type { Bench } from '../bench/bench'
 import type { Builds, BuildWay } from './build-rungs'
@@ -11,6 +12,7 @@ import type { MetricsWithoutCounters } from './rung-result'
 
 export interface Way extends BuildWay {
   readonly settings: Omit<Session['settings'], 'nvccFlags'>
+  readonly prediction?: PredictionSource
   readonly warnings: readonly Statement[]
   readonly withoutCounters: MetricsWithoutCounters
   /** Examines what was built. What was found before a cancellation is returned, not thrown away. */

@@ -11,12 +11,14 @@ import { runLocal } from './run-local'
 import { runRecorded } from './run-recorded'
 import { runStatic } from './run-static'
 import { runEmulated } from './run-emulated'
+import { runPredicted } from './run-predicted'
 
 const runners: Record<RunnableKind, Runner> = {
   live: runLocal,
   recorded: runRecorded,
   static: runStatic,
   emulated: runEmulated,
+  predicted: runPredicted,
   machine: runMachine,
 }
 

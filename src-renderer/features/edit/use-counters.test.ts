@@ -15,7 +15,14 @@ const source = ref('first')
 
 const answerTo = (text: string): RungCounters => ({
   ...{ built: true, reason: text, diagnostics: [], build: null, architecture: 'sm_90' },
-  ...{ gpu: 'NVIDIA H200', at: '256³', metrics: {}, before: {}, profile: null },
+  ...{
+    gpu: 'NVIDIA H200',
+    at: '256³',
+    metrics: {},
+    before: {},
+    ...{ predicted: null, predictedBefore: null, predictedAt: null },
+    profile: null,
+  },
 })
 
 beforeEach(() => {

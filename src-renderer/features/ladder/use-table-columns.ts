@@ -37,9 +37,16 @@ export function useTableColumns(session: () => Session, metrics: () => readonly 
       !timed.value &&
       kernels.value === null &&
       longestProgramMs.value === null &&
-      session().rungs.some(({ metrics: own }) =>
-        columnMetrics.value.some((id) => own[id]?.value != null),
-      ),
+      (session().prediction !== undefined ||
+        session().rungs.some(({ metrics: own }) =>
+          columnMetrics.value.some((id) => own[id]?.value != null),
+        )),
+  )
+  /** Of predicted times, the top of the longest range; null in other sessions. */
+  const longestPredictedMs = computed(() =>
+    session().prediction
+      ? Math.max(0, ...session().rungs.map(({ predicted }) => predicted?.highMs ?? 0))
+      : null,
   )
   const errors = computed(() => !isOfPrograms(session()) && errorsDiffer(session()))
   /** Rates of a thousand TFLOP/s have seven digits. */
@@ -57,7 +64,8 @@ export function useTableColumns(session: () => Session, metrics: () => readonly 
     const { notes, burst, sustained } = times.value
     const more =
       (notes ? 30 : 0) + (isAboveRoof.value ? 24 : 0) + (burst ? 76 : 0) + (sustained ? 148 : 0)
-    return (timeless.value ? 380 : 696) + more + 70 * columnMetrics.value.length
+    const predicted = longestPredictedMs.value === null ? 0 : 400
+    return (timeless.value ? 380 : 696) + predicted + more + 70 * columnMetrics.value.length
   })
   /** With every way of timing, names and bars get less room, and stay in view beside what scrolls. */
   const isWide = computed(() => times.value.burst || times.value.sustained)
@@ -65,6 +73,7 @@ export function useTableColumns(session: () => Session, metrics: () => readonly 
   const columns = computed(() => [
     '54px',
     'minmax(0, 1fr)',
+    ...(longestPredictedMs.value === null ? [] : ['var(--plot)', '176px', '92px']),
     ...(timeless.value
       ? []
       : [
@@ -88,6 +97,7 @@ export function useTableColumns(session: () => Session, metrics: () => readonly 
     times,
     timed,
     timeless,
+    longestPredictedMs,
     errors,
     leastWidth,
     isWide,

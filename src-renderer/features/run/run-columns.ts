@@ -7,7 +7,12 @@ import {
 } from '../../../src-main/domain/analysis/lead-figure'
 import { gpuById } from '../../../src-main/domain/gpu/gpu-table'
 import { defaultEmulatedGpu } from '../../../src-main/domain/targets/kinds'
-import { isBuiltOnly, kindOf, type ParsedTarget } from '../../../src-main/domain/targets/targets'
+import {
+  isBuiltOnly,
+  isPredicted,
+  kindOf,
+  type ParsedTarget,
+} from '../../../src-main/domain/targets/targets'
 import type { RungResult } from '../../../src-main/domain/session/session'
 
 interface RunColumns {
@@ -44,11 +49,11 @@ export function runColumns(context: LeadContext, results: readonly RungResult[])
 /** The words for a run without a GPU; null if it has one or replays a recording. */
 export function placeWords(
   target: ParsedTarget,
-): { how: 'builtFor' | 'emulatedOn'; gpu: string } | null {
+): { how: 'builtFor' | 'emulatedOn' | 'predictedFor'; gpu: string } | null {
   if (!kindOf(target).namesGpu) return null
   const name = target.name ?? defaultEmulatedGpu
   return {
-    how: isBuiltOnly(target) ? 'builtFor' : 'emulatedOn',
+    how: isBuiltOnly(target) ? 'builtFor' : isPredicted(target) ? 'predictedFor' : 'emulatedOn',
     gpu: gpuById(name)?.name ?? name,
   }
 }

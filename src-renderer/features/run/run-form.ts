@@ -83,7 +83,7 @@ export const canTime = (form: Pick<RunForm, 'target'>): boolean => {
 /** Runs, but on an emulator: nothing is timed, and only small sizes take seconds. */
 export const isEmulated = ({ target }: Pick<RunForm, 'target'>): boolean => {
   const able = abilities({ target })
-  return able !== null && able.runs && !able.times && !able.replays
+  return able !== null && able.runs && !able.times && !able.predicts && !able.replays
 }
 
 /** The size that a form begins with for its target: the ladder's first, or one that an emulator takes seconds for. */

@@ -28,24 +28,34 @@ export const counters = [
 ] as const satisfies readonly (keyof Work)[]
 type Counter = (typeof counters)[number]
 
-/** What colors the lines: a counter, or the samples in one stall reason. */
-export type HeatBy = Counter | `stall:${string}`
+/** What colors the lines: predicted cycles, a counter, or what one stall reason takes of samples or predicted cycles. */
+export type HeatBy = 'cycles' | Counter | `stall:${string}`
 
 const isCounter = (heat: string): heat is Counter => counters.some((counter) => counter === heat)
 
 /** null where it was not collected. */
-export function valueOf({ stalls, ...work }: Work, heat: HeatBy): number | null {
+export function valueOf(
+  { stalls, predicted, ...work }: Work & Pick<Instruction, 'predicted'>,
+  heat: HeatBy,
+): number | null {
+  if (heat === 'cycles') return predicted?.share ?? null
   if (isCounter(heat)) return work[heat]
-  return stalls && (stalls[heat.slice('stall:'.length)] ?? 0)
+  const reason = heat.slice('stall:'.length)
+  if (!predicted) return stalls && (stalls[reason] ?? 0)
+  // Cycles of all warps: those of one instruction, times how often it is issued.
+  const waits: Readonly<Record<string, number>> = predicted.stalls
+  return (waits[reason] ?? 0) * (work.executed ?? 0)
 }
 
 /** What was collected and counted anything, stall reasons with the most samples first. */
 export function collectedHeat(profiles: readonly DeepProfile[]): HeatBy[] {
   const all = profiles.flatMap(({ kernels }) => kernels.flatMap(({ instructions }) => instructions))
   const stalls = new Map<string, number>()
-  for (const [reason, samples] of all.flatMap((one) => Object.entries(one.stalls ?? {})))
-    stalls.set(reason, (stalls.get(reason) ?? 0) + samples)
+  for (const one of all)
+    for (const reason of Object.keys(one.predicted?.stalls ?? one.stalls ?? {}))
+      stalls.set(reason, (stalls.get(reason) ?? 0) + (valueOf(one, `stall:${reason}`) ?? 0))
   return [
+    ...(all.some(({ predicted }) => predicted) ? (['cycles'] as const) : []),
     ...counters.filter((counter) => all.some(({ [counter]: value }) => value)),
     ...[...stalls].sort((x, y) => y[1] - x[1]).map(([reason]) => `stall:${reason}` as const),
   ]

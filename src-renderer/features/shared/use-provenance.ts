@@ -25,6 +25,10 @@ export function useProvenance() {
         reason: value.reason ? text(value.reason) : t('provenance.noReason'),
       })
     if (value.evidence === 'emulated') return t('provenance.emulated', { name: ncuNames(id) })
+    if (value.evidence === 'predicted') {
+      const origin = t('provenance.predicted', { name: ncuNames(id) })
+      return value.reason ? `${origin} ${text(value.reason)}` : origin
+    }
     if (value.evidence === 'derived' && value.reason) return text(value.reason)
     const key = value.evidence === 'derived' ? 'derived' : 'measured'
     const passes = rung.profile?.passes ?? 0
@@ -66,6 +70,7 @@ export function useProvenance() {
   }
 
   function timeTip(rung: RungResult): TipContent {
+    if (rung.predicted) return { lines: [t('predicted.tip', { model: rung.predicted.model })] }
     if (!rung.timing) return { lines: [rung.reason ? text(rung.reason) : t('provenance.noTime')] }
     const { timing } = rung
     if (rung.program)

@@ -15,6 +15,8 @@ export interface Surroundings {
   env?: Readonly<Record<string, string>>
   /** Kernels of its own, as beside a program that was copied to another checkout. */
   kernelsDir?: string
+  /** Parameter files of its own. */
+  gpusDir?: string
   /** One of fakes by default. */
   machine?: HostMachine
 }
@@ -43,7 +45,7 @@ function keepingListeners(): () => void {
 
 /** One after another, never beside one another: the streams are the process's. */
 export async function runIn(
-  { env = {}, kernelsDir, machine }: Surroundings,
+  { env = {}, kernelsDir, gpusDir, machine }: Surroundings,
   ...words: string[]
 ): Promise<Finished> {
   const said = { stdout: '', stderr: '' }
@@ -55,7 +57,11 @@ export async function runIn(
       return true
     })
   const setUp = async () => ({
-    assets: { ...(await assets()), ...(kernelsDir === undefined ? {} : { kernelsDir }) },
+    assets: {
+      ...(await assets()),
+      ...(kernelsDir === undefined ? {} : { kernelsDir }),
+      ...(gpusDir === undefined ? {} : { gpusDir }),
+    },
     machine: machine ?? machineOfFakes(),
   })
   const restore = [withVariables(env), keepingListeners()]

@@ -30,6 +30,7 @@ async function stoppedBench(): Promise<{ bench: EmulationSettings; library: stri
   await writeFile(library, packedRow('cubins.jsonl', 'kernels.so').bytes)
   const pool = {
     run: () => Promise.reject(new Error('Nothing is emulated after ^C.')),
+    predict: () => Promise.reject(new Error('Nothing is predicted after ^C.')),
     close: () => Promise.resolve(),
   }
   const bench = {

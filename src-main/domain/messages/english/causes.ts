@@ -74,6 +74,11 @@ export const why = {
   outweighed: '{metric} {a} → {b}, outweighed by the causes.',
 
   same: 'The times are the same within the spread of both, or half a percent.',
+  predicted: 'Both times are predicted, and so are the counters behind these causes.',
+  predictedOpen:
+    'Both times are predicted, and their ranges overlap: whether the step is real cannot be told. The causes are those of the model.',
+  predictedAndMeasured:
+    'One time is predicted and the other measured, so their ratio says nothing.',
   noTime: '{rung} has no time: {why}',
   noTimeUnknown: '{rung} has no time.',
   onlyCounted: 'Counters that moved most: {moves}. Neither rung was timed.',

@@ -16,6 +16,8 @@ export const comparison = {
   rungs:
     'Of the {all, plural, one{{all} rung} other{{all} rungs}} in both sessions, {faster} got faster, {slower} slower, {same} stayed the same, and {unresolved} could not be decided.',
   undecided: 'Of the rungs in both sessions, none could be decided.',
+  errors:
+    'Of {rungs, plural, one{{rungs} rung} other{{rungs} rungs}} that one session predicts and the other measured, the prediction is off by {mean} on average, {median} in the median; {inside} of them lie inside the predicted range.',
   counted: 'Counters that moved most, in {rung}: {moves}. Nothing was timed.',
   countedSame: 'No counter moved. Nothing was timed.',
 } as const

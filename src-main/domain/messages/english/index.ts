@@ -36,6 +36,7 @@ import { deep, imports, doctor, records, reports, pages, sessions, stallSamples 
 import { checks, labs, reflect } from './labs'
 import { machines, programs, slurm } from './machines'
 import { tunings, written } from './machines'
+import { limiter, prediction, widened } from './prediction'
 import { fact, origin, provenance } from './provenance'
 import { unit, unitWithin, wait, why } from './causes'
 import { comparison } from './comparison'
@@ -52,6 +53,9 @@ export const templates = {
   status,
   baseline,
   rungVerdict,
+  prediction,
+  limiter,
+  widened,
   fact,
   origin,
   provenance,

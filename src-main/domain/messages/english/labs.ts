@@ -14,6 +14,13 @@ export const checks = {
   failed: 'The run failed.',
   nothingMeasured: 'Nothing was measured.',
   didNotRun: 'The code was not run.',
+  cannotTell: 'Cannot be told: the model’s error is larger. {what}',
+  predictedTime:
+    '{own} is predicted, and {theirs} for {rung}; must be at most {factor}×, with a noise margin of {noise} %.',
+  fasterPredicted:
+    'Faster, predicted: {own}, and {theirs} for {rung}; must be at most {factor}×, with a noise margin of {noise} %.',
+  slowerPredicted:
+    'Too slow, predicted: {own}, and {theirs} for {rung}; must be at most {factor}×, with a noise margin of {noise} %.',
   noTime: 'No time was measured.',
   notCollected: 'It was not collected.',
   notMeasured: 'It was not measured.',

@@ -30,6 +30,7 @@ export const origin = {
   imported: 'imported from {name}',
   program: 'profile of {name}',
   emulated: 'emulated on {name}, without a GPU',
+  predicted: 'predicted for {name} by a model, without a GPU',
   static: 'built for {name} without a GPU, not run',
   machine: 'measured on {name}',
 } as const

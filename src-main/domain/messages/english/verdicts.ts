@@ -144,6 +144,8 @@ export const guard = {
   seed: 'The input seeds differ: {a} and {b}.',
   cacheState:
     'The times are not ranked: L2 was {a} in one session and {b} in the other. To measure again with a cold L2: {command}',
+  predictedCold:
+    'Predicted times are those with a cold L2; it was {state} when the other session was measured, which is part of the error.',
   ofProgram: 'The session {id} is of a program: its kernels are known, and not what it computed.',
   imported: 'The session {id} was imported, so what it computed is unknown.',
   ofFirst: 'The first session: {what}',
@@ -238,6 +240,8 @@ export const summary = {
   none: 'No rung was verified and timed, so there is no best one.',
   kernelsBeside:
     'Sum of the kernel times by CUPTI: {time} (kernels: {kernels}, launches: {launches}). The hottest is {title}: {own}, {share} of it.',
+  predicted:
+    'The model predicts {rung} ({title}) to be the fastest on {gpu}: {time}, limited by {limiter}. Nothing was measured.',
   emulated:
     '{ok} of {total, plural, one{{total} rung is} other{{total} rungs are}} right on an emulated {gpu}. Nothing was timed, so there is no fastest one.',
   kernels:

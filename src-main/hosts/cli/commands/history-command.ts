@@ -89,8 +89,8 @@ function describeSeries({ points, changes, rung, environment: at, problem }: Ser
   const [first, last] = [times[0]!, times.at(-1)!]
   const few = points.length < 2 * fewestPoints
   return [
-    `${rung} at ${problemWord(problem)} on ${at.gpu}, L2 ${inEnglish(message(`cacheState.${at.cacheState}`))}, driver ${at.driver ?? 'unknown'}, nvcc ${at.nvcc ?? 'unknown'}`,
-    `    ${sparkline(times)}  ${points.length} ${points.length === 1 ? 'session' : 'sessions'}, ${formatMs(first)} → ${formatMs(last)} (${percentChange(last / first)})`,
+    `${rung} at ${problemWord(problem)} ${at.model === undefined ? 'on' : `predicted by ${at.model} for`} ${at.gpu}, L2 ${inEnglish(message(`cacheState.${at.cacheState}`))}, driver ${at.driver ?? 'unknown'}, nvcc ${at.nvcc ?? 'unknown'}`,
+    `    ${sparkline(times)}  ${points.length} ${points.length === 1 ? 'session' : 'sessions'}, ${at.model === undefined ? '' : '≈ '}${formatMs(first)} → ${formatMs(last)} (${percentChange(last / first)})`,
     ...changes.map(describeChange),
     ...(changes.length > 0
       ? []

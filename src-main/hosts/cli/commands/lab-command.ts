@@ -4,12 +4,14 @@ import { join, resolve } from 'node:path'
 import type { SetUp, Setup } from '../../../adapters/machine/machine'
 import { readCatalog } from '../../../adapters/catalog/catalog'
 import { labsDir, readLab, readLabs, readShippedLabs } from '../../../adapters/labs/lab-folders'
+import { gpuFolders, listGpus } from '../../../adapters/disk/gpu-files'
 import { readSubmission, startLab } from '../../../adapters/labs/workspace'
 import { refuseTaken, takenMeanwhile } from '../../../adapters/disk/staging'
 import { exitCodes, inputError } from '../../../domain/errors'
 import type { LabStanding } from '../../../contract/labs'
-import { faultSentence, profileLevelOf } from '../../../domain/labs/lab'
+import { faultSentence, profileLevelOf, type Lab } from '../../../domain/labs/lab'
 import { usualLabTarget, type LabTarget } from '../../../domain/targets/targets'
+import { defaultEmulatedGpu } from '../../../domain/targets/kinds'
 import { outcomeExitCode } from '../../../domain/labs/outcome'
 import { checkLab } from '../../../services/labs/check'
 import { listLabs, openLab } from '../../../services/labs/find-lab'
@@ -97,11 +99,16 @@ export async function labStartCommand(setUp: SetUp, name: string, folder: string
 
 /** The target that was asked for; without one, a GPU where there is one, and an emulated one elsewhere. */
 export async function labTarget(
-  { machine }: Pick<Setup, 'machine'>,
+  { machine, assets }: Pick<Setup, 'machine' | 'assets'>,
   requested: string | undefined,
+  { checks }: Pick<Lab, 'checks'>,
 ): Promise<LabTarget> {
   if (requested !== undefined) return parseLabTarget(requested)
-  return usualLabTarget({ hasGpu: await hasGpu(machine), hasCompiler: true })
+  return usualLabTarget({
+    ...{ hasGpu: await hasGpu(machine), hasCompiler: true },
+    needsTimes: checks.some(({ kind }) => kind === 'time'),
+    hasModel: (await listGpus(gpuFolders({ machine, assets }))).includes(defaultEmulatedGpu),
+  })
 }
 
 export interface LabCheckOptions {
@@ -124,8 +131,8 @@ export async function labCheckCommand(
   options: LabCheckOptions,
 ): Promise<number> {
   const setup = await setUp()
-  const target = await labTarget(setup, options.target)
   const lab = await openLab(setup, name)
+  const target = await labTarget(setup, options.target, lab.lab)
   await requireTrust(setup, lab)
   const submission = await readSubmission(
     resolve(options.file),

@@ -155,7 +155,7 @@ export async function labGradeCommand(
       '--tasks goes with --target and a machine with Slurm.',
       'On this machine, one submission is graded on each GPU at a time; --jobs sets how many.',
     )
-  const target = await labTarget(setup, options.target)
+  const target = await labTarget(setup, options.target, { checks: [] })
   const batches = await batchesOf(setup, dir, options)
   const limits = limitsOf(options)
   const out = options.out === undefined ? null : await reserve(options.out)

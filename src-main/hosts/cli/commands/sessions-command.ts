@@ -2,7 +2,7 @@
 import type { SetUp } from '../../../adapters/machine/machine'
 import type { SessionSummary } from '../../../contract'
 import { isRecording } from '../../../domain/session/session-summary'
-import { gpuOfTarget, isEmulated } from '../../../domain/targets/targets'
+import { gpuOfTarget, isEmulated, isPredicted } from '../../../domain/targets/targets'
 import { problemLabel } from '../../../domain/task/problem'
 import { inEnglish } from '../../../domain/text/english'
 import { listAll } from '../../../services/sessions/list-sessions'
@@ -24,7 +24,12 @@ const usualLimit = 20
 
 const gpuText = ({ deviceName, target }: SessionSummary): string => {
   const gpu = target && gpuOfTarget(target)
-  return deviceName ?? (gpu ? `${isEmulated(target) ? 'emulated' : 'built for'} ${gpu.name}` : none)
+  return (
+    deviceName ??
+    (gpu
+      ? `${isPredicted(target) ? 'predicted for' : isEmulated(target) ? 'emulated' : 'built for'} ${gpu.name}`
+      : none)
+  )
 }
 
 const onOneLine = (text: string): string => text.replaceAll(/\s+/g, ' ').trim()

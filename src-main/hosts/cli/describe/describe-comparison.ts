@@ -3,8 +3,15 @@ import {
   parameterWords,
   type MetricDelta,
   type RungComparison,
+  type TimeDelta,
   type Verdict,
 } from '../../../domain/analysis/compare'
+import {
+  formatPredictedMs,
+  formatPredictedRatio,
+  predictedRatio,
+} from '../../../domain/metrics/predicted-range'
+import type { PredictedTime } from '../../../domain/session/predicted'
 import { formatMs, formatRatio } from '../../../domain/metrics/units'
 import type { Why } from '../../../domain/why/why'
 import { table, type Column } from '../table'
@@ -27,6 +34,14 @@ export function describeExpectation({ expected }: MetricDelta): string {
   return `expected ${expected.direction}: ${outcome}`
 }
 
+const timeText = (ms: number | null, predicted: PredictedTime | null | undefined): string =>
+  predicted ? formatPredictedMs(predicted) : ms === null ? none : formatMs(ms)
+
+const speedupText = ({ predicted }: TimeDelta, speedup: number): string =>
+  predicted?.a && predicted.b
+    ? formatPredictedRatio(predictedRatio(predicted.a, predicted.b))
+    : formatRatio(speedup)
+
 const isCounted = ({ a, b }: MetricDelta): boolean => a?.value != null || b?.value != null
 
 export function describeComparison(
@@ -40,9 +55,9 @@ export function describeComparison(
   const timeRow = [
     {
       label: 'Time',
-      a: time.aMs === null ? none : formatMs(time.aMs),
-      b: time.bMs === null ? none : formatMs(time.bMs),
-      change: time.speedup === null ? none : `${formatRatio(time.speedup)} as fast`,
+      a: timeText(time.aMs, time.predicted?.a),
+      b: timeText(time.bMs, time.predicted?.b),
+      change: time.speedup === null ? none : `${speedupText(time, time.speedup)} as fast`,
       verdict: verdictWords[time.verdict],
       expected: '',
     },

@@ -27,7 +27,9 @@ function verdictText(outcome: LabOutcome): string {
   if (status !== 'passed' || can(target).times) return verdicts[status]
   const open = unjudged(outcome).map(({ id }) => id)
   return open.length === 0
-    ? 'Passed, and the lab counts as passed; times are not judged on an emulated GPU.'
+    ? can(target).predicts
+      ? 'Passed, and the lab counts as passed; times are predicted.'
+      : 'Passed, and the lab counts as passed; times are not judged on an emulated GPU.'
     : `Passed as far as an emulated GPU can judge. The lab counts as passed once a GPU has judged ${open.join(', ')}.`
 }
 
@@ -39,7 +41,7 @@ export function describeOutcome(outcome: LabOutcome): string {
       ? `recorded on ${device.name} as ${target.name}`
       : can(target).times
         ? `measured on ${device.name}`
-        : `emulated on ${device.name}`
+        : `${can(target).predicts ? 'predicted for' : 'emulated on'} ${device.name}`
   return [
     `${outcome.title} · ${origin}`,
     ...(build.ok ? [] : [`Not built: ${inEnglish(build.reason ?? '')}`]),

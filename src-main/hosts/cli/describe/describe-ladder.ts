@@ -30,6 +30,12 @@ import { metric, none } from './figure'
 import { columnFor } from '../../../domain/session/noisy-counters'
 import { describeDiagnostics, describeWarnings } from './describe-errors'
 import { describePublished } from './describe-published'
+import {
+  hasPredictions,
+  predictedColumns,
+  predictedEvidence,
+  refusedLines,
+} from './describe-predicted'
 
 const passesWord = (passes: number): string => `${passes} ${passes === 1 ? 'pass' : 'passes'}`
 
@@ -254,6 +260,7 @@ export function describeSession(session: Session): string {
     { header: 'status', align: 'left', cell: ({ status }) => status },
     ...buildColumn(session),
     ...(hasTimes(session) ? timeColumns(session) : []),
+    ...(hasPredictions(session) ? predictedColumns(session) : []),
     // Rungs that compute in different precisions differ in it.
     ...(session.rungs.some(({ verify }) => verify)
       ? [
@@ -284,6 +291,7 @@ export function describeSession(session: Session): string {
     ...(knowsRun
       ? [
           ...(hasTimes(session) ? timeEvidence(session) : []),
+          ...predictedEvidence(session),
           ...otherWaysEvidence(session),
           errorEvidence(session),
           ...(hasTimes(session)
@@ -309,6 +317,7 @@ export function describeSession(session: Session): string {
     ...ratioWarnings(session).map(inEnglish),
     ...new Set(describeWarnings(session)),
     ...troubles,
+    ...refusedLines(session),
     ...describePublished(session),
   ].join('\n')
 }

@@ -5,6 +5,7 @@ import type {
   BottleneckEvidence,
   Derivation,
 } from '../../../domain/analysis/bottleneck'
+import { cycleLines } from '../../../domain/analysis/predicted-figures'
 import { ratioWarning } from '../../../domain/analysis/comparability'
 import { compareRungs, isPredicted } from '../../../domain/analysis/compare'
 import {
@@ -25,6 +26,7 @@ import { rungBefore, type RungResult, type Session } from '../../../domain/sessi
 import { formatCount, formatMs, formatPercent, formatValue } from '../../../domain/metrics/units'
 import { isEmulated } from '../../../domain/targets/targets'
 import { describeOrigin } from './describe-ladder'
+import { describePrediction, predictedText } from './describe-predicted'
 import { metric, none } from './figure'
 import { table } from '../table'
 import { mixOf } from '../../../domain/analysis/executed-mix'
@@ -214,6 +216,20 @@ function describeRules(profile: DeepProfile): string[] {
   ]
 }
 
+/** Where warps spend their cycles, as predicted. */
+function describeCycles(profile: DeepProfile): string[] {
+  const lines = cycleLines(profile).slice(0, shownLines)
+  if (lines.length === 0) return ['No cycles are predicted for its source lines.']
+  return [
+    'Source lines by the predicted cycles of warps:',
+    table(lines, [
+      { header: '', cell: ({ share }) => `  ${percent(share)}` },
+      { header: '', align: 'left', cell: ({ file, line }) => `${file}:${line}` },
+      { header: '', align: 'left', cell: ({ text }) => (text ?? '').trim() },
+    ]),
+  ]
+}
+
 /** What a rung's header expects relative to the previous rung, and what was measured. */
 function describeExpected(session: Session, rung: RungResult): string[] {
   const before = rungBefore(session, rung.id)
@@ -246,7 +262,7 @@ export function describeRung(
 ): string {
   const time = rung.timing
     ? [formatMs(rung.timing.medianMs), leadText(session, rung)].filter(Boolean).join(', ')
-    : `${rung.status}. ${inEnglish(rung.reason ?? '')}`.trim()
+    : predictedText(rung) || `${rung.status}. ${inEnglish(rung.reason ?? '')}`.trim()
   const note = session.ladder.rungs.find(({ id }) => id === rung.id)?.note
   const more = ratioWarning(session, rung)
   return [
@@ -256,7 +272,9 @@ export function describeRung(
     ...(note ? [note] : []),
     ...(more ? [inEnglish(more)] : []),
     ...describeExpected(session, rung),
-    ...describeBottleneck(session, bottleneck),
+    ...(session.prediction
+      ? describePrediction(rung, profile)
+      : describeBottleneck(session, bottleneck)),
     ...describeMix(session, rung),
     ...(profile
       ? [
@@ -269,13 +287,15 @@ export function describeRung(
             'Instructions were not counted.',
           ),
           '',
-          ...describeHistogram(
-            'Warp samples by warp state',
-            stallHistogram(profile),
-            'Warps were not sampled.',
-          ),
+          ...(session.prediction
+            ? describeCycles(profile)
+            : describeHistogram(
+                'Warp samples by warp state',
+                stallHistogram(profile),
+                'Warps were not sampled.',
+              )),
           '',
-          ...(isEmulated(session.target) ? [] : describeRules(profile)),
+          ...(isEmulated(session.target) || session.prediction ? [] : describeRules(profile)),
           ...profile.notes.map((note) => `note: ${inEnglish(note)}`),
         ]
       : [

@@ -1,20 +1,31 @@
 /** Two sessions beside each other, as terminal text. */
 import { inEnglish } from '../../../domain/text/english'
 import type { SessionComparison } from '../../../domain/programs/session-comparison'
-import { formatMs, formatRatio } from '../../../domain/metrics/units'
+import { formatPredictedMs } from '../../../domain/metrics/predicted-range'
+import { formatMs, formatPercent, formatRatio } from '../../../domain/metrics/units'
 import { type Session } from '../../../domain/session/session'
 import { table, type Column } from '../table'
 import { describeOrigin } from './describe-ladder'
 import { none } from './figure'
 import { briefName, extentText, shortName } from '../../../domain/programs/kernel-names'
 
+type Pair = SessionComparison['pairs'][number]
+type Only = SessionComparison['onlyA'][number]
+
 const msText = (ms: number | null): string => (ms === null ? none : formatMs(ms))
+const timeText = (ms: number | null, { predicted }: Pair['sideA']): string =>
+  ms !== null && predicted ? formatPredictedMs({ ms, ...predicted }) : msText(ms)
+
+function errorText({ predictionError }: Pair): string {
+  if (!predictionError) return none
+  const { error, inRange } = predictionError
+  const sign = error < 0 ? '−' : '+'
+  return `${sign}${formatPercent(Math.abs(100 * error))}, ${inRange ? 'in' : 'outside'} its range`
+}
+
 const ratioText = (ratio: number | null): string => (ratio === null ? none : formatRatio(ratio))
 const changeText = (ms: number | null): string =>
   ms === null ? none : `${ms < 0 ? '−' : '+'}${formatMs(Math.abs(ms))}`
-
-type Pair = SessionComparison['pairs'][number]
-type Only = SessionComparison['onlyA'][number]
 
 function kernelText({ title, kernel }: Pair['sideA']): string {
   if (!kernel) return title
@@ -49,8 +60,11 @@ function pairTable(pairs: readonly Pair[]): string {
   if (pairs.every(isUntimed)) return countedTable(pairs)
   const columns: Column<Pair>[] = [
     { header: 'kernel', align: 'left', cell: ({ sideB }) => kernelText(sideB) },
-    { header: 'before', cell: ({ timeA }) => msText(timeA) },
-    { header: 'after', cell: ({ timeB }) => msText(timeB) },
+    { header: 'before', cell: ({ timeA, sideA }) => timeText(timeA, sideA) },
+    { header: 'after', cell: ({ timeB, sideB }) => timeText(timeB, sideB) },
+    ...(pairs.some(({ predictionError }) => predictionError)
+      ? [{ header: 'error of the prediction', cell: errorText }]
+      : []),
     { header: 'after/before', cell: ({ ratio }) => ratioText(ratio) },
     { header: 'change', cell: ({ change }) => changeText(change) },
     { header: '', align: 'left', cell: ({ verdict }) => verdict },

@@ -25,6 +25,7 @@ function describeLines({ a, b }: CauseLines): string[] {
 export function describeWhy(why: Why): string[] {
   const { groups, unimportant, notes } = printedCauses(why)
   return [
+    ...(why.predicted ? [inEnglish(why.predicted)] : []),
     ...groups.flatMap(({ heading, causes }) => [
       heading,
       ...causes.flatMap(({ cause, factor, sentence }) => [

@@ -16,6 +16,8 @@ const fields = {
   /** Where a run on another machine was. */
   host: rest.host,
   problem,
+  /** By what times were predicted. */
+  prediction: rest.prediction,
   ladder: Identifier,
   createdAt: rest.createdAt,
   appVersion: rest.appVersion,
@@ -50,6 +52,7 @@ export const sessionFields = (session: Session, folder: string | null): FieldsOf
     device,
     ...(rest.host ? { host: rest.host } : {}),
     problem,
+    ...(rest.prediction ? { prediction: rest.prediction } : {}),
     ladder: ladder.id,
     createdAt: rest.createdAt,
     appVersion: rest.appVersion,

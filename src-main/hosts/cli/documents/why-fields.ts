@@ -18,6 +18,8 @@ export const whyShape = {
   noCauses: Statement.nullable(),
   /** What nvcc was told otherwise; null if it was told the same. */
   flags: Statement.nullable(),
+  /** Says that times and causes are predicted; absent where they were measured. */
+  predicted: Statement.optional(),
 }
 
 /** Null for a rung that is compared with no other. */
@@ -30,6 +32,7 @@ export const whyFields = (why: Why | null): FieldsOf<typeof whyShape> => ({
   needs: why?.needs ?? null,
   noCauses: why?.reason ?? null,
   flags: why?.flags ?? null,
+  ...(why?.predicted ? { predicted: why.predicted } : {}),
 })
 
 export const stepShape = {

@@ -7,6 +7,7 @@ import { message, type Statement } from '../../../domain/messages/message'
 import { inEnglish } from '../../../domain/text/english'
 import { climbs, type RungResult, type Timing } from '../../../domain/session/session'
 import { stepTo } from '../../../domain/analysis/climb'
+import type { TimeDelta } from '../../../domain/analysis/compare'
 import { leadFigure, leadOf } from '../../../domain/analysis/lead-figure'
 import { metricDefinition } from '../../../domain/metrics/metrics'
 import type { ComparisonModel } from '../comparison'
@@ -18,11 +19,27 @@ import { csvTable, type Cell } from '../../../domain/text/csv'
 interface Field {
   id: string
   unit: string
-  evidence: 'measured' | 'derived'
+  evidence: 'measured' | 'derived' | 'predicted'
   of: (rung: RungResult) => number | null | undefined
   /** Why it has no value, where that is known. */
   why?: (rung: RungResult) => Statement | null | undefined
 }
+
+/** Of a session whose times are predicted. */
+const ofPredictions: readonly Field[] = (['ms', 'lowMs', 'highMs'] as const).map((name) => ({
+  id: `predicted.${name}`,
+  unit: 'ms',
+  evidence: 'predicted',
+  of: ({ predicted }) => predicted?.[name],
+  why: ({ notPredicted }) => notPredicted,
+}))
+
+const evidenceOf = (ms: number | null, predicted: object | null | undefined): string =>
+  ms === null ? 'unavailable' : predicted ? 'predicted' : 'measured'
+
+/** Whether one side was predicted and the other measured: they have no ratio. */
+const isMixed = ({ predicted }: TimeDelta): boolean =>
+  predicted !== undefined && (predicted.a === null) !== (predicted.b === null)
 
 const ofEverySession: readonly Field[] = [
   { id: 'timing.medianMs', unit: 'ms', evidence: 'measured', of: ({ timing }) => timing?.medianMs },
@@ -175,6 +192,7 @@ function fieldsOf({ session }: ReportModel): readonly Field[] {
   }
   const fields = [
     ...ofEverySession,
+    ...(session.prediction ? ofPredictions : []),
     ...(has(({ late }) => late !== undefined) ? ofRecentSessions : []),
     ...(has(({ burst }) => burst) ? ofBursts : []),
     ...(has(({ sustained }) => sustained) ? ofSustained : []),
@@ -223,7 +241,7 @@ function rungLines(model: ReportModel, rung: RungResult): Cell[][] {
     ]),
     ...fieldsOf(model).map(({ id: field, unit, evidence, of, why }): Cell[] => {
       const value = of(rung) ?? null
-      const reason = (rung.timing && why?.(rung)) ?? null
+      const reason = ((rung.timing ?? rung.notPredicted) && why?.(rung)) ?? null
       return value === null
         ? [id, field, null, unit, 'unavailable', reason ? reasonText(reason) : noTime(rung)]
         : [id, field, value, unit, evidence, '']
@@ -333,10 +351,10 @@ function printComparison(model: ComparisonModel): string {
       time.aMs,
       time.bMs,
       'ms',
-      time.aMs === null || time.bMs === null ? null : time.bMs / time.aMs,
+      time.aMs === null || time.bMs === null || isMixed(time) ? null : time.bMs / time.aMs,
       time.verdict,
-      time.aMs === null ? 'unavailable' : 'measured',
-      time.bMs === null ? 'unavailable' : 'measured',
+      evidenceOf(time.aMs, time.predicted?.a),
+      evidenceOf(time.bMs, time.predicted?.b),
     ],
     ...metrics.map((delta): Cell[] => [
       a.id,

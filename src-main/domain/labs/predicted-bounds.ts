@@ -1,0 +1,30 @@
+/** What can be told of predicted figures: only what holds anywhere inside their ranges. */
+import type { MetricValue } from '../metrics/metrics'
+import type { RungResult } from '../session/session'
+
+interface Bounds {
+  low: number
+  high: number
+}
+
+/**
+ * Where a figure may lie. The model states no range for a rate or a stall reason; it is taken to be as wide as that of
+ * the rung's time.
+ */
+export function boundsOfFigure(
+  rung: Pick<RungResult, 'predicted'> | undefined,
+  { value, evidence }: MetricValue,
+): Bounds {
+  const own = value ?? 0
+  const time = rung?.predicted
+  return evidence === 'predicted' && time
+    ? { low: (own * time.lowMs) / time.ms, high: (own * time.highMs) / time.ms }
+    : { low: own, high: own }
+}
+
+/** Whether a figure keeps to a limit; null if that cannot be told. */
+export function keepsTo(figure: Bounds, sign: '≤' | '≥', limit: Bounds): boolean | null {
+  const [less, more] = sign === '≤' ? [figure, limit] : [limit, figure]
+  if (less.high <= more.low) return true
+  return less.low > more.high ? false : null
+}

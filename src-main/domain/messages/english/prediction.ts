@@ -1,0 +1,50 @@
+/** What the timing model says: of what it is, why it says nothing of a rung, and what widens a range. */
+
+export const prediction = {
+  about:
+    'Times are predicted for {gpu} at {at} by the model {model} and the parameters {parameters}, with a cold L2. None was measured.',
+  notValidated:
+    'The parameters of {gpu} come from published figures. No prediction with them was compared with a measured time, so the ranges are wider.',
+  checkedAt: 'Results were checked at {at}, not at {of}.',
+  counted:
+    'The timing model predicts stalls and cycles. Counters come from the emulator; no GPU was used.',
+  at: 'Predicted at {at}.',
+  sampled: 'Extrapolated from the middle block of each launch.',
+  noGpuParameters: 'The timing model has no parameters of {gpu}.',
+  gpusWithParameters: 'It has parameters of: {gpus}. `kernel-ladder machine calibrate` adds a GPU.',
+  spins:
+    'Not predicted: its blocks wait for each other, so its time depends on the order of blocks.',
+  uneven:
+    'Not predicted: its blocks do different amounts of work, and too many would have to be simulated.',
+  distributedShared: 'Not predicted: it reads the shared memory of other blocks in its cluster.',
+  tooLong: 'Not predicted: one of its blocks executes too many instructions.',
+  halted: 'Not predicted: the emulated launch stopped ({detail}).',
+} as const
+
+/** What bounds a launch, after "limited by". */
+export const limiter = {
+  dram: 'DRAM bandwidth',
+  l2: 'L2 bandwidth',
+  l1: 'L1 and shared memory',
+  lsu: 'the load/store unit',
+  fma: 'the FMA pipe',
+  alu: 'the integer pipe',
+  fp16: 'the FP16 pipe',
+  fp64: 'the FP64 pipe',
+  xu: 'the special-function pipe',
+  tensor: 'tensor cores',
+  issue: 'instruction issue',
+  latency: 'latency',
+  barrier: 'barriers',
+  atomics: 'atomics',
+  launch: 'launch overhead',
+} as const
+
+/** What widens a range. */
+export const widened = {
+  'uneven-blocks': 'blocks do different amounts of work',
+  'data-dependent': 'addresses or branches depend on data',
+  'near-cache-size': 'the working set is near the size of a cache',
+  atomics: 'atomics contend',
+  'not-validated': 'the GPU’s parameters are not validated',
+} as const

@@ -1,0 +1,46 @@
+/** Predicted times and their ratios: as text with their range, and what can be told of them. Pure. */
+
+/** A predicted quantity and its range. */
+export interface Range {
+  value: number
+  low: number
+  high: number
+}
+
+/** Two significant digits without an exponent: a model is not more precise. */
+function digits(value: number): string {
+  if (value === 0) return '0'
+  const places = 1 - Math.floor(Math.log10(Math.abs(value)))
+  return places > 0
+    ? value.toFixed(Math.min(places, 20))
+    : String(Math.round(value * 10 ** places) / 10 ** places)
+}
+
+const scales = [
+  { below: 1, factor: 1000, unit: 'µs' },
+  { below: 1000, factor: 1, unit: 'ms' },
+  { below: Infinity, factor: 0.001, unit: 's' },
+] as const
+
+/** `≈ 3.1 ms (2.7–3.6)` */
+export function formatPredictedMs({ ms, lowMs, highMs }: PredictedMs): string {
+  const { factor, unit } = scales.find(({ below }) => ms < below) ?? scales[2]
+  return `≈ ${digits(ms * factor)} ${unit} (${digits(lowMs * factor)}–${digits(highMs * factor)})`
+}
+
+/** `≈ 1.4× (1.2–1.7)` */
+export const formatPredictedRatio = ({ value, low, high }: Range): string =>
+  `≈ ${digits(value)}× (${digits(low)}–${digits(high)})`
+
+interface PredictedMs {
+  ms: number
+  lowMs: number
+  highMs: number
+}
+
+/** The time of a over that of b; its range holds every pair of times inside both ranges. */
+export const predictedRatio = (a: PredictedMs, b: PredictedMs): Range => ({
+  value: a.ms / b.ms,
+  low: a.lowMs / b.highMs,
+  high: a.highMs / b.lowMs,
+})

@@ -1,0 +1,65 @@
+/** The words of predictions that sessions store: what bounds a launch, why warps wait, what a prediction is like. */
+
+/** What bounds a launch. */
+export const limiters = [
+  'dram',
+  'l2',
+  'l1',
+  'lsu',
+  'fma',
+  'alu',
+  'fp16',
+  'fp64',
+  'xu',
+  'tensor',
+  'issue',
+  'latency',
+  'barrier',
+  'atomics',
+  'launch',
+] as const
+export type Limiter = (typeof limiters)[number]
+
+/** What a prediction is like, from the prediction alone: it decides the width of its range. */
+export const predictionClasses = [
+  'compute',
+  'memory',
+  'latency',
+  'tensor',
+  'pipeline',
+  'atomics',
+  'tiny',
+] as const
+export type PredictionClass = (typeof predictionClasses)[number]
+
+/** Why a warp could not issue; the names are those of ncu's stall reasons. */
+export const stallReasons = [
+  'barrier',
+  'branch_resolving',
+  'dispatch_stall',
+  'gmma',
+  'lg_throttle',
+  'long_scoreboard',
+  'math_pipe_throttle',
+  'membar',
+  'mio_throttle',
+  'no_instruction',
+  'not_selected',
+  'short_scoreboard',
+  'sleeping',
+  'wait',
+] as const
+export type StallReason = (typeof stallReasons)[number]
+
+export const predictionWarnings = [
+  'uneven-blocks',
+  'data-dependent',
+  'near-cache-size',
+  'atomics',
+  'not-validated',
+] as const
+export type PredictionWarning = (typeof predictionWarnings)[number]
+
+/** Why nothing can be said of a rung. */
+export const refusals = ['spins', 'uneven', 'distributed-shared', 'too-long', 'halted'] as const
+export type Refusal = (typeof refusals)[number]

@@ -1,0 +1,68 @@
+/** What the timing model says of one rung, and its counters at a size that is too large to emulate whole. */
+import { message, type Statement } from '../../domain/messages/message'
+import type { MetricValue } from '../../domain/metrics/metrics'
+import type { EmulationAnswer } from '../../domain/emulation/job'
+import type { Counts } from '../../domain/emulator/warp'
+import type { PredictionAnswer, Refusal } from '../../domain/prediction/prediction'
+import type { PredictedTime } from '../../domain/session/predicted'
+import type { Problem } from '../../domain/task/problem'
+import type { EmulationSettings, ReadyRung } from './emulate'
+
+const refused: Readonly<Record<Refusal, (detail: string) => Statement>> = {
+  spins: () => message('prediction.spins'),
+  uneven: () => message('prediction.uneven'),
+  'distributed-shared': () => message('prediction.distributedShared'),
+  'too-long': () => message('prediction.tooLong'),
+  halted: (detail) => message('prediction.halted', { detail }),
+}
+
+/** `problem` is that of the prediction where the session is of another. */
+export function predictedTime(
+  answer: PredictionAnswer,
+  problem: Problem | null,
+): { predicted: PredictedTime } | { notPredicted: Statement } {
+  if ('refused' in answer) return { notPredicted: refused[answer.refused](answer.detail) }
+  const { ms, lowMs, highMs, limiter, model, widened, launches, ...rest } = answer.prediction
+  return {
+    predicted: {
+      ...{ evidence: 'predicted', ms, lowMs, highMs, limiter, model, class: rest.class },
+      widened: [...widened],
+      extrapolated: launches.some(({ extrapolated }) => extrapolated),
+      ...(problem ? { problem } : {}),
+    },
+  }
+}
+
+const times = (counts: Counts, factor: number): Counts =>
+  Object.fromEntries(
+    Object.entries(counts).map(([name, values]) => [
+      name,
+      (values as Float64Array).map((value) => value * factor),
+    ]),
+  ) as unknown as Counts
+
+/** The counts of each launch by those of its middle block; null where that does not run to its end. */
+export async function sampledCounts(
+  { pool }: EmulationSettings,
+  { job }: ReadyRung,
+): Promise<Counts[] | null> {
+  const { kernels, stop }: EmulationAnswer = await pool.run({ ...job, sample: true })
+  if (stop) return null
+  return kernels.map(({ counts }, index) => {
+    const [x, y, z] = job.launches[index]!.grid
+    return times(counts, x * y * z)
+  })
+}
+
+/** Emulated counters of one block, which stand for all. */
+export const extrapolated = (
+  metrics: Readonly<Record<string, MetricValue>>,
+): Record<string, MetricValue> =>
+  Object.fromEntries(
+    Object.entries(metrics).map(([id, value]) => [
+      id,
+      value.evidence === 'emulated'
+        ? { ...value, evidence: 'predicted' as const, reason: message('prediction.sampled') }
+        : value,
+    ]),
+  )

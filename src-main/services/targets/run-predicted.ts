@@ -1,0 +1,36 @@
+/** Predicts rungs on a GPU of the built-in table that has a parameter file. */
+import { emulatedProblem } from '../../domain/emulation/emulated-problem'
+import type { RunPlan } from '../../domain/run/plan'
+import type { Catalog } from '../../adapters/catalog/catalog'
+import { gpuFolders } from '../../adapters/disk/gpu-files'
+import { catalogFor } from '../folders/copies'
+import { planRun } from '../run/plan'
+import { predictedGpu } from '../run/predicted-gpu'
+import { predictedWay, type PredictionSettings } from '../run/predicted-way'
+import { savedRun, type FinishedRun, type Runner, type StartRunOptions } from './saved-run'
+
+export async function predictPlan(
+  catalog: Catalog,
+  plan: RunPlan,
+  name: string | null,
+  options: StartRunOptions,
+  settings: Omit<PredictionSettings, 'seed'>,
+): Promise<FinishedRun> {
+  const on = await predictedGpu(gpuFolders(options), name)
+  return savedRun(
+    {
+      ...{ catalog, plan, target: { kind: 'predicted', name: on.name } },
+      way: () => predictedWay(on, { seed: options.settings?.seed ?? 1, ...settings }),
+    },
+    options,
+  )
+}
+
+export const runPredicted: Runner = async (name, request, options) => {
+  // A GPU that cannot be predicted is known before anything is read.
+  await predictedGpu(gpuFolders(options), name)
+  const { catalog, request: own } = await catalogFor(options, request)
+  const plan = planRun(catalog, { ...own, profile: 'deep' })
+  const checkAt = emulatedProblem(plan.task, plan.problem)
+  return predictPlan(catalog, plan, name, options, { checkAt })
+}

@@ -1,0 +1,93 @@
+import { describe, expect, it } from 'vitest'
+import { LabCheck, type Lab } from '../../../src-main/domain/labs/lab'
+import { judgeChecks, submissionId } from '../../../src-main/domain/labs/judge'
+import { outcomeStatus } from '../../../src-main/domain/labs/outcome'
+import type { MetricValue } from '../../../src-main/domain/metrics/metrics'
+import type { PredictedTime } from '../../../src-main/domain/session/predicted'
+import type { RungResult, Session } from '../../../src-main/domain/session/session'
+import { inEnglish } from '../../../src-main/domain/text/english'
+import { can, usualLabTarget } from '../../../src-main/domain/targets/targets'
+
+const time = (ms: number, factor = 1.2): PredictedTime => ({
+  ...{ evidence: 'predicted', ms, lowMs: ms / factor, highMs: ms * factor },
+  ...{ limiter: 'dram', model: 'scoreboard 1', class: 'memory', widened: [], extrapolated: false },
+})
+const stalls = (value: number): Record<string, MetricValue> => ({
+  stallLongScoreboard: { value, unit: 'warps', evidence: 'predicted' },
+})
+const rung = (id: string, over: Partial<RungResult>): RungResult =>
+  ({ id, status: 'ok', timing: null, metrics: {}, build: null, ...over }) as RungResult
+
+const judged = (check: object, own: Partial<RungResult>, other: Partial<RungResult>) => {
+  const lab = { checks: [LabCheck.parse({ id: 'it', ...check })] } as unknown as Lab
+  const session = {
+    target: { kind: 'predicted', name: 'h200' },
+    rungs: [rung('01_naive', other), rung(submissionId, own)],
+  } as unknown as Session
+  const build = { ok: true, resources: null, reason: null }
+  const [result] = judgeChecks(lab, { session, reason: null, build, sanitized: {} })
+  return { status: result!.status, sentence: inEnglish(result!.sentence), figures: result!.figures }
+}
+
+describe('a check of time on predicted times', () => {
+  const check = { kind: 'time', below: { rung: '01_naive', factor: 0.5 }, noise: 0 }
+  const of = (ms: number) => judged(check, { predicted: time(ms) }, { predicted: time(1) })
+
+  it('passes where even the longest time is within the limit of the shortest', () => {
+    const { status, sentence, figures } = of(0.3)
+    expect(status).toBe('passed')
+    expect(sentence).toMatch(
+      /^Faster, predicted: ≈ 300 µs \(250–360\), and ≈ 1\.0 ms \(0\.83–1\.2\)/,
+    )
+    expect(figures.map(({ value }) => value.evidence)).toEqual(Array(3).fill('predicted'))
+  })
+
+  it('fails where even the shortest time is beyond the limit of the longest', () => {
+    expect(of(0.8)).toMatchObject({ status: 'failed' })
+  })
+
+  it.each([0.36, 0.5, 0.7])('cannot be told at %s ms, where the range has the limit', (ms) => {
+    const { status, sentence } = of(ms)
+    expect(status).toBe('unavailable')
+    expect(sentence).toMatch(/^Cannot be told: the model’s error is larger\./)
+  })
+
+  it('says why the model refused', () => {
+    const refused = judged(check, { notPredicted: 'It spins.' }, { predicted: time(1) })
+    expect(refused).toMatchObject({ status: 'unavailable', sentence: 'It spins.' })
+  })
+})
+
+describe('a check of a predicted stall reason', () => {
+  const check = { kind: 'metric', metric: 'stallLongScoreboard', max: 2 }
+  it.each([
+    [1.6, 'passed'],
+    [1.9, 'unavailable'],
+    [2.3, 'unavailable'],
+    [2.5, 'failed'],
+  ])('at %s warps with 20 % of error and at most 2 is %s', (value, status) => {
+    expect(judged(check, { predicted: time(1), metrics: stalls(value) }, {}).status).toBe(status)
+  })
+})
+
+it('a pass by a predicted time counts, and one that cannot be told is no failure', () => {
+  const result = (id: string, kind: 'correctness' | 'time', status: 'passed' | 'unavailable') => ({
+    ...{ id, kind, status, title: '', sentence: '', figures: [] },
+  })
+  const right = result('right', 'correctness', 'passed')
+  const abilities = can({ kind: 'predicted' })
+  expect(outcomeStatus([right, result('fast', 'time', 'passed')], abilities, ['fast'])).toBe(
+    'passed',
+  )
+  expect(outcomeStatus([right, result('fast', 'time', 'unavailable')], abilities, ['fast'])).toBe(
+    'unavailable',
+  )
+})
+
+it('a lab about time is checked by prediction where there is no GPU and a model', () => {
+  const here = { hasGpu: false, hasCompiler: true, needsTimes: true, hasModel: true }
+  expect(usualLabTarget(here)).toBe('predicted')
+  expect(usualLabTarget({ ...here, hasGpu: true })).toBe('local')
+  expect(usualLabTarget({ ...here, needsTimes: false })).toBe('emulated')
+  expect(usualLabTarget({ ...here, hasModel: false })).toBe('emulated')
+})

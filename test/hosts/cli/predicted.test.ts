@@ -1,0 +1,186 @@
+/** `--target predicted` on the command line: the emulator is real, and the test says what the timing model answers. */
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { EmulationJob } from '../../../src-main/domain/emulation/job'
+import type { Session } from '../../../src-main/domain/session/session'
+import type { PredictionAnswer } from '../../../src-main/domain/prediction/prediction'
+import { runIn, type Finished } from './support'
+import { keeping, keptNvcc } from '../../kept-nvcc'
+import { emulatorWith, launchOf, parametersText, predictionOf } from '../../predicting-emulator'
+
+const kept = await keptNvcc('predicted', { artifacts: true })
+afterAll(() => {
+  if (keeping) kept.save()
+})
+
+type Model = (job: EmulationJob) => PredictionAnswer
+let answer: Model
+const folder = await mkdtemp(join(tmpdir(), 'kl-predicted-'))
+afterAll(() => rm(folder, { recursive: true, force: true }))
+const gpusDir = join(folder, 'gpus')
+const parameters = (over: object = {}, validated = true): Promise<void> =>
+  writeFile(join(gpusDir, 'h200.json'), parametersText(over, validated))
+
+beforeAll(async () => {
+  await mkdir(gpusDir)
+  await parameters()
+})
+
+const cli = async (...words: string[]): Promise<Finished> => {
+  const machine = await kept.machine()
+  const startEmulator = emulatorWith((job) => answer(job))
+  return runIn(
+    {
+      env: { KERNEL_LADDER_DATA: join(folder, 'data'), KERNEL_LADDER_CACHE: join(folder, 'cache') },
+      gpusDir,
+      machine: {
+        ...machine,
+        toolbox: (...given: Parameters<typeof machine.toolbox>) => ({
+          ...machine.toolbox(...given),
+          startEmulator,
+        }),
+      },
+    },
+    ...words,
+  )
+}
+const rungs = ['--ladder', 'gemm-fp32', '--rungs', '04_thread_tile_1d,05_thread_tile_2d']
+const run = (...more: string[]) => cli('run', ...rungs, '--target', 'predicted', ...more)
+/** Whether its blocks compute 128 by 128 elements each, as those of the second rung do. */
+const isLast = ({ launches, buffers }: EmulationJob): boolean => {
+  const [x, y] = launches[0]!.grid
+  return x * y === buffers[0]!.bytes / 4 / 128 ** 2
+}
+const launch = ({ launches }: EmulationJob, ms: number) => launchOf(launches[0]!, ms)
+/** The second rung is predicted to take half as long. */
+const halved: Model = (job) => predictionOf([launch(job, isLast(job) ? 0.5 : 1)])
+
+it('a rung has a predicted time with its range, and nothing measured', async () => {
+  answer = halved
+  const { code, stdout, stderr } = await run('--size', '1024', '--json')
+  expect(code, stderr).toBe(0)
+  const session = JSON.parse(stdout) as Session
+  expect(session).toMatchObject({
+    target: { kind: 'predicted', name: 'h200' },
+    problem: { sizes: { m: 1024, n: 1024, k: 1024 } },
+    prediction: { model: 'scoreboard 1', parameters: { name: 'h200', validated: true } },
+  })
+  const [, last] = session.rungs
+  expect(last).toMatchObject({
+    status: 'ok',
+    timing: null,
+    predicted: { evidence: 'predicted', ms: 0.5, limiter: 'latency', class: 'latency' },
+  })
+  // Checked where it takes seconds, which the session says.
+  expect(last!.verify).toBeNull()
+  expect(last!.alsoVerified).toMatchObject([
+    { problem: { sizes: { m: 512, n: 512, k: 512 } }, verify: { passed: true } },
+  ])
+  expect(last!.metrics['fmaUtilization']).toEqual({ value: 50, unit: '%', evidence: 'predicted' })
+  // All blocks do the same: one of them times their number is what they all count.
+  expect(last!.metrics['ffmaInstructions']).toMatchObject({
+    value: 1024 ** 3,
+    evidence: 'predicted',
+  })
+})
+
+it('a rung at a size that is emulated whole keeps its exact counters', async () => {
+  answer = halved
+  const { stdout } = await run('--size', '256', '--json')
+  const [, last] = (JSON.parse(stdout) as Session).rungs
+  expect(last).toMatchObject({ verify: { passed: true }, predicted: { ms: 0.5 } })
+  expect(last!.metrics['ffmaInstructions']).toMatchObject({ value: 256 ** 3, evidence: 'emulated' })
+})
+
+it('times are printed with their range, a ratio only between predicted times, and a refusal as a sentence', async () => {
+  answer = halved
+  const out = join(folder, 'halved')
+  const { stdout } = await run('--size', '256', '--out', out)
+  expect(stdout).toMatch(
+    /^05_thread_tile_2d +ok +≈ 500 µs \(450–550\) +≈ 2\.0× \(1\.7–2\.4\) +latency/m,
+  )
+  expect(stdout).toContain('predicted for H200')
+  const diff = await cli('diff', out, '04_thread_tile_1d', '05_thread_tile_2d')
+  expect(diff.stdout).toMatch(/^Time +≈ 1\.0 ms \(0\.91–1\.1\) .*▲ better/m)
+
+  answer = (job) =>
+    isLast(job) ? { refused: 'spins', detail: '' } : predictionOf([launch(job, 1)])
+  const refused = await run('--size', '256')
+  expect(refused.code).toBe(0)
+  expect(refused.stdout).toMatch(
+    /^05_thread_tile_2d: Not predicted: its blocks wait for each other/m,
+  )
+})
+
+it('a predicted and a measured session have errors, and no ratio', async () => {
+  answer = (job) => predictionOf([launch(job, 1)])
+  const out = join(folder, 'mine')
+  await run('--size', '1024', '--out', out)
+  const { stdout } = await cli('compare', 'recorded:gemm-fp32-h200-1024', out, '--json')
+  const { pairs, answer: said } = JSON.parse(stdout) as {
+    pairs: {
+      b: string
+      ratio: number | null
+      timeA: number
+      verdict: string
+      predictionError: { error: number; inRange: boolean }
+    }[]
+    answer: unknown[]
+  }
+  expect(pairs).toHaveLength(2)
+  for (const { ratio, timeA, verdict, predictionError } of pairs) {
+    expect([ratio, verdict]).toEqual([null, 'unresolved'])
+    expect(predictionError.error).toBeCloseTo(1 / timeA - 1)
+  }
+  expect(JSON.stringify(said)).toContain('comparison.errors')
+  const text = await cli('compare', 'recorded:gemm-fp32-h200-1024', out)
+  expect(text.stdout).toMatch(/error of the prediction/)
+})
+
+it.each([
+  ['predicted:gtx-9', /has no GPU "gtx-9"|"gtx-9"/, 2],
+  [
+    'predicted:a100',
+    /The timing model has no parameters of A100\..*It has parameters of: h200/s,
+    2,
+  ],
+  ['predicted:b200', /no machine code of compute capability 10\.0/, 2],
+] as const)('%s is refused in a sentence', async (target, why, expected) => {
+  const { code, stderr } = await cli('run', ...rungs, '--target', target)
+  expect(code).toBe(expected)
+  expect(stderr).toMatch(why)
+})
+
+it.each([
+  ['a missing value', { latencyL2: undefined }, /h200\.json cannot be used: latencyL2 is missing/],
+  ['an absurd one', { clockMHz: 9e9 }, /clockMHz is 9000000000 MHz; it must be from 200 to 5000/],
+])('a parameter file with %s is refused', async (_, over, why) => {
+  await parameters(over)
+  const { code, stderr } = await run('--size', '256')
+  await parameters()
+  expect(code).toBe(2)
+  expect(stderr).toMatch(why)
+})
+
+it('a sweep and race checks name what they need instead', async () => {
+  const tune = await cli(
+    'tune',
+    '--ladder',
+    'gemm-fp32',
+    '--rung',
+    '05_thread_tile_2d',
+    '--target',
+    'predicted',
+  )
+  expect([tune.code, tune.stderr]).toEqual([
+    2,
+    expect.stringMatching(/no GPU to tune on.*Use local/s),
+  ])
+  const sanitize = await cli('sanitize', ...rungs, '--target', 'predicted')
+  expect([sanitize.code, sanitize.stderr]).toEqual([
+    2,
+    expect.stringMatching(/not for memory and race checks/),
+  ])
+})

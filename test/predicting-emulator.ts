@@ -1,0 +1,78 @@
+/** An emulator whose timing model gives the answers of a test: what it emulates is real. */
+import { EventEmitter } from 'node:events'
+import type { EmulatorRequest, StartEmulator } from '../src-main/adapters/tools/emulator'
+import { emulate, type EmulationJob } from '../src-main/domain/emulation/job'
+import type {
+  PredictedLaunch,
+  PredictionAnswer,
+  PredictionGpu,
+} from '../src-main/domain/prediction/prediction'
+import { parameterTable, type ParameterId } from '../src-main/domain/prediction/parameter-table'
+
+type Model = (job: EmulationJob, gpu: PredictionGpu) => PredictionAnswer
+
+export const emulatorWith =
+  (model: Model): StartEmulator =>
+  () => {
+    const events = new EventEmitter()
+    return {
+      events,
+      send: ({ job, predictOn }: EmulatorRequest) =>
+        setImmediate(() =>
+          events.emit('message', predictOn ? model(job, predictOn) : emulate(job)),
+        ),
+      end: () => Promise.resolve(),
+      hold: () => undefined,
+    }
+  }
+
+/** The text of a parameter file whose values are in the middle of what makes sense, but for those given. */
+export const parametersText = (over: object = {}, validated = true): string =>
+  JSON.stringify({
+    ...{ kernel_ladder_gpu: 1, name: 'h200', gpu: 'NVIDIA H200', computeCapability: '9.0' },
+    validated,
+    values: Object.fromEntries(
+      Object.entries({ ...someParameters(), ...over })
+        .filter(([, value]) => value !== undefined)
+        .map(([id, value]) => [id, { value, evidence: 'assumed', source: 'a test' }]),
+    ),
+  })
+
+const someParameters = (): Record<ParameterId, number> =>
+  Object.fromEntries(
+    (Object.keys(parameterTable) as ParameterId[]).map((id) => {
+      const [low, high] = parameterTable[id].range
+      return [id, (low + high) / 2]
+    }),
+  ) as Record<ParameterId, number>
+
+/** A launch whose cycles all go to one instruction. */
+export const launchOf = (
+  { kernel }: { kernel: string },
+  ms: number,
+  over: Partial<PredictedLaunch> = {},
+): PredictedLaunch => ({
+  ...{ kernel, ms, cycles: ms * 1.755e6, clockMHz: 1755, limiter: 'latency' },
+  utilization: { dram: 0.25, fma: 0.5, latency: 0.1 },
+  stalls: { long_scoreboard: 3, wait: 1 },
+  achievedOccupancy: 0.5,
+  ...{ l1HitRate: 0.25, l2HitRate: null },
+  ...{ l2ReadBytes: 100, l2WriteBytes: 20, dramReadBytes: 64, dramWriteBytes: 32 },
+  extrapolated: true,
+  instructions: [{ executed: 32, share: 1, stalls: { long_scoreboard: 3 } }],
+  ...over,
+})
+
+/** The range is a factor up and down. */
+export const predictionOf = (
+  launches: readonly PredictedLaunch[],
+  factor = 1.1,
+): PredictionAnswer => {
+  const ms = launches.reduce((sum, launch) => sum + launch.ms, 0)
+  return {
+    prediction: {
+      ...{ model: 'scoreboard 1', ms, lowMs: ms / factor, highMs: ms * factor },
+      ...{ class: 'latency', limiter: 'latency', launches, widened: [] },
+    },
+  }
+}
