@@ -39,6 +39,7 @@ import { tunings, written } from './machines'
 import { fact, origin, provenance } from './provenance'
 import { unit, unitWithin, wait, why } from './causes'
 import { comparison } from './comparison'
+import { next } from './next'
 
 export const templates = {
   cacheState,
@@ -96,4 +97,5 @@ export const templates = {
   wait,
   why,
   comparison,
+  next,
 } as const

@@ -1,0 +1,130 @@
+/**
+ * Where between nothing and its bound a move lands, by the steps of shipped ladders that made it. Each past step says
+ * which share of the bound's logarithm it reached. Steps of the same move and of similar bounds weigh most; quantiles of
+ * these shares are the range. Steps of the ladder that advice is given for are left out, here and in the backtest.
+ */
+import recorded from './landed.json'
+
+/** A recorded step for one of the moves that it made, as advice at the rung before it would have bounded it. */
+export interface Landed {
+  move: string
+  ladder: string
+  recording: string
+  from: string
+  to: string
+  /** Factors of the speed. */
+  bound: number
+  gain: number
+}
+
+/** How often a move applied at the rung before a step of a ladder, and how often the step then made it. */
+export interface Offered {
+  move: string
+  ladder: string
+  applied: number
+  made: number
+}
+
+export interface Past {
+  landed: readonly Landed[]
+  offered: readonly Offered[]
+}
+
+/** Written by `npm run next`, checked by test/domain/next/backtest.test.ts. */
+export const recordedPast: Past = recorded
+
+/** What is left out of a fit: the ladder at hand, and the same step in ladders that share its rungs. */
+export interface LeftOut {
+  ladder: string
+  /** The rung that the step at hand leads to; null outside a backtest. */
+  to: string | null
+}
+
+export interface Range {
+  low: number
+  mid: number
+  high: number
+}
+
+/** The quantiles of the range. */
+const quantiles = [0.07, 0.5, 0.93] as const
+/** Added to the logarithm of a bound: what varies from run to run also where a bound allows nothing. */
+const blur = 0.03
+/** Weight of a step of another move. */
+const otherMove = 0.2
+/** By how much the logarithm of a bound has to differ, relative to the other, to weigh 1/e. */
+const likeness = 0.6
+/** Shares beyond these are of steps that other changes made faster or slower. */
+const [leastShare, mostShare] = [-0.3, 1] as const
+
+const scaleOf = (bound: number): number => Math.log(bound) + blur
+
+interface Weighted {
+  share: number
+  weight: number
+}
+
+function quantile(sorted: readonly Weighted[], at: number): number {
+  const total = sorted.reduce((sum, { weight }) => sum + weight, 0)
+  let sum = 0
+  for (const { share, weight } of sorted) {
+    sum += weight
+    if (sum >= at * total) return share
+  }
+  return sorted.at(-1)!.share
+}
+
+const isLeftOut = ({ ladder, to }: Landed, out: LeftOut): boolean =>
+  ladder === out.ladder || (out.to !== null && to === out.to)
+
+/** The range of the speedup; null where no past step says anything. */
+export function landingOf(
+  move: string,
+  bound: number,
+  out: LeftOut,
+  { landed }: Past,
+): Range | null {
+  const scale = scaleOf(bound)
+  const shares = landed
+    .filter((step) => !isLeftOut(step, out))
+    .map((step): Weighted => {
+      const own = scaleOf(step.bound)
+      const apart = Math.abs(Math.log(own / scale))
+      const share = Math.log(step.gain) / own
+      return {
+        share: Math.min(mostShare, Math.max(leastShare, share)),
+        weight: (step.move === move ? 1 : otherMove) * Math.exp(-apart / likeness),
+      }
+    })
+    .sort((a, b) => a.share - b.share)
+  if (shares.length === 0) return null
+  const [low, mid, high] = quantiles.map((at) => Math.exp(quantile(shares, at) * scale))
+  return { low: low!, mid: mid!, high: high! }
+}
+
+/** How readily a ladder makes the move where it applies, 0 to 1; ranks moves of equal gain. */
+export function readinessOf(move: string, out: LeftOut, { offered }: Past): number {
+  const own = offered.filter((one) => one.move === move && one.ladder !== out.ladder)
+  const applied = own.reduce((sum, one) => sum + one.applied, 0)
+  const made = own.reduce((sum, one) => sum + one.made, 0)
+  // A move that hardly ever applied is neither trusted nor dismissed.
+  return (made + 1) / (applied + 6)
+}
+
+/** The past step of this move whose bound is most like this one, and that gained something; of other ladders first. */
+export function exampleOf(
+  move: string,
+  bound: number,
+  out: LeftOut,
+  { landed }: Past,
+): Landed | null {
+  const paid = landed.filter((step) => step.move === move && step.gain >= worthShowing)
+  const others = paid.filter((step) => !isLeftOut(step, out))
+  const distance = (step: Landed): number =>
+    Math.abs(Math.log(scaleOf(step.bound) / scaleOf(bound)))
+  return (
+    [...(others.length > 0 ? others : paid)].sort((a, b) => distance(a) - distance(b))[0] ?? null
+  )
+}
+
+const worthShowing = 1.02
