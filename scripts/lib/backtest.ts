@@ -10,7 +10,7 @@ import { readSources } from '../../src-main/adapters/sessions/session-sources'
 import { asRecording } from '../../src-main/services/sessions/recordings'
 import { replay } from '../../src-main/services/sessions/replay-recording'
 import { readYaml } from '../../src-main/parsers/kernels/yaml-places'
-import { boundOf } from '../../src-main/domain/next/bound'
+import { boundOf, fullness } from '../../src-main/domain/next/bound'
 import { factsOf, type Facts } from '../../src-main/domain/next/facts'
 import { candidatesOf } from '../../src-main/domain/next/next'
 import type { Landed, Offered, Past } from '../../src-main/domain/next/landing'
@@ -149,6 +149,8 @@ export function pastOf(steps: readonly RecordedStep[]): Past {
       if (isMade)
         landed.push({
           ...{ move: move.id, ladder, recording, from, to },
+          isMain: made[0] === move.id,
+          unit: fullness(facts)[0]?.unit ?? null,
           bound: rounded(boundOf(facts, found.change)),
           gain: rounded(gain),
         })

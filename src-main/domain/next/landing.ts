@@ -12,6 +12,10 @@ export interface Landed {
   recording: string
   from: string
   to: string
+  /** Whether it is the main change of the step, which the ladder names first. */
+  isMain: boolean
+  /** The unit nearest its limit at the rung before; null if no unit was counted. */
+  unit: string | null
   /** Factors of the speed. */
   bound: number
   gain: number
@@ -111,20 +115,23 @@ export function readinessOf(move: string, out: LeftOut, { offered }: Past): numb
   return (made + 1) / (applied + 6)
 }
 
-/** The past step of this move whose bound is most like this one, and that gained something; of other ladders first. */
+/**
+ * The past step of this move that gained something and is most like this one: the same unit nearest its limit, then a
+ * similar bound. Steps of other ladders, and steps whose main change it is, come first.
+ */
 export function exampleOf(
   move: string,
-  bound: number,
+  { bound, unit }: Pick<Landed, 'bound' | 'unit'>,
   out: LeftOut,
   { landed }: Past,
 ): Landed | null {
   const paid = landed.filter((step) => step.move === move && step.gain >= worthShowing)
-  const others = paid.filter((step) => !isLeftOut(step, out))
-  const distance = (step: Landed): number =>
-    Math.abs(Math.log(scaleOf(step.bound) / scaleOf(bound)))
-  return (
-    [...(others.length > 0 ? others : paid)].sort((a, b) => distance(a) - distance(b))[0] ?? null
-  )
+  const apart = (step: Landed): number =>
+    Number(isLeftOut(step, out)) * 8 +
+    Number(!step.isMain) * 4 +
+    Number(step.unit !== unit) * 2 +
+    Math.min(1, Math.abs(Math.log(scaleOf(step.bound) / scaleOf(bound))))
+  return [...paid].sort((a, b) => apart(a) - apart(b))[0] ?? null
 }
 
 const worthShowing = 1.02

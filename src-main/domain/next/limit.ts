@@ -46,7 +46,12 @@ export function limitOf(facts: Facts): AnyMessage {
   if (facts.spread < 0.9 && (!first || first.share < nearLimit))
     return message('next.idleSms', { share: formatPercent(100 * facts.spread) })
   if (!first || first.share < nearLimit)
-    return facts.waits === null ? message('next.unknownLimit') : message('next.byLatency')
+    return facts.waits === null || !first
+      ? message('next.unknownLimit')
+      : message('next.byLatency', {
+          unit: message(`unitWithin.${first.unit}`),
+          busy: formatPercent(100 * (facts.busy[first.unit] ?? 0)),
+        })
   const values = {
     unit: message(`unitWithin.${first.unit}`),
     busy: busyWords(facts, first) as AnyMessage,

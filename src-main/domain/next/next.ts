@@ -5,7 +5,7 @@ import { code } from '../messages/sentence'
 import { CauseLine, linesOf } from '../why/cause-lines'
 import type { Side } from '../why/side'
 import { formatPercent } from '../metrics/units'
-import { boundOf } from './bound'
+import { boundOf, fullness } from './bound'
 import { factsOf, type Facts } from './facts'
 import {
   exampleOf,
@@ -100,7 +100,8 @@ function toStep(
 ): NextStep {
   const { ms } = facts.time
   const lines = found.burden ? linesOf(facts.side, found.burden, null) : []
-  const example = exampleOf(move.id, bound, out, past)
+  const unit = fullness(facts)[0]?.unit ?? null
+  const example = exampleOf(move.id, { bound, unit }, out, past)
   return {
     id: move.id,
     statement: move.says,
@@ -124,17 +125,24 @@ function tracedEvidence({ side }: Facts, { change }: Found): AnyMessage[] {
     long_sb: (change.waits?.stallLongScoreboard ?? 1) < 1,
     short_sb: (change.waits?.stallShortScoreboard ?? 1) < 1,
   }
-  return (side.deep?.kernels ?? [])
-    .flatMap(tracedStalls)
-    .filter(({ reason }) => removed[reason])
-    .map(({ share, waiting, producer }) =>
-      message('next.traced', {
-        share: formatPercent(100 * share),
-        at: placeOf(waiting),
-        producer: placeOf(producer),
-      }),
-    )
+  const traced = new Map<string, { statement: (share: string) => AnyMessage; share: number }>()
+  for (const { reason, share, waiting, producer } of (side.deep?.kernels ?? []).flatMap(
+    tracedStalls,
+  )) {
+    if (!removed[reason]) continue
+    const [at, from] = [placeOf(waiting), placeOf(producer)]
+    const key = JSON.stringify([at, from])
+    traced.set(key, {
+      statement: (words) => message('next.traced', { share: words, at, producer: from }),
+      share: (traced.get(key)?.share ?? 0) + share,
+    })
+  }
+  return [...traced.values()]
+    .slice(0, mostTraced)
+    .map(({ statement, share }) => statement(formatPercent(100 * share)))
 }
+
+const mostTraced = 2
 
 const placeOf = ({ opcode, line }: { opcode: string; line: number | null }): AnyMessage =>
   line === null

@@ -64,7 +64,8 @@ function producerOf(
   return null
 }
 
-const most = 2
+/** Instructions of an unrolled loop wait side by side, and are named once. */
+const most = 8
 const worthNaming = 0.02
 
 /** The stalls of a kernel that weigh most, each with the instruction that it waits for. */

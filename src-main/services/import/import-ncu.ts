@@ -21,6 +21,7 @@ import { sessionSchemaVersion, type RungResult, type Session } from '../../domai
 import { kernelLadder, kernelResult } from './kernel-rungs'
 import type { Device } from '../../domain/gpu/device'
 import { importCode, type ImportedCode } from './imported-code'
+import type { OpenedSession } from '../sessions/open-session'
 import { arrange, launchRungs, type Arrangement, type ImportedRung } from './group-launches'
 
 export interface ImportOptions extends Arrangement {
@@ -77,6 +78,36 @@ export async function importReport(path: string, options: ImportOptions): Promis
     throw error
   } finally {
     await unpacked?.remove()
+  }
+}
+
+/** A report as a session that is saved nowhere. */
+export async function readImport(
+  path: string,
+  options: Omit<ImportOptions, 'store' | 'out'>,
+): Promise<OpenedSession> {
+  const file = resolve(path)
+  const name = basename(file)
+  const unpacked = await unpackReport(file)
+  try {
+    const report = await readReportFile(unpacked.path, file)
+    report.notes.push(...unpacked.notes)
+    const rungs = arrange(launchRungs(report.launches), options)
+    const code = importCode(report, rungs, name)
+    const id = `imported-${slug(name)}-${stamp(report.createdAt)}`
+    const session = toSession(report, rungs, code, { id, name, appVersion: options.appVersion })
+    const sources = session.rungs.flatMap(({ id: rung, file: of }) => {
+      const text = code.sources.get(of)
+      return text === undefined ? [] : [[rung, text] as const]
+    })
+    return {
+      session,
+      sources: Object.fromEntries(sources),
+      folder: file,
+      deep: (rung) => Promise.resolve(code.deep.find((one) => one.rung === rung) ?? null),
+    }
+  } finally {
+    await unpacked.remove()
   }
 }
 

@@ -121,7 +121,7 @@ export const next = {
 
   atLimit: 'At the limit of {unit} ({busy}). {remedy}',
   nearLimit: 'Near the limit of {unit} ({busy}).',
-  byLatency: 'No unit is near its limit: warps wait for latency.',
+  byLatency: 'No unit is near its limit; the busiest is {unit} ({busy}). Latency is the limit.',
   idleSms: 'SMs have a block for only {share} of the time: there are too few blocks.',
   unknownLimit: 'The counters that would name the limit were not collected.',
   ofBandwidth: '{share} of {bandwidth}',
@@ -130,6 +130,8 @@ export const next = {
   lessArithmetic: 'Only less arithmetic, or faster instructions for it, would help.',
   fewerSlots: 'Only fewer instructions would help.',
 
+  noRung: 'No rung of this session has a time.',
+  nameRung: 'Name a rung, or measure or predict the session first.',
   notOk: 'No advice for a rung that is {status}: make it correct first.',
   wholeProgram:
     'A rung that is a whole program has no kernel to advise on. Profile the program for its kernels.',
