@@ -13,8 +13,6 @@ import { timeOfRung } from './time-of-rung'
 const atLimit = 0.93
 const nearLimit = 0.8
 
-export const isAtLimit = (facts: Facts): boolean => (fullness(facts)[0]?.share ?? 0) >= atLimit
-
 /** What only helps where a unit is full. */
 const remedies: Readonly<Record<UnitId, AnyMessage>> = {
   dram: message('next.fewerBytes'),
@@ -41,8 +39,18 @@ function busyWords(facts: Facts, { unit, share }: Fullness): Statement {
   return formatPercent(100 * (facts.busy[unit] ?? share))
 }
 
+/** Units this near each other are equally full, and the one that does the task's own work is named. */
+const equal = 0.05
+
+function fullest(facts: Facts): Fullness | undefined {
+  const all = fullness(facts)
+  const own = all.find(({ unit }) => unit === 'dram')
+  const isOwn = facts.boundBy === 'bytes' && own && own.share >= all[0]!.share - equal
+  return isOwn ? own : all[0]
+}
+
 export function limitOf(facts: Facts): AnyMessage {
-  const [first] = fullness(facts)
+  const first = fullest(facts)
   if (facts.spread < 0.9 && (!first || first.share < nearLimit))
     return message('next.idleSms', { share: formatPercent(100 * facts.spread) })
   if (!first || first.share < nearLimit)

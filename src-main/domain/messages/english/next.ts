@@ -100,9 +100,9 @@ export const next = {
 
   counter: '{metric}: {value}.',
   waiting: 'Warps spend {share} of their time waiting {what}.',
-  rereads: 'L1 passes {factor} times the bytes that the task has to move.',
-  trafficOver: 'Memory traffic is {factor} times what the task has to move.',
-  workOver: 'The kernel executes {factor} times the operations that the task asks for.',
+  rereads: 'L1 passes {factor} the bytes that the task has to move.',
+  trafficOver: 'Memory traffic is {factor} what the task has to move.',
+  workOver: 'The kernel executes {factor} the operations that the task asks for.',
   unitBusy: '{unit} is busy for {share} of the time.',
   fmasPerLoad: 'Each load from shared memory feeds {count} FMAs per thread.',
   conflictShare: '{share} of the passes through shared memory are bank conflicts.',

@@ -33,7 +33,13 @@ export const coalesce: Move = {
     const reach = scatteredLoads || scatteredStores ? reachOf(facts, loads, stores, ideal) : left
     return {
       change: {
-        work: { l1Data: reach, l2: reach, dram: Math.max(left, leastTraffic(facts)) },
+        // L1 takes one pass per line that a request touches: as many as its sectors where lanes are far apart.
+        work: {
+          // L1 takes one pass per line of a request: as many as its sectors where lanes are far apart.
+          l1Data: scatteredLoads ? 1 / most : reach,
+          l2: reach,
+          dram: Math.max(left, leastTraffic(facts)),
+        },
         waits: { stallLongScoreboard: left, stallLgThrottle: 0, stallMioThrottle: left },
       },
       evidence: [

@@ -1,4 +1,5 @@
 /** Read each element once: keep it in registers or shared memory between passes, or update the result as it streams by. */
+import { formatRatio } from '../../metrics/units'
 import type { Found, Move } from '../move'
 import type { Facts } from '../facts'
 import { flops } from '../../task/problem'
@@ -36,7 +37,7 @@ export const onePass: Move = {
         waits: { stallLongScoreboard: left, stallLgThrottle: left },
       },
       evidence: [
-        message('next.trafficOver', { factor: traffic.toPrecision(3) }),
+        message('next.trafficOver', { factor: formatRatio(traffic) }),
         ...counters(facts, 'l2Bytes', 'dramBytes'),
       ],
       burden: ({ globalL2Sectors }) => globalL2Sectors ?? 0,
@@ -61,7 +62,7 @@ function repeated(facts: Facts): Found | null {
       work: { fma: left, l1Data: left, lsu: left, l2: left, issue: left },
     },
     evidence: [
-      message('next.workOver', { factor: ratio.toPrecision(3) }),
+      message('next.workOver', { factor: formatRatio(ratio) }),
       ...counters(facts, 'fp32Operations'),
     ],
   }

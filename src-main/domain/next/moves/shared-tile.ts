@@ -1,4 +1,5 @@
 /** Copy a tile into shared memory once per block and reuse it from there. */
+import { formatRatio } from '../../metrics/units'
 import type { Move } from '../move'
 import { counters, waiting, share } from '../evidence'
 import { message } from '../../messages/message'
@@ -30,7 +31,7 @@ export const sharedTile: Move = {
       evidence: [
         ...(leastBytes === null
           ? []
-          : [message('next.rereads', { factor: (l1 / leastBytes).toPrecision(3) })]),
+          : [message('next.rereads', { factor: formatRatio(l1 / leastBytes) })]),
         ...counters(facts, 'l1Bytes', 'l1HitRate'),
         ...waiting(facts, 'stallLongScoreboard', 'stallLgThrottle'),
         ...(facts.busy.l1Data === undefined
