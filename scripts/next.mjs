@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * `npm run next` fits what `next` says of gains to the shipped recordings: it writes src-main/domain/next/landed.json and
+ * `npm run next` fits what `next` says of gains to the shipped recordings: it writes resources/recordings/landed.json and
  * the backtest in docs/NEXT.md. Run it after a move, a recording, or the moves of a ladder have changed.
  */
 import { writeFileSync } from 'node:fs'

@@ -20,7 +20,7 @@ import type { DeepProfile } from '../../src-main/domain/session/deep'
 import { md, mdTable } from '../../src-main/domain/text/markdown'
 import { formatRatio } from '../../src-main/domain/metrics/units'
 
-export const landedPath = 'src-main/domain/next/landed.json'
+export const landedPath = 'resources/recordings/landed.json'
 export const backtestPath = 'docs/NEXT.md'
 
 interface Entry {

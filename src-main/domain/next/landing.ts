@@ -3,39 +3,37 @@
  * which share of the bound's logarithm it reached. Steps of the same move and of similar bounds weigh most; quantiles of
  * these shares are the range. Steps of the ladder that advice is given for are left out, here and in the backtest.
  */
-import recorded from './landed.json'
+import { z } from 'zod'
 
 /** A recorded step for one of the moves that it made, as advice at the rung before it would have bounded it. */
-export interface Landed {
-  move: string
-  ladder: string
-  recording: string
-  from: string
-  to: string
+export const Landed = z.object({
+  move: z.string(),
+  ladder: z.string(),
+  recording: z.string(),
+  from: z.string(),
+  to: z.string(),
   /** Whether it is the main change of the step, which the ladder names first. */
-  isMain: boolean
+  isMain: z.boolean(),
   /** The unit nearest its limit at the rung before; null if no unit was counted. */
-  unit: string | null
+  unit: z.string().nullable(),
   /** Factors of the speed. */
-  bound: number
-  gain: number
-}
+  bound: z.number().positive(),
+  gain: z.number().positive(),
+})
+export type Landed = z.infer<typeof Landed>
 
 /** How often a move applied at the rung before a step of a ladder, and how often the step then made it. */
-export interface Offered {
-  move: string
-  ladder: string
-  applied: number
-  made: number
-}
+export const Offered = z.object({
+  move: z.string(),
+  ladder: z.string(),
+  applied: z.number().int(),
+  made: z.number().int(),
+})
+export type Offered = z.infer<typeof Offered>
 
-export interface Past {
-  landed: readonly Landed[]
-  offered: readonly Offered[]
-}
-
-/** Written by `npm run next`, checked by test/domain/next/backtest.test.ts. */
-export const recordedPast: Past = recorded
+/** landed.json beside the recordings, which `npm run next` writes. */
+export const Past = z.object({ landed: z.array(Landed), offered: z.array(Offered) })
+export type Past = z.infer<typeof Past>
 
 /** What is left out of a fit: the ladder at hand, and the same step in ladders that share its rungs. */
 export interface LeftOut {

@@ -7,15 +7,7 @@ import type { Side } from '../why/side'
 import { formatPercent } from '../metrics/units'
 import { boundOf, fullness } from './bound'
 import { factsOf, type Facts } from './facts'
-import {
-  exampleOf,
-  landingOf,
-  readinessOf,
-  recordedPast,
-  type LeftOut,
-  type Past,
-  type Range,
-} from './landing'
+import { exampleOf, landingOf, readinessOf, type LeftOut, type Past, type Range } from './landing'
 import { limitOf, obstacleOf } from './limit'
 import type { Found, Move } from './move'
 import { moves } from './registry'
@@ -153,7 +145,7 @@ const placeOf = ({ opcode, line }: { opcode: string; line: number | null }): Any
  * Advice for one rung. `source` is its text, for what machine code does not tell where there is none.
  * Less is said where less is known; a contradiction says nothing.
  */
-export function nextOf(side: Side, source: string | null = null, past: Past = recordedPast): Next {
+export function nextOf(side: Side, source: string | null, past: Past): Next {
   const facts = factsOf(side, source)
   const obstacle = obstacleOf(side, facts)
   if (obstacle !== null || facts === null)

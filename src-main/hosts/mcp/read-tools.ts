@@ -223,7 +223,7 @@ export function addReadTools(add: AddTool, place: Workplace): void {
       const found = await opened(place, name)
       const rung = id === undefined ? rungToChange(found.session) : namedRung(found.session, id)
       if (!rung) throw inputError(message('next.noRung'), message('next.nameRung'))
-      const next = await adviseOn(found, rung)
+      const next = await adviseOn(setup, found, rung)
       const [first] = next.steps
       const limit = inEnglish(next.limit)
       return {

@@ -18,10 +18,10 @@ import { formatMs, formatShare } from '../../domain/metrics/units'
 import { metricsAtLevel, type MetricValue } from '../../domain/metrics/metrics'
 import type { ProfileLevel } from '../../domain/metrics/metric-definition'
 import { sessionSchemaVersion, type RungResult, type Session } from '../../domain/session/session'
+import type { DeepProfile } from '../../domain/session/deep'
 import { kernelLadder, kernelResult } from './kernel-rungs'
 import type { Device } from '../../domain/gpu/device'
 import { importCode, type ImportedCode } from './imported-code'
-import type { OpenedSession } from '../sessions/open-session'
 import { arrange, launchRungs, type Arrangement, type ImportedRung } from './group-launches'
 
 export interface ImportOptions extends Arrangement {
@@ -81,11 +81,20 @@ export async function importReport(path: string, options: ImportOptions): Promis
   }
 }
 
-/** A report as a session that is saved nowhere. */
+/** What an import would save. */
+export interface ReadImport {
+  session: Session
+  /** Source text by rung id. */
+  sources: Record<string, string>
+  /** A rung's deep profile; null if there is none. */
+  deep(rung: string): Promise<DeepProfile | null>
+}
+
+/** Reads a report as a session and saves nothing. */
 export async function readImport(
   path: string,
   options: Omit<ImportOptions, 'store' | 'out'>,
-): Promise<OpenedSession> {
+): Promise<ReadImport> {
   const file = resolve(path)
   const name = basename(file)
   const unpacked = await unpackReport(file)
@@ -103,7 +112,6 @@ export async function readImport(
     return {
       session,
       sources: Object.fromEntries(sources),
-      folder: file,
       deep: (rung) => Promise.resolve(code.deep.find((one) => one.rung === rung) ?? null),
     }
   } finally {

@@ -13,8 +13,7 @@ import {
   scoreOf,
 } from '../../../scripts/lib/backtest'
 import { documentWith } from '../../../scripts/lib/document.mjs'
-import { recordedPast } from '../../../src-main/domain/next/landing'
-import { projectRoot } from './support'
+import { projectRoot, recordedPast } from './support'
 
 const steps = await recordedSteps(projectRoot)
 const past = pastOf(steps)

@@ -6,14 +6,16 @@ import {
   exampleOf,
   landingOf,
   readinessOf,
-  recordedPast,
   type Landed,
 } from '../../../src-main/domain/next/landing'
-import { Next, nextOf } from '../../../src-main/domain/next/next'
+import { Next, nextOf as nextWith } from '../../../src-main/domain/next/next'
 import { timeOfRung } from '../../../src-main/domain/next/time-of-rung'
 import type { RungResult, Session } from '../../../src-main/domain/session/session'
+import type { Side } from '../../../src-main/domain/why/side'
 import { inEnglish } from '../../../src-main/domain/text/english'
-import { factsOfRung, recorded, sideOf } from './support'
+import { factsOfRung, recorded, recordedPast, sideOf } from './support'
+
+const nextOf = (side: Side): Next => nextWith(side, null, recordedPast)
 
 const advise = async (name: string, rung: string, over: Partial<RungResult> = {}): Promise<Next> =>
   nextOf(await sideOf(name, rung, over))

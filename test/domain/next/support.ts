@@ -1,6 +1,8 @@
 /** Rungs of the shipped recordings, as advice sees them. */
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { readSession } from '../../../src-main/adapters/sessions/session-store'
+import { Past } from '../../../src-main/domain/next/landing'
 import { factsOf, type Facts } from '../../../src-main/domain/next/facts'
 import { rungOf, type RungResult, type Session } from '../../../src-main/domain/session/session'
 import type { Side } from '../../../src-main/domain/why/side'
@@ -35,5 +37,10 @@ export async function factsOfRung(
   if (!facts) throw new Error(`Nothing is known of ${rung} in ${name}.`)
   return facts
 }
+
+/** The past that ships. */
+export const recordedPast = Past.parse(
+  JSON.parse(readFileSync(join(recordings, 'landed.json'), 'utf8')),
+)
 
 export const projectRoot = root

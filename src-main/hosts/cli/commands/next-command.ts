@@ -3,9 +3,9 @@ import { inputError } from '../../../domain/errors'
 import { message } from '../../../domain/messages/message'
 import { appVersion } from '../../../services/version'
 import { givenFile } from '../../../adapters/disk/names'
-import { readImport } from '../../../services/import/import-ncu'
+import { readImport, type ReadImport } from '../../../services/import/import-ncu'
 import { adviseOn, rungToChange } from '../../../services/next/advise'
-import { openNamed, type OpenedSession } from '../../../services/sessions/open-session'
+import { openNamed } from '../../../services/sessions/open-session'
 import { newestOwn } from '../../../services/sessions/newest-session'
 import type { SessionPlaces } from '../../../services/sessions/session-places'
 import { describeNext } from '../describe/describe-next'
@@ -16,7 +16,7 @@ import { namedRung } from './named-rung'
 /** A file of ncu's, which is read without importing it first. */
 const isReport = (name: string): boolean => /\.(ncu-repz?|csv)$/i.test(name)
 
-async function opened(places: SessionPlaces, name: string | undefined): Promise<OpenedSession> {
+async function opened(places: SessionPlaces, name: string | undefined): Promise<ReadImport> {
   if (name === undefined || !isReport(name))
     return openNamed(places, name ?? (await newestOwn(places, noteReading)))
   const { path, remove } = await givenFile(name)
@@ -38,7 +38,7 @@ export async function nextCommand(
   const session = await opened(places, name)
   const rung = id === undefined ? rungToChange(session.session) : namedRung(session.session, id)
   if (rung === null) throw inputError(message('next.noRung'), message('next.nameRung'))
-  const next = await adviseOn(session, rung)
+  const next = await adviseOn(places, session, rung)
   if (json) printJson(nextDocument, next)
   else printText(describeNext(next))
   return 0
