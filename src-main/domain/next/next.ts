@@ -30,8 +30,10 @@ export const NextStep = z.object({
   evidence: z.array(Statement),
   /** Where its cause is, heaviest first; absent below the deep level. */
   lines: z.array(CauseLine).optional(),
-  /** A step of a shipped ladder that made this move; absent if none did. */
-  example: z.object({ ladder: z.string(), from: z.string(), to: z.string() }).optional(),
+  /** A step of a shipped ladder that made this move, and the recording that has it; absent if none did. */
+  example: z
+    .object({ ladder: z.string(), from: z.string(), to: z.string(), recording: z.string() })
+    .optional(),
 })
 export type NextStep = z.infer<typeof NextStep>
 
@@ -107,7 +109,16 @@ function toStep(
     },
     evidence: [...found.evidence, ...tracedEvidence(facts, found)],
     ...(lines.length > 0 ? { lines } : {}),
-    ...(example ? { example: { ladder: example.ladder, from: example.from, to: example.to } } : {}),
+    ...(example
+      ? {
+          example: {
+            ladder: example.ladder,
+            from: example.from,
+            to: example.to,
+            recording: example.recording,
+          },
+        }
+      : {}),
   }
 }
 

@@ -39,7 +39,7 @@ import { tunings, written } from './machines'
 import { fact, origin, provenance } from './provenance'
 import { unit, unitWithin, wait, why } from './causes'
 import { comparison } from './comparison'
-import { next } from './next'
+import { next, path } from './next'
 
 export const templates = {
   cacheState,
@@ -98,4 +98,5 @@ export const templates = {
   why,
   comparison,
   next,
+  path,
 } as const

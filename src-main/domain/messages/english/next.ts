@@ -143,3 +143,15 @@ export const next = {
   ofProgram:
     'The kernel takes {share} of the {total} that the program spends in kernels; the program would take {after}.',
 } as const
+
+/** Bars between the old time and the new. */
+export const path = {
+  work: 'work of the limiting unit',
+  instructions: 'instructions',
+  busy: 'how busy the unit is',
+  sms: 'SMs with a block',
+  clock: 'clock',
+  launches: 'launches',
+  active: 'active cycles',
+  unexplained: 'not explained',
+} as const

@@ -19,7 +19,11 @@ function describeStep(step: NextStep, index: number): string[] {
       `${indent}${file}:${line}, ${formatShare(share)}: ${text?.trim() ?? ''}`.trimEnd(),
     ),
     `${indent}${inEnglish(costs)}`,
-    ...(example ? [`${indent}Example: ${example.ladder}, ${example.from} → ${example.to}`] : []),
+    ...(example
+      ? [
+          `${indent}Example: kernel-ladder diff recorded:${example.recording} ${example.from} ${example.to}`,
+        ]
+      : []),
   ]
 }
 
