@@ -1,6 +1,6 @@
 /** What to change next in a rung: the moves that apply, each with its bound, where past steps landed, and an example. */
 import { z } from 'zod'
-import { message, Statement, type AnyMessage } from '../messages/message'
+import { message, Statement, together, type AnyMessage } from '../messages/message'
 import { code } from '../messages/sentence'
 import { CauseLine, linesOf } from '../why/cause-lines'
 import type { Side } from '../why/side'
@@ -8,6 +8,7 @@ import { formatPercent } from '../metrics/units'
 import { boundOf, fullness } from './bound'
 import { factsOf, type Facts } from './facts'
 import { exampleOf, landingOf, readinessOf, type LeftOut, type Past, type Range } from './landing'
+import { isLibraryKernel } from './library-kernel'
 import { limitOf, obstacleOf } from './limit'
 import type { Found, Move } from './move'
 import { moves } from './registry'
@@ -162,6 +163,12 @@ export function nextOf(side: Side, source: string | null, past: Past): Next {
   if (obstacle !== null || facts === null)
     return { rung: side.rung.id, steps: [], limit: obstacle ?? message('next.contradiction') }
   const out = { ladder: side.session.ladder.id, to: null }
+  if (isLibraryKernel(side.session, side.rung))
+    return {
+      rung: side.rung.id,
+      steps: [],
+      limit: together(limitOf(facts), message('next.ofLibrary')),
+    }
   const worth = candidatesOf(facts, out, past).filter(({ speedup }) => speedup.high >= leastGain)
   return {
     rung: side.rung.id,

@@ -164,6 +164,17 @@ describe('where little is known', () => {
       expect(moves).not.toContain(id)
   })
 
+  it('a kernel of a library gets its limit and no step, since its code cannot be changed', async () => {
+    const program = await recorded('feed-forward-h200')
+    const library = program.rungs.find(({ id }) => id.includes('nvjet'))!
+    const next = nextOf({ session: program, rung: library })
+    expect(next.steps).toEqual([])
+    expect(inEnglish(next.limit)).toMatch(/The kernel belongs to a library/)
+    const own = await recorded('feed-forward-h200-fused')
+    const fused = own.rungs.find(({ id }) => id.includes('bias_gelu'))!
+    expect(inEnglish(nextOf({ session: own, rung: fused }).limit)).not.toMatch(/library/)
+  })
+
   it('a rung that is a whole program is told to profile it', async () => {
     const next = await advise('gemm-fp32-h200-4096', '01_naive', {
       program: { command: ['./a.out'], exitCode: 0, output: null },

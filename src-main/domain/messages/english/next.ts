@@ -136,6 +136,8 @@ export const next = {
   wholeProgram:
     'A rung that is a whole program has no kernel to advise on. Profile the program for its kernels.',
   emulated: 'An emulated session has counters and no time. Predict or measure the time first.',
+  ofLibrary:
+    'The kernel belongs to a library: fuse it with its neighbors, call it with other types, or replace it.',
   noTime: 'The rung has no time.',
   noCounters: 'The rung has no counters. Run it with --profile standard.',
   cardOnly: 'The card profile has too few counters for advice. Run it with --profile standard.',

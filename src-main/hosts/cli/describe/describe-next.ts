@@ -27,6 +27,15 @@ function describeStep(step: NextStep, index: number): string[] {
   ]
 }
 
+/** The first step alone, below what is known of a rung. */
+export function describeFirst({ steps, limit }: Next): string {
+  const [first] = steps
+  if (!first) return `Next: ${inEnglish(limit)}`
+  const { msNow, msAfter } = first
+  const after = `${formatMs(msAfter.low)} to ${formatMs(msAfter.high)}`
+  return `Next: ${inEnglish(limit)} ${inEnglish(first.statement)} ${formatMs(msNow)} → ${after}; \`next\` has the rest.`
+}
+
 export const describeNext = ({ rung, steps, limit }: Next): string =>
   [
     `${rung}: ${inEnglish(limit)}`,
