@@ -27,6 +27,7 @@ import { SessionRef } from '../domain/session/session-ref'
 import { SessionSummary } from '../domain/session/session-summary'
 import { DeepAnswer, DeepRequest } from './deep-profiles'
 import { ReportAnswer, ReportProgress, ReportRequest } from './reports'
+import { nextCalls } from './next'
 import { ncuReportCalls } from './ncu-reports'
 
 export { RunRequest, SessionRef, SessionSummary }
@@ -181,6 +182,7 @@ export const calls = {
   ...labCalls,
   ...machineCalls,
   ...ncuReportCalls,
+  ...nextCalls,
   ...tuningCalls,
 } as const
 

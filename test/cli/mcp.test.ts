@@ -104,6 +104,24 @@ describe('an agent', () => {
     }
   })
 
+  it('asks what to change next, and gets changes with figures', async () => {
+    const { call } = await sharedDesk()
+    const session = 'recorded:gemm-fp32-h200-4096-deep'
+    const next = (await call('next', { session, rung: '05_thread_tile_2d' })) as unknown as {
+      summary: string
+      limit: string
+      steps: { id: string; change: string; msNow: number; msAfter: { low: number; high: number } }[]
+    }
+    expect(next.steps).toHaveLength(5)
+    expect(next.summary).toContain(next.steps[0]!.change)
+    for (const { msNow, msAfter } of next.steps) {
+      expect(msAfter.low).toBeLessThan(msNow)
+      expect(msAfter.low).toBeLessThanOrEqual(msAfter.high)
+    }
+    const wrong = await call('next', { session, rung: '06_flaot4' })
+    expect(wrong.error?.message).toContain('06_flaot4')
+  })
+
   it('reads in pages and looks into machine code', async () => {
     const { call } = await sharedDesk()
     const where = { session: 'recorded:gemm-fp32-h200-4096-deep', rung: '05_thread_tile_2d' }

@@ -32,6 +32,13 @@ export const LadderEntry = z.object({
     .optional()
     .describe('Beside the main story: it runs like any other, but gains at most 1 %.'),
   note: z.string().optional().describe('A sentence about this rung in this ladder.'),
+  moves: z
+    .array(Identifier)
+    .min(1)
+    .optional()
+    .describe(
+      'What the step to this rung changed, by the moves that `next` suggests (docs/NEXT.md).',
+    ),
 })
 export type LadderEntry = z.infer<typeof LadderEntry>
 

@@ -69,7 +69,8 @@ const mostLines = 3
 /** A line with less of a burden is not named. */
 const leastShare = 0.1
 
-function linesOf(
+/** The lines of one rung that bear most of a burden, heaviest first; none below the deep level. */
+export function linesOf(
   { rung, deep }: Side,
   burden: Burden,
   changed: readonly Range[] | null,

@@ -19,6 +19,7 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   sessions: ['sessions', 'sessions --limit 100'],
   show: ['show', 'show recorded', 'show my-session --rung 02_tile'],
   diff: ['diff my-session 01_naive 02_tile'],
+  next: ['next', 'next my-session 02_tile', 'next kernel.ncu-rep --json'],
   compare: ['compare before after', 'compare before after --json'],
   report: [
     'report recorded --format html --out ladder.html',

@@ -14,6 +14,7 @@ import { type Cause, type Why } from '../../domain/why/why'
 import type { SessionSummary } from '../../contract'
 import { nearest } from '../../domain/text/nearest'
 import { formatFactor } from '../../domain/why/contributions'
+import type { Next } from '../../domain/next/next'
 import { rounded } from './answers'
 
 export const sessionFacts = (one: SessionSummary) => ({
@@ -218,3 +219,21 @@ export const rungSummary = (session: Session, rung: RungResult): string => {
     found === null ? unlimited : `limited by ${[found.class, ...found.also].join(' and ')}`
   return `${rung.id}: ${time}, ${limit}${first ? ` (${first.label} ${formatValue(first.value, first.unit)})` : ''}`
 }
+
+/** Advice in English, its times in milliseconds. */
+export const nextFacts = ({ rung, steps, limit }: Next) => ({
+  rung,
+  limit: inEnglish(limit),
+  steps: steps.map(
+    ({ id, statement, costs, speedup, msNow, msAfter, evidence, lines, example }) => ({
+      ...{ id, change: inEnglish(statement), costs: inEnglish(costs), speedup },
+      msNow: rounded(msNow),
+      msAfter,
+      evidence: evidence.map((one) => inEnglish(one)),
+      ...(lines
+        ? { lines: lines.map(({ file, line, text }) => ({ at: `${file}:${line}`, text })) }
+        : {}),
+      ...(example ? { example } : {}),
+    }),
+  ),
+})

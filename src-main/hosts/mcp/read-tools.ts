@@ -17,6 +17,9 @@ import {
   type OpenedSession,
 } from '../../services/sessions/open-session'
 import { comparedWith, whyBetween } from '../../services/compare/compare'
+import { adviseOn, rungToChange } from '../../services/next/advise'
+import { message } from '../../domain/messages/message'
+import { formatMs } from '../../domain/metrics/units'
 import { type AddTool, type Workplace } from './tool'
 import {
   adviceFacts,
@@ -26,6 +29,7 @@ import {
   limitFacts,
   lineFacts,
   namedRung,
+  nextFacts,
   rungFacts,
   rungSummary,
   sessionFacts,
@@ -202,6 +206,31 @@ export function addReadTools(add: AddTool, place: Workplace): void {
         hottestLines:
           profile === null ? [] : lineFacts(profile, 'samples', rung, found.sources).slice(0, 5),
         advice: profile === null ? [] : adviceFacts(profile),
+      }
+    },
+  })
+
+  add('next', {
+    title: 'What to change next in a kernel, and what it would save',
+    description:
+      'Reads only. Up to five changes of a kernel, best first: what to change, its source lines, the counters that say so, the time in milliseconds now and after as a range, what it costs, and a step of a shipped ladder that did it. Without a rung, of the one that is worth a change first. `limit` says when only less work would help.',
+    input: {
+      session: sessionInput,
+      rung: rungInput.optional().describe('the fastest rung or the longest kernel by default'),
+    },
+    effect: 'reads',
+    async answer({ session: name, rung: id }) {
+      const found = await opened(place, name)
+      const rung = id === undefined ? rungToChange(found.session) : namedRung(found.session, id)
+      if (!rung) throw inputError(message('next.noRung'), message('next.nameRung'))
+      const next = await adviseOn(setup, found, rung)
+      const [first] = next.steps
+      const limit = inEnglish(next.limit)
+      return {
+        summary: first
+          ? `${rung.id}: ${limit} ${inEnglish(first.statement)} ${formatMs(first.msNow)} → ${formatMs(first.msAfter.low)} to ${formatMs(first.msAfter.high)}.`
+          : `${rung.id}: ${limit}`,
+        ...nextFacts(next),
       }
     },
   })

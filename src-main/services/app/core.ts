@@ -26,6 +26,7 @@ import { diagnose } from '../doctor/doctor'
 import { createDrafts } from './drafts'
 import { createWatchJob } from './watch-job'
 import { findHistory } from '../sessions/history'
+import { adviseOn } from '../next/advise'
 import { measuredRungs } from '../sessions/measured'
 import { answerReport } from '../report/make'
 import { createLabCalls } from '../labs/lab-calls'
@@ -236,6 +237,12 @@ export function createCore(setup: Setup, options: CoreOptions): Core {
     'sessions.history': ({ ladder }: CallInput<'sessions.history'>) => findHistory(places, ladder),
     'sessions.get': async ({ ref }: CallInput<'sessions.get'>) => (await open(ref)).session,
     'sessions.sources': async ({ ref }: CallInput<'sessions.sources'>) => (await open(ref)).sources,
+    'sessions.next': async ({ ref, rung: id }: CallInput<'sessions.next'>) => {
+      const found = await open(ref)
+      const rung = rungOf(found.session, id)
+      if (!rung) throw inputError(message('sessions.noRung', { rung: JSON.stringify(id) }))
+      return adviseOn(setup, found, rung)
+    },
     'sessions.deep': async ({ ref, rung }: CallInput<'sessions.deep'>) =>
       (await open(ref)).deep(rung),
     'sessions.rename': async ({ ref, title }: CallInput<'sessions.rename'>) => {

@@ -18,6 +18,7 @@ import { formatMs, formatShare } from '../../domain/metrics/units'
 import { metricsAtLevel, type MetricValue } from '../../domain/metrics/metrics'
 import type { ProfileLevel } from '../../domain/metrics/metric-definition'
 import { sessionSchemaVersion, type RungResult, type Session } from '../../domain/session/session'
+import type { DeepProfile } from '../../domain/session/deep'
 import { kernelLadder, kernelResult } from './kernel-rungs'
 import type { Device } from '../../domain/gpu/device'
 import { importCode, type ImportedCode } from './imported-code'
@@ -77,6 +78,44 @@ export async function importReport(path: string, options: ImportOptions): Promis
     throw error
   } finally {
     await unpacked?.remove()
+  }
+}
+
+/** What an import would save. */
+export interface ReadImport {
+  session: Session
+  /** Source text by rung id. */
+  sources: Record<string, string>
+  /** A rung's deep profile; null if there is none. */
+  deep(rung: string): Promise<DeepProfile | null>
+}
+
+/** Reads a report as a session and saves nothing. */
+export async function readImport(
+  path: string,
+  options: Omit<ImportOptions, 'store' | 'out'>,
+): Promise<ReadImport> {
+  const file = resolve(path)
+  const name = basename(file)
+  const unpacked = await unpackReport(file)
+  try {
+    const report = await readReportFile(unpacked.path, file)
+    report.notes.push(...unpacked.notes)
+    const rungs = arrange(launchRungs(report.launches), options)
+    const code = importCode(report, rungs, name)
+    const id = `imported-${slug(name)}-${stamp(report.createdAt)}`
+    const session = toSession(report, rungs, code, { id, name, appVersion: options.appVersion })
+    const sources = session.rungs.flatMap(({ id: rung, file: of }) => {
+      const text = code.sources.get(of)
+      return text === undefined ? [] : [[rung, text] as const]
+    })
+    return {
+      session,
+      sources: Object.fromEntries(sources),
+      deep: (rung) => Promise.resolve(code.deep.find((one) => one.rung === rung) ?? null),
+    }
+  } finally {
+    await unpacked.remove()
   }
 }
 

@@ -55,6 +55,26 @@ export function useCommands(help: () => void): () => Command[] {
     })
   }
 
+  /** Leads to the rung on the ladder, where the steps are. */
+  const nextSteps = (): Command[] => {
+    const found = current()
+    if (!found) return []
+    return found.session.rungs
+      .filter(({ id, status }) => status === 'ok' && id !== found.session.ladder.reference)
+      .map(({ id, title }) => ({
+        id: `next-${id}`,
+        title: t('palette.next', { rung: title }),
+        group: t('next.title'),
+        also: id,
+        run: () =>
+          void router.push({
+            name: 'ladder',
+            params: { sessionRef: found.ref },
+            query: { rung: id },
+          }),
+      }))
+  }
+
   /** Rungs by number and title, and by id, which is what the command line calls them. */
   const rungs = (): Command[] => {
     const found = current()
@@ -121,6 +141,7 @@ export function useCommands(help: () => void): () => Command[] {
     { id: 'help', title: t('help.title'), group: t('palette.group.help'), keys: ['?'], run: help },
     ...rungs(),
     ...steps(),
+    ...nextSteps(),
     ...charts(),
     ...open(),
     ...preferences(),

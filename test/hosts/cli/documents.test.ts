@@ -61,6 +61,25 @@ describe('the documents of --json', () => {
     documentOf('machine-calibrate', await runHere('machine', 'calibrate', 'local', '--json'))
   })
 
+  it('the JSON of next, of a recording and of a report, matches its schema', async () => {
+    const { steps } = documentOf<{ steps: { msNow: number; example?: object }[] }>(
+      'next',
+      await runHere('next', deep, '05_thread_tile_2d', '--json'),
+    )
+    expect(steps).toHaveLength(5)
+    expect(steps[0]).toMatchObject({ lines: expect.any(Array), example: expect.any(Object) })
+    const imported = documentOf<{ rung: string; steps: { msNow: number }[] }>(
+      'next',
+      await runHere('next', ncuReportFile('launches-two-rungs'), '--json'),
+    )
+    expect(imported.rung).toMatch(/^\d\d_/)
+    const card = documentOf<{ steps: object[]; limit: { text?: string } }>(
+      'next',
+      await runHere('next', recorded, '--json'),
+    )
+    expect(card.steps).toEqual([])
+  })
+
   it('the JSON of run, replayed matches its schema', async () => {
     await withoutTools()
     const out = join(await tempDir(), 'session')

@@ -41,6 +41,7 @@ import { fact, origin, provenance } from './provenance'
 import { unit, unitWithin, wait, why } from './causes'
 import { comparison } from './comparison'
 import { calibration } from './calibration'
+import { next, path } from './next'
 
 export const templates = {
   cacheState,
@@ -102,4 +103,6 @@ export const templates = {
   wait,
   why,
   comparison,
+  next,
+  path,
 } as const

@@ -12,6 +12,8 @@ import { diffSources } from '../../../services/compare/source-diff'
 import type { SessionPlaces } from '../../../services/sessions/session-places'
 import { namedRung } from './named-rung'
 import { describeComparison } from '../describe/describe-comparison'
+import { describeWaterfall } from '../describe/describe-waterfall'
+import { waterfallOf } from '../../../domain/why/waterfall'
 import { whyFields } from '../documents/why-fields'
 import { diffDocument } from '../documents/diff'
 
@@ -27,6 +29,7 @@ export async function diffCommand(
   const [rungA, rungB] = [namedRung(session, a), namedRung(session, b)]
   const comparison = compareRungs({ session, rung: rungA }, { session, rung: rungB })
   const why = await whyBetween(opened, rungA, rungB)
+  const path = waterfallOf(why, comparison.time.aMs, comparison.time.bMs)
   const warnings = rungWarnings(session.ladder.task, rungA, rungB)
   const [before, after] = [rungA, rungB].map(({ id, params }) => {
     const source = sources[id]
@@ -47,12 +50,14 @@ export async function diffCommand(
     printJson(diffDocument, {
       ...comparison,
       ...whyFields(why),
+      path: (path?.bars ?? []).map(({ of: _of, ...bar }) => bar),
       warnings,
       source: { hunks: hunks ?? [] },
       deep: machineCode,
     })
   else {
     printText(describeComparison(comparison, hunks, why))
+    if (path) printText(describeWaterfall(path, rungA.id, rungB.id))
     for (const warning of warnings) printText(`warning: ${inEnglish(warning)}`)
     if (machineCode) printText(describeMachineCode(machineCode))
   }

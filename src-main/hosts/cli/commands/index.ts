@@ -65,6 +65,7 @@ export const machineRunsCommand = later(
 )
 export const manCommand = later(async () => (await import('./completion-command')).manCommand)
 export const mcpCommand = later(async () => (await import('./mcp-command')).mcpCommand)
+export const nextCommand = later(async () => (await import('./next-command')).nextCommand)
 export const profileCommand = later(async () => (await import('./profile-command')).profileCommand)
 export const regressCommand = later(async () => (await import('./regress-command')).regressCommand)
 export const reportCommand = later(async () => (await import('./report-command')).reportCommand)

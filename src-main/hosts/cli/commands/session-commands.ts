@@ -6,6 +6,7 @@ import {
   diffCommand,
   historyCommand,
   importCommand,
+  nextCommand,
   reportCommand,
   sessionsCommand,
   showCommand,
@@ -18,7 +19,7 @@ import type { ShowOptions } from './show-command'
 import { addProblemOptions, json, ladderHelp, repeated, type CommandLine } from '../shared-options'
 import type { CompareOptions } from './compare-command'
 
-/** `sessions` lists them, `show` prints one, `diff` and `compare` two. */
+/** `sessions` lists them, `show` prints one, `diff` and `compare` two; `next` says what to change in a rung. */
 export function addShow({ cli, setUp, finish }: CommandLine): void {
   cli
     .command('sessions')
@@ -49,6 +50,21 @@ export function addShow({ cli, setUp, finish }: CommandLine): void {
     .option(...json)
     .action(async (name: string, a: string, b: string, options: { json?: boolean }) =>
       finish(await diffCommand(await setUp(), name, a, b, options)),
+    )
+  cli
+    .command('next')
+    .description(
+      'say what to change next in a rung and what it would save: up to five steps, best first',
+    )
+    .argument(
+      '[session]',
+      'a session folder or name, recorded or recorded:<name>, or a .ncu-rep (default: your newest)',
+    )
+    .argument('[rung]', 'the rung or kernel (default: the fastest rung, or the longest kernel)')
+    .option(...json)
+    .action(
+      async (name: string | undefined, rung: string | undefined, options: { json?: boolean }) =>
+        finish(await nextCommand(await setUp(), name, rung, options)),
     )
   cli
     .command('compare')

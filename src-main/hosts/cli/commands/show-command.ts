@@ -9,6 +9,8 @@ import { newestOwn } from '../../../services/sessions/newest-session'
 import { openNamed } from '../../../services/sessions/open-session'
 import { comparedWith, whyBetween } from '../../../services/compare/compare'
 import { describeSteps, describeWhy } from '../describe/describe-why'
+import { describeFirst } from '../describe/describe-next'
+import { adviseOn } from '../../../services/next/advise'
 import { describeRung } from '../describe/describe-rung'
 import { runDocument, sessionFields } from '../documents/run'
 import { noteReading, printJson, printText } from '../output'
@@ -70,6 +72,7 @@ export async function showCommand(
     printText(describeRung(session, rung, bottleneck, profile))
     if (before && why)
       printText(['', `Compared with ${before.id}:`, ...describeWhy(why)].join('\n'))
+    printText(`\n${describeFirst(await adviseOn(places, opened, rung))}`)
     if (measured) printText(`\nRecorded: ${measuredWords(measured)}`)
   }
   return 0

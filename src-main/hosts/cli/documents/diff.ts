@@ -5,6 +5,7 @@ import { documentKind } from './document'
 import { HistogramDelta } from '../../../domain/session/deep'
 import { RungComparison } from '../../../domain/analysis/compare'
 import { Hunk } from '../../../services/compare/source-diff'
+import { Bar } from '../../../domain/why/waterfall'
 import { whyShape } from './why-fields'
 
 export const diffDocument = documentKind({
@@ -16,6 +17,8 @@ export const diffDocument = documentKind({
   fields: {
     ...RungComparison.shape,
     ...whyShape,
+    /** The way from the old time to the new, in the order of the causes; empty if there are none. */
+    path: z.array(Bar),
     /** What the reader should know in addition to the figures. */
     warnings: z.array(Statement),
     source: z.object({ hunks: z.array(Hunk) }),

@@ -29,6 +29,7 @@ import { sessionsDocument } from './sessions'
 import { showRungDocument } from './show-rung'
 import { diffDocument } from './diff'
 import { compareDocument } from './compare'
+import { nextDocument } from './next'
 import { runSeveralDocument } from './run-several'
 
 const ciDocument: PublishedSchema = {
@@ -57,6 +58,7 @@ export const printedDocuments: readonly PublishedSchema[] = [
   showRungDocument,
   diffDocument,
   compareDocument,
+  nextDocument,
   ciDocument,
   comparisonDocument,
   regressDocument,

@@ -1,0 +1,32 @@
+// @ts-check
+/**
+ * `npm run next` fits what `next` says of gains to the shipped recordings: it writes resources/recordings/landed.json and
+ * the backtest in docs/NEXT.md. Run it after a move, a recording, or the moves of a ladder have changed.
+ */
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { runnerImport } from 'vite'
+import { documentWith, formatted } from './lib/document.mjs'
+import { ensureInstalled } from './lib/install.mjs'
+import { root, runScript, say } from './lib/project.mjs'
+
+await runScript(async () => {
+  await ensureInstalled()
+  /** @type {{ module: typeof import('./vite/assets.ts') }} */
+  const { module: vitePlugins } = await runnerImport(join(root, 'scripts/vite/assets.ts'))
+  const plugins = [vitePlugins.assetPack({ root, embed: false })]
+  /** @type {{ module: typeof import('./lib/backtest.ts') }} */
+  const { module } = await runnerImport(join(root, 'scripts/lib/backtest.ts'), { plugins })
+  const steps = await module.recordedSteps(root)
+  const past = module.pastOf(steps)
+  writeFileSync(
+    join(root, module.landedPath),
+    await formatted(module.landedPath, JSON.stringify(past)),
+  )
+  const document = await documentWith(module.backtestPath, [
+    ['backtest', module.backtestPart(steps, past)],
+  ])
+  writeFileSync(join(root, module.backtestPath), document)
+  say(`Fitted ${past.landed.length} gains of ${steps.length} recorded steps.`)
+  return undefined
+})

@@ -1,0 +1,145 @@
+/** What is known of a rung that advice is given for: the share of its time that each unit works and that warps wait. */
+import { gridOf, kernelCount, valueOf, type Side } from '../why/side'
+import { unitIds, units, type UnitId } from '../why/units'
+import { leadOf } from '../analysis/lead-figure'
+import { isTensor, leastBytes } from '../task/problem'
+import { threadsPerBlock } from '../analysis/derived-metrics'
+import { opcodeFamily, type Instruction } from '../session/deep'
+import { timeOfRung, type RungTime } from './time-of-rung'
+
+/** The reasons for which a warp does not issue, by the metric that counts them. */
+export const waitMetrics = [
+  'stallLongScoreboard',
+  'stallShortScoreboard',
+  'stallMioThrottle',
+  'stallLgThrottle',
+  'stallBarrier',
+  'stallMathPipe',
+  'stallNotSelected',
+  'stallWait',
+  'stallDispatch',
+] as const
+export type WaitMetric = (typeof waitMetrics)[number]
+
+export interface Facts {
+  side: Side
+  time: RungTime
+  /** Share of the launch for which each unit works, 0 to 1. A unit that was not counted is absent. */
+  busy: Partial<Record<UnitId, number>>
+  /** Share of the cycles of all warps that are spent in each wait, 0 to 1; null unless all were counted. */
+  waits: Record<WaitMetric, number> | null
+  /** A registry figure; null if it has no value. */
+  value(id: string): number | null
+  /** Share of the SMs' time in which they have a block, 0 to 1; 1 if unknown. */
+  spread: number
+  /** Kernels per launch of the rung; 0 if unknown. */
+  kernels: number
+  /** Threads per block; null if unknown or if kernels differ. */
+  threads: number | null
+  /** Bytes that the task has to move at least; null if unknown. */
+  leastBytes: number | null
+  /** Whether the task is bound by memory or by arithmetic; null for a kernel of which the task is unknown. */
+  boundBy: 'bytes' | 'operations' | null
+  /** Whether the task's own types are those of tensor cores. */
+  tensorTypes: boolean
+  /** Of all lanes of the executed warp instructions, the share that did something, 0 to 1; null if unknown. */
+  lanes: number | null
+  /** Instructions with their counters; empty below the deep level. */
+  code: readonly Instruction[]
+  /** Executed warp instructions by opcode family, or null below the deep level. */
+  opcodes: ReadonlyMap<string, number> | null
+  /** The rung's source, or null if it is not there. */
+  source: string | null
+}
+
+/** Counters of instructions by thread, all kinds. */
+const threadKinds = [
+  'fp32Instructions',
+  'integerInstructions',
+  'memoryInstructions',
+  'controlInstructions',
+  'miscInstructions',
+  'uniformInstructions',
+  'bitInstructions',
+  'conversionInstructions',
+  'exchangeInstructions',
+] as const
+
+const warpSize = 32
+
+function waitsOf(side: Side): Facts['waits'] {
+  const found = waitMetrics.map((id) => [id, valueOf(side, id)] as const)
+  if (found.some(([, value]) => value === null || value < 0)) return null
+  // For each instruction issued, one warp was selected.
+  const total = 1 + found.reduce((sum, [, value]) => sum + value!, 0)
+  return Object.fromEntries(found.map(([id, value]) => [id, value! / total])) as Facts['waits']
+}
+
+function lanesOf(side: Side): number | null {
+  const warps = valueOf(side, 'instructions')
+  const kinds = threadKinds.map((id) => valueOf(side, id))
+  if (warps === null || warps <= 0 || kinds.includes(null)) return null
+  const threads = kinds.reduce<number>((sum, value) => sum + value!, 0)
+  const share = threads / (warpSize * warps)
+  // Kinds that ncu does not list leave a little out; more than all lanes is a contradiction.
+  return share > 0 && share <= 1.02 ? Math.min(share, 1) : null
+}
+
+function opcodesOf(code: readonly Instruction[]): Facts['opcodes'] {
+  if (code.length === 0) return null
+  const sum = new Map<string, number>()
+  for (const { opcode, executed } of code) {
+    const family = opcodeFamily(opcode)
+    sum.set(family, (sum.get(family) ?? 0) + (executed ?? 0))
+  }
+  return sum
+}
+
+/** Counters above this are none of a single launch: a share of time cannot exceed all of it. */
+const mostPercent = 102
+
+/** Null for a rung without a time or without counters, and where its counters contradict each other. */
+export function factsOf(side: Side, source: string | null = null): Facts | null {
+  const { session, rung } = side
+  const time = timeOfRung(rung)
+  if (time === null || rung.status !== 'ok') return null
+  const value = (id: string): number | null => valueOf(side, id)
+  if (!Object.values(rung.metrics).some(({ value: known }) => known !== null)) return null
+  const percents = unitIds.map((id) => [id, value(units[id].busy)] as const)
+  if (percents.some(([, busy]) => busy !== null && (busy < 0 || busy > mostPercent))) return null
+  const spread = gridOf(side)?.share ?? 1
+  const busy = Object.fromEntries(
+    percents.flatMap(([id, share]) =>
+      // Of the cycles in which an SM has a block: those without one are idle too.
+      share === null
+        ? []
+        : [[id, Math.min(1, (share / 100) * (units[id].of === 'active' ? spread : 1))]],
+    ),
+  )
+  const { problem, ladder } = session
+  const known = problem !== null && ladder.task !== null
+  const code = side.deep?.kernels.flatMap(({ instructions }) => instructions) ?? []
+  return {
+    side,
+    time,
+    busy,
+    waits: waitsOf(side),
+    value,
+    spread,
+    kernels: kernelCount(side),
+    threads: threadsPerBlock(rung),
+    leastBytes: known ? leastBytes(ladder.task!, { ...problem, flags: rung.flags }) : null,
+    boundBy: known ? leadOf(session).of : null,
+    tensorTypes: known && isTensor(ladder.task, problem),
+    lanes: lanesOf(side),
+    code,
+    opcodes: opcodesOf(code),
+    source,
+  }
+}
+
+/** A figure relative to another; 0 if either is unknown. */
+export const shareOf = ({ value }: Facts, part: string, whole: string): number => {
+  const [a, b] = [value(part), value(whole)]
+  return a === null || b === null || b <= 0 ? 0 : a / b
+}

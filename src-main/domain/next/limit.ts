@@ -1,0 +1,85 @@
+/** What limits a rung, as a sentence: a unit that is full, or that none is. */
+import { message, type AnyMessage, type Statement } from '../messages/message'
+import { leadFigure, leadOf } from '../analysis/lead-figure'
+import { formatPercent, formatValue } from '../metrics/units'
+import { isEmulated } from '../targets/targets'
+import type { Side } from '../why/side'
+import type { UnitId } from '../why/units'
+import { fullness, type Fullness } from './bound'
+import type { Facts } from './facts'
+import { timeOfRung } from './time-of-rung'
+
+/** Relative to what the unit reached in any recording. */
+const atLimit = 0.93
+const nearLimit = 0.8
+
+/** What only helps where a unit is full. */
+const remedies: Readonly<Record<UnitId, AnyMessage>> = {
+  dram: message('next.fewerBytes'),
+  l2: message('next.fewerBytes'),
+  l1Data: message('next.fewerAccesses'),
+  lsu: message('next.fewerAccesses'),
+  fma: message('next.lessArithmetic'),
+  tensor: message('next.lessArithmetic'),
+  issue: message('next.fewerSlots'),
+}
+
+/** `92 %`, or of the measured bandwidth where the task's bytes are known. */
+function busyWords(facts: Facts, { unit, share }: Fullness): Statement {
+  const { session, rung } = facts.side
+  if (unit === 'dram' && leadOf(session).of === 'bytes') {
+    const figure = leadFigure(session, rung)
+    const roof = leadOf(session).roof.value.value
+    if (figure?.share != null && roof !== null)
+      return message('next.ofBandwidth', {
+        share: formatPercent(figure.share),
+        bandwidth: formatValue(roof, 'GB/s'),
+      })
+  }
+  return formatPercent(100 * (facts.busy[unit] ?? share))
+}
+
+/** Units this near each other are equally full, and the one that does the task's own work is named. */
+const equal = 0.05
+
+function fullest(facts: Facts): Fullness | undefined {
+  const all = fullness(facts)
+  const own = all.find(({ unit }) => unit === 'dram')
+  const isOwn = facts.boundBy === 'bytes' && own && own.share >= all[0]!.share - equal
+  return isOwn ? own : all[0]
+}
+
+export function limitOf(facts: Facts): AnyMessage {
+  const first = fullest(facts)
+  if (facts.spread < 0.9 && (!first || first.share < nearLimit))
+    return message('next.idleSms', { share: formatPercent(100 * facts.spread) })
+  if (!first || first.share < nearLimit)
+    return facts.waits === null || !first
+      ? message('next.unknownLimit')
+      : message('next.byLatency', {
+          unit: message(`unitWithin.${first.unit}`),
+          busy: formatPercent(100 * (facts.busy[first.unit] ?? 0)),
+        })
+  const values = {
+    unit: message(`unitWithin.${first.unit}`),
+    busy: busyWords(facts, first) as AnyMessage,
+  }
+  return first.share >= atLimit
+    ? message('next.atLimit', { ...values, remedy: remedies[first.unit] })
+    : message('next.nearLimit', values)
+}
+
+/** Why there is no advice for a rung; null if there can be. */
+export function obstacleOf(side: Side, facts: Facts | null): Statement | null {
+  const { session, rung } = side
+  if (rung.status !== 'ok')
+    return message('next.notOk', { status: message(`status.${rung.status}`) })
+  if (rung.program !== undefined) return message('next.wholeProgram')
+  if (isEmulated(session.target) && timeOfRung(rung) === null) return message('next.emulated')
+  if (timeOfRung(rung) === null) return message('next.noTime')
+  const counted = Object.values(rung.metrics).some(({ value }) => value !== null)
+  if (!counted) return message('next.noCounters')
+  if (facts === null) return message('next.contradiction')
+  if (facts.waits === null && facts.busy.dram === undefined) return message('next.cardOnly')
+  return null
+}

@@ -1,0 +1,50 @@
+/** Launch another number of blocks: enough to fill the SMs, or as many as fit, each with a loop over the rest. */
+import type { Move } from '../move'
+import { counters, waiting, share } from '../evidence'
+import { message } from '../../messages/message'
+
+/** Waves from which starting blocks costs more than it balances, where a block does little. */
+const many = 20
+/** Sectors per request of lanes that read rows of their own, and of lanes side by side. */
+const scattered = 17
+const aligned = 4
+
+export const blocks: Move = {
+  id: 'blocks',
+  says: message('next.blocks'),
+  costs: message('next.blocksCosts'),
+  find(facts) {
+    const waves = facts.value('wavesPerSm')
+    const achieved = facts.value('achievedOccupancy') ?? 100
+    if (waves === null || waves <= 0 || facts.waits === null) return null
+    const theoretical = facts.value('theoreticalOccupancy') ?? 100
+    const sectors = facts.value('globalLoadSectorsPerRequest') ?? 0
+    const idle = waves < 0.5 && achieved < 30 && facts.boundBy !== 'operations'
+    const tooFew = facts.spread < 0.75 && waves < 1 && facts.boundBy !== 'operations'
+    const tooMany = waves > many && facts.boundBy === 'bytes' && (facts.busy.dram ?? 1) < 0.75
+    if (!tooFew && !idle && !tooMany) return null
+    const fills = tooFew || idle
+    return {
+      change: fills
+        ? {
+            spread: 1,
+            warps: Math.max(1, (0.9 * theoretical) / achieved),
+            // A thread that has a row for itself reads what its neighbors do not.
+            work:
+              sectors > scattered
+                ? { l1Data: aligned / sectors, l2: aligned / sectors, dram: 0.5 }
+                : {},
+          }
+        : {
+            instructions: 0.3,
+            work: { l1Data: 0.3, lsu: 0.3, l2: 0.8 },
+            waits: { stallBarrier: 0.2, stallShortScoreboard: 0.3, stallLongScoreboard: 0.3 },
+          },
+      evidence: [
+        ...counters(facts, 'wavesPerSm', 'achievedOccupancy'),
+        ...(facts.spread < 1 ? [message('next.spread', { share: share(facts.spread) })] : []),
+        ...waiting(facts, 'stallBarrier', 'stallLongScoreboard'),
+      ],
+    }
+  },
+}

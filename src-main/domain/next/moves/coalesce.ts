@@ -1,0 +1,80 @@
+/** Let neighboring lanes access neighboring elements, so that a request takes as few sectors as its bytes fill. */
+import { message } from '../../messages/message'
+import type { Move } from '../move'
+import { counters, waiting } from '../evidence'
+import type { Facts } from '../facts'
+
+/** Sectors of a warp's 16-byte accesses; more per request are scattered whatever the width. */
+const widest = 16
+/** Sectors of 4-byte accesses side by side. */
+const sideBySide = 4
+/** Where nearly all of it is found in L1, half of the loads are broadcasts of one sector. */
+const withBroadcasts = 2
+/** Percent of accesses found in L1: what other lanes left of the sectors of scattered loads. */
+const rereads = 60
+
+export const coalesce: Move = {
+  id: 'coalesce',
+  says: message('next.coalesce'),
+  costs: message('next.coalesceCosts'),
+  find(facts) {
+    const loads = facts.value('globalLoadSectorsPerRequest') ?? 0
+    const stores = facts.value('globalStoreSectorsPerRequest') ?? 0
+    const hit = facts.value('l1HitRate') ?? 0
+    const scatteredLoads =
+      loads > widest + 1 || (loads > sideBySide + 1 && loads !== widest && hit > rereads)
+    const scatteredStores = stores > widest + 1
+    const excess = shareOfExcess(facts.code)
+    const most = Math.max(scatteredLoads ? loads : 0, scatteredStores ? stores : 0)
+    if ((facts.busy.tensor ?? 0) > 0.05 && most < 20) return null
+    if (!scatteredLoads && !scatteredStores && excess < 0.1) return null
+    const ideal = hit > 95 ? withBroadcasts : sideBySide
+    const left = most > 0 ? ideal / most : 1 - excess
+    const reach = scatteredLoads || scatteredStores ? reachOf(facts, loads, stores, ideal) : left
+    return {
+      change: {
+        // L1 takes one pass per line that a request touches: as many as its sectors where lanes are far apart.
+        work: {
+          // L1 takes one pass per line of a request: as many as its sectors where lanes are far apart.
+          l1Data: scatteredLoads ? 1 / most : reach,
+          l2: reach,
+          dram: Math.max(left, leastTraffic(facts)),
+        },
+        waits: { stallLongScoreboard: left, stallLgThrottle: 0, stallMioThrottle: left },
+      },
+      evidence: [
+        ...counters(
+          facts,
+          ...(scatteredLoads ? ['globalLoadSectorsPerRequest'] : []),
+          ...(scatteredStores ? ['globalStoreSectorsPerRequest'] : []),
+        ),
+        ...waiting(facts, 'stallLgThrottle', 'stallLongScoreboard'),
+      ],
+      burden: ({ globalL2SectorsExcess }) => globalL2SectorsExcess ?? 0,
+    }
+  },
+}
+
+/** Requests of few results are few: only of a task that is bound by memory do stores weigh as much as loads. */
+function reachOf({ boundBy }: Facts, loads: number, stores: number, ideal: number): number {
+  const after = Math.min(loads, ideal) + Math.min(stores, ideal)
+  if (boundBy === 'bytes') return after / (loads + stores)
+  return loads > widest ? ideal / loads : 0.9
+}
+
+/** Of all sectors that the instructions asked for, those beyond the ideal. */
+function shareOfExcess(code: Parameters<typeof sum>[0]): number {
+  const all = sum(code, 'globalL2Sectors')
+  return all > 0 ? sum(code, 'globalL2SectorsExcess') / all : 0
+}
+
+const sum = (
+  code: readonly { globalL2Sectors: number | null; globalL2SectorsExcess: number | null }[],
+  of: 'globalL2Sectors' | 'globalL2SectorsExcess',
+): number => code.reduce((total, { [of]: value }) => total + (value ?? 0), 0)
+
+/** DRAM traffic cannot fall below what the task moves. */
+function leastTraffic({ leastBytes, value }: Facts): number {
+  const now = value('dramBytes')
+  return leastBytes === null || now === null || now <= 0 ? 0 : Math.min(1, leastBytes / now)
+}

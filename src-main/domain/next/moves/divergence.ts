@@ -1,0 +1,25 @@
+/** Let whole warps take the same path: neighboring threads work, or none of a warp does. */
+import type { Move } from '../move'
+import { share } from '../evidence'
+import { message } from '../../messages/message'
+
+/** Lanes at work per instruction, below which divergence is worth a sentence. */
+const worth = 0.8
+
+export const divergence: Move = {
+  id: 'divergence',
+  says: message('next.divergence'),
+  costs: message('next.divergenceCosts'),
+  find(facts) {
+    const { lanes } = facts
+    if (lanes === null || lanes > worth || (facts.busy.tensor ?? 0) > 0.05) return null
+    return {
+      change: { instructions: lanes, work: { lsu: lanes } },
+      evidence: [message('next.lanes', { share: share(lanes) })],
+      burden: ({ executed, threadExecuted }) =>
+        executed === null || threadExecuted === null
+          ? 0
+          : Math.max(0, executed - threadExecuted / 32),
+    }
+  },
+}

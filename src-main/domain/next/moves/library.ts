@@ -1,0 +1,22 @@
+/** Call the vendor's library, where the ladder's reference is one and is faster. */
+import type { Move } from '../move'
+import { message } from '../../messages/message'
+import { formatRatio } from '../../metrics/units'
+
+/** A rung this near the library gains nothing by it. */
+const worth = 1.03
+
+export const library: Move = {
+  id: 'library',
+  isLast: true,
+  says: message('next.library'),
+  costs: message('next.libraryCosts'),
+  find({ side: { rung } }) {
+    const ratio = rung.timing?.ratioToReference ?? null
+    if (ratio === null || ratio <= 0 || 1 / ratio < worth) return null
+    return {
+      change: { replaced: ratio },
+      evidence: [message('next.reference', { ratio: formatRatio(1 / ratio) })],
+    }
+  },
+}

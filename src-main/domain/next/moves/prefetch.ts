@@ -1,0 +1,36 @@
+/** Load the next tile while the current one is computed: prefetch into registers, or a second buffer. */
+import { message } from '../../messages/message'
+import type { Move } from '../move'
+import { waiting, counters } from '../evidence'
+import { stagesAsynchronously } from '../machine-code-signs'
+
+/** Share of the warps' time in waits for memory and barriers from which there is something to hide. */
+const worth = 0.12
+
+export const prefetch: Move = {
+  id: 'prefetch',
+  says: message('next.prefetch'),
+  costs: message('next.prefetchCosts'),
+  find(facts) {
+    const { waits, value } = facts
+    if (waits === null || (value('sharedLoads') ?? 0) === 0 || facts.boundBy === 'bytes')
+      return null
+    const hidden = waits.stallLongScoreboard + waits.stallBarrier
+    if (hidden < worth || stagesAsynchronously(facts)) return null
+    return {
+      change: {
+        waits: {
+          stallLongScoreboard: 0.05,
+          stallBarrier: 0.5,
+          stallShortScoreboard: 0.5,
+          stallNotSelected: 0.8,
+        },
+      },
+      evidence: [
+        ...waiting(facts, 'stallLongScoreboard', 'stallBarrier'),
+        ...counters(facts, 'issueSlotsBusy'),
+      ],
+      burden: ({ stalls }) => (stalls?.long_sb ?? 0) + (stalls?.barrier ?? 0),
+    }
+  },
+}

@@ -1,0 +1,42 @@
+/** Multiply on the tensor cores, or with the instructions that run them at their full rate (WGMMA). */
+import type { Move } from '../move'
+import { counters, share } from '../evidence'
+import { message } from '../../messages/message'
+import { usesWarpgroups } from '../machine-code-signs'
+
+const idle = 0.02
+
+export const tensorCores: Move = {
+  id: 'tensor-cores',
+  says: message('next.tensorCores'),
+  costs: message('next.tensorCoresCosts'),
+  find(facts) {
+    const { busy } = facts
+    const tensor = busy.tensor
+    const capability = Number(facts.side.session.device?.computeCapability ?? 0)
+    if (tensor === undefined || facts.boundBy !== 'operations' || capability < 8) return null
+    const unused = tensor < idle && facts.tensorTypes
+    const older =
+      capability >= 9 && capability < 10 && tensor > 0.3 && tensor < 0.9 && !usesWarpgroups(facts)
+    if (!unused && !older) return null
+    // Dense FP32 on the FMA pipe is 1/16 of the rate of 16-bit inputs on an H100's tensor cores.
+    return {
+      change: unused
+        ? {
+            instructions: 1 / 40,
+            work: { fma: 1 / 40, l1Data: 1 / 24, lsu: 1 / 24, issue: 1 / 40, l2: 0.25, dram: 0.6 },
+          }
+        : {
+            instructions: 0.25,
+            // mma.sync reaches 62 % of the tensor cores' rate of 16-bit inputs on an H100, and less of 8-bit ones.
+            work: { tensor: 0.5, lsu: 0.1, l1Data: 0.8 },
+            waits: { stallMathPipe: 0, stallShortScoreboard: 0.2, stallWait: 0.5 },
+          },
+      evidence: [
+        message('next.unitBusy', { unit: message('unit.tensor'), share: share(tensor) }),
+        ...counters(facts, 'fmaUtilization'),
+      ],
+      burden: ({ opcode, executed }) => (/^(FFMA|HFMA2|HMMA)/.test(opcode) ? (executed ?? 0) : 0),
+    }
+  },
+}

@@ -1,0 +1,178 @@
+/** What to change next in a rung: the moves that apply, each with its bound, where past steps landed, and an example. */
+import { z } from 'zod'
+import { message, Statement, together, type AnyMessage } from '../messages/message'
+import { code } from '../messages/sentence'
+import { CauseLine, linesOf } from '../why/cause-lines'
+import type { Side } from '../why/side'
+import { formatPercent } from '../metrics/units'
+import { boundOf, fullness } from './bound'
+import { factsOf, type Facts } from './facts'
+import { exampleOf, landingOf, readinessOf, type LeftOut, type Past, type Range } from './landing'
+import { isLibraryKernel } from './library-kernel'
+import { limitOf, obstacleOf } from './limit'
+import type { Found, Move } from './move'
+import { moves } from './registry'
+import { tracedStalls } from './traced'
+
+const Ranged = z.object({ low: z.number(), mid: z.number(), high: z.number() })
+
+export const NextStep = z.object({
+  /** The move. */
+  id: z.string(),
+  /** What to change. */
+  statement: Statement,
+  /** What it costs, and what it needs. */
+  costs: Statement,
+  /** Factors of the speed: of past steps of this kind, seven in a hundred landed below `low`, half below `mid`. */
+  speedup: Ranged,
+  /** Of a launch of the rung, in milliseconds. */
+  msNow: z.number(),
+  msAfter: Ranged,
+  evidence: z.array(Statement),
+  /** Where its cause is, heaviest first; absent below the deep level. */
+  lines: z.array(CauseLine).optional(),
+  /** A step of a shipped ladder that made this move, and the recording that has it; absent if none did. */
+  example: z
+    .object({ ladder: z.string(), from: z.string(), to: z.string(), recording: z.string() })
+    .optional(),
+})
+export type NextStep = z.infer<typeof NextStep>
+
+export const Next = z.object({
+  rung: z.string(),
+  /** Best first, at most five. */
+  steps: z.array(NextStep),
+  /** What limits the rung, or why nothing can be said of it. */
+  limit: Statement,
+})
+export type Next = z.infer<typeof Next>
+
+/** How many are worth reading. */
+const mostSteps = 5
+/** A step that can save less than this is not worth an afternoon. */
+const leastGain = 1.01
+
+export interface Candidate {
+  move: Move
+  found: Found
+  bound: number
+  speedup: Range
+}
+
+/** Between the gain and how readily the move is made: the logarithm of the gain counts fully, readiness by its root. */
+const rankOf = ({ move, speedup }: Candidate, out: LeftOut, past: Past): number =>
+  Math.max(Math.log(speedup.mid), 0.001) * Math.sqrt(readinessOf(move.id, out, past))
+
+/** All moves that apply, best first. Those that replace the kernel or change its results come last. */
+export function candidatesOf(facts: Facts, out: LeftOut, past: Past): Candidate[] {
+  return moves
+    .flatMap((move): Candidate[] => {
+      const found = move.find(facts)
+      if (found === null) return []
+      const bound = boundOf(facts, found.change)
+      const exact =
+        found.change.replaced === undefined ? null : { low: bound, mid: bound, high: bound }
+      const speedup = exact ?? landingOf(move.id, bound, out, past)
+      return speedup ? [{ move, found, bound, speedup }] : []
+    })
+    .map((candidate) => ({ candidate, rank: rankOf(candidate, out, past) }))
+    .sort(
+      (a, b) =>
+        Number(a.candidate.move.isLast ?? false) - Number(b.candidate.move.isLast ?? false) ||
+        b.rank - a.rank,
+    )
+    .map(({ candidate }) => candidate)
+}
+
+/** Numbers that are printed; more digits would pretend to be known. */
+const rounded = (value: number): number => Number(value.toPrecision(4))
+
+function toStep(
+  { move, found, bound, speedup }: Candidate,
+  facts: Facts,
+  out: LeftOut,
+  past: Past,
+): NextStep {
+  const { ms } = facts.time
+  const lines = found.burden ? linesOf(facts.side, found.burden, null) : []
+  const unit = fullness(facts)[0]?.unit ?? null
+  const example = exampleOf(move.id, { bound, unit }, out, past)
+  return {
+    id: move.id,
+    statement: move.says,
+    costs: move.costs,
+    speedup: { low: rounded(speedup.low), mid: rounded(speedup.mid), high: rounded(speedup.high) },
+    msNow: ms,
+    msAfter: {
+      low: rounded(ms / speedup.high),
+      mid: rounded(ms / speedup.mid),
+      high: rounded(ms / speedup.low),
+    },
+    evidence: [...found.evidence, ...tracedEvidence(facts, found)],
+    ...(lines.length > 0 ? { lines } : {}),
+    ...(example
+      ? {
+          example: {
+            ladder: example.ladder,
+            from: example.from,
+            to: example.to,
+            recording: example.recording,
+          },
+        }
+      : {}),
+  }
+}
+
+/** Stalls of the kernel that this move removes, with the instructions that they wait for. */
+function tracedEvidence({ side }: Facts, { change }: Found): AnyMessage[] {
+  const removed = {
+    long_sb: (change.waits?.stallLongScoreboard ?? 1) < 1,
+    short_sb: (change.waits?.stallShortScoreboard ?? 1) < 1,
+  }
+  const traced = new Map<string, { statement: (share: string) => AnyMessage; share: number }>()
+  for (const { reason, share, waiting, producer } of (side.deep?.kernels ?? []).flatMap(
+    tracedStalls,
+  )) {
+    if (!removed[reason]) continue
+    const [at, from] = [placeOf(waiting), placeOf(producer)]
+    const key = JSON.stringify([at, from])
+    traced.set(key, {
+      statement: (words) => message('next.traced', { share: words, at, producer: from }),
+      share: (traced.get(key)?.share ?? 0) + share,
+    })
+  }
+  return [...traced.values()]
+    .slice(0, mostTraced)
+    .map(({ statement, share }) => statement(formatPercent(100 * share)))
+}
+
+const mostTraced = 2
+
+const placeOf = ({ opcode, line }: { opcode: string; line: number | null }): AnyMessage =>
+  line === null
+    ? message('next.instruction', { opcode: code(opcode) })
+    : message('next.instructionAt', { opcode: code(opcode), line })
+
+/**
+ * Advice for one rung. `source` is its text, for what machine code does not tell where there is none.
+ * Less is said where less is known; a contradiction says nothing.
+ */
+export function nextOf(side: Side, source: string | null, past: Past): Next {
+  const facts = factsOf(side, source)
+  const obstacle = obstacleOf(side, facts)
+  if (obstacle !== null || facts === null)
+    return { rung: side.rung.id, steps: [], limit: obstacle ?? message('next.contradiction') }
+  const out = { ladder: side.session.ladder.id, to: null }
+  if (isLibraryKernel(side.session, side.rung))
+    return {
+      rung: side.rung.id,
+      steps: [],
+      limit: together(limitOf(facts), message('next.ofLibrary')),
+    }
+  const worth = candidatesOf(facts, out, past).filter(({ speedup }) => speedup.high >= leastGain)
+  return {
+    rung: side.rung.id,
+    steps: worth.slice(0, mostSteps).map((candidate) => toStep(candidate, facts, out, past)),
+    limit: limitOf(facts),
+  }
+}

@@ -1,0 +1,22 @@
+/** The time of a rung that advice starts from, whoever says it. */
+import type { RungResult } from '../session/session'
+
+export interface RungTime {
+  ms: number
+  /** `profiled`: ncu's or CUPTI's own time, where no runner timed the launch. */
+  evidence: 'measured' | 'profiled' | 'predicted'
+}
+
+/** Null for a rung without a time. */
+export function timeOfRung(rung: RungResult): RungTime | null {
+  const nanoseconds = rung.ncuMetrics?.['gpu__time_duration.sum']?.value
+  const found: readonly (readonly [number | undefined, RungTime['evidence']])[] = [
+    [rung.timing?.medianMs, 'measured'],
+    [rung.predicted?.ms, 'predicted'],
+    [typeof nanoseconds === 'number' ? nanoseconds / 1e6 : undefined, 'profiled'],
+    [rung.profiledTime?.medianMs, 'profiled'],
+  ]
+  for (const [ms, evidence] of found)
+    if (ms !== undefined && Number.isFinite(ms) && ms > 0) return { ms, evidence }
+  return null
+}

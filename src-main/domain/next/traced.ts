@@ -1,0 +1,95 @@
+/**
+ * Who causes a stall: a warp waits where a value is used, and what it waits for is the instruction that produces the
+ * value. From the instruction with most samples of a reason, its registers are followed back through the control flow
+ * to the nearest instruction that writes them and is of a kind that this reason waits for.
+ */
+import { opcodeFamily, type DeepKernel, type Instruction } from '../session/deep'
+import { controlFlow } from '../sass/control-flow'
+import { registersOf } from '../sass/operands'
+
+/** Stall reasons as ncu samples them, that wait for a value. */
+export const tracedReasons = ['long_sb', 'short_sb'] as const
+export type TracedReason = (typeof tracedReasons)[number]
+
+/** Instructions whose results each reason waits for. Source: "Warp stall reasons" of the Nsight Compute documentation. */
+const producers: Readonly<Record<TracedReason, RegExp>> = {
+  long_sb: /^(LDG|LD|LDL|ATOM|ATOMG|TEX|TLD|TLD4|SULD|LDGSTS)$/,
+  short_sb: /^(LDS|LDSM|ATOMS|SHFL|MUFU|S2R|S2UR|LDC|I2F|F2I|F2F|I2I|POPC|FLO|QSPC|REDUX)$/,
+}
+
+export interface Traced {
+  reason: TracedReason
+  /** Samples at the instruction for this reason, as a share of all samples of the kernel, 0 to 1. */
+  share: number
+  waiting: Instruction
+  producer: Instruction
+}
+
+function predecessorsOf(successors: readonly (readonly number[])[]): number[][] {
+  const before: number[][] = successors.map(() => [])
+  for (const [from, all] of successors.entries()) for (const to of all) before[to]!.push(from)
+  return before
+}
+
+/** Null where no path leads to such an instruction, as behind a barrier of cp.async. */
+function producerOf(
+  code: readonly Instruction[],
+  before: readonly (readonly number[])[],
+  at: number,
+  kind: RegExp,
+): Instruction | null {
+  const wanted = new Set(registersOf(code[at]!.text).reads)
+  const seen = new Set<number>([at])
+  let front = [...before[at]!]
+  while (front.length > 0) {
+    const next: number[] = []
+    for (const index of front) {
+      if (seen.has(index)) continue
+      seen.add(index)
+      const { writes, guarded } = registersOf(code[index]!.text)
+      const gives = writes.some((register) => wanted.has(register))
+      if (gives && kind.test(opcodeFamily(code[index]!.opcode))) return code[index]!
+      // The value comes from elsewhere; under a guard it may still come from further back.
+      if (
+        gives &&
+        !guarded &&
+        writes.every((register) => wanted.has(register)) &&
+        wanted.size === 1
+      )
+        continue
+      next.push(...before[index]!)
+    }
+    front = next
+  }
+  return null
+}
+
+/** Instructions of an unrolled loop wait side by side, and are named once. */
+const most = 8
+const worthNaming = 0.02
+
+/** The stalls of a kernel that weigh most, each with the instruction that it waits for. */
+export function tracedStalls({ instructions }: Pick<DeepKernel, 'instructions'>): Traced[] {
+  const total = instructions.reduce((sum, { samples }) => sum + (samples ?? 0), 0)
+  if (total === 0) return []
+  const heavy = tracedReasons
+    .flatMap((reason) =>
+      instructions.map((waiting, at) => ({
+        reason,
+        at,
+        waiting,
+        share: (waiting.stalls?.[reason] ?? 0) / total,
+      })),
+    )
+    .filter(({ share }) => share >= worthNaming)
+    .sort((a, b) => b.share - a.share)
+    .slice(0, most)
+  if (heavy.length === 0) return []
+  const flow = controlFlow(instructions)
+  if (!flow.whole) return []
+  const before = predecessorsOf(flow.successors)
+  return heavy.flatMap(({ reason, at, waiting, share }) => {
+    const producer = producerOf(instructions, before, at, producers[reason])
+    return producer ? [{ reason, share, waiting, producer }] : []
+  })
+}

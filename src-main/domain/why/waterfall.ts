@@ -1,0 +1,57 @@
+/**
+ * The way from the old time to the new one: each factor of a step as milliseconds. Factors multiply, so that what one of them
+ * alone saves depends on the order; its share of the logarithm does not. A bar is this share of the difference, which
+ * is its logarithm times the logarithmic mean of both times, and all bars add up to the difference.
+ */
+import { z } from 'zod'
+import { partIds } from './parts'
+import { contributionsOf } from './contributions'
+import type { Cause, Why } from './why'
+
+export const Bar = z.object({
+  /** The cause, as in `causes`; null for what is not explained. */
+  cause: z.enum(partIds).nullable(),
+  /** What it adds to the time, in milliseconds; negative where it saves. */
+  ms: z.number(),
+  /** Where the bar begins and ends. */
+  fromMs: z.number(),
+  toMs: z.number(),
+})
+export type Bar = z.infer<typeof Bar>
+
+export interface Waterfall {
+  fromMs: number
+  toMs: number
+  bars: (Bar & { of: Cause | null })[]
+}
+
+/** Below this share of the longer time a bar cannot be seen. */
+const least = 0.0005
+
+const logarithmicMean = (a: number, b: number): number => {
+  const log = Math.log(a / b)
+  return Math.abs(log) < 1e-9 ? a : (a - b) / log
+}
+
+/** Null where there are no causes, or a time is unknown. */
+export function waterfallOf(
+  why: Why,
+  fromMs: number | null,
+  toMs: number | null,
+): Waterfall | null {
+  const factors = contributionsOf(why)
+  if (factors.length === 0 || !fromMs || !toMs || fromMs <= 0 || toMs <= 0) return null
+  const mean = logarithmicMean(fromMs, toMs)
+  let at = fromMs
+  const bars = factors.map(({ cause, factor }) => {
+    const ms = -mean * Math.log(factor)
+    const bar = { of: cause, cause: cause?.id ?? null, ms, fromMs: at, toMs: at + ms }
+    at += ms
+    return bar
+  })
+  // Factors that were too small to be named.
+  const rest = toMs - at
+  if (Math.abs(rest) > least * Math.max(fromMs, toMs))
+    bars.push({ of: null, cause: null, ms: rest, fromMs: at, toMs })
+  return { fromMs, toMs, bars }
+}

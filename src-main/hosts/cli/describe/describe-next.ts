@@ -1,0 +1,46 @@
+/** What to change next in a rung, as terminal text. */
+import type { Next, NextStep } from '../../../domain/next/next'
+import { formatMs, formatRatio, formatShare } from '../../../domain/metrics/units'
+import { inEnglish } from '../../../domain/text/english'
+
+const indent = '   '
+
+function describeStep(step: NextStep, index: number): string[] {
+  const { statement, costs, speedup, msNow, msAfter, evidence, lines, example } = step
+  const after =
+    msAfter.low === msAfter.high
+      ? formatMs(msAfter.mid)
+      : `${formatMs(msAfter.low)} to ${formatMs(msAfter.high)}`
+  return [
+    `${index + 1}. ${inEnglish(statement)}`,
+    `${indent}${formatMs(msNow)} → ${after}, most likely ${formatMs(msAfter.mid)} (${formatRatio(speedup.mid)} as fast)`,
+    ...evidence.map((one) => `${indent}${inEnglish(one)}`),
+    ...(lines ?? []).map(({ file, line, text, share }) =>
+      `${indent}${file}:${line}, ${formatShare(share)}: ${text?.trim() ?? ''}`.trimEnd(),
+    ),
+    `${indent}${inEnglish(costs)}`,
+    ...(example
+      ? [
+          `${indent}Example: kernel-ladder diff recorded:${example.recording} ${example.from} ${example.to}`,
+        ]
+      : []),
+  ]
+}
+
+/** The first step alone, below what is known of a rung. */
+export function describeFirst({ steps, limit }: Next): string {
+  const [first] = steps
+  if (!first) return `Next: ${inEnglish(limit)}`
+  const { msNow, msAfter } = first
+  const after = `${formatMs(msAfter.low)} to ${formatMs(msAfter.high)}`
+  return `Next: ${inEnglish(limit)} ${inEnglish(first.statement)} ${formatMs(msNow)} → ${after}; \`next\` has the rest.`
+}
+
+export const describeNext = ({ rung, steps, limit }: Next): string =>
+  [
+    `${rung}: ${inEnglish(limit)}`,
+    ...steps.flatMap((step, index) => ['', ...describeStep(step, index)]),
+    ...(steps.length === 0
+      ? []
+      : ['', 'Ranges: where recorded steps of other ladders landed; see docs/NEXT.md.']),
+  ].join('\n')

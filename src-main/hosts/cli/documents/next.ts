@@ -1,0 +1,12 @@
+/** What `next SESSION [RUNG] --json` prints. */
+import { Next } from '../../../domain/next/next'
+import { documentKind } from './document'
+
+export const nextDocument = documentKind({
+  name: 'next',
+  version: 1,
+  title: 'next',
+  description:
+    'What `kernel-ladder next SESSION [RUNG] --json` prints: what to change next in a rung, best first. docs/NEXT.md explains it.',
+  fields: Next.shape,
+})

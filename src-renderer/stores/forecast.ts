@@ -1,0 +1,14 @@
+/** The forecast of the change that was tried last, until its result is there. */
+import { defineStore } from 'pinia'
+import { computed } from 'vue'
+import { parseForecast, type Forecast } from '../../src-main/domain/next/forecast'
+import { storedText } from '../ui/preferences'
+
+export const useForecastStore = defineStore('forecast', () => {
+  const kept = storedText('forecast')
+  const forecast = computed(() => parseForecast(kept.value))
+  function keep(next: Forecast): void {
+    kept.value = JSON.stringify(next)
+  }
+  return { forecast, keep }
+})

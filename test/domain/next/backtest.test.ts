@@ -1,0 +1,59 @@
+/** The backtest over the shipped recordings: its table is the one in docs, and it reaches these floors. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import {
+  backtest,
+  backtestPart,
+  backtestPath,
+  groupsOf,
+  landedPath,
+  pastOf,
+  recordedSteps,
+  scoreOf,
+} from '../../../scripts/lib/backtest'
+import { documentWith } from '../../../scripts/lib/document.mjs'
+import { projectRoot, recordedPast } from './support'
+
+const steps = await recordedSteps(projectRoot)
+const past = pastOf(steps)
+const groups = groupsOf(backtest(steps, past))
+
+describe('the backtest', () => {
+  it('is of the gains that ship: run `npm run next` after a move or a recording has changed', () => {
+    expect(recordedPast, landedPath).toEqual(past)
+  })
+
+  it('is the table in docs', async () => {
+    expect(await documentWith(backtestPath, [['backtest', backtestPart(steps, past)]])).toBe(
+      readFileSync(join(projectRoot, backtestPath), 'utf8'),
+    )
+  })
+
+  it('covers every step whose rung before has counters of the standard level', () => {
+    expect(groups.all.length).toBeGreaterThan(200)
+    expect(groups.deep.length).toBeGreaterThan(30)
+  })
+
+  it('has the move among the first three in 80 % of all steps, and in 88 % of those that gained', () => {
+    expect(scoreOf(groups.all).first).toBeGreaterThanOrEqual(0.8)
+    expect(scoreOf(groups.worthwhile).first).toBeGreaterThanOrEqual(0.88)
+  })
+
+  it('has the gain in the range in 85 % of the steps', () => {
+    expect(scoreOf(groups.all).inRange).toBeGreaterThanOrEqual(0.85)
+  })
+
+  it('has ranges whose median is no wider than 1.55', () => {
+    expect(scoreOf(groups.all).medianWidth).toBeLessThanOrEqual(1.55)
+  })
+
+  it('learns nothing from the ladder that it tests', () => {
+    const only = past.landed.filter(({ ladder }) => ladder === 'transpose')
+    const own = steps.filter(({ ladder }) => ladder === 'transpose')
+    const tested = backtest(own, { landed: only, offered: [] })
+    expect(tested.length).toBeGreaterThan(10)
+    // The library's time is known and learned from no step.
+    expect(tested.every(({ first }) => first.every((move) => move === 'library'))).toBe(true)
+  })
+})

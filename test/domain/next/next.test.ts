@@ -1,0 +1,300 @@
+/** What to change next in a rung: steps with figures, limits, and how little is said where little is known. */
+import { describe, expect, it } from 'vitest'
+import { boundOf, timeLeft } from '../../../src-main/domain/next/bound'
+import { factsOf } from '../../../src-main/domain/next/facts'
+import {
+  exampleOf,
+  landingOf,
+  readinessOf,
+  type Landed,
+} from '../../../src-main/domain/next/landing'
+import { Next, nextOf as nextWith } from '../../../src-main/domain/next/next'
+import { timeOfRung } from '../../../src-main/domain/next/time-of-rung'
+import type { RungResult, Session } from '../../../src-main/domain/session/session'
+import type { Side } from '../../../src-main/domain/why/side'
+import { inEnglish } from '../../../src-main/domain/text/english'
+import { factsOfRung, recorded, recordedPast, sideOf } from './support'
+import type { PredictedTime } from '../../../src-main/domain/session/predicted'
+
+const nextOf = (side: Side): Next => nextWith(side, null, recordedPast)
+
+const advise = async (name: string, rung: string, over: Partial<RungResult> = {}): Promise<Next> =>
+  nextOf(await sideOf(name, rung, over))
+const limit = async (name: string, rung: string, over: Partial<RungResult> = {}) =>
+  inEnglish((await advise(name, rung, over)).limit)
+const ids = ({ steps }: Next): string[] => steps.map(({ id }) => id)
+
+describe('the steps', () => {
+  it('are up to five, each with a sentence, figures, evidence and an example of another ladder', async () => {
+    const next = Next.parse(await advise('gemm-fp32-h200-4096', '05_thread_tile_2d'))
+    expect(next.steps).toHaveLength(5)
+    for (const step of next.steps) {
+      expect(inEnglish(step.statement)).toMatch(/^[A-Z].*\.$/)
+      expect(inEnglish(step.costs)).toMatch(/^[A-Z].*\.$/)
+      expect(step.evidence.length).toBeGreaterThan(0)
+      expect(step.speedup.low).toBeLessThanOrEqual(step.speedup.mid)
+      expect(step.speedup.mid).toBeLessThanOrEqual(step.speedup.high)
+      expect(step.msNow).toBeCloseTo(4.436, 2)
+      expect(step.msAfter.mid).toBeCloseTo(step.msNow / step.speedup.mid, 2)
+      expect(step.msAfter.low).toBeLessThanOrEqual(step.msAfter.high)
+      expect(step.example?.ladder).not.toBe('gemm-fp32')
+    }
+  })
+
+  it('begin with coalescing of the naive product, which the next rung did', async () => {
+    const [first] = (await advise('gemm-fp32-h200-4096', '01_naive')).steps
+    expect(first!.id).toBe('coalesce')
+    expect(first!.speedup.high).toBeGreaterThan(12.9)
+  })
+
+  it('end with the library and lower precision, which replace the kernel or its result', async () => {
+    expect(ids(await advise('transpose-h200', '03_square_tile')).slice(0, 4)).not.toContain(
+      'library',
+    )
+    expect(ids(await advise('transpose-h200-8191x4097', '09_tma_sectors'))[0]).not.toBe('precision')
+  })
+
+  it('offer nothing that cannot save one percent', async () => {
+    for (const name of ['gemm-fp32-h200-4096', 'reduction-h200', 'gemm-bf16-h200-4096'])
+      for (const { id } of (await recorded(name)).rungs)
+        for (const step of (await advise(name, id)).steps)
+          expect(step.speedup.high).toBeGreaterThanOrEqual(1.01)
+  })
+})
+
+describe('the limit', () => {
+  it('of a kernel at the DRAM limit is told with its share of the measured bandwidth', async () => {
+    expect(await limit('reduction-h200', '10_last_block')).toMatch(
+      /^At the limit of DRAM \(9\d\.\d % of 4\.53 TB\/s\)\. Only fewer bytes would help\.$/,
+    )
+  })
+
+  it('of a kernel at the tensor limit is told too', async () => {
+    expect(await limit('gemm-bf16-h200-4096', '80_overlapped_epilogue_nt')).toMatch(
+      /^At the limit of the tensor pipe \(9\d\.\d %\)\. Only less arithmetic/,
+    )
+  })
+
+  it('of a kernel of the FMA pipe is told too', async () => {
+    expect(await limit('gemm-fp32-h200-4096', '13_split_k')).toMatch(
+      /^At the limit of .*(FMA|issue)/,
+    )
+  })
+
+  it('of too few blocks is the idle SMs', async () => {
+    expect(await limit('seed-cutlass-h200-256x256x16384', '12_rasterized')).toMatch(
+      /^SMs have a block for only 1\.5\d? % of the time/,
+    )
+  })
+})
+
+describe('where little is known', () => {
+  const bare = { metrics: {} }
+
+  it('a rung that is wrong or failed gets no step', async () => {
+    for (const status of ['wrong', 'failed', 'unsupported', 'not-run'] as const) {
+      const next = await advise('gemm-fp32-h200-4096', '01_naive', { status })
+      expect(next.steps).toEqual([])
+      expect(inEnglish(next.limit)).toContain(status)
+    }
+  })
+
+  it('a rung without a time gets none', async () => {
+    const next = await advise('gemm-fp32-h200-4096', '01_naive', { timing: null })
+    expect(next.steps).toEqual([])
+    expect(inEnglish(next.limit)).toBe('The rung has no time.')
+  })
+
+  it('an emulated session is told to predict or measure', async () => {
+    const { session, rung } = await sideOf('gemm-fp32-h200-4096', '01_naive', { timing: null })
+    const target = { kind: 'emulated', name: 'h200' } as const
+    const next = nextOf({ session: { ...session, target }, rung })
+    expect(next.steps).toEqual([])
+    expect(inEnglish(next.limit)).toMatch(/^An emulated session/)
+  })
+
+  it('a rung without counters gets none', async () => {
+    const next = await advise('gemm-fp32-h200-4096', '01_naive', bare)
+    expect(next.steps).toEqual([])
+    expect(inEnglish(next.limit)).toMatch(/has no counters/)
+  })
+
+  it('card metrics alone give no step that needs more, and the remedy', async () => {
+    for (const { id } of (await recorded('gemm-fp32-h200-1024')).rungs.slice(1)) {
+      const next = await advise('gemm-fp32-h200-1024', id)
+      expect(next.steps).toEqual([])
+      expect(inEnglish(next.limit)).toMatch(/^The card profile has too few counters/)
+    }
+  })
+
+  it('contradictory counters give none', async () => {
+    const { rung } = await sideOf('gemm-fp32-h200-4096', '01_naive')
+    const over = (id: string, value: number) => ({
+      metrics: { ...rung.metrics, [id]: { ...rung.metrics[id]!, value } },
+    })
+    for (const [id, value] of [
+      ['dramUtilization', 140],
+      ['fmaUtilization', -3],
+    ] as const) {
+      const next = await advise('gemm-fp32-h200-4096', '01_naive', over(id, value))
+      expect(next.steps).toEqual([])
+      expect(inEnglish(next.limit)).toMatch(/contradict/)
+    }
+  })
+
+  it('an import without source or task names only what its counters show', async () => {
+    const { session, rung } = await sideOf('gemm-fp32-h200-4096', '01_naive')
+    const imported: Session = {
+      ...session,
+      problem: null,
+      target: { kind: 'imported', name: 'report.ncu-rep' },
+      ladder: { ...session.ladder, id: 'imported', task: null },
+    }
+    const next = nextOf({ session: imported, rung })
+    expect(ids(next)).toContain('coalesce')
+    expect(ids(next)).not.toContain('tensor-cores')
+    expect(ids(next)).not.toContain('one-pass')
+    expect(next.steps.every(({ lines }) => lines === undefined)).toBe(true)
+  })
+
+  it('another GPU gets no move that it cannot make', async () => {
+    const { session, rung } = await sideOf('gemm-bf16-h200-4096', '73_wgmma_nt')
+    const old = { ...session, device: { ...session.device!, computeCapability: '7.5' } }
+    const moves = ids(nextOf({ session: old, rung }))
+    for (const id of ['async-copy', 'cluster', 'specialize', 'overlap', 'tensor-cores'])
+      expect(moves).not.toContain(id)
+  })
+
+  it('a kernel of a library gets its limit and no step, since its code cannot be changed', async () => {
+    const program = await recorded('feed-forward-h200')
+    const library = program.rungs.find(({ id }) => id.includes('nvjet'))!
+    const next = nextOf({ session: program, rung: library })
+    expect(next.steps).toEqual([])
+    expect(inEnglish(next.limit)).toMatch(/The kernel belongs to a library/)
+    const own = await recorded('feed-forward-h200-fused')
+    const fused = own.rungs.find(({ id }) => id.includes('bias_gelu'))!
+    expect(inEnglish(nextOf({ session: own, rung: fused }).limit)).not.toMatch(/library/)
+  })
+
+  it('a rung that is a whole program is told to profile it', async () => {
+    const next = await advise('gemm-fp32-h200-4096', '01_naive', {
+      program: { command: ['./a.out'], exitCode: 0, output: null },
+    })
+    expect(next.steps).toEqual([])
+    expect(inEnglish(next.limit)).toMatch(/whole program/)
+  })
+})
+
+describe('the time of a rung', () => {
+  const predictedIn = (ms: number): PredictedTime => ({
+    ...{ evidence: 'predicted', ms, lowMs: ms / 2, highMs: 2 * ms, limiter: 'fma' },
+    ...{ model: 'a test', class: 'compute', widened: [], extrapolated: false },
+  })
+
+  it('is measured, predicted or the profiler’s own, in this order', async () => {
+    const { rung } = await sideOf('gemm-fp32-h200-4096', '01_naive')
+    const predicted = predictedIn(2)
+    expect(timeOfRung({ ...rung, predicted })).toMatchObject({ evidence: 'measured' })
+    expect(timeOfRung({ ...rung, timing: null, predicted })).toEqual({
+      ms: 2,
+      evidence: 'predicted',
+    })
+    const profiledTime = { launches: 3, totalMs: 9, medianMs: 3, minMs: 3, maxMs: 3, spread: 0 }
+    expect(timeOfRung({ ...rung, timing: null, profiledTime })).toEqual({
+      ms: 3,
+      evidence: 'profiled',
+    })
+    expect(timeOfRung({ ...rung, timing: null })).toBeNull()
+  })
+
+  it('of a prediction gives advice in predicted milliseconds', async () => {
+    const { session, rung } = await sideOf('gemm-fp32-h200-4096', '05_thread_tile_2d')
+    const predicted = { ...rung, timing: null, predicted: predictedIn(5) }
+    expect(nextOf({ session, rung: predicted }).steps[0]!.msNow).toBe(5)
+  })
+})
+
+describe('the bound', () => {
+  it('is 1 where nothing is removed', async () => {
+    expect(boundOf(await factsOfRung('gemm-fp32-h200-4096', '05_thread_tile_2d'), {})).toBe(1)
+  })
+
+  it('is what is left of the busiest unit, or of the cycles of warps', async () => {
+    const facts = await factsOfRung('gemm-fp32-h200-4096', '08_warp_tile')
+    const { waits, busy } = facts
+    const left = timeLeft(facts, { waits: { stallLongScoreboard: 0 } })
+    expect(left).toBeCloseTo(Math.max(1 - waits!.stallLongScoreboard, busy.fma! / 0.84), 2)
+    // With all waits gone the issue slots and the pipe still take their time.
+    const all = Object.fromEntries(Object.keys(waits!).map((id) => [id, 0]))
+    expect(timeLeft(facts, { waits: all })).toBeGreaterThan(0.7)
+  })
+
+  it('of a replacement is its known time', async () => {
+    const facts = await factsOfRung('gemm-fp32-h200-4096', '05_thread_tile_2d')
+    expect(boundOf(facts, { replaced: 0.5 })).toBe(2)
+  })
+})
+
+describe('the landing', () => {
+  const step = (over: Partial<Landed>): Landed => ({
+    ...{ move: 'pad', ladder: 'a', recording: 'r', from: '01', to: '02' },
+    ...{ isMain: true, unit: 'l1Data', bound: 2, gain: 1.5 },
+    ...over,
+  })
+  const past = (...landed: Landed[]) => ({ landed, offered: [] })
+
+  it('leaves out the ladder at hand, and the same step elsewhere', () => {
+    const all = past(step({}), step({ ladder: 'b', to: '03', gain: 1.1 }))
+    expect(landingOf('pad', 2, { ladder: 'b', to: null }, all)!.mid).toBeCloseTo(1.5, 1)
+    expect(landingOf('pad', 2, { ladder: 'a', to: null }, all)!.mid).toBeCloseTo(1.1, 1)
+    expect(landingOf('pad', 2, { ladder: 'c', to: '02' }, all)!.mid).toBeCloseTo(1.1, 1)
+    expect(landingOf('pad', 2, { ladder: 'a', to: '03' }, all)).toBeNull()
+  })
+
+  it('stays below the bound, and reaches for the share that steps of its own move reached', () => {
+    const all = past(step({ gain: 4 }), step({ move: 'fuse', gain: 1.01 }))
+    const range = landingOf('pad', 2, { ladder: 'x', to: null }, all)!
+    expect(range.high).toBeLessThan(2.07)
+    expect(range.mid).toBeGreaterThan(1.9)
+  })
+
+  it('takes as an example a step whose main change it was, of the same unit, that gained', () => {
+    const all = past(
+      step({ ladder: 'aside', isMain: false }),
+      step({ ladder: 'other', unit: 'dram' }),
+      step({ ladder: 'like' }),
+      step({ ladder: 'lost', gain: 0.9 }),
+    )
+    const like = { bound: 2, unit: 'l1Data' }
+    expect(exampleOf('pad', like, { ladder: 'x', to: null }, all)!.ladder).toBe('like')
+    expect(exampleOf('pad', like, { ladder: 'like', to: null }, all)!.ladder).toBe('other')
+    expect(exampleOf('fuse', like, { ladder: 'x', to: null }, all)).toBeNull()
+  })
+
+  it('trusts a move that ladders make where it applies', () => {
+    const offered = [
+      { move: 'pad', ladder: 'a', applied: 10, made: 10 },
+      { move: 'fuse', ladder: 'a', applied: 10, made: 0 },
+    ]
+    const out = { ladder: 'x', to: null }
+    expect(readinessOf('pad', out, { landed: [], offered })).toBeGreaterThan(
+      readinessOf('fuse', out, { landed: [], offered }),
+    )
+  })
+
+  it('has recorded steps of every ladder with counters', () => {
+    expect(recordedPast.landed.length).toBeGreaterThan(200)
+    expect(new Set(recordedPast.landed.map(({ ladder }) => ladder)).size).toBeGreaterThan(12)
+  })
+})
+
+describe('many kernels', () => {
+  it('take little time each', async () => {
+    const { session, rung } = await sideOf('gemm-fp32-h200-4096', '05_thread_tile_2d')
+    const start = performance.now()
+    for (let kernel = 0; kernel < 1000; kernel += 1)
+      expect(nextOf({ session, rung }).steps).toHaveLength(5)
+    expect(performance.now() - start).toBeLessThan(10_000)
+    expect(factsOf({ session, rung })).not.toBeNull()
+  })
+})

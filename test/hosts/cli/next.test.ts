@@ -1,0 +1,55 @@
+/** `next`, `show` and `diff` as text: what to change, the limit, and the path from the old time to the new. */
+import { describe, expect, it } from 'vitest'
+import { ncuReportFile } from '../../captures'
+import { runHere } from './support'
+
+const deep = 'recorded:gemm-fp32-h200-4096-deep'
+
+describe('next', () => {
+  it('prints steps with their time, evidence, lines, costs and an example that diff can show', async () => {
+    const { code, stdout } = await runHere('next', deep, '05_thread_tile_2d')
+    expect(code).toBe(0)
+    expect(stdout).toMatch(/^05_thread_tile_2d: No unit is near its limit; the busiest is/)
+    expect(stdout).toMatch(/^1\. Compute a tile of results per thread/m)
+    expect(stdout).toMatch(/4\.43 ms → [\d.]+ ms to [\d.]+ ms, most likely [\d.]+ ms/)
+    expect(stdout).toMatch(
+      /[\d.]+ % of the samples wait at \S+ \(line \d+\) for the result of LDG\S* \(line \d+\)\./,
+    )
+    expect(stdout).toMatch(/gemm\/05_thread_tile_2d\.cu:87, \d+ %: for \(int i/)
+    const [, recording, a, b] = /Example: kernel-ladder diff (\S+) (\S+) (\S+)/.exec(stdout)!
+    expect((await runHere('diff', recording!, a!, b!)).code).toBe(0)
+  })
+
+  it('reads a report without saving a session', async () => {
+    const before = (await runHere('sessions')).stdout
+    const { code, stdout } = await runHere('next', ncuReportFile('launches-two-rungs'))
+    expect(code).toBe(0)
+    expect(stdout).toMatch(/^\d\d_\w+: /)
+    expect((await runHere('sessions')).stdout).toBe(before)
+  })
+
+  it('ends with 2 for a rung, a session or a file that is not there', async () => {
+    expect((await runHere('next', deep, '05_thread_tile')).code).toBe(2)
+    expect((await runHere('next', './nothing-here')).code).toBe(2)
+    expect((await runHere('next', './nothing.ncu-rep')).code).toBe(2)
+  })
+
+  it('says of card metrics only that they are too few', async () => {
+    const { code, stdout } = await runHere('next', 'recorded:gemm-fp32-h200-1024')
+    expect(code).toBe(0)
+    expect(stdout).toMatch(/The card profile has too few counters/)
+  })
+})
+
+it('show ends with the first step of a rung', async () => {
+  const { stdout } = await runHere('show', deep, '--rung', '05_thread_tile_2d')
+  expect(stdout).toMatch(/^Next: No unit is near its limit; .* Compute a tile of results/m)
+})
+
+it('diff draws the path from the old time to the new', async () => {
+  const { stdout } = await runHere('diff', deep, '05_thread_tile_2d', '06_float4')
+  const path = stdout.slice(stdout.indexOf('From the old time to the new:'))
+  expect(path).toMatch(/4\.43 ms {2}█+ +05_thread_tile_2d/)
+  expect(path).toMatch(/−[\d.]+ (ms|µs) +█+ +work of the limiting unit/)
+  expect(path).toMatch(/3\.41 ms {2}█+ +06_float4/)
+})
