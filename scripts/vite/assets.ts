@@ -4,7 +4,7 @@
  * With them a single copied file can run ladders, replay recordings and serve the UI.
  *
  * Its default export is `null` (tests, the desktop build: files are read in place) or `{ hash }`, and then the last
- * line of the program is a comment, out of the way of whatever compiles the code before it: `//` and, in base64, a
+ * line of the program is a comment, out of the way of whatever compiles the code before it: `//` and, in Ascii85, a
  * Brotli stream of an archive in this format: 4 bytes, the length of the index in bytes, unsigned, little endian; the
  * index, JSON in UTF-8: [{ "path": "cuda-kernels/gemm/01_naive.cu", "size": 1234 }, …]; the contents, every file's
  * bytes, concatenated in index order.
@@ -17,6 +17,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib'
 import { type Plugin } from 'vite'
+import { toAscii85 } from '../../src-main/adapters/catalog/ascii85'
 import { packedFolders } from '../lib/package-files.mjs'
 
 const moduleId = 'virtual:kernel-ladder-assets'
@@ -32,7 +33,7 @@ const compression = {
 
 export interface AssetPack {
   hash: string
-  base64: string
+  text: string
 }
 
 export interface PackedFile {
@@ -77,7 +78,7 @@ export function packAssets(files: readonly PackedFile[]): AssetPack {
   const archive = Buffer.concat([length, index, ...files.map(({ bytes }) => bytes)])
   return {
     hash: createHash('sha256').update(archive).digest('hex'),
-    base64: brotliCompressSync(archive, { params: compression }).toString('base64'),
+    text: toAscii85(brotliCompressSync(archive, { params: compression })),
   }
 }
 
@@ -92,8 +93,8 @@ export function assetPack(options: { root: string; embed: boolean }): Plugin {
       if (!options.embed) return 'export default null'
       if (!existsSync(join(options.root, 'out/renderer/index.html')))
         this.warn('The UI has not been built, so the program will not be able to serve it.')
-      const { hash, base64 } = packAssets(collectAssets(options.root))
-      lastLine = `\n//${base64}\n`
+      const { hash, text } = packAssets(collectAssets(options.root))
+      lastLine = `\n//${text}\n`
       return `export default { hash: '${hash}' }`
     },
     generateBundle(_options, bundle) {

@@ -8,6 +8,7 @@ import { brotliCompressSync, brotliDecompressSync } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { inOrder } from '../../scripts/lib/build.mjs'
 import { closingLine, countTests, thoroughTests } from '../../scripts/lib/test-report.mjs'
+import { fromAscii85 } from '../../src-main/adapters/catalog/ascii85'
 import { collectAssets, packAssets } from '../../scripts/vite/assets'
 import { budget, budgetTally } from '../../scripts/bench/budgets.mjs'
 import { inputState, isFresh, removeStamp, writeStamp } from '../../scripts/lib/freshness.mjs'
@@ -41,8 +42,8 @@ describe('builds', () => {
         const files = collectAssets(root, ['a', 'absent'])
         expect(files.map(({ path }) => path)).toEqual(['a/deep/bytes', 'a/raw.jsonl.br', 'a/z.cu'])
 
-        const { hash, base64 } = packAssets(files)
-        const archive = brotliDecompressSync(Buffer.from(base64, 'base64'))
+        const { hash, text } = packAssets(files)
+        const archive = brotliDecompressSync(fromAscii85(text))
         expect(createHash('sha256').update(archive).digest('hex')).toBe(hash)
         const start = 4 + archive.readUInt32LE()
         expect(JSON.parse(archive.toString('utf8', 4, start))).toEqual([
@@ -52,7 +53,7 @@ describe('builds', () => {
         ])
         expect([...archive.subarray(start, start + 3)]).toEqual([0, 255, 10])
         expect(archive.toString('utf8', start + 3)).toBe('{}\nkernel é')
-        expect(packAssets(collectAssets(root, ['a'])).base64).toBe(base64)
+        expect(packAssets(collectAssets(root, ['a'])).text).toBe(text)
       } finally {
         rmSync(root, { recursive: true })
       }

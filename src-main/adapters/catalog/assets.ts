@@ -12,6 +12,7 @@ import pack from 'virtual:kernel-ladder-assets'
 import { KernelLadderError } from '../../domain/errors'
 import { message } from '../../domain/messages/message'
 import { diskError, makeFolder, pathExists } from '../disk/disk'
+import { fromAscii85 } from './ascii85'
 import { cacheDir, sharedCacheDir } from '../disk/paths'
 
 export interface Assets {
@@ -64,7 +65,7 @@ const packAgain = (bytes: Buffer): Buffer =>
 async function* unpack(): AsyncGenerator<{ path: string; bytes: Buffer }> {
   const program = (await readFile(import.meta.filename, 'latin1')).trimEnd()
   const packed = program.slice(program.lastIndexOf('\n') + '\n//'.length)
-  const archive = brotliDecompressSync(Buffer.from(packed, 'base64'))
+  const archive = brotliDecompressSync(fromAscii85(packed))
   const indexLength = archive.readUInt32LE(0)
   const index = JSON.parse(archive.subarray(4, 4 + indexLength).toString('utf8')) as {
     path: string
