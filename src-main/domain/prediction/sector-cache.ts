@@ -5,33 +5,24 @@ export class SectorCache {
   hits = 0
   misses = 0
 
-  constructor(
-    private readonly mostLines: number,
-    private readonly onEvict: (line: number, sectors: number) => void = () => {},
-  ) {}
+  constructor(private readonly mostLines: number) {}
 
   /** Looks up and fills the sectors of a line; returns those that were missing. */
   access(line: number, sectors: number): number {
+    if (this.mostLines === 0) {
+      this.misses += countSectors(sectors)
+      return sectors
+    }
     const valid = this.lines.get(line)
     if (valid !== undefined) this.lines.delete(line)
     else if (this.lines.size >= this.mostLines) {
-      const [oldest] = this.lines.entries().next().value!
-      this.onEvict(oldest, this.lines.get(oldest)!)
-      this.lines.delete(oldest)
+      this.lines.delete(this.lines.keys().next().value!)
     }
-    if (this.mostLines > 0) this.lines.set(line, (valid ?? 0) | sectors)
+    this.lines.set(line, (valid ?? 0) | sectors)
     const missing = sectors & ~(valid ?? 0)
     this.misses += countSectors(missing)
     this.hits += countSectors(sectors) - countSectors(missing)
     return missing
-  }
-
-  has(line: number, sectors: number): boolean {
-    return ((this.lines.get(line) ?? 0) & sectors) === sectors
-  }
-
-  drop(line: number): void {
-    this.lines.delete(line)
   }
 }
 

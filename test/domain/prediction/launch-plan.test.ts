@@ -1,0 +1,46 @@
+import { describe, expect, it } from 'vitest'
+import { smLimits } from '../../../src-main/domain/gpu/sm-limits'
+import {
+  blocksOfFirstSm,
+  planLaunch,
+  smOfBlock,
+  type LaunchShape,
+} from '../../../src-main/domain/prediction/launch-plan'
+
+const shape: LaunchShape = {
+  ...{ blocks: 1024, threads: 256, registers: 64 },
+  ...{ staticSharedBytes: 0, dynamicSharedBytes: 0, clusterBlocks: 1 },
+}
+const h100 = { smCount: 132, l1Bytes: 256 * 1024 }
+const plan = (over: Partial<LaunchShape> = {}) =>
+  planLaunch({ ...shape, ...over }, smLimits('9.0')!, h100)!
+
+describe('the plan of a launch', () => {
+  it('has the blocks that an SM holds, and those that come to the busiest one', () => {
+    expect(plan()).toMatchObject({ resident: 4, clustersOfSm: 8, sms: 132, clustersPerWave: 528 })
+  })
+
+  it('of fewer blocks than SMs uses as many SMs', () => {
+    expect(plan({ blocks: 10 })).toMatchObject({ resident: 1, clustersOfSm: 1, sms: 10 })
+  })
+
+  it('gives a cluster an SM per block', () => {
+    const own = plan({ clusterBlocks: 2 })
+    expect(own).toMatchObject({ sms: 132, clustersOfSm: 8 })
+    expect(blocksOfFirstSm(own, 2)).toEqual([0, 1, 132, 133])
+    expect([smOfBlock(own, 0), smOfBlock(own, 1), smOfBlock(own, 133)]).toEqual([0, 1, 1])
+  })
+
+  it('leaves L1 what shared memory does not take', () => {
+    const most = plan()
+    const least = plan({ dynamicSharedBytes: 100 * 1024 })
+    expect(most.l1Bytes).toBeGreaterThan(240 * 1024)
+    expect(least.l1Bytes).toBeLessThan(64 * 1024)
+  })
+
+  it('is none where no block fits', () => {
+    expect(
+      planLaunch({ ...shape, threads: 1024, registers: 255 }, smLimits('9.0')!, h100),
+    ).toBeNull()
+  })
+})

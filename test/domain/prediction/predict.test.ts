@@ -1,0 +1,93 @@
+/** Kernels that were captured on a GPU, predicted at the small sizes of the captures. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import type { EmulationJob } from '../../../src-main/domain/emulation/job'
+import { fillBuffer } from '../../../src-main/domain/emulator/fills'
+import {
+  parameterValues,
+  readGpuParameters,
+} from '../../../src-main/domain/prediction/gpu-parameters'
+import { predict } from '../../../src-main/domain/prediction/predict'
+import type { Prediction, PredictionGpu } from '../../../src-main/domain/prediction/prediction'
+import { readCubin } from '../../../src-main/parsers/cubin/cubin'
+import { captures, emulate, readCapture, type CapturedRung } from '../../emulated-captures'
+
+const file = join(import.meta.dirname, '../../../resources/gpus/h100.json')
+const gpu: PredictionGpu = {
+  values: parameterValues(readGpuParameters(readFileSync(file, 'utf8'), file)),
+  validated: true,
+}
+
+function jobOf(rung: CapturedRung, seed: number): EmulationJob {
+  return {
+    machineCode: rung.cubins.map((cubin) => readCubin(Buffer.from(cubin, 'hex'))),
+    launches: rung.launches.map((launch) => ({
+      ...launch,
+      arguments: new Uint8Array(Buffer.from(launch.arguments, 'hex')),
+    })),
+    memory: rung.memory.map(({ before, to, from, value, bytes }) => ({
+      ...{ before, bytes, to: BigInt(to), value: value ?? 0 },
+      from: from === undefined ? null : BigInt(from),
+    })),
+    workspaceBytes: rung.workspaceBytes,
+    ...{ symbols: [], stackBytes: null, checks: false, limit: 2e7, memoryBytes: 2 ** 28 },
+    buffers: rung.buffers.map(({ name, bytes, fill, dtype, stream }) => {
+      const contents = fill ? new Uint8Array(bytes) : null
+      if (contents && fill) fillBuffer(contents, dtype, fill, seed, stream)
+      return { name, bytes, contents, writable: true }
+    }),
+  }
+}
+
+const gemm = readCapture(captures().find((name) => name.startsWith('gemm-fp32'))!)
+const rungOf = (id: string): CapturedRung => gemm.rungs.find((rung) => rung.id.startsWith(id))!
+const predicted = (rung: CapturedRung, on = gpu): Prediction => {
+  const answer = predict(jobOf(rung, gemm.seed), on)
+  if ('refused' in answer) throw new Error(`${answer.refused}: ${answer.detail}`)
+  return answer.prediction
+}
+
+describe('a predicted launch', () => {
+  it.each(['01', '03', '05'])('of rung %s executes what the emulator counts', (id) => {
+    const rung = rungOf(id)
+    const [launch] = predicted(rung).launches
+    const [emulated] = emulate(rung, gemm.seed).launches
+    const sum = (counts: Iterable<number>): number => [...counts].reduce((a, b) => a + b, 0)
+    const all = sum(launch!.instructions.map(({ executed }) => executed))
+    // Blocks at the edges have less to do than the first one, whose SM is simulated.
+    expect(all).toBeGreaterThan(0.8 * sum(emulated!.result.counts.executed))
+    expect(all).toBeLessThan(1.5 * sum(emulated!.result.counts.executed))
+  })
+
+  it('accounts for all cycles of its warps, by instruction', () => {
+    const [launch] = predicted(rungOf('05')).launches
+    const shares = launch!.instructions.reduce((sum, { share }) => sum + share, 0)
+    expect(shares).toBeCloseTo(1)
+    expect(launch!.stalls.barrier).toBeGreaterThan(0)
+    for (const used of Object.values(launch!.utilization)) expect(used).toBeLessThanOrEqual(1.01)
+  })
+
+  it('takes longer where memory is slower, and less where clocks are higher', () => {
+    const usual = predicted(rungOf('02')).ms
+    const change = (over: Partial<PredictionGpu['values']>): number =>
+      predicted(rungOf('02'), { ...gpu, values: { ...gpu.values, ...over } }).ms
+    expect(change({ latencyDram: 4 * gpu.values.latencyDram })).toBeGreaterThan(usual)
+    expect(change({ clockMHz: 2 * gpu.values.clockMHz })).toBeCloseTo(usual / 2, 6)
+  })
+
+  it('is inside of its range, which is wider on a GPU that was never compared', () => {
+    const { ms, lowMs, highMs } = predicted(rungOf('03'))
+    expect(lowMs).toBeLessThan(ms)
+    expect(highMs).toBeGreaterThan(ms)
+    const other = predicted(rungOf('03'), { ...gpu, validated: false })
+    expect(other.highMs).toBeGreaterThan(highMs)
+    expect(other.widened).toContain('not-validated')
+  })
+
+  it('says nothing of a job that does not end', () => {
+    expect(predict({ ...jobOf(rungOf('01'), 1), limit: 10 }, gpu)).toMatchObject({
+      refused: 'too-long',
+    })
+  })
+})
