@@ -16,7 +16,7 @@ import type { ParameterId } from '../../src-main/domain/prediction/parameter-tab
 import { measuredGpu, publishedGpus, type PublishedGpu } from './published-gpus'
 
 /** GPUs for which predictions were compared with measured times (docs/CALIBRATION.md). */
-const validated: readonly string['h100', 'h200'] = []
+const validated: readonly string[] = ['h100', 'h200']
 
 /** The measured GPU that others are scaled from. */
 const baseName = 'h100'
