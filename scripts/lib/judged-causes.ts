@@ -48,19 +48,26 @@ export interface RecordedSteps {
   steps: WhyStep[]
 }
 
+/** The GPU whose causes someone read. */
+const judgedGpu = 'NVIDIA H200'
+
 export async function recordedSteps(recordings: string): Promise<RecordedSteps[]> {
   const names = (await sharingSessions(join(recordings, sharedSessions))).sort()
-  return Promise.all(
+  const found = await Promise.all(
     names.map(async (recording) => {
       const session = await readSession(join(recordings, recording))
-      return {
-        recording,
-        title: session.ladder.title,
-        level: session.settings.profile,
-        steps: whyOfSteps(session),
-      }
+      if (session.device && session.device.name !== judgedGpu) return []
+      return [
+        {
+          recording,
+          title: session.ladder.title,
+          level: session.settings.profile,
+          steps: whyOfSteps(session),
+        },
+      ]
     }),
   )
+  return found.flat()
 }
 
 function judgementOf(step: WhyStep, judged: Judged | undefined): Judgement | 'unjudged' {

@@ -121,7 +121,8 @@ const is4096 = ({ session }: MeasuredRecording): boolean => {
 
 /**
  * The first recording of the ladder that has both the rung and the previous one, else the first with the rung;
- * then those of the same problem, which may have counters that the first lacks.
+ * then those of the same problem on the same GPU, which may have counters that the first lacks. Recordings of the GPU
+ * that the first one given is of come before the others.
  */
 function findRung(
   ladder: string,
@@ -129,13 +130,21 @@ function findRung(
   before: Before,
   recordings: readonly MeasuredRecording[],
 ): Finding[] {
+  const usual = recordings[0]?.session.device?.name
+  const isUsual = ({ session }: MeasuredRecording): number => Number(session.device?.name === usual)
   const findings = recordings
     .filter(({ session }) => session.ladder.id === ladder)
-    .sort((a, b) => Number(is4096(b)) - Number(is4096(a)) || (a.name < b.name ? -1 : 1))
+    .sort(
+      (a, b) =>
+        isUsual(b) - isUsual(a) ||
+        Number(is4096(b)) - Number(is4096(a)) ||
+        (a.name < b.name ? -1 : 1),
+    )
     .flatMap((recording) => findIn(recording, rung, before))
   const first = findings.find(({ before }) => before) ?? findings[0]
   if (!first) return []
-  const problem = (finding: Finding): string => JSON.stringify(finding.recording.session.problem)
+  const problem = ({ recording: { session } }: Finding): string =>
+    JSON.stringify([session.problem, session.device?.name])
   return [first, ...findings.filter((one) => one !== first && problem(one) === problem(first))]
 }
 

@@ -1,7 +1,20 @@
 /** The memory of a job: its device, and its buffers in it. */
 import { createDevice, newMemory, type Allocation, type Device } from '../emulator/device'
 import { firstAllocation } from '../emulator/rung'
-import type { EmulationJob } from './job'
+
+/** What a job says of its memory. */
+interface JobMemory {
+  readonly workspaceBytes: number
+  readonly zeroWorkspace?: boolean
+  readonly allocations?: readonly number[]
+  readonly memoryBytes: number
+  readonly buffers: readonly {
+    readonly name: string
+    readonly bytes: number
+    readonly contents: Uint8Array | null
+    readonly earlier?: Uint8Array | null
+  }[]
+}
 
 /** What an output holds before a rung runs: NaN, as on a GPU. */
 export const unwritten = 0xff
@@ -14,14 +27,17 @@ let spare: { memory: WebAssembly.Memory; limit: number } | null = null
 const mostSpareBytes = 2 ** 28
 
 /** A device whose memory is all zero. */
-export function deviceFor({ memoryBytes: limit }: EmulationJob): Device {
+export function deviceFor({ memoryBytes: limit }: Pick<JobMemory, 'memoryBytes'>): Device {
   const found = spare?.limit === limit ? spare.memory : newMemory(limit)
   spare = null
   return createDevice(found)
 }
 
 /** Keeps the memory of a job that has ended for the next one. */
-export function giveBack({ memoryBytes: limit }: EmulationJob, device: Device): void {
+export function giveBack(
+  { memoryBytes: limit }: Pick<JobMemory, 'memoryBytes'>,
+  device: Device,
+): void {
   const { memory } = device
   if (memory.buffer.byteLength > mostSpareBytes) return
   device.clear()
@@ -39,7 +55,7 @@ export interface LoadedJob {
 }
 
 /** Allocates the buffers of a job; throws where the device has too little memory. */
-export function loadJob(job: EmulationJob, device: Device): LoadedJob {
+export function loadJob(job: JobMemory, device: Device): LoadedJob {
   const places = new Map<number, Allocation>()
   const workspace = job.workspaceBytes > 0 ? device.allocate('workspace', job.workspaceBytes) : null
   if (workspace) {

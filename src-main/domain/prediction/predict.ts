@@ -6,7 +6,7 @@ import { runLaunch } from '../emulator/launch'
 import { linkRung, staticShared, type MemoryOperation } from '../emulator/rung'
 import { pollingLoops } from '../emulator/spin-loops'
 import { otherBlocksShared } from '../emulator/memory-steps'
-import { Halt } from '../emulator/warp'
+import { Halt, type HaltReason } from '../emulator/warp'
 import { smLimits } from '../gpu/sm-limits'
 import { dataDependence } from './data-dependence'
 import { predictLaunch, Refused } from './predicted-launch'
@@ -16,6 +16,7 @@ import {
   type PredictionAnswer,
   type PredictionGpu,
   type PredictionWarning,
+  type Refusal,
 } from './prediction'
 import { classOf, rangeOf } from './ranges'
 
@@ -71,15 +72,7 @@ export function predict(job: EmulationJob, gpu: PredictionGpu): PredictionAnswer
   } catch (error) {
     if (error instanceof Refused) return { refused: error.refusal, detail: error.message }
     if (error instanceof Halt)
-      return {
-        refused:
-          error.reason === 'too-long'
-            ? 'too-long'
-            : error.message.includes(otherBlocksShared)
-              ? 'distributed-shared'
-              : 'halted',
-        detail: error.message,
-      }
+      return { refused: refusalOf(error.reason, error.message), detail: error.message }
     if (error instanceof OutOfDeviceMemory || error instanceof RangeError)
       return { refused: 'halted', detail: error.message }
     throw error
@@ -100,6 +93,11 @@ export function predict(job: EmulationJob, gpu: PredictionGpu): PredictionAnswer
     },
   }
 }
+
+const refusalsByHalt: Partial<Record<HaltReason, Refusal>> = { 'too-long': 'too-long' }
+
+const refusalOf = (halt: HaltReason, detail: string): Refusal =>
+  refusalsByHalt[halt] ?? (detail.includes(otherBlocksShared) ? 'distributed-shared' : 'halted')
 
 /** What fills and copies between launches take. */
 function memoryMs(memory: readonly MemoryOperation[], { values }: PredictionGpu): number {

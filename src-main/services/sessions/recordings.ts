@@ -97,7 +97,15 @@ async function readKept({
   return session.program ? session : (await readRecording({ name, folder })).session
 }
 
-/** The readable ones; a folder without a session is skipped. */
+/** The GPU of most recordings: what a request without a name is about. */
+function usualGpu(recordings: readonly ListedRecording[]): string | null {
+  const counts = new Map<string | null, number>()
+  for (const { summary } of recordings)
+    counts.set(summary.deviceName, (counts.get(summary.deviceName) ?? 0) + 1)
+  return [...counts].sort((a, b) => b[1] - a[1])[0]?.[0] ?? null
+}
+
+/** The readable ones, the newest of the usual GPU first; a folder without a session is skipped. */
 async function list(root: string): Promise<ListedRecording[]> {
   const index = await readIndex(root)
   const found = await Promise.all(
@@ -108,9 +116,12 @@ async function list(root: string): Promise<ListedRecording[]> {
       return session ? [{ name, folder, summary: summarize(name, session) }] : []
     }),
   )
-  const recordings = found
-    .flat()
-    .sort((a, b) => b.summary.createdAt.localeCompare(a.summary.createdAt))
+  const all = found.flat()
+  const usual = usualGpu(all)
+  const isUsual = ({ summary }: ListedRecording): number => Number(summary.deviceName === usual)
+  const recordings = all.sort(
+    (a, b) => isUsual(b) - isUsual(a) || b.summary.createdAt.localeCompare(a.summary.createdAt),
+  )
   // Deep recordings come last, so that a request without a level does not get the heaviest.
   const isDeep = ({ summary }: ListedRecording): boolean => summary.profile === 'deep'
   return [...recordings.filter((one) => !isDeep(one)), ...recordings.filter(isDeep)]

@@ -118,6 +118,16 @@ describe('recordings', async () => {
           'gemm-fp8 4096³ standard',
           'gemm-fp8 4096³ deep',
           'gemm-fp8 8192³ standard',
+          // Of an H100.
+          'gemm-bf16 4096³ standard',
+          'gemm-fp32 4096³ standard',
+          'gemm-fp32 1024³ card',
+          'reduction N = 67108864 standard',
+          'scan N = 268435456 standard',
+          'softmax 8192² standard',
+          'transpose 8192² standard',
+          'seed-cutlass 128×128×4096 standard',
+          'seed-cutlass 128×128×4096 standard',
         ].sort(),
       )
     })
@@ -182,8 +192,10 @@ describe('recordings', async () => {
     )
 
     /** At the deep level only the reference and the rungs that lead to the best: ncu's replay of others takes minutes. */
-    const isOfSome = ({ settings, ladder }: Session): boolean =>
-      settings.profile === 'deep' && !['gemm-fp32', 'gemm-bf16'].includes(ladder.id)
+    const isOfSome = ({ settings, ladder, problem }: Session): boolean =>
+      (settings.profile === 'deep' && !['gemm-fp32', 'gemm-bf16'].includes(ladder.id)) ||
+      // Two ways to split K, of one rung.
+      (ladder.id === 'seed-cutlass' && problem?.sizes.n === 128)
     const has = (session: Session, id: string): boolean =>
       session.rungs.some((candidate) => candidate.id === id)
 
@@ -313,7 +325,7 @@ describe('recordings', async () => {
     it('says what the sessions say: run `npm run recordings` where it does not', async () => {
       const text = await readFile(indexFile, 'utf8')
       expect(`${JSON.stringify(await recordingIndex(recordingsDir), null, 2)}\n`).toBe(text)
-      expect(Object.keys((JSON.parse(text) as { recordings: object }).recordings)).toHaveLength(56)
+      expect(Object.keys((JSON.parse(text) as { recordings: object }).recordings)).toHaveLength(65)
     })
 
     it('is made without reading a session that is indexed', async () => {
@@ -521,7 +533,9 @@ describe('the standard level', async () => {
         const tensor = !all && value(session, id, 'tensorUtilization') >= 1
         expect(basis, id).toBe(tensor ? 'tensor' : 'counted')
         expect(operations, id).toBeGreaterThanOrEqual(product)
-        expect(operations, id).toBeLessThan(1.01 * product)
+        // A block of 128 × 256 computes twice what a matrix of 128 columns needs.
+        const wasted = session.problem!.sizes.n! < 256 ? 2 : 1
+        expect(operations, id).toBeLessThan(1.01 * wasted * product)
       }
     })
   })
