@@ -95,9 +95,10 @@ export function predict(job: EmulationJob, gpu: PredictionGpu): PredictionAnswer
 }
 
 const refusalsByHalt: Partial<Record<HaltReason, Refusal>> = { 'too-long': 'too-long' }
+const refusalsByDetail: Record<string, Refusal> = { [otherBlocksShared]: 'distributed-shared' }
 
 const refusalOf = (halt: HaltReason, detail: string): Refusal =>
-  refusalsByHalt[halt] ?? (detail.includes(otherBlocksShared) ? 'distributed-shared' : 'halted')
+  refusalsByHalt[halt] ?? refusalsByDetail[detail] ?? 'halted'
 
 /** What fills and copies between launches take. */
 function memoryMs(memory: readonly MemoryOperation[], { values }: PredictionGpu): number {
