@@ -218,6 +218,7 @@ describe('live runs', () => {
       const offered = await page.locator('form .note li').allInnerTexts()
       expect(offered.map((text) => text.split(':')[0])).toEqual([
         'Emulated GPU',
+        'Predicted',
         'Recordings',
         'Build only',
       ])
