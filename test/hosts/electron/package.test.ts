@@ -59,7 +59,7 @@ describe('the packaged program', () => {
     )
     // Its own code is in the archive.
     expect(places.filter((place) => place.startsWith('out/main/'))).toHaveLength(1)
-    expect(places).toHaveLength(8)
+    expect(places).toHaveLength(9)
     const carried = config.extraResources.map(({ from, to }) => {
       expect(from).toBe(to)
       expect(existsSync(join(root, from)) || from.startsWith('out/')).toBe(true)
