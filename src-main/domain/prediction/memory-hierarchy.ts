@@ -130,22 +130,30 @@ export class MemoryHierarchy {
   }
 
   /**
-   * Writes sectors, of which those in `whole` are written whole and the others `partBytes` each. Returns when they have
-   * left the SM.
+   * Writes sectors, of which those in `whole` are written whole and the others `partBytes` each; those in `merged` join
+   * what the same warp has just written of them. Returns when they have left the SM.
    */
-  store(time: number, line: number, sectors: number, whole: number, partBytes: number): number {
+  store(
+    time: number,
+    line: number,
+    sectors: number,
+    whole: number,
+    partBytes: number,
+    merged = 0,
+  ): number {
     const { values, traffic } = this
-    const count = countSectors(sectors)
-    const bytes = count * sectorBytes
+    const sent = sectors & ~merged
+    const bytes = countSectors(sent) * sectorBytes
     traffic.l2WriteBytes += bytes
     // L1 keeps what it has of the line up to date; L2 has what was written.
     const fresh = countSectors(this.near.access(line, sectors))
     // A sector that is written in part takes the place of two.
-    const slots = bytes + countSectors(sectors & ~whole) * sectorBytes
-    this.l2.serve(
-      time,
-      Math.max(1 / this.l2StoreRequestsPerCycle, slots / this.l2StoreBytesPerCycle),
-    )
+    const slots = bytes + countSectors(sent & ~whole) * sectorBytes
+    if (sent !== 0)
+      this.l2.serve(
+        time,
+        Math.max(1 / this.l2StoreRequestsPerCycle, slots / this.l2StoreBytesPerCycle),
+      )
     if (fresh > 0) {
       const written = fresh * sectorBytes
       traffic.dramWriteBytes += written

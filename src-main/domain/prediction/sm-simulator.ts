@@ -74,6 +74,8 @@ const dispatchCycles = 6
 const operandCycles = 14
 /** Instruction words of 16 bytes in a line of the instruction cache. */
 const instructionsPerLine = lineBytes / 16
+/** Writes of a warp to one sector within so many cycles are one; lines of a warp that are kept in mind. */
+const [mergedWithin, mostWritten] = [64, 256]
 /** Products that a sub-core's tensor core queues behind the one that it computes. */
 const queuedProducts = 2
 
@@ -99,6 +101,8 @@ interface WarpState {
   products: number[]
   lastProduct: number
   bulk: number
+  /** Sectors by line that it has written, and when. */
+  written: Map<number, { sectors: number; time: number }>
   /** Up to when it waits, by reason: marks in ascending order of importance. */
   waitUntil: number
   waitReason: number
@@ -177,6 +181,7 @@ export function simulateSm(setting: SmSetting): SmResult {
           scoreboard: new Float64Array(scoreboards),
           long: new Uint8Array(scoreboards),
           ...{ copies: 0, groups: [], products: [], lastProduct: 0, bulk: 0 },
+          written: new Map(),
           ...{ waitUntil: 0, waitReason: 0, started: time, fetchedLine: -1 },
           done: warpTrace.pieces.length === 0,
         }
@@ -345,6 +350,16 @@ export function simulateSm(setting: SmSetting): SmResult {
     meeting.waiting = []
   }
 
+  /** Sectors that the warp has written a moment ago: L1 sends both writes as one. */
+  function justWritten(warp: WarpState, line: number, sectors: number, time: number): number {
+    const { written } = warp
+    if (written.size > mostWritten) written.clear()
+    const before = written.get(line)
+    const recent = before && time - before.time <= mergedWithin ? before.sectors : 0
+    written.set(line, { sectors: recent | sectors, time })
+    return recent & sectors
+  }
+
   /** Adds up the lines of an access; returns when the last of them is there. */
   function readLines(
     memory: MemoryHierarchy,
@@ -411,6 +426,7 @@ export function simulateSm(setting: SmSetting): SmResult {
                 bits & 15,
                 bits >> wholeSectors,
                 Math.min(32, (lanes * bytes) / touched),
+                justWritten(warp, events[place]!, bits & 15, time),
               )
             }
           } else if (kind === eventKinds.atomic || kind === eventKinds.reduction) {
