@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * Writes the generated parts of the documents: in README.md and docs/RESULTS.md recorded runs and screenshots
+ * Writes the generated parts of the documents: in README.md and docs/RESULTS.md runs and screenshots
  * of the UI, in docs/METRICS.md and others the tables of the registries, in docs/WHY.md the causes of recorded steps, in
  * docs/EMULATION.md what the emulator counts beside what a GPU counted, and which bits of instructions have no effect.
  * `npm run readme [-- figures|pictures|reference|causes|reliability|agents|library|emulation|bits]`.
@@ -18,7 +18,7 @@ import { PlainError, root, runScript, say } from './lib/project.mjs'
 import { show, signedIn, startBrowser, startServer } from './lib/pictures.mjs'
 import { referenceDocs } from './lib/reference-docs.mjs'
 import { wordsOf } from './lib/screens.mjs'
-import { figureDocs } from './lib/figure-docs.mjs'
+import { emulatedOutput, figureDocs } from './lib/figure-docs.mjs'
 import { smaller } from './lib/png.mjs'
 
 const program = join(root, 'dist/cli/kernel-ladder.mjs')
@@ -40,6 +40,13 @@ function output(args) {
 async function writeFigures() {
   await ensureBuilt(['cli'])
   for (const [path, text] of await figureDocs(output)) writeFileSync(join(root, path), text)
+  const folder = mkdtempSync(join(tmpdir(), 'kernel-ladder-emulated-'))
+  try {
+    const part = await emulatedOutput(output, join(folder, 'counts'))
+    writeFileSync(join(root, 'README.md'), await documentWith('README.md', [['emulated', part]]))
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
   /** @type {{ module: typeof import('./lib/recorded-ladders.ts') }} */
   const { module } = await runnerImport(join(root, 'scripts/lib/recorded-ladders.ts'))
   const recorded = await module.recordedLadders(join(root, 'resources/recordings'))
@@ -52,7 +59,7 @@ async function writeFigures() {
     ['published', module.publishedPart(recorded, module.publishedFigures(root))],
   ])
   writeFileSync(join(root, 'docs/RESULTS.md'), results)
-  say('Wrote the recorded runs in README.md and docs/RESULTS.md.')
+  say('Wrote the output of runs in README.md, docs/LADDERS.md, docs/RESULTS.md and docs/TUNING.md.')
 }
 
 /** GitHub loads them on every visit: light theme, the smallest supported window width, and a small file. */
@@ -87,7 +94,7 @@ async function takePictures() {
         )
       writeFileSync(join(root, `docs/images/${name}.png`), picture)
     }
-    say('Took the screenshots for README.md.')
+    say('Took the screenshots for README.md and docs/WHY.md.')
   } finally {
     await browser.close()
     await server.stop()

@@ -1,5 +1,5 @@
 // @ts-check
-/** The figures of README.md and docs/RESULTS.md: what the command line prints of recordings. */
+/** Output of the command line in README.md and other documents. */
 import { join } from 'node:path'
 import { readFileSync } from 'node:fs'
 import { documentWith } from './document.mjs'
@@ -20,19 +20,6 @@ const shown = [
   ['gemm-fp8', '8192'],
   ['gemm-3xtf32', '4096'],
 ]
-
-/**
- * The ladder of a recording, as a report in Markdown has it.
- * @param {Program} program @param {string} recording
- */
-async function ladderTable(program, recording) {
-  const format = ['--format', 'md', '--sections', 'ladder']
-  const text = await program(['report', `recorded:${recording}`, ...format, '--out', '-'])
-  const [, title] = /^# (.*)/.exec(text) ?? []
-  const [, table, legend] = /## Ladder\n\n((?:\|.*\n)+)\n(.*)\n/.exec(text) ?? []
-  if (!table) throw new PlainError(`The report on ${recording} has no table of its ladder.`)
-  return `${title}, recorded ${recordedSession(recording).createdAt.slice(0, 10)}:\n\n${table}\n${legend}`
-}
 
 /** @param {Program} program @param {string} ladder @param {string} size */
 async function runOutput(program, ladder, size) {
@@ -83,7 +70,32 @@ function sweepSentence() {
   const [one] = found(/^one, built: .* in ([\d.]+) s/m)
   const [times] = found(/^one GPU takes ([\d.]+) times/m)
   const [winner, own, gain] = found(/: ([\d.]+) ms against ([\d.]+) ms, ([\d.]+) times as fast/)
-  return `${points} points of \`08_warp_tile\` at 4096³ took ${both} s on two H200s against ${one} s on one, ${times} times as long; the winner takes ${winner} ms where the rung's own values take ${own} ms, ${gain} times as fast ([what came out](${printed}#sweeps)).`
+  return `${points} points of \`08_warp_tile\` at 4096³ took ${both} s on two H200s against ${one} s on one, ${times} times as long. The winner takes ${winner} ms where the rung's own values take ${own} ms, ${gain} times as fast ([the sweeps](../${printed}#sweeps)).`
+}
+
+/**
+ * Emulates three rungs of gemm-fp32, and shows the lines with bank conflicts of the second. No GPU is used.
+ * @param {Program} program @param {string} folder must not exist; the session is stored there
+ */
+export async function emulatedOutput(program, folder) {
+  const run =
+    'run --ladder gemm-fp32 --rungs 05_thread_tile_2d,06_float4,07_conflict_free --target emulated --size 256 --out'
+  const ladder = await program([...run.split(' '), folder])
+  const rung = await program(['show', folder, '--rung', '06_float4'])
+  const [lines] = /^Source lines by shared-memory wavefronts[\s\S]*?\n(?=\n)/m.exec(rung) ?? []
+  if (lines === undefined)
+    throw new PlainError('The emulated rung has no lines with bank conflicts.')
+  const [table] = /^[\s\S]*?(?=^error:)/m.exec(ladder) ?? []
+  if (table === undefined) throw new PlainError('The emulated run printed no table.')
+  return [
+    '```',
+    `$ kernel-ladder ${run} counts`,
+    // The date would differ at each run.
+    table.replace(/, \d{4}-\d\d-\d\d$/m, '').trimEnd(),
+    '$ kernel-ladder show counts --rung 06_float4',
+    lines.trimEnd(),
+    '```',
+  ].join('\n')
 }
 
 /**
@@ -92,20 +104,18 @@ function sweepSentence() {
  * @returns {Promise<Map<string, string>>} by path
  */
 export async function figureDocs(program) {
-  const table = await ladderTable(program, 'gemm-fp32-h200-4096')
   /** @type {[string, string][]} */
   const outputs = []
   for (const [ladder = '', size = ''] of shown)
     outputs.push([`run-${ladder}-${size}`, await runOutput(program, ladder, size)])
-  return new Map([
-    [
-      'README.md',
-      await documentWith('README.md', [
-        ['ladder', table],
-        ['own-kernel', await ownKernelOutput(program)],
-        ['sweep', sweepSentence()],
-      ]),
-    ],
-    ['docs/RESULTS.md', await documentWith('docs/RESULTS.md', outputs)],
-  ])
+  /** @type {[path: string, blocks: [string, string][]][]} */
+  const documents = [
+    ['docs/LADDERS.md', [['own-kernel', await ownKernelOutput(program)]]],
+    ['docs/RESULTS.md', outputs],
+    ['docs/TUNING.md', [['sweep', sweepSentence()]]],
+  ]
+  /** @type {Map<string, string>} */
+  const texts = new Map()
+  for (const [path, blocks] of documents) texts.set(path, await documentWith(path, blocks))
+  return texts
 }

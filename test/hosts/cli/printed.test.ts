@@ -10,13 +10,13 @@ import { progressPrinter } from '../../../src-main/hosts/cli/progress'
 import { figureDocs } from '../../../scripts/lib/figure-docs.mjs'
 
 describe('recorded figures', () => {
-  it('README.md and docs/RESULTS.md are what `npm run readme -- figures` writes', async () => {
+  it('the documents with output are what `npm run readme -- figures` writes', async () => {
     const texts = await figureDocs(async (args) => {
       const { code, stdout, stderr } = await runHere(...args)
       expect(code, stderr).toBe(0)
       return stdout
     })
-    expect([...texts.keys()]).toEqual(['README.md', 'docs/RESULTS.md'])
+    expect([...texts.keys()]).toEqual(['docs/LADDERS.md', 'docs/RESULTS.md', 'docs/TUNING.md'])
     for (const [path, text] of texts)
       expect(readFileSync(join(root, path), 'utf8'), path).toBe(text)
   })

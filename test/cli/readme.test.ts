@@ -1,0 +1,33 @@
+/** README.md shows an emulated run: the built package prints it again, without nvcc. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { documentWith } from '../../scripts/lib/document.mjs'
+import { emulatedOutput } from '../../scripts/lib/figure-docs.mjs'
+import { root, tempDir } from '../services/support'
+import { runBundle } from './support'
+
+// The builds that ship have host code for this platform.
+it.runIf(process.platform === 'linux' && process.arch === 'x64')(
+  'README.md has the emulated run that `npm run readme -- figures` writes',
+  async () => {
+    const home = await tempDir()
+    const env = {
+      PATH: '/usr/bin:/bin',
+      KERNEL_LADDER_CACHE: join(home, 'cache'),
+      KERNEL_LADDER_DATA: join(home, 'data'),
+    }
+    const program = join(root, 'dist/package/lib/kernel-ladder.js')
+    const part = await emulatedOutput(
+      async (args: string[]) => {
+        const { code, stdout, stderr } = await runBundle(args, env, program)
+        expect(code, stderr).toBe(0)
+        return stdout
+      },
+      join(home, 'counts'),
+    )
+    expect(readFileSync(join(root, 'README.md'), 'utf8')).toBe(
+      await documentWith('README.md', [['emulated', part]]),
+    )
+  },
+)
