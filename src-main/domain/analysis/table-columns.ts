@@ -21,7 +21,7 @@ const counted = [
   'theoreticalOccupancy',
 ] as const
 
-/** Categories that can be zero for every rung. */
+/** Categories whose column is hidden if no rung executes them. */
 const idle = new Set<string>(['ffmaShare', 'integerShare', 'memoryShare', 'controlShare'])
 
 /** Launches of an emulated lab are those of its full size; its counts are of a smaller size. */

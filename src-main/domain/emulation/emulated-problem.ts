@@ -71,7 +71,7 @@ export function shrunk(task: Task, problem: Problem, fits: (problem: Problem) =>
   return found
 }
 
-/** Returns the amount of work of a problem, for comparing sizes: operations, or bytes if the task does not count operations. */
+/** Returns the amount of work of a problem, for comparing sizes: the larger of its operations and its minimum bytes. */
 export const workOf = (task: Task, problem: Problem): number =>
   Math.max(1, flops(task, problem) ?? 0, leastBytes(task, problem) ?? 0)
 

@@ -21,7 +21,8 @@ const reachesOtherBlocks = ({ mnemonic, modifiers }: Instruction): boolean =>
     modifiers.some((word) => /^(STRONG\.)?(GPU|SYS)$/.test(word) || word === 'IVALL'))
 
 /**
- * Returns the number of consecutive blocks that must stay in one part (the blocks of a cluster); null if blocks may depend on one another.
+ * Returns how many consecutive blocks must stay in one part: a row of the grid with clusters, otherwise 1. Returns null if blocks may
+ * depend on one another.
  */
 function unitOf(job: EmulationJob): number | null {
   const { launches, machineCode, memory, checks } = job

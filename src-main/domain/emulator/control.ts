@@ -103,7 +103,7 @@ function makeControl(site: Site, index: number, machine: EmulatorState): Control
       }
     }
     case 'BRX': {
-      // The register holds the distance from the next instruction. The printed offset is subtracted.
+      // The target is the register plus the printed offset, relative to the next instruction.
       const by = site.int(site.all('register')[0] ?? site.unknown())
       const [offset] = site.all('immediate')
       const plus = offset ? site.take(offset, 'value').bits : 0

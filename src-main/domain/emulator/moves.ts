@@ -194,7 +194,7 @@ function shuffle(at: Site): Step {
   }
 }
 
-/** VOTE and VOTEU: returns the ballot, and whether any, all or none-or-all lanes are true. */
+/** VOTE and VOTEU: returns the ballot, and whether any lane is true (ANY), all are (ALL), or all agree (EQ). */
 function vote(at: Site): Step {
   const { predicates } = at
   if (predicates.length === 0) return at.unknown()

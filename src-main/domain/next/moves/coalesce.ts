@@ -55,7 +55,7 @@ export const coalesce: Move = {
   },
 }
 
-/** Returns the reachable share. Requests of few results are few: stores weigh as much as loads only in a memory-bound task. */
+/** Returns the remaining share of the traffic. Requests of few results are few: stores weigh as much as loads only in a memory-bound task. */
 function reachOf({ boundBy }: Facts, loads: number, stores: number, ideal: number): number {
   const after = Math.min(loads, ideal) + Math.min(stores, ideal)
   if (boundBy === 'bytes') return after / (loads + stores)
